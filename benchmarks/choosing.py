@@ -23,32 +23,32 @@ import networkx
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass import Network, Solution, ising_path, nodewise_ebic, simulate, stars
+from isinglass import Network, Solution, ising_path, nodewise_ebic, simulate
 from isinglass.datasets import load_senate109
 from isinglass.objective import smoothed_field
-from isinglass.select import cross_validate, select_ebic, two_stage
+from isinglass.select import EBIC, CrossValidation, Method, StARS, TwoStage
 
 Table = NDArray[np.uint8]
 Fit = Callable[[Table], Solution]
 
 # ------------------------------------------------------------------------------------------- who competes
 
-GRID = functools.partial(ising_path, alpha_min_ratio=0.005)
+RATIO = 0.005  # smallest alpha over alpha_max
 
 
 def fit_stars(X: Table) -> Solution:
     """Return the network of StARS."""
-    return ising_path(X, [stars(X, random_state=0).alpha])[0]
+    return Method(selector=StARS()).choose(X).solution
 
 
 RIVALS: dict[str, Fit] = {
-    "plain EBIC": lambda X: select_ebic(X, alphas=30, path_function=GRID).solution,
-    "relaxed EBIC": lambda X: select_ebic(X, alphas=30, path_function=GRID, relaxed=True).solution,
+    "plain EBIC": lambda X: Method(selector=EBIC(alpha_min_ratio=RATIO)).choose(X).solution,
+    "relaxed EBIC": lambda X: Method(selector=EBIC(relaxed=True, alpha_min_ratio=RATIO)).choose(X).solution,
     "StARS": fit_stars,
-    "CV": lambda X: cross_validate(X, alphas=30, path_function=GRID, random_state=0).solution,
+    "CV": lambda X: Method(selector=CrossValidation(alpha_min_ratio=RATIO)).choose(X).solution,
     "IsingFit": nodewise_ebic,
-    "two-stage, EBIC alone": lambda X: two_stage(X, keep=0, errors=False).solution,
-    "two-stage": lambda X: two_stage(X, errors=False).solution,
+    "two-stage, EBIC alone": lambda X: Method(selector=TwoStage(keep=0)).choose(X).solution,
+    "two-stage": lambda X: Method().choose(X).solution,
 }
 
 # ------------------------------------------------------------------------------------------- what is simulated
@@ -217,7 +217,7 @@ def run_permuted(quick: bool) -> None:
         model = simulate.random_network(p, 0.15, random_state=seed)
         X = simulate.gibbs_sample(model, n_rows, burn_in=200, random_state=seed)
         X = np.column_stack([rng.permutation(column) for column in X.T])
-        found = two_stage(X, errors=False).solution.n_edges
+        found = Method().choose(X).solution.n_edges
         edges, pairs = edges + found, pairs + p * (p - 1) // 2
         shares.append(found / (p * (p - 1) / 2))
     print(
@@ -234,7 +234,7 @@ def run_counts(folder: Path | None) -> None:
         tables |= {name: lambda name=name: read_file(folder, name)[0] for name in ("nltcs", "plants", "jester")}
     for name, make in tables.items():
         X = make()
-        counts = [two_stage(X, alphas=n, errors=False).solution.n_edges for n in (20, 30, 50, 100)]
+        counts = [Method(selector=TwoStage(n)).choose(X).solution.n_edges for n in (20, 30, 50, 100)]
         print(f"| {name} | " + " | ".join(map(str, counts)) + " |", flush=True)
 
 

@@ -15,7 +15,7 @@ import argparse
 import numpy as np
 
 from isinglass import bootstrap, ising_path, read_binary, refit, simulate
-from isinglass.select.stages import penalty_on
+from isinglass.select.task import penalty_on
 
 MODEL = simulate.chain_network(6, strength=1.0, fields="balanced")
 N_ROWS, TABLES = 600, 300

@@ -7,19 +7,18 @@ python benchmarks/groups.py --quick    # a tenth of the permutations
 from __future__ import annotations
 
 import argparse
-import functools
 import time
 
 import numpy as np
 
 from isinglass import compare_groups, nodewise_ebic, simulate
-from isinglass.select import select_ebic
+from isinglass.select import EBIC
 
 METHODS = {
     "alpha given (0.03)": (0.03, False),
     "two-stage estimate, penalties kept": (None, False),
     "IsingFit, penalties kept": (nodewise_ebic, False),
-    "EBIC on a path of 30, chosen again": (functools.partial(select_ebic, alphas=30), True),
+    "EBIC on a path of 30, chosen again": (EBIC(), True),
     "IsingFit, chosen again": (nodewise_ebic, True),
     "two-stage estimate, chosen again": (None, True),
 }

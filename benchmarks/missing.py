@@ -14,7 +14,6 @@ again. docs/missing.md has the tables.
 from __future__ import annotations
 
 import argparse
-import functools
 import json
 import time
 import warnings
@@ -27,11 +26,10 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from isinglass import BinaryTable, bootstrap, compare_groups, ising_path, simulate, two_stage
+from isinglass import BinaryTable, Fixed, Method, bootstrap, compare_groups, impute, ising_path, simulate
 from isinglass.network import Network
 from isinglass.results import Solution
-from isinglass.select.impute import complete, impute_first
-from isinglass.select.method import fit_at
+from isinglass.select import ImputationSettings
 from isinglass.select.pooling import pool
 
 Table = NDArray[np.uint8]
@@ -101,40 +99,39 @@ def study_recovery(draw: int, p: int = 30, n: int = 1000) -> Iterator[dict[str, 
     truth = simulate.random_network(p, 0.1, coupling_range=(-2.0, 2.0), random_state=draw)
     X = simulate.gibbs_sample(truth, n, burn_in=500, thin=20, random_state=draw)
     complete_row = {"draw": draw, "mechanism": "", "treatment": "complete"}
-    yield complete_row | judge(truth, X, two_stage(X, errors=False).solution)
+    yield complete_row | judge(truth, X, Method().choose(X).solution)
     for some in FEWER:
         fewer = {"draw": draw, "mechanism": "", "treatment": f"{some:.0%} of the rows", "kept": int(some * n)}
-        yield fewer | judge(truth, X[: int(some * n)], two_stage(X[: int(some * n)], errors=False).solution)
+        yield fewer | judge(truth, X[: int(some * n)], Method().choose(X[: int(some * n)]).solution)
     for name, mechanism in MECHANISMS.items():
         gone = mechanism(X, np.random.default_rng(1000 + draw))
         known = {"draw": draw, "mechanism": name, "share": float(gone.mean())}
         begin = time.perf_counter()
-        imputed = complete(with_holes(X, gone))
-        found = two_stage(imputed.table, errors=False)
+        imputed = impute(with_holes(X, gone))
+        found = Method().choose(imputed.table)
         took = {"seconds": time.perf_counter() - begin, "rounds": imputed.n_rounds, "settled": imputed.settled}
         yield known | {"treatment": "impute", **judge(truth, imputed.table, found.solution), **took}
         zeroed = np.where(gone, 0, X).astype(np.uint8)
-        yield known | {"treatment": "zero", **judge(truth, zeroed, two_stage(zeroed, errors=False).solution)}
+        yield known | {"treatment": "zero", **judge(truth, zeroed, Method().choose(zeroed).solution)}
         whole = X[~gone.any(axis=1)]
         dropped = known | {"treatment": "drop", "kept": len(whole)}
-        yield dropped | (judge(truth, whole, two_stage(whole, errors=False).solution) if len(whole) > 1 else {})
+        yield dropped | (judge(truth, whole, Method().choose(whole).solution) if len(whole) > 1 else {})
 
 
 def study_coverage(draw: int, n_boot: int, p: int = 8, n: int = 500) -> Iterator[dict[str, Any]]:
     """Yield how many intervals of one table hold the truth, by Rubin's rules and by the bootstrap."""
     truth = simulate.random_network(p, 0.35, coupling_range=(-1.5, 1.5), random_state=1)
     penalty = np.where(truth.couplings != 0, 1.0, np.inf)
-    path = functools.partial(ising_path, penalty_weights=penalty)
-    fixed, true = functools.partial(fit_at, alpha=0.01 / n, path_function=path), truth.edge_values
+    fixed, true = Method(selector=Fixed(0.01 / n), penalty_weights=penalty), truth.edge_values
     X = simulate.exact_sample(truth, n, random_state=draw)
     holes = with_holes(X, mcar(X, np.random.default_rng(5000 + draw)))
-    imputed = complete(holes, model=fixed)
+    imputed = impute(holes, model=fixed)
     # Of the true edges: one that is estimated as 0 has an interval, too.
     pooled = pool(imputed, replace(fixed(imputed.table), network=truth))
     row = {"draw": draw, "n": len(true), "information": float(pooled.edge_information.mean())}
     yield row | held("rubin", *pooled.edge_intervals().T, true)
     if n_boot:
-        method = impute_first(fixed, model=fixed)
+        method = fixed.replace(imputation=ImputationSettings(model=fixed))
         found = bootstrap(holes, method, n_boot=n_boot, random_state=draw, progress=False)
         yield row | held("bootstrap", found.edge_quantiles[0], found.edge_quantiles[-1], true)
 
@@ -156,7 +153,7 @@ def study_groups(draw: int, p: int = 5, n: int = 100) -> Iterator[dict[str, Any]
     gone = chance < 0.3
     gone[gone.all(axis=1), 0] = False
     parts = [BinaryTable(X[groups == k], holes=gone[groups == k]) for k in (0, 1)]
-    whole = np.vstack([next(complete(part, n_imputations=1).tables()).X for part in parts])
+    whole = np.vstack([next(impute(part, n_imputations=1).tables()).X for part in parts])
     found = compare_groups(whole, groups, 0.03, **options)
     yield {"draw": draw, "groups": "30 %, each group by itself", "p": found.p_structure}
 
@@ -168,9 +165,9 @@ def study_time(quick: bool) -> Iterator[dict[str, Any]]:
         X = simulate.gibbs_sample(truth, n, burn_in=500, thin=20, random_state=0)
         holes = with_holes(X, np.random.default_rng(0).random(X.shape) < share)
         begin = time.perf_counter()
-        imputed = complete(holes)
+        imputed = impute(holes)
         middle = time.perf_counter()
-        found = two_stage(imputed.table)
+        found = Method().choose(imputed.table)
         after = time.perf_counter()
         pool(imputed, found.solution)
         end = time.perf_counter()

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from problems import all_problems
 
-from isinglass import stars
+from isinglass import Method, Run, StARS
 from isinglass.solve.published.baselines import plg
 
 REPEATS = 3
@@ -29,10 +29,10 @@ def seconds(task: Callable[[], object]) -> float:
 
 def compare(name: str, X: NDArray[np.uint8]) -> str:
     """Measure one table and say it in a line."""
-    alpha = stars(X, random_state=0, n_jobs=1).alpha
+    alpha = Method(selector=StARS()).choose(X, run=Run(n_jobs=1)).alpha
     ours, published = [], []
     for _ in range(REPEATS):
-        ours.append(seconds(lambda: stars(X, random_state=0, n_jobs=1)))
+        ours.append(seconds(lambda: Method(selector=StARS()).choose(X, run=Run(n_jobs=1))))
         published.append(PUBLISHED_FITS * seconds(lambda: plg(X, alpha)))
     stability, fits = statistics.median(ours), statistics.median(published)
     return (

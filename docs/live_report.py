@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from isinglass import ising_path, stars
+from isinglass import Method, Run, StARS, ising_path
 from isinglass.datasets import load_senate109
 from isinglass.show.report import write_report
 
@@ -21,7 +21,7 @@ def write_senate(file: Path) -> None:
         path[selected],
         file,
         path=path,
-        stability=stars(senate.X, alphas=path.alphas, random_state=0, progress=False),
+        stability=Method(selector=StARS(path.alphas)).choose(senate.X, run=Run(progress=False)).stability,
         X=senate.X,
         names=senate.names,
         groups=[PARTIES[party] for party in senate.parties],

@@ -10,7 +10,7 @@ import numpy as np
 
 from isinglass import Network, simulate
 from isinglass.evaluate.metrics import f1_score
-from isinglass.select import cross_validate, ebic
+from isinglass.select import CrossValidation, Method, ebic
 
 ROWS = (250, 500, 1000, 2000, 4000)
 COLUMNS = ("EBIC", "relaxed EBIC", "CV best", "CV 1se")
@@ -31,9 +31,9 @@ def score_choices(model: Network, n_rows: int, seed: np.random.SeedSequence) -> 
     """Draw rows, select, and return the F1 score of each criterion's choice."""
     draw, split = seed.spawn(2)
     X = simulate.exact_sample(model, n_rows, random_state=np.random.default_rng(draw))
-    cv = cross_validate(X, alphas=ALPHAS, n_folds=5, random_state=split)
+    cv = Method(selector=CrossValidation(ALPHAS, n_folds=5, random_state=split)).choose(X)
     numbers = [int(ebic(X, cv.path, relaxed=relaxed).argmin()) for relaxed in (False, True)]
-    numbers += [cv.choose("best"), cv.choose("1se")]
+    numbers += [cv.best("best"), cv.best("1se")]
     return [f1_score(cv.path[k], model) for k in numbers]
 
 

@@ -6,7 +6,6 @@ column here, and the size b and the number B of the subsamples are rows.
 
 from __future__ import annotations
 
-import functools
 import math
 import sys
 from typing import Any
@@ -14,7 +13,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from isinglass import Stability, ising_path, nodewise_path, stars
+from isinglass import Method, Run, Stability, StARS
+from isinglass.errors import GridEndWarning, suppress_warnings
 from paper import figures, printed, study
 from paper.data import Table, paper_table
 from paper.evidence import geometric_mean, half_width, judge, pick
@@ -70,17 +70,12 @@ def choose(table: Table, setting: dict[str, Any], target: float, seed: int) -> d
     joint = setting["method"] == "joint"
     rule = setting["method"].removeprefix("nodewise-")
     grid = GRID if joint else GRID / 2
-    found = stars(
-        table,
-        alphas=grid,
-        n_subsamples=setting["B"],
-        subsample_size=setting["b"],
-        bounded=False,
-        path_function=ising_path if joint else functools.partial(nodewise_path, rule=rule),
-        random_state=seed,
-        n_jobs=1,
-        progress=False,
-    )
+    # With this threshold nothing is unstable, and all subsamples run the whole grid.
+    stars = StARS(grid, 0.5, setting["B"], setting["b"], random_state=seed)
+    method = Method(selector=stars) if joint else Method("nodewise", stars, rule=rule)
+    with suppress_warnings(GridEndWarning):
+        found = method.choose(table, run=Run(n_jobs=1, progress=False)).stability
+    assert found is not None
     nearest = int(np.abs(np.log(grid / (target if joint else target / 2))).argmin())
     chosen = {f"beta_{beta}": select(found, beta) for beta in BETAS}
     return {**chosen, "instability_at_paper": float(found.instability[nearest])}

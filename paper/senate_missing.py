@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from isinglass import Network, complete, ising_path
+from isinglass import Network, Run, impute, ising_path
 from isinglass.datasets import load_senate109
 from isinglass.network import pair_keys, pairs_of, spread
 from paper import figures, printed
@@ -29,7 +29,7 @@ def cells(config: Config) -> list[Cell]:
 def run_cell(cell: Cell) -> list[Row]:
     """Return every pair with an edge in one of the two networks, and its couplings."""
     senate = load_senate109()
-    imputed = complete(senate.votes, n_imputations=cell["n_imputations"], random_state=cell["seed"], n_threads=1)
+    imputed = impute(senate.votes, n_imputations=cell["n_imputations"], random_state=cell["seed"], run=Run(n_threads=1))
     tables: tuple[Any, Any] = (senate.X, imputed.table)
     networks = [ising_path(table, [printed.SENATE_LAMBDA], n_threads=1)[0].network for table in tables]
     absent = np.isnan(senate.votes)

@@ -8,7 +8,8 @@ from pathlib import Path
 import joblib
 import pytest
 
-from isinglass.solve.path import ising_path
+from isinglass.select import Fixed, Method, PathSettings
+from isinglass.select.settings import option, settings
 
 PROTECTED = "ISINGLASS_TEST_PROCESS"
 os.environ.setdefault(PROTECTED, str(os.getpid()))  # workers inherit it: whoever has this number runs the tests
@@ -46,17 +47,32 @@ def deadly_square(number, deadly, marker):
     return {"square": number**2, "process": os.getpid()}
 
 
-def deadly_path(X, alphas, *, marker):
-    """Fit a path; the first worker that fits fewer than 30 alphas dies (in stars, where most subsamples are run)."""
-    if len(alphas) < 30:
-        die_once(marker)
-    return ising_path(X, alphas)
+@settings
+class DeadlyPaths(PathSettings):
+    """Path settings; the first worker that fits fewer than 30 alphas dies (in stars, most subsamples)."""
+
+    marker: str = option(default="", help="File that says that a worker has died.")
+
+    def __init__(self, marker):
+        super().__init__()
+        object.__setattr__(self, "marker", marker)
+
+    def path(self, X, alphas=None, **options):
+        if len(alphas) < 30:
+            die_once(self.marker)
+        return super().path(X, alphas, **options)
 
 
-deadly_path.alpha_max = ising_path.alpha_max
+@settings
+class TracedMethod(Method):
+    """A method at one alpha that leaves the number of the process that ran it."""
 
+    folder: str = option(default="", help="Where to leave it.", kw_only=True)
 
-def traced_path(X, alphas, *, folder, **options):
-    """Fit a path, and leave the number of the process that did."""
-    Path(folder, str(os.getpid())).touch()
-    return ising_path(X, alphas, **options)
+    def __init__(self, folder, alpha):
+        super().__init__(selector=Fixed(alpha))
+        object.__setattr__(self, "folder", folder)
+
+    def choose(self, X, **options):
+        Path(self.folder, str(os.getpid())).touch()
+        return super().choose(X, **options)

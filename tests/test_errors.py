@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 
-from isinglass import IsingLasso, errors, ising_path, read_table, stars
+from isinglass import IsingLasso, Method, StARS, errors, ising_path, read_table
 from isinglass.errors import (
     ConstantColumnWarning,
     ConvergenceWarning,
@@ -48,7 +48,7 @@ def test_a_warning_names_the_line_that_called_the_package():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         ising_path(X, [0.1])
-        stars(X, alphas=[0.1], n_subsamples=2, random_state=0)
+        Method(selector=StARS([0.1], n_subsamples=2)).choose(X)
         IsingLasso(alpha=0.1).fit(X)
     kinds = [warning.category for warning in caught]
     assert kinds == [ConstantColumnWarning, ConstantColumnWarning, FewColumnsWarning, GridEndWarning, kinds[0]]

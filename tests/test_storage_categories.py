@@ -13,6 +13,7 @@ from test_storage import forged
 from isinglass import Fit, Network, ising_path, load, read_categories, save
 from isinglass.errors import DataError
 from isinglass.results import Path, Solution
+from isinglass.select import EBIC, Choice, Fixed, Method
 
 rng = np.random.default_rng(0)
 FRAME = pd.DataFrame(
@@ -28,8 +29,7 @@ TABLE = read_categories(FRAME, kinds={"age": "ordinal", "home": "nominal"})
 
 def fit_of(table=TABLE, n_alphas=3):
     path = ising_path(table, n_alphas)
-    asked = {"method": "joint", "settings": {}, "criterion": "ebic", "choice": {}, "chosen": "ebic", "tol": 1e-7}
-    return Fit.of(path[-1], table, path=path, **asked)
+    return Fit.of(Method(selector=EBIC()), Choice(path[-1], path), table)
 
 
 def nominal_path():
@@ -76,8 +76,7 @@ def test_fits_come_back(tmp_path):
 def test_paths_with_blocks_come_back(tmp_path):
     path, (_, twin, *_) = nominal_path(), mixed_network()
     table = read_categories(twin.X, kinds=["nominal", "ordinal", "binary", "nominal"])
-    asked = {"method": "joint", "settings": {}, "criterion": None, "choice": {}, "chosen": "given", "tol": 1e-7}
-    fit = Fit.of(path[1], table, path=path, **asked)
+    fit = Fit.of(Method(selector=Fixed(path[1].alpha)), Choice(path[1], path), table)
     fit.save(tmp_path / "model.npz")
     again = load(tmp_path / "model.npz")
     assert [solution.network for solution in again.path] == [solution.network for solution in fit.path]

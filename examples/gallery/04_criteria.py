@@ -7,15 +7,15 @@ EBIC, cross-validation, stability or the default? See their choices side by side
 
 import matplotlib.pyplot as plt
 
-from isinglass import select, stars, two_stage
+from isinglass import EBIC, Method, StARS, select
 from isinglass.datasets import load_senate109
 
 votes = load_senate109().X
 others = {
-    "relaxed EBIC": select.select_ebic(votes, relaxed=True).alpha,
-    "StARS": stars(votes, random_state=0).alpha,
+    "relaxed EBIC": Method(selector=EBIC(relaxed=True)).choose(votes).alpha,
+    "StARS": Method(selector=StARS()).choose(votes).alpha,
     "the paper": 0.06,
-    "two-stage": two_stage(votes),
+    "two-stage": Method().choose(votes),
 }
 compared = select.compare_criteria(votes, others=others, random_state=0)
 compared

@@ -7,11 +7,11 @@ With many columns, which edges would a slightly different table have given too? 
 
 import numpy as np
 
-from isinglass import plot, stars
+from isinglass import Method, StARS, plot
 from isinglass.datasets import load_senate109
 
 senate = load_senate109()
-chosen = stars(senate.X, random_state=0)
+chosen = Method(selector=StARS()).choose(senate.X).stability
 chosen
 
 # %%

@@ -8,7 +8,7 @@ A fifth of the cells is missing, and hardly a row is complete. Draw them from th
 import matplotlib.pyplot as plt
 import numpy as np
 
-from isinglass import IsingNetwork, complete, plot, simulate
+from isinglass import IsingNetwork, impute, plot, simulate
 
 truth = simulate.chain_network(10, strength=1.8, fields="balanced")
 X = simulate.exact_sample(truth, 600, random_state=0).astype(float)
@@ -16,7 +16,7 @@ X[np.random.default_rng(1).random(X.shape) < 0.2] = np.nan
 holes = np.isnan(X)
 print(f"{holes.mean():.0%} of the cells are missing, {(~holes).all(axis=1).mean():.0%} of the rows are complete")
 
-imputed = complete(X)
+imputed = impute(X)
 imputed
 
 # %%

@@ -27,12 +27,14 @@ from isinglass.data import (
 from isinglass.errors import DataError
 from isinglass.network import Network, symmetric_matrix
 from isinglass.results import Evidence, Missing, Path, Solution, Stability
-from isinglass.storage import NotStorableError, write_record
+from isinglass.select.imputation import Imputation
+from isinglass.select.method import Method
+from isinglass.select.selector import Choice
+from isinglass.storage import NOT_STORED, NotStorableError, write_record
 from isinglass.version import __version__
 
-KIND, VERSION = "isinglass model", 5
+KIND, VERSION = "isinglass model", 6
 """What the header of a model file says."""
-METHODS = ("joint", "nodewise", "exact", "plg", "bmn")
 EDGE_COUNTS = ("n11", "n10", "n01", "n00")
 CELLS_AT_ONCE = 1 << 22
 
@@ -47,16 +49,8 @@ class Fit(Frozen):
     ----------
     solution : Solution
         The network, with names, and its certificate.
-    method : {"joint", "nodewise", "exact", "plg", "bmn"}
-        How it was estimated.
-    settings : mapping
-        What the method was set to, by the parameters of its path function.
-    criterion : str, optional
-        What chose the penalty; None if it was given.
-    choice : mapping
-        What the criterion was set to, by the parameters of its function; or ``alpha``.
-    chosen : str
-        The criterion in words.
+    method : Method
+        How it was estimated, and what chose its penalty.
     tol : float
         The tolerance that ``converged`` refers to.
     n_rows : float
@@ -82,14 +76,14 @@ class Fit(Frozen):
         Standard errors of the couplings.
     missing : Missing, optional
         Where cells of the table were missing, and what was done about them.
+    choice : Choice, optional
+        All that the selector returned, such as the scores of single folds. Not in files.
+    imputation : Imputation, optional
+        The completed table. Not in files.
     """
 
     solution: Solution
-    method: str
-    settings: Mapping[str, Any]
-    criterion: str | None
-    choice: Mapping[str, Any]
-    chosen: str
+    method: Method
     tol: float
     n_rows: float
     marginals: Any
@@ -102,11 +96,12 @@ class Fit(Frozen):
     stages: list[dict[str, Any]] | None = None
     edge_errors: FloatArray | None = None
     missing: Missing | None = None
+    choice: Choice | None = field(default=None, metadata=NOT_STORED)
+    imputation: Imputation | None = field(default=None, metadata=NOT_STORED)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         p, edges, variables = self.network.n_features, self.network.edge_index, self.network.variables
-        require(self.method in METHODS, f"A fit has one of the methods {', '.join(METHODS)}, not {self.method!r}.")
         require(0 < self.n_rows < float("inf"), "The number of rows of a fit is positive.")
         require(len(self.coding.columns) == p, "The coding of a fit has one rule per column.")
         shares, counts = self.marginals, self.edge_counts
@@ -135,20 +130,30 @@ class Fit(Frozen):
         )
 
     @classmethod
-    def of(cls, solution: Solution, table: BinaryTable | CategoryTable, **found: Any) -> Fit:
-        """Put a solution together with the sums over the rows of its table."""
-        names, path = table.names, found.pop("path", None)
-        n_rows, marginals, edge_counts = summarize(table, solution.edge_index)
+    def of(cls, method: Method, choice: Choice, table: BinaryTable | CategoryTable, **found: Any) -> Fit:
+        """Put a choice together with the sums over the rows of its table."""
+        names, path = table.names, choice.path
+        n_rows, marginals, edge_counts = summarize(table, choice.solution.edge_index)
         return cls(
-            solution=solution.with_names(names),
+            solution=choice.solution.with_names(names),
+            method=method,
+            tol=method.tolerance,
             n_rows=n_rows,
             marginals=marginals,
             edge_counts=edge_counts,
             coding=table.reading,
             path=None if path is None else path.with_names(names),
-            missing=Missing.of(table),
+            evidence=choice.evidence,
+            stability=choice.stability,
+            stages=choice.stage_records,
+            choice=choice,
             **found,
         )
+
+    @property
+    def chosen(self) -> str:
+        """What chose the penalty, in words."""
+        return self.method.words
 
     @property
     def network(self) -> Network:
@@ -173,7 +178,7 @@ class Fit(Frozen):
     @property
     def proves(self) -> bool:
         """Whether the method proves its optimum: the published ones stop by rules of their own."""
-        return self.method not in ("plg", "bmn")
+        return self.method.proves
 
     def _known_of_edges(self) -> dict[str, FloatArray]:
         """Return what is known of the edges beside their couplings."""
@@ -239,7 +244,7 @@ class Fit(Frozen):
         raise AttributeError(f"this fit has no {name!r}")
 
     def __repr__(self) -> str:
-        return f"Fit({self.method}, {self.chosen}: {self.solution!r})"
+        return f"Fit({self.method.estimator}, {self.chosen}: {self.solution!r})"
 
 
 def save(fitted: Any, path: str | PathLike[str]) -> None:
@@ -265,7 +270,7 @@ def save(fitted: Any, path: str | PathLike[str]) -> None:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     save(net, f"{folder}/net.npz")
     ...     again = load(f"{folder}/net.npz")
-    >>> bool((again.network.couplings == net.couplings_).all()), again.method, again.solution.alpha
+    >>> bool((again.network.couplings == net.couplings_).all()), again.method.estimator, again.solution.alpha
     (True, 'joint', 0.1)
     """
     record = getattr(fitted, "fit_", fitted)

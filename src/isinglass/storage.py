@@ -41,6 +41,8 @@ SHARED_CHARACTERS = 100
 """Longer parts without arrays are stored once."""
 DROPPABLE: Mapping[str, bool] = types.MappingProxyType({"droppable": True})
 """Metadata of a dataclass field that takes its default in the file where its value cannot be stored."""
+NOT_STORED: Mapping[str, bool] = types.MappingProxyType({"stored": False})
+"""Metadata of a dataclass field that is never written."""
 _NOTHING = object()
 _FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
@@ -210,7 +212,8 @@ class _Writing:
         found = {}
         for field in fields(record):
             value, taken = vars(record).get(field.name, _NOTHING), self._n_taken
-            if value is _NOTHING:  # a field of the base class that this one does not have
+            # A field of the base class that this one does not have, or one that is not for files.
+            if value is _NOTHING or not field.metadata.get("stored", True):
                 continue
             tree = self._known.get(id(value))
             if tree is None:

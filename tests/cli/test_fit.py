@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from choices import cross_validate, select_ebic, stars, two_stage
 from commands import (
     NAMES,
     data_error,
@@ -17,8 +18,7 @@ from commands import (
     write_table,
 )
 
-from isinglass import ising_path, load, nodewise_ebic, stars
-from isinglass.select import cross_validate, select_ebic, two_stage
+from isinglass import ising_path, load, nodewise_ebic
 from isinglass.solve.exact import exact_path
 from isinglass.solve.nodewise import nodewise_path
 from isinglass.solve.published.baselines import bmn, plg
@@ -88,11 +88,11 @@ GRID = "0.3,0.2,0.1,0.05,0.02,0.01,0.0"
         (["--method", "nodewise", "--penalty-weights", "standardized"], lambda: nodewise_ebic(X)),  # as IsingFit does
         (
             ["--method", "exact", "--select", "ebic", "--alphas", GRID],
-            lambda: select_ebic(X, alphas=ALPHAS, path_function=exact_path).solution,
+            lambda: select_ebic(X, alphas=ALPHAS, estimator="exact").solution,
         ),
         (
             ["--method", "bmn", "--select", "cv", "--folds", "3", "--alphas", "0.3,0.1,0.05"],
-            lambda: cross_validate(X, alphas=[0.3, 0.1, 0.05], n_folds=3, random_state=0, path_function=bmn).solution,
+            lambda: cross_validate(X, alphas=[0.3, 0.1, 0.05], n_folds=3, random_state=0, estimator="bmn").solution,
         ),
     ],
 )
@@ -216,7 +216,7 @@ def test_published_methods_keep_alpha_certificate_and_method(tmp_path, method):
     run("fit", table, "--encode", "auto", "--method", method, "--alpha", "0.1", "--tol", "1e-4", "-o", tmp_path / "net")
     found = load(tmp_path / "net" / "model.npz")
     wanted = {"plg": plg, "bmn": bmn}[method](X, [0.1], **{"plg": {"thresh": 1e-4}, "bmn": {"tolerance": 1e-4}}[method])
-    assert (found.method, found.alpha_, found.tol_) == (method, 0.1, 1e-4)
+    assert (found.method.estimator, found.alpha_, found.tol_) == (method, 0.1, 1e-4)
     assert found.kkt_residual_ == wanted[0].kkt_residual
     assert found.couplings_.tolist() == wanted[0].couplings.tolist()
     assert found.encoding_["tea"] == ("disagree", "agree")
@@ -227,8 +227,7 @@ def test_published_methods_keep_alpha_certificate_and_method(tmp_path, method):
 def test_stability_is_kept_whatever_the_method(table, tmp_path, method):
     words = ["--method", method, "--select", "stars", "--alphas", GRID, "--subsamples", "4", "--threshold", "0.3"]
     run("fit", table, *words, "-o", tmp_path / "net")
-    functions = {"nodewise": nodewise_path, "exact": exact_path, "plg": plg}
-    wanted = stars(X, alphas=ALPHAS, n_subsamples=4, threshold=0.3, path_function=functions[method], random_state=0)
+    wanted = stars(X, alphas=ALPHAS, n_subsamples=4, threshold=0.3, estimator=method, random_state=0)
     found = load(tmp_path / "net" / "model.npz")
     assert found.stability_.alpha == wanted.alpha == found.alpha_
     assert found.stability_.instability.tolist() == pytest.approx(wanted.instability.tolist(), nan_ok=True)
@@ -372,5 +371,7 @@ def test_failure_while_writing_leaves_the_old_files(table, tmp_path, monkeypatch
 def test_model_file_is_not_pickled(table, tmp_path):
     run("fit", table, "--alpha", "0.1", "-o", tmp_path / "net")
     with np.load(tmp_path / "net" / "model.npz", allow_pickle=False) as members:
-        fit = json.loads(members["header"].tobytes())["content"]["Fit"]
-    assert (fit["method"], fit["choice"]) == ("joint", {"mapping": [["alpha", 0.1]]})
+        header = json.loads(members["header"].tobytes())
+    fit = header["content"]["Fit"]
+    method = (header["shared"][fit["method"]["shared"]] if "shared" in fit["method"] else fit["method"])["Method"]
+    assert (method["estimator"], method["selector"]) == ("joint", {"Fixed": {"alpha": 0.1}})

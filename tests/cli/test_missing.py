@@ -4,9 +4,10 @@ import json
 
 import numpy as np
 import pytest
+from choices import two_stage
 from commands import run
 
-from isinglass import complete, read_table, simulate, two_stage
+from isinglass import impute, read_table, simulate
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +24,7 @@ def survey(tmp_path_factory):
 def test_fit_imputes_as_the_library_does(survey, tmp_path):
     result = run("fit", survey, "--missing", "impute", "-o", tmp_path / "net", "--json")
     table = read_table(survey, missing="impute")
-    expected = two_stage(complete(table).table).solution
+    expected = two_stage(impute(table).table).solution
     found = json.loads(result.stdout)
     assert found["network"]["n_edges"] == expected.n_edges == 4
     assert found["table"]["n_rows"] == 200

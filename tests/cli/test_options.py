@@ -1,6 +1,8 @@
 """Options that say the same as parameters of the library, and the forms their values take."""
 
+import dataclasses
 import inspect
+import os
 
 import click
 import numpy as np
@@ -8,14 +10,12 @@ import pytest
 from commands import NAMES, data_error, draw_rows, error_line, read_csv, read_json, run, write_csv, write_table
 
 from isinglass.cli import COMMANDS, main
-from isinglass.cli.estimate import ESTIMATE, SETTINGS, criteria_of
+from isinglass.cli.estimate import CRITERIA, ESTIMATE
 from isinglass.cli.reading import READING
 from isinglass.cli.values import COLUMNS, split_words
 from isinglass.data import read_binary
 from isinglass.data.files import read_table
-from isinglass.select import cross_validate, select_ebic, stars, two_stage
-
-FUNCTIONS = {"two-stage": two_stage, "stars": stars, "ebic": select_ebic, "cv": cross_validate}
+from isinglass.select import SELECTORS
 
 
 @pytest.fixture(scope="module")
@@ -28,16 +28,12 @@ def test_there_are_at_most_ten_commands():
     assert list(COMMANDS)[:3] == ["info", "fit", "select"]
 
 
-@pytest.mark.parametrize("option", SETTINGS, ids=lambda option: option.name)
-def test_settings_are_parameters_of_their_criteria_with_the_defaults_that_the_help_states(option):
-    name = "rule" if option.name == "cv_rule" else option.name
-    for criterion in criteria_of(option):
-        parameters = inspect.signature(FUNCTIONS[criterion]).parameters
-        if name == "alpha_min_ratio":  # of the path that the criterion follows
-            continue
-        default = parameters[name].default
-        stated = str(option.otherwise)
-        assert stated.startswith(f"{default}") or f"{criterion}: {default}" in stated or default in (None, False)
+@pytest.mark.parametrize(("criterion", "name"), [(one, name) for one, names in CRITERIA.items() for name in names])
+def test_settings_are_fields_of_their_selectors_with_the_defaults_that_the_help_states(criterion, name):
+    (option,) = [option for option in ESTIMATE.options if option.name == name]
+    fields = {field.name: field.default for field in dataclasses.fields(SELECTORS[criterion])}
+    default, stated = fields[name.removeprefix("cv_")], str(option.otherwise)
+    assert stated.startswith(f"{default}") or f"{criterion}: {default}" in stated or default in (None, False)
 
 
 def test_reading_options_are_parameters_of_read_table():
@@ -202,9 +198,11 @@ def test_a_device_that_cannot_be_had_is_named(table, monkeypatch):
     assert "--device cuda needs PyTorch, which is not installed. Install isinglass[gpu]." in message
 
 
-def test_the_processor_is_a_device(table, monkeypatch):
+def test_the_processor_is_a_device_and_options_set_no_environment_variable(table, monkeypatch):
+    plain = run("fit", table, "--alpha", "0.1").stdout
     monkeypatch.setenv("ISINGLASS_DEVICE", "cuda:99")
-    assert run("fit", table, "--alpha", "0.1", "--device", "cpu").stdout == run("fit", table, "--alpha", "0.1").stdout
+    assert run("fit", table, "--alpha", "0.1", "--device", "cpu").stdout == plain
+    assert os.environ["ISINGLASS_DEVICE"] == "cuda:99"
 
 
 def test_a_device_is_for_joint_fits(table):

@@ -58,7 +58,7 @@ def test_json_has_no_nan():
         (("max_iter",), "--max-iter"),
         (("n_subsamples",), "--subsamples"),
         (("max_rows",), "--max-rows"),
-        (("path_function",), "path_function"),  # no option sets it
+        (("callback",), "callback"),  # no option sets it
     ],
 )
 def test_messages_name_options(mention, wanted):

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from choices import stars, two_stage
 from commands import NAMES, draw_rows, error_line, files_of, read_csv, read_json, run, write_csv, write_table
 
-from isinglass import IsingNetwork, ising_path, load, nodewise_path, stars, two_stage
+from isinglass import IsingNetwork, ising_path, load, nodewise_path
 from isinglass import bootstrap as resample
 from isinglass.select import compare_criteria
 
@@ -87,7 +88,7 @@ def test_fit_select_and_python_give_one_network(table, tmp_path):
     assert float(row["held_out"]) == found.held_out
     edges = read_csv((tmp_path / "fit" / "edges.csv").read_text())
     written = {frozenset((edge["source"], edge["target"])): float(edge["std_error"]) for edge in edges}
-    for (s, t), error in zip(found.solution.edge_index.tolist(), found.edge_errors, strict=True):
+    for (s, t), error in zip(found.solution.edge_index.tolist(), net.edge_errors_, strict=True):
         assert written[frozenset((NAMES[s], NAMES[t]))] == error
 
 

@@ -1,13 +1,14 @@
 import numpy as np
 import pytest
+from choices import cross_validate, select_ebic, two_stage
 
 from benchmarks import coverage
-from isinglass import compare_groups, nodewise_ebic, read_binary, read_parts, refit, simulate, two_stage
+from isinglass import Method, PerNode, compare_groups, read_binary, read_parts, refit, simulate
 from isinglass.data import BinaryTable, CategoryTable, check_penalty_weights, check_sample_weight
 from isinglass.data.weights import scale_weights
 from isinglass.errors import DataError, DataWarning
-from isinglass.select import cross_validate, select_ebic
-from isinglass.select.contract import divide_counts
+from isinglass.select.folds import split_rows
+from isinglass.select.tables import as_table
 
 
 def test_sample_weight_is_returned_raw():
@@ -74,19 +75,24 @@ def test_folds_divide_the_equal_rows_that_a_count_stands_for():
         assert one.solution.edge_index.tolist() == other.solution.edge_index.tolist() == [[0, 1]]
         assert one.solution.edge_values == pytest.approx(other.solution.edge_values, abs=1e-6)
         assert one.held_out == pytest.approx(other.held_out, abs=0.01)  # other folds of the same rows
-        np.testing.assert_allclose(one.edge_errors, other.edge_errors, rtol=1e-6)
+    errors = [Method().fit(X).edge_errors for X in (counted(10 * COUNTS), rows)]
+    np.testing.assert_allclose(*errors, rtol=1e-6)
     chosen = cross_validate(counted(), n_folds=10, alphas=[0.4, 0.1, 0.01], random_state=0)  # more folds than rows
     assert chosen.fold_weights.tolist() == [[10.0] * 10]
     assert chosen.alpha == 0.01
 
 
 def test_each_fold_holds_out_whole_numbers_of_equal_rows_and_together_they_hold_all():
-    folds = divide_counts(np.array([7.0, 0.0, 3.0, 1.0]), 3, np.random.default_rng(0))
+    def divide(weight, n_folds):
+        table = as_table(np.eye(len(weight), dtype=np.uint8), np.array(weight))
+        return split_rows(table, None, n_folds, np.random.default_rng(0))
+
+    folds = divide([7.0, 0.0, 3.0, 1.0], 3)
     np.testing.assert_array_equal(sum(folds), [7, 0, 3, 1])
     assert [fold.sum() for fold in folds] == [3, 4, 4]
-    assert divide_counts(np.array([1.0, 0.0, 1.0]), 2, np.random.default_rng(0)) is None  # rows as they are
-    assert divide_counts(np.array([1.5, 2.0]), 2, np.random.default_rng(0)) is None
-    many = divide_counts(np.array([3e12, 1e12]), 4, np.random.default_rng(0))
+    assert sorted(map(list, divide([1.0, 0.0, 1.0], 2))) == [[0], [2]]  # rows as they are, by number
+    assert sorted(map(list, divide([1.5, 2.0], 2))) == [[0], [1]]
+    many = divide([3e12, 1e12], 4)
     np.testing.assert_allclose(many, np.tile([0.75e12, 0.25e12], (4, 1)), rtol=1e-4)
 
 
@@ -105,8 +111,13 @@ def test_whole_weights_are_counts_and_others_sampling_weights_unless_it_is_state
         read_binary(CELLS, weight_kind="frequency")
 
 
+def ising_fit(X, sample_weight):
+    method = Method("nodewise", PerNode(), penalty_weights="standardized")
+    return method.fit(X, sample_weight=sample_weight)
+
+
 @pytest.mark.filterwarnings("ignore::isinglass.errors.GridEndWarning")
-@pytest.mark.parametrize("choose", [two_stage, select_ebic, nodewise_ebic])
+@pytest.mark.parametrize("choose", [two_stage, select_ebic, ising_fit])
 def test_the_scale_of_sampling_weights_means_nothing_to_any_method_and_is_said(choose):
     X = simulate.exact_sample(simulate.chain_network(8, strength=1.0, fields="balanced"), 300, random_state=0)
     weight = np.random.default_rng(0).exponential(size=300)

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 import sklearn
+from choices import cross_validate, select_ebic, stars, two_stage
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import (
@@ -39,7 +40,6 @@ from isinglass import (
     nodewise_ebic,
     nodewise_path,
     simulate,
-    stars,
 )
 from isinglass.data import BinaryTable, read_binary
 from isinglass.errors import (
@@ -52,7 +52,6 @@ from isinglass.errors import (
     suppress_warnings,
 )
 from isinglass.estimators import frames
-from isinglass.select import cross_validate, select_ebic, two_stage
 from isinglass.solve import exact
 
 MODEL = simulate.grid_network(2, 3, couplings="mixed", strength=1.5, fields="balanced", random_state=4)
@@ -132,7 +131,7 @@ def test_options_reach_the_functions():
 
 def test_attributes_of_the_selectors():
     ebic, cv, nodes = (fitted(ESTIMATORS[k]) for k in (2, 3, 5))
-    assert ebic.ebic_path_.tolist() == select_ebic(X, alphas=GRID).scores.tolist()
+    assert ebic.ebic_path_.tolist() == select_ebic(X, alphas=GRID).evidence.values.tolist()
     assert ebic.alphas_.tolist() == cv.alphas_.tolist() == GRID
     assert [len(net.path_) for net in (ebic, cv)] == [6, 6]
     assert nodes.alphas_per_node_.shape == (6,)

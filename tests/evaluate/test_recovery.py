@@ -3,12 +3,12 @@
 import networkx
 import numpy as np
 import pytest
+from choices import select_ebic
 
 from isinglass import simulate
 from isinglass.errors import DataError
 from isinglass.evaluate import metrics
 from isinglass.evaluate.metrics import f1_score
-from isinglass.select import select_ebic
 
 MIXED = {"couplings": "mixed", "strength": 1.0, "fields": "balanced", "random_state": 0}
 NETWORKS = {

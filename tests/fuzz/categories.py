@@ -19,8 +19,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import extended
 from networks import split_fields
 
-from isinglass import CategoryTable, ising_path, nodewise_path, two_stage
+from isinglass import CategoryTable, Run, TwoStage, ising_path, nodewise_path
 from isinglass.errors import DataError, LimitError
+from isinglass.select.task import PathSettings, Task
 
 FLOOR = 1e-12  # smallest objective without edges that relative gaps are relative to
 SLACK = 1e-9  # relative, of comparisons between double and extended precision
@@ -373,13 +374,13 @@ def run_choice(case):
     """Every path inside the default choice."""
     paths = []
 
-    def recorded(X, alphas=50, *, sample_weight=None, penalty_weights=None, tol=1e-7, callback=None):
-        options = {"sample_weight": sample_weight, "penalty_weights": penalty_weights, "tol": tol}
-        paths.append((X, ising_path(X, alphas, callback=callback, **options), sample_weight, penalty_weights))
-        return paths[-1][1]
+    class Recorded(PathSettings):
+        def path(self, X, alphas=None, **options):
+            found = super().path(X, alphas, **options)
+            paths.append((X, found, X.sample_weight, self.penalty_weights))
+            return found
 
-    recorded.alpha_max = ising_path.alpha_max
-    two_stage(case.table, path_function=recorded, n_jobs=1)
+    TwoStage().choose(Task(case.table, Recorded(), run=Run(n_jobs=1)))
     for table, path, weight, omega in paths:
         yield from ((claim, path.tol) for claim in joint_claims(table, path, weight, omega))
 

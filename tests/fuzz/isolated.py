@@ -6,6 +6,7 @@ The suite has ``run_numbered(seed, index) -> {key: count}``, keys being (way of 
 
 import importlib
 import json
+import selectors
 import signal
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-PATIENCE = 60.0  # seconds of processor time for one case
+PATIENCE = 300.0  # seconds for one case
 CRASH, HANG = "FALSE: crash of the interpreter", "FALSE: no end"
 
 
@@ -22,26 +23,44 @@ def run_cases(suite, seconds, seed, *, first=0, most=None):
     counts, bad, stop = Counter(), [], time.monotonic() + seconds
     last = None if most is None else first + most
     while time.monotonic() < stop and (last is None or first < last):
-        command = [sys.executable, __file__, suite, str(seed), str(first)]
-        child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        for line in child.stdout:
-            found = json.loads(line)
-            counts.update({tuple(key): count for key, count in found})
-            if any("FALSE" in key[-1] for key, _ in found):
-                bad.append(first)
-            first += 1
-            if first == last or time.monotonic() > stop:
-                child.kill()
-                child.communicate()
-                return counts, bad
-        message, ended = child.communicate()[1], child.returncode
-        if ended > 0:
+        child = subprocess.Popen(
+            [sys.executable, __file__, suite, str(seed), str(first)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        try:
+            for found in _lines(child, stop):
+                counts.update({tuple(key): count for key, count in found})
+                if any("FALSE" in key[-1] for key, _ in found):
+                    bad.append(first)
+                first += 1
+                if first == last:
+                    break
+        finally:
+            ended = child.poll()
+            child.kill()
+            message = child.communicate()[1].decode(errors="replace")
+        if first == last or time.monotonic() > stop:
+            break
+        if ended is not None and ended > 0:
             raise RuntimeError(f"case {first} of {suite} ended with {ended}: {message[-2000:]}")
-        word = HANG if ended == -signal.SIGPROF else f"{CRASH} ({signal.Signals(-ended).name})"
+        word = HANG if ended is None else f"{CRASH} ({signal.Signals(-ended).name})"
         counts["all", importlib.import_module(suite).family_of(seed, first), word] += 1
         bad.append(first)
         first += 1
     return counts, bad
+
+
+def _lines(child, stop):
+    """Yield what a child says about each case, until it is silent for too long or has ended."""
+    ready, rest = selectors.DefaultSelector(), b""
+    ready.register(child.stdout, selectors.EVENT_READ)
+    while time.monotonic() < stop and ready.select(PATIENCE):
+        piece = child.stdout.read1(1 << 20)
+        if not piece:
+            child.wait()
+            return
+        *whole, rest = (rest + piece).split(b"\n")
+        for line in whole:
+            yield json.loads(line)
 
 
 def summary(counts):
@@ -64,7 +83,6 @@ if __name__ == "__main__":
     name, seed, index = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     run_numbered = importlib.import_module(name).run_numbered
     while True:
-        signal.setitimer(signal.ITIMER_PROF, PATIENCE)  # then the process ends, whatever it is doing
         found = [[*item] for item in run_numbered(seed, index).items()]
         sys.stdout.write(json.dumps(found) + "\n")
         sys.stdout.flush()

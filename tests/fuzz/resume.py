@@ -11,10 +11,10 @@ from pathlib import Path
 RUN = """
 import sys
 import numpy as np
-from isinglass import stars
+from isinglass import Method, Run, StARS
 X = np.random.default_rng(int(sys.argv[2])).integers(0, 2, (300, 12))
 settings = {"alphas": [0.1, 0.07, 0.05, 0.03, 0.02], "n_subsamples": 30, "random_state": 1, "threshold": 0.3}
-found = stars(X, n_jobs=2, checkpoint=sys.argv[1], **settings)
+found = Method(selector=StARS(**settings)).choose(X, run=Run(n_jobs=2, checkpoint=sys.argv[1])).stability
 sys.stdout.buffer.write(found.instability.tobytes() + np.float64(found.alpha).tobytes())
 """
 

@@ -6,9 +6,10 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pandas as pd
 import pytest
+from choices import stars
 from matplotlib.colors import to_hex
 
-from isinglass import Solution, ising_path, nodewise_path, stars
+from isinglass import Solution, ising_path, nodewise_path
 from isinglass.datasets import load_senate109
 from paper import methods, page, printed, senate_findings, senate_lambda, senate_network, senate_time, study
 from paper.evidence import Verdict

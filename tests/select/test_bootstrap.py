@@ -1,40 +1,44 @@
 import functools
 import itertools
 import pickle
-from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 import pytest
+from choices import two_stage
 
 from isinglass import (
+    EBIC,
+    CrossValidation,
     IsingLasso,
     IsingLassoCV,
     IsingLassoEBIC,
     IsingLassoStARS,
+    Method,
     NodewiseIsing,
+    PerNode,
     Solution,
+    StARS,
+    TwoStage,
     bootstrap,
     ising_path,
-    nodewise_ebic,
     simulate,
-    stars,
 )
 from isinglass.arguments import spawn_seeds
 from isinglass.data import BinaryTable
 from isinglass.errors import ConvergenceWarning, DataError
-from isinglass.select import cross_validate, select_ebic
-from isinglass.select.two_stage import two_stage
+from isinglass.select.method import as_method
 
 CHAIN = simulate.chain_network(4, strength=1.2, fields="balanced")
+ISING_FIT = Method("nodewise", PerNode(), penalty_weights="standardized")
 METHODS = {
     "default": None,
     "alpha": 0.05,
-    "ebic": select_ebic,
-    "two stages": functools.partial(two_stage, gamma=0.5),
-    "cv": functools.partial(cross_validate, n_folds=3, random_state=0),
-    "stars": functools.partial(stars, n_subsamples=5, threshold=0.12, random_state=0),
-    "IsingFit": nodewise_ebic,
+    "ebic": EBIC(),
+    "two stages": Method(selector=TwoStage(gamma=0.5)),
+    "cv": CrossValidation(n_folds=3),
+    "stars": StARS(n_subsamples=5, threshold=0.12),
+    "IsingFit": ISING_FIT,
     "IsingFit estimator": NodewiseIsing(criterion="ebic", standardize=True),
     "estimator": IsingLassoEBIC(alphas=10),
     "StARS estimator": IsingLassoStARS(alphas=10, n_subsamples=5, threshold=0.12, random_state=0),
@@ -90,11 +94,10 @@ def test_summaries_by_plain_loops(table):
 @pytest.mark.parametrize("share", [0.0, 0.4])
 def test_weights_are_repeated_rows(table, share):
     """The table with whole weights gives the networks of the tables with repeated rows."""
-    path_function = functools.partial(ising_path, tol=1e-10)
-    fit = functools.partial(select_ebic, alphas=[0.2, 0.05, 0.02, 0.005], path_function=path_function)
+    fit = Method(selector=EBIC(alphas=[0.2, 0.05, 0.02, 0.005]), tol=1e-10)
     kind = {"kind": "case-drop", "drop_shares": [share]} if share else {}
     found = bootstrap(table, fit, n_boot=8, random_state=0, **kind)
-    chosen = [fit(table[rows]) for rows in rows_of_resamples(len(table), 8, 0, share)]
+    chosen = [fit.choose(table[rows]) for rows in rows_of_resamples(len(table), 8, 0, share)]
     assert found.alphas.tolist() == [choice.alpha for choice in chosen]
     couplings = np.array([[choice.solution.couplings[s, t] for s, t in found.edge_index] for choice in chosen])
     np.testing.assert_allclose(found.draws.toarray(), couplings, atol=1e-6)
@@ -106,20 +109,14 @@ def test_any_fit_can_be_resampled(table, name):
     """The network that is resampled is the one that the method gives, and each resample chooses its penalty."""
     method = METHODS[name]
     found = bootstrap(table, method, n_boot=3, random_state=0)
-    if method is None:
-        network = two_stage(table).solution
-    elif name == "alpha":
-        network = ising_path(table, [method])[0]
-    elif hasattr(method, "fit"):
+    if hasattr(method, "predict"):
         network = method.fit(table).solution_
         again = bootstrap(table, method, n_boot=3, random_state=0)  # it makes no difference that it is fitted now
         assert again.strengths.tobytes() == found.strengths.tobytes()
     else:
-        result = method(table)
-        network = getattr(result, "solution", result)
-        network = network if isinstance(network, Solution) else ising_path(table, [result.alpha])[0]
+        network = as_method(method).choose(table).solution
     assert found.solution.edge_index.tolist() == network.edge_index.tolist()
-    np.testing.assert_allclose(found.solution.edge_values, network.edge_values, rtol=1e-5)  # StARS: on a path, or alone
+    assert found.solution.edge_values.tobytes() == network.edge_values.tobytes()
     if name != "alpha" and "IsingFit" not in name:
         assert len(set(found.alphas)) == 3
     pickle.loads(pickle.dumps(found))
@@ -137,26 +134,22 @@ def test_the_penalty_can_be_kept(table, name):
 @pytest.mark.parametrize("keep", [0.0, 1.0])
 def test_kept_stages_give_the_network_of_the_whole_table(keep):
     """With every row once, both stages at the penalties they chose are what the two-stage estimate found."""
-    from isinglass.select.method import keep_penalty
-
     X = simulate.gibbs_sample(simulate.random_network(12, 0.3, random_state=0), 300, random_state=0)
     found = two_stage(X, keep=keep)
-    again = keep_penalty(functools.partial(two_stage, keep=keep), found)(X)
+    again = Method(selector=TwoStage(keep=keep)).at(found).choose(X).solution
     assert again.edge_index.tolist() == found.solution.edge_index.tolist()
     np.testing.assert_allclose(again.edge_values, found.solution.edge_values, atol=1e-5)
 
 
-@pytest.mark.parametrize("method", [nodewise_ebic, NodewiseIsing(criterion="ebic")])
+@pytest.mark.parametrize("method", [ISING_FIT, NodewiseIsing(criterion="ebic")])
 def test_penalties_of_nodes_can_be_kept(table, method):
-    from isinglass.select.method import as_method, keep_penalty
-
-    result = as_method(method)(table)
-    solution = getattr(result, "solution_", result)
-    kept = keep_penalty(as_method(method), result)(table)
-    np.testing.assert_allclose(kept.couplings, solution.couplings, atol=1e-6)
-    np.testing.assert_array_equal(kept.alphas_per_node, solution.alphas_per_node)
-    halved = keep_penalty(as_method(method), result, 0.5)(table)
-    np.testing.assert_array_equal(halved.alphas_per_node, 0.5 * solution.alphas_per_node)
+    wanted = as_method(method)
+    found = wanted.choose(table)
+    kept = wanted.at(found).choose(table).solution
+    np.testing.assert_allclose(kept.couplings, found.solution.couplings, atol=1e-6)
+    np.testing.assert_array_equal(kept.alphas_per_node, found.solution.alphas_per_node)
+    halved = wanted.at(found, 0.5).choose(table).solution
+    np.testing.assert_array_equal(halved.alphas_per_node, 0.5 * found.solution.alphas_per_node)
 
 
 @pytest.mark.parametrize("method", [lambda X: ising_path(X, [0.1])[0]])
@@ -165,66 +158,68 @@ def test_a_penalty_that_cannot_be_kept_is_refused(table, method):
         bootstrap(table, method, n_boot=2, random_state=0, reselect=False)
 
 
-def test_copies_of_a_row_stay_in_one_fold(table):
-    """A method with folds sees each row once, with its weight, or else the number of its row as its group."""
-    seen = []
+@pytest.fixture
+def seen(monkeypatch):
+    """Collect the tables and groups that a method is given."""
+    calls, real = [], Method.choose
 
-    def by_weight(X, *, sample_weight=None):
-        seen.append((len(X), sample_weight))
-        return ising_path(X, [0.1], sample_weight=sample_weight)[0]
+    def spy(self, X, *, groups=None, run=None):
+        calls.append((X.sample_weight, groups))
+        return real(self, X, groups=groups, run=run)
 
-    def by_group(X, *, groups=None):
-        seen.append((X, groups))
+    monkeypatch.setattr(Method, "choose", spy)
+    return calls
+
+
+def test_a_resample_is_the_table_with_other_weights(table, seen):
+    """Folds inside a resample are made of original rows: a row is never held out from its own copies."""
+    bootstrap(table, 0.1, n_boot=2, random_state=0)
+    assert seen[0][0] is None
+    for (weight, _), rows in zip(seen[1:], rows_of_resamples(200, 2, 0), strict=True):
+        np.testing.assert_array_equal(weight, np.bincount(rows, minlength=200))
+
+
+def test_a_function_sees_repeated_rows(table):
+    tables = []
+
+    def fit(X):
+        tables.append(np.asarray(X))
+        assert X.sample_weight is None
         return ising_path(X, [0.1])[0]
 
-    bootstrap(table, by_weight, n_boot=2, random_state=0)
-    assert seen[0] == (200, None)
-    assert all(n == 200 and weight.sum() == 200 and weight.max() > 1 for n, weight in seen[1:])
-    seen.clear()
-    bootstrap(table, by_group, n_boot=2, random_state=0)
-    for (X, groups), rows in zip(seen[1:], rows_of_resamples(200, 2, 0), strict=True):
-        np.testing.assert_array_equal(groups, rows)
+    bootstrap(table, fit, n_boot=2, random_state=0)
+    for X, rows in zip(tables[1:], rows_of_resamples(200, 2, 0), strict=True):
         np.testing.assert_array_equal(X, table[rows])
 
 
-def test_groups_are_drawn_together(table):
-    groups, weights = np.arange(200) // 4, []
-
-    def fit(X, *, sample_weight=None, groups=None):
-        weights.append(sample_weight)
-        assert groups is not None
-        return ising_path(X, [0.1], sample_weight=sample_weight)[0]
-
-    bootstrap(table, fit, n_boot=3, random_state=0, groups=groups)
-    for weight in weights[1:]:
+def test_groups_are_drawn_together(table, seen):
+    groups = np.arange(200) // 4
+    bootstrap(table, 0.1, n_boot=3, random_state=0, groups=groups)
+    for weight, labels in seen[1:]:
+        np.testing.assert_array_equal(labels, groups)
         assert (weight.reshape(50, 4) == weight[::4, None]).all()
         assert weight.sum() == 200
     with pytest.raises(DataError, match="groups must have one entry per row"):
         bootstrap(table, 0.1, n_boot=2, groups=groups[:-1])
 
 
-def test_whole_weights_are_drawn_and_others_stay_with_their_rows(table):
-    weights = []
-
-    def fit(X, *, sample_weight=None):
-        weights.append(sample_weight)
-        return ising_path(X, [0.1], sample_weight=sample_weight)[0]
-
+def test_whole_weights_are_drawn_and_others_stay_with_their_rows(table, seen):
     whole = np.arange(200) % 3.0
-    bootstrap(BinaryTable(table, sample_weight=whole), fit, n_boot=20, random_state=0)
-    drawn = np.array(weights[1:])
+    bootstrap(BinaryTable(table, sample_weight=whole), 0.1, n_boot=20, random_state=0)
+    drawn = np.array([weight for weight, _ in seen[1:]])
     assert (drawn.sum(axis=1) == whole.sum()).all()
     assert not drawn[:, whole == 0].any()
     assert drawn[:, whole == 2].mean() == pytest.approx(2 * drawn[:, whole == 1].mean(), rel=0.1)
-    weights.clear()
-    bootstrap(table, fit, n_boot=5, random_state=0, sample_weight=whole / 2 + 0.25)
+    seen.clear()
+    bootstrap(table, 0.1, n_boot=5, random_state=0, sample_weight=whole / 2 + 0.25)
+    weights = [weight for weight, _ in seen]
     for resample in weights[1:]:
         np.testing.assert_array_equal(np.unique(resample), np.unique(weights[0]))
         assert len(resample) == 200
         assert (np.unique(resample, return_counts=True)[1] != np.unique(weights[0], return_counts=True)[1]).any()
     with pytest.raises(DataError, match="sample_weight must be given once"):
-        bootstrap(BinaryTable(table, sample_weight=whole), fit, n_boot=2, sample_weight=whole)
-    with pytest.raises(DataError, match="must have a parameter sample_weight"):
+        bootstrap(BinaryTable(table, sample_weight=whole), 0.1, n_boot=2, sample_weight=whole)
+    with pytest.raises(DataError, match="the weights are not counts"):
         bootstrap(table, lambda X: ising_path(X, [0.1])[0], n_boot=2, sample_weight=whole / 2 + 0.25)
 
 
@@ -309,25 +304,25 @@ def test_case_drop_keeps_distinct_rows(table):
 
     numbered = ((np.arange(64)[:, None] >> np.arange(6)) & 1).astype(np.uint8)
     rows = []
-    bootstrap(
-        numbered,
-        lambda X: rows.append(X @ (1 << np.arange(6))) or Solution.from_dense(1.0, np.zeros((6, 6)), np.zeros(6)),
-        n_boot=3,
-        kind="case-drop",
-        random_state=0,
-    )
+
+    def number(X):
+        rows.append(np.asarray(X) @ (1 << np.arange(6)))
+        return Solution.from_dense(1.0, np.zeros((6, 6)), np.zeros(6))
+
+    bootstrap(numbered, number, n_boot=3, kind="case-drop", random_state=0)
     assert all(len(set(kept)) == len(kept) for kept in rows)
 
 
 def test_rows_are_drawn_alike(table):
     """Counts of a row are binomial with mean 1, and variance 1 − 1/n."""
+    numbered = ((np.arange(200)[:, None] >> np.arange(8)) & 1).astype(np.uint8)
     counts = []
 
-    def fit(X, *, sample_weight=None):
-        counts.append(sample_weight)
-        return Solution.from_dense(1.0, np.zeros((4, 4)), np.zeros(4))
+    def fit(X):
+        counts.append(np.bincount(np.asarray(X) @ (1 << np.arange(8)), minlength=200))
+        return Solution.from_dense(1.0, np.zeros((8, 8)), np.zeros(8))
 
-    bootstrap(table, fit, n_boot=500, random_state=0)
+    bootstrap(numbered, fit, n_boot=500, random_state=0)
     drawn = np.array(counts[1:])
     assert drawn.mean(axis=0) == pytest.approx(np.ones(200), abs=4.5 / np.sqrt(500))
     assert drawn.var() == pytest.approx(1 - 1 / 200, rel=0.02)
@@ -348,38 +343,37 @@ def test_resamples_that_do_not_converge_are_counted(table):
     assert "4 of 4 resamples did not reach the tolerance" in str(caught[-1].message)
 
 
-@dataclass(frozen=True)
-class Counted:
-    """A fit that counts its calls, which are no part of what it is."""
+CALLS = []
 
-    calls: list = field(default_factory=list, compare=False)
 
-    def __call__(self, X):
-        self.calls.append(len(X))
-        return ising_path(X, [0.05])[0]
+def counted(X):
+    CALLS.append(len(X))
+    return ising_path(X, [0.05])[0]
 
 
 def test_checkpoint_resumes_refuses_and_prolongs(table, tmp_path):
-    file, fit = tmp_path / "boot", Counted()
-    calls = fit.calls
-    first = bootstrap(table, fit, n_boot=5, random_state=0, checkpoint=file)
-    assert len(calls) == 6
-    longer = bootstrap(table, fit, n_boot=8, random_state=0, checkpoint=file)
-    assert len(calls) == 6 + 1 + 3  # the whole table, and the three new resamples
+    file = tmp_path / "boot"
+    CALLS.clear()
+    first = bootstrap(table, counted, n_boot=5, random_state=0, checkpoint=file)
+    assert len(CALLS) == 6
+    longer = bootstrap(table, counted, n_boot=8, random_state=0, checkpoint=file)
+    assert len(CALLS) == 6 + 1 + 3  # the whole table, and the three new resamples
     assert longer.strengths[:5].tobytes() == first.strengths.tobytes()
     with pytest.raises(DataError, match="random_state"):
-        bootstrap(table, fit, n_boot=5, random_state=1, checkpoint=file)
+        bootstrap(table, counted, n_boot=5, random_state=1, checkpoint=file)
     with pytest.raises(DataError, match="differs in X"):
-        bootstrap(table[:-1], fit, n_boot=5, random_state=0, checkpoint=file)
+        bootstrap(table[:-1], counted, n_boot=5, random_state=0, checkpoint=file)
 
 
-def test_checkpoint_tells_functions_of_one_name_apart(table, tmp_path):
-    def fit_at(alpha):
-        return lambda X: ising_path(X, [alpha])[0]
+def test_checkpoint_names_the_setting_that_differs(table, tmp_path):
+    bootstrap(table, 0.05, n_boot=3, random_state=0, checkpoint=tmp_path / "boot")
+    with pytest.raises(DataError, match=r"differs in method\.selector\.alpha \(0\.05 there, 0\.06 here\)"):
+        bootstrap(table, 0.06, n_boot=3, random_state=0, checkpoint=tmp_path / "boot")
 
-    bootstrap(table, fit_at(0.05), n_boot=3, random_state=0, checkpoint=tmp_path / "boot")
-    with pytest.raises(DataError, match="differs in method"):
-        bootstrap(table, fit_at(0.06), n_boot=3, random_state=0, checkpoint=tmp_path / "boot")
+
+def test_checkpoint_refuses_what_has_no_name(table, tmp_path):
+    with pytest.raises(DataError, match="a function that has a name"):
+        bootstrap(table, lambda X: ising_path(X, [0.1])[0], n_boot=2, random_state=0, checkpoint=tmp_path / "boot")
 
 
 def test_checkpoint_does_not_depend_on_how_a_method_is_run(table, tmp_path):
@@ -387,7 +381,7 @@ def test_checkpoint_does_not_depend_on_how_a_method_is_run(table, tmp_path):
     first = run(IsingLassoCV(alphas=5, cv=2, random_state=0), n_boot=2)
     longer = run(IsingLassoCV(alphas=5, cv=2, random_state=0, n_jobs=2), n_boot=3, n_jobs=2)
     assert longer.strengths[:2].tobytes() == first.strengths.tobytes()
-    with pytest.raises(DataError, match="differs in method"):
+    with pytest.raises(DataError, match=r"differs in method\.selector\.n_folds"):
         run(IsingLassoCV(alphas=5, cv=3, random_state=0), n_boot=2)
 
 
@@ -399,12 +393,12 @@ def test_checkpoint_does_not_depend_on_how_a_method_is_run(table, tmp_path):
         (0.05, {"kind": "case-drop", "drop_shares": [0.5, 1.0]}, "drop_shares must be between 0 and 1"),
         (0.05, {"kind": "case-drop", "drop_shares": []}, "not empty"),
         (0.05, {"kind": "case-drop", "drop_shares": [0.999]}, "drop_shares must leave at least one of 200 rows"),
-        (-0.05, {}, "method must be an estimator, a function of a table, or an alpha"),
-        ("0.05", {}, "method must be an estimator, a function of a table, or an alpha"),
-        (True, {}, "method must be an estimator, a function of a table, or an alpha"),
-        (IsingLasso, {}, "method must be an estimator, a function of a table, or an alpha"),
-        (lambda X: ising_path(X, [0.1]), {}, "method must return a Solution, or a record that has one; got Path"),
-        (lambda X: ising_path(X[:, :3], [0.1])[0], {}, "all 4 columns; got 3"),
+        (-0.05, {}, "method must be a Method, a selector, an estimator, a function of a table, or a penalty"),
+        ("0.05", {}, "method must be a Method, a selector, an estimator, a function of a table, or a penalty"),
+        (True, {}, "method must be a Method, a selector, an estimator, a function of a table, or a penalty"),
+        (IsingLasso, {}, "method must be a Method, a selector, an estimator, a function of a table, or a penalty"),
+        (lambda X: ising_path(X, [0.1]), {}, "the function must return a Solution, or a record that has one; got Path"),
+        (lambda X: ising_path(np.asarray(X)[:, :3], [0.1])[0], {}, "all 4 columns; got 3"),
     ],
 )
 def test_bad_inputs(table, method, options, message):

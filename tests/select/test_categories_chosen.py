@@ -1,21 +1,24 @@
 """Choosing networks of columns with categories: scores, EBIC, two stages, cross-validation, StARS, refit."""
 
 import warnings
-from functools import partial
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 import pytest
+from choices import cross_validate, select_ebic, stars, two_stage
 from networks import log_probabilities, make_network, split_fields
 from reference_discrete import Discrete
 
-from isinglass import ising_path, nodewise_ebic, nodewise_path, refit, simulate
+from isinglass import Method, ising_path, nodewise_ebic, nodewise_path, refit, simulate
 from isinglass.data import CategoryTable, column_spread, count_categories
 from isinglass.errors import ArgumentError, DataError, IsinglassWarning, SeparationError
 from isinglass.results import Solution
-from isinglass.select import compare_criteria, cross_validate, ebic, select_ebic, stars, two_stage
+from isinglass.select import compare_criteria, ebic
 from isinglass.select.category_refit import Support, block_errors, newton
+from isinglass.select.refit import standard_errors
 from isinglass.select.scoring import AicPrice, edge_price, row_scores
+from isinglass.select.tables import as_table
 
 
 def draw(network, n_rows, seed=0):
@@ -95,12 +98,12 @@ def test_a_category_that_does_not_occur_costs_nothing():
     codes[codes[:, 0] == 2, 0] = 1
     fewer = CategoryTable(codes, MIXED.kinds, categories=MIXED.categories)
     solution = Solution(mixed_network(), 0.1)
-    price, less = (edge_price(table, None, 0.0).of(solution) for table in (MIXED, fewer))
+    price, less = (edge_price(table, 0.0).of(solution) for table in (MIXED, fewer))
     assert price - less == pytest.approx(2 * np.log(500) * (1 + 2))
 
 
 def test_shrunken_blocks_use_fewer_parameters():
-    price = AicPrice.at(MIXED, None)
+    price = AicPrice.at(MIXED)
     solution = Solution(mixed_network(), 0.1)
     free, tight = (price.of(solution, np.full(3, penalty)) for penalty in (0.0, 1e9))
     assert (free, tight) == (pytest.approx(4 * 7), pytest.approx(4 * 3))
@@ -119,7 +122,7 @@ def test_two_stages_find_the_ordinal_chain():
     found = two_stage(ORDINAL)
     assert found.solution.edge_index.tolist() == CHAIN.edge_index.tolist()
     assert found.solution.converged
-    np.testing.assert_allclose(found.solution.edge_values, 0.4, atol=4 * found.edge_errors.max())
+    np.testing.assert_allclose(found.solution.edge_values, 0.4, atol=4 * Method().fit(ORDINAL).edge_errors.max())
     first, second = found.stages
     np.testing.assert_allclose(second.scores, ebic(ORDINAL, second.path), rtol=1e-9)
     np.testing.assert_allclose(first.scores, first.deviances + 4.0 * first.path.n_edges, rtol=1e-12)
@@ -136,7 +139,7 @@ def test_two_stages_do_not_depend_on_jobs_and_take_weights():
 
 def test_folds_in_threads_change_no_bit():
     table = ORDINAL[np.arange(150)]
-    found = [two_stage(table, alphas=8, path_function=partial(ising_path, n_threads=n)) for n in (1, 2, 4)]
+    found = [two_stage(table, alphas=8, n_threads=n) for n in (1, 2, 4)]
     for stage in range(len(found[0].stages)):
         assert len({each.stages[stage].held_out.tobytes() for each in found}) == 1
     assert np.isfinite(found[0].held_out)
@@ -148,7 +151,8 @@ def test_a_binary_table_gives_the_same_stages_as_one_with_categories():
     X[:, 1] = X[:, 0] ^ (np.random.default_rng(1).random(300) < 0.2)
     plain, other = two_stage(X), two_stage(CategoryTable(X, "ordinal"))
     np.testing.assert_allclose(other.solution.couplings, plain.solution.couplings, atol=1e-5)
-    np.testing.assert_allclose(other.edge_errors, plain.edge_errors, rtol=1e-3)
+    errors = [standard_errors(as_table(table), plain.solution) for table in (X, CategoryTable(X, "ordinal"))]
+    np.testing.assert_allclose(errors[1], errors[0], rtol=1e-3)
     assert other.held_out == pytest.approx(plain.held_out, abs=1e-5)
 
 
@@ -159,13 +163,15 @@ NOMINAL = simulate.exact_sample(NOMINAL_CHAIN, 600, random_state=0)
 def test_two_stages_find_the_nominal_chain_and_do_not_care_how_categories_are_numbered():
     found = two_stage(NOMINAL, alphas=15)
     assert found.solution.edge_index.tolist() == NOMINAL_CHAIN.edge_index.tolist()
+    errors = standard_errors(NOMINAL, found.solution)
     assert found.solution.converged
-    np.testing.assert_allclose(found.solution.edge_values, NOMINAL_CHAIN.edge_values, atol=4 * found.edge_errors.max())
+    np.testing.assert_allclose(found.solution.edge_values, NOMINAL_CHAIN.edge_values, atol=4 * errors.max())
     codes = NOMINAL.codes.copy()
     codes[:, 1] = np.array([2, 0, 1], dtype=np.uint8)[codes[:, 1]]
     other = two_stage(CategoryTable(codes, "nominal"), alphas=15)
     np.testing.assert_allclose(other.solution.edge_values, found.solution.edge_values, rtol=1e-4)
-    np.testing.assert_allclose(other.edge_errors, found.edge_errors, rtol=1e-3)
+    again = standard_errors(CategoryTable(codes, "nominal"), other.solution)
+    np.testing.assert_allclose(again, errors, rtol=1e-3)
     free = refit(NOMINAL, found.solution)
     assert (free.edge_pvalues < 1e-6).all()
     assert np.isnan(free.edge_z).all()
@@ -244,15 +250,16 @@ def test_stars_counts_edges():
 
 def test_derivatives_are_those_of_finite_differences():
     weight = np.random.default_rng(0).random(len(MIXED)) + 0.5
-    support = Support.of(mixed_network(), MIXED, weight)
+    table = replace(MIXED, sample_weight=weight)
+    support = Support.of(mixed_network(), table)
     values = support.read(mixed_network())
     assert support.build(values).edge_values == pytest.approx(mixed_network().edge_values)
-    sums, step = support.sums(values, MIXED, weight), 1e-5
+    sums, step = support.sums(values, table), 1e-5
     assert sums.loss == pytest.approx(-weight @ mixed_network().log_pseudolikelihood(MIXED), rel=1e-12)
     for k in range(support.n_parameters):
         shift = np.zeros(support.n_parameters)
         shift[k] = step
-        above, below = (support.sums(values + sign * shift, MIXED, weight) for sign in (1, -1))
+        above, below = (support.sums(values + sign * shift, table) for sign in (1, -1))
         assert sums.gradient[k] == pytest.approx((above.loss - below.loss) / (2 * step), abs=1e-4)
         np.testing.assert_allclose(sums.hessian[k], (above.gradient - below.gradient) / (2 * step), atol=1e-4)
 
@@ -278,10 +285,10 @@ def test_refit_of_two_nominal_columns_is_the_table_of_their_log_odds():
     block = logs - logs.mean(axis=0) - logs.mean(axis=1, keepdims=True) + logs.mean()
     near = block + 0.1 * np.outer([1, -1, 0], [0, 1, -1])
     start = make_network([[0, 0, 0]] * 2, [None, None], [[0, 1]], blocks=[near])
-    support = Support.of(start, table, None)
-    values, free = newton(support, support.read(start), table, None, 1e-12)
+    support = Support.of(start, table)
+    values, free = newton(support, support.read(start), table, 1e-12)
     np.testing.assert_allclose(free.network.blocks[0], block, atol=1e-9)
-    errors = block_errors(support, values, support.sums(values, table, None))
+    errors = block_errors(support, values, support.sums(values, table))
     # Of the likelihood of a 3 × 3 table: the variance of a contrast of log counts is Σ contrast² / count.
     contrast = block / np.linalg.norm(block)
     variance = (contrast**2 / counts).sum()
@@ -305,7 +312,7 @@ def test_refit_says_what_it_cannot_do():
 @pytest.mark.parametrize(
     "choose",
     [
-        *(two_stage, select_ebic, nodewise_ebic, partial(cross_validate, n_folds=3, random_state=0)),
+        *(two_stage, select_ebic, nodewise_ebic, lambda table: cross_validate(table, n_folds=3)),
         *(lambda table: ising_path(table, 30)[0], lambda table: nodewise_path(table, 30)[0]),
     ],
 )

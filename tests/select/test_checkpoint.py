@@ -1,21 +1,20 @@
 """The folder of finished tasks: whole files or refused ones, never of other data or of another function."""
 
-import functools
 import json
 import os
 import subprocess
 import sys
 import threading
-from dataclasses import dataclass, field
+from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from isinglass import ising_path, nodewise_path, stars
+from isinglass import EBIC, Method, StARS, ising_path, read_binary
 from isinglass.errors import DataError
 from isinglass.select import checkpoint
-from isinglass.select.checkpoint import Checkpoint, describe
+from isinglass.select.checkpoint import Checkpoint
+from isinglass.select.settings import identify
 
 DATA = {"X": np.eye(3, dtype=np.uint8), "alphas": np.array([0.2, 0.1]), "n_subsamples": 20}
 
@@ -195,97 +194,41 @@ def test_fault_10_processes_share_a_folder_or_are_refused(tmp_path):
     assert len(contents(tmp_path / "run")) == 31
 
 
-# --- what tells functions apart ---------------------------------------------------------------------------------------
+# --- what tells settings and data apart -------------------------------------------------------------------------------
 
 
-def test_descriptions_tell_apart_what_matters():
+def test_identities_tell_apart_what_matters():
     table = np.arange(6).reshape(2, 3)
-    assert describe(table) == describe(np.asfortranarray(table))
-    assert (
-        len({describe(value) for value in (table, table.T, table.astype(float), table.reshape(3, 2), table + 1)}) == 5
-    )
-    assert describe(ising_path) == "isinglass.solve.path.ising_path"
-    options = [functools.partial(nodewise_path, rule=rule, tol=1e-9) for rule in ("and", "or")]
-    assert describe(options[0]) == "isinglass.solve.nodewise.nodewise_path(rule='and', tol=1e-09)"
-    assert describe(options[0]) != describe(options[1])
-    assert describe(np.float64(0.5)) == describe(0.5)
-    assert len({describe(value) for value in (1, 1.0, "1", True, b"1", [1], (1,), {1}, {1: 1}, None)}) == 10
-    assert describe({"a": 1, "b": 2}) == describe({"b": 2, "a": 1})
-    assert len(describe(list(range(100_000)))) < 200
+    assert identify(table) == identify(np.asfortranarray(table))
+    others = (table, table.T, table.astype(float), table.reshape(3, 2), table + 1)
+    assert len({identify(value) for value in others}) == 5
+    assert identify(np.float64(0.5)) == identify(0.5)
+    assert len({identify(value) for value in (1, 1.0, "1", True, (1,), {1: 1}, None)}) == 7
+    assert identify({"a": 1, "b": 2}) == identify({"b": 2, "a": 1})
+    assert len(identify(list(range(100_000)))) < 200
+    assert identify(ising_path) == "isinglass.solve.path.ising_path"
+    methods = [Method(), Method(selector=EBIC()), Method(selector=EBIC(gamma=0.5)), Method(tol=1e-9)]
+    methods += [Method(penalty_weights=np.full((3, 3), k)) for k in (1.0, 2.0)]
+    assert len({identify(method) for method in methods}) == len(set(methods)) == 6
+    assert Method(penalty_weights=np.ones((3, 3))) == Method(penalty_weights=np.ones((3, 3)).tolist())
 
 
-def make(step):
-    return lambda x: x + step
+def test_tables_are_known_by_their_content():
+    table = read_binary(np.eye(3, dtype=np.uint8))
+    again = read_binary(np.eye(3, dtype=np.uint8))
+    weighted = replace(table, sample_weight=np.array([1.0, 2.0, 1.0]))
+    named = table.with_names(["a", "b", "c"])
+    assert identify(table) == identify(again)
+    assert len({identify(one) for one in (table, weighted, named, read_binary(1 - np.eye(3, dtype=np.uint8)))}) == 4
 
 
-def outer(x):
-    def inner(y):
-        return y * 3
-
-    return inner(x)
-
-
-def test_fault_04_functions_are_known_by_what_they_do():
-    functions = [
-        lambda x: x + 1,
-        lambda x: x + 2,
-        lambda x: -x,
-        lambda x, y=1: x + y,
-        lambda x, y=2: x + y,
-        make(1),
-        make(2),
-        outer,
-        np.abs.reduce,
-        np.abs,
-        functools.partial(make, 1),
-        {}.get,
-    ]
-    assert len({describe(function) for function in functions}) == len(functions)
-    assert describe(make(1)) == describe(make(1))
-    assert describe(outer) == describe(outer)
+@pytest.mark.parametrize("value", [np.random.default_rng(0), lambda x: x, object()])
+def test_what_has_no_identity_is_refused(value, tmp_path):
+    with pytest.raises(DataError, match=r"cannot tell one .* from another"):
+        Checkpoint(tmp_path / "run", {"method": Method(selector=StARS(random_state=value))})
 
 
-def test_fault_04_what_a_function_uses_belongs_to_it():
-    code = "def f(x):\n    return g(x) + LIMIT\ndef g(x):\n    return x * {}\nLIMIT = {}\n"
-    found = set()
-    for numbers in ((1, 1), (2, 1), (1, 2)):
-        space = {"__name__": "elsewhere"}
-        exec(code.format(*numbers), space)
-        found.add(describe(space["f"]))
-    assert len(found) == 3
-
-
-def test_fault_04_frames_are_known_by_their_content():
-    frames = [pd.DataFrame({"a": np.zeros(1000)}) for _ in range(3)]
-    frames[1].iloc[500, 0] = 1.0
-    assert repr(frames[0]) == repr(frames[1])  # which is how they were told apart
-    told = [describe(functools.partial(make, frame)) for frame in frames]
-    assert told[0] == told[2] != told[1]
-
-
-@dataclass(frozen=True)
-class Fit:
-    alpha: float
-    n_threads: int = field(default=1, compare=False)
-
-
-class Held:
-    def __init__(self, function):
-        self.function = function
-
-
-def test_fault_04_records_and_objects():
-    assert describe(Fit(0.1)) == describe(Fit(0.1, 4)) != describe(Fit(0.2))
-    assert describe(Held(make)) == describe(Held(make)) != describe(Held(describe))
-    with pytest.raises(DataError, match=r"to know its own tasks; got .* cannot be identified\. Use a function"):
-        describe(Held(lambda x: x))
-    assert describe(Held(make).__init__).startswith(f"{__name__}.Held.__init__")
-
-
-@pytest.mark.filterwarnings("ignore::isinglass.errors.GridEndWarning")
-def test_fault_04_stars_does_not_resume_another_function(tmp_path):
-    X = np.random.default_rng(0).integers(0, 2, (80, 3))
-    settings = {"alphas": [0.2, 0.1, 0.05], "n_subsamples": 3, "random_state": 0, "checkpoint": tmp_path / "run"}
-    stars(X, path_function=lambda X, alphas: ising_path(X, alphas), **settings)
-    with pytest.raises(DataError, match="differs in path_function"):
-        stars(X, path_function=lambda X, alphas: ising_path(X, alphas, penalty_weights="standardized"), **settings)
+def test_the_setting_that_differs_is_named(tmp_path):
+    Checkpoint(tmp_path / "run", {"method": Method(selector=EBIC())})
+    with pytest.raises(DataError, match=r"differs in method\.selector\.gamma \(0\.25 there, 0\.5 here\)\. Remove it"):
+        Checkpoint(tmp_path / "run", {"method": Method(selector=EBIC(gamma=0.5))})

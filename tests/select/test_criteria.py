@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
+from choices import cross_validate, select_ebic
 
 from isinglass import simulate
 from isinglass.errors import DataError, GridEndWarning
-from isinglass.select import compare_criteria, cross_validate, ebic, select_ebic
+from isinglass.select import Run, compare_criteria, ebic
 
 
 @pytest.fixture(scope="module")
@@ -16,10 +17,10 @@ def test_rows_are_the_choices(table):
     cv = cross_validate(table, alphas=20, n_folds=5, random_state=0)
     gammas = (0.0, 0.25, 0.5)
     numbers = [select_ebic(table, alphas=20, gamma=gamma).index for gamma in gammas]
-    numbers += [cv.choose("best"), cv.choose("1se")]
+    numbers += [cv.best("best"), cv.best("1se")]
     assert found.criterion == ("EBIC γ=0", "EBIC γ=0.25", "EBIC γ=0.5", "CV best", "CV 1se")
     assert len(found) == 5
-    assert found.alpha.tolist() == cv.alphas[numbers].tolist()
+    assert found.alpha.tolist() == cv.path.alphas[numbers].tolist()
     assert found.edges.tolist() == [cv.path[k].n_edges for k in numbers]
     assert found.positive_edges.tolist() == [int((cv.path[k].edge_values > 0).sum()) for k in numbers]
     assert found.held_out.tolist() == cv.mean[numbers].tolist()
@@ -51,7 +52,7 @@ def test_ends_are_reported_per_criterion(table):
 
 
 def test_identical_bits_for_any_number_of_jobs(table):
-    runs = [compare_criteria(table, alphas=10, n_folds=3, random_state=0, n_jobs=n) for n in (1, 2)]
+    runs = [compare_criteria(table, alphas=10, n_folds=3, random_state=0, run=Run(n_jobs=n)) for n in (1, 2)]
     assert runs[0].held_out.tobytes() == runs[1].held_out.tobytes()
 
 

@@ -1,14 +1,12 @@
-import importlib
 import math
 
 import numpy as np
 import pytest
+from choices import FunctionPaths, select_ebic
 
 from isinglass import Path, Solution, ising_path, nodewise_path, read_binary, refit, simulate
 from isinglass.errors import ConstantColumnWarning, DataError, DataWarning, GridEndWarning
-from isinglass.select import ebic, select_ebic
-
-ebic_module = importlib.import_module("isinglass.select.criteria")
+from isinglass.select import ebic
 
 # Four rows of three columns, and one coupling: small enough to write every term down.
 X = np.array([[0, 0, 1], [1, 1, 0], [1, 1, 1], [0, 1, 0]])
@@ -75,28 +73,28 @@ def test_one_value_per_alpha():
 def test_choice():
     table = simulate.exact_sample(simulate.chain_network(6, strength=1.5, fields="balanced"), 1000, random_state=3)
     found = select_ebic(table, alphas=30)
-    assert found.index == found.scores.argmin()
+    assert found.index == found.evidence.values.argmin()
     assert found.alpha == found.path.alphas[found.index] == found.solution.alpha
     assert found.solution.edge_index.tolist() == [[k, k + 1] for k in range(5)]
     edges = [select_ebic(table, alphas=30, gamma=gamma).solution.n_edges for gamma in (0, 0.25, 0.5, 5)]
     assert edges == sorted(edges, reverse=True)
     assert "alpha=" in repr(found)
     with pytest.raises(ValueError, match="read-only"):
-        found.scores[0] = 0.0
+        found.evidence.values[0] = 0.0
 
 
-def test_any_path_function():
+def test_any_estimator():
     table = simulate.exact_sample(simulate.chain_network(4, strength=2.0, fields="balanced"), 500, random_state=4)
-    found = select_ebic(table, alphas=20, path_function=nodewise_path)
-    assert found.scores.tolist() == ebic(table, nodewise_path(table, 20)).tolist()
+    found = select_ebic(table, alphas=20, estimator="nodewise")
+    assert found.evidence.values.tolist() == ebic(table, nodewise_path(table, 20)).tolist()
     assert {(0, 1), (1, 2), (2, 3)} <= {tuple(pair) for pair in found.solution.edge_index.tolist()}
 
 
 def test_ties_go_to_the_sparse_side():
-    def path_function(X, alphas, *, sample_weight=None):
+    def empty(table, alphas):
         return Path(tuple(Solution.from_dense(a, np.zeros((3, 3)), np.zeros(3)) for a in (0.3, 0.2, 0.1)))
 
-    assert select_ebic(X, path_function=path_function).index == 0
+    assert select_ebic(X, paths=FunctionPaths(empty)).index == 0
 
 
 def test_dense_end_is_reported():
@@ -112,7 +110,7 @@ def test_constant_column_is_named_once():
     with pytest.warns(ConstantColumnWarning, match="column 3") as caught:
         found = select_ebic(np.repeat(table, 50, axis=0), alphas=[0.4, 0.3, 0.0001], gamma=100.0)
     assert len(caught) == 1
-    assert np.isfinite(found.scores).all()
+    assert np.isfinite(found.evidence.values).all()
 
 
 @pytest.mark.parametrize("gamma", [-0.1, np.nan, np.inf])
@@ -149,7 +147,7 @@ def test_relaxed_choice_shrinks_no_more_than_its_edges_need():
     alphas = np.geomspace(0.5, 0.005, 60)
     found = select_ebic(table, alphas=alphas, relaxed=True)
     edges = found.solution.edge_index.tolist()
-    assert found.scores[found.index] == found.scores.min()
+    assert found.evidence.values[found.index] == found.evidence.values.min()
     assert found.path[found.index - 1].edge_index.tolist() == edges  # there was something to choose between
     assert found.path[found.index + 1].edge_index.tolist() != edges
     assert np.abs(found.solution.edge_values).sum() > np.abs(found.path[found.index - 1].edge_values).sum()

@@ -8,28 +8,30 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from cluster import traced_path, two_workers
+from choices import two_stage
+from cluster import TracedMethod, two_workers
 from numpy.random import default_rng
 from scipy.stats import false_discovery_control
 
 from isinglass import (
+    EBIC,
+    Fixed,
+    Method,
     Network,
     NodewiseIsing,
+    PerNode,
     compare_groups,
-    complete,
+    impute,
     ising_path,
-    nodewise_ebic,
     read_binary,
     simulate,
-    two_stage,
 )
 from isinglass.arguments import spawn_seeds
 from isinglass.data import BinaryTable
 from isinglass.errors import ConstantColumnWarning, DataError
-from isinglass.select import select_ebic
-from isinglass.select.impute import impute_first
-from isinglass.select.method import fit_at
+from isinglass.select import ImputationSettings
 
+ISING_FIT = Method("nodewise", PerNode(), penalty_weights="standardized")
 ORACLE = Path(__file__).parents[1] / "oracle_data" / "groups12"
 ALPHA = 0.03
 
@@ -100,7 +102,7 @@ def test_agrees_with_network_comparison_test():
     """R's NetworkComparisonTest 2.2.3 with IsingFit, AND, gamma 0.25 (shared oracle)."""
     X = np.loadtxt(ORACLE / "X.csv", delimiter=",", dtype=np.uint8)
     groups = np.repeat([1, 2], 400)
-    found = compare_groups(X, groups, nodewise_ebic, reselect=True, n_permutations=40, random_state=0)
+    found = compare_groups(X, groups, ISING_FIT, reselect=True, n_permutations=40, random_state=0)
     for network, name in zip(found.networks, ("net1.csv", "net2.csv"), strict=True):
         np.testing.assert_allclose(network.couplings, np.loadtxt(ORACLE / name, delimiter=","), atol=1e-3)
     np.testing.assert_allclose(found.global_strengths, [1.451214, 1.624217], atol=1e-3)
@@ -159,7 +161,7 @@ def test_bits_do_not_depend_on_jobs_and_runs_resume(two, tmp_path, monkeypatch):
 
 def test_a_dask_cluster_gives_the_same_bits(two, tmp_path):
     X, groups = two
-    method = functools.partial(fit_at, alpha=ALPHA, path_function=functools.partial(traced_path, folder=tmp_path))
+    method = TracedMethod(str(tmp_path), ALPHA)
     here = compare_groups(X, groups, ALPHA, n_permutations=60, random_state=3, n_jobs=1)
     with two_workers():
         there = compare_groups(X, groups, method, n_permutations=60, random_state=3)
@@ -171,10 +173,10 @@ def test_a_dask_cluster_gives_the_same_bits(two, tmp_path):
 @pytest.mark.parametrize(
     ("method", "reselect"),
     [
-        (two_stage, False),
-        (functools.partial(select_ebic, alphas=10), False),
-        (functools.partial(select_ebic, alphas=10), True),
-        (nodewise_ebic, False),
+        (None, False),
+        (EBIC(alphas=10), False),
+        (EBIC(alphas=10), True),
+        (ISING_FIT, False),
         (NodewiseIsing(criterion="ebic"), False),
         (NodewiseIsing(alpha=0.02), False),
         (lambda X: ising_path(X, [0.05])[0], True),
@@ -304,7 +306,7 @@ def test_holes_are_imputed_once_and_copies_stay_with_their_row(holed):
     found = compare_groups(table, groups, ALPHA, n_permutations=20, random_state=4, n_jobs=1)
     kept = np.flatnonzero(~gone.all(axis=1))
     assert found.n_rows == (299, 299)
-    completed = complete(table[kept], n_imputations=5).table
+    completed = impute(table[kept], n_imputations=5).table
     copies = {row: np.flatnonzero(completed.rows == row) for row in kept}
 
     def couplings(rows):
@@ -330,18 +332,19 @@ def test_holes_do_not_depend_on_jobs(holed):
 
 def test_groups_can_be_imputed_one_by_one(holed):
     table, groups, gone = holed
-    fixed = functools.partial(fit_at, alpha=ALPHA)
-    method = impute_first(fixed, model=fixed, n_imputations=2)
-    found = compare_groups(table, groups, method, n_permutations=3, random_state=0, n_jobs=1)
+    fixed = Method(selector=Fixed(ALPHA))
+    method = fixed.replace(imputation=ImputationSettings(model=fixed, n_imputations=2))
+    options = {"n_permutations": 3, "random_state": 0, "n_jobs": 1}
+    found = compare_groups(table, groups, method, impute_by_group=True, **options)
     for k, group in enumerate("ab"):
-        alone = method(table[(groups == group) & ~gone.all(axis=1)]).solution
+        alone = method.choose(table[(groups == group) & ~gone.all(axis=1)]).solution
         np.testing.assert_allclose(found.networks[k].couplings, alone.couplings, atol=1e-6)
 
 
 def test_the_penalty_of_an_imputed_table_is_kept(holed):
     table, groups, _ = holed
     found = compare_groups(table, groups, n_permutations=2, random_state=0, n_jobs=1)
-    whole = two_stage(complete(table, n_imputations=5).table)
+    whole = two_stage(impute(table, n_imputations=5).table)
     assert found.solutions[0].alpha == pytest.approx(np.sqrt(2) * whole.alpha, rel=0.2)
 
 

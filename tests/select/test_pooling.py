@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from isinglass import ising_path, refit, simulate
+from isinglass import impute, ising_path, refit, simulate
 from isinglass.errors import DataError
-from isinglass.select.impute import complete
 from isinglass.select.pooling import Pooled, pool
 
 CHAIN = simulate.chain_network(5, strength=1.5, fields="balanced")
@@ -29,7 +28,7 @@ def test_formulas():
 
 
 def test_nothing_missing_is_the_refit():
-    pooled, plain = pool(complete(X), SUPPORT), refit(X, SUPPORT)
+    pooled, plain = pool(impute(X), SUPPORT), refit(X, SUPPORT)
     np.testing.assert_allclose(pooled.edge_values, plain.edge_values, atol=2e-3)
     np.testing.assert_allclose(pooled.edge_errors, plain.edge_errors, rtol=1e-2)
     np.testing.assert_allclose(pooled.errors[:5], plain.field_errors, rtol=1e-2)
@@ -39,7 +38,7 @@ def test_nothing_missing_is_the_refit():
 def test_missing_cells_cost_information():
     rng = np.random.default_rng(0)
     gone = rng.random(X.shape) < [0.0, 0.0, 0.3, 0.3, 0.0]
-    pooled = pool(complete(np.where(gone, np.nan, X), n_imputations=8), SUPPORT)
+    pooled = pool(impute(np.where(gone, np.nan, X), n_imputations=8), SUPPORT)
     plain = refit(X, SUPPORT)
     lost = dict(zip(map(tuple, SUPPORT.edge_index.tolist()), pooled.edge_information, strict=True))
     assert lost[2, 3] > lost[0, 1]
@@ -47,10 +46,10 @@ def test_missing_cells_cost_information():
     assert pooled.edge_errors.mean() > plain.edge_errors.mean()
     np.testing.assert_allclose(pooled.edge_values, plain.edge_values, atol=3 * plain.edge_errors.max())
     assert "8 completed tables" in repr(pooled)
-    again = pool(complete(np.where(gone, np.nan, X), n_imputations=8), SUPPORT)
+    again = pool(impute(np.where(gone, np.nan, X), n_imputations=8), SUPPORT)
     np.testing.assert_array_equal(again.values, pooled.values)
 
 
 def test_one_imputation_has_no_spread():
     with pytest.raises(DataError, match="at least 2"):
-        pool(complete(X, n_imputations=1), SUPPORT)
+        pool(impute(X, n_imputations=1), SUPPORT)

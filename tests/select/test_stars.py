@@ -1,37 +1,35 @@
 """StARS: known curves, the exact shortcut, the same bits everywhere, degenerate tables."""
 
-import functools
 import threading
 import warnings
 
+import choices
 import joblib
 import numpy as np
 import pytest
-from cluster import deadly_path, two_workers
+from choices import FunctionPaths, stars
+from cluster import DeadlyPaths, two_workers
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isinglass import (
-    Network,
-    Path,
-    Solution,
-    Stability,
-    exact_path,
-    ising_path,
-    nodewise_path,
-    read_binary,
-    simulate,
-    stars,
-)
+from isinglass import Network, Path, Solution, Stability, ising_path, read_binary, simulate
 from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, FewColumnsWarning, GridEndWarning
-from isinglass.solve.published import baselines
+from isinglass.select import PathSettings
+from isinglass.select import stars as module
+
+
+@pytest.fixture
+def unbounded(monkeypatch):
+    """Return a way to run all subsamples over the whole grid: the slow twin."""
+    return lambda: monkeypatch.setattr(module, "PROPOSERS", 10**9)
+
 
 quiet_ends = pytest.mark.filterwarnings("ignore::isinglass.errors.GridEndWarning")
 coins = np.random.default_rng(0).integers(0, 2, (300, 2), dtype=np.uint8)
 
 
 class KnownCurve:
-    """A path function of two columns: their edge is there at alpha number k in ``counts[k]`` of the subsamples.
+    """Paths of two columns: their edge is there at alpha number k in ``counts[k]`` of the subsamples.
 
     Subsamples are told apart by their rows and numbered as they are first seen; ``last`` says whether the edge goes to
     the last of them (out of ``n_subsamples``) rather than to the first.
@@ -43,9 +41,9 @@ class KnownCurve:
         self.numbers, self.calls = {}, []
         self.lock = threading.Lock()
 
-    def __call__(self, X, alphas, *, sample_weight=None):
+    def __call__(self, table, alphas):
         with self.lock:
-            number = self.numbers.setdefault(X.tobytes(), len(self.numbers))
+            number = self.numbers.setdefault(np.asarray(table).tobytes(), len(self.numbers))
             self.calls.append((number, len(alphas)))
         np.testing.assert_array_equal(alphas, self.grid[: len(alphas)])
         place = self.n_subsamples - 1 - number if self.last else number
@@ -56,14 +54,11 @@ class KnownCurve:
         return Solution(Network(np.zeros(2), [[0, 1]] * edge, np.ones(edge)), alpha, converged=True)
 
     def choose(self, **settings):
-        return stars(
-            coins, alphas=self.grid, n_subsamples=self.n_subsamples, path_function=self, random_state=0, **settings
-        )
+        return stars(coins, alphas=self.grid, n_subsamples=self.n_subsamples, paths=FunctionPaths(self), **settings)
 
     @property
     def instability(self):
-        share = self.counts / self.n_subsamples
-        return 2 * share * (1 - share)
+        return 2 * self.counts * (self.n_subsamples - self.counts) / self.n_subsamples**2
 
 
 # --- a known curve has a known choice ---------------------------------------------------------------------------------
@@ -85,9 +80,11 @@ CURVES = [  # subsamples out of 10 that have the edge; threshold; number of the 
 @pytest.mark.parametrize("last", [False, True])
 @pytest.mark.parametrize("bounded", [False, True])
 @pytest.mark.parametrize(("counts", "threshold", "index"), CURVES)
-def test_known_curve(counts, threshold, index, bounded, last):
+def test_known_curve(counts, threshold, index, bounded, last, unbounded):
     curve = KnownCurve(counts, last=last)
-    found = curve.choose(threshold=threshold, bounded=bounded)
+    if not bounded:
+        unbounded()
+    found = curve.choose(threshold=threshold)
     assert (found.index, found.alpha) == (index, curve.grid[index])
     run = np.isfinite(found.instability)
     assert run.all() or bounded
@@ -153,7 +150,7 @@ def test_a_choice_at_an_end_of_the_grid_warns(counts, message):
     with pytest.warns(GridEndWarning, match=message) as caught:
         KnownCurve(counts).choose()
     [warning] = others(caught)
-    assert warning.filename == __file__
+    assert warning.filename == choices.__file__  # the line that called the package
 
 
 def test_nothing_that_varies_together_is_nothing_to_choose():
@@ -177,19 +174,21 @@ def problem(seed):
 
 @pytest.mark.filterwarnings("ignore::isinglass.errors.ConstantColumnWarning")
 @quiet_ends
-def test_bounded_and_unbounded_agree_and_bounded_does_less():
+def test_bounded_and_unbounded_agree_and_bounded_does_less(monkeypatch):
     saved, n_extended = [], 0
     for seed in range(50):
         X, threshold = problem(seed)
         settings = {"threshold": threshold, "random_state": seed, "alphas": 20, "n_subsamples": 10}
-        counter, full = [], stars(X, bounded=False, **settings)
+        counter = []
+        with monkeypatch.context() as patch:
+            patch.setattr(module, "PROPOSERS", 10**9)
+            full = stars(X, **settings)
 
         def counting(table, alphas, counter=counter):
             counter.append(len(alphas))
             return ising_path(table, alphas)
 
-        counting.alpha_max = ising_path.alpha_max
-        found = stars(X, path_function=counting, **settings)
+        found = stars(X, paths=FunctionPaths(counting), **settings)
         assert (found.index, found.alpha) == (full.index, full.alpha)
         run = np.isfinite(found.instability)
         np.testing.assert_array_equal(found.alphas, full.alphas)
@@ -204,22 +203,23 @@ def test_bounded_and_unbounded_agree_and_bounded_does_less():
 
 
 @pytest.mark.parametrize(
-    "function", [ising_path, nodewise_path, exact_path, functools.partial(baselines.plg, thresh=1e-12)]
+    "paths", [PathSettings(), PathSettings("nodewise"), PathSettings("exact"), PathSettings("plg", tol=1e-12)]
 )
-def test_works_with_any_path_function(function):
+def test_works_with_any_estimator(paths):
     model = simulate.chain_network(5, strength=2.5, fields="balanced")
     X = simulate.exact_sample(model, 600, random_state=3)
-    found = stars(X, path_function=function, n_subsamples=8, alphas=12, random_state=0)
+    found = stars(X, paths=paths, n_subsamples=8, alphas=12, random_state=0)
     assert found.instability[0] == 0.0
     assert 0 < found.index < 11
-    edges = function(X, [found.alpha])[0].edge_index.tolist()
+    edges = paths.path(X, [found.alpha])[0].edge_index.tolist()
     assert [edge for edge in edges if found.frequencies()[tuple(edge)] > 0.9] == [[0, 1], [1, 2], [2, 3], [3, 4]]
 
 
 @quiet_ends
-def test_the_grid_starts_above_every_subsample():
+def test_the_grid_starts_above_every_subsample(unbounded):
+    unbounded()
     X = simulate.exact_sample(simulate.random_network(5, 0.5, random_state=2), 100, random_state=2)
-    found = stars(X, subsample_size=20, random_state=0, n_subsamples=30, bounded=False, alphas=10)
+    found = stars(X, subsample_size=20, random_state=0, n_subsamples=30, alphas=10)
     assert found.alphas[0] > ising_path.alpha_max(X)
     assert found.instability[0] == 0.0
     assert found.instability[1] > 0.0
@@ -227,15 +227,16 @@ def test_the_grid_starts_above_every_subsample():
 
 
 @quiet_ends
-def test_frequencies_are_those_of_the_subsamples():
+def test_frequencies_are_those_of_the_subsamples(unbounded):
+    unbounded()
     X = simulate.exact_sample(simulate.random_network(6, 0.5, random_state=5), 400, random_state=5)
     tables = []
 
     def keeping(table, alphas):
-        tables.append(table)
+        tables.append(np.asarray(table))
         return ising_path(table, alphas)
 
-    found = stars(X, alphas=[0.1, 0.05, 0.03], path_function=keeping, n_subsamples=6, random_state=0, bounded=False)
+    found = stars(X, alphas=[0.1, 0.05, 0.03], paths=FunctionPaths(keeping), n_subsamples=6, random_state=0)
     assert len(tables) == 6
     assert {len(table) for table in tables} == {200}  # ⌊10 √400⌋
     rows = X.tolist()
@@ -290,9 +291,7 @@ def test_dask_does_not_matter_and_a_killed_worker_neither(expected, tmp_path):
     marker = tmp_path / "died"
     with two_workers():
         assert bits(stars(TABLE, random_state=7)) == expected
-        assert (
-            bits(stars(TABLE, random_state=7, path_function=functools.partial(deadly_path, marker=marker))) == expected
-        )
+        assert bits(stars(TABLE, random_state=7, paths=DeadlyPaths(str(marker)))) == expected
     assert marker.exists()
 
 
@@ -308,32 +307,28 @@ def test_seeds():
 # --- resuming ---------------------------------------------------------------------------------------------------------
 
 
-class Interrupted:
-    """A path function that counts its calls and is interrupted at one of them."""
-
-    alpha_max = staticmethod(ising_path.alpha_max)
+class Interrupted(PathSettings):
+    """Path settings that count their calls and are interrupted at one of them."""
 
     def __init__(self, at=None):
-        self.at, self.calls = at, 0
+        super().__init__()
+        self.__dict__.update(at=at, calls=0)
 
-    def __reduce__(self):  # what a checkpoint knows it by
-        return Interrupted, ()
-
-    def __call__(self, X, alphas):
-        self.calls += 1
+    def path(self, X, alphas=None, **options):
+        self.__dict__["calls"] += 1
         if self.calls == self.at:
             raise KeyboardInterrupt
-        return ising_path(X, alphas)
+        return super().path(X, alphas, **options)
 
 
 @pytest.mark.parametrize("at", [2, 3, 12, 20])
 def test_an_interrupted_run_resumes(tmp_path, expected, at):
     file, first, second, third = tmp_path / "run.npz", Interrupted(at), Interrupted(), Interrupted()
     with pytest.raises(KeyboardInterrupt):
-        stars(TABLE, random_state=7, path_function=first, checkpoint=file)
-    assert bits(stars(TABLE, random_state=7, path_function=second, checkpoint=file)) == expected
+        stars(TABLE, random_state=7, paths=first, checkpoint=file)
+    assert bits(stars(TABLE, random_state=7, paths=second, checkpoint=file)) == expected
     assert second.calls == 20 - (at - 1)
-    assert bits(stars(TABLE, random_state=7, path_function=third, checkpoint=file)) == expected
+    assert bits(stars(TABLE, random_state=7, paths=third, checkpoint=file)) == expected
     assert third.calls == 0
 
 
@@ -344,7 +339,7 @@ def test_an_interrupted_run_resumes(tmp_path, expected, at):
         ({"random_state": 8}, "random_state"),
         ({"n_subsamples": 21}, "n_subsamples"),
         ({"alphas": 31}, "alphas"),
-        ({"path_function": nodewise_path}, "path_function"),
+        ({"estimator": "nodewise"}, "paths.estimator"),
         ({"subsample_size": 100}, "subsample_size"),
     ],
 )
@@ -355,9 +350,10 @@ def test_a_checkpoint_of_another_run_is_refused(tmp_path, change, named):
         stars(**{**settings, **change})
 
 
-def test_a_checkpoint_serves_another_threshold(tmp_path):
+def test_a_checkpoint_serves_another_threshold(tmp_path, unbounded):
+    unbounded()
     calls = Interrupted()
-    settings = {"random_state": 7, "checkpoint": tmp_path / "run.npz", "path_function": calls, "bounded": False}
+    settings = {"random_state": 7, "checkpoint": tmp_path / "run.npz", "paths": calls}
     stars(TABLE, **settings)
     other = stars(TABLE, threshold=0.1, **settings)
     assert calls.calls == 20
@@ -366,7 +362,7 @@ def test_a_checkpoint_serves_another_threshold(tmp_path):
 
 def test_a_checkpoint_needs_a_seed(tmp_path):
     with pytest.raises(DataError, match="random_state must be given together with checkpoint"):
-        stars(TABLE, checkpoint=tmp_path / "run.npz")
+        stars(TABLE, random_state=None, checkpoint=tmp_path / "run.npz")
 
 
 # --- weights ----------------------------------------------------------------------------------------------------------
@@ -388,6 +384,20 @@ def test_rows_of_weight_zero_are_not_there():
     assert (found.index, found.subsample_size) == (expected.index, expected.subsample_size)
 
 
+@quiet_ends
+def test_every_fit_gets_the_weights_of_its_rows():
+    weight = np.arange(1.0, 301.0)
+    labeled = np.column_stack([(np.arange(300) >> k) & 1 for k in range(9)])  # a row spells its number
+    table, seen = read_binary(labeled, weight_kind="sampling"), []
+
+    def weighing(table, alphas):
+        seen.append(table.sample_weight / (1.0 + np.asarray(table) @ (1 << np.arange(9))))
+        return ising_path(table, alphas)
+
+    stars(table, alphas=[0.5, 0.4], paths=FunctionPaths(weighing), sample_weight=weight, threshold=0.5)
+    np.testing.assert_allclose(np.concatenate(seen), seen[0][0], rtol=1e-12)
+
+
 def test_equal_rows_that_a_count_stands_for_are_drawn_one_by_one():
     counts = np.random.default_rng(0).integers(0, 4, len(TABLE))
     expected = stars(np.repeat(TABLE, counts, axis=0), random_state=7)
@@ -396,25 +406,10 @@ def test_equal_rows_that_a_count_stands_for_are_drawn_one_by_one():
     np.testing.assert_array_equal(found.instability, expected.instability)
 
 
-@quiet_ends
-def test_every_fit_gets_the_weights_of_its_rows():
-    weight = np.arange(1.0, 301.0)
-    labeled = np.column_stack([(np.arange(300) >> k) & 1 for k in range(9)])  # a row spells its number
-    table = read_binary(labeled, weight_kind="sampling")
-    seen = []
-
-    def path_function(X, alphas, *, sample_weight):
-        seen.append(sample_weight / (1.0 + X @ (1 << np.arange(9))))
-        return ising_path(X, alphas, sample_weight=sample_weight)
-
-    stars(table, alphas=[0.5, 0.4], path_function=path_function, sample_weight=weight, random_state=0, threshold=0.5)
-    np.testing.assert_allclose(np.concatenate(seen), seen[0][0], rtol=1e-12)
-
-
 def test_a_checkpoint_of_other_weights_is_refused(tmp_path):
     settings = {"random_state": 7, "checkpoint": tmp_path / "run.npz"}
     stars(TABLE, sample_weight=np.linspace(0.5, 1.5, 300), **settings)
-    with pytest.raises(DataError, match="sample_weight"):
+    with pytest.raises(DataError, match="differs in X"):
         stars(TABLE, **settings)
 
 
@@ -434,7 +429,7 @@ def test_rare_columns_are_counted_and_reported_once():
 
 def test_fits_that_did_not_converge_are_reported_once():
     with pytest.warns(ConvergenceWarning, match=r"\d+ of \d+ fits did not converge") as caught:
-        stars(TABLE, random_state=0, path_function=functools.partial(ising_path, max_iter=1))
+        stars(TABLE, random_state=0, max_iter=1)
     assert len(others(caught)) == 1
 
 
@@ -455,8 +450,6 @@ def test_fits_that_did_not_converge_are_reported_once():
         ({"alphas": "many"}, "alphas must be a count"),
         ({"random_state": "seed"}, "random_state must be"),
         ({"n_jobs": 0}, "n_jobs must be"),
-        ({"path_function": lambda X, alphas: None}, "alpha_max"),
-        ({"path_function": lambda X, alphas: Path(()), "alphas": [0.1]}, "one solution per alpha"),
     ],
 )
 def test_bad_settings(settings, message):
@@ -486,7 +479,10 @@ def test_the_record_is_readable_and_frozen():
 @quiet_ends
 @given(st.lists(st.integers(0, 10), min_size=1, max_size=12), st.sampled_from([0.0, 0.05, 0.18, 0.2, 0.32, 0.42, 0.5]))
 def test_any_curve_bounded_or_not(counts, threshold):
-    choices = [KnownCurve(counts).choose(threshold=threshold, bounded=bounded).index for bounded in (False, True)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "PROPOSERS", 10**9)
+        full = KnownCurve(counts).choose(threshold=threshold).index
+    choices = [full, KnownCurve(counts).choose(threshold=threshold).index]
     stable = np.maximum.accumulate(KnownCurve(counts).instability) <= threshold
     assert choices == [max(int(stable.sum()) - 1, 0)] * 2
 

@@ -15,6 +15,7 @@ from cluster import deadly_square, two_workers
 
 from isinglass.errors import ConstantColumnWarning, DataError, suppress_warnings, warn
 from isinglass.select import tasks
+from isinglass.select.settings import Run
 from isinglass.select.tasks import kernel_threads, run_tasks
 
 BACKENDS = ["sequential", "threading", "loky", "multiprocessing"]
@@ -49,7 +50,7 @@ def same_bits(these, those):
 
 @pytest.mark.parametrize("n_jobs", [None, 1, 2, -1])
 def test_results_do_not_depend_on_n_jobs(n_jobs):
-    same_bits(run_tasks(draw, arguments(), n_jobs=n_jobs), [draw(*task) for task in arguments()])
+    same_bits(run_tasks(draw, arguments(), run=Run(n_jobs=n_jobs)), [draw(*task) for task in arguments()])
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -57,11 +58,11 @@ def test_results_do_not_depend_on_the_backend(backend):
     if backend == "multiprocessing" and sys.version_info >= (3, 12):
         pytest.skip("forking a process with threads is deprecated")
     with joblib.parallel_config(backend=backend, n_jobs=2):
-        same_bits(run_tasks(draw, arguments()), run_tasks(draw, arguments(), n_jobs=1))
+        same_bits(run_tasks(draw, arguments()), run_tasks(draw, arguments(), run=Run(n_jobs=1)))
 
 
 def test_tasks_run_in_threads_of_this_process_by_default():
-    found = run_tasks(deadly_square, [(number, None, None) for number in range(4)], n_jobs=2)
+    found = run_tasks(deadly_square, [(number, None, None) for number in range(4)], run=Run(n_jobs=2))
     assert {int(result["process"]) for result in found} == {os.getpid()}
 
 
@@ -72,7 +73,7 @@ def test_no_tasks():
 @pytest.mark.parametrize("n_jobs", [0, True, 1.5, "all"])
 def test_bad_n_jobs(n_jobs):
     with pytest.raises(DataError, match="n_jobs must be an integer other than 0"):
-        run_tasks(draw, arguments(), n_jobs=n_jobs)
+        run_tasks(draw, arguments(), run=Run(n_jobs=n_jobs))
 
 
 def test_kernels_get_one_thread_next_to_other_tasks():
@@ -89,7 +90,7 @@ def test_kernels_get_one_thread_next_to_other_tasks():
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_the_error_of_a_task_is_raised_once_and_says_which(n_jobs, caplog):
     with pytest.raises(ArithmeticError, match="three is too many") as caught:
-        run_tasks(square_or_fail, [(number,) for number in range(6)], n_jobs=n_jobs)
+        run_tasks(square_or_fail, [(number,) for number in range(6)], run=Run(n_jobs=n_jobs))
     assert caught.value.__notes__ == ["in task 3 of 6"]
     assert caplog.records == []
 
@@ -97,7 +98,7 @@ def test_the_error_of_a_task_is_raised_once_and_says_which(n_jobs, caplog):
 @pytest.mark.parametrize("result", [3.0, None, {"thing": object()}])
 def test_a_result_that_cannot_be_stored_is_refused(result, tmp_path):
     with pytest.raises(TypeError, match="A task must return"):
-        run_tasks(lambda: result, [()], checkpoint=tmp_path / "run")
+        run_tasks(lambda: result, [()], run=Run(checkpoint=tmp_path / "run"))
 
 
 def test_a_killed_process_does_not_lose_the_run(tmp_path, caplog):
@@ -169,7 +170,7 @@ def test_a_backend_without_generators_still_works(monkeypatch):
         return parallel(**settings)
 
     monkeypatch.setattr(joblib, "Parallel", listing)
-    found = run_tasks(draw, arguments(), n_jobs=2)
+    found = run_tasks(draw, arguments(), run=Run(n_jobs=2))
     monkeypatch.undo()
     same_bits(found, run_tasks(draw, arguments()))
     assert len(used) == 1
@@ -190,7 +191,7 @@ def test_finished_tasks_are_not_run_again(tmp_path, n_jobs):
         seen.append(number)
         return {"square": number**2}
 
-    settings = {"n_jobs": n_jobs, "checkpoint": file, "fingerprint": {"version": 1}}
+    settings = {"run": Run(n_jobs=n_jobs, checkpoint=file), "fingerprint": {"version": 1}}
     with pytest.raises(KeyboardInterrupt):
         run_tasks(interrupted, [(number,) for number in range(6)], **settings)
     kept = {path.name for path in file.glob("*.npz")}
@@ -207,7 +208,7 @@ def test_finished_tasks_are_not_run_again(tmp_path, n_jobs):
 
 
 def test_stages_share_a_file(tmp_path):
-    settings = {"checkpoint": tmp_path / "run", "fingerprint": {}}
+    settings = {"run": Run(checkpoint=tmp_path / "run"), "fingerprint": {}}
     first = run_tasks(draw, arguments()[:3], stage="one", **settings)
     second = run_tasks(draw, arguments()[3:5], stage="two", **settings)
     refuse = lambda *task: pytest.fail("nothing is left to do")  # noqa: E731
@@ -216,7 +217,7 @@ def test_stages_share_a_file(tmp_path):
 
 
 def test_resumed_results_have_the_same_bits(tmp_path):
-    settings = {"checkpoint": tmp_path / "run", "fingerprint": {}}
+    settings = {"run": Run(checkpoint=tmp_path / "run"), "fingerprint": {}}
     run_tasks(draw, arguments()[:5], **settings)
     same_bits(run_tasks(draw, arguments(), **settings), run_tasks(draw, arguments()))
 
@@ -225,6 +226,7 @@ INTERRUPTED = """
 import os, signal, sys, time
 import numpy as np
 from isinglass import ising_path
+from isinglass.select.settings import Run
 from isinglass.select.tasks import run_tasks
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -237,7 +239,7 @@ def fit(number):
     return {"n_edges": ising_path(X, [0.02, 0.01, 0.005, 0.002, 0.001], n_threads=1).n_edges}
 
 try:
-    run_tasks(fit, [(number,) for number in range(50)], n_jobs=2, checkpoint=sys.argv[1])
+    run_tasks(fit, [(number,) for number in range(50)], run=Run(n_jobs=2, checkpoint=sys.argv[1]))
 except KeyboardInterrupt:
     sys.stdout.write("interrupted")
 """
@@ -253,6 +255,7 @@ def test_an_interrupt_leaves_a_checkpoint_and_a_clean_exit(tmp_path):
 KILLED = """
 import os, signal, sys, time
 import numpy as np
+from isinglass.select.settings import Run
 from isinglass.select.tasks import run_tasks
 
 def draw(number):
@@ -261,7 +264,7 @@ def draw(number):
         os.kill(os.getpid(), int(sys.argv[3]))
     return {"x": np.random.default_rng(number).random(50)}
 
-found = run_tasks(draw, [(number,) for number in range(12)], n_jobs=2, checkpoint=sys.argv[1])
+found = run_tasks(draw, [(number,) for number in range(12)], run=Run(n_jobs=2, checkpoint=sys.argv[1]))
 sys.stdout.buffer.write(b"".join(result["x"].tobytes() for result in found))
 """
 
@@ -291,7 +294,7 @@ def test_fault_08_what_is_finished_survives_any_signal(tmp_path, number):
 def test_silent_unless_somebody_watches(capfd, monkeypatch):
     run_tasks(draw, arguments())
     assert capfd.readouterr() == ("", "")
-    run_tasks(draw, arguments(), progress=True, description="Drawing")
+    run_tasks(draw, arguments(), description="Drawing", run=Run(progress=True))
     out, err = capfd.readouterr()
     assert out == ""
     assert "Drawing" in err
@@ -310,6 +313,6 @@ def test_tasks_in_threads_suppress_what_their_caller_suppresses():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with suppress_warnings(ConstantColumnWarning):
-            run_tasks(warn_of_a_constant_column, [(), ()], n_jobs=2)
+            run_tasks(warn_of_a_constant_column, [(), ()], run=Run(n_jobs=2))
         with pytest.raises(ConstantColumnWarning):
-            run_tasks(warn_of_a_constant_column, [(), ()], n_jobs=2)
+            run_tasks(warn_of_a_constant_column, [(), ()], run=Run(n_jobs=2))

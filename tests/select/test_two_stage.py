@@ -1,16 +1,16 @@
 """The default estimate: what it chooses, that it proves it, and that it has an answer for every table."""
 
-import functools
 import pickle
 
 import numpy as np
 import pytest
+from choices import cross_validate, select_ebic, stars, two_stage
 
-from isinglass import BinaryTable, IsingNetwork, bootstrap, ising_path, objective, refit, simulate
+from isinglass import BinaryTable, IsingNetwork, Method, TwoStage, bootstrap, ising_path, objective, refit, simulate
 from isinglass.errors import ConstantColumnWarning, DataError
-from isinglass.select import cross_validate, select_ebic, stars, two_stage
-from isinglass.select.criteria import ebic
+from isinglass.select import ebic
 from isinglass.select.refit import standard_errors
+from isinglass.select.tables import as_table
 
 CHAIN = simulate.chain_network(8, strength=1.2, fields="balanced")
 X = simulate.exact_sample(CHAIN, 1500, random_state=1)
@@ -114,7 +114,7 @@ def test_no_edges_where_there_is_no_structure():
     for _ in range(20):
         p = int(rng.integers(5, 25))
         noise = (rng.random((int(rng.integers(500, 1500)), p)) < rng.uniform(0.1, 0.9, p)).astype(np.uint8)
-        n_edges += two_stage(noise, errors=False).solution.n_edges
+        n_edges += two_stage(noise).solution.n_edges
         n_pairs += p * (p - 1) // 2
     assert n_edges <= 0.005 * n_pairs
 
@@ -137,7 +137,8 @@ def test_whole_weights_are_repeated_rows_up_to_the_folds():
     repeated = two_stage(X[rows], keep=0)
     assert by_weight.solution.edge_index.tolist() == repeated.solution.edge_index.tolist()
     np.testing.assert_allclose(by_weight.solution.edge_values, repeated.solution.edge_values, atol=1e-6)
-    np.testing.assert_allclose(by_weight.edge_errors, repeated.edge_errors, rtol=1e-5)
+    weighted = Method(selector=TwoStage(keep=0)).fit(X, sample_weight=weight).edge_errors
+    np.testing.assert_allclose(weighted, Method(selector=TwoStage(keep=0)).fit(X[rows]).edge_errors, rtol=1e-5)
 
 
 def test_groups_stay_together():
@@ -154,7 +155,7 @@ def test_groups_stay_together():
 
 def test_jobs_and_threads_do_not_matter():
     one = two_stage(X, n_jobs=2)
-    two = two_stage(X, path_function=functools.partial(ising_path, n_threads=1))
+    two = two_stage(X, n_threads=1)
     for stage, other in zip(one.stages, two.stages, strict=True):
         assert stage.scores.tobytes() == other.scores.tobytes()
         assert stage.held_out.tobytes() == other.held_out.tobytes()
@@ -187,8 +188,7 @@ def test_a_table_brings_its_weights_along(function):
 
 
 def test_it_can_be_resampled_and_pickled():
-    fit = functools.partial(two_stage, errors=False)
-    found = bootstrap(X[:300], pickle.loads(pickle.dumps(fit)), n_boot=3, random_state=0)
+    found = bootstrap(X[:300], pickle.loads(pickle.dumps(Method())), n_boot=3, random_state=0)
     assert found.solution.edge_values.tobytes() == two_stage(X[:300]).solution.edge_values.tobytes()
     assert found.n_boot == 3
 
@@ -197,9 +197,9 @@ def test_it_can_be_resampled_and_pickled():
 
 
 def test_errors_are_those_of_the_refit():
-    found = two_stage(X)
+    found = Method().fit(X)
     np.testing.assert_allclose(found.edge_errors, refit(X, found.solution).edge_errors, rtol=1e-3)
-    assert np.isnan(two_stage(X, errors=False).edge_errors).all()
+    assert np.isnan(Method(standard_errors=False).fit(X).edge_errors).all()
 
 
 def test_errors_are_unknown_exactly_where_the_estimate_is_infinite():
@@ -207,7 +207,7 @@ def test_errors_are_unknown_exactly_where_the_estimate_is_infinite():
         [X, X[:, 0], np.where(X[:, 3] == 1, X[:, 5], 0)]
     )  # a copy, and a column that implies another
     network = ising_path(table, [0.05])[0]
-    errors = standard_errors(network, np.ascontiguousarray(table), None)
+    errors = standard_errors(as_table(table), network)
     infinite = [tuple(pair) in {(0, 8), (3, 9), (5, 9)} for pair in network.edge_index.tolist()]
     assert sum(infinite) >= 2
     assert np.isnan(errors)[infinite].all()
@@ -251,8 +251,8 @@ def test_every_table_has_a_finite_answer(table):
     assert np.isfinite(found.solution.edge_values).all()
     assert found.solution.n_features == table.shape[1]
     assert found.solution.converged
-    assert len(found.edge_errors) == found.solution.n_edges
-    assert IsingNetwork().fit(table).solution_.n_edges == found.solution.n_edges
+    net = IsingNetwork().fit(table)
+    assert len(net.edge_errors_) == net.solution_.n_edges == found.solution.n_edges
 
 
 def test_copies_are_joined_where_rows_are_enough():
@@ -277,10 +277,10 @@ def test_free_and_forbidden_pairs_stay_so():
     weights = np.ones((8, 8))
     weights[0, 1] = weights[1, 0] = np.inf
     weights[0, 7] = weights[7, 0] = 0.0
-    found = two_stage(X, path_function=functools.partial(ising_path, penalty_weights=weights))
+    found = two_stage(X, penalty_weights=weights)
     assert found.solution.couplings[0, 1] == 0.0
     assert found.solution.couplings[0, 7] != 0.0
-    scaled = two_stage(X, path_function=functools.partial(ising_path, penalty_weights=np.full((8, 8), 2.0)))
+    scaled = two_stage(X, penalty_weights=np.full((8, 8), 2.0))
     np.testing.assert_allclose(scaled.solution.couplings, two_stage(X).solution.couplings, atol=1e-6)
 
 
@@ -302,6 +302,6 @@ def test_bad_options_are_named(options, message):
 
 def test_repr_says_what_each_stage_chose():
     text = repr(two_stage(X))
-    assert text.splitlines()[0] == "TwoStage(7 edges among 8 nodes, by ebic)"
+    assert text.splitlines()[0] == "TwoStageChoice(7 edges among 8 nodes, by ebic)"
     assert "Stage(aic" in text
     assert "Stage(ebic" in text

@@ -16,6 +16,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from choices import stars
 from hypothesis import given
 from hypothesis import strategies as st
 from networks import make_network
@@ -31,7 +32,6 @@ from isinglass import (
     nodewise_ebic,
     simulate,
 )
-from isinglass import select as selection
 from isinglass.data import BinaryTable
 from isinglass.datasets import load_senate109
 from isinglass.errors import DataError
@@ -98,7 +98,7 @@ def path(table):
 
 @pytest.fixture(scope="module")
 def stability(table):
-    found = selection.stars(table, alphas=12, n_subsamples=4, threshold=0.1, random_state=0)
+    found = stars(table, alphas=12, n_subsamples=4, threshold=0.1, random_state=0)
     assert 0 < found.index < 11
     return found
 

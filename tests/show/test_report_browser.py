@@ -8,12 +8,15 @@ import shutil
 import numpy as np
 import pandas as pd
 import pytest
+from choices import stars
 from networks import make_network
 
 from isinglass import (
     CategoryTable,
+    Fixed,
     IsingLasso,
     IsingLassoStARS,
+    Method,
     Network,
     NodewiseIsing,
     Path,
@@ -21,11 +24,9 @@ from isinglass import (
     ising_path,
     simulate,
 )
-from isinglass import select as selection
 from isinglass.data import BinaryTable, read_binary
 from isinglass.estimators import IsingLassoCV, IsingLassoEBIC
 from isinglass.evaluate import metrics
-from isinglass.select.outcome import fit_table
 from isinglass.show.report import write_report
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -111,7 +112,7 @@ def path(table):
 
 @pytest.fixture(scope="module")
 def stability(table):
-    return selection.stars(table, alphas=20, n_subsamples=4, threshold=0.1, random_state=0)
+    return stars(table, alphas=20, n_subsamples=4, threshold=0.1, random_state=0)
 
 
 @pytest.fixture(scope="module")
@@ -650,7 +651,7 @@ def test_other_criteria_draw_their_curves(visit, tmp_path, table):
 def test_missing_cells_have_a_panel(visit, tmp_path, table):
     gone = np.random.default_rng(0).random(table.shape) < np.linspace(0.0, 0.3, 8)
     gone[3] = True
-    fit = fit_table(BinaryTable(np.asarray(table), holes=gone), choice={"alpha": 0.05})
+    fit = Method(selector=Fixed(0.05)).fit(BinaryTable(np.asarray(table), holes=gone))
     page = visit(write(fit, tmp_path / "holes.html"))
     missing = fit.missing
     facts = page.text_content("#missing-facts")
@@ -673,7 +674,7 @@ def test_missing_cells_have_a_panel(visit, tmp_path, table):
 
 def test_dropped_rows_are_told(visit, tmp_path, table):
     rows = np.where(np.random.default_rng(0).random(table.shape) < 0.01, np.nan, table)
-    fit = fit_table(read_binary(rows, missing="drop"), choice={"alpha": 0.05})
+    fit = Method(selector=Fixed(0.05)).fit(read_binary(rows, missing="drop"))
     page = visit(write(fit, tmp_path / "dropped.html"))
     assert "were left out" in page.text_content("#missing-text")
     assert f"{fit.missing.n_left_out}" in page.text_content("#missing-facts")
@@ -754,7 +755,7 @@ def test_regressions_are_not_one_proof(visit, tmp_path, table):
 
 
 def test_earlier_methods_prove_nothing(visit, tmp_path, table):
-    net = fit_table(read_binary(table), "plg", choice={"alpha": 0.05})
+    net = Method("plg", Fixed(0.05)).fit(read_binary(table))
     page = visit(write(net, tmp_path / "plg.html"))
     assert "proves nothing" in page.text_content("#verdict")
     assert "not proved optimal" in page.text_content("#figures")

@@ -169,7 +169,7 @@ def test_the_fuzz_notices_a_false_certificate_of_categories(way):
     assert "FALSE: norm of a block" in categories.judge(other, tol)
 
 
-def test_crashes_and_endless_cases_are_counted_and_the_next_case_runs(tmp_path, monkeypatch):
+def test_a_crash_of_the_interpreter_is_counted_and_the_next_case_runs(tmp_path, monkeypatch):
     suite = """
 import os, signal
 def family_of(seed, index):
@@ -177,22 +177,17 @@ def family_of(seed, index):
 def run_numbered(seed, index):
     if index in (1, 3):
         os.kill(os.getpid(), signal.SIGSEGV)
-    if index == 4:
-        signal.setitimer(signal.ITIMER_PROF, 0.01)
-        while True:
-            pass
     return {("all", family_of(seed, index), "tables"): 1, ("joint", family_of(seed, index), "solutions"): seed}
 """
     (tmp_path / "crashing_suite.py").write_text(suite, encoding="utf-8")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.syspath_prepend(tmp_path)
     counts, bad = isolated.run_cases("crashing_suite", 60.0, 7, most=6)
-    assert bad == [1, 3, 4]
-    assert counts["all", "even", "tables"] == 2
+    assert bad == [1, 3]
+    assert counts["all", "even", "tables"] == 3
     assert counts["joint", "odd", "solutions"] == 7
     assert counts["all", "odd", f"{isolated.CRASH} (SIGSEGV)"] == 2
-    assert counts["all", "even", isolated.HANG] == 1
-    assert [line.split()[-2:] for line in isolated.summary(counts)] == [["1", "crashes"], ["2", "crashes"]]
+    assert [line.split()[-2:] for line in isolated.summary(counts)] == [["0", "crashes"], ["2", "crashes"]]
 
 
 def test_a_mistake_of_a_suite_is_not_a_crash(tmp_path, monkeypatch):

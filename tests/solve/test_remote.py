@@ -7,17 +7,16 @@ import time
 import numpy as np
 import pytest
 import scipy.sparse
+from choices import select_ebic, stars, two_stage
 from cluster import two_workers
 
 from isinglass import objective
 from isinglass._core import RecipeRows
 from isinglass.data import BinaryTable, PartedTable, hosts, read_parts
 from isinglass.errors import ConstantColumnWarning, DataError, LimitError, SeparationError, suppress_warnings
-from isinglass.fit import Fit
-from isinglass.select.criteria import ebic, select_ebic
+from isinglass.select import Fixed, Method
+from isinglass.select.ebic import ebic
 from isinglass.select.refit import refit
-from isinglass.select.stars import stars
-from isinglass.select.two_stage import two_stage
 from isinglass.solve import estimable, seam
 from isinglass.solve.nodewise import nodewise_path
 from isinglass.solve.path import ising_path
@@ -171,8 +170,7 @@ def test_criteria_and_refits_over_parts_equal_those_of_the_table():
     assert select_ebic(table, alphas=6).index == select_ebic(X, alphas=6).index
     one, two = refit(X, path[2]), refit(table, path[2])
     np.testing.assert_allclose(one.edge_errors, two.edge_errors, rtol=1e-6)
-    said = {"method": "joint", "settings": {}, "criterion": None, "choice": {}, "chosen": "alpha", "tol": 1e-7}
-    fits = [Fit.of(path[3], each, **said) for each in (BinaryTable(X), table)]
+    fits = [Method(selector=Fixed(path[3].alpha)).fit(each) for each in (BinaryTable(X), table)]
     np.testing.assert_array_equal(fits[0].edge_counts, fits[1].edge_counts)
     np.testing.assert_allclose(fits[0].marginals, fits[1].marginals, rtol=1e-14)
 
@@ -183,7 +181,8 @@ def test_the_two_stage_estimate_over_parts():
     whole, parted = two_stage(table), two_stage(parts)
     np.testing.assert_array_equal(whole.solution.edge_index, parted.solution.edge_index)
     np.testing.assert_allclose(whole.solution.edge_values, parted.solution.edge_values, atol=1e-6)
-    np.testing.assert_allclose(whole.edge_errors, parted.edge_errors, rtol=1e-4)
+    errors = [Method().fit(each).edge_errors for each in (table, parts)]
+    np.testing.assert_allclose(*errors, rtol=1e-4)
     assert parted.n_folds == 5
     assert parted.held_out == pytest.approx(whole.held_out, rel=0.02)  # other folds
     with pytest.raises(DataError, match="groups must be None for a table in parts"):

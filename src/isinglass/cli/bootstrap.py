@@ -9,7 +9,7 @@ import click
 
 from isinglass.cli.console import Console, plural
 from isinglass.cli.descriptions import describe_solution, describe_table, records
-from isinglass.cli.estimate import ESTIMATE, Estimate, constants_named
+from isinglass.cli.estimate import ESTIMATE, Estimate
 from isinglass.cli.options import TABLE, Option, checkpoint_folder, command, flag, was_given
 from isinglass.cli.output import deliver, out_folder
 from isinglass.cli.reading import READING, Reading
@@ -66,8 +66,7 @@ def bootstrap(
     data = reading.read_to_fit(console, table)
     console.restart_clock()
     run |= {"random_state": estimate.seed, **estimate.run_options(console)}
-    with constants_named(data):
-        found = resample(data, estimate.function(estimate.criterion), **run)
+    found = resample(data, estimate.to_method(estimate.criterion), **run)
     tables = {name: make(found) for name, make in files.items()}
     facts = {
         "Table": reading.describe(data, table),

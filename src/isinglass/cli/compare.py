@@ -69,7 +69,7 @@ def compare(
     found = compare_groups(
         data,
         data.labels[str(by)],
-        estimate.function(estimate.criterion),
+        estimate.to_method(estimate.criterion),
         paired=None if paired is None else data.labels[str(paired)],
         random_state=estimate.seed,
         **estimate.run_options(console),

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from isinglass.datasets import Senate109
     from isinglass.fit import Fit
     from isinglass.network import Network
+    from isinglass.select import Selector
 
 ALPHA = 0.06  # the penalty of the paper's figure
 FILES = ["report.html", "senate.png", "senate.gexf", "edges.csv", "nodes.csv", "model.npz"]
@@ -35,7 +36,7 @@ def demo(console: Console, n_jobs: int, open_folder: Any) -> None:
     """
     from isinglass.data import BinaryTable
     from isinglass.datasets import load_senate109
-    from isinglass.select.outcome import fit_table
+    from isinglass.select import Fixed, Method, Run, StARS, TwoStage
 
     folder = open_folder(FILES)
     if folder is not None:
@@ -43,14 +44,15 @@ def demo(console: Console, n_jobs: int, open_folder: Any) -> None:
     senate = load_senate109()
     data = BinaryTable(senate.X, names=senate.names)
 
-    def fit(criterion: str | None, **options: Any) -> tuple[Fit, str]:
+    run = Run(n_jobs=n_jobs, progress=console.progress_wanted)
+
+    def fit(selector: Selector) -> tuple[Fit, str]:
         start = time.perf_counter()
-        found = fit_table(data, criterion=criterion, **options)
+        found = Method(selector=selector).fit(data, run=run)
         return found, format_seconds(time.perf_counter() - start)
 
-    run: dict[str, Any] = {"choice": {"random_state": 0}, "n_jobs": n_jobs, "progress": console.progress_wanted}
-    (fitted, seconds), (stars, stars_seconds) = fit(None, choice={"alpha": ALPHA}), fit("stars", **run)
-    default, default_seconds = fit("two-stage", **run)
+    (fitted, seconds), (stars, stars_seconds) = fit(Fixed(ALPHA)), fit(StARS())
+    default, default_seconds = fit(TwoStage())
     assert stars.stability is not None
     found = {
         **_find(fitted, senate),

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,14 +16,15 @@ if TYPE_CHECKING:
     from isinglass.data import BinaryTable
     from isinglass.fit import Fit
     from isinglass.results import Path
-    from isinglass.select.contract import Method, PathFunction
+    from isinglass.select.method import Method
+    from isinglass.select.settings import Run
 
-# Criterion -> in words, with its settings.
+# Criterion -> the options that it takes.
 CRITERIA = {
-    "two-stage": "two-stage, gamma {gamma:g}, {n_folds} folds, seed {random_state}",
-    "stars": "StARS, instability up to {threshold:g} over {n_subsamples} subsamples, seed {random_state}",
-    "ebic": "EBIC{nodes}, gamma {gamma:g}",
-    "cv": 'cross-validation, {n_folds} folds, rule "{rule}", seed {random_state}',
+    "two-stage": ("alphas", "gamma", "keep", "n_folds"),
+    "stars": ("alphas", "threshold", "n_subsamples", "subsample_size", "alpha_min_ratio"),
+    "ebic": ("alphas", "gamma", "relaxed", "alpha_min_ratio"),
+    "cv": ("alphas", "n_folds", "cv_rule", "alpha_min_ratio"),
 }
 SEEDED = ("two-stage", "stars", "cv")
 # Method -> in words.
@@ -38,13 +35,8 @@ METHODS = {
     "plg": "one stacked regression, as published (PLG)",
     "bmn": "Höfling and Tibshirani's algorithm (BMN)",
 }
-TOLERANCE = {"plg": "thresh", "bmn": "tolerance"}
-STANDARDIZED: dict[str, dict[str, Any]] = {
-    "joint": {"penalty_weights": "standardized"},
-    "nodewise": {"standardize": True},
-    "exact": {"penalty_weights": "standardized"},
-}
 PUBLISHED = ("plg", "bmn")  # they stop by rules of their own
+STANDARDIZED = ("joint", "nodewise", "exact")  # methods with a standardized penalty
 REASONS = {
     "ebic": "the EBIC network is kept",
     "prediction": "that predicts too poorly: the sparsest network that keeps the gain is used instead",
@@ -52,41 +44,27 @@ REASONS = {
 }
 
 
-def criteria_of(option: Option) -> list[str]:
-    """Return the criteria that an option belongs to: its help begins with them."""
-    words = CRITERIA if option.name == "alphas" else str(option.help).partition(":")[0].split(", ")
-    return [word for word in words if word in CRITERIA]
-
-
 class Estimate:
-    """What the user said about the estimate, by the parameters of the library's functions."""
+    """What the user said about the estimate, by the fields of `Method` and its selectors."""
 
     def __init__(self, *, method: str, random_state: int, n_jobs: int, device: str | None, **values: Any) -> None:
-        self.method, self.seed, self.n_jobs = method, random_state, n_jobs
+        self.method, self.seed, self.n_jobs, self.device = method, random_state, n_jobs, device
         self.said = said = {name: value for name, value in values.items() if value is not None}
         if "rule" in said and method != "nodewise":
             raise click.UsageError(f"--rule needs --method nodewise, not {method}.")
         if "penalty_weights" in said and method not in STANDARDIZED:
             raise click.UsageError(f"--penalty-weights works with {', '.join(STANDARDIZED)}, not with {method}.")
-        names = {"rule": "rule", "tol": TOLERANCE.get(method, "tol"), "max_iter": "max_iter"}
-        # What was set, by the parameters of the path function.
-        self.settings: dict[str, Any] = {name: said[option] for option, name in names.items() if option in said}
+        if device not in (None, "cpu"):
+            if method != "joint":
+                raise click.UsageError(f"--device works with joint, not with {method}.")
+            from isinglass.solve.device import find_device
+
+            find_device(device)
+        names = ("rule", "tol", "max_iter", "penalty_weights")
+        self.settings: dict[str, Any] = {name: said[name] for name in names if name in said}
         self._words = METHODS[method] + (f', rule "{said["rule"]}"' if "rule" in said else "")
         if "penalty_weights" in said:
-            self.settings |= STANDARDIZED[method]
             self._words += ", standardized penalty"
-        if device is not None:
-            self._use(device)
-
-    def _use(self, device: str) -> None:
-        """Fit there from now on, in processes that are started for it, too."""
-        from isinglass.solve.device import find_device
-
-        if device != "cpu":
-            if self.method != "joint":
-                raise click.UsageError(f"--device works with joint, not with {self.method}.")
-            find_device(device)
-        os.environ["ISINGLASS_DEVICE"] = device
 
     def __str__(self) -> str:
         return self._words
@@ -95,14 +73,6 @@ class Estimate:
     def record(self) -> dict[str, Any]:
         """The method and what was set, as --json has it."""
         return {"name": self.method, **self.settings}
-
-    def path_function(self, *grid: str) -> PathFunction:
-        """Return the path function with its settings, and what was said about its grid."""
-        from isinglass.select.method import path_function_of
-
-        function = path_function_of(self.method, self.settings)
-        said = {name: self.said[name] for name in grid if name in self.said}
-        return functools.partial(function, **said) if said else function
 
     @property
     def criterion(self) -> str | None:
@@ -114,7 +84,7 @@ class Estimate:
             raise click.UsageError(f"--select two-stage needs --method joint, not {self.method}.")
         chosen = None if alpha is not None else select or ("two-stage" if self.method == "joint" else "ebic")
         for option in SETTINGS:
-            of = criteria_of(option)
+            of = [criterion for criterion, names in CRITERIA.items() if option.name in names]
             if not of or not was_given(str(option.name)) or chosen in of:
                 continue
             if chosen is None:
@@ -124,27 +94,28 @@ class Estimate:
             raise click.UsageError("--alpha-min-ratio needs --alphas COUNT, not a list of penalties.")
         return chosen
 
-    def choice(self, criterion: str | None) -> dict[str, Any]:
-        """Return the settings of a criterion by the parameters of its function; or alpha."""
+    def to_method(self, criterion: str | None, **more: Any) -> Method:
+        """Return the method with this criterion; ``more`` are other settings of it."""
+        from isinglass.select import SELECTORS, Fixed, Method
+
         if criterion is None:
-            return {"alpha": self.said["alpha"]}
-        if criterion == "ebic" and self.method == "nodewise":
-            if isinstance(self.said.get("alphas"), list):
-                raise click.UsageError("--alphas must be a count here: with nodewise and ebic every node has its own.")
-            if "relaxed" in self.said:
-                raise click.UsageError("--relaxed is not available with --method nodewise --select ebic.")
-        found = {
-            "rule" if option.name == "cv_rule" else str(option.name): self.said[str(option.name)]
-            for option in SETTINGS
-            if criterion in criteria_of(option) and option.name in self.said
-        }
-        return found | ({"random_state": self.seed} if criterion in SEEDED else {})
+            return Method(self.method, Fixed(self.said["alpha"]), **self.settings, **more)
+        per_node = criterion == "ebic" and self.method == "nodewise"
+        if per_node and isinstance(self.said.get("alphas"), list):
+            raise click.UsageError("--alphas must be a count here: with nodewise and ebic every node has its own.")
+        if per_node and "relaxed" in self.said:
+            raise click.UsageError("--relaxed is not available with --method nodewise --select ebic.")
+        said = {name.removeprefix("cv_"): self.said[name] for name in CRITERIA[criterion] if name in self.said}
+        if criterion in SEEDED:
+            said["random_state"] = self.seed
+        selector = SELECTORS["per-node" if per_node else criterion](**said)
+        return Method(self.method, selector, **self.settings, **more)
 
-    def function(self, criterion: str | None, **more: Any) -> Method:
-        """Return the fit as a function of a table, to be repeated on resamples; it can be pickled."""
-        from isinglass.select.method import method_of
+    def run(self, console: Console) -> Run:
+        """Return how fits are run."""
+        from isinglass.select.settings import Run
 
-        return method_of(self.method, self.settings, criterion, {**self.choice(criterion), **more})
+        return Run(**self.run_options(console), device=self.device)
 
     def run_options(self, console: Console) -> dict[str, Any]:
         """Return what long runs take beside a table, a method and a seed: the jobs, and whether there is a bar."""
@@ -152,59 +123,37 @@ class Estimate:
 
     def fit(self, console: Console, data: BinaryTable, reading: dict[str, Any]) -> Fit:
         """Fit at alpha, or at the one that the criterion chooses; ``reading`` is how the table was read."""
-        from isinglass.select.outcome import fit_table
+        from dataclasses import replace
 
         criterion = self.criterion
+        method, run = self.to_method(criterion), self.run(console)
         console.restart_clock()  # without the time that packages take to load
-        run = self.run_options(console) if criterion in SEEDED else {}
-        words: dict[str, Any] = {"chosen": self.describe(criterion), "reading": reading}
         # Criteria that are seeded have a bar of their own.
-        with constants_named(data), nullcontext() if run else console.progress("Fitting"):
-            return fit_table(data, self.method, self.settings, criterion, self.choice(criterion), **words, **run)
+        with nullcontext() if criterion in SEEDED else console.progress("Fitting"):
+            return replace(method.fit(data, run=run), reading=reading)
 
     def fit_path(self, console: Console, data: BinaryTable) -> Path:
         """Return the solutions along the alphas."""
-        function = self.path_function("alphas", "alpha_min_ratio")
-        taken = inspect.signature(function).parameters
-        alphas = taken["alphas"].default
+        alphas = self.said.get("alphas", 30 if self.method == "exact" else 50)
+        from isinglass.select.task import PathSettings
+
+        paths, run = PathSettings(self.method, **self.settings), self.run(console)
         console.restart_clock()
         with console.progress("Path", total=alphas if isinstance(alphas, int) else len(alphas)) as advance:
-            counted = "callback" in taken and self.method != "nodewise"  # called once for each solution
-            return function(data, **({"callback": lambda solution: advance()} if counted else {}))
+            counted = self.method not in ("nodewise", "exact")  # they call nothing before they have ended
+            callback = (lambda solution: advance()) if counted else None
+            return paths.path(
+                data, alphas, alpha_min_ratio=self.said.get("alpha_min_ratio"), callback=callback, run=run
+            )
 
     def judge_path(self, path: Path, data: BinaryTable) -> dict[str, str]:
         """Say in words whether the fits of a path converged."""
         return judge(path.solutions, path.tol, shares_of(data), proved=self.method not in PUBLISHED)
 
-    def describe(self, criterion: str | None) -> str:
-        """Say in words how the criterion was set."""
-        if criterion is None:
-            return "given"
-        parameters = inspect.signature(self.function(criterion)).parameters
-        chosen = {name: parameter.default for name, parameter in parameters.items()} | self.choice(criterion)
-        relaxed = ", relaxed" if criterion == "ebic" and chosen.get("relaxed") else ""
-        nodes = " of every node" if self.method == "nodewise" else ""
-        return CRITERIA[criterion].format(**chosen, nodes=nodes) + relaxed
-
     def summarize(self, again: str = "") -> str:
         """Say in words how networks are estimated many times; ``again`` is what happens to a selected penalty."""
         criterion = self.criterion
-        return f"{self}; {'alpha given' if criterion is None else self.describe(criterion) + again}"
-
-
-@contextmanager
-def constants_named(data: BinaryTable) -> Iterator[None]:
-    """Warn of constant columns by their names, once, and not again inside the block, where names may be unknown."""
-    from isinglass.data.table import RowTable
-    from isinglass.errors import ConstantColumnWarning, suppress_warnings
-    from isinglass.solve.estimable import name_constant
-
-    if not isinstance(data, RowTable):  # in parts: its rows are read by the fit alone
-        yield
-        return
-    name_constant(data, data.sample_weight)
-    with suppress_warnings(ConstantColumnWarning):
-        yield
+        return f"{self}; {'alpha given' if criterion is None else self.to_method(criterion).words + again}"
 
 
 def describe_fit(found: Fit) -> dict[str, str]:

@@ -60,18 +60,16 @@ def fit(
     criterion = None if path else estimate.criterion
     folder = open_folder(names, inputs=[*files_of(table), groups.groups], others=[BLOCKS])
     raw = reading.read_to_fit(console, table, cluster)
-    data, imputed = impute_holes(console, raw)
-    facts = {"Table": reading.describe(raw, table), **describe_imputation(imputed)}
-    facts |= {**describe_coding(data.coding), "Method": str(estimate)}
+    facts = {"Table": reading.describe(raw, table)}
     if path:
+        data, imputed = impute_holes(console, raw)
+        facts |= {**describe_imputation(imputed), **describe_coding(data.coding), "Method": str(estimate)}
         _fit_path(console, data, estimate, folder, facts)
         return
-    attributes = groups.read(names_of(data))
-    found = estimate.fit(console, data, reading.remembered)
-    if imputed is not None:
-        from isinglass.select.outcome import with_imputation
-
-        found = with_imputation(found, imputed)
+    attributes = groups.read(names_of(raw))
+    found = estimate.fit(console, raw, reading.remembered)
+    facts |= {**describe_imputation(found.imputation), **describe_coding(raw.coding), "Method": str(estimate)}
+    data = raw if found.imputation is None else found.imputation.table
     from isinglass.export import write_network
 
     edges = text_of(lambda file: write_network(found.network, file, "edges", edge_attributes=found.edge_attributes))

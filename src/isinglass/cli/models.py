@@ -57,9 +57,9 @@ class Loaded:
             return {}
         alpha = fit.solution.alpha
         return {
-            "Method": METHODS[fit.method],
+            "Method": METHODS[fit.method.estimator],
             "Alpha": f"{alpha:.6g}" if math.isfinite(alpha) else "one per node",
-            **({"Rule": str(fit.settings.get("rule", "and"))} if fit.method == "nodewise" else {}),
+            **({"Rule": fit.method.rule} if fit.method.estimator == "nodewise" else {}),
             "Tolerance": f"{fit.tol:g}",
             **(describe_coding(fit.coding) or {"Values": "0 and 1"}),
         }
@@ -71,10 +71,8 @@ class Loaded:
 
     def follow(self, data: BinaryTable, alphas: int | list[float]) -> Path:
         """Return the path that the model lies on."""
-        from isinglass.select.method import path_function_of
-
         assert self.fit is not None
-        return path_function_of(self.fit.method, self.fit.settings)(data, alphas)
+        return self.fit.method.path(data, alphas)
 
     def recall(self, reading: Reading, *, missing: str | None = None) -> Reading:
         """Return how a table of this model is read: as that of the fit was, unless the user says something else.

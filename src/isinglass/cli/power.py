@@ -47,7 +47,7 @@ def power(
     network = Loaded.open(model).model
     console.restart_clock()
     run |= {"n_repeats": n_repeats, "random_state": estimate.seed, **estimate.run_options(console)}
-    found = sample_size(network, rows, estimate.function(estimate.criterion), **run)
+    found = sample_size(network, rows, estimate.to_method(estimate.criterion), **run)
     enough = found.rows_for("sensitivity", 0.8)
     facts = {
         "Network": f"{plural(network.n_features, 'node')}, {plural(network.n_edges, 'edge')}",

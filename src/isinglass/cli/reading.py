@@ -19,7 +19,7 @@ from isinglass.errors import DataError
 if TYPE_CHECKING:
     from isinglass.data import BinaryTable
     from isinglass.data.coding import Coding
-    from isinglass.select.impute import Imputation
+    from isinglass.select.imputation import Imputation
 
 FORMATS = ("text", "npy", "npz", "parquet", "feather", "excel", "stata", "spss", "sas", "xport")
 OF_THE_FILE = ("format", "max_rows", "max_columns", "max_bytes")
@@ -149,10 +149,10 @@ def impute_holes(console: Console, data: BinaryTable) -> tuple[BinaryTable, Impu
 
     if holes_of(data) is None:
         return data, None
-    from isinglass.select.impute import complete
+    from isinglass.select.method import impute
 
     with console.progress("Imputing"):
-        found = complete(data)
+        found = impute(data)
     return found.table, found
 
 

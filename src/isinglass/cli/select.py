@@ -27,22 +27,23 @@ def select(console: Console, table: str, estimate: Estimate, reading: Reading) -
     raw = reading.read_to_fit(console, table)
     data, imputed = impute_holes(console, raw)
     console.restart_clock()
-    run = estimate.run_options(console)
-    stability = estimate.function("stars")(data, **run)
+    run = estimate.run(console)
+    stability = estimate.to_method("stars").choose(data, run=run).stability
+    assert stability is not None
     others: dict[str, Any] = {"StARS": stability.alpha}
     if estimate.method == "joint":
-        others["two-stage"] = estimate.function("two-stage", errors=False)(data, **run)
+        others["two-stage"] = estimate.to_method("two-stage").choose(data, run=run)
     gamma = estimate.said.get("gamma", 0.25)
     if estimate.said.get("relaxed"):
-        others[f"EBIC γ={gamma:g} relaxed"] = estimate.function("ebic")(data).alpha
+        others[f"EBIC γ={gamma:g} relaxed"] = estimate.to_method("ebic").choose(data, run=run).alpha
     found = compare_criteria(
         data,
         ebic_gamma=gamma,
         others=others,
-        path_function=estimate.path_function("alpha_min_ratio"),
+        paths=estimate.to_method("stars"),
         random_state=estimate.seed,
-        **{name: estimate.said[name] for name in ("alphas", "n_folds") if name in estimate.said},
-        **run,
+        run=run,
+        **{name: estimate.said[name] for name in ("alphas", "n_folds", "alpha_min_ratio") if name in estimate.said},
     )
     known = ([None if value != value else value for value in column] for column in found.columns.values())
     columns = dict(zip(COLUMNS, known, strict=True))

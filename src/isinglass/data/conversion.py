@@ -206,7 +206,7 @@ def refuse_holes(table: Rows) -> Rows:
     if table.holes is not None:
         raise DataError(
             f"{setting('X')} must have no missing cells here; got {table.n_missing} that are still to be imputed. Pass "
-            "isinglass.complete(X).table."
+            "isinglass.impute(X).table."
         )
     return table
 

@@ -165,7 +165,7 @@ class BinaryTable(RowTable):
     filled : ndarray of bool, shape (n_samples, n_features), optional
         Which cells were missing and are 0 here; None if there are none.
     holes : ndarray of bool, shape (n_samples, n_features), optional
-        Which cells are missing and to be imputed; what stands there in ``X`` means nothing. `isinglass.complete` fills
+        Which cells are missing and to be imputed; what stands there in ``X`` means nothing. `isinglass.impute` fills
         them, estimators and `bootstrap` do so themselves, and everything else refuses such a table.
     detected : mapping of str to str
         What `read_table` found out about the file: its delimiter, decimal comma, sheet, and the column of row names.

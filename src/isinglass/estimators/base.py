@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_feature_names, _check_n_features, _num_samples, check_is_fitted
 
-from isinglass.arguments import RandomSource, is_real
+from isinglass.arguments import RandomSource
 from isinglass.arrays import Bytes, FloatArray
 from isinglass.data import (
     BinaryTable,
@@ -27,17 +27,15 @@ from isinglass.data import (
 from isinglass.data.blocks import Block, is_in_parts
 from isinglass.data.parts import read_like
 from isinglass.data.table import RowTable
-from isinglass.errors import ArgumentError, ConstantColumnWarning, DataError, setting, suppress_warnings
+from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.estimators.frames import complete_like, kind_of, make_frame
 from isinglass.evaluate.imputation import cell_probabilities, fill_cells, label_cells, score_rows
 from isinglass.fit import Fit
 from isinglass.network import Network
-from isinglass.select.contract import Method, settings_of
-from isinglass.select.impute import complete
-from isinglass.select.method import method_of
-from isinglass.select.outcome import as_fit, with_imputation
+from isinglass.select.method import Method
+from isinglass.select.selector import Selector
+from isinglass.select.settings import Run
 from isinglass.simulate import gibbs_sample
-from isinglass.solve.estimable import name_constant
 from isinglass.solve.exact import can_enumerate, exact_sample
 
 
@@ -94,11 +92,8 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
 
     fit_: Fit
 
-    # What kind of fit this is: the path function and its settings, the criterion and its settings.
-    _method = "joint"
-    _path_settings: tuple[str, ...] = ("penalty_weights", "tol", "max_iter")
-    _criterion: str | None = None
-    _choice_settings: tuple[str, ...] = ("alpha",)
+    _estimator = "joint"  # how pairs are estimated
+    _settings: tuple[str, ...] = ("penalty_weights", "tol", "max_iter")
 
     def _keep(self, parameters: Mapping[str, Any]) -> None:
         """Keep the parameters of the constructor as they are, under their names, as scikit-learn wants it."""
@@ -112,60 +107,41 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         X : array, data frame, sparse matrix, list of rows, BinaryTable or CategoryTable, shape (n_samples, n_features)
             Bytes of 0 and 1 or of categories, or what ``reading`` makes that. Not modified, and not kept.
             `IsingNetwork`, `IsingLasso` and `IsingLassoEBIC` also take a table in parts, as `isinglass.read_parts`
-            does. Missing cells that were read with ``missing="impute"`` are drawn by `isinglass.complete`;
+            does. Missing cells that were read with ``missing="impute"`` are drawn by `isinglass.impute`;
             ``imputation_`` says how.
         y : None
             Ignored; every column is both predictor and response.
         sample_weight : array-like of shape (n_samples,), optional
             Row weights; by default those that a BinaryTable brings along.
         """
-        table = _open_table(X, sample_weight, **(self.reading or {}))
+        table = self.read_table(X, sample_weight)
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
         self._remember_columns(X, table)
         self._block = table.block if isinstance(table, PartedTable) else None
-        imputation = None
-        if holes_of(table) is not None:
-            self.imputation_ = imputation = complete(table)
-            table = imputation.table
-        name_constant(table, table.sample_weight)
-        with suppress_warnings(ConstantColumnWarning):
-            result = self._run(table, X, y)
-            asked: dict[str, Any] = {
-                "settings": self._settings(),
-                "criterion": self._criterion,
-                "choice": self._choice(),
-            }
-            self.fit_ = as_fit(result, table, method=self._method, **asked)
-            if imputation is not None:
-                self.fit_ = with_imputation(self.fit_, imputation)
+        run = Run(**{name: getattr(self, name, None) for name in ("n_jobs", "n_threads", "device")})
+        self.fit_ = self._prepare(table, X, y).fit(table, run=run)
+        if self.fit_.imputation is not None:
+            self.imputation_ = self.fit_.imputation
         self._frame_kind = kind_of(X)
         return self
 
     @property
-    def fit_function(self) -> Method:
-        """What gives the network, as a function of a table, with the settings of this estimator."""
-        settings = self._settings()
-        for name in ("n_threads", "device"):
-            if getattr(self, name, None) is not None:  # unset, the selection functions may set it
-                settings[name] = getattr(self, name)
-        return method_of(self._method, settings, self._criterion, self._choice())
+    def method(self) -> Method:
+        """How the network is estimated, as plain settings: what `bootstrap` and others repeat."""
+        return Method(self._estimator, self._selector(), **{name: getattr(self, name) for name in self._settings})
 
-    def _run(self, table: BinaryTable, X: Any, y: Any) -> Any:
-        """Return what the function behind the estimator found."""
-        method = self.fit_function
-        jobs = {"n_jobs": self.n_jobs} if "n_jobs" in settings_of(method) else {}
-        return method(table, **jobs)
+    def read_table(self, X: Any, sample_weight: ArrayLike | None = None) -> Any:
+        """Return a table as `fit` reads it."""
+        return _open_table(X, sample_weight, **(self.reading or {}))
 
-    def _settings(self) -> dict[str, Any]:
-        """Return the settings of the path function."""
-        settings = {name: getattr(self, name) for name in self._path_settings}
-        return {name: value for name, value in settings.items() if value is not None}
+    def _selector(self) -> Selector:
+        """Return what chooses the penalty."""
+        raise NotImplementedError
 
-    def _choice(self) -> dict[str, Any]:
-        """Return the settings of the criterion, by the parameters of its function."""
-        choice = {name: getattr(self, name) for name in self._choice_settings}
-        return choice if "alpha" not in choice else {**choice, "alpha": check_alpha(choice["alpha"])}
+    def _prepare(self, table: Any, X: Any, y: Any) -> Method:
+        """Return the method for one table."""
+        return self.method
 
     def _remember_columns(self, X: Any, table: BinaryTable) -> None:
         if isinstance(X, RowTable) or isinstance(table, PartedTable):
@@ -352,13 +328,6 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
             _check_n_features(self, X, reset=False)
         elif isinstance(X, list | tuple) and X and hasattr(X[0], "__len__"):
             _check_n_features(self, np.empty((1, len(X[0]))), reset=False)
-
-
-def check_alpha(alpha: Any) -> float:
-    """Return ``alpha`` as a float if it can be a penalty strength."""
-    if not is_real(alpha) or not (np.isfinite(alpha) and alpha >= 0):
-        raise ArgumentError("alpha", "must be a finite number that is not negative", alpha)
-    return float(alpha)
 
 
 def _open_table(X: Any, sample_weight: ArrayLike | None, like: Block | None = None, **reading: Any) -> BinaryTable:

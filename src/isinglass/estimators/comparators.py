@@ -8,11 +8,10 @@ from typing import Any
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from isinglass.data import BinaryTable
 from isinglass.errors import ArgumentError
-from isinglass.estimators.base import IsingEstimator, check_alpha
-from isinglass.results import Solution
-from isinglass.solve.nodewise import choose_per_node, nodewise_path
+from isinglass.estimators.base import IsingEstimator
+from isinglass.select.method import Method
+from isinglass.select.selector import Fixed, FixedChoice, PerNode, Selector
 from isinglass.solve.regressions import NodewisePath
 
 
@@ -33,7 +32,8 @@ class NodewiseIsing(IsingEstimator):
     standardize : bool, default False
         Penalize as if the columns had unit standard deviation. IsingFit does: set it to True to get its networks.
     criterion : None or "ebic", default None
-        "ebic": every column chooses its own penalty by the extended BIC.
+        "ebic": every column chooses its own penalty by the extended BIC. Its number of rows is the sum of the row
+        weights: rescale weights that are not whole to mean 1.
     gamma : float, default 0.25
         Weight of the number of candidate models in the extended BIC; 0 is the BIC.
     alphas : int, default 100
@@ -57,8 +57,8 @@ class NodewiseIsing(IsingEstimator):
     ([[0, 1], [1, 2], [2, 3], [3, 4]], (5, 5))
     """
 
-    _method = "nodewise"
-    _path_settings = ("rule", "standardize", "tol", "max_iter")
+    _estimator = "nodewise"
+    _settings = ("rule", "tol", "max_iter")
 
     def __init__(
         self,
@@ -76,26 +76,23 @@ class NodewiseIsing(IsingEstimator):
     ) -> None:
         self._keep(locals())
 
-    @property
-    def _criterion(self) -> str | None:  # type: ignore[override]
+    def _selector(self) -> Selector:
         if self.criterion not in (None, "ebic"):
             raise ArgumentError("criterion", 'must be None or "ebic"', self.criterion)
-        return None if self.criterion is None else "ebic"
+        return Fixed(self.alpha) if self.criterion is None else PerNode(self.alphas, self.gamma)
 
-    def _choice(self) -> dict[str, Any]:
-        return super()._choice() if self.criterion is None else {"gamma": self.gamma, "alphas": self.alphas}
+    @property
+    def method(self) -> Method:
+        """How the network is estimated, as plain settings."""
+        return super().method.replace(penalty_weights="standardized" if self.standardize else None)
 
-    def _run(self, table: BinaryTable, X: Any, y: Any) -> Solution:
-        options: dict[str, Any] = {**self._settings(), "n_threads": self.n_threads}
-        path: NodewisePath
-        if self._criterion is None:
-            path = nodewise_path(table, [check_alpha(self.alpha)], **options)
-        else:
-            path = choose_per_node(
-                table, self.alphas, gamma=self.gamma, sample_weight=None, alpha_min_ratio=None, **options
-            )
-        self.asymmetric_couplings_ = sp.csr_array(path.asymmetric_couplings[0])
-        return path.solutions[0]
+    @property
+    def asymmetric_couplings_(self) -> sp.csr_array:
+        """Coefficients before the rule: row s is the regression of column s on the others."""
+        choice = self.fit_.choice
+        assert isinstance(choice, FixedChoice)
+        assert isinstance(choice.fitted, NodewisePath)
+        return sp.csr_array(choice.fitted.asymmetric_couplings[0])
 
 
 class ExactIsing(IsingEstimator):
@@ -121,7 +118,7 @@ class ExactIsing(IsingEstimator):
     ([[0, 1], [1, 2], [2, 3], [3, 4]], True)
     """
 
-    _method = "exact"
+    _estimator = "exact"
 
     def __init__(
         self,
@@ -133,3 +130,6 @@ class ExactIsing(IsingEstimator):
         reading: Mapping[str, Any] | None = None,
     ) -> None:
         self._keep(locals())
+
+    def _selector(self) -> Fixed:
+        return Fixed(self.alpha)

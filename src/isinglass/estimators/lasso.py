@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,13 +10,18 @@ from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
 from isinglass.arguments import RandomSource
-from isinglass.data import BinaryTable, read_rows
+from isinglass.arrays import FloatArray
 from isinglass.data.table import RowTable
 from isinglass.errors import ArgumentError, DataError
 from isinglass.estimators.base import IsingEstimator
-from isinglass.select.contract import Method
-from isinglass.select.cv import CrossValidation, cross_validate
-from isinglass.select.method import path_function_of
+from isinglass.select.cross_validation import CrossValidation, CrossValidationChoice
+from isinglass.select.ebic import EBIC
+from isinglass.select.folds import check_splits, count_units
+from isinglass.select.method import Method
+from isinglass.select.selector import Fixed
+from isinglass.select.stars import StARS
+from isinglass.select.tables import whole
+from isinglass.select.two_stage import TwoStage, TwoStageChoice
 
 Alphas = int | float | ArrayLike
 Penalty = ArrayLike | str | None
@@ -32,7 +36,7 @@ class IsingNetwork(IsingEstimator):
     Stage 1 finds the pairs that may matter, by the AIC along a lasso path. Stage 2 estimates them with penalties in
     inverse proportion to their couplings, which hardly shrinks strong ones, and chooses by the extended BIC. A
     cross-validation checks that the network keeps most of what can be predicted, and takes a denser one where it does
-    not. `isinglass fit` gives the same network, and `two_stage` is the function behind it.
+    not. `isinglass fit` gives the same network, and ``Method()`` is the method behind it.
 
     Parameters
     ----------
@@ -68,9 +72,6 @@ class IsingNetwork(IsingEstimator):
     ([[0, 1], [1, 2], [2, 3], [3, 4]], True)
     """
 
-    _criterion = "two-stage"
-    _choice_settings = ("alphas", "gamma", "keep", "n_folds", "random_state")
-
     def __init__(
         self,
         alphas: Alphas = 30,
@@ -87,10 +88,15 @@ class IsingNetwork(IsingEstimator):
     ) -> None:
         self._keep(locals())
 
-    def _run(self, table: BinaryTable, X: Any, y: Any) -> Any:
-        found = super()._run(table, X, y)
-        self.held_out_ = np.array(found.stages[found.stage].held_out)
-        return found
+    def _selector(self) -> TwoStage:
+        return TwoStage(self.alphas, self.gamma, self.keep, self.n_folds, self.random_state)
+
+    @property
+    def held_out_(self) -> FloatArray:
+        """Cross-validated gain of the networks of the stage that was chosen."""
+        choice = self.fit_.choice
+        assert isinstance(choice, TwoStageChoice)
+        return choice.stages[choice.stage].held_out
 
 
 class IsingLasso(IsingEstimator):
@@ -130,13 +136,16 @@ class IsingLasso(IsingEstimator):
     ) -> None:
         self._keep(locals())
 
+    def _selector(self) -> Fixed:
+        return Fixed(self.alpha)
+
 
 class IsingLassoEBIC(IsingEstimator):
     """Sparse Ising network at the penalty with the smallest extended BIC.
 
     The number of rows N of the criterion is the sum of the row weights. A whole weight equals repeated rows; the
     scale of other weights matters: rescale them to mean 1. A warning says so where their sum is less
-    than half or more than twice the number of rows. The function behind it is `select.select_ebic`.
+    than half or more than twice the number of rows. The selector behind it is `EBIC`.
 
     Parameters
     ----------
@@ -162,9 +171,6 @@ class IsingLassoEBIC(IsingEstimator):
     (4, True)
     """
 
-    _criterion = "ebic"
-    _choice_settings = ("alphas", "gamma", "relaxed")
-
     def __init__(
         self,
         alphas: Alphas = 30,
@@ -180,12 +186,15 @@ class IsingLassoEBIC(IsingEstimator):
     ) -> None:
         self._keep(locals())
 
+    def _selector(self) -> EBIC:
+        return EBIC(self.alphas, self.gamma, self.relaxed)
+
 
 class IsingLassoStARS(IsingEstimator):
     """Sparse Ising network at the smallest penalty whose edges are stable under subsampling (StARS).
 
     A row weight enters the fits, not the draw of the subsamples: a weight of 2 is not the same as a row that occurs
-    twice. A row of weight 0 is never drawn. The function behind it is `stars`.
+    twice. A row of weight 0 is never drawn. The selector behind it is `StARS`.
 
     Parameters
     ----------
@@ -216,9 +225,6 @@ class IsingLassoStARS(IsingEstimator):
     (11, 1.0)
     """
 
-    _criterion = "stars"
-    _choice_settings = ("alphas", "n_subsamples", "subsample_size", "threshold", "random_state")
-
     def __init__(
         self,
         alphas: Alphas = 30,
@@ -229,18 +235,21 @@ class IsingLassoStARS(IsingEstimator):
         penalty_weights: Penalty = None,
         tol: float = 1e-7,
         max_iter: int = 100,
-        random_state: RandomSource = None,
+        random_state: RandomSource = 0,
         n_jobs: int | None = None,
         reading: Options = None,
     ) -> None:
         self._keep(locals())
+
+    def _selector(self) -> StARS:
+        return StARS(self.alphas, self.threshold, self.n_subsamples, self.subsample_size, self.random_state)
 
 
 class IsingLassoCV(IsingEstimator):
     """Sparse Ising network at the penalty with the best log pseudo-likelihood of held-out rows.
 
     Cross-validation looks for the best prediction, not for the right network: it tends to keep false edges. The rule
-    "1se" is sparser. All folds use the alphas of the whole table. The function behind it is `select.cross_validate`.
+    "1se" is sparser. All folds use the alphas of the whole table. The selector behind it is `CrossValidation`.
 
     Parameters
     ----------
@@ -270,9 +279,6 @@ class IsingLassoCV(IsingEstimator):
     (4, 30)
     """
 
-    _criterion = "cv"
-    _choice_settings = ("alphas", "n_repeats", "rule", "random_state")
-
     def __init__(
         self,
         alphas: Alphas = 30,
@@ -283,78 +289,63 @@ class IsingLassoCV(IsingEstimator):
         penalty_weights: Penalty = None,
         tol: float = 1e-7,
         max_iter: int = 100,
-        random_state: RandomSource = None,
+        random_state: RandomSource = 0,
         n_jobs: int | None = None,
         reading: Options = None,
     ) -> None:
         self._keep(locals())
 
-    @property
-    def fit_function(self) -> Method:
-        """What gives the network, as a function of a table; the folds are those of its rows."""
-        path_function = path_function_of(self._method, self._settings())
-        choice = {name: value for name, value in self._choice().items() if name != "n_folds"}
-        return functools.partial(_cross_validate, cv=self.cv, path_function=path_function, **choice)
+    def _selector(self) -> CrossValidation:
+        known: dict[str, Any] = {"rule": self.rule, "random_state": self.random_state}
+        folds = DEFAULT_FOLDS if self.cv is None else self.cv
+        if isinstance(folds, int | np.integer) and not isinstance(folds, bool):
+            return CrossValidation(self.alphas, int(folds), self.n_repeats, **known)
+        if isinstance(folds, str) or not (hasattr(folds, "split") or hasattr(folds, "__iter__")):
+            raise ArgumentError("cv", "must be a number of folds, a splitter or pairs of row numbers", folds)
+        return CrossValidation(self.alphas, splits=folds, **known)
 
-    def _run(self, table: BinaryTable, X: Any, y: Any) -> Any:
+    def _prepare(self, table: Any, X: Any, y: Any) -> Method:
+        """Return the method with the folds of this table."""
+        n_rows = count_units(whole(table))
+        if isinstance(self.cv, int | np.integer) and not (isinstance(self.cv, bool) or 2 <= self.cv <= n_rows):
+            must = f"must be from 2 to the number of rows with a positive weight (n_samples={n_rows})"
+            raise ArgumentError("cv", must, self.cv)
+        method = self.method
+        splits = method.selector.splits  # type: ignore[attr-defined]
+        if splits is None:
+            return method
         dropped = table.rows is not None and not isinstance(X, RowTable)  # in this fit: row numbers have changed
         if dropped and isinstance(self.cv, list | tuple):
             raise DataError(
                 "cv must be a number of folds or a splitter where rows with missing cells were dropped, because row "
                 "numbers have changed; got pairs of row numbers. Drop these rows first."
             )
-        if table.units is not None and not isinstance(self.cv, int | None):
+        if table.holes is not None or table.units is not None:
             raise DataError(
                 "cv must be a number of folds where missing cells are imputed, because copies of a row must stay "
                 "together; got a splitter or pairs of row numbers."
             )
         labels = y if y is None or not dropped else np.asarray(y)[table.rows]
-        found = self.fit_function(table, y=labels, n_jobs=self.n_jobs)
-        self.cv_results_ = _search_results(found)
-        return found
+        if hasattr(splits, "split"):
+            splits = list(splits.split(np.asarray(table), labels))
+        return method.replace(selector=method.selector.replace(splits=check_splits(splits, table)))
 
-    def _choice(self) -> dict[str, Any]:
-        return {**super()._choice(), "n_folds": DEFAULT_FOLDS if self.cv is None else self.cv}
-
-
-def _cross_validate(
-    X: Any,
-    *,
-    cv: Any,
-    n_repeats: int,
-    y: Any = None,
-    sample_weight: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-    **options: Any,
-) -> CrossValidation:
-    """Cross-validate with whatever scikit-learn calls ``cv``."""
-    table = read_rows(X)
-    weight = table.sample_weight if sample_weight is None else np.asarray(sample_weight)
-    folds = DEFAULT_FOLDS if cv is None else cv
-    if isinstance(folds, int | np.integer) and not isinstance(folds, bool):
-        n_rows = len(table) if weight is None else int(np.count_nonzero(weight))
-        if not 2 <= folds <= n_rows:
-            raise ArgumentError(
-                "cv", f"must be from 2 to the number of rows with a positive weight (n_samples={n_rows})", cv
-            )
-        options |= {"n_folds": int(folds), "n_repeats": n_repeats}
-    elif callable(getattr(folds, "split", None)) and not isinstance(folds, str):
-        options["splits"] = list(folds.split(table.X, y))
-    elif isinstance(folds, str) or not hasattr(folds, "__iter__"):
-        raise ArgumentError("cv", "must be a number of folds, a splitter or pairs of row numbers", cv)
-    else:
-        options["splits"] = list(folds)
-    return cross_validate(table, sample_weight=sample_weight, groups=groups, **options)
+    @property
+    def cv_results_(self) -> dict[str, Any]:
+        """Held-out scores with the keys of scikit-learn's searches."""
+        choice = self.fit_.choice
+        assert isinstance(choice, CrossValidationChoice)
+        return _search_results(choice)
 
 
-def _search_results(found: CrossValidation) -> dict[str, Any]:
+def _search_results(found: CrossValidationChoice) -> dict[str, Any]:
     """Return held-out scores with the keys that scikit-learn's searches use."""
     scores = found.scores.reshape(-1, found.scores.shape[2])
     shares = (found.fold_weights / found.fold_weights.sum(axis=1, keepdims=True)).reshape(-1)
     mean = found.mean
     results: dict[str, Any] = {
-        "param_alpha": np.ma.array(found.alphas),
-        "params": [{"alpha": float(alpha)} for alpha in found.alphas],
+        "param_alpha": np.ma.array(found.path.alphas),
+        "params": [{"alpha": float(alpha)} for alpha in found.path.alphas],
     }
     results |= {f"split{k}_test_score": split for k, split in enumerate(scores)}
     results["mean_test_score"] = mean

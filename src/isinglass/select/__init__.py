@@ -1,49 +1,65 @@
-"""Choosing and trusting a network: each module takes a path function and knows no solver."""
+"""Choosing and trusting a network: methods, selectors, resampling, imputation."""
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from isinglass.select.bootstrap import bootstrap
-from isinglass.select.criteria import CriteriaComparison, EbicSelection, compare_criteria, ebic, select_ebic
-from isinglass.select.cv import CrossValidation, cross_validate
-from isinglass.select.impute import Imputation, complete, impute_first
+from isinglass.select.bootstrap_result import Bootstrap, Differences
+from isinglass.select.cross_validation import CrossValidation, CrossValidationChoice
+from isinglass.select.ebic import EBIC, CriteriaComparison, compare_criteria, ebic
+from isinglass.select.imputation import Imputation
+from isinglass.select.method import SELECTORS as SELECTORS
+from isinglass.select.method import ImputationSettings, Method, Wrapped, impute
+from isinglass.select.pooling import Pooled, pool
 from isinglass.select.refit import Refit, refit
 from isinglass.select.sample_size import SampleSizeStudy, sample_size
-from isinglass.select.spread import Bootstrap, Differences
+from isinglass.select.selector import Choice, Fixed, PerNode, Selector
+from isinglass.select.settings import Run
 from isinglass.select.stages import Stage
-from isinglass.select.stars import stars
-from isinglass.select.two_stage import TwoStage, two_stage
+from isinglass.select.stars import StARS
+from isinglass.select.task import PathSettings
+from isinglass.select.two_stage import TwoStage, TwoStageChoice
+
+if TYPE_CHECKING:
+    from isinglass.select.comparison import GroupComparison
+    from isinglass.select.permutation import compare_groups
 
 __all__ = [
+    "EBIC",
     "Bootstrap",
+    "Choice",
     "CriteriaComparison",
     "CrossValidation",
+    "CrossValidationChoice",
     "Differences",
-    "EbicSelection",
+    "Fixed",
     "GroupComparison",
     "Imputation",
+    "ImputationSettings",
+    "Method",
+    "PathSettings",
+    "PerNode",
     "Pooled",
     "Refit",
+    "Run",
     "SampleSizeStudy",
+    "Selector",
+    "StARS",
     "Stage",
     "TwoStage",
+    "TwoStageChoice",
+    "Wrapped",
     "bootstrap",
     "compare_criteria",
     "compare_groups",
-    "complete",
-    "cross_validate",
     "ebic",
-    "impute_first",
+    "impute",
     "pool",
     "refit",
     "sample_size",
-    "select_ebic",
-    "stars",
-    "two_stage",
 ]
 
-
-_LATER = {"GroupComparison": "comparison", "compare_groups": "permutation", "Pooled": "pooling", "pool": "pooling"}
+_LATER = {"GroupComparison": "comparison", "compare_groups": "permutation"}
 """What a fit does not need, by module: a fit starts sooner without it."""
 
 

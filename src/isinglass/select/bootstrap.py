@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -15,14 +14,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import MOST_TASKS, RandomSource, check_count, spawn_seeds
 from isinglass.arrays import FloatArray
-from isinglass.data import CategoryTable, are_counts, bare_rows, read_categories, scaled_weights_of, which_vary
-from isinglass.errors import ArgumentError, ConvergenceWarning, setting, warn
+from isinglass.data import are_counts
+from isinglass.errors import ArgumentError, ConvergenceWarning, setting, suppress_warnings, warn
 from isinglass.network import pair_keys, pairs_of
 from isinglass.results import Solution
-from isinglass.select.contract import Method, labels_of, run_method
-from isinglass.select.impute import impute_first, imputes, keep_penalty_inside
-from isinglass.select.method import as_method, failed, fit_quietly, run_quickly, solution_of
-from isinglass.select.spread import Bootstrap
+from isinglass.select.bootstrap_result import Bootstrap
+from isinglass.select.folds import labels_of
+from isinglass.select.method import COUNTED, AnyMethod, as_method, failed
+from isinglass.select.settings import Run
+from isinglass.select.tables import Table, as_table, bare, counted, unit_weight, varying, whole, with_weight
 from isinglass.select.tasks import kernel_threads, run_tasks
 
 DROP_SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
@@ -50,14 +50,12 @@ def bootstrap(
 
     Parameters
     ----------
-    X : array, data frame, sparse matrix, list of rows, BinaryTable or CategoryTable, shape (n_samples, n_features)
-        Table of 0 and 1, or of what the estimator reads as such; or one with categories. A table that was read with
-        ``missing="impute"`` is imputed anew in every resample; `impute_first` sets how.
-    method : estimator, fit, function or float, optional
-        What gives the network; `two_stage` by default, as everywhere. An estimator, fitted or not, is fitted anew to
-        every resample. A function takes a table and returns a Solution or a record that has one, such as
-        `select_ebic`, `nodewise_ebic` (the IsingFit network) or `stars`; set its options with `functools.partial`. A
-        number is an alpha for `ising_path`.
+    X : array, data frame, sparse matrix, list of rows or table, shape (n_samples, n_features)
+        A 0/1 or categorical table, or what the estimator reads as one. A table that was read with
+        ``missing="impute"`` is imputed anew in every resample; ``Method.imputation`` says how.
+    method : Method, selector, estimator, fit, function or float, optional
+        What gives the network; `TwoStage` by default, as everywhere. An estimator, fitted or not, is fitted anew to
+        every resample. A function takes a table and returns a Solution or a record that has one. A number is a penalty.
     n_boot : int, default 1000
         Number of resamples.
     kind : {"rows", "case-drop"}, default "rows"
@@ -72,8 +70,7 @@ def bootstrap(
         equal rows that a count stands for are drawn one by one; rows with sampling weights are all drawn alike, and
         keep their weights.
     groups : array-like of shape (n_samples,), optional
-        Rows with equal entries are drawn together, such as the answers of one person; a method that takes ``groups``
-        also keeps them in one fold.
+        Rows with equal entries are drawn together, such as the answers of one person, and stay in one fold.
     random_state : int, Generator, RandomState, SeedSequence or None
         Seed of the resamples.
     n_jobs : int, optional
@@ -96,45 +93,31 @@ def bootstrap(
     >>> found.edge_index.tolist(), found.inclusion.tolist(), bool(found.edge_quantiles[0, 0] > 1)
     ([[0, 1]], [1.0], True)
     """
-    count = check_count("n_boot", n_boot, most=MOST_TASKS)
-    wanted = as_method(method)
-    data = _read(X, method, wanted)
-    if data.holes is not None:
-        wanted = functools.partial(wanted if imputes(wanted) else impute_first(wanted), holes=data.holes)
-    weight = scaled_weights_of(data, sample_weight)
-    draw = _Draw.of(len(data), weight, groups)
+    count, wanted = check_count("n_boot", n_boot, most=MOST_TASKS), as_method(method)
+    read = getattr(method, "read_table", as_table)  # of an estimator, which knows how its tables are read
+    table = bare(counted(whole(read(X, sample_weight))))
+    run = Run(n_jobs=n_jobs, checkpoint=checkpoint, progress=progress)
+    draw = _Draw.of(table, groups)
     shares = _plan(kind, drop_shares, count, draw)
-    rows = bare_rows(data)
-    result = run_method(wanted, rows, sample_weight=weight, groups=draw.labels)
+    found = wanted.choose(table, groups=draw.labels, run=run.replace(checkpoint=None))
     fitted = getattr(method, "network_", None)  # which may know names that the table lacks
-    solution = solution_of(result, wanted, rows, weight).with_names(data.names or getattr(fitted, "names", None))
-    again = wanted if reselect else keep_penalty_inside(wanted, result)
+    solution = found.solution.with_names(table.names or getattr(fitted, "names", None))
+    again = wanted if reselect else wanted.at(found)
     seeds = spawn_seeds(random_state, count)
-    inside = run_quickly(again, kernel_threads(n_jobs))
     fingerprint = {
-        "X": rows,
-        "sample_weight": weight,
+        "X": table,
         "groups": draw.labels,
-        "method": run_quickly(again, None),
+        "method": again,
         "kind": kind,
         "drop_shares": tuple(drop_shares) if kind == "case-drop" else None,  # not n_boot: a run may be prolonged
         "random_state": seeds[0].entropy,
-        # A function that is installed is known by its name only.
+        # A function is known by its name only.
         "the network of X": np.column_stack([solution.edge_index, solution.edge_values]),
     }
-    options: dict[str, Any] = {"n_jobs": n_jobs, "progress": progress, "checkpoint": checkpoint}
-    work = [(rows, inside, draw, seed, share) for seed, share in zip(seeds, shares.tolist(), strict=True)]
-    results = run_tasks(_fit_resample, work, "resamples", "Bootstrap", fingerprint=fingerprint, **options)
+    inside = run.inside(kernel_threads(n_jobs))
+    work = [(table, again, inside, draw, seed, share) for seed, share in zip(seeds, shares.tolist(), strict=True)]
+    results = run_tasks(_fit_resample, work, "resamples", "Bootstrap", run=run, fingerprint=fingerprint)
     return _gather(kind, solution, results, shares)
-
-
-def _read(X: Any, method: Any, wanted: Method) -> Any:
-    """Return the table, read as the estimator says; one with missing cells as it is, if the method imputes them."""
-    if isinstance(X, CategoryTable):
-        return X
-    if hasattr(method, "get_params"):
-        return read_categories(X, **(method.reading or {}))
-    return read_categories(X, missing="impute") if imputes(wanted) else read_categories(X)
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,15 +135,16 @@ class _Draw:
         return int(self.sizes.sum())
 
     @classmethod
-    def of(cls, n_rows: int, weight: FloatArray | None, groups: ArrayLike | None) -> _Draw:
+    def of(cls, table: Table, groups: ArrayLike | None) -> _Draw:
         """Return how the rows of a table are drawn."""
-        unit, scale = np.arange(n_rows), np.ones(n_rows) if weight is None else weight
+        n_rows = len(table)
+        unit, scale = np.arange(n_rows), unit_weight(table)
         if groups is not None:
             labels = labels_of(groups, n_rows)
             known, unit = np.unique(labels, return_inverse=True)
             return cls(np.ones(len(known), dtype=np.int64), unit, scale, labels)
-        if are_counts(weight) and scale.sum() < 2**53:
-            return cls(scale.astype(np.int64), unit, np.ones(n_rows), unit if scale.max() <= 1.0 else None)
+        if are_counts(scale) and scale.sum() < 2**53:
+            return cls(np.rint(scale).astype(np.int64), unit, np.ones(n_rows), unit if scale.max() <= 1.0 else None)
         return cls((scale > 0).astype(np.int64), unit, scale, unit)
 
     def kept(self, share: float) -> int:
@@ -190,18 +174,19 @@ def _plan(kind: str, drop_shares: Sequence[float], n_boot: int, draw: _Draw) -> 
     return np.resize(shares, n_boot)
 
 
-def _fit_resample(table: Any, method: Method, draw: _Draw, seed: SeedSequence, share: float) -> dict[str, Any]:
+def _fit_resample(
+    table: Table, method: AnyMethod, run: Run, draw: _Draw, seed: SeedSequence, share: float
+) -> dict[str, Any]:
     """Return the network of one resample, and whether a column became constant."""
     times = draw.times(np.random.default_rng(seed), share)
-    became_constant = which_vary(table, None) & ~which_vary(table[(times > 0) & (draw.scale > 0.0)], None)
-    weight, labels = times * draw.scale, draw.labels
+    resample, labels = with_weight(table, times * draw.scale), draw.labels
+    became_constant = varying(with_weight(table, None)) & ~varying(resample)
     if not are_counts(draw.scale):  # a row that was drawn twice is two rows, each with its sampling weight
         rows = np.repeat(np.arange(len(times)), times)
         assert labels is not None
-        table, weight, labels = table[rows], draw.scale[rows], labels[rows]
-        if imputes(method):
-            method = functools.partial(method, holes=method.keywords["holes"][rows])  # type: ignore[attr-defined]
-    solution = fit_quietly(method, table, weight, labels)
+        resample, labels = bare(with_weight(table, draw.scale)[rows]), labels[rows]
+    with suppress_warnings(*COUNTED):
+        solution = method.choose(resample, groups=labels, run=run).solution
     return {
         "edges": solution.edge_index,
         "values": solution.edge_values,

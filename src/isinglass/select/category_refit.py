@@ -14,10 +14,10 @@ import scipy  # its parts are loaded when they are needed
 from numpy.typing import NDArray
 
 from isinglass.arrays import FloatArray
-from isinglass.data import CategoryTable, count_categories, count_rows
 from isinglass.errors import DataError, SeparationError
 from isinglass.network import Network
 from isinglass.results import Solution
+from isinglass.select.tables import Table, category_counts, square_weight, total_weight, unit_weight
 from isinglass.variables import corners
 
 LEAST_INFORMATION = 0.05
@@ -49,9 +49,9 @@ class Support:
     first: NDArray[np.intp]  # place of the first entry of every edge, and the number of all parameters
 
     @classmethod
-    def of(cls, network: Network, table: CategoryTable, weight: FloatArray | None) -> Support:
+    def of(cls, network: Network, table: Table) -> Support:
         """Give every parameter a place; a column that takes one value has none."""
-        seen = tuple(counts > 0 for counts in count_categories(table, weight))
+        seen = tuple(counts > 0 for counts in category_counts(table))
         points, fields, size = [], [], 0
         for s in range(network.n_features):
             score = network.variables.score(s)
@@ -109,16 +109,10 @@ class Support:
         """Return L of B = L Θ Lᵀ for one side of a block, and the factor that undoes it."""
         return (np.ones((1, 1)), 1.0) if self.network.variables.has_scores[node] else (self.points[node], 2.0)
 
-    def sums(
-        self,
-        values: FloatArray,
-        table: CategoryTable,
-        weight: FloatArray | None,
-        squares: FloatArray | None = None,
-    ) -> Sums:
-        """Return the sums over the rows of a table at these parameters; ``squares`` weigh the outer products."""
+    def sums(self, values: FloatArray, table: Table) -> Sums:
+        """Return the sums over the rows of a table at these parameters."""
         network, d = self.build(values), self.n_parameters
-        raw = np.ones(len(table)) if weight is None else weight
+        raw, squares = unit_weight(table), square_weight(table)
         squares = raw if squares is None else squares
         absent = ~np.concatenate(self.seen)
         total = Sums(0.0, np.zeros(d), np.zeros((d, d)), np.zeros((d, d)))
@@ -214,14 +208,12 @@ def block_errors(support: Support, values: FloatArray, sums: Sums, *, ridge: flo
     return BlockErrors(edges, np.concatenate(fields), chi2, np.diff(support.first))
 
 
-def newton(
-    support: Support, values: FloatArray, table: CategoryTable, weight: FloatArray | None, tol: float
-) -> tuple[FloatArray, Solution]:
+def newton(support: Support, values: FloatArray, table: Table, tol: float) -> tuple[FloatArray, Solution]:
     """Return the optimum without penalty on a support, by Newton's method from a start that is close.
 
     Its KKT residual is that of the fields and entries of the support; it has no duality gap.
     """
-    n_rows, sums = count_rows(table, weight), support.sums(values, table, weight)
+    n_rows, sums = total_weight(table), support.sums(values, table)
     residual = np.inf
     for _ in range(_STEPS):
         residual = float(np.abs(sums.gradient).max(initial=0.0)) / n_rows
@@ -231,7 +223,7 @@ def newton(
         step = scipy.linalg.solve(sums.hessian, sums.gradient, assume_a="pos")
         length = 1.0
         for _ in range(_HALVINGS):
-            ahead = support.sums(values - length * step, table, weight)
+            ahead = support.sums(values - length * step, table)
             if ahead.loss <= sums.loss + 1e-12 * abs(sums.loss):
                 break
             length /= 2.0

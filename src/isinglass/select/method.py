@@ -1,19 +1,20 @@
-"""Whatever gives a network, as a method: numbers, estimators and selections, each also at a penalty that is kept."""
+"""A method: how pairs are estimated, what chooses the penalty, and the one way from a table to a network.
+
+Constant columns are named, missing cells imputed, weights applied and standard errors added here, for every caller.
+"""
 
 from __future__ import annotations
 
-import functools
-import inspect
+import dataclasses
 import math
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.arguments import is_real
-from isinglass.arrays import Bytes, FloatArray
-from isinglass.data import to_weighted
+from isinglass.arguments import RandomSource, check_count, is_real
 from isinglass.errors import (
     ArgumentError,
     ConstantColumnWarning,
@@ -23,96 +24,225 @@ from isinglass.errors import (
     GridEndWarning,
     suppress_warnings,
 )
-from isinglass.fit import Fit
-from isinglass.results import Solution
-from isinglass.select.contract import Method, PathFunction, run_method, settings_of, unwrap, with_option
-from isinglass.select.criteria import select_ebic
-from isinglass.select.cv import cross_validate
-from isinglass.select.stages import Case
-from isinglass.select.stars import stars
-from isinglass.select.two_stage import TwoStage, two_stage
-from isinglass.solve.exact import exact_path
-from isinglass.solve.nodewise import nodewise_at, nodewise_ebic, nodewise_path
-from isinglass.solve.path import ising_path
-from isinglass.solve.published.baselines import bmn, plg
+from isinglass.network import Network
+from isinglass.results import Missing, Solution
+from isinglass.select.cross_validation import CrossValidation
+from isinglass.select.ebic import EBIC
+from isinglass.select.folds import labels_of
+from isinglass.select.imputation import Imputation, complete
+from isinglass.select.pooling import pool
+from isinglass.select.refit import errors_are_too_large, standard_errors
+from isinglass.select.selector import Choice, Fixed, GivenPerNode, KeptStages, PerNode, Selector
+from isinglass.select.settings import Run, Settings, option, settings
+from isinglass.select.stars import StARS
+from isinglass.select.tables import Table, as_table, bare, counted, repeated
+from isinglass.select.task import PathSettings, Task
+from isinglass.select.two_stage import TwoStage
+from isinglass.solve.estimable import name_constant
 
-RUN_SETTINGS = {"n_jobs": None, "progress": False, "checkpoint": None, "errors": False}
-"""Settings that do not change the network, and what they are inside a resample; threads are set beside them."""
-PATH_FUNCTIONS: dict[str, PathFunction]
-PATH_FUNCTIONS = {"joint": ising_path, "nodewise": nodewise_path, "exact": exact_path, "plg": plg, "bmn": bmn}
-"""By the names of methods in a fit."""
-ONE_PATH: dict[str | None, Method] = {"stars": stars, "ebic": select_ebic, "cv": cross_validate}
-"""Criteria that choose from one path."""
-PER_NODE = ("rule", "standardize", "tol", "max_iter")
-"""Settings of `nodewise_ebic` that `nodewise_at` shares."""
+if TYPE_CHECKING:
+    from isinglass.fit import Fit
+
+SELECTORS: dict[str, type[Selector]]
+SELECTORS = {
+    cls.name: cls for cls in (TwoStage, EBIC, CrossValidation, StARS, Fixed, PerNode, KeptStages, GivenPerNode)
+}
+"""By the names that files and the command line use."""
 COUNTED = (ConstantColumnWarning, ConvergenceWarning, DataWarning, GridEndWarning)
 """Warnings that are counted, or were given for the whole table, where many tables are fitted."""
 
 
-def fit_at(
-    X: ArrayLike, alpha: float, *, path_function: PathFunction = ising_path, sample_weight: ArrayLike | None = None
-) -> Solution:
-    """Return the network of a path function at one alpha."""
-    return path_function(X, [alpha], sample_weight=sample_weight).solutions[0]
+@settings
+class ImputationSettings(Settings):
+    """How missing cells are drawn before a network is chosen."""
+
+    n_imputations: int = option(default=10, help="How often each row with missing cells is completed.")
+    n_sweeps: int = option(
+        default=5, help="Sweeps over the missing cells from one round to the next; twice as many at the end."
+    )
+    max_rounds: int = option(default=50, help="Rounds after which this ends, settled or not.")
+    model: Method | None = option(
+        default=None,
+        help="What estimates the networks that cells are drawn from; by default the two-stage estimate without its "
+        "check by prediction. Its choice of edges counts: they are estimated again, almost without penalty.",
+    )
+    random_state: RandomSource = option(default=0, help="Seed.", droppable=True)
+
+    def __post_init__(self) -> None:
+        for name in ("n_imputations", "n_sweeps", "max_rounds"):
+            check_count(name, getattr(self, name))
+
+    def complete(self, table: Table, groups: NDArray[Any] | None = None, run: Run = Run()) -> Imputation:
+        """Return a completed table, and how it was completed."""
+        options = {name: value for name, value in self.items().items() if name != "model"}
+        model = Method(selector=TwoStage(keep=0.0)) if self.model is None else self.model
+        with suppress_warnings(ConstantColumnWarning):
+            return complete(table, model, groups=groups, run=run, **options)
 
 
-def path_function_of(method: str, settings: Mapping[str, Any]) -> PathFunction:
-    """Return the path function of a method that a fit names, with its settings."""
-    return functools.partial(PATH_FUNCTIONS[method], **settings) if settings else PATH_FUNCTIONS[method]
+@settings
+class Method(PathSettings):
+    """How a network is estimated from a table. Two methods are the same if their settings are.
 
+    Examples
+    --------
+    >>> from isinglass import EBIC, Method
+    >>> Method(selector=EBIC(gamma=0.5), tol=1e-9)
+    Method(tol=1e-09, selector=EBIC(gamma=0.5))
+    >>> rng = np.random.default_rng(0)
+    >>> a, b = rng.integers(0, 2, (2, 500))
+    >>> fit = Method().fit(np.column_stack([a, b, a ^ (rng.random(500) < 0.2)]))
+    >>> fit.network.edge_index.tolist(), fit.method == Method()
+    ([[0, 2]], True)
+    """
 
-def method_of(method: str, settings: Mapping[str, Any], criterion: str | None, choice: Mapping[str, Any]) -> Method:
-    """Return what gives the network of a fit, from its own words; without a criterion, ``choice`` has the alpha."""
-    path_function = path_function_of(method, settings)
-    if criterion == "ebic" and method == "nodewise":
-        # `nodewise_path` and its estimator standardize only if asked to.
-        return functools.partial(nodewise_ebic, **{"standardize": False, **settings, **choice})
-    options = dict(choice)
-    if criterion in ONE_PATH and "alpha_min_ratio" in options:  # a parameter of the path, not of the criterion
-        path_function = functools.partial(path_function, alpha_min_ratio=options.pop("alpha_min_ratio"))
-    functions: dict[str | None, Method] = {None: fit_at, "two-stage": two_stage, **ONE_PATH}
-    return functools.partial(functions[criterion], path_function=path_function, **options)
-
-
-def as_method(given: Any) -> Method:
-    """Return the method that a number, an estimator (fitted or not), a fit or a function stands for."""
-    if given is None:
-        return two_stage
-    if isinstance(given, Fit):
-        return method_of(given.method, given.settings, given.criterion, given.choice)
-    if is_real(given) and np.isfinite(given) and given >= 0:
-        return functools.partial(fit_at, alpha=float(given))
-    wanted: Any = getattr(given, "fit_function", given)  # what an estimator says gives its network
-    if callable(wanted) and not isinstance(given, type):
-        return wanted  # type: ignore[no-any-return]
-    raise ArgumentError(
-        "method", "must be an estimator, a function of a table, or an alpha that is finite and not negative", given
+    selector: Selector = option(default=TwoStage(), help="What chooses the penalty.")
+    standard_errors: bool = option(
+        default=True, help="Whether two-stage networks get standard errors of their couplings.", kw_only=True
+    )
+    imputation: ImputationSettings = option(
+        default=ImputationSettings(), help="How missing cells are drawn.", kw_only=True
     )
 
+    def __post_init__(self) -> None:
+        PathSettings.__post_init__(self)
+        if not isinstance(self.selector, Selector):
+            raise ArgumentError("selector", f"must be one of {', '.join(SELECTORS)}", self.selector)
 
-def solution_of(result: Any, method: Method, table: Any, sample_weight: FloatArray | None = None) -> Solution:
-    """Return the network of a result; where that is an alpha only, as of `stars`, fit the table there."""
-    for name in ("solution", "solution_"):
-        result = getattr(result, name, result)
-    if not isinstance(result, Solution) and hasattr(result, "alpha") and "path_function" in settings_of(method):
-        result = fit_at(table, result.alpha, path_function=_path_function(method), sample_weight=sample_weight)
-    if not isinstance(result, Solution):
+    def choose(self, X: Any, *, groups: ArrayLike | None = None, run: Run = Run()) -> Choice:
+        """Return the network of a table, and what it was chosen from; the table brings its weights along.
+
+        Rows with equal entries in ``groups`` stay in one fold.
+        """
+        return self._choose(as_table(X), groups, run)[0]
+
+    def fit(self, X: Any, *, sample_weight: ArrayLike | None = None, run: Run = Run()) -> Fit:
+        """Return the network of a table with its certificate, standard errors, and all that files and pages hold."""
+        from isinglass.fit import Fit
+
+        table = as_table(X, sample_weight)
+        choice, completed, imputation = self._choose(table, None, run)
+        errors = None
+        with suppress_warnings(ConstantColumnWarning):
+            if self.selector.keeps_errors:
+                unknown = np.full(choice.solution.n_edges, np.nan)
+                errors = standard_errors(completed, choice.solution) if self.standard_errors else unknown
+            missing = Missing.of(table)
+            if imputation is not None:
+                missing, errors = _pooled(imputation, choice.solution, errors)
+        known = {"missing": missing, "edge_errors": errors, "imputation": imputation}
+        return Fit.of(self, choice, completed, **known)
+
+    def _choose(self, table: Table, groups: ArrayLike | None, run: Run) -> tuple[Choice, Table, Imputation | None]:
+        """Return the choice, the completed table that it was made for, and how that was completed."""
+        labels = None if groups is None else labels_of(groups, len(table))
+        table, imputation = counted(table, quiet=not self.selector.counts_rows), None
+        if table.holes is not None:
+            imputation = self.imputation.complete(table if labels is None else bare(table), labels, run)
+            table = imputation.table
+            if labels is not None:
+                labels = labels[table.rows]
+        name_constant(table, table.sample_weight)
+        with suppress_warnings(ConstantColumnWarning):
+            return self.selector.choose(Task(table, self.paths, labels, run)), table, imputation
+
+    def at(self, found: Choice | Fit, scale: float = 1.0) -> Self:
+        """Return the method at the penalty of a network that it chose, times ``scale``; a given penalty stays."""
+        stages = found.stage_records if isinstance(found, Choice) else found.stages
+        return self.replace(selector=self.selector.keep_penalty(found.solution, stages, scale))
+
+    @property
+    def paths(self) -> PathSettings:
+        """How pairs are estimated, without what chooses the penalty."""
+        names = [field.name for field in dataclasses.fields(PathSettings)]
+        return PathSettings(**{name: getattr(self, name) for name in names})
+
+    @property
+    def words(self) -> str:
+        """What chooses the penalty, in words."""
+        return self.selector.words
+
+
+def _pooled(imputation: Imputation, solution: Solution, errors: Any) -> tuple[Missing | None, Any]:
+    """Return how a table was completed, and standard errors of Rubin's rules, which know of the missing cells."""
+    missing = imputation.record
+    size = solution.n_features + solution.n_edges
+    too_large = errors_are_too_large(size, len(imputation.missing))
+    if missing is None or solution.n_edges == 0 or imputation.n_imputations < 2 or too_large:
+        return missing, errors
+    pooled = pool(imputation, solution)
+    known = replace(
+        missing,
+        column_information=pooled.column_information,
+        edge_information=pooled.edge_information,
+        edge_noise=pooled.monte_carlo_errors[pooled.n_features :],
+    )
+    return known, None if errors is None else pooled.edge_errors
+
+
+@settings
+class Wrapped(Settings):
+    """A function of a table as a method. It is known by its name.
+
+    It is called with a table without weights, whose rows are repeated as often as a resample has drawn them, and
+    returns a Solution, a Network, or a record that has one.
+    """
+
+    function: Callable[[Any], Any] = option(default=len, help="The function.")
+
+    def choose(self, X: Any, *, groups: ArrayLike | None = None, run: Run = Run()) -> Choice:
+        """Return the network that the function finds in a table."""
+        table = counted(as_table(X))
+        if table.holes is not None:
+            table = ImputationSettings().complete(table, None if groups is None else np.asarray(groups), run).table
+        rows, _ = repeated(bare(table))
+        found = self.function(rows)
+        for name in ("solution", "solution_", "fit_", "network_"):
+            found = getattr(found, name, found)
+        if isinstance(found, Network):
+            found = Solution(found, math.nan)
+        found = getattr(found, "solution", found)
+        if not isinstance(found, Solution):
+            raise DataError(
+                f"the function must return a Solution, or a record that has one; got {type(found).__name__}. Take one "
+                "point of a path, such as lambda X: ising_path(X, [0.05])[0]."
+            )
+        if found.n_features != table.shape[1]:
+            nodes = f"{found.n_features} nodes"
+            raise DataError(f"the function must return a network of all {table.shape[1]} columns; got {nodes}.")
+        return Choice(found)
+
+    def at(self, found: Choice, scale: float = 1.0) -> Self:
+        """Refuse: the penalty of a function is not known."""
         raise DataError(
-            f"method must return a Solution, or a record that has one; got {type(result).__name__}. Take one point of "
-            "a path, such as lambda X: ising_path(X, [0.05])[0]."
+            "reselect=False needs a method whose penalty is known, and a function does not tell it. Pass a Method, an "
+            "estimator or the penalty as a number, or reselect=True."
         )
-    if result.n_features != table.shape[1]:
-        raise DataError(f"method must return a network of all {table.shape[1]} columns; got {result.n_features} nodes.")
-    return result
 
 
-def fit_quietly(
-    method: Method, table: Any, weight: FloatArray | None = None, groups: NDArray[Any] | None = None
-) -> Solution:
-    """Return the network that a method gives one of many tables."""
-    with suppress_warnings(*COUNTED):
-        result = run_method(method, table, sample_weight=weight, groups=groups)
-        return solution_of(result, method, table, weight)
+AnyMethod = Method | Wrapped
+
+
+def as_method(given: Any) -> AnyMethod:  # Any: whatever stands for a method
+    """Return the method that a number, a selector, an estimator (fitted or not), a fit or a function stands for."""
+    if given is None:
+        return Method()
+    if isinstance(given, Method | Wrapped):
+        return given
+    if isinstance(given, Selector):
+        return Method(selector=given)
+    if is_real(given) and np.isfinite(given) and given >= 0:
+        return Method(selector=Fixed(float(given)))
+    method = getattr(given, "method", None)  # of an estimator or a Fit
+    if isinstance(method, Method):
+        return method
+    if callable(given) and not isinstance(given, type):
+        return Wrapped(given)
+    raise ArgumentError(
+        "method",
+        "must be a Method, a selector, an estimator, a function of a table, or a penalty that is not negative",
+        given,
+    )
 
 
 def failed(solution: Solution) -> bool:
@@ -120,60 +250,47 @@ def failed(solution: Solution) -> bool:
     return not solution.converged and not math.isnan(solution.kkt_residual)
 
 
-def run_quickly(method: Method, n_threads: int | None) -> Method:
-    """Return the method without bars, errors and jobs of its own, on so many threads (None: its own number)."""
-    known = settings_of(method)
-    changes: dict[str, Any] = {name: value for name, value in RUN_SETTINGS.items() if name in known}
-    if n_threads is not None and "n_threads" in known:
-        changes["n_threads"] = n_threads
-    if "path_function" in known:
-        changes["path_function"] = with_option(_path_function(method), "n_threads", n_threads)
-    return functools.partial(method, **changes) if changes else method
-
-
-def keep_penalty(method: Method, result: Any, scale: float = 1.0) -> Method:
-    """Return the method at the penalty that it chose for a table, times ``scale``; a given penalty stays as it is."""
-    if isinstance(method, functools.partial) and method.func is fit_at:
-        return method
-    if isinstance(result, TwoStage):
-        return functools.partial(
-            _fit_stages,
-            first_alpha=scale * result.stages[0].solution.alpha,
-            alpha=scale * result.alpha,
-            exponent=result.stages[result.stage].exponent,
-            path_function=_path_function(method),
-        )
-    inner, options = unwrap(method)
-    if isinstance(result, Solution) and result.alphas_per_node is not None and inner is nodewise_ebic:
-        shared = {name: options[name] for name in PER_NODE if options.get(name) is not None}
-        return functools.partial(nodewise_at, alphas=scale * np.asarray(result.alphas_per_node), **shared)
-    alpha = getattr(result, "alpha", math.nan)
-    if not math.isfinite(alpha) or "path_function" not in settings_of(method):
-        name = getattr(method, "__name__", type(method).__name__)
-        raise DataError(
-            f"reselect=False needs a method with one penalty for all pairs, chosen along a path_function; got {name}. "
-            "Pass reselect=True, or the penalty as a number."
-        )
-    return functools.partial(fit_at, alpha=scale * float(alpha), path_function=_path_function(method))
-
-
-def _fit_stages(
-    X: Bytes,
+def impute(
+    X: Any,
     *,
-    first_alpha: float,
-    alpha: float,
-    exponent: float,
-    path_function: PathFunction,
-    sample_weight: FloatArray | None = None,
-) -> Solution:
-    """Return the network of the two-stage estimate at given penalties."""
-    case = Case(*to_weighted(X, sample_weight), path_function)
-    first = case.follow([first_alpha if exponent else alpha]).solutions[0]
-    return case.follow([alpha], exponent, first).solutions[0] if exponent and first.n_edges else first
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    run: Run = Run(),
+    **options: Any,
+) -> Imputation:
+    """Draw the missing cells of a table from the network that the table itself supports.
 
+    Cells are drawn given the observed cells of their row, by Gibbs sampling, from a network that is estimated from the
+    completed table in turn: stochastic EM. Right if, given what was observed, a cell does not go missing because of
+    its own value (missing at random). Give the completed table to whatever estimates the network that is wanted.
 
-def _path_function(method: Method) -> PathFunction:
-    """Return the path function of a method: the one that was set, or its default."""
-    inner, options = unwrap(method)
-    found: PathFunction = options.get("path_function") or inspect.signature(inner).parameters["path_function"].default
-    return found
+    Parameters
+    ----------
+    X : array, data frame, list of rows or table, shape (n_samples, n_features)
+        A 0/1 or categorical table with missing cells (NaN, None, masked).
+    sample_weight : array-like of shape (n_samples,), optional
+        Row weights; by default those that the table brings along.
+    groups : array-like of shape (n_samples,), optional
+        Rows with equal entries stay in one fold of the model, if that has folds.
+    run : Run, optional
+        How it is run.
+    **options
+        Those of `ImputationSettings`: ``n_imputations``, ``model``, ``n_sweeps``, ``max_rounds``, ``random_state``.
+
+    Examples
+    --------
+    >>> from isinglass import Method, simulate
+    >>> X = simulate.exact_sample(simulate.chain_network(5, strength=2.0, fields="balanced"), 400, random_state=0)
+    >>> holes = np.where(np.random.default_rng(0).random(X.shape) < 0.2, np.nan, X)
+    >>> found = impute(holes, n_imputations=5)
+    >>> found.converged, found.n_imputations, round(found.table.sample_weight.sum())
+    (True, 5, 400)
+    >>> Method().choose(found.table).solution.edge_index.tolist()
+    [[0, 1], [1, 2], [2, 3], [3, 4]]
+    """
+    table = counted(as_table(X, sample_weight, missing="impute"))
+    model = options.get("model")
+    if model is not None:
+        options["model"] = as_method(model)
+    labels = None if groups is None else labels_of(groups, len(table))
+    return ImputationSettings(**options).complete(table, labels, run)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
@@ -15,16 +14,6 @@ from numpy.random import Generator, SeedSequence
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import MOST_TASKS, RandomSource, check_count, spawn_seeds
-from isinglass.arrays import Bytes, FloatArray
-from isinglass.data import (
-    BinaryTable,
-    CategoryTable,
-    are_counts,
-    bare_rows,
-    read_categories,
-    scaled_weights_of,
-    which_vary,
-)
 from isinglass.errors import (
     ArgumentError,
     ConstantColumnWarning,
@@ -37,9 +26,10 @@ from isinglass.names import check_names
 from isinglass.network import pairs_of, union_keys
 from isinglass.results import Solution
 from isinglass.select.comparison import Differing, GroupComparison, reaches
-from isinglass.select.contract import Method, repeated_rows, run_method, unwrap
-from isinglass.select.impute import complete, imputes, keep_penalty_inside
-from isinglass.select.method import COUNTED, as_method, failed, fit_at, run_quickly, solution_of
+from isinglass.select.method import COUNTED, AnyMethod, ImputationSettings, Method, as_method, failed
+from isinglass.select.selector import Given
+from isinglass.select.settings import Run
+from isinglass.select.tables import Table, as_table, bare, counted, has_counts, repeated, varying, whole, with_weight
 from isinglass.select.tasks import kernel_threads, run_tasks
 
 LARGEST_BLOCK, CELLS_PER_BLOCK = 25, 500_000
@@ -57,6 +47,7 @@ def compare_groups(
     reselect: bool = False,
     n_permutations: int = 1000,
     paired: Any = None,
+    impute_by_group: bool = False,
     sample_weight: ArrayLike | None = None,
     random_state: RandomSource = None,
     n_jobs: int | None = None,
@@ -70,15 +61,15 @@ def compare_groups(
 
     Parameters
     ----------
-    X : array, data frame, sparse matrix, list of rows, BinaryTable or CategoryTable, shape (n_samples, n_features)
-        Bytes of 0 and 1, or of what is read as such. One that was read with ``missing="impute"`` is imputed once, from
-        the network of all rows, whatever their group; see the notes.
+    X : array, data frame, sparse matrix, list of rows or table, shape (n_samples, n_features)
+        A 0/1 or categorical table. One that was read with ``missing="impute"`` is imputed once, from the network of all
+        rows, whatever their group; see the notes.
     groups : array-like of shape (n_samples,), or str
         The group of every row; or the name of the column of a data frame that holds it and is no node then, or of the
         ``labels`` that `read_table` kept.
-    method : estimator, fit, function or float, optional
-        What gives a network, as for `bootstrap`; `two_stage` by default. `nodewise_ebic` is IsingFit, the method of
-        R's NetworkComparisonTest.
+    method : Method, selector, estimator, fit, function or float, optional
+        What gives a network, as for `bootstrap`; `TwoStage` by default. IsingFit, the method of R's
+        NetworkComparisonTest, is ``Method("nodewise", PerNode(), penalty_weights="standardized")``.
     reselect : bool, default False
         Choose the penalty in every group and again in every permutation. Otherwise it is chosen once, for all rows
         together whatever their group, and kept: many times faster, and as exact, since shuffling cannot change it.
@@ -87,6 +78,8 @@ def compare_groups(
     paired : array-like of shape (n_samples,) or str, optional
         The subject of every row, where each was measured once in every group, such as before and after: labels are
         then exchanged within subjects.
+    impute_by_group : bool, default False
+        Impute every group by itself, and again in every permutation.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights: counts if they are whole numbers, else sampling weights; `read_binary` states it otherwise. The
         equal rows that a count stands for change places one by one; sampling weights stay with their rows.
@@ -100,9 +93,8 @@ def compare_groups(
 
     Missing cells are imputed before labels are looked at. If the groups have the same network and lose cells in the
     same way, rows with their holes can change places, and the test is exact. Cells drawn from the network of all rows
-    are alike in all groups: differences become smaller, and some power is lost. ``impute_first(method)`` imputes every
-    group by itself, and again in every permutation: exact as well, and many times slower. Rows without any answer are
-    left out, but for paired ones, which keep their place.
+    are alike in all groups: differences become smaller, and some power is lost. ``impute_by_group=True`` is exact as
+    well, and many times slower. Rows without any answer are left out, but for paired ones, which keep their place.
 
     Examples
     --------
@@ -117,32 +109,31 @@ def compare_groups(
     count = check_count("n_permutations", n_permutations, most=MOST_TASKS)
     wanted = as_method(method)
     data, plan = _read_groups(X, groups, paired, sample_weight)
-    sample = _Sample.of(data, wanted)
+    sample = _Sample.of(data, impute_by_group)
     names = check_names(data.names, data.shape[1])
     _name_constant(names, sample, plan)
+    run = Run(n_jobs=n_jobs, checkpoint=checkpoint, progress=progress)
     with suppress_warnings(ConstantColumnWarning):  # named by group above
-        inside = _method_inside(wanted, reselect, sample, plan)
-        solutions = tuple(sample.run(inside, rows)[1].with_names(names) for rows in plan.rows)
+        alone = run.replace(checkpoint=None)
+        again = _method_inside(wanted, reselect, sample, plan, alone)
+        solutions = tuple(again.choose(sample.take(rows), run=alone).solution.with_names(names) for rows in plan.rows)
     networks = [solution.network for solution in solutions]
     keys, observed = union_keys(networks), Differing.of(networks)
     seeds = spawn_seeds(random_state, count + LARGEST_BLOCK)
-    size = 1 if reselect else max(1, min(LARGEST_BLOCK, CELLS_PER_BLOCK // sample.cells.size))
-    quick = run_quickly(inside, kernel_threads(n_jobs))
+    size = 1 if reselect else max(1, min(LARGEST_BLOCK, CELLS_PER_BLOCK // math.prod(sample.table.shape)))
     fingerprint = {
-        "X": sample.cells,
-        "holes": sample.holes,
+        "X": sample.table,
         "groups": plan.member,
         "paired": plan.subject,
-        "sample_weight": sample.weight,
-        "method": run_quickly(inside, None),
+        "method": again,
         "reselect": reselect,
         "random_state": seeds[0].entropy,  # not n_permutations: a run may be prolonged
-        # A function that is installed is known by its name only.
+        # A function is known by its name only.
         "the networks": np.concatenate([solution.edge_values for solution in solutions]),
     }
-    options: dict[str, Any] = {"n_jobs": n_jobs, "progress": progress, "checkpoint": checkpoint}
-    work = [(sample, plan, quick, keys, observed, seeds[k : k + size]) for k in range(0, count, size)]
-    results = run_tasks(_permute, work, "permutations", "Permutations", fingerprint=fingerprint, **options)
+    inside = run.inside(kernel_threads(n_jobs))
+    work = [(sample, plan, again, inside, keys, observed, seeds[k : k + size]) for k in range(0, count, size)]
+    results = run_tasks(_permute, work, "permutations", "Permutations", run=run, fingerprint=fingerprint)
     return _gather(plan, solutions, pairs_of(keys, data.shape[1]), results, count, reselect)
 
 
@@ -150,17 +141,16 @@ def _read_groups(X: Any, groups: Any, paired: Any, sample_weight: ArrayLike | No
     """Return the table with its weights, and who is in which group; rows without any answer are left out."""
     frame, labels = _take_column(X, groups, "groups")
     frame, subjects = _take_column(frame, paired, "paired")
-    data = frame if isinstance(frame, CategoryTable) else read_categories(frame)
-    data = replace(data, sample_weight=scaled_weights_of(data, sample_weight), weight_kind=None)
+    data = counted(whole(as_table(frame, sample_weight)))
     members = _entries("groups", labels, data)
     if subjects is not None:
         return data, _Plan.of(members, _entries("paired", subjects, data))
-    if data.sample_weight is not None and are_counts(data.sample_weight):
-        rows = repeated_rows(data.sample_weight, data.shape[1])
-        data, members = replace(data[rows], sample_weight=None, rows=None), members[rows]
     if data.holes is not None and not data.holes.all():
         answered = np.flatnonzero(~data.holes.all(axis=1))
         data, members = data[answered], members[answered]
+    if has_counts(data):
+        data, rows = repeated(data)
+        members = members[rows]
     return data, _Plan.of(members, None)
 
 
@@ -168,7 +158,7 @@ def _take_column(X: Any, groups: Any, argument: str) -> tuple[Any, Any]:
     """Return the table and the labels; a name takes that column out of a data frame."""
     if not isinstance(groups, str):
         return X, groups
-    if isinstance(X, BinaryTable | CategoryTable) and groups in X.labels:
+    if groups in getattr(X, "labels", ()):
         return X, X.labels[groups]
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if not isinstance(frame, nw.DataFrame) or groups not in frame.columns:
@@ -271,10 +261,9 @@ def _by_value(label: str) -> tuple[float, str]:
 def _name_constant(names: Sequence[str], sample: _Sample, plan: _Plan) -> None:
     """Warn of columns that do not vary in a group."""
     for group, rows in zip(plan.groups, plan.rows, strict=True):
-        some = sample.table[sample.places(rows)]
-        constant, values = np.flatnonzero(~which_vary(_cells(some), None)), np.asarray(some)[0].tolist()
-        if isinstance(some, CategoryTable):
-            values = [known[value] for known, value in zip(some.categories, values, strict=True)]
+        some = sample.take(rows)
+        constant = np.flatnonzero(~varying(with_weight(some, None)))
+        values = _values(some)
         if len(constant):
             shown = ", ".join(f"{names[k]!r} (always {values[k]})" for k in constant[:_SHOWN])
             more = f" and {len(constant) - _SHOWN} more" if len(constant) > _SHOWN else ""
@@ -283,81 +272,62 @@ def _name_constant(names: Sequence[str], sample: _Sample, plan: _Plan) -> None:
             warn(ConstantColumnWarning(f"{named}. {lost}: do not read its differences as differences of dependence."))
 
 
-def _cells(table: Any) -> Any:
-    """Return the bytes of a table of 0 and 1, and one with categories as it is."""
-    return table.X if isinstance(table, BinaryTable) else table
+def _values(table: Table) -> list[Any]:
+    """Return the cells of the first row, as they are called."""
+    codes, known = np.asarray(table)[0].tolist(), getattr(table, "categories", None)
+    return codes if known is None else [values[code] for values, code in zip(known, codes, strict=True)]
 
 
 @dataclass(frozen=True, eq=False)
 class _Sample:
     """The rows that are compared, with the completed copies of those that have holes."""
 
-    table: Any  # the rows; or a completed table in the order of the rows, with weights of its own
-    weight: FloatArray | None  # weights of an array
-    holes: NDArray[np.bool_] | None = None  # the missing cells, if the method imputes them itself
+    table: Table  # the rows; or a completed table in the order of the rows
+    origin: NDArray[np.intp] | None = None  # the row that each row of a completed table is a copy of
 
     @classmethod
-    def of(cls, data: Any, method: Method) -> _Sample:
-        """Return the rows of a table, imputed without regard to groups unless the method imputes itself."""
-        if data.holes is None or imputes(method):
-            return cls(bare_rows(data), data.sample_weight, data.holes)
-        table = complete(replace(data, rows=None, row_names=None), n_imputations=COPIES).table
-        assert table.rows is not None
-        return cls(table[np.argsort(table.rows, kind="stable")], None)
+    def of(cls, data: Table, impute_by_group: bool) -> _Sample:
+        """Return the rows of a table, imputed without regard to groups unless every group is to be imputed itself."""
+        if data.holes is None or impute_by_group:
+            return cls(bare(data))
+        table = ImputationSettings(n_imputations=COPIES).complete(bare(data)).table
+        table = table[np.argsort(table.rows, kind="stable")]
+        return cls(table, table.rows)
 
-    @functools.cached_property
-    def cells(self) -> Bytes:
-        """The cells of all rows and copies."""
-        return np.asarray(self.table)
-
-    @property
-    def origin(self) -> NDArray[np.intp]:
-        """The row that each row or copy is."""
-        known: NDArray[np.intp] | None = getattr(self.table, "rows", None)
-        return np.arange(len(self.table)) if known is None else known
-
-    def places(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return where some rows are, with all copies of each."""
-        if isinstance(self.table, np.ndarray):
-            return rows
+    def take(self, rows: NDArray[np.intp]) -> Table:
+        """Return some rows, with all copies of each."""
+        if self.origin is None:
+            return bare(self.table[rows])
         first, end = (np.searchsorted(self.origin, rows, side) for side in ("left", "right"))
-        return np.concatenate([np.arange(a, b) for a, b in zip(first.tolist(), end.tolist(), strict=True)])
-
-    def run(self, method: Method, rows: NDArray[np.intp], groups: NDArray[Any] | None = None) -> tuple[Any, Solution]:
-        """Return what a method makes of some rows, and the network of that; ``groups`` has an entry per copy."""
-        if self.holes is not None:
-            method = functools.partial(method, holes=self.holes[rows])
-        some = self.places(rows)
-        table, weight = self.table[some], None if self.weight is None else self.weight[some]
-        result = run_method(method, table, sample_weight=weight, groups=groups)
-        return result, solution_of(result, method, table, weight)
+        return self.table[np.concatenate([np.arange(a, b) for a, b in zip(first.tolist(), end.tolist(), strict=True)])]
 
 
-def _method_inside(method: Method, reselect: bool, sample: _Sample, plan: _Plan) -> Method:
+def _method_inside(method: AnyMethod, reselect: bool, sample: _Sample, plan: _Plan, run: Run) -> AnyMethod:
     """Return what is run on every group: the method, or the method at the penalty of all rows together."""
-    if reselect or unwrap(method)[0] is fit_at:
+    if reselect or (isinstance(method, Method) and isinstance(method.selector, Given)):
         return method
-    subjects = None if plan.subject is None else plan.subject[sample.origin]
-    pooled, _ = sample.run(method, np.arange(len(plan.member)), subjects)
-    return keep_penalty_inside(method, pooled, math.sqrt(len(plan.groups)))
+    subjects = plan.subject if plan.subject is None or sample.origin is None else plan.subject[sample.origin]
+    pooled = method.choose(sample.take(np.arange(len(plan.member))), groups=subjects, run=run)
+    return method.at(pooled, math.sqrt(len(plan.groups)))
 
 
 def _permute(
     sample: _Sample,
     plan: _Plan,
-    method: Method,
+    method: AnyMethod,
+    run: Run,
     keys: NDArray[np.int64],
     observed: Differing,
     seeds: Sequence[SeedSequence],
 ) -> dict[str, Any]:
     """Return the differences of some permutations, and which edges and nodes reach what was observed, as bits."""
-    varies = which_vary(_cells(sample.table), None)
+    varies = varying(with_weight(sample.table, None))
     found = []
     for seed in seeds:
-        parts = plan.shuffle(np.random.default_rng(seed))
-        constant = any((varies & ~which_vary(_cells(sample.table[sample.places(rows)]), None)).any() for rows in parts)
+        parts = [sample.take(rows) for rows in plan.shuffle(np.random.default_rng(seed))]
+        constant = any((varies & ~varying(with_weight(part, None))).any() for part in parts)
         with suppress_warnings(*COUNTED):
-            solutions = [sample.run(method, rows)[1] for rows in parts]
+            solutions = [method.choose(part, run=run).solution for part in parts]
         differing = Differing.of([solution.network for solution in solutions], keys)
         found.append(
             {

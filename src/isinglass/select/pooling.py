@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy  # its parts are loaded when they are needed
@@ -11,11 +10,11 @@ from numpy.typing import NDArray
 
 from isinglass.arguments import RandomSource, spawn_seeds
 from isinglass.arrays import FloatArray, Frozen
-from isinglass.data import CategoryTable, to_weighted
 from isinglass.errors import ArgumentError, ConstantColumnWarning, suppress_warnings
 from isinglass.results import Solution
-from isinglass.select.impute import PRIOR, Imputation, make_chains
+from isinglass.select.imputation import PRIOR, Imputation, make_chains
 from isinglass.select.refit import free_estimate, nearly_free
+from isinglass.select.tables import Table, unit_weight, with_weight
 
 ROUNDS, SWEEPS = 3, 5
 """Rounds and sweeps in which each imputation forgets the common network for one of its own."""
@@ -110,7 +109,7 @@ def pool(imputation: Imputation, solution: Solution, *, random_state: RandomSour
     Parameters
     ----------
     imputation : Imputation
-        What `complete` made of the table.
+        What `impute` made of the table.
     solution : Solution
         Only its edges are used.
     random_state : int, Generator, RandomState, SeedSequence or None, default 0
@@ -118,12 +117,11 @@ def pool(imputation: Imputation, solution: Solution, *, random_state: RandomSour
 
     Examples
     --------
-    >>> from isinglass import simulate, two_stage
-    >>> from isinglass.select.impute import complete
+    >>> from isinglass import Method, impute, simulate
     >>> X = simulate.exact_sample(simulate.chain_network(4, strength=2.0, fields="balanced"), 500, random_state=0)
     >>> holes = np.where(np.random.default_rng(0).random(X.shape) < 0.2, np.nan, X)
-    >>> found = complete(holes)
-    >>> pooled = pool(found, two_stage(found.table).solution)
+    >>> found = impute(holes)
+    >>> pooled = pool(found, Method().choose(found.table).solution)
     >>> bool((pooled.edge_information > 0.02).all())  # a part of what complete cells would tell is missing
     True
     """
@@ -132,21 +130,17 @@ def pool(imputation: Imputation, solution: Solution, *, random_state: RandomSour
     index, count = solution.edge_index.copy(), imputation.n_imputations
     with suppress_warnings(ConstantColumnWarning):
         if imputation.network is None:
-            values, errors = free_estimate(solution, *to_weighted(imputation.table, None))
+            values, errors = free_estimate(imputation.table, solution)
             return Pooled(index, values, errors**2, np.zeros(len(values)), count)
         found = []
         for table, seed in zip(imputation.tables(), spawn_seeds(random_state, count), strict=True):
-            rows, weight = to_weighted(table, None)
-            drawn = _redraw(rows, weight, imputation.holes_of(table), solution, seed)
-            found.append(free_estimate(solution, drawn, weight))  # every row once: no copies
+            found.append(free_estimate(_redraw(table, imputation.holes_of(table), solution, seed), solution))
     values = np.array([estimate for estimate, _ in found])
     squares = np.array([errors**2 for _, errors in found])
     return Pooled(index, values.mean(axis=0), squares.mean(axis=0), values.var(axis=0, ddof=1), count)
 
 
-def _redraw(
-    rows: Any, weight: FloatArray | None, holes: NDArray[np.bool_], solution: Solution, seed: np.random.SeedSequence
-) -> Any:
+def _redraw(table: Table, holes: NDArray[np.bool_], solution: Solution, seed: np.random.SeedSequence) -> Table:
     """Return the table with its missing cells drawn from a network of a resample of its rows.
 
     Another resample in every round: cells given a network, and a network given cells with the scatter that an estimate
@@ -154,15 +148,9 @@ def _redraw(
     resample for all rounds would scatter them further.
     """
     rng = np.random.default_rng(seed)
-    chains = make_chains(rows, np.asarray(rows), holes, rng)
+    chains = make_chains(table, np.asarray(table), holes, rng)
     for _ in range(ROUNDS):
-        times = rng.multinomial(len(rows), np.full(len(rows), 1.0 / len(rows))).astype(np.float64)
-        drawn = _with_cells(rows, chains.table)
-        estimate = nearly_free(solution, drawn, times if weight is None else times * weight, PRIOR)
-        chains.sweep(estimate.network, SWEEPS)
-    return _with_cells(rows, chains.table)
-
-
-def _with_cells(rows: Any, cells: NDArray[np.uint8]) -> Any:
-    """Return other cells in the columns of some rows."""
-    return rows.with_cells(cells) if isinstance(rows, CategoryTable) else cells
+        times = rng.multinomial(len(table), np.full(len(table), 1.0 / len(table))).astype(np.float64)
+        drawn = with_weight(table.with_cells(chains.table), times * unit_weight(table))
+        chains.sweep(nearly_free(drawn, solution, PRIOR).network, SWEEPS)
+    return table.with_cells(chains.table)

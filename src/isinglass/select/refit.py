@@ -17,23 +17,23 @@ import scipy  # its parts are loaded when they are needed
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import FloatArray, Frozen
-from isinglass.data import (
-    CategoryTable,
-    PartedTable,
-    are_counts,
-    count_columns,
-    count_rows,
-    over_rows,
-    to_counted,
-    units_of,
-    which_vary,
-)
 from isinglass.errors import ArgumentError, ConvergenceWarning, LimitError, SeparationError, suppress_warnings
 from isinglass.network import expit, pair_keys, spread
 from isinglass.results import Solution
 from isinglass.select.category_refit import LEAST_INFORMATION, RIDGE, Support, block_errors, network_of, newton
 from isinglass.select.scoring import check_width
-from isinglass.select.stages import penalty_on
+from isinglass.select.tables import (
+    Table,
+    as_table,
+    counted,
+    has_two_values,
+    square_weight,
+    sum_rows,
+    total_weight,
+    varying,
+    without_holes,
+)
+from isinglass.select.task import penalty_on
 from isinglass.solve.path import ising_path
 
 MAX_PARAMETERS = 20_000
@@ -141,7 +141,7 @@ def refit(
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        Table of 0 and 1, or a CategoryTable.
+        A 0/1 or categorical table, or anything that is read as one.
     solution : Solution
         Only its edges are used.
     sample_weight : array-like of shape (n_samples,), optional
@@ -164,26 +164,25 @@ def refit(
     >>> found.edge_values.round(4).tolist(), found.edge_errors.round(4).tolist()  # log (4·4) and sqrt(Σ 1/n)
     ([2.7726], [0.5])
     """
-    table, weight = to_counted(X, sample_weight)
-    squares = square_weights(table, weight, units_of(X))
+    table = counted(without_holes(as_table(X, sample_weight)))
     check_width(solution, table)
-    if isinstance(table, CategoryTable):
+    if not has_two_values(table):
         if covariance:
             raise ArgumentError("covariance", "must be False for a table with categories", covariance)
-        return _refit_categories(solution, table, weight, squares, tol)
+        return _refit_categories(table, solution, tol)
     p, size, index = table.shape[1], solution.n_features + solution.n_edges, solution.edge_index.copy()
     _refuse_size(size)
-    is_varying = count_columns(table, weight)[1]
+    is_varying = varying(table)
     _refuse_constant(solution, is_varying)
     # With every pair free or forbidden, alpha multiplies nothing.
-    path = ising_path(table, [1.0], sample_weight=weight, penalty_weights=penalty_on(index, p, 0.0), tol=tol)
+    path = ising_path(table, [1.0], penalty_weights=penalty_on(index, p, 0.0), tol=tol)
     free = path.solutions[0].with_names(solution.names)
-    varying = np.flatnonzero(is_varying)
-    hessian, outer = over_rows(_sums, table, weight, squares, free, index, varying)
+    columns = np.flatnonzero(is_varying)
+    hessian, outer = sum_rows(table, _sums, square_weight(table), free, index, columns)
     factor = scipy.linalg.cho_factor(hessian)
     half = scipy.linalg.cho_solve(factor, outer)
     known: FloatArray = scipy.linalg.cho_solve(factor, half.T)
-    full, estimated = np.full((size, size), np.nan), np.r_[varying, np.arange(p, size)]
+    full, estimated = np.full((size, size), np.nan), np.r_[columns, np.arange(p, size)]
     full[np.ix_(estimated, estimated)] = (known + known.T) / 2.0
     errors = np.sqrt(np.diag(full))
     return Refit(free, index, _values_on(solution, free), errors[p:], errors[:p], full if covariance else None)
@@ -195,111 +194,84 @@ def _values_on(solution: Solution, free: Solution) -> FloatArray:
     return spread(free.edge_values, found, support)
 
 
-def square_weights(table: Any, weight: FloatArray | None, units: NDArray[np.intp] | None = None) -> Any:
-    """Return what the outer product of every row's score is weighted by in the sandwich: see the legend.
-
-    ``units``: rows with equal entries are copies of one that share its weight. A table in parts has weights of its own:
-    the answer is then whether these are squared.
-    """
-    if isinstance(table, PartedTable):
-        return table.weight_kind == "sampling"
-    if weight is None:
-        return None
-    own = weight if units is None else np.asarray(np.bincount(units, weight), dtype=np.float64)[units]
-    return weight if are_counts(own) else weight * own
-
-
-def _refit_categories(
-    solution: Solution, table: CategoryTable, weight: FloatArray | None, squares: Any, tol: float
-) -> Refit:
+def _refit_categories(table: Table, solution: Solution, tol: float) -> Refit:
     """Return the unpenalized estimate where columns have categories."""
-    _refuse_constant(solution, which_vary(table, weight))
-    support, values = _near_support(solution, table, weight)
+    _refuse_constant(solution, varying(table))
+    support, values = _near_support(table, solution)
     _refuse_size(support.n_parameters)
-    values, free = newton(support, values, table, weight, tol)
-    found = block_errors(support, values, support.sums(values, table, weight, squares))
+    values, free = newton(support, values, table, tol)
+    found = block_errors(support, values, support.sums(values, table))
     index, edges = solution.edge_index.copy(), free.edge_values.copy()
     fields = found.fields[free.network.variables.is_later]
     return Refit(free, index, edges, found.edges, fields, None, found.chi2, found.dimensions)
 
 
-def _near_support(solution: Solution, table: CategoryTable, weight: FloatArray | None) -> tuple[Support, FloatArray]:
+def _near_support(table: Table, solution: Solution) -> tuple[Support, FloatArray]:
     """Return the parameters of the edges of a network, and their nearly free estimate."""
-    support = Support.of(network_of(solution), table, weight)
-    return support, support.read(network_of(nearly_free(solution, table, weight)))
+    support = Support.of(network_of(solution), table)
+    return support, support.read(network_of(nearly_free(table, solution)))
 
 
-def nearly_free(
-    solution: Solution, table: Any, weight: FloatArray | None, penalty_in_rows: float = NEARLY_FREE
-) -> Solution:
+def nearly_free(table: Table, solution: Solution, penalty_in_rows: float = NEARLY_FREE) -> Solution:
     """Return the optimum on the edges of ``solution`` with a penalty of a hundredth of a row, far below its errors.
 
     It is finite whatever the table, and costs no search for separation.
     """
     penalty = penalty_on(solution.edge_index, table.shape[1], 1.0)
-    alpha = penalty_in_rows / count_rows(table, weight)
+    alpha = penalty_in_rows / total_weight(table)
     with suppress_warnings(ConvergenceWarning):
-        path = ising_path(table, [alpha], sample_weight=weight, penalty_weights=penalty, tol=min(1e-7, alpha / 10))
+        path = ising_path(table, [alpha], penalty_weights=penalty, tol=min(1e-7, alpha / 10))
     return path.solutions[0]
 
 
-def standard_errors(
-    solution: Solution, table: Any, weight: FloatArray | None, units: NDArray[np.intp] | None = None
-) -> FloatArray:
+def standard_errors(table: Table, solution: Solution) -> FloatArray:
     """Return the standard error of every edge's unpenalized estimate; NaN where that is infinite.
-
-    ``units``: rows with equal entries are copies of one that share its weight.
 
     Nothing is refused: the estimate is nearly free, so that pairs that separate the table stay finite. They are known
     by the information left on them, that of a fraction of one row. NaN everywhere if the matrices would be too large.
     """
-    if isinstance(table, CategoryTable) and solution.n_edges:
-        return _category_errors(solution, table, weight, square_weights(table, weight, units))
+    if not has_two_values(table) and solution.n_edges:
+        return _category_errors(table, solution)
     if solution.n_edges == 0 or errors_are_too_large(solution.n_features + solution.n_edges, len(table)):
         return np.full(solution.n_edges, np.nan)
-    return free_estimate(solution, table, weight, units)[1][solution.n_features :]
+    return free_estimate(table, solution)[1][solution.n_features :]
 
 
-def _category_errors(
-    solution: Solution, table: CategoryTable, weight: FloatArray | None, squares: FloatArray | None
-) -> FloatArray:
-    size = Support.of(network_of(solution), table, weight).n_parameters
+def _category_errors(table: Table, solution: Solution) -> FloatArray:
+    size = Support.of(network_of(solution), table).n_parameters
     if errors_are_too_large(size, len(table)):
         return np.full(solution.n_edges, np.nan)
-    support, values = _near_support(solution, table, weight)
-    return block_errors(support, values, support.sums(values, table, weight, squares), ridge=RIDGE).edges
+    support, values = _near_support(table, solution)
+    return block_errors(support, values, support.sums(values, table), ridge=RIDGE).edges
 
 
-def free_estimate(
-    solution: Solution, table: Any, weight: FloatArray | None, units: NDArray[np.intp] | None = None
-) -> tuple[FloatArray, FloatArray]:
+def free_estimate(table: Table, solution: Solution) -> tuple[FloatArray, FloatArray]:
     """Return fields and couplings of the nearly free estimate on the edges of ``solution``, and their standard errors.
 
     The fields come first; columns with categories have no single one, and NaN stands for it. Errors are NaN where an
     estimate is infinite, where a column is constant, and everywhere if the matrices would be too large.
     """
     p, size = solution.n_features, solution.n_features + solution.n_edges
-    free = nearly_free(solution, table, weight)
-    fields = np.full(p, np.nan) if isinstance(table, CategoryTable) else free.fields
+    free = nearly_free(table, solution)
+    fields = free.fields if has_two_values(table) else np.full(p, np.nan)
     values, errors = np.r_[fields, _values_on(solution, free)], np.full(size, np.nan)
-    squares = square_weights(table, weight, units)
-    if isinstance(table, CategoryTable):
-        errors[p:] = _category_errors(solution, table, weight, squares)
+    if not has_two_values(table):
+        errors[p:] = _category_errors(table, solution)
         return values, errors
     if errors_are_too_large(size, len(table)):
         return values, errors
-    varying = np.flatnonzero(count_columns(table, weight)[1])
-    hessian, outer = over_rows(_sums, table, weight, squares, free, solution.edge_index, varying)
+    columns = np.flatnonzero(varying(table))
+    hessian, outer = sum_rows(table, _sums, square_weight(table), free, solution.edge_index, columns)
     hessian[np.diag_indices_from(hessian)] += RIDGE
     inverse = np.linalg.inv(hessian)
     variances = np.einsum("ij,ij->i", inverse @ outer, inverse)
     known = 1.0 / np.diag(inverse) >= LEAST_INFORMATION
-    errors[np.r_[varying, np.arange(p, size)]] = np.where(known, np.sqrt(variances), np.nan)
+    errors[np.r_[columns, np.arange(p, size)]] = np.where(known, np.sqrt(variances), np.nan)
     return values, errors
 
 
 def errors_are_too_large(size: int, n_rows: int) -> bool:
-    """Tell whether standard errors of so many fields and edges would take more work than anybody asked for."""
+    """Tell whether standard errors of so many fields and edges take too much work to be computed unasked."""
     return size > MAX_FOR_ERRORS or n_rows * float(size) ** 2 > MAX_WORK_FOR_ERRORS
 
 

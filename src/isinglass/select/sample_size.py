@@ -12,11 +12,11 @@ from numpy.random import SeedSequence
 
 from isinglass.arguments import MOST_TASKS, RandomSource, check_count, spawn_seeds
 from isinglass.arrays import FloatArray, read_only
-from isinglass.errors import ArgumentError
+from isinglass.errors import ArgumentError, suppress_warnings
 from isinglass.evaluate.metrics import edge_confusion, weight_correlation
 from isinglass.network import Network, as_network
-from isinglass.select.contract import Method
-from isinglass.select.method import as_method, fit_quietly, run_quickly
+from isinglass.select.method import COUNTED, AnyMethod, as_method
+from isinglass.select.settings import Run
 from isinglass.select.tasks import kernel_threads, run_tasks
 from isinglass.simulate import exact_sample, gibbs_sample
 
@@ -100,8 +100,8 @@ def sample_size(
         The network that is taken for true: one that was fitted to a pilot study, or what a theory says.
     rows : sequence of int
         The numbers of rows to try.
-    method : estimator, fit, function or float, optional
-        What gives a network, as for `bootstrap`; `two_stage` by default.
+    method : Method, selector, estimator, fit, function or float, optional
+        What gives a network, as for `bootstrap`; `TwoStage` by default.
     n_repeats : int, default 20
         Tables of each size.
     random_state, n_jobs, checkpoint, progress
@@ -122,23 +122,23 @@ def sample_size(
         raise ArgumentError("rows", "must be different numbers of rows, at least one", rows)
     sizes = tuple(sorted(sizes))
     wanted = as_method(method)
-    quick = run_quickly(wanted, kernel_threads(n_jobs))
+    run = Run(n_jobs=n_jobs, checkpoint=checkpoint, progress=progress)
+    inside = run.inside(kernel_threads(n_jobs))
     seeds = spawn_seeds(random_state, len(sizes) * repeats)
     fingerprint = {
         "network": truth,
         "rows": sizes,
         "n_repeats": repeats,
-        "method": run_quickly(wanted, None),
+        "method": wanted,
         "random_state": seeds[0].entropy,
     }
-    options: dict[str, Any] = {"n_jobs": n_jobs, "progress": progress, "checkpoint": checkpoint}
-    work = [(truth, quick, n, seeds[k * repeats + r]) for k, n in enumerate(sizes) for r in range(repeats)]
-    results = run_tasks(_refit, work, "tables", "Sample sizes", fingerprint=fingerprint, **options)
+    work = [(truth, wanted, inside, n, seeds[k * repeats + r]) for k, n in enumerate(sizes) for r in range(repeats)]
+    results = run_tasks(_refit, work, "tables", "Sample sizes", run=run, fingerprint=fingerprint)
     scores = {name: np.array([float(result[name]) for result in results]) for name in MEASURES}
     return SampleSizeStudy(truth, sizes, {name: found.reshape(len(sizes), -1) for name, found in scores.items()})
 
 
-def _refit(truth: Network, method: Method, n_rows: int, seed: SeedSequence) -> dict[str, float]:
+def _refit(truth: Network, method: AnyMethod, run: Run, n_rows: int, seed: SeedSequence) -> dict[str, float]:
     """Return how well the network is found in one table."""
     if truth.variables.sizes.prod(dtype=object) <= 2**ENUMERATED:
         X = exact_sample(truth, n_rows, random_state=seed)
@@ -146,7 +146,8 @@ def _refit(truth: Network, method: Method, n_rows: int, seed: SeedSequence) -> d
         X = gibbs_sample(truth, n_rows, burn_in=BURN_IN // 10, n_chains=n_rows, random_state=seed)
     else:
         X = gibbs_sample(truth, n_rows, burn_in=BURN_IN, thin=THIN, random_state=seed, n_threads=1)
-    found = fit_quietly(method, X).network
+    with suppress_warnings(*COUNTED):
+        found = method.choose(X, run=run).solution.network
     confusion = edge_confusion(found, truth)
     return {
         "sensitivity": confusion.recall,

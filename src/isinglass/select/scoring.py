@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.arrays import FloatArray
-from isinglass.data import CategoryTable, column_spread, count_categories, count_rows, which_vary
 from isinglass.errors import ArgumentError, DataError, GridEndWarning, setting, warn
 from isinglass.results import Path, Solution
+from isinglass.select.tables import Table, category_counts, has_two_values, spreads, total_weight, varying
 
 CELLS_AT_ONCE = 4_000_000
 """Cells whose scores exist at a time: some 30 bytes each."""
@@ -113,23 +113,23 @@ class EdgePrice:
         return self.per_parameter * n_parameters + self.per_edge * solution.network.n_edges
 
 
-def edge_price(table: Any, weight: FloatArray | None, gamma: float) -> EdgePrice:
+def edge_price(table: Table, gamma: float) -> EdgePrice:
     """Return what edges add to the EBIC: 2 log N for each parameter and 4γ log(p−1) for each pair.
 
     p is the number of columns that vary, N the sum of the weights.
     """
     if not (np.isfinite(gamma) and gamma >= 0):
         raise ArgumentError("gamma", "must be finite and not negative", gamma)
-    n_varying = int(np.count_nonzero(which_vary(table, weight)))
+    n_varying = int(np.count_nonzero(varying(table)))
     per_edge = float(4.0 * gamma * np.log(max(n_varying - 1, 1)))
-    return EdgePrice(2.0 * float(np.log(count_rows(table, weight))), per_edge, _dimensions(table, weight))
+    return EdgePrice(2.0 * float(np.log(total_weight(table))), per_edge, _dimensions(table))
 
 
-def _dimensions(table: Any, weight: FloatArray | None) -> NDArray[np.intp] | None:
+def _dimensions(table: Table) -> NDArray[np.intp] | None:
     """Return m of every column, by the categories that occur; None if it is 1 for all of them."""
-    if not isinstance(table, CategoryTable) or all(score is not None for score in table.scores):
+    if has_two_values(table) or all(score is not None for score in table.scores):
         return None
-    counts = zip(count_categories(table, weight), table.scores, strict=True)
+    counts = zip(category_counts(table), table.scores, strict=True)
     return np.array([1 if score is not None else max(np.count_nonzero(seen) - 1, 1) for seen, score in counts])
 
 
@@ -146,10 +146,10 @@ class AicPrice:
     variances: FloatArray
 
     @classmethod
-    def at(cls, table: Any, weight: FloatArray | None) -> AicPrice:
+    def at(cls, table: Table) -> AicPrice:
         """Return the price for a table."""
-        dimensions = _dimensions(table, weight)
-        return cls(dimensions, np.empty(0) if dimensions is None else column_spread(table, weight)[0] ** 2)
+        dimensions = _dimensions(table)
+        return cls(dimensions, np.empty(0) if dimensions is None else spreads(table)[0] ** 2)
 
     def of(self, solution: Solution, penalties: FloatArray) -> float:
         """Return the price of all edges of a network, given α ω of each."""

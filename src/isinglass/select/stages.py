@@ -8,23 +8,17 @@ time would go, is visited only if the choice lies there.
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import FloatArray, Frozen, Mask
-from isinglass.data import column_spread, count_rows
-from isinglass.data.parts import Fold
-from isinglass.errors import ConstantColumnWarning, suppress_warnings
-from isinglass.objective import penalty_matrix
 from isinglass.results import Path, Solution
-from isinglass.select.contract import PathFunction, alpha_max_of, fixed_option, parameters_of, take_part
 from isinglass.select.scoring import AicPrice, EdgePrice
+from isinglass.select.task import Alphas, Task
 from isinglass.solve.grid import alpha_grid
 
 Score = Callable[[Solution], float]
@@ -75,34 +69,27 @@ class Search:
     extended: bool  # whether the choice lies beyond the usual end of a grid, a hundredth of the first alpha
 
 
-def search(
-    path_function: PathFunction,
-    table: Any,
-    weight: FloatArray | None,
-    alphas: int | float | ArrayLike,
-    score: Score,
-    lattice: Lattice,
-) -> Search:
+def search(task: Task, alphas: Alphas, score: Score, lattice: Lattice, penalty: FloatArray | None = None) -> Search:
     """Return the best solution of a path; alphas that are given by value are tried as they are, and no others."""
-    run = functools.partial(path_function, sample_weight=weight)
     if np.ndim(alphas) > 0 or isinstance(alphas, float | np.floating):
-        return _try_all(run(table, alphas), score)
+        return _try_all(task.path(alphas, penalty=penalty), score)
     count = len(alpha_grid(1.0, alphas, alpha_min_ratio=USUAL_END))  # which complains about a count that is none
-    top = float(alpha_max_of(path_function)(table, sample_weight=weight))
+    top = task.alpha_max(penalty)
     if top == 0.0 or count == 1:
-        return _try_all(run(table, count), score)
-    seen, tol = _follow(run, table, lattice.alphas(top, count), score, lattice.far)
+        return _try_all(task.path(count, penalty=penalty), score)
+    seen, tol = _follow(task, lattice.alphas(top, count), score, lattice.far, penalty)
     best = min(range(len(seen)), key=lambda k: seen[k][1])
     stride = lattice.stride(count)
     around = [best * stride + k for k in range(1 - stride, stride) if k and best * stride + k > 0]
     if around:
-        with suppress_warnings(ConstantColumnWarning):  # the first pass has given it
-            between = run(table, [top * lattice.ratio**k for k in around])
+        between = task.path([top * lattice.ratio**k for k in around], penalty=penalty)
         seen += [(solution, score(solution), False) for solution in between]
     return _finish(seen, tol, top)
 
 
-def _follow(run: PathFunction, table: Any, alphas: FloatArray, score: Score, far: float) -> tuple[list[Scored], float]:
+def _follow(
+    task: Task, alphas: FloatArray, score: Score, far: float, penalty: FloatArray | None
+) -> tuple[list[Scored], float]:
     """Return solutions and scores until the best is far behind, and the tolerance of the path."""
     seen: list[Scored] = []
 
@@ -116,9 +103,9 @@ def _follow(run: PathFunction, table: Any, alphas: FloatArray, score: Score, far
         gained = scores[0] - scores.min()
         return not earlier or gained <= 0.0 or min(earlier) - scores.min() > LEVEL * gained
 
-    if "callback" in parameters_of(run):
-        return seen, run(table, alphas, callback=look).tol
-    path = run(table, alphas)
+    if task.paths.estimator == "joint":  # the others compute the whole path before they call anything
+        return seen, task.path(alphas, penalty=penalty, callback=look).tol
+    path = task.path(alphas, penalty=penalty)
     for solution in path:
         if not look(solution):
             break
@@ -167,101 +154,33 @@ class Stage(Frozen):
         )
 
 
-@dataclass(frozen=True)
-class Case:
-    """A table and a path function: what every stage shares."""
-
-    table: Any  # the rows, a CategoryTable or a PartedTable
-    weight: FloatArray | None  # their weights; parts have their own
-    path_function: PathFunction  # with the parameter ``penalty_weights``
-
-    @functools.cached_property
-    def n_rows(self) -> float:
-        """Number of rows: the sum of the weights."""
-        return count_rows(self.table, self.weight)
-
-    @functools.cached_property
-    def _spread(self) -> tuple[FloatArray, FloatArray]:
-        return column_spread(self.table, self.weight)
-
-    def split(self, held: NDArray[Any] | Fold) -> tuple[Case, Case]:
-        """Return the case of all rows with weight that are not held out, and that of those that are.
-
-        They are given by number, or by how many of each are held out, as floats.
-        """
-        if isinstance(held, Fold):
-            outside = self.table.take_fold(replace(held, held=False))
-            return replace(self, table=outside), replace(self, table=self.table.take_fold(held))
-        if held.dtype.kind == "f":
-            assert self.weight is not None
-            return self._part(self.weight - held), self._part(held)
-        kept = np.ones(len(self.table), dtype=bool) if self.weight is None else self.weight > 0.0
-        kept[held] = False
-        return self._part(np.flatnonzero(kept)), self._part(held)
-
-    def _part(self, part: NDArray[Any]) -> Case:
-        return Case(*take_part(self.table, self.weight, part), self.path_function)
-
-    def search_first(self, alphas: int | float | ArrayLike) -> Stage:
-        """Search the path by the AIC."""
-        return self._search("aic", alphas, AicPrice.at(self.table, self.weight).of, 0.0, None)
-
-    def search_second(self, first: Solution, exponent: float, price: EdgePrice) -> Stage:
-        """Search the path whose penalty weights come from a network of stage 1, by the EBIC."""
-        return self._search("ebic", EVERY, price.of, exponent, self._reweighted(first, exponent))
-
-    def _search(
-        self,
-        criterion: str,
-        alphas: int | float | ArrayLike,
-        price: Callable[[Solution, FloatArray], float],
-        exponent: float,
-        penalty: FloatArray | None,
-    ) -> Stage:
-        """Search a path by −2·logPL plus the price of its edges, which may depend on their penalties."""
-
-        def judge(solution: Solution) -> tuple[float, float]:
-            edges = solution.edge_index
-            omega = self._given_penalty(edges) if penalty is None else penalty[edges[:, 0], edges[:, 1]]
-            loss = solution.objective - solution.alpha * float(omega @ np.abs(solution.edge_values))
-            return 2.0 * self.n_rows * loss, price(solution, solution.alpha * omega)
-
-        place = self._with_penalty(penalty), self.table, self.weight, alphas
-        found = search(*place, lambda solution: sum(judge(solution)), FIRST if penalty is None else SECOND)
-        deviances = np.array([judge(solution)[0] for solution in found.path])
-        judged = (found.path, found.scores, deviances, found.index, found.extended, found.coarse)
-        return Stage(criterion, exponent, *judged, np.full(len(found.path), np.nan))
-
-    def follow(self, alphas: ArrayLike, exponent: float = 0.0, first: Solution | None = None) -> Path:
-        """Return the solutions of a stage at given alphas."""
-        penalty = None if first is None else self._reweighted(first, exponent)
-        return self._with_penalty(penalty)(self.table, alphas, sample_weight=self.weight)
-
-    def _given_penalty(self, edges: NDArray[np.int32]) -> FloatArray:
-        """Return the penalty weights of the path function itself, at some pairs."""
-        given = fixed_option(self.path_function, "penalty_weights")
-        if given is None:
-            return np.ones(len(edges))
-        if isinstance(given, str):
-            (sd_s, sd_t), (width_s, width_t) = (each[edges.T] for each in self._spread)
-            return np.asarray(width_t * sd_s + width_s * sd_t)
-        matrix = penalty_matrix(np.empty(self.table.shape[1]), given)
-        return np.asarray(matrix[edges[:, 0], edges[:, 1]])
-
-    def _reweighted(self, first: Solution, exponent: float) -> FloatArray:
-        """Return penalty weights in inverse proportion to the couplings of a network; other pairs are forbidden."""
-        weights = self._given_penalty(first.edge_index) / np.abs(first.edge_values) ** exponent
-        return penalty_on(first.edge_index, self.table.shape[1], weights)
-
-    def _with_penalty(self, penalty: FloatArray | None) -> PathFunction:
-        if penalty is None:
-            return self.path_function
-        return functools.partial(self.path_function, penalty_weights=penalty)
+def search_first(task: Task, alphas: Alphas) -> Stage:
+    """Search the path by the AIC."""
+    return _search_stage(task, "aic", alphas, AicPrice.at(task.table).of, 0.0, None)
 
 
-def penalty_on(edges: NDArray[np.int32], n_features: int, weights: float | FloatArray) -> FloatArray:
-    """Return penalty weights that allow some pairs and forbid all others."""
-    matrix = np.full((n_features, n_features), np.inf)
-    s, t = edges.T
-    matrix[s, t] = matrix[t, s] = weights
-    return matrix
+def search_second(task: Task, first: Solution, exponent: float, price: EdgePrice) -> Stage:
+    """Search the path whose penalty weights come from a network of stage 1, by the EBIC."""
+    return _search_stage(task, "ebic", EVERY, price.of, exponent, task.reweighted(first, exponent))
+
+
+def _search_stage(
+    task: Task,
+    criterion: str,
+    alphas: Alphas,
+    price: Callable[[Solution, FloatArray], float],
+    exponent: float,
+    penalty: FloatArray | None,
+) -> Stage:
+    """Search a path by −2·logPL plus the price of its edges, which may depend on their penalties."""
+
+    def judge(solution: Solution) -> tuple[float, float]:
+        edges = solution.edge_index
+        omega = task.given_penalty(edges) if penalty is None else penalty[edges[:, 0], edges[:, 1]]
+        loss = solution.objective - solution.alpha * float(omega @ np.abs(solution.edge_values))
+        return 2.0 * task.n_rows * loss, price(solution, solution.alpha * omega)
+
+    found = search(task, alphas, lambda solution: sum(judge(solution)), FIRST if penalty is None else SECOND, penalty)
+    deviances = np.array([judge(solution)[0] for solution in found.path])
+    judged = (found.path, found.scores, deviances, found.index, found.extended, found.coarse)
+    return Stage(criterion, exponent, *judged, np.full(len(found.path), np.nan))

@@ -6,19 +6,18 @@ Liu, Roeder and Wasserman (2010). The definition is in docs/math.md, the reasoni
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from os import PathLike
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.random import SeedSequence
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from isinglass.arguments import MOST_TASKS, RandomSource, check_count, is_whole, spawn_seeds
 from isinglass.arrays import FloatArray
-from isinglass.data import CategoryTable, are_counts, which_vary
+from isinglass.data import are_counts, units_of
 from isinglass.errors import (
     ArgumentError,
     ConstantColumnWarning,
@@ -32,17 +31,12 @@ from isinglass.errors import (
 )
 from isinglass.network import pair_keys, pairs_of, symmetric_matrix
 from isinglass.results import Stability
-from isinglass.select.contract import (
-    PathFunction,
-    alpha_max_of,
-    fixed_option,
-    repeated_rows,
-    whole_rows,
-    with_option,
-)
+from isinglass.select.selector import Choice, Selector
+from isinglass.select.settings import check_alphas, option, settings
+from isinglass.select.tables import has_two_values, repeated, varying, weighted_rows, whole, with_weight
+from isinglass.select.task import Alphas, Task
 from isinglass.select.tasks import kernel_threads, run_tasks
 from isinglass.solve.grid import alpha_grid
-from isinglass.solve.path import ising_path
 
 ABOVE = 1.0 + 1e-9
 """A grid starts this far above the largest alpha_max, so that rounding cannot put an edge at its first point."""
@@ -52,133 +46,135 @@ PROPOSERS = 2
 """Subsamples that run the whole grid and propose where the others may stop."""
 
 
-def stars(
-    X: ArrayLike,
-    *,
-    alphas: int | float | ArrayLike = 30,
-    n_subsamples: int = 20,
-    subsample_size: int | None = None,
-    threshold: float = 0.05,
-    bounded: bool = True,
-    path_function: PathFunction = ising_path,
-    sample_weight: ArrayLike | None = None,
-    random_state: RandomSource = None,
-    n_jobs: int | None = None,
-    checkpoint: str | PathLike[str] | None = None,
-    progress: bool | None = None,
-) -> Stability:
-    """Choose the smallest alpha whose network, and all sparser ones, are stable under subsampling.
+@settings
+class StARS(Selector):
+    """The network at the smallest alpha that, with all sparser ones, is stable under subsampling.
 
     Fits a path to each of several subsamples of the rows, drawn without replacement. The instability at an alpha is the
-    mean over all pairs of 2 f (1 − f), where f is the share of subsamples with that edge.
+    mean over all pairs of 2 f (1 − f), where f is the share of subsamples with that edge. The dense end of the grid is
+    left out where it cannot matter; the choice is the same. The path is that of the whole table, at the alphas that all
+    subsamples ran: solution k belongs to ``stability.edge_frequencies[k]``.
 
-    Parameters
-    ----------
-    X : array-like of shape (n_samples, n_features)
-        Table of 0 and 1, or a CategoryTable.
-    alphas : int, float or array-like, default 30
-        Number of log-spaced penalties from the largest ``alpha_max`` of table and subsamples down, or an explicit list.
-    n_subsamples : int, default 20
-        Number of subsamples, at least 2.
-    subsample_size : int, optional
-        Rows in each, with all their copies in a completed table; default ⌊10 √n_samples⌋, or ⌊0.8 n_samples⌋ up to
-        144 rows.
-    threshold : float, default 0.05
-        Largest instability that counts as stable, from 0 to 0.5. (R's huge and pulsar report twice the
-        instability: their 0.1 is 0.05 here.)
-    bounded : bool, default True
-        Leave out the dense end of the grid where it cannot matter; the choice is the same.
-    path_function : callable, default ising_path
-        ``path_function(X, alphas) -> Path``: also nodewise_path, exact_path, a baseline, or a ``functools.partial``.
-        With weights it is called with ``sample_weight`` too.
-    sample_weight : array-like of shape (n_samples,), optional
-        Row weights of the fits. Subsamples are drawn by row, from those of positive weight: a weight of 2 is not
-        the same as a row that occurs twice.
-    random_state, n_jobs, checkpoint, progress
-        As for `bootstrap`, with subsamples instead of resamples; a checkpoint needs a ``random_state``.
-        ``joblib.parallel_config`` can send subsamples to a cluster.
+    The equal rows that a count stands for are drawn one by one. Sampling weights enter the fits, and rows of positive
+    weight are all drawn alike.
 
-    Warns
-    -----
-    GridEndWarning
-        If the choice is the first or the last alpha of the grid.
-    FewColumnsWarning
-        With fewer than 20 columns. Edges are uncertain in some subsamples for a while before they are in all of them;
-        among few pairs that alone exceeds the threshold, and most edges are missed.
-    ConstantColumnWarning
-        If a column is constant in a subsample; it has no edges there.
-    ConvergenceWarning
-        If fits did not converge.
+    A `GridEndWarning` says if the choice is the first or the last alpha of the grid, a `FewColumnsWarning` if there are
+    fewer than 20 columns: edges are uncertain in some subsamples for a while before they are in all of them, and among
+    few pairs that alone exceeds the threshold. Columns that are constant in a subsample, and fits that did not
+    converge, are counted in warnings as well.
 
     Examples
     --------
-    >>> from isinglass import simulate
+    >>> from isinglass import Method, simulate
     >>> model = simulate.chain_network(12, strength=2.0, fields="balanced")
     >>> X = simulate.exact_sample(model, 2000, random_state=0)
-    >>> chosen = stars(X, random_state=0)
-    >>> network = ising_path(X, [chosen.alpha])[0]
+    >>> network = Method(selector=StARS()).choose(X).solution
     >>> network.edge_index[:3].tolist(), network.n_edges
     ([[0, 1], [1, 2], [2, 3]], 11)
     """
-    table, weight, units = whole_rows(X, sample_weight)
-    if weight is not None and are_counts(weight) and len(np.unique(units)) == len(units):
-        rows = repeated_rows(weight, table.shape[1])
-        table, weight, units = table[rows], None, np.arange(len(rows))
-    elif weight is not None and not weight.all():  # rows of weight zero are not drawn
-        rows = np.flatnonzero(weight)
-        table, weight, units = table[rows], weight[rows], units[rows]
-    units = np.unique(units, return_inverse=True)[1]
-    size = _check_settings(int(units.max()) + 1, n_subsamples, subsample_size, threshold)
-    if checkpoint is not None and random_state is None:
-        raise DataError(
-            "random_state must be given together with checkpoint: without it the next run draws other subsamples; "
-            "got None."
-        )
-    seeds = spawn_seeds(random_state, n_subsamples)
-    sample = _Sample(table, weight, units, size)
-    constant = np.array([~which_vary(table[sample.rows(seed)], None) for seed in seeds])
-    grid = _make_grid(sample, seeds, alphas, path_function)
-    fingerprint = {
-        "X": table,
-        "alphas": grid,
-        "n_subsamples": n_subsamples,
-        "subsample_size": size,
-        "path_function": path_function,
-        "random_state": seeds[0].entropy,
-    } | ({} if weight is None else {"sample_weight": weight})
-    options = {"n_jobs": n_jobs, "checkpoint": checkpoint, "fingerprint": fingerprint, "progress": progress}
-    inside = with_option(path_function, "n_threads", kernel_threads(n_jobs))
-    runs = _Runs(sample, seeds, grid, inside, options)
-    stability = _search(runs, threshold, bounded, int((constant & which_vary(table, None)).any(axis=1).sum()))
-    _warn(stability, constant, runs.n_unconverged)
-    return stability
 
+    name = "stars"
+    alphas: Alphas = option(
+        default=30,
+        help="Number of log-spaced penalties from the largest alpha_max of table and subsamples down, or an explicit "
+        "list of them.",
+    )
+    threshold: float = option(
+        default=0.05,
+        help="Largest instability that counts as stable, from 0 to 0.5; 0.05 is the 0.1 of R's huge and pulsar.",
+    )
+    n_subsamples: int = option(default=20, help="Number of subsamples, at least 2.")
+    subsample_size: int | None = option(
+        default=None, help="Rows in each; by default ⌊10 √n_samples⌋, or ⌊0.8 n_samples⌋ up to 144 rows."
+    )
+    random_state: RandomSource = option(default=0, help="Seed of the subsamples.", droppable=True)
+    alpha_min_ratio: float = option(default=0.01, help="Smallest penalty over alpha_max, if alphas is a number.")
 
-def _check_settings(n_samples: int, n_subsamples: int, subsample_size: int | None, threshold: float) -> int:
-    """Return the size of a subsample."""
-    for name, value in (("n_subsamples", n_subsamples), ("subsample_size", subsample_size)):
-        if value is not None and not is_whole(value):
-            raise ArgumentError(name, "must be an integer", value)
-    if n_subsamples < 2:
-        raise ArgumentError("n_subsamples", "must be at least 2, or nothing can disagree", n_subsamples)
-    check_count("n_subsamples", n_subsamples, most=MOST_TASKS)
-    if not 0.0 <= threshold <= 0.5:
-        raise ArgumentError("threshold", "must be from 0 to 0.5, the range of 2 f (1 − f)", threshold)
-    if n_samples < 3:
-        raise DataError(f"{setting('X')} must have at least 3 rows to draw subsamples from; got n_samples={n_samples}.")
-    if subsample_size is None:
-        return math.isqrt(100 * n_samples) if n_samples > 144 else 4 * n_samples // 5
-    if not 2 <= subsample_size < n_samples:
-        raise ArgumentError("subsample_size", f"must be from 2 to {n_samples - 1}, less than all rows", subsample_size)
-    return int(subsample_size)
+    def __post_init__(self) -> None:
+        for name in ("n_subsamples", "subsample_size"):
+            value = getattr(self, name)
+            if value is not None and not is_whole(value):
+                raise ArgumentError(name, "must be an integer", value)
+        if self.n_subsamples < 2:
+            raise ArgumentError("n_subsamples", "must be at least 2, or nothing can disagree", self.n_subsamples)
+        check_count("n_subsamples", self.n_subsamples, most=MOST_TASKS)
+        if not 0.0 <= self.threshold <= 0.5:
+            raise ArgumentError("threshold", "must be from 0 to 0.5, the range of 2 f (1 − f)", self.threshold)
+        object.__setattr__(self, "alphas", check_alphas(self.alphas))
+
+    @property
+    def words(self) -> str:
+        """How it is set, in words."""
+        stable = f"StARS, instability up to {self.threshold:g}"
+        return f"{stable} over {self.n_subsamples} subsamples, seed {self.random_state}"
+
+    def choose(self, task: Task) -> Choice:
+        """Return the stable network of the whole table."""
+        stability = self.stability(task)
+        path = task.path(stability.alphas[: len(stability.edge_frequencies)])
+        return Choice(path.solutions[stability.index], path, stability=stability)
+
+    def stability(self, task: Task) -> Stability:
+        """Return how far the subsamples agree, and the alpha that follows."""
+        table = whole(task.table)
+        if task.run.checkpoint is not None and self.random_state is None:
+            raise DataError(
+                "random_state must be given together with checkpoint: without it the next run draws other subsamples; "
+                "got None."
+            )
+        if table.sample_weight is not None and units_of(table) is None and are_counts(table.sample_weight):
+            table, _ = repeated(table)
+        elif len(rows := weighted_rows(table)) < len(table):  # rows of weight zero are not drawn
+            table = table[rows]
+        task = task.replace(table=table, groups=None)
+        units = units_of(table)
+        member = np.arange(len(table)) if units is None else np.unique(units, return_inverse=True)[1]
+        sample = _Sample(task, member, self._size(int(member.max()) + 1))
+        seeds = spawn_seeds(self.random_state, self.n_subsamples)
+        equal = with_weight(table, None)
+        constant = np.array([~varying(equal[sample.rows(seed)]) for seed in seeds])
+        grid = self._grid(sample, seeds)
+        fingerprint = {
+            "X": table,
+            "alphas": grid,
+            "n_subsamples": self.n_subsamples,
+            "subsample_size": sample.size,
+            "paths": task.paths,
+            "random_state": seeds[0].entropy,
+        }
+        runs = _Runs(sample, seeds, grid, fingerprint)
+        stability = _search(runs, self.threshold, int((constant & varying(equal)).any(axis=1).sum()))
+        _warn(stability, constant, runs.n_unconverged)
+        return stability
+
+    def _size(self, n_units: int) -> int:
+        """Return the size of a subsample."""
+        if n_units < 3:
+            raise DataError(
+                f"{setting('X')} must have at least 3 rows to draw subsamples from; got n_samples={n_units}."
+            )
+        if self.subsample_size is None:
+            return math.isqrt(100 * n_units) if n_units > 144 else 4 * n_units // 5
+        if not 2 <= self.subsample_size < n_units:
+            must = f"must be from 2 to {n_units - 1}, less than all rows"
+            raise ArgumentError("subsample_size", must, self.subsample_size)
+        return int(self.subsample_size)
+
+    def _grid(self, sample: _Sample, seeds: Sequence[SeedSequence]) -> FloatArray:
+        given = alpha_grid(1.0, self.alphas, alpha_min_ratio=self.alpha_min_ratio)  # complains before anything is done
+        if np.ndim(self.alphas) > 0 or isinstance(self.alphas, float):
+            return given
+        tops = [task.alpha_max() for task in (sample.task, *(sample.take(seed) for seed in seeds))]
+        table = sample.task.table
+        at_zero = 0.0 if has_two_values(table) else 1.0 / len(table)  # where none must be zero
+        return alpha_grid(ABOVE * max(tops), self.alphas, alpha_min_ratio=self.alpha_min_ratio, at_zero=at_zero)
 
 
 @dataclass(frozen=True, eq=False)
 class _Sample:
     """The rows that subsamples are drawn from."""
 
-    table: Any  # bytes, or a CategoryTable
-    weight: FloatArray | None
+    task: Task
     units: NDArray[np.intp]  # of every row, counted from 0; rows of one unit are drawn together
     size: int  # units in a subsample
 
@@ -187,35 +183,16 @@ class _Sample:
         drawn = np.random.default_rng(seed).choice(int(self.units.max()) + 1, self.size, replace=False, shuffle=False)
         return np.flatnonzero(np.isin(self.units, drawn))
 
-    def give(self, function: Callable[..., Any], rows: Any, *arguments: Any) -> Any:
-        """Call a function with some rows, and with their weights if there are any."""
-        options = {} if self.weight is None else {"sample_weight": self.weight[rows]}
-        return function(self.table[rows], *arguments, **options)
+    def take(self, seed: SeedSequence) -> Task:
+        """Return the task of a subsample."""
+        return self.task.replace(table=self.task.table[self.rows(seed)])
 
 
-def _make_grid(
-    sample: _Sample, seeds: Sequence[SeedSequence], alphas: int | float | ArrayLike, path_function: PathFunction
-) -> FloatArray:
-    ratio = fixed_option(path_function, "alpha_min_ratio") or 0.01
-    given = alpha_grid(1.0, alphas, alpha_min_ratio=ratio)  # complains before anything is computed
-    if np.ndim(alphas) > 0 or isinstance(alphas, float | np.floating):
-        return given
-    parts: list[Any] = [slice(None), *(sample.rows(seed) for seed in seeds)]
-    alpha_max = alpha_max_of(path_function)
-    tops = [sample.give(alpha_max, rows) for rows in parts]
-    at_zero = 1.0 / len(sample.table) if isinstance(sample.table, CategoryTable) else 0.0  # where none must be zero
-    return alpha_grid(ABOVE * max(tops), alphas, alpha_min_ratio=ratio, at_zero=at_zero)
-
-
-def _fit_subsample(
-    sample: _Sample, seed: SeedSequence, grid: FloatArray, path_function: PathFunction
-) -> dict[str, NDArray[Any] | int]:
+def _fit_subsample(sample: _Sample, seed: SeedSequence, grid: FloatArray) -> dict[str, NDArray[Any] | int]:
     """Return the edges along the grid, as s · p + t, one alpha after the other."""
     with suppress_warnings(ConstantColumnWarning, ConvergenceWarning):
-        path = sample.give(path_function, sample.rows(seed), grid)
-    if len(path) != len(grid):
-        raise DataError(f"path_function must return one solution per alpha ({len(grid)}); got {len(path)}.")
-    codes = [pair_keys(solution.edge_index, sample.table.shape[1]) for solution in path]
+        path = sample.take(seed).path(grid)
+    codes = [pair_keys(solution.edge_index, sample.task.table.shape[1]) for solution in path]
     return {
         "edges": np.concatenate(codes),
         "bounds": np.cumsum([0, *map(len, codes)]),
@@ -230,8 +207,7 @@ class _Runs:
     sample: _Sample
     seeds: Sequence[SeedSequence]
     grid: FloatArray
-    path_function: PathFunction
-    options: dict[str, Any]
+    fingerprint: dict[str, Any]
 
     def __post_init__(self) -> None:
         self.results: list[Any] = []
@@ -247,8 +223,11 @@ class _Runs:
         self._run(slice(first, None), end, f"subsamples from {first}, {end} alphas", "StARS")
 
     def _run(self, which: slice, end: int, stage: str, description: str) -> None:
-        work = [(self.sample, seed, self.grid[:end], self.path_function) for seed in self.seeds[which]]
-        results = run_tasks(_fit_subsample, work, stage, description, **self.options)
+        task = self.sample.task
+        alone = task.replace(run=task.run.inside(kernel_threads(task.run.n_jobs)))
+        sample = _Sample(alone, self.sample.units, self.sample.size)
+        work = [(sample, seed, self.grid[:end]) for seed in self.seeds[which]]
+        results = run_tasks(_fit_subsample, work, stage, description, run=task.run, fingerprint=self.fingerprint)
         self.results[which] = results
         self._counted.clear()
         self.n_fits += len(results) * end
@@ -263,7 +242,7 @@ class _Runs:
 
     def instability(self, end: int) -> FloatArray:
         """Return the mean of 2 f (1 − f) over all pairs, for the first ``end`` alphas."""
-        n_runs, p = len(self.results), self.sample.table.shape[1]
+        n_runs, p = len(self.results), self.sample.task.table.shape[1]
         n_pairs = max(p * (p - 1) // 2, 1)
         # Integers up to the division: a value that equals the threshold is not lost by rounding.
         disagreements = [int((counts * (n_runs - counts)).sum()) for _, counts in map(self.frequencies, range(end))]
@@ -271,11 +250,11 @@ class _Runs:
 
     def shares(self, k: int) -> sp.csr_array:
         """Return the share of subsamples with each pair at alpha number ``k``, symmetric."""
-        (codes, counts), p = self.frequencies(k), self.sample.table.shape[1]
+        (codes, counts), p = self.frequencies(k), self.sample.task.table.shape[1]
         return symmetric_matrix(pairs_of(codes, p), counts / len(self.results), p)
 
 
-def _search(runs: _Runs, threshold: float, bounded: bool, n_constant: int) -> Stability:
+def _search(runs: _Runs, threshold: float, n_constant: int) -> Stability:
     """Run what is needed and choose.
 
     The running maximum never falls: the choice is known as soon as it exceeds the threshold somewhere, or the grid has
@@ -283,7 +262,7 @@ def _search(runs: _Runs, threshold: float, bounded: bool, n_constant: int) -> St
     """
     n_alphas, n_subsamples = len(runs.grid), len(runs.seeds)
     proposed, n_extensions, guess = n_alphas - 1, 0, np.zeros(n_alphas)
-    if bounded and n_subsamples > PROPOSERS:
+    if n_subsamples > PROPOSERS:
         runs.propose()
         # The expectation of D from B subsamples is proportional to 1 − 1/B.
         guess = runs.instability(n_alphas) * (1.0 - 1.0 / n_subsamples) / (1.0 - 1.0 / PROPOSERS)
@@ -332,7 +311,7 @@ def _warn(stability: Stability, constant: NDArray[np.bool_], n_unconverged: int)
         warn(ConstantColumnWarning(f"{where} and has no edges there: column {shown}. {remedy}"))
     if n_unconverged:
         wrong = f"{n_unconverged} of {stability.n_fits} fits did not converge, and their edges may be wrong"
-        remedy = f"Raise {setting('max_iter')} or {setting('tol')} of the path function."
+        remedy = f"Raise {setting('max_iter')} or {setting('tol')} ."
         warn(ConvergenceWarning(f"{wrong}. {remedy}"))
     if constant.shape[1] < FEW_COLUMNS:
         missed = f"StARS was made for many columns; with {constant.shape[1]} it misses most edges"

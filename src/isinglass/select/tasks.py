@@ -13,15 +13,14 @@ import threading
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from os import PathLike
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.arguments import is_whole
-from isinglass.errors import ArgumentError, IsinglassWarning, suppress_warnings, suppressed
+from isinglass.errors import IsinglassWarning, suppress_warnings, suppressed
 from isinglass.select.checkpoint import Checkpoint
+from isinglass.select.settings import Run
 
 logger = logging.getLogger("isinglass")
 
@@ -37,19 +36,19 @@ def run_tasks(
     stage: str = "tasks",
     description: str = "",
     *,
-    n_jobs: int | None = None,
-    checkpoint: str | PathLike[str] | None = None,
+    run: Run = Run(),
     fingerprint: Mapping[str, object] | None = None,
-    progress: bool | None = None,
 ) -> list[dict[str, Any]]:
-    """Return ``function(*a)`` for every ``a`` in ``arguments``, in order; ``stage`` names them in a checkpoint."""
-    _check_n_jobs(n_jobs)
-    store = None if checkpoint is None else Checkpoint(checkpoint, fingerprint or {})
+    """Return ``function(*a)`` for every ``a`` in ``arguments``, in order; ``stage`` names them in a checkpoint.
+
+    ``fingerprint`` holds the settings and data that the results depend on.
+    """
+    store = None if run.checkpoint is None else Checkpoint(run.checkpoint, fingerprint or {})
     results: list[Any] = [store.get(f"{stage}/{k}") if store else None for k in range(len(arguments))]
     missing = [k for k, result in enumerate(results) if result is None]
-    with _progress_bar(description, len(arguments), progress) as advance:
+    with _progress_bar(description, len(arguments), run.progress) as advance:
         advance(len(arguments) - len(missing))
-        for k, result in _run_missing(function, arguments, missing, n_jobs):
+        for k, result in _run_missing(function, arguments, missing, run.n_jobs):
             results[k] = result
             if store is not None:
                 results[k] = _as_arrays(result)
@@ -60,7 +59,6 @@ def run_tasks(
 
 def kernel_threads(n_jobs: int | None) -> int | None:
     """Return the ``n_threads`` of a fit inside a task: 1 next to other tasks, else None, which is the default."""
-    _check_n_jobs(n_jobs)
     if _is_serial(n_jobs):
         return None
     import joblib
@@ -69,13 +67,8 @@ def kernel_threads(n_jobs: int | None) -> int | None:
 
 
 def _is_serial(n_jobs: int | None) -> bool:
-    """Tell whether the tasks run here, one after the other: one job, and nobody has loaded joblib to ask for more."""
+    """Tell whether the tasks run here, one after the other: one job, and joblib is not loaded."""
     return n_jobs in (None, 1) and "joblib" not in sys.modules
-
-
-def _check_n_jobs(n_jobs: int | None) -> None:
-    if n_jobs is not None and (not is_whole(n_jobs) or n_jobs == 0):
-        raise ArgumentError("n_jobs", "must be an integer other than 0, or None", n_jobs, "-1 takes all cores.")
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from isinglass.arguments import check_count
 from isinglass.errors import ArgumentError, DataError
 from isinglass.evaluate.nodes import MEASURES, node_measure
 from isinglass.network import Network, as_network
-from isinglass.select.spread import Bootstrap
+from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.show.palette import NEGATIVE, NEUTRAL, POSITIVE, SIGNS
 from isinglass.show.plot import canvas
 from isinglass.show.plot.canvas import PLAIN, SMALL, axes_or_new, expect, ink, is_narrow, readable, write_legend

@@ -71,8 +71,8 @@ def read_curve(stability: Stability | None, evidence: Evidence | None) -> dict[s
 def find_proof(result: Any, fit: Fit | None) -> dict[str, str | None]:
     """Return the kind of certificate, and the rule that combined two regressions into one coupling."""
     if fit is not None:
-        rule = fit.settings.get("rule", "and") if fit.method == "nodewise" else None
-        return {"kind": fit.method if fit.proves else "published", "rule": rule}
+        rule = fit.method.rule if fit.method.estimator == "nodewise" else None
+        return {"kind": fit.method.estimator if fit.proves else "published", "rule": rule}
     nodewise = isinstance(result, Solution) and result.alphas_per_node is not None
     return {"kind": "nodewise" if nodewise else "joint", "rule": None}
 
@@ -88,7 +88,7 @@ def null_objective(solutions: tuple[Solution, ...], shares: tuple[FloatArray, ..
 def read_settings(given: Mapping[str, Any] | None, result: Any, fit: Fit | None) -> dict[str, str]:
     """Return what the network was made with, as texts."""
     if given is None:
-        given = {} if fit is None else {"method": fit.method, "choice": fit.chosen, **fit.settings}
+        given = {} if fit is None else {"method": fit.method.estimator, "choice": fit.chosen, **fit.method.changed()}
         if fit is not None and hasattr(result, "get_params"):
             given = {"estimator": type(result).__name__, **result.get_params(deep=False)}
     return {str(name): str(value) for name, value in given.items() if value is not None}

@@ -6,6 +6,8 @@ from isinglass.data.coding import KINDS
 from isinglass.fit import Fit
 from isinglass.network import Network
 from isinglass.select.comparison import GroupComparison
+from isinglass.select.ebic import EBIC
+from isinglass.select.selector import PerNode
 from isinglass.version import __version__
 
 ESTIMATES = {
@@ -16,10 +18,11 @@ ESTIMATES = {
     "bmn": "by the published algorithm of Höfling and Tibshirani",
 }
 CHOICES = {
-    None: "The penalty was given",
+    "given": "The penalty was given",
     "two-stage": "Edges were selected in two stages, a lasso at the smallest AIC and an adaptive lasso on its edges at "
     "the smallest extended BIC, checked by cross-validation",
     "stars": "The penalty was chosen by the stability of edges over subsamples (StARS)",
+    "per-node": "Every node's penalty was chosen by the extended Bayesian information criterion",
     "ebic": "The penalty was chosen by the extended Bayesian information criterion",
     "cv": "The penalty was chosen by cross-validation",
 }
@@ -42,13 +45,12 @@ def citation(*, comparison: bool = False) -> str:
 def describe_fit(fit: Fit) -> str:
     """Return how the network of a fit was estimated, as a paper would say it."""
     solution, network = fit.solution, fit.network
-    choice = CHOICES.get(fit.criterion, f"The penalty was chosen by {fit.chosen}")
-    gamma = fit.choice.get("gamma")
-    if fit.criterion == "ebic" and gamma is not None:
-        choice += f" (γ = {gamma:g})"
-    if fit.method == "nodewise":
-        rule = fit.settings.get("rule", "and")
-        choice += f"; the two estimates of a pair were combined by the {str(rule).upper()} rule"
+    selector = fit.method.selector
+    choice = CHOICES.get(selector.name, f"The penalty was chosen by {fit.chosen}")
+    if isinstance(selector, EBIC | PerNode):
+        choice += f" (γ = {selector.gamma:g})"
+    if fit.method.estimator == "nodewise":
+        choice += f"; the two estimates of a pair were combined by the {fit.method.rule.upper()} rule"
     tables = ""
     if "nominal" in network.kinds:
         tables = "; for a pair with a nominal variable one table of couplings, penalized by its Frobenius norm"
@@ -70,8 +72,8 @@ def describe_fit(fit: Fit) -> str:
 
 def _describe_estimate(fit: Fit) -> str:
     """Say what was maximized; regressions have the likelihood of their variable's kind."""
-    text = ESTIMATES.get(fit.method, "as described")
-    if fit.method == "nodewise" and not fit.network.variables.is_binary:
+    text = ESTIMATES.get(fit.method.estimator, "as described")
+    if fit.method.estimator == "nodewise" and not fit.network.variables.is_binary:
         likelihoods = {"binary": "logistic", "ordinal": "adjacent-category logistic", "nominal": "multinomial logistic"}
         present = [likelihoods[kind] for kind in KINDS if kind in fit.network.kinds]
         text = f"by a penalized regression of every variable on all others ({', '.join(present)})"

@@ -11,7 +11,7 @@ from isinglass import Network, Solution, bootstrap, simulate
 from isinglass.errors import DataError, LimitError
 from isinglass.select import Bootstrap
 
-spread_module = importlib.import_module("isinglass.select.spread")
+spread_module = importlib.import_module("isinglass.select.bootstrap_result")
 
 
 def made_of(couplings, network, dropped=None):

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from choices import two_stage
 from networks import make_network, split_fields
 
-from isinglass import CategoryTable, complete, load, two_stage
+from isinglass import CategoryTable, Fixed, Method, impute, load
 from isinglass.errors import DataError
-from isinglass.select import pool
-from isinglass.select.impute import distance, mean_network
-from isinglass.select.outcome import fit_table
+from isinglass.select import Run, pool
+from isinglass.select.imputation import distance, mean_network
 from isinglass.simulate.completions import CategoryChains
 
 P = 6
@@ -34,7 +34,7 @@ GONE = np.random.default_rng(0).random(CODES.shape) < 0.2
 GONE[11] = True
 WHOLE = CategoryTable(CODES, KINDS, scores=SCORES)
 HOLES = CategoryTable(np.where(GONE, 0, CODES), KINDS, scores=SCORES, holes=GONE, n_missing=int(GONE.sum()))
-FOUND = complete(HOLES, n_imputations=5)
+FOUND = impute(HOLES, n_imputations=5)
 
 
 def test_observed_cells_stay_and_drawn_ones_are_categories():
@@ -63,26 +63,26 @@ def test_cells_follow_the_network():
 
 
 def test_the_chain_is_found_again():
-    imputed, whole = two_stage(FOUND.table, errors=False).solution, two_stage(WHOLE, errors=False).solution
+    imputed, whole = two_stage(FOUND.table).solution, two_stage(WHOLE).solution
     assert imputed.edge_index.tolist() == whole.edge_index.tolist() == CHAIN.edge_index.tolist()
     np.testing.assert_allclose(imputed.edge_values, whole.edge_values, atol=0.35)
     np.testing.assert_array_equal(np.sign(imputed.edge_values), np.sign(CHAIN.edge_values))
 
 
 def test_same_seed_same_bits():
-    again = complete(HOLES, n_imputations=5, n_threads=2)
+    again = impute(HOLES, n_imputations=5, run=Run(n_threads=2))
     np.testing.assert_array_equal(again.table.codes, FOUND.table.codes)
 
 
 def test_nothing_missing_is_the_table_itself():
-    found = complete(WHOLE)
+    found = impute(WHOLE)
     assert found.table is WHOLE
     assert found.network is None
 
 
 def test_pooled_errors_know_of_the_holes():
     support = two_stage(WHOLE).solution
-    pooled, plain = pool(FOUND, support), two_stage(WHOLE).edge_errors
+    pooled, plain = pool(FOUND, support), Method().fit(WHOLE).edge_errors
     assert pooled.edge_errors.mean() > plain.mean()
     assert ((pooled.edge_information > 0.02) & (pooled.edge_information < 0.9)).all()
     assert np.isnan(pooled.column_information).all()  # no single field
@@ -91,7 +91,7 @@ def test_pooled_errors_know_of_the_holes():
 
 
 def test_a_fit_keeps_the_record(tmp_path):
-    fit = fit_table(HOLES, choice={"alpha": 0.05})
+    fit = Method(selector=Fixed(0.05)).fit(HOLES)
     fit.save(tmp_path / "model.npz")
     again = load(tmp_path / "model.npz")
     assert again.missing.n_left_out == 1
@@ -103,7 +103,7 @@ def test_a_column_without_an_answer_is_named():
     gone = GONE.copy()
     gone[:, 4] = True
     with pytest.raises(DataError, match="got none in 'x4'"):
-        complete(CategoryTable(CODES, KINDS, scores=SCORES, holes=gone))
+        impute(CategoryTable(CODES, KINDS, scores=SCORES, holes=gone))
 
 
 def test_networks_are_averaged_and_compared_by_blocks():
@@ -131,12 +131,12 @@ def test_nominal_columns_are_drawn_too():
     chains.sweep(truth, 50)
     gone = np.random.default_rng(1).random(chains.table.shape) < 0.2
     parts = {"scores": truth.variables.scores, "holes": gone}
-    found = complete(CategoryTable(np.where(gone, 0, chains.table), truth.kinds, **parts), n_imputations=5)
+    found = impute(CategoryTable(np.where(gone, 0, chains.table), truth.kinds, **parts), n_imputations=5)
     seen = ~gone[found.table.rows]
     np.testing.assert_array_equal(found.table.codes[seen], chains.table[found.table.rows][seen])
-    solution = two_stage(found.table, errors=False).solution
+    solution = two_stage(found.table).solution
     assert solution.edge_index.tolist() == truth.edge_index.tolist()
-    whole = two_stage(CategoryTable(chains.table, truth.kinds, scores=truth.variables.scores), errors=False).solution
+    whole = two_stage(CategoryTable(chains.table, truth.kinds, scores=truth.variables.scores)).solution
     np.testing.assert_allclose(solution.edge_values, whole.edge_values, rtol=0.2)
     drawn = gone[found.table.rows, 0]
     chances = found.network.probabilities(found.table)[0][drawn]

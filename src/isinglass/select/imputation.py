@@ -8,36 +8,24 @@ of some more networks then gives the completed table.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from isinglass.arguments import RandomSource, check_count, spawn_seeds
+from isinglass.arguments import RandomSource, spawn_seeds
 from isinglass.arrays import Bytes, FloatArray, Frozen, Mask
-from isinglass.data import BinaryTable, CategoryTable, read_binary, scaled_weights_of, to_weighted
-from isinglass.data.table import RowTable
-from isinglass.data.weights import kind_of
-from isinglass.errors import (
-    ConstantColumnWarning,
-    ConvergenceWarning,
-    DataError,
-    DataWarning,
-    LimitError,
-    setting,
-    suppress_warnings,
-    warn,
-)
+from isinglass.errors import ConvergenceWarning, DataError, DataWarning, LimitError, setting, suppress_warnings, warn
 from isinglass.names import default_names
 from isinglass.network import Network, pair_keys, pairs_of, union_keys
-from isinglass.results import Missing, Solution
-from isinglass.select.contract import Method, labels_of, run_method
-from isinglass.select.method import keep_penalty, run_quickly, solution_of
+from isinglass.results import Missing
+from isinglass.select.folds import labels_of
 from isinglass.select.refit import nearly_free
-from isinglass.select.two_stage import two_stage
+from isinglass.select.selector import Choice
+from isinglass.select.settings import Run
+from isinglass.select.tables import Table, has_two_values, unit_weight
 from isinglass.simulate.completions import CategoryChains, Completions, start_values
 
 FEW = 2
@@ -61,10 +49,10 @@ _SHOWN = 5
 class Imputation(Frozen):
     """A table whose missing cells were drawn several times, and how."""
 
-    #: the completed table, a BinaryTable or CategoryTable: rows without holes as they are, the others once per
+    #: the completed table: rows without holes as they are, the others once per
     #: imputation, with that share of their weight. Its ``rows`` are the numbers of the original rows, which folds and
-    #: resamples respect. Any path function, criterion or estimator can be given this table
-    table: Any
+    #: resamples respect. Anything that takes a table can be given this one
+    table: Table
     copies: NDArray[np.intp]  #: the imputation that each row belongs to; -1 for rows without holes, which belong to all
     missing: Mask  #: where the holes were, in the rows with at least one answer
     answered: NDArray[np.intp]  #: the numbers of these rows
@@ -112,7 +100,7 @@ class Imputation(Frozen):
         counts |= {"treatment": "impute", "n_left_out": self.n_empty, "n_imputations": self.n_imputations}
         return Missing(**counts, settled=self.settled, noise=self.noise, changes=self.changes.copy())
 
-    def tables(self) -> Iterator[Any]:
+    def tables(self) -> Iterator[Table]:
         """Yield the completed tables one by one, with their rows in the original order and their whole weights."""
         for number in range(self.n_imputations):
             rows = np.flatnonzero((self.copies == number) | (self.copies < 0))
@@ -123,12 +111,12 @@ class Imputation(Frozen):
                 part = replace(part, sample_weight=None if (whole == 1.0).all() else whole)
             yield part
 
-    def holes_of(self, table: RowTable) -> Mask:
+    def holes_of(self, table: Table) -> Mask:
         """Return where a table made of these rows has cells that were drawn."""
         if self.network is None:
             return np.zeros(table.shape, dtype=bool)
         assert table.rows is not None
-        return self.missing[np.searchsorted(self.answered, table.rows)]
+        return np.asarray(self.missing[np.searchsorted(self.answered, table.rows)])
 
     def __repr__(self) -> str:
         n_rows, n_columns = self.missing.shape
@@ -140,96 +128,52 @@ class Imputation(Frozen):
         )
 
 
-@dataclass(frozen=True, eq=False)
-class Completed:
-    """What a method made of a completed table."""
+class Model(Protocol):
+    """What estimates the networks that cells are drawn from: a `Method`."""
 
-    solution: Solution  # the network
-    result: Any  # all that the method returned
+    def choose(self, X: Table, *, groups: NDArray[Any] | None = None, run: Run = ...) -> Choice:
+        """Return the network of a table."""
+
+    def at(self, found: Choice, scale: float = 1.0) -> Model:
+        """Return the same at the penalty that was chosen."""
 
 
 def complete(
-    X: Any,
+    table: Table,
+    model: Model,
     *,
-    n_imputations: int = 10,
-    model: Method | None = None,
-    n_sweeps: int = 5,
-    max_rounds: int = 50,
-    sample_weight: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-    random_state: RandomSource = 0,
-    n_threads: int | None = None,
+    n_imputations: int,
+    n_sweeps: int,
+    max_rounds: int,
+    random_state: RandomSource,
+    groups: NDArray[Any] | None,
+    run: Run,
 ) -> Imputation:
-    """Draw the missing cells of a table from the network that the table itself supports.
-
-    Cells are drawn given the observed cells of their row, by Gibbs sampling, from a network that is estimated from the
-    completed table in turn: stochastic EM. Right if, given what was observed, a cell does not go missing because of
-    its own value (missing at random). Give the completed table to whatever estimates the network that is wanted.
-
-    Parameters
-    ----------
-    X : array, data frame, list of rows, BinaryTable or CategoryTable, shape (n_samples, n_features)
-        Table of 0, 1 and missing cells (NaN, None, masked; or a BinaryTable read with ``missing="impute"``); or a
-        table of categories with ``holes``.
-    n_imputations : int, default 10
-        How often each row with holes is completed.
-    model : callable, optional
-        What estimates the networks that cells are drawn from, as for `bootstrap`; by default `two_stage` without its
-        check by prediction. Its choice of edges counts: they are estimated again, almost without penalty.
-    n_sweeps : int, default 5
-        Sweeps over the missing cells from one round to the next; twice as many at the end.
-    max_rounds : int, default 50
-        Rounds after which this ends, settled or not: with a `ConvergenceWarning` if the network was still moving.
-    sample_weight : array-like of shape (n_samples,), optional
-        Row weights; by default those that a BinaryTable brings along.
-    groups : array-like of shape (n_samples,), optional
-        Rows with equal entries stay in one fold of the model, if that has folds.
-    random_state : int, Generator, RandomState, SeedSequence or None, default 0
-        Seed.
-    n_threads : int, optional
-        Threads of the sampler. The result does not depend on it.
-
-    Examples
-    --------
-    >>> from isinglass import simulate, two_stage
-    >>> X = simulate.exact_sample(simulate.chain_network(5, strength=2.0, fields="balanced"), 400, random_state=0)
-    >>> holes = np.where(np.random.default_rng(0).random(X.shape) < 0.2, np.nan, X)
-    >>> found = complete(holes, n_imputations=5)
-    >>> found.converged, found.n_imputations, round(found.table.sample_weight.sum())
-    (True, 5, 400)
-    >>> two_stage(found.table).solution.edge_index.tolist()
-    [[0, 1], [1, 2], [2, 3], [3, 4]]
-    """
-    count, sweeps = check_count("n_imputations", n_imputations), check_count("n_sweeps", n_sweeps)
-    data: RowTable = X if isinstance(X, CategoryTable) else read_binary(X, missing="impute")
-    weight = scaled_weights_of(data, sample_weight)
-    if weight is not data.sample_weight:
-        data = data.with_cells(np.asarray(data), sample_weight=weight, weight_kind=kind_of(weight, None))
-    holes = data.holes
+    """Draw the missing cells of a table from the network that the table itself supports; see `impute`."""
+    holes = table.holes
     if holes is None:
         none = np.empty(0, dtype=np.intp)
-        known = np.zeros(data.shape, dtype=bool), np.arange(len(data))
-        return Imputation(data, np.full(len(data), -1), *known, None, count, none, np.empty(0), -1, 0)
-    _check_answers(data, holes, count)
-    stack = _Stack.of(data, holes, weight, groups, count, random_state, n_threads)
-    most = check_count("max_rounds", max_rounds)
-    quick = run_quickly(model or functools.partial(two_stage, keep=0.0), None)
-    with suppress_warnings(ConstantColumnWarning, ConvergenceWarning):
-        network, networks, changes, settled = _run_rounds(stack, _Model(quick), sweeps, most)
+        known = np.zeros(table.shape, dtype=bool), np.arange(len(table))
+        return Imputation(table, np.full(len(table), -1), *known, None, n_imputations, none, np.empty(0), -1, 0)
+    _check_answers(table, holes, n_imputations)
+    stack = _Stack.of(table, holes, groups, n_imputations, random_state, run.n_threads)
+    with suppress_warnings(ConvergenceWarning):
+        network, networks, changes, settled = _run_rounds(stack, _Rounds(model, run.inside()), n_sweeps, max_rounds)
     if settled < 0:
         moves = f"the network that missing cells are drawn from still moves after {len(networks)} rounds"
         remedy = f"Raise {setting('max_rounds')}, or leave out columns with few answers."
         warn(ConvergenceWarning(f"{moves}. {remedy}"))
-    table, copies, _ = stack.take(range(count))
+    completed, copies, _ = stack.take(range(n_imputations))
     n_edges = np.array([found.n_edges for found in networks])
     answered = ~holes.all(axis=1)
-    numbers = (np.arange(len(data)) if data.rows is None else data.rows)[answered]
+    numbers = (np.arange(len(table)) if table.rows is None else table.rows)[answered]
     n_empty = int((~answered).sum())
-    return Imputation(table, copies, holes[answered], numbers, network, count, n_edges, changes, settled, n_empty)
+    drawn = (network, n_imputations, n_edges, changes, settled, n_empty)
+    return Imputation(completed, copies, holes[answered], numbers, *drawn)
 
 
-def _check_answers(data: RowTable, holes: Mask, n_imputations: int) -> None:
-    """Refuse columns that nobody answered and tables that would not fit; name columns with few answers."""
+def _check_answers(data: Table, holes: Mask, n_imputations: int) -> None:
+    """Refuse columns without any answer and tables that would not fit; name columns with few answers."""
     if holes.size * n_imputations > MOST_CELLS:
         must = f"n_imputations times the table must be at most {MOST_CELLS:.3g} cells"
         raise LimitError(f"{must}; got {holes.size * n_imputations:.3g}. Choose fewer imputations.")
@@ -248,55 +192,8 @@ def _check_answers(data: RowTable, holes: Mask, n_imputations: int) -> None:
         warn(DataWarning(f"{named}. Results for them rest on these few answers; consider leaving them out."))
 
 
-def impute_first(method: Method, **options: Any) -> Method:
-    """Return a method that completes a table before the given one is run on it; ``options`` are those of `complete`.
-
-    Examples
-    --------
-    >>> from isinglass import two_stage
-    >>> impute_first(two_stage, n_imputations=5).keywords["n_imputations"]
-    5
-    """
-    return functools.partial(_fit_completed, method=method, **options)
-
-
-def imputes(method: Method) -> bool:
-    """Return whether a method completes its table itself."""
-    return isinstance(method, functools.partial) and method.func is _fit_completed
-
-
-def keep_penalty_inside(method: Method, result: Any, scale: float = 1.0) -> Method:
-    """Return `keep_penalty` of a method, or of the one that is run on the table that it completes."""
-    if not imputes(method):
-        return keep_penalty(method, result, scale)
-    assert isinstance(method, functools.partial)
-    return functools.partial(method, method=keep_penalty(method.keywords["method"], result.result, scale))
-
-
-def _fit_completed(
-    X: Any,
-    *,
-    method: Method,
-    holes: Mask | None = None,
-    sample_weight: FloatArray | None = None,
-    groups: NDArray[Any] | None = None,
-    n_threads: int | None = None,
-    **options: Any,
-) -> Completed:
-    """Return what a method makes of a table with these holes, completed."""
-    table = X
-    if holes is not None:
-        table = replace(X, holes=holes) if isinstance(X, CategoryTable) else BinaryTable(np.asarray(X), holes=holes)
-    found = complete(table, sample_weight=sample_weight, groups=groups, n_threads=n_threads, **options)
-    labels = None
-    if groups is not None:
-        labels = groups if found.table.rows is None else groups[found.table.rows]
-    result = run_method(run_quickly(method, n_threads), found.table, groups=labels)
-    return Completed(solution_of(result, method, found.table), result)
-
-
 def _run_rounds(
-    stack: _Stack, model: _Model, n_sweeps: int, max_rounds: int
+    stack: _Stack, model: _Rounds, n_sweeps: int, max_rounds: int
 ) -> tuple[Network, list[Network], FloatArray, int]:
     """Return the network of the last draws, those of the rounds, their changes, and the round that settled (or -1)."""
     networks: list[Network] = []
@@ -319,35 +216,33 @@ def _run_rounds(
 
 
 @dataclass
-class _Model:
-    """What estimates the networks that cells are drawn from."""
+class _Rounds:
+    """What estimates the networks of the rounds, at a penalty that is chosen anew now and then."""
 
-    method: Method
-    kept: Method | None = None
+    model: Model
+    run: Run
+    kept: Model | None = None
 
-    def estimate(self, table: RowTable, groups: NDArray[Any], *, choose: bool) -> Network:
+    def estimate(self, table: Table, groups: NDArray[Any], *, choose: bool) -> Network:
         """Return the network of a completed table; ``choose``: choose the penalty anew, where that can be kept."""
-        method = self.method if choose or self.kept is None else self.kept
-        cells, weight = to_weighted(table, None)
-        result = run_method(method, table, groups=groups)
-        solution = solution_of(result, method, cells, weight)
-        if not solution.n_edges:
+        model = self.model if choose or self.kept is None else self.kept
+        found = model.choose(table, groups=groups, run=self.run)
+        if not found.solution.n_edges:
             self.kept = None  # a penalty without edges may be 0, and says nothing about the next table
-            return solution.network
-        if method is self.method:
+            return found.solution.network
+        if model is self.model:
             try:
-                self.kept = keep_penalty(method, result)
+                self.kept = model.at(found)
             except DataError:  # it has one per node, or none
                 self.kept = None
-        return nearly_free(solution, cells, weight, PRIOR).network
+        return nearly_free(table, found.solution, PRIOR).network
 
 
 @dataclass
 class _Stack:
     """Rows without holes, and copies of the others with the chains that redraw their holes."""
 
-    data: RowTable
-    weight: FloatArray | None
+    data: Table
     groups: NDArray[Any]  # of every row of the data
     whole: NDArray[np.intp]
     holed: NDArray[np.intp]
@@ -357,18 +252,17 @@ class _Stack:
     @classmethod
     def of(
         cls,
-        data: RowTable,
+        data: Table,
         holes: Mask,
-        weight: FloatArray | None,
-        groups: ArrayLike | None,
+        groups: NDArray[Any] | None,
         n_copies: int,
         random_state: RandomSource,
         n_threads: int | None,
     ) -> _Stack:
         """Return the rows that count, with random answers of the same column in their holes."""
         counted: Mask = np.asarray(~holes.all(axis=1))
-        if weight is not None:
-            counted = counted & (weight > 0.0)
+        if data.sample_weight is not None:
+            counted = counted & (data.sample_weight > 0.0)
         if not counted.any():
             raise DataError(f"{setting('X')} must have a row with an answer; got none.")
         holed, whole = (np.flatnonzero(counted & some) for some in (holes.any(axis=1), ~holes.any(axis=1)))
@@ -376,14 +270,14 @@ class _Stack:
         rng = np.random.default_rng(at_start)
         started = [start_values(np.asarray(data), holes, counted, rng)[holed] for _ in range(n_copies)]
         chains = make_chains(data, np.concatenate(started), np.tile(holes[holed], (n_copies, 1)), at_chains, n_threads)
-        return cls(data, weight, labels_of(groups, len(data)), whole, holed, n_copies, chains)
+        return cls(data, labels_of(groups, len(data)), whole, holed, n_copies, chains)
 
-    def take(self, copies: Sequence[int]) -> tuple[RowTable, NDArray[np.intp], NDArray[Any]]:
+    def take(self, copies: Sequence[int]) -> tuple[Table, NDArray[np.intp], NDArray[Any]]:
         """Return the rows without holes and some copies of the others, the copy each belongs to, and its group."""
         n = len(self.holed)
         places = np.concatenate([np.arange(k * n, (k + 1) * n) for k in copies])
         origin = np.concatenate([self.whole, np.tile(self.holed, len(copies))])
-        unit = np.ones(len(self.data)) if self.weight is None else self.weight
+        unit = unit_weight(self.data)
         share = np.concatenate([np.ones(len(self.whole)), np.full(len(places), 1.0 / len(copies))])
         table = self.data.with_cells(
             np.concatenate([np.asarray(self.data)[self.whole], self.chains.table[places]]),
@@ -398,12 +292,12 @@ class _Stack:
 
 
 def make_chains(
-    data: Any, cells: Bytes, missing: Mask, random_state: RandomSource, n_threads: int | None = None
+    data: Table, cells: Bytes, missing: Mask, random_state: RandomSource, n_threads: int | None = None
 ) -> Any:
     """Return chains that redraw the missing cells of rows with the columns of a table."""
-    if isinstance(data, CategoryTable):
-        return CategoryChains(cells, missing, random_state=random_state)
-    return Completions(cells, missing, random_state=random_state, n_threads=n_threads)
+    if has_two_values(data):
+        return Completions(cells, missing, random_state=random_state, n_threads=n_threads)
+    return CategoryChains(cells, missing, random_state=random_state)
 
 
 def distance(one: Network, other: Network) -> float:

@@ -1,22 +1,19 @@
 """Imputation: cells come from the network, nothing observed changes, bad tables have a defined result or message."""
 
-import functools
-
 import numpy as np
 import pytest
+from choices import cross_validate, select_ebic, stars, two_stage
 
-from isinglass import BinaryTable, bootstrap, ising_path, read_binary, simulate, stars, two_stage
+from isinglass import BinaryTable, Fixed, Method, bootstrap, impute, ising_path, read_binary, refit, simulate
 from isinglass.errors import ConvergenceWarning, DataError, LimitError
-from isinglass.select import cross_validate, select_ebic
-from isinglass.select import impute as module
-from isinglass.select.impute import complete, impute_first, imputes
-from isinglass.select.method import fit_at
+from isinglass.select import ImputationSettings, Run, ebic
+from isinglass.select import imputation as module
 
 CHAIN = simulate.chain_network(6, strength=2.0, fields="balanced")
 X = simulate.exact_sample(CHAIN, 400, random_state=0)
 GONE = np.random.default_rng(0).random(X.shape) < 0.2
 HOLES = np.where(GONE, np.nan, X)
-FOUND = complete(HOLES, n_imputations=4)
+FOUND = impute(HOLES, n_imputations=4)
 
 
 def test_observed_cells_stay_and_weights_add_up():
@@ -69,7 +66,7 @@ def test_imputing_recovers_the_chain_and_zero_does_not():
 
 
 def test_nothing_missing_gives_the_same_bits():
-    found = complete(X)
+    found = impute(X)
     assert found.converged
     assert found.network is None
     assert found.n_rounds == 0
@@ -77,21 +74,19 @@ def test_nothing_missing_gives_the_same_bits():
     np.testing.assert_array_equal(next(found.tables()).X, X)
     one, other = two_stage(found.table), two_stage(X)
     np.testing.assert_array_equal(one.solution.edge_values, other.solution.edge_values)
-    np.testing.assert_array_equal(one.edge_errors, other.edge_errors)
-    again = impute_first(two_stage)(X).solution
-    np.testing.assert_array_equal(again.edge_values, other.solution.edge_values)
+    np.testing.assert_array_equal(Method().fit(found.table).edge_errors, Method().fit(X).edge_errors)
 
 
 def test_same_seed_same_bits_on_any_threads():
-    again = complete(HOLES, n_imputations=4, n_threads=3)
+    again = impute(HOLES, n_imputations=4, run=Run(n_threads=3))
     np.testing.assert_array_equal(again.table.X, FOUND.table.X)
-    other = complete(HOLES, n_imputations=4, random_state=1)
+    other = impute(HOLES, n_imputations=4, random_state=1)
     assert (other.table.X != FOUND.table.X).any()
 
 
 def test_weights_of_the_table_are_shared_by_the_copies():
     weight = np.random.default_rng(2).integers(0, 3, len(X)).astype(float)
-    found = complete(BinaryTable(X, holes=GONE, sample_weight=weight), n_imputations=3)
+    found = impute(BinaryTable(X, holes=GONE, sample_weight=weight), n_imputations=3)
     sums = np.bincount(found.table.rows, weights=found.table.sample_weight, minlength=len(X))
     np.testing.assert_allclose(sums, weight)
     assert not np.isin(found.table.rows, np.flatnonzero(weight == 0)).any()
@@ -101,10 +96,10 @@ def test_weights_of_the_table_are_shared_by_the_copies():
 def test_every_criterion_takes_the_completed_table_and_keeps_copies_together(monkeypatch):
     table = FOUND.table
     held = []
-    from isinglass.select import cv
+    from isinglass.select import cross_validation
 
-    plain = cv._score_fold
-    monkeypatch.setattr(cv, "_score_fold", lambda *a: held.append(a[-2:]) or plain(*a))
+    plain = cross_validation._score_fold
+    monkeypatch.setattr(cross_validation, "_score_fold", lambda *a: held.append(a[-2:]) or plain(*a))
     choice = cross_validate(table, alphas=5, n_folds=4, random_state=0)
     assert choice.solution.n_edges >= 5
     assert len(held) == 4
@@ -119,32 +114,30 @@ def test_every_criterion_takes_the_completed_table_and_keeps_copies_together(mon
 def test_a_table_with_holes_is_refused_where_it_would_be_read_as_zeros():
     table = read_binary(HOLES, missing="impute")
     assert table.holes.sum() == table.n_missing == GONE.sum()
-    for function in (two_stage, ising_path, select_ebic):
-        with pytest.raises(DataError, match=r"still to be imputed.*complete\(X\)\.table"):
+    network = ising_path(X, [0.1])[0]
+    for function in (ising_path, lambda table: ebic(table, network), lambda table: refit(table, network)):
+        with pytest.raises(DataError, match=r"still to be imputed.*impute\(X\)\.table"):
             function(table)
     assert table[:10].n_missing == GONE[:10].sum()
 
 
 def test_bootstrap_imputes_in_every_resample():
     penalty = np.where(CHAIN.couplings != 0, 1.0, np.inf)
-    fixed = functools.partial(
-        fit_at, alpha=0.01 / len(X), path_function=functools.partial(ising_path, penalty_weights=penalty)
-    )
-    method = impute_first(fixed, model=fixed, n_imputations=3)
-    assert imputes(method)
-    assert not imputes(fixed)
+    fixed = Method(selector=Fixed(0.01 / len(X)), penalty_weights=penalty)
+    method = fixed.replace(imputation=ImputationSettings(model=fixed, n_imputations=3))
+    holes = read_binary(HOLES, missing="impute")
     options = {"n_boot": 16, "random_state": 0, "progress": False}
-    found = bootstrap(HOLES, method, **options)
-    several = bootstrap(HOLES, method, **options, n_jobs=2)
+    found = bootstrap(holes, method, **options)
+    several = bootstrap(holes, method, **options, n_jobs=2)
     np.testing.assert_array_equal(found.draws.toarray(), several.draws.toarray())
     low, high = found.edge_quantiles[0], found.edge_quantiles[-1]
     assert ((low < 2.0 + 0.8) & (high > 2.0 - 0.8)).all()
     whole = bootstrap(X, fixed, **options)
     assert (high - low).mean() > (whole.edge_quantiles[-1] - whole.edge_quantiles[0]).mean()
     # A table that says that it wants to be imputed needs no more words.
-    plain = bootstrap(read_binary(HOLES, missing="impute"), 0.05, n_boot=2, random_state=0, progress=False)
+    plain = bootstrap(holes, 0.05, n_boot=2, random_state=0, progress=False)
     assert plain.solution.n_edges >= 5
-    kept = bootstrap(read_binary(HOLES, missing="impute"), n_boot=2, reselect=False, random_state=0, progress=False)
+    kept = bootstrap(holes, n_boot=2, reselect=False, random_state=0, progress=False)
     assert kept.solution.n_edges >= 5
 
 
@@ -155,18 +148,18 @@ def test_a_column_without_an_answer_is_named():
     bad = HOLES.copy()
     bad[:, 3] = np.nan
     with pytest.raises(DataError, match=r"got none in 'x3'. Leave out"):
-        complete(bad)
+        impute(bad)
 
 
 def test_rows_without_an_answer_are_left_out_and_counted():
     bad = np.vstack([HOLES, np.full((7, 6), np.nan)])
-    found = complete(bad, n_imputations=2)
+    found = impute(bad, n_imputations=2)
     assert found.n_empty == 7
     assert found.table.rows.max() < len(HOLES)
     assert found.table.sample_weight.sum() == pytest.approx(len(HOLES))
     assert "7 rows without an answer left out" in repr(found)
     with pytest.raises(DataError, match="answer in every column"):
-        complete(np.full((5, 3), np.nan))
+        impute(np.full((5, 3), np.nan))
 
 
 def test_a_column_that_one_person_answered_is_named_and_has_no_certain_edge():
@@ -174,14 +167,14 @@ def test_a_column_that_one_person_answered_is_named_and_has_no_certain_edge():
     bad[1:, 3] = np.nan
     bad[0, 3] = 1.0
     with pytest.warns(UserWarning, match=r"fewer than 10 answers.*'x3' \(1\)"):
-        found = complete(bad, n_imputations=2)
+        found = impute(bad, n_imputations=2)
     assert found.table.X.shape[1] == 6
     assert np.isfinite(found.network.edge_values).all()
 
 
 def test_most_cells_missing_has_a_defined_result():
     gone = np.random.default_rng(3).random(X.shape) < 0.95
-    found = complete(np.where(gone, np.nan, X), n_imputations=2, max_rounds=12)
+    found = impute(np.where(gone, np.nan, X), n_imputations=2, max_rounds=12)
     assert found.missing_shares.min() > 0.5
     assert found.n_empty > 200
     assert np.isfinite(two_stage(found.table).solution.couplings).all()
@@ -189,14 +182,14 @@ def test_most_cells_missing_has_a_defined_result():
 
 def test_limits_and_rounds(monkeypatch):
     with pytest.warns(ConvergenceWarning, match="still moves after 2 rounds"):
-        found = complete(HOLES, n_imputations=2, max_rounds=2)
+        found = impute(HOLES, n_imputations=2, max_rounds=2)
     assert not found.converged
     assert np.isnan(found.noise)
     assert "NOT converged" in repr(found)
     with pytest.raises(DataError, match="n_imputations must be"):
-        complete(HOLES, n_imputations=0)
+        impute(HOLES, n_imputations=0)
     with pytest.raises(DataError, match="groups must have one entry per row"):
-        complete(HOLES, groups=[1, 2])
+        impute(HOLES, groups=[1, 2])
     monkeypatch.setattr(module, "MOST_CELLS", 1000)
     with pytest.raises(LimitError, match="fewer imputations"):
-        complete(HOLES)
+        impute(HOLES)

@@ -4,46 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from isinglass.arguments import RandomSource
 from isinglass.arrays import FloatArray, Frozen
-from isinglass.data import counted_table, over_rows, to_weighted, which_vary
 from isinglass.errors import ConstantColumnWarning, DataError, GridEndWarning, suppress_warnings
 from isinglass.evaluate.nodes import text_table
-from isinglass.results import Path, Solution
-from isinglass.select.contract import PathFunction
-from isinglass.select.cv import cross_validate
+from isinglass.results import Evidence, Path, Solution
+from isinglass.select.cross_validation import CrossValidation
 from isinglass.select.refit import nearly_free
 from isinglass.select.scoring import check_width, edge_price, sum_scores, warn_at_grid_end
-from isinglass.select.two_stage import TwoStage
-from isinglass.solve.path import ising_path
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class EbicSelection(Frozen):
-    """A path, the extended BIC of its solutions, and the one with the smallest."""
-
-    alpha: float  #: the choice
-    index: int  #: its number on the path
-    path: Path  #: all solutions
-    scores: FloatArray  #: EBIC of each
-    gamma: float  #: weight of the number of candidate networks
-    relaxed: bool = False  #: whether each network was judged by the unpenalized estimate on its edges
-
-    @property
-    def solution(self) -> Solution:
-        """The network at the chosen alpha."""
-        return self.path.solutions[self.index]
-
-    def __repr__(self) -> str:
-        kind = f"gamma={self.gamma:g}" + (", relaxed" if self.relaxed else "")
-        return (
-            f"EbicSelection({kind}: alpha={self.alpha:.6g}, number {self.index} of {len(self.path)}, "
-            f"{self.solution.n_edges} edges, ebic={self.scores[self.index]:.6g})"
-        )
+from isinglass.select.selector import Choice, Selector
+from isinglass.select.settings import Run, check_alphas, option, settings
+from isinglass.select.tables import Table, as_table, counted, sum_rows, varying, without_holes
+from isinglass.select.task import Alphas, PathSettings, Task
+from isinglass.select.two_stage import TwoStageChoice
 
 
 @overload
@@ -75,15 +53,15 @@ def ebic(
     mean) log pseudo-likelihood of the table. An edge counts twice, once for each of its two nodes. In a table with
     categories log N counts once for every parameter of an edge: one for two columns on a line, the product of
     categories − 1 where they are nominal; the term with γ counts once for the edge. Columns that are constant over the
-    rows of positive weight are left out of logPL and of p: their fields are not estimates, and they can be nobody's
-    neighbor.
+    rows of positive weight are left out of logPL and of p: their fields are not estimates, and no other column can
+    depend on them.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        The table of 0 and 1, or the CategoryTable, that the networks were estimated from.
+        The table that the networks were estimated from.
     path : Solution, Path or sequence of Solution
-        The networks to judge, from whichever path function.
+        The networks to judge, however they were estimated.
     gamma : float, default 0.25
         Weight of the number of candidate networks, not negative; 0 is the BIC, larger values choose fewer edges.
     relaxed : bool, default False
@@ -102,74 +80,85 @@ def ebic(
     >>> round(ebic(X, empty), 4)  # 2 · 20 cells · log 2
     27.7259
     """
-    table, weight = to_weighted(counted_table(X, sample_weight), None)
-    price = edge_price(table, weight, gamma)
-    varying = np.flatnonzero(which_vary(table, weight))
+    table = counted(without_holes(as_table(X, sample_weight)))
     solutions = [path] if isinstance(path, Solution) else list(path)
+    values = _ebic(table, solutions, gamma, relaxed)
+    return float(values[0]) if isinstance(path, Solution) else values
+
+
+def _ebic(table: Table, solutions: Sequence[Solution], gamma: float, relaxed: bool) -> FloatArray:
+    price, columns = edge_price(table, gamma), np.flatnonzero(varying(table))
     for solution in solutions:
         check_width(solution, table)
-    judged = _relax(solutions, table, weight) if relaxed else solutions
-    fitted = (over_rows(sum_scores, table, weight, estimate, varying) for estimate in judged)
-    values = [price.of(one) - 2.0 * float(score) for one, score in zip(solutions, fitted, strict=True)]
-    return values[0] if isinstance(path, Solution) else np.array(values)
+    judged = _relax(solutions, table) if relaxed else solutions
+    fitted = (sum_rows(table, sum_scores, estimate, columns) for estimate in judged)
+    return np.array([price.of(one) - 2.0 * float(score) for one, score in zip(solutions, fitted, strict=True)])
 
 
-def select_ebic(
-    X: ArrayLike,
-    *,
-    alphas: int | float | ArrayLike = 30,
-    gamma: float = 0.25,
-    relaxed: bool = False,
-    path_function: PathFunction = ising_path,
-    sample_weight: ArrayLike | None = None,
-) -> EbicSelection:
-    """Fit a path and choose its solution with the smallest extended BIC; of equal ones the sparsest.
+@settings
+class EBIC(Selector):
+    """The network on a path with the smallest extended BIC; of equal ones the sparsest.
 
     The relaxed criterion looks at the edges alone. Of consecutive alphas with the edges it chooses, the smallest is
     returned, which shrinks the couplings least. A `GridEndWarning` says if a better alpha may lie beyond the grid.
 
-    Parameters
-    ----------
-    X : array-like of shape (n_samples, n_features)
-        Table of 0 and 1, or a CategoryTable.
-    alphas : int, float or array-like, default 30
-        Number of log-spaced penalties from ``alpha_max`` down, or an explicit list.
-    gamma : float, default 0.25
-        As for `ebic`.
-    relaxed : bool, default False
-        As for `ebic`: finds the true edges more surely. The solutions on the path stay the penalized ones; `refit`
-        gives the unpenalized estimate of the choice.
-    path_function : callable, default ising_path
-        ``path_function(X, alphas, *, sample_weight)``; use `functools.partial` to set its other options.
-    sample_weight : array-like of shape (n_samples,), optional
-        Row weights, as for `ebic`.
-
     Examples
     --------
+    >>> from isinglass import Method
     >>> rng = np.random.default_rng(0)
     >>> a, b = rng.integers(0, 2, (2, 500))
-    >>> choice = select_ebic(np.column_stack([a, b, a ^ (rng.random(500) < 0.2)]), alphas=[0.2, 0.1, 0.02, 0.0])
+    >>> X = np.column_stack([a, b, a ^ (rng.random(500) < 0.2)])
+    >>> choice = Method(selector=EBIC(alphas=[0.2, 0.1, 0.02, 0.0])).choose(X)
     >>> choice.alpha, choice.solution.edge_index.tolist()
     (0.02, [[0, 2]])
     """
-    counted = counted_table(X, sample_weight)
-    table, weight = to_weighted(counted, None)
-    path = path_function(table, alphas, sample_weight=weight)
-    scores = ebic(counted, path, gamma=gamma, relaxed=relaxed)
-    index = int(scores.argmin())
-    warn_at_grid_end(path, index, "EBIC")
-    while relaxed and index + 1 < len(path) and np.array_equal(path[index].edge_index, path[index + 1].edge_index):
-        index += 1
-    return EbicSelection(path[index].alpha, index, path, scores, float(gamma), bool(relaxed))
+
+    name = "ebic"
+    alphas: Alphas = option(
+        default=30, help="Number of log-spaced penalties from alpha_max down, or an explicit list of them."
+    )
+    gamma: float = option(
+        default=0.25,
+        help="Weight of the number of candidate networks; 0 is the BIC, larger values choose fewer edges.",
+    )
+    relaxed: bool = option(
+        default=False,
+        help="Judge each network by the unpenalized estimate on its edges, which finds the true edges more surely.",
+    )
+    alpha_min_ratio: float = option(default=0.01, help="Smallest penalty over alpha_max, if alphas is a number.")
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "alphas", check_alphas(self.alphas))
+
+    @property
+    def words(self) -> str:
+        """How it is set, in words."""
+        return f"EBIC, gamma {self.gamma:g}{', relaxed' if self.relaxed else ''}"
+
+    def choose(self, task: Task) -> Choice:
+        """Return the network with the smallest EBIC."""
+        path = task.path(self.alphas, alpha_min_ratio=self.alpha_min_ratio)
+        scores = _ebic(task.table, path.solutions, self.gamma, self.relaxed)
+        index = int(scores.argmin())
+        warn_at_grid_end(path, index, "EBIC")
+        while (
+            self.relaxed
+            and index + 1 < len(path)
+            and np.array_equal(path[index].edge_index, path[index + 1].edge_index)
+        ):
+            index += 1
+        said = {"gamma": float(self.gamma), "relaxed": bool(self.relaxed)}
+        evidence = Evidence(kind="ebic", alphas=path.alphas, values=scores, choice=index, settings=said)
+        return Choice(path.solutions[index], path, evidence)
 
 
-def _relax(solutions: Sequence[Solution], table: Any, weight: FloatArray | None) -> Iterator[Solution]:
+def _relax(solutions: Sequence[Solution], table: Table) -> Iterator[Solution]:
     """Yield the nearly unpenalized estimate on every network's edges."""
     previous: Solution | None = None
     for solution in solutions:
         if previous is None or not np.array_equal(previous.edge_index, solution.edge_index):
             with suppress_warnings(ConstantColumnWarning):  # the path has given it
-                estimate = nearly_free(solution, table, weight)
+                estimate = nearly_free(table, solution)
         previous = solution
         yield estimate
 
@@ -208,13 +197,16 @@ class CriteriaComparison(Frozen):
 def compare_criteria(
     X: ArrayLike,
     *,
-    alphas: int | float | ArrayLike = 30,
+    alphas: Alphas = 30,
     gammas: Sequence[float] = (0.0, 0.25, 0.5),
     ebic_gamma: float = 0.25,
-    others: Mapping[str, float | TwoStage] | None = None,
-    path_function: PathFunction = ising_path,
+    others: Mapping[str, float | TwoStageChoice] | None = None,
+    paths: PathSettings = PathSettings(),
+    alpha_min_ratio: float = 0.01,
+    n_folds: int = 10,
+    random_state: RandomSource = 0,
     sample_weight: ArrayLike | None = None,
-    **folds: Any,
+    run: Run = Run(),
 ) -> CriteriaComparison:
     """Show what EBIC, cross-validation and any other criterion choose from one path, beside other networks.
 
@@ -223,56 +215,60 @@ def compare_criteria(
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        Table of 0 and 1.
-    alphas, path_function, sample_weight
-        As for `select_ebic`.
+        A 0/1 or categorical table, or anything that is read as one.
+    alphas, alpha_min_ratio, n_folds, random_state
+        As for `CrossValidation`.
     gammas : sequence of float
         One EBIC row for each.
     ebic_gamma : float, default 0.25
         Gamma of the column that judges all rows.
-    others : mapping from str to float or TwoStage, optional
+    others : mapping from str to float or TwoStageChoice, optional
         Alphas chosen elsewhere, such as ``{"StARS": stability.alpha}``, which get a row each, and a place on the path;
-        and what `two_stage` found, which has folds of its own.
-    **folds
-        ``n_folds``, ``n_repeats``, ``random_state``, ``n_jobs``, ``checkpoint`` and ``progress`` of `cross_validate`.
+        and what `TwoStage` chose, which has folds of its own.
+    paths : PathSettings or Method, optional
+        How pairs are estimated.
+    sample_weight : array-like of shape (n_samples,), optional
+        Row weights.
+    run : Run, optional
+        How the folds are run.
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
     >>> a, b = rng.integers(0, 2, (2, 500))
     >>> X = np.column_stack([a, b, a ^ (rng.random(500) < 0.2)])
-    >>> compare_criteria(X, alphas=[0.2, 0.1, 0.02, 0.01, 0.0], gammas=[0.5], others={"mine": 0.05}, random_state=0)
+    >>> compare_criteria(X, alphas=[0.2, 0.1, 0.02, 0.01, 0.0], gammas=[0.5], others={"mine": 0.05})
     criterion   alpha  edges  positive  EBIC (γ=0.25)  held-out
     EBIC γ=0.5   0.01      1         1         1681.5   -1.6805
     CV best      0.01      1         1         1681.5   -1.6805
     CV 1se       0.05      1         1         1695.5   -1.6916
     mine         0.05      1         1         1695.5   -1.6916
     """
-    counted = counted_table(X, sample_weight)
-    table, weight = to_weighted(counted, None)
-    fits = {name: found for name, found in (others or {}).items() if isinstance(found, TwoStage)}
-    named = {str(name): float(alpha) for name, alpha in (others or {}).items() if not isinstance(alpha, TwoStage)}
+    table = counted(without_holes(as_table(X, sample_weight)))
+    task = Task(table, paths, run=run)
+    fits = {name: found for name, found in (others or {}).items() if isinstance(found, TwoStageChoice)}
+    named = {str(name): float(alpha) for name, alpha in (others or {}).items() if not isinstance(alpha, TwoStageChoice)}
     for name, alpha in named.items():
         if not (np.isfinite(alpha) and alpha >= 0):
             must = "others must map names to alphas that are finite and not negative"
             raise DataError(f"{must}; got {name!r}: {alpha!r}.")
     grid = alphas
     if named:  # with those chosen elsewhere among them
-        path = path_function(table, alphas, sample_weight=weight)
+        path = task.path(alphas, alpha_min_ratio=alpha_min_ratio)
         grid = np.union1d([solution.alpha for solution in path], list(named.values()))
+    selector = CrossValidation(grid, n_folds=n_folds, random_state=random_state, alpha_min_ratio=alpha_min_ratio)
     with suppress_warnings(GridEndWarning):  # given below, for all criteria alike
-        cv = cross_validate(counted, alphas=grid, path_function=path_function, **folds)
-    scores = {gamma: ebic(counted, cv.path, gamma=gamma) for gamma in gammas}
-    chosen = {f"EBIC γ={gamma:g}": int(found.argmin()) for gamma, found in scores.items()}
-    chosen |= {"CV best": cv.choose("best"), "CV 1se": cv.choose("1se")}
+        cv = selector.choose(task)
+    found = cv.path
+    chosen = {f"EBIC γ={gamma:g}": int(ebic(table, found, gamma=gamma).argmin()) for gamma in gammas}
+    chosen |= {"CV best": cv.best("best"), "CV 1se": cv.best("1se")}
     for name, number in chosen.items():
-        warn_at_grid_end(cv.path, number, name)
-    chosen |= {name: int(np.abs(cv.alphas - alpha).argmin()) for name, alpha in named.items()}
-    judged = ebic(counted, cv.path, gamma=ebic_gamma)
-    rows = [(name, cv.path.solutions[k], judged[k], cv.mean[k]) for name, k in chosen.items()]
-    for name, found in fits.items():
-        value = ebic(counted, found.solution, gamma=ebic_gamma)
-        rows.insert(0, (name, found.solution, value, found.held_out))
+        warn_at_grid_end(found, number, name)
+    chosen |= {name: int(np.abs(found.alphas - alpha).argmin()) for name, alpha in named.items()}
+    judged = ebic(table, found, gamma=ebic_gamma)
+    rows = [(name, found.solutions[k], judged[k], cv.mean[k]) for name, k in chosen.items()]
+    for name, fit in fits.items():
+        rows.insert(0, (name, fit.solution, ebic(table, fit.solution, gamma=ebic_gamma), fit.held_out))
     names, solutions, values, held_out = zip(*rows, strict=True)
     return CriteriaComparison(
         names,
@@ -282,5 +278,5 @@ def compare_criteria(
         np.array(values),
         np.array(held_out),
         float(ebic_gamma),
-        cv.path,
+        found,
     )

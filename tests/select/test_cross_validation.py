@@ -4,24 +4,26 @@ import math
 
 import numpy as np
 import pytest
+from choices import FunctionPaths, cross_validate
 
-from isinglass import Path, Solution, ising_path, nodewise_path, simulate
+from isinglass import Path, Solution, ising_path, simulate
 from isinglass.arguments import spawn_seeds
 from isinglass.errors import DataError, GridEndWarning
-from isinglass.select import cross_validate
+from isinglass.select.tables import unit_weight
 
-cv_module = importlib.import_module("isinglass.select.cv")
+cv_module = importlib.import_module("isinglass.select.cross_validation")
 
 
-def count_ones_path(X, alphas, *, sample_weight=None):
+def count_ones_path(table, alphas):
     """Fields of (1 + ones) / (2 + rows), scaled down by alpha: a path whose scores can be written down."""
-    weight = np.ones(len(X)) if sample_weight is None else sample_weight
+    weight, X = unit_weight(table), np.asarray(table)
     share = (1 + weight @ X) / (2 + weight.sum())
     grid = [0.5, 0.25, 0.0] if isinstance(alphas, int) else sorted(alphas, reverse=True)
     p = X.shape[1]
     return Path(tuple(Solution.from_dense(a, np.zeros((p, p)), (1 - a) * np.log(share / (1 - share))) for a in grid))
 
 
+COUNTED = FunctionPaths(count_ones_path)
 TINY = np.array([[1, 0], [1, 1], [0, 1], [1, 0], [1, 1], [1, 0], [0, 0]])
 
 
@@ -47,15 +49,9 @@ def scores_by_hand(n_folds, n_repeats, random_state, weights):
 
 @pytest.mark.parametrize("weights", [None, [1, 2, 1, 3, 1, 1, 2]])
 def test_scores_by_hand(weights):
-    found = cross_validate(
-        TINY,
-        n_folds=3,
-        n_repeats=2,
-        path_function=count_ones_path,
-        sample_weight=weights,
-        groups=range(7),  # rows are held out as a whole, counts or not
-        random_state=5,
-    )
+    # Rows are held out as a whole, counts or not.
+    options = {"paths": COUNTED, "sample_weight": weights, "groups": range(7), "random_state": 5}
+    found = cross_validate(TINY, n_folds=3, n_repeats=2, **options)
     scores, held = scores_by_hand(3, 2, 5, weights or [1] * 7)
     np.testing.assert_allclose(found.scores, scores, rtol=1e-13)
     np.testing.assert_allclose(found.fold_weights, held)
@@ -66,7 +62,7 @@ def test_scores_by_hand(weights):
         means.append(mean)
     np.testing.assert_allclose(found.mean, np.mean(means, axis=0), rtol=1e-13)
     np.testing.assert_allclose(found.standard_error, np.sqrt(np.mean(variances, axis=0)), rtol=1e-12)
-    assert found.alphas.tolist() == [0.5, 0.25, 0.0]
+    assert found.path.alphas.tolist() == [0.5, 0.25, 0.0]
     assert found.index == found.mean.argmax()
 
 
@@ -91,10 +87,10 @@ def test_one_standard_error_rule():
     mean, error = cv_module._mean_and_error(scores, np.ones((1, 2)))
     np.testing.assert_allclose(mean, [-4, -2.15, -2.1, -2.15])
     assert error[2] == pytest.approx(0.1)
-    assert cv_module._choose(mean, error, "best") == 2
-    assert cv_module._choose(mean, error, "1se") == 1
-    assert cv_module._choose(np.array([-3.0, -2.05, -2.0]), np.full(3, 0.1), "1se") == 1
-    assert cv_module._choose(np.array([-3.0, -2.15, -2.0]), np.full(3, 0.1), "1se") == 2
+    assert cv_module._best(mean, error, "best") == 2
+    assert cv_module._best(mean, error, "1se") == 1
+    assert cv_module._best(np.array([-3.0, -2.05, -2.0]), np.full(3, 0.1), "1se") == 1
+    assert cv_module._best(np.array([-3.0, -2.15, -2.0]), np.full(3, 0.1), "1se") == 2
 
 
 @pytest.fixture(scope="module")
@@ -106,7 +102,7 @@ def test_choice_and_rules(table):
     best = cross_validate(table, alphas=20, n_folds=5, random_state=0)
     sparse = cross_validate(table, alphas=20, n_folds=5, rule="1se", random_state=0)
     assert best.scores.tobytes() == sparse.scores.tobytes()
-    assert (best.index, sparse.index) == (best.choose("best"), best.choose("1se"))
+    assert (best.index, sparse.index) == (best.best("best"), best.best("1se"))
     assert sparse.alpha > best.alpha
     assert sparse.solution.n_edges <= best.solution.n_edges
     assert best.n_constant == 0
@@ -148,8 +144,8 @@ def test_zero_weights_are_never_held_out(table):
     assert found.fold_weights.tolist() == [[50.0] * 4]
 
 
-def test_any_path_function(table):
-    found = cross_validate(table, alphas=10, n_folds=3, path_function=nodewise_path, random_state=0)
+def test_any_estimator(table):
+    found = cross_validate(table, alphas=10, n_folds=3, estimator="nodewise", random_state=0)
     assert found.scores.shape == (1, 3, 10)
 
 
@@ -167,16 +163,12 @@ def test_checkpoint_resumes_and_refuses(table, tmp_path):
     assert file.stat().st_mtime_ns == changed  # nothing was computed again
     with pytest.raises(DataError, match="differs in random_state"):
         run(alphas=[0.1, 0.02, 0.0], random_state=1)
-    with pytest.raises(DataError, match="the path of X"):
-        run(
-            alphas=[0.1, 0.02, 0.0],
-            random_state=0,
-            path_function=functools.partial(ising_path, penalty_weights="standardized"),
-        )
+    with pytest.raises(DataError, match=r"differs in paths\.penalty_weights"):
+        run(alphas=[0.1, 0.02, 0.0], random_state=0, penalty_weights="standardized")
 
 
 def test_given_splits_are_used_and_random_ones_can_be_given(table):
-    options = {"alphas": [0.1, 0.02, 0.0], "path_function": ising_path}
+    options = {"alphas": [0.1, 0.02, 0.0]}
     random = cross_validate(table, n_folds=3, random_state=4, **options)
     (seed,) = spawn_seeds(4, 1)
     folds = np.array_split(np.random.default_rng(seed).permutation(len(table)), 3)
@@ -190,21 +182,21 @@ def test_splits_leave_out_rows_of_weight_zero():
     found = cross_validate(
         TINY,
         splits=[([0, 1, 2, 6], [3, 4, 6]), ([3, 4], [0, 1, 5])],
-        path_function=count_ones_path,
+        paths=COUNTED,
         sample_weight=weights,
     )
     assert found.fold_weights.tolist() == [[2.0, 2.0]]
     fewer = cross_validate(
         TINY[1:6],
         splits=[([0, 1], [2, 3]), ([2, 3], [0, 4])],
-        path_function=count_ones_path,
+        paths=COUNTED,
         sample_weight=weights[1:6],
     )
     np.testing.assert_allclose(found.scores, fewer.scores, rtol=1e-14)
 
 
 def test_a_checkpoint_of_other_splits_is_refused(tmp_path):
-    options = {"path_function": count_ones_path, "checkpoint": tmp_path / "cv.npz"}
+    options = {"paths": COUNTED, "checkpoint": tmp_path / "cv.npz"}
     cross_validate(TINY, splits=[([0, 1], [2]), ([2], [0, 1])], **options)
     with pytest.raises(DataError, match="differs in random_state"):
         cross_validate(TINY, splits=[([0, 1], [3]), ([2], [0, 1])], **options)
@@ -231,4 +223,4 @@ def test_a_checkpoint_of_other_splits_is_refused(tmp_path):
 )
 def test_bad_options(options, message):
     with pytest.raises(DataError, match=message):
-        cross_validate(TINY, path_function=count_ones_path, **({"n_folds": 3} | options))
+        cross_validate(TINY, paths=COUNTED, **({"n_folds": 3} | options))

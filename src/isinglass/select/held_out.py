@@ -11,20 +11,21 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from isinglass.arguments import RandomSource, as_generator
 from isinglass.arrays import FloatArray
-from isinglass.data import CategoryTable, PartedTable, count_categories, count_columns, over_rows
 from isinglass.data.parts import Fold
-from isinglass.errors import ConstantColumnWarning, DataError, suppress_warnings
+from isinglass.errors import DataError
 from isinglass.machine import thread_count
 from isinglass.network import Network
 from isinglass.objective import smoothed_field
 from isinglass.results import Solution
-from isinglass.select.contract import divide_counts, fixed_option, labels_of, with_option
+from isinglass.select.folds import Part, count_units, split_rows
 from isinglass.select.scoring import path_scores, row_scores
-from isinglass.select.stages import Case, Stage
+from isinglass.select.stages import Stage
+from isinglass.select.tables import category_counts, has_two_values, is_in_memory, ones, sum_rows
+from isinglass.select.task import Task
 from isinglass.select.tasks import kernel_threads, run_tasks
 
 EXPONENTS = (1.0, 0.5)
@@ -32,9 +33,9 @@ EXPONENTS = (1.0, 0.5)
 WIDEST = 30.0
 """Networks of stage 1 are judged by prediction from this multiple of its alpha down."""
 SMALL = 20_000
-"""Cells of a table whose folds are fitted before others could have been asked to help."""
+"""Cells of a table below which starting workers costs more than it saves."""
 LOOSE = 1e-5
-"""Tolerance of the path function in the folds of a table with categories: their scores are compared, not returned."""
+"""Least tolerance in the folds of a table with categories: their scores are compared, not returned."""
 THIN = 3
 """One in so many networks of stage 2 is judged by prediction, and the choice of the EBIC."""
 
@@ -43,11 +44,9 @@ THIN = 3
 class Judge:
     """Scores networks by rows that were left out: each fold repeats both stages on the other rows."""
 
-    case: Case
+    task: Task
     first: Solution
-    folds: Sequence[NDArray[Any] | Fold]  # rows by number, or how many of each
-    n_jobs: int | None
-    progress: bool | None
+    folds: Sequence[Part | Fold]
     reference: float = 0.0  # alpha that the EBIC chose in stage 2, whose network others are compared with row by row
     known: Sequence[dict[str, Any]] = ()  # stage 1 and the reference in every fold, once they were fitted
     errors: list[FloatArray] = field(default_factory=list)  # of the differences from the reference, per stage
@@ -61,25 +60,25 @@ class Judge:
         """Return the stages with their held-out gains."""
         asked = [_judged(stage, self.first.alpha) for stage in stages]
         wanted = [(stage.exponent, stage.path.alphas[k]) for stage, k in zip(stages, asked, strict=True)]
-        threads = self._fold_threads()
-        inside = kernel_threads(self.n_jobs) if threads == 1 else 1
-        path_function = with_option(self.case.path_function, "n_threads", inside)
-        if isinstance(self.case.table, CategoryTable):
-            path_function = with_option(path_function, "tol", LOOSE)
-        case = replace(self.case, path_function=path_function)
+        threads, run = self._fold_threads(), self.task.run.replace(checkpoint=None)
+        if math.prod(self.task.table.shape) < SMALL:
+            run = run.replace(n_jobs=1)
+        inside = kernel_threads(run.n_jobs) if threads == 1 else 1
+        paths = self.task.paths
+        if not has_two_values(self.task.table):
+            paths = paths.replace(tol=max(paths.tolerance, LOOSE))
+        fold = self.task.replace(paths=paths, run=run.inside(inside), groups=None)
         known = self.known or [{}] * len(self.folds)
         alphas = (self.first.alpha, self.reference)
-        tasks = [(case, held, alphas, wanted, before) for held, before in zip(self.folds, known, strict=True)]
-        if isinstance(case.table, PartedTable):  # one after the other: the parts are what is worked on side by side
+        tasks = [(fold, held, alphas, wanted, before) for held, before in zip(self.folds, known, strict=True)]
+        if not is_in_memory(self.task.table):  # one after the other: the parts are what is worked on side by side
             self.known = [_score_fold(*task) for task in tasks]
         elif threads > 1:
             with ThreadPoolExecutor(threads) as pool:  # each with what is suppressed here
                 started = [pool.submit(copy_context().run, partial(_score_fold, *task)) for task in tasks]
                 self.known = [future.result() for future in started]
         else:
-            self.known = run_tasks(
-                _score_fold, tasks, n_jobs=self.n_jobs, progress=self.progress, description="Cross-validation"
-            )
+            self.known = run_tasks(_score_fold, tasks, "folds", "Cross-validation", run=run)
         judged = []
         for number, (stage, k) in enumerate(zip(stages, asked, strict=True)):
             gains, errors = np.full((2, len(stage.path)), np.nan)
@@ -94,10 +93,10 @@ class Judge:
 
         Its paths are too short for the threads of the kernels and too long to wait for each other.
         """
-        table = self.case.table
-        if not isinstance(table, CategoryTable) or math.prod(table.shape) >= SMALL:
+        table = self.task.table
+        if has_two_values(table) or math.prod(table.shape) >= SMALL:
             return 1
-        return min(thread_count(fixed_option(self.case.path_function, "n_threads")), len(self.folds))
+        return min(thread_count(self.task.run.n_threads), len(self.folds))
 
     def best(self, stages: Sequence[Stage]) -> tuple[float, float]:
         """Return the best gain, at least that of no edges, and the standard error of its lead over the reference."""
@@ -109,11 +108,11 @@ class Judge:
         return 0.0, float(self._error(-self._mean("reference"), "square"))
 
     def _mean(self, name: str) -> Any:
-        return sum(result[name] for result in self.known) / self.case.n_rows
+        return sum(result[name] for result in self.known) / self.task.n_rows
 
     def _error(self, difference: Any, squares: str) -> Any:
         """Return the standard error of a mean difference, given the name of the sums of squares."""
-        return np.sqrt(np.maximum(self._mean(squares) - difference**2, 0.0) / self.case.n_rows)
+        return np.sqrt(np.maximum(self._mean(squares) - difference**2, 0.0) / self.task.n_rows)
 
 
 def _judged(stage: Stage, alpha: float) -> NDArray[np.intp]:
@@ -128,8 +127,8 @@ def _judged(stage: Stage, alpha: float) -> NDArray[np.intp]:
 
 
 def _score_fold(
-    case: Case,
-    held_out: NDArray[np.intp] | Fold,
+    task: Task,
+    held_out: Part | Fold,
     alphas: tuple[float, float],
     wanted: Sequence[tuple[float, FloatArray]],
     known: dict[str, Any],
@@ -138,20 +137,19 @@ def _score_fold(
 
     The first time, stage 1 is fitted at its alpha, and the reference at that of stage 2; both are handed on.
     """
-    training, held = case.split(held_out)
+    training, held = task.split(held_out)
     first, reference = known.get("first"), known.get("best of stage 2")
     paths: list[Sequence[Solution]] = []
-    with suppress_warnings(ConstantColumnWarning):
-        for exponent, some in wanted:
-            if exponent == 0.0:
-                path = training.follow(np.union1d(some, alphas[:1]))
-                first, path = path[-1], path[-len(some) :]
-            else:
-                path = training.follow(some, exponent, first)
-            paths.append(path.solutions)
-            if exponent == EXPONENTS[0]:
-                reference = path[[solution.alpha for solution in path].index(alphas[1])]
-    sums = over_rows(_score_rows, held.table, held.weight, _without_edges(training), reference, paths)
+    for exponent, some in wanted:
+        if exponent == 0.0:
+            path = training.stage(np.union1d(some, alphas[:1]))
+            first, path = path[-1], path[-len(some) :]
+        else:
+            path = training.stage(some, exponent, first)
+        paths.append(path.solutions)
+        if exponent == EXPONENTS[0]:
+            reference = path[[solution.alpha for solution in path].index(alphas[1])]
+    sums = sum_rows(held.table, _score_rows, _without_edges(training), reference, paths)
     return {"first": first, "best of stage 2": reference, **sums}
 
 
@@ -174,35 +172,25 @@ def _score_rows(
     return sums
 
 
-def _without_edges(case: Case) -> Solution:
+def _without_edges(task: Task) -> Solution:
     """Return the network of independent columns, with smoothed fields."""
-    if isinstance(case.table, CategoryTable):
-        logs = [np.log(counts + 0.5) for counts in count_categories(case.table, case.weight)]
+    table = task.table
+    if not has_two_values(table):
+        logs = [np.log(counts + 0.5) for counts in category_counts(table)]
         fields = [log[1:] - log[0] for log in logs]
-        return Solution(Network(fields, [], [], variables=case.table.variables), np.inf)
-    ones = count_columns(case.table, case.weight)[0]
-    return Solution(Network(smoothed_field(ones, case.n_rows), [], []), np.inf)
+        return Solution(Network(fields, [], [], variables=table.variables), np.inf)
+    return Solution(Network(smoothed_field(ones(table), task.n_rows), [], []), np.inf)
 
 
-def split_folds(
-    table: Any, weight: FloatArray | None, groups: ArrayLike | None, n_folds: int, random_state: RandomSource
-) -> Sequence[NDArray[Any] | Fold]:
-    """Return the rows that each fold holds out; rows of one group together, rows of weight zero nowhere.
-
-    Of counts, how many of each.
-    """
-    if isinstance(table, PartedTable):
-        if groups is not None:
+def make_folds(task: Task, n_folds: int, random_state: RandomSource) -> Sequence[Part | Fold]:
+    """Return what each fold holds out; none if there are fewer than two rows or groups."""
+    if not is_in_memory(task.table):
+        if task.groups is not None:
             raise DataError("groups must be None for a table in parts; got groups. Keep a group within one row.")
         seed = int(as_generator(random_state).integers(2**32))
         return [Fold(seed, n_folds, k, held=True) for k in range(n_folds)]
-    rng = as_generator(random_state)
-    divided = divide_counts(weight, n_folds, rng) if groups is None else None
-    if divided is not None:
-        return [held for held in divided if held.any()]
-    rows = np.arange(len(table)) if weight is None else np.flatnonzero(weight)
-    known, group = np.unique(labels_of(groups, len(table))[rows], return_inverse=True)
-    if len(known) < 2:
+    known = count_units(task.table, task.groups)
+    if known < 2:
         return []
-    parts = np.array_split(rng.permutation(len(known)), min(n_folds, len(known)))
-    return [rows[np.isin(group, part)] for part in parts]
+    parts = split_rows(task.table, task.groups, min(n_folds, known), as_generator(random_state))
+    return [part if part.dtype.kind == "f" else np.sort(part) for part in parts if part.any() or part.dtype.kind == "i"]

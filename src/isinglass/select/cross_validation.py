@@ -1,0 +1,197 @@
+"""Cross-validation of the log pseudo-likelihood, repeated if asked for, with the one-standard-error rule."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from isinglass.arguments import MOST_TASKS, RandomSource, check_count, spawn_seeds
+from isinglass.arrays import FloatArray
+from isinglass.errors import ArgumentError, DataError, setting
+from isinglass.results import Evidence, Path
+from isinglass.select.folds import Part, check_splits, count_units, split_rows
+from isinglass.select.scoring import row_scores, warn_at_grid_end
+from isinglass.select.selector import Choice, Selector
+from isinglass.select.settings import check_alphas, identify, option, settings
+from isinglass.select.tables import Table, take_part, unit_weight, varying, weighted_rows, whole
+from isinglass.select.task import Alphas, Task
+from isinglass.select.tasks import kernel_threads, run_tasks
+
+RULES = ("best", "1se")
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class CrossValidationChoice(Choice):
+    """Held-out scores along a path, and the choice they lead to."""
+
+    path: Path  #: solutions on the whole table
+    rule: str  #: how it was chosen, "best" or "1se"
+    scores: FloatArray  #: mean log pseudo-likelihood per held-out row, shape (n_repeats, n_folds, n_alphas)
+    fold_weights: FloatArray  #: sum of the weights of the rows held out, shape (n_repeats, n_folds)
+    n_constant: int  #: training parts in which a column was constant that varies in the whole table
+
+    @property
+    def mean(self) -> FloatArray:
+        """Mean held-out score per alpha: every row counts once (or with its weight) in each repeat."""
+        return _mean_and_error(self.scores, self.fold_weights)[0]
+
+    @property
+    def standard_error(self) -> FloatArray:
+        """Standard error of the mean per alpha, from the spread between the folds of a repeat.
+
+        Repeats do not add rows: their errors are averaged (as variances), not divided by their number.
+        """
+        return _mean_and_error(self.scores, self.fold_weights)[1]
+
+    def best(self, rule: str) -> int:
+        """Return the number of the alpha that a rule chooses."""
+        return _best(self.mean, self.standard_error, rule)
+
+    def __repr__(self) -> str:
+        repeats = f"{self.scores.shape[0]} × " if self.scores.shape[0] > 1 else ""
+        return (
+            f'CrossValidationChoice({repeats}{self.scores.shape[1]} folds, rule "{self.rule}": alpha={self.alpha:.6g}, '
+            f"number {self.index} of {len(self.path)}, {self.solution.n_edges} edges, "
+            f"held-out score {self.mean[self.index]:.6g} ± {self.standard_error[self.index]:.2g})"
+        )
+
+
+@settings
+class CrossValidation(Selector):
+    """The network on a path with the best log pseudo-likelihood of rows that were left out of the fit.
+
+    All folds use the alphas of the whole table. A column that is constant in a training part gets no edges and a
+    smoothed field there, so that every held-out score is finite; such parts are counted.
+
+    Cross-validation looks for the best prediction, not for the right network: it tends to keep false edges. The rule
+    "1se" is sparser, and `EBIC` usually sparser still. A `GridEndWarning` says if a better alpha may lie beyond the
+    grid. Counts are divided among the folds; a row with a sampling weight is held out as a whole.
+
+    Examples
+    --------
+    >>> from isinglass import Method
+    >>> rng = np.random.default_rng(0)
+    >>> a, b = rng.integers(0, 2, (2, 500))
+    >>> X = np.column_stack([a, b, a ^ (rng.random(500) < 0.2)])
+    >>> cv = Method(selector=CrossValidation(alphas=[0.2, 0.1, 0.02, 0.01, 0.0], rule="1se")).choose(X)
+    >>> cv.alpha, cv.solution.edge_index.tolist(), cv.scores.shape
+    (0.02, [[0, 2]], (1, 10, 5))
+    """
+
+    name = "cv"
+    alphas: Alphas = option(
+        default=30, help="Number of log-spaced penalties from alpha_max down, or an explicit list of them."
+    )
+    n_folds: int = option(
+        default=10, help="Parts into which the rows of positive weight are split at random, as equal as possible."
+    )
+    n_repeats: int = option(default=1, help="Number of such splits.")
+    splits: Any = option(  # Any: pairs in any form, or a splitter of scikit-learn
+        default=None,
+        help="Pairs of row numbers, training and held out, in place of random folds; or a splitter of scikit-learn.",
+        droppable=True,
+    )
+    rule: str = option(
+        default="best",
+        help='"best": the largest mean score; "1se": the sparsest network within one standard error of it.',
+    )
+    random_state: RandomSource = option(default=0, help="Seed of the folds.", droppable=True)
+    alpha_min_ratio: float = option(default=0.01, help="Smallest penalty over alpha_max, if alphas is a number.")
+
+    def __post_init__(self) -> None:
+        _check_rule(self.rule)
+        if self.splits is None:
+            check_count("n_folds", self.n_folds, least=2)
+            check_count("n_repeats", self.n_repeats, most=MOST_TASKS)
+        elif not hasattr(self.splits, "split") and hasattr(self.splits, "__iter__"):
+            object.__setattr__(self, "splits", tuple(self.splits))  # which may be a generator
+        object.__setattr__(self, "alphas", check_alphas(self.alphas))
+
+    @property
+    def words(self) -> str:
+        """How it is set, in words."""
+        folds = f"{self.n_folds} folds" if self.splits is None else "given folds"
+        return f'cross-validation, {folds}, rule "{self.rule}", seed {self.random_state}'
+
+    def choose(self, task: Task) -> CrossValidationChoice:
+        """Return the network with the best score."""
+        parts, shape, origin = self._split(task)
+        path = task.path(self.alphas, alpha_min_ratio=self.alpha_min_ratio)
+        grid = np.array([solution.alpha for solution in path])
+        fingerprint = {
+            "X": task.table,
+            "alphas": grid,
+            "n_folds": shape,
+            "paths": task.paths,
+            "random_state": origin,
+        }
+        fold = task.replace(run=task.run.inside(kernel_threads(task.run.n_jobs)), groups=None)
+        work = [(fold, grid, *part) for part in parts]
+        results = run_tasks(_score_fold, work, "folds", "Cross-validation", run=task.run, fingerprint=fingerprint)
+        scores = np.array([result["scores"] for result in results]).reshape(*shape, len(grid))
+        fold_weights = np.array([result["weight"] for result in results]).reshape(shape)
+        mean, error = _mean_and_error(scores, fold_weights)
+        index = _best(mean, error, self.rule)
+        warn_at_grid_end(path, index, f'cross-validation ("{self.rule}")')
+        curve: dict[str, Any] = {"alphas": path.alphas, "values": mean, "errors": error, "choice": index}
+        return CrossValidationChoice(
+            path.solutions[index],
+            path=path,
+            evidence=Evidence(kind="score", settings={"rule": self.rule}, **curve),
+            rule=self.rule,
+            scores=scores,
+            fold_weights=fold_weights,
+            n_constant=sum(bool(result["constant"]) for result in results),
+        )
+
+    def _split(self, task: Task) -> tuple[list[tuple[Part, Part]], tuple[int, int], Any]:
+        """Return (training rows, held-out rows) of every fold, repeats and folds, and what tells them from others."""
+        table = whole(task.table)
+        if self.splits is not None:
+            parts: list[tuple[Part, Part]] = list(check_splits(self.splits, table))
+            return parts, (1, len(parts)), identify([part for pair in parts for part in pair])
+        most = count_units(table, task.groups)
+        if self.n_folds > most:
+            positive = f"{setting('n_folds')} must be at most the number of rows with a positive weight ({most})"
+            raise DataError(f"{positive}; got {self.n_folds}.")
+        seeds = spawn_seeds(self.random_state, self.n_repeats)
+        folds = [split_rows(table, task.groups, self.n_folds, np.random.default_rng(seed)) for seed in seeds]
+        parts = [(_others(table, held), held) for repeat in folds for held in repeat]
+        return parts, (self.n_repeats, self.n_folds), seeds[0].entropy
+
+
+def _others(table: Table, held: Part) -> Part:
+    """Return the rows that are not held out."""
+    if held.dtype.kind == "f":
+        return np.asarray(table.sample_weight - held)
+    return np.setdiff1d(weighted_rows(table), held)
+
+
+def _score_fold(task: Task, alphas: FloatArray, train: Part, held_out: Part) -> dict[str, Any]:
+    """Return the held-out score per alpha, the weight held out, and whether a column became constant."""
+    training, held = task.replace(table=take_part(task.table, train)), take_part(task.table, held_out)
+    became_constant = varying(task.table) & ~varying(training.table)
+    path, unit = training.path(alphas), unit_weight(held)
+    scores = np.array([unit @ row_scores(solution, held.X) for solution in path]) / unit.sum()
+    return {"scores": scores, "weight": unit.sum(), "constant": became_constant.any()}
+
+
+def _mean_and_error(scores: FloatArray, fold_weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the weighted mean over folds and repeats, and its standard error from the folds of a repeat."""
+    share = (fold_weights / fold_weights.sum(axis=1, keepdims=True))[:, :, None]
+    means = (share * scores).sum(axis=1, keepdims=True)
+    variances = (share * (scores - means) ** 2).sum(axis=1) / (scores.shape[1] - 1)
+    return means.mean(axis=(0, 1)), np.sqrt(variances.mean(axis=0))
+
+
+def _best(mean: FloatArray, error: FloatArray, rule: str) -> int:
+    _check_rule(rule)
+    best = int(mean.argmax())
+    return best if rule == "best" else int(np.flatnonzero(mean >= mean[best] - error[best])[0])
+
+
+def _check_rule(rule: str) -> None:
+    if rule not in RULES:
+        raise ArgumentError("rule", 'must be "best" or "1se"', rule)

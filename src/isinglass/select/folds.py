@@ -1,0 +1,90 @@
+"""The one way in which rows are split into folds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import ArrayLike, NDArray
+
+from isinglass.data import units_of
+from isinglass.errors import ArgumentError, DataError
+from isinglass.select.tables import Table, has_counts, weighted_rows
+
+RowNumbers = NDArray[np.intp]
+Part = NDArray[Any]
+"""Rows by number, or how many of each, as floats."""
+MOST_EXACT = 10**9
+"""Rows up to which NumPy draws from the multivariate hypergeometric distribution."""
+
+
+def labels_of(groups: ArrayLike | None, n_rows: int) -> NDArray[Any]:
+    """Return the group of every row, by default its number."""
+    labels = np.arange(n_rows) if groups is None else np.asarray(groups)
+    if labels.shape != (n_rows,):
+        raise DataError(f"groups must have one entry per row ({n_rows},); got shape {labels.shape}.")
+    return labels
+
+
+def count_units(table: Table, groups: NDArray[Any] | None = None) -> int:
+    """Return how many rows, or groups of rows that stay together, have a positive weight."""
+    if groups is None and has_counts(table):
+        return int(table.sample_weight.sum())
+    return len(np.unique(_labels(table, groups)[weighted_rows(table)]))
+
+
+def split_rows(table: Table, groups: NDArray[Any] | None, n_folds: int, rng: Generator) -> list[Part]:
+    """Return the rows that each fold holds out: rows of one group together, rows of weight zero nowhere.
+
+    Without groups, the copies of a row in a completed table stay together, and the equal rows that a count stands for
+    are divided among the folds.
+    """
+    if groups is None and has_counts(table):
+        return _divide_counts(table.sample_weight, n_folds, rng)
+    rows = weighted_rows(table)
+    known, member = np.unique(_labels(table, groups)[rows], return_inverse=True)
+    parts = np.array_split(rng.permutation(len(known)), n_folds)
+    if len(known) == len(rows):
+        return [rows[np.argsort(member)][part] for part in parts]
+    return [rows[np.isin(member, part)] for part in parts]
+
+
+def _divide_counts(counts: NDArray[np.float64], n_folds: int, rng: Generator) -> list[Part]:
+    """Return how many of each row every fold holds out: as equal in number as possible, but for a billion rows."""
+    left, held = np.rint(counts).astype(np.int64), []
+    for folds in range(n_folds, 1, -1):
+        if left.sum() < MOST_EXACT:
+            part = rng.multivariate_hypergeometric(left, int(left.sum()) // folds, method="marginals")
+        else:
+            part = rng.binomial(left, 1.0 / folds)
+        held.append(part.astype(np.float64))
+        left = left - part
+    return [*held, left.astype(np.float64)]
+
+
+def _labels(table: Table, groups: NDArray[Any] | None) -> NDArray[Any]:
+    return labels_of(units_of(table) if groups is None else groups, len(table))
+
+
+def check_splits(splits: Any, table: Table) -> list[tuple[RowNumbers, RowNumbers]]:
+    """Return pairs of training rows and held-out rows as arrays, without the rows of weight zero.
+
+    ``splits`` are such pairs, or an object whose ``split(X)`` gives them, as scikit-learn's splitters do.
+    """
+    if hasattr(splits, "split"):
+        splits = splits.split(np.asarray(table))
+    rows, n_rows = weighted_rows(table), len(table)
+    try:
+        parts: Sequence[Any] = [(np.asarray(train), np.asarray(held_out)) for train, held_out in splits]
+    except (TypeError, ValueError):
+        raise ArgumentError("splits", "must be pairs of row numbers, (training, held out)", splits) from None
+    if len(parts) < 2:
+        raise DataError(f"splits must hold at least 2 pairs; got {len(parts)}.")
+    for k, part in ((k, part) for k, pair in enumerate(parts) for part in pair):
+        if part.ndim != 1 or part.dtype.kind not in "iu" or (part.size and not 0 <= part.min() <= part.max() < n_rows):
+            raise DataError(f"splits must hold row numbers from 0 to {n_rows - 1}; got others in pair {k}.")
+        if not np.isin(part, rows).any():
+            raise DataError(f"splits must have a row of positive weight on either side; got none in pair {k}.")
+    return [(train[np.isin(train, rows)], held_out[np.isin(held_out, rows)]) for train, held_out in parts]

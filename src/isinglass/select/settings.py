@@ -1,0 +1,157 @@
+"""What settings have in common: frozen records that print, pickle and compare by their fields, and how a fit is run."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Mapping
+from os import PathLike
+from types import FunctionType
+from typing import Any, Self, TypeVar, dataclass_transform
+
+import numpy as np
+
+from isinglass.arguments import is_whole
+from isinglass.data.table import RowTable
+from isinglass.errors import ArgumentError, DataError
+from isinglass.network import Network
+
+C = TypeVar("C")
+_LONGEST = 300
+
+
+def option(*, default: Any, help: str, kw_only: bool = False, droppable: bool = False) -> Any:
+    """Return a field with its default and what it does, in words for the command line and the reference.
+
+    ``droppable``: in a file it takes its default where its value cannot be stored.
+    """
+    return dataclasses.field(default=default, metadata={"help": help, "droppable": droppable}, kw_only=kw_only)
+
+
+@dataclass_transform(frozen_default=True, eq_default=False, field_specifiers=(option,))
+def settings(cls: type[C]) -> type[C]:
+    """Make a frozen dataclass of settings whose documentation lists its options."""
+    made: Any = dataclasses.dataclass(frozen=True, eq=False, repr=False)(cls)
+    own = [field for field in dataclasses.fields(made) if "help" in field.metadata]
+    if own and made.__doc__:
+        lines = [f"{field.name} : default {field.default!r}\n    {field.metadata['help']}" for field in own]
+        text, _, examples = made.__doc__.partition("Examples\n")
+        body = "\n".join(lines).replace("\n", "\n    ")
+        rest = f"\n\n    Examples\n{examples}" if examples else "\n    "
+        made.__doc__ = f"{text.rstrip()}\n\n    Parameters\n    ----------\n    {body}{rest}"
+    return made  # type: ignore[no-any-return]
+
+
+class Settings:
+    """Base of frozen settings; two are equal if their fields are, arrays by their content."""
+
+    def items(self) -> dict[str, Any]:
+        """Return the fields by name."""
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
+
+    def replace(self, **changes: Any) -> Self:
+        """Return the same settings but for some fields."""
+        return dataclasses.replace(self, **changes)  # type: ignore[type-var]
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and identify(self) == identify(other)
+
+    def __hash__(self) -> int:
+        return hash(identify(self))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={_show(value)}' for name, value in self.changed().items())})"
+
+    def changed(self) -> dict[str, Any]:
+        """Return the fields that differ from their defaults."""
+        defaults = {field.name: field.default for field in dataclasses.fields(self)}  # type: ignore[arg-type]
+        return {name: value for name, value in self.items().items() if identify(value) != identify(defaults[name])}
+
+
+def identify(value: Any, *, strictly: bool = False) -> str:
+    """Return a text that two values share only if they are the same settings or the same data.
+
+    Arrays and tables are known by the digest of their content, settings by their fields, functions by their names.
+    What has none of these, such as a generator that has a state, is known by its place in memory, or refused if
+    ``strictly``.
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool | int | float | str):
+        return _shorter(repr(value))
+    if isinstance(value, np.ndarray) and not value.dtype.hasobject:
+        return f"{value.dtype.str} {value.shape} {_digest(np.ascontiguousarray(value).tobytes())}"
+    if isinstance(value, Settings):
+        inside = [f"{name}={identify(item, strictly=strictly)}" for name, item in value.items().items()]
+        return _shorter(f"{type(value).__name__}({', '.join(inside)})")
+    if isinstance(value, Mapping):
+        value = [(key, value[key]) for key in sorted(value, key=str)]
+    if isinstance(value, tuple | list):
+        return _shorter(f"({', '.join(identify(item, strictly=strictly) for item in value)})")
+    if isinstance(value, np.ndarray):
+        return identify(value.tolist(), strictly=strictly)
+    if isinstance(value, np.random.SeedSequence):
+        return f"SeedSequence({value.entropy}, {value.spawn_key})"
+    if isinstance(value, RowTable | Network):
+        names = [field.name for field in dataclasses.fields(value)]  # type: ignore[arg-type]
+        parts = {name: vars(value).get(name) for name in names if name not in ("coding", "rows", "row_names")}
+        return _digest(identify({name: part for name, part in parts.items() if part is not None}).encode())
+    name = getattr(value, "__qualname__", None)
+    if isinstance(value, FunctionType | type) and name is not None and "<" not in name:
+        return f"{value.__module__}.{name}"
+    if strictly:
+        raise DataError(
+            f"a checkpoint knows its run by the settings, and cannot tell one {type(value).__name__} from another "
+            f"({str(value)[:80]!r}). Pass a seed instead of a generator, a function that has a name, or no checkpoint."
+        )
+    return f"{type(value).__qualname__} at {id(value)}"
+
+
+def _digest(content: bytes) -> str:
+    return f"sha256:{hashlib.sha256(content).hexdigest()}"
+
+
+def _shorter(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:20]}… {_digest(text.encode(errors='surrogatepass'))}"
+
+
+def _show(value: Any) -> str:
+    return f"array of shape {value.shape}" if isinstance(value, np.ndarray) else repr(value)
+
+
+@settings
+class Run(Settings):
+    """How something is computed. Nothing here changes a result."""
+
+    n_jobs: int | None = option(default=None, help="Fits to run in parallel, as in joblib; -1 uses all cores.")
+    n_threads: int | None = option(
+        default=None, help="Threads of the kernels; by default all cores, or what ISINGLASS_NUM_THREADS says."
+    )
+    device: str | None = option(default=None, help='Where joint fits run: "cpu", or a GPU such as "cuda".')
+    progress: bool | None = option(
+        default=None, help="Whether to show a progress bar on stderr; by default only if that is a terminal."
+    )
+    checkpoint: str | PathLike[str] | None = option(
+        default=None, help="Folder that keeps finished tasks: an interrupted run resumes there."
+    )
+
+    def __post_init__(self) -> None:
+        if self.n_jobs is not None and (not is_whole(self.n_jobs) or self.n_jobs == 0):
+            raise ArgumentError(
+                "n_jobs", "must be an integer other than 0, or None", self.n_jobs, "-1 takes all cores."
+            )
+
+    def inside(self, n_threads: int | None = None) -> Run:
+        """Return how a fit inside one of many tasks is run: alone, silent, on so many threads unless that was said."""
+        return Run(n_threads=self.n_threads or n_threads, device=self.device, progress=False)
+
+
+def check_alphas(alphas: Any) -> Any:
+    """Return a number of alphas or one alpha as it is, and a list of them as a tuple of floats."""
+    try:
+        values = np.asarray(alphas)
+    except ValueError:  # ragged lists, which the grid refuses with a message
+        return alphas
+    if values.ndim == 0:
+        return values.item() if isinstance(alphas, np.generic | np.ndarray) else alphas
+    return tuple(values.tolist()) if values.ndim == 1 and values.dtype.kind in "iuf" else alphas

@@ -1,0 +1,208 @@
+"""How pairs are estimated, and one table to be estimated: what every selector is given."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from isinglass.arrays import FloatArray
+from isinglass.data.parts import Fold
+from isinglass.errors import ArgumentError
+from isinglass.objective import penalty_matrix
+from isinglass.results import Path, Solution
+from isinglass.select.settings import Run, Settings, option, settings
+from isinglass.select.tables import Table, as_table, spreads, take_part, total_weight
+from isinglass.solve.exact import exact_path
+from isinglass.solve.nodewise import nodewise_path
+from isinglass.solve.path import ising_path
+from isinglass.solve.published.baselines import bmn, plg
+
+Alphas = int | float | Sequence[float] | NDArray[Any]
+PenaltyWeights = ArrayLike | str | None
+PATHS: dict[str, Callable[..., Path]]
+PATHS = {"joint": ising_path, "nodewise": nodewise_path, "exact": exact_path, "plg": plg, "bmn": bmn}
+TOLERANCES = {"plg": "thresh", "bmn": "tolerance"}  # what published algorithms call theirs
+PUBLISHED = tuple(TOLERANCES)
+
+
+@settings
+class PathSettings(Settings):
+    """How the couplings of pairs are estimated at one penalty after the other."""
+
+    estimator: str = option(
+        default="joint",
+        help='"joint": the pseudo-likelihood; "nodewise": one regression per column; "exact": the likelihood, up to 20 '
+        'columns; "plg", "bmn": published algorithms.',
+    )
+    penalty_weights: Any = option(  # Any: None, "standardized" or a matrix in whatever form
+        default=None,
+        help='Weight of each pair\'s penalty: 1; "standardized", the sum of the two standard deviations; or a '
+        "symmetric matrix, where 0 leaves a pair unpenalized and inf forbids it.",
+        kw_only=True,
+    )
+    rule: str = option(
+        default="and", help="Node-wise: how the two coefficients of a pair become one coupling.", kw_only=True
+    )
+    tol: float | None = option(
+        default=None,
+        help="Bound on the relative duality gap and on the KKT residual over all pairs; 1e-7 unless said otherwise.",
+        kw_only=True,
+    )
+    max_iter: int | None = option(
+        default=None, help="Steps per alpha; by default as the estimator has it.", kw_only=True
+    )
+
+    def __post_init__(self) -> None:
+        if self.estimator not in PATHS:
+            raise ArgumentError("estimator", f"must be one of {', '.join(PATHS)}", self.estimator)
+        if self.penalty_weights is not None and not isinstance(self.penalty_weights, str):
+            object.__setattr__(self, "penalty_weights", np.asarray(self.penalty_weights))
+        if self.penalty_weights is not None and self.estimator in PUBLISHED:
+            raise ArgumentError("penalty_weights", f"must be None for {self.estimator!r}", self.penalty_weights)
+
+    @property
+    def tolerance(self) -> float:
+        """The tolerance that ``converged`` refers to."""
+        return float((1e-5 if self.estimator == "bmn" else 1e-7) if self.tol is None else self.tol)
+
+    @property
+    def proves(self) -> bool:
+        """Whether the estimator proves its optimum: published ones stop by rules of their own."""
+        return self.estimator not in PUBLISHED
+
+    def path(
+        self,
+        X: Any,
+        alphas: Alphas | None = None,
+        *,
+        alpha_min_ratio: float | None = None,
+        callback: Callable[[Solution], object] | None = None,
+        run: Run = Run(),
+    ) -> Path:
+        """Return the solutions of a table along decreasing alpha; ``callback`` is called with each of them."""
+        options = self._options() | {TOLERANCES.get(self.estimator, "tol"): self.tol, "max_iter": self.max_iter}
+        options["alpha_min_ratio"] = alpha_min_ratio
+        if self.estimator in ("joint", "nodewise"):
+            options["n_threads"] = run.n_threads
+        if self.estimator == "joint":
+            options["device"] = run.device
+        elif run.device not in (None, "cpu"):
+            raise ArgumentError("device", f"must be None for the estimator {self.estimator!r}", run.device)
+        if self.estimator != "exact":
+            options["callback"] = callback
+        given = {name: value for name, value in options.items() if value is not None}
+        return PATHS[self.estimator](as_table(X), *(() if alphas is None else (alphas,)), **given)
+
+    def alpha_max(self, table: Table) -> float:
+        """Return the smallest alpha of a table without penalized edges."""
+        find: Callable[..., float] = PATHS[self.estimator].alpha_max  # type: ignore[attr-defined]
+        return float(find(table, **{name: value for name, value in self._options().items() if name != "rule"}))
+
+    def _options(self) -> dict[str, Any]:
+        """Return what the path function and its alpha_max are told about penalties."""
+        if self.estimator == "nodewise":
+            return {"rule": self.rule, "standardize": self.standardized}
+        return {} if self.estimator in PUBLISHED else {"penalty_weights": self.penalty_weights}
+
+    @property
+    def standardized(self) -> bool:
+        """Whether regressions are penalized as if columns had unit standard deviation."""
+        if self.penalty_weights is not None and not isinstance(self.penalty_weights, str):
+            raise ArgumentError(
+                "penalty_weights", 'must be None or "standardized" for node-wise regressions', "a matrix"
+            )
+        return self.penalty_weights is not None
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A table to choose a network for, how its pairs are estimated, and how that is run."""
+
+    table: Table  # with its weights
+    paths: PathSettings = PathSettings()
+    groups: NDArray[Any] | None = None  # rows with equal entries stay in one fold
+    run: Run = Run()
+
+    def path(
+        self,
+        alphas: Alphas,
+        *,
+        penalty: FloatArray | None = None,
+        alpha_min_ratio: float | None = None,
+        callback: Callable[[Solution], object] | None = None,
+    ) -> Path:
+        """Return the solutions at some alphas, with these penalty weights if they are given."""
+        options: dict[str, Any] = {"alpha_min_ratio": alpha_min_ratio, "callback": callback}
+        return self._with(penalty).path(self.table, alphas, run=self.run, **options)
+
+    def alpha_max(self, penalty: FloatArray | None = None) -> float:
+        """Return the smallest alpha without penalized edges."""
+        return self._with(penalty).alpha_max(self.table)
+
+    def _with(self, penalty: FloatArray | None) -> PathSettings:
+        return self.paths if penalty is None else self.paths.replace(penalty_weights=penalty)
+
+    def replace(self, **changes: Any) -> Task:
+        """Return the same task but for some parts."""
+        return dataclasses.replace(self, **changes)
+
+    @cached_property
+    def n_rows(self) -> float:
+        """Number of rows: the sum of the weights."""
+        return total_weight(self.table)
+
+    @cached_property
+    def _spreads(self) -> tuple[FloatArray, FloatArray]:
+        return spreads(self.table)
+
+    def split(self, held: NDArray[Any] | Fold) -> tuple[Task, Task]:
+        """Return the task of all rows with weight that are not held out, and that of those that are.
+
+        They are given by number, or by how many of each are held out, as floats.
+        """
+        if isinstance(held, Fold):
+            outside = self.table.take_fold(dataclasses.replace(held, held=False))
+            return self.replace(table=outside), self.replace(table=self.table.take_fold(held))
+        weight = self.table.sample_weight
+        if held.dtype.kind == "f":
+            return self._part(weight - held), self._part(held)
+        kept = np.ones(len(self.table), dtype=bool) if weight is None else weight > 0.0
+        kept[held] = False
+        return self._part(np.flatnonzero(kept)), self._part(held)
+
+    def _part(self, part: NDArray[Any]) -> Task:
+        return self.replace(table=take_part(self.table, part))
+
+    def given_penalty(self, edges: NDArray[np.int32]) -> FloatArray:
+        """Return the penalty weights of the settings at some pairs."""
+        given = self.paths.penalty_weights
+        if given is None:
+            return np.ones(len(edges))
+        if isinstance(given, str):
+            (sd_s, sd_t), (width_s, width_t) = (each[edges.T] for each in self._spreads)
+            return np.asarray(width_t * sd_s + width_s * sd_t)
+        matrix = penalty_matrix(np.empty(self.table.shape[1]), given)
+        return np.asarray(matrix[edges[:, 0], edges[:, 1]])
+
+    def reweighted(self, first: Solution, exponent: float) -> FloatArray:
+        """Return penalty weights in inverse proportion to the couplings of a network; other pairs are forbidden."""
+        weights = self.given_penalty(first.edge_index) / np.abs(first.edge_values) ** exponent
+        return penalty_on(first.edge_index, self.table.shape[1], weights)
+
+    def stage(self, alphas: Alphas, exponent: float = 0.0, first: Solution | None = None) -> Path:
+        """Return the solutions of a stage of the two-stage estimate at given alphas."""
+        return self.path(alphas, penalty=None if first is None else self.reweighted(first, exponent))
+
+
+def penalty_on(edges: NDArray[np.int32], n_features: int, weights: float | FloatArray) -> FloatArray:
+    """Return penalty weights that allow some pairs and forbid all others."""
+    matrix = np.full((n_features, n_features), np.inf)
+    s, t = edges.T
+    matrix[s, t] = matrix[t, s] = weights
+    return matrix

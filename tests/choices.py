@@ -1,0 +1,69 @@
+"""Shortcuts to what selectors choose: one call with the settings of selector, method and run side by side."""
+
+from dataclasses import fields
+
+import numpy as np
+
+from isinglass.select import EBIC, CrossValidation, Fixed, Method, PathSettings, Run, StARS, TwoStage
+from isinglass.select.tables import as_table, counted
+from isinglass.select.task import Task
+
+
+def _names(cls):
+    return {field.name for field in fields(cls)}
+
+
+def method_of(selector, options):
+    """Return a method with this kind of selector, taking its settings out of the options."""
+    chosen = {name: options.pop(name) for name in _names(selector) & options.keys()}
+    estimated = {name: options.pop(name) for name in _names(Method) & options.keys()}
+    return Method(selector=selector(**chosen), **estimated)
+
+
+def choose(selector, X, *, sample_weight=None, groups=None, paths=None, **options):
+    """Return what a kind of selector chooses; ``paths`` stands in for the path settings of the method."""
+    method = method_of(selector, options)
+    run = Run(**options)
+    table = as_table(X, sample_weight)
+    if paths is not None:
+        labels = None if groups is None else np.asarray(groups)
+        return method.selector.choose(Task(counted(table), paths, labels, run))
+    return method.choose(table, groups=groups, run=run)
+
+
+def two_stage(X, **options):
+    return choose(TwoStage, X, **options)
+
+
+def select_ebic(X, **options):
+    return choose(EBIC, X, **options)
+
+
+def cross_validate(X, **options):
+    return choose(CrossValidation, X, **options)
+
+
+def fixed(X, alpha, **options):
+    return choose(Fixed, X, alpha=alpha, **options)
+
+
+def stars(X, *, sample_weight=None, paths=None, **options):
+    """Return the stability alone, without the path of the whole table."""
+    method = method_of(StARS, options)
+    table = counted(as_table(X, sample_weight))
+    return method.selector.stability(Task(table, paths or method.paths, run=Run(**options)))
+
+
+class FunctionPaths(PathSettings):
+    """Path settings that call a function of a table and alphas: what a test wants to see or to make up."""
+
+    def __init__(self, function, alpha_max=None):
+        super().__init__()
+        object.__setattr__(self, "function", function)
+        object.__setattr__(self, "top", alpha_max)
+
+    def path(self, X, alphas=None, *, alpha_min_ratio=None, callback=None, run=None):
+        return self.function(as_table(X), alphas)
+
+    def alpha_max(self, table):
+        return PathSettings().alpha_max(table) if self.top is None else self.top

@@ -1,0 +1,142 @@
+"""A method is its settings: what it does with them, and that it prints, pickles and compares by them."""
+
+import pickle
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+
+from isinglass import (
+    EBIC,
+    CrossValidation,
+    Fixed,
+    IsingLassoEBIC,
+    Method,
+    PerNode,
+    Run,
+    StARS,
+    TwoStage,
+    load,
+    objective,
+    save,
+)
+from isinglass.errors import ConstantColumnWarning, DataError
+from isinglass.select import SELECTORS, ImputationSettings, PathSettings, Wrapped
+from isinglass.select.method import as_method
+from isinglass.select.tables import as_table
+
+X = np.random.default_rng(0).integers(0, 2, (60, 4), dtype=np.uint8)
+EVERY = ("joint", "nodewise", "exact", "plg", "bmn")
+
+
+@pytest.mark.parametrize("estimator", EVERY)
+def test_every_estimator_knows_where_its_grid_starts(estimator):
+    paths = PathSettings(estimator)
+    top = paths.alpha_max(as_table(X))
+    assert paths.path(X, [1.000001 * top])[0].n_edges == 0
+    assert paths.path(X, [0.999 * top])[0].n_edges > 0
+
+
+def test_penalty_weights_reach_alpha_max():
+    heavier = PathSettings(penalty_weights=np.full((4, 4), 2.0), tol=1e-9)
+    assert heavier.alpha_max(as_table(X)) == pytest.approx(objective.alpha_max(X) / 2)
+
+
+@pytest.mark.parametrize("estimator", EVERY)
+def test_settings_reach_the_path(estimator):
+    loose, strict = (PathSettings(estimator, tol=tol).path(X, [0.01])[0] for tol in (1e-2, 1e-9))
+    assert PathSettings(estimator, tol=1e-2).path(X, [0.01]).tol == 1e-2
+    assert strict.kkt_residual <= loose.kkt_residual
+
+
+METHODS = [
+    Method(),
+    Method(selector=Fixed(0.1)),
+    Method("nodewise", PerNode(gamma=0.5), rule="or", penalty_weights="standardized"),
+    Method(selector=EBIC(alphas=[0.3, 0.1], relaxed=True), tol=1e-9, max_iter=7),
+    Method(selector=CrossValidation(n_folds=3, rule="1se", random_state=4)),
+    Method(selector=StARS(threshold=0.1, n_subsamples=5)),
+    Method(selector=TwoStage(keep=0.5), penalty_weights=np.full((4, 4), 2.0)),
+    Method(imputation=ImputationSettings(n_imputations=3, model=Method(selector=Fixed(0.2)))),
+]
+
+
+@pytest.mark.parametrize("method", METHODS, ids=repr)
+def test_a_method_is_its_fields(method):
+    again = pickle.loads(pickle.dumps(method))
+    assert again == method
+    assert hash(again) == hash(method)
+    assert sum(method == other for other in METHODS) == 1
+
+
+def test_repr_says_what_was_set():
+    assert repr(METHODS[2]) == (
+        "Method(estimator='nodewise', penalty_weights='standardized', rule='or', selector=PerNode(gamma=0.5))"
+    )
+
+
+@pytest.mark.parametrize("method", METHODS, ids=repr)
+def test_a_fit_remembers_its_method_in_a_file(method, tmp_path):
+    fit = replace(Method(selector=Fixed(0.1)).fit(X), method=method)
+    save(fit, tmp_path / "model.npz")
+    assert load(tmp_path / "model.npz").method == method
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"estimator": "bayes"}, "estimator must be one of joint, nodewise"),
+        ({"selector": "ebic"}, "selector must be one of"),
+        ({"estimator": "plg", "penalty_weights": "standardized"}, "penalty_weights must be None"),
+    ],
+)
+def test_bad_settings_are_named(settings, message):
+    with pytest.raises(DataError, match=message):
+        Method(**settings)
+
+
+def test_combinations_that_do_not_work_are_named():
+    with pytest.raises(DataError, match='must be "joint" or "exact" for two stages'):
+        Method("nodewise").fit(X)
+    with pytest.raises(DataError, match='must be "nodewise" for a penalty per node'):
+        Method(selector=PerNode()).fit(X)
+    with pytest.raises(DataError, match='must be None or "standardized" for node-wise'):
+        Method("nodewise", Fixed(0.1), penalty_weights=np.ones((4, 4))).fit(X)
+    with pytest.raises(DataError, match="device must be None for the estimator 'nodewise'"):
+        Method("nodewise", Fixed(0.1)).fit(X, run=Run(device="cuda"))
+    with pytest.raises(DataError, match="n_jobs must be"):
+        Run(n_jobs=0)
+
+
+def test_selectors_are_known_by_name_and_have_words_for_their_options():
+    assert {"two-stage", "ebic", "cv", "stars", "given"} <= SELECTORS.keys()
+    for selector in SELECTORS.values():
+        assert all(field.metadata["help"].endswith(".") for field in fields(selector))
+        assert selector().words
+        assert "Parameters" in selector.__doc__
+
+
+def test_what_stands_for_a_method():
+    assert as_method(None) == Method()
+    assert as_method(0.1) == as_method(Fixed(0.1)) == Method(selector=Fixed(0.1))
+    assert as_method(IsingLassoEBIC(gamma=0.5)).selector == EBIC(gamma=0.5)
+    fit = Method(selector=Fixed(0.1)).fit(X)
+    assert as_method(fit) == fit.method == Method(selector=Fixed(0.1))
+    assert isinstance(as_method(len), Wrapped)
+    with pytest.raises(DataError, match="method must be a Method"):
+        as_method("ebic")
+
+
+def test_a_fit_can_be_repeated_at_its_penalty():
+    fit = Method(selector=TwoStage(keep=0)).fit(X)
+    again = fit.method.at(fit).fit(X)
+    assert again.solution.alpha == fit.solution.alpha
+    np.testing.assert_allclose(again.network.couplings, fit.network.couplings, atol=1e-6)
+
+
+def test_constant_columns_are_named_once():
+    table = np.column_stack([X, np.ones(60, dtype=np.uint8)])
+    for selector in (TwoStage(), EBIC(alphas=[0.3, 0.01]), CrossValidation(alphas=[0.3, 0.01], n_folds=3), Fixed(0.1)):
+        with pytest.warns(ConstantColumnWarning, match="column 4") as caught:
+            Method(selector=selector).fit(table)
+        assert len([warning for warning in caught if warning.category is ConstantColumnWarning]) == 1
