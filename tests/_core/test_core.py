@@ -112,7 +112,7 @@ from isinglass import ising_path
 settings = json.loads(sys.argv[2])
 path = ising_path(np.load(sys.argv[1]), alphas=6, alpha_min_ratio=0.05, **settings)
 assert path.kkt_residual.max() <= 1e-7
-fields = [np.concatenate(s.network.category_fields) if settings else s.fields for s in path]
+fields = [np.hstack(s.network.category_fields) if settings else s.fields for s in path]
 print(json.dumps([[s.couplings.tolist(), field.tolist()] for s, field in zip(path, fields)]))
 """
 

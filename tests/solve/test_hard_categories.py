@@ -48,6 +48,23 @@ def test_the_certificate_is_that_of_the_returned_blocks(codes, alpha):
     assert all(np.abs(block.sum(axis=axis)).max() < 1e-12 for block in solution.network.blocks for axis in (0, 1))
 
 
+@pytest.mark.parametrize("alpha", [2.6285758727819774e-08, 1e-6])
+def test_fields_between_groups_of_categories_that_hardly_mix(alpha):
+    codes = [[0, 1], [1, 3], [0, 7], [0, 4], [0, 4], [0, 7], [0, 1], [1, 6], [1, 6], [1, 3], [1, 3], [0, 4], [1, 6]]
+    separable = table(codes, ["binary", "nominal"])
+    assert ising_path(separable, [alpha])[0].converged
+    assert nodewise_path(separable, [alpha]).converged.all()
+
+
+def test_rows_of_little_weight_that_are_predicted_wrongly():
+    rng = np.random.default_rng(5)
+    codes = np.column_stack([rng.integers(0, q, 17) for q in (4, 3, 5, 2)])
+    heavy = np.where(rng.random(17) < 0.2, 1.0, 1e-13)
+    hard = table(codes, ["ordinal", "ordinal", "nominal", "binary"])
+    top = ising_path.alpha_max(hard, heavy)
+    assert ising_path(hard, [top * 0.75, top * 0.05], sample_weight=heavy).converged.all()
+
+
 @pytest.mark.parametrize("offset", [-3.0, 2000.0, 1e5, 1e9])
 def test_an_offset_of_scores_changes_nothing(offset):
     plain, shifted = (table(likert(), "ordinal", scores=[np.arange(4.0) + by] * 4) for by in (0.0, offset))

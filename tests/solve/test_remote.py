@@ -82,6 +82,15 @@ def test_constant_columns_and_negligible_weights_are_left_out_as_ever():
     assert_same(whole, parted)
 
 
+@pytest.mark.parametrize("share", [1e-20, 1e-40, 1e-60])
+def test_a_part_may_weigh_next_to_nothing(share):
+    weight = np.where(np.arange(N) < 400, 1.0, share)
+    whole = ising_path(X, [0.03], sample_weight=weight)
+    parted = ising_path(read_parts([X[:400], X[400:]], sample_weight=[weight[:400], weight[400:]]), [0.03])
+    assert parted.converged.all()
+    assert_same(whole, parted)
+
+
 def test_a_large_table_is_worked_on_in_parts(monkeypatch):
     whole = ising_path(X, **ALPHAS)
     monkeypatch.setattr(estimable, "SMALL", X.size - 1)

@@ -77,6 +77,7 @@ std::vector<Flaw> find_flaws(const Rows& rows, const WorkingSet& set, const Poin
         // and a few operations more.
         const double size = sums.largest_field + sizes[node];
         flaw.drift = 2 * UNIT * (2 * point.travel[node] + (2 * set.degree[node] + 16) * size);
+        flaw.share = std::min(std::max(flaw.share, sums.share + 2 * rounding), 1.0);
         flaw.slope = sums.largest_slope + 4 * rounding * flaw.mass;
     }
     return flaws;

@@ -32,7 +32,81 @@ Tree widest_tree(const double* confusion, int q) {
     return tree;
 }
 
+// What a category and all behind it in the tree have too much of: weight that comes in from the others less weight that
+// goes out. What these categories give to each other is in neither sum, so that little is not lost in much.
+std::vector<double> excess_behind(const Tree& tree, const double* confusion, int q) {
+    std::vector<double> A(confusion, confusion + static_cast<size_t>(q) * q), excess(q);
+    std::vector<char> is_merged(q);
+    for (int i = q - 1; i > 0; --i) {
+        const int k = tree.order[i], j = tree.parent[k];
+        is_merged[k] = 1;
+        double in = 0, out = 0;
+        for (int l = 0; l < q; ++l) {
+            if (is_merged[l]) continue;
+            in += A[q * l + k], out += A[q * k + l];
+            if (l != j) A[q * l + j] += A[q * l + k], A[q * j + l] += A[q * k + l];
+        }
+        excess[k] = in - out;
+    }
+    return excess;
+}
+
+// The largest share of what a category's rows give along an edge of the tree that must be taken back.
+double largest_share(const Tree& tree, const std::vector<double>& excess, const double* confusion, int q) {
+    double share = 0;
+    for (int k = 1; k < q; ++k) {
+        const double there = excess[k] > 0 ? confusion[q * tree.parent[k] + k] : confusion[q * k + tree.parent[k]];
+        share = std::max(share, std::abs(excess[k]) / std::max(there, 1e-300));
+    }
+    return share;
+}
+
+// Newton's step in other coordinates, in which a category moves together with all behind it in the tree: slopes and
+// second derivatives are sums over those that do not move, accurate however little weight there is between them.
+std::vector<double> tree_step(const Tree& tree, const std::vector<double>& excess, const double* products, int q) {
+    const int d = q - 1;
+    std::vector<char> is_behind(static_cast<size_t>(q) * q);  // (k, l): l moves with k
+    for (int l = 1; l < q; ++l)
+        for (int k = l; k > 0; k = tree.parent[k]) is_behind[q * k + l] = 1;
+    std::vector<double> H(static_cast<size_t>(d) * d), y(d);
+    for (int k = 1; k < q; ++k) {
+        for (int l = 0; l < q; ++l)
+            for (int m = 0; m < l; ++m) {
+                const double product = products[q * l + m];
+                // One of them moves and the other does not: those that move by coordinate i too, in the same direction.
+                const int along = is_behind[q * k + l] - is_behind[q * k + m];
+                if (along == 0) continue;
+                for (int i = 1; i <= k; ++i)
+                    H[(k - 1) * d + i - 1] += product * along * (is_behind[q * i + l] - is_behind[q * i + m]);
+            }
+        y[k - 1] = excess[k];
+    }
+    std::vector<double> scale(d);
+    for (int k = 0; k < d; ++k) scale[k] = 1 / std::sqrt(std::max(H[k * d + k], 1e-300));
+    for (int k = 0; k < d; ++k) {
+        y[k] *= scale[k];
+        for (int i = 0; i < k; ++i) H[k * d + i] *= scale[k] * scale[i];
+        H[k * d + k] = 1 + 8 * EPSILON * d;
+    }
+    factorize(H, d);
+    solve_lower(H, d, y.data());
+    solve_upper(H, d, y.data());
+    std::vector<double> step(q);
+    for (int k = 1; k < q; ++k)
+        for (int l = 1; l < q; ++l)
+            if (is_behind[q * k + l]) step[l] += y[k - 1] * scale[k - 1];
+    return step;
+}
+
 }  // namespace
+
+FieldImprovement improve_fields(const double* sums, int q) {
+    const Tree tree = widest_tree(sums, q);
+    const std::vector<double> excess = excess_behind(tree, sums, q);
+    const double share = largest_share(tree, excess, sums, q);
+    if (share <= GOOD_SHARE || q > MOST_IMPROVED) return {share, {}};
+    return {share, tree_step(tree, excess, sums + static_cast<size_t>(q) * q, q)};
+}
 
 void factorize(std::vector<double>& A, int d) {
     for (int i = 0; i < d; ++i)
@@ -74,6 +148,29 @@ std::vector<double> field_curvature(const double* products, int q) {
     return H;
 }
 
+// Grassmann, Taksar and Heyman's elimination: category k leaves, and those it was tied to are tied to each other.
+std::vector<double> field_step(const double* products, const std::vector<double>& slopes) {
+    const int q = static_cast<int>(slopes.size());
+    std::vector<double> tie(static_cast<size_t>(q) * q), all(q), step = slopes;
+    for (int k = 0; k < q; ++k)
+        for (int l = 0; l < k; ++l) tie[k * q + l] = tie[l * q + k] = products[q * k + l];
+    for (int k = q - 1; k > 0; --k) {
+        for (int l = 0; l < k; ++l) all[k] += tie[k * q + l];
+        all[k] = std::max(all[k], 1e-300);
+        for (int l = 0; l < k; ++l) {
+            const double share = tie[k * q + l] / all[k];
+            step[l] += share * step[k];
+            for (int m = 0; m < l; ++m) tie[m * q + l] = tie[l * q + m] += share * tie[k * q + m];
+        }
+    }
+    step[0] = 0;
+    for (int k = 1; k < q; ++k) {
+        for (int l = 1; l < k; ++l) step[k] += tie[k * q + l] * step[l];
+        step[k] /= all[k];
+    }
+    return step;
+}
+
 std::vector<double> field_slopes(const double* confusion, int q) {
     std::vector<double> slopes(q);
     for (int j = 0; j < q; ++j)
@@ -97,26 +194,29 @@ double relative_size(const std::vector<double>& slopes, const double* confusion)
 // The fields' slopes vanish if weight is carried along a tree of the
 // categories: what those behind an edge (j, k) have too much of goes from k to j in the rows of j. No pair's gradient
 // changes by more than the sum of these, and the divergence by no more than twice the loss times the largest share of
-// what is there that is taken (docs/discrete.md). Two sums of one sign that differ by as much say the same.
+// what is there that is taken (docs/discrete.md). Two sums of one sign that differ by as
+// much as the gradients change say so.
 NodeSums summarize_fields(const std::vector<double>& slopes, const double* sums) {
     const int q = static_cast<int>(slopes.size());
-    double mass = 0, moved = 0, share = 0, largest = 0;
+    double mass = 0, moved = 0, largest = 0;
     for (int k = 0; k < q; ++k) {
         for (int j = 0; j < q; ++j) mass += j == k ? 0.0 : sums[q * j + k];
         largest = std::max(largest, std::abs(slopes[k]));
     }
-    const auto [order, parent] = widest_tree(sums, q);
-    std::vector<double> excess = slopes;
-    for (int i = q - 1; i > 0; --i) {
-        const int k = order[i], j = parent[k];
-        const double there = excess[k] > 0 ? sums[q * j + k] : sums[q * k + j];
-        moved += std::abs(excess[k]);
-        share = std::max(share, std::abs(excess[k]) / std::max(there, 1e-300));
-        excess[j] += excess[k];
-    }
-    const double uneven = std::min(std::max(moved, 2 * share * mass) * (1 + 8 * q * EPSILON), mass);
+    const Tree tree = widest_tree(sums, q);
+    const std::vector<double> excess = excess_behind(tree, sums, q);
+    for (double each : excess) moved += std::abs(each);
+    const double share = largest_share(tree, excess, sums, q);
+    const double rounded = 1 + 8 * q * EPSILON;
     const bool is_settled = relative_size(slopes, sums) <= STATIONARY_FIELD;
-    return {sums[2 * q * q], is_settled ? 0.0 : largest, sums[2 * q * q + 1], mass, mass - uneven, 0, largest};
+    return {sums[2 * q * q],
+            is_settled ? 0.0 : largest,
+            sums[2 * q * q + 1],
+            mass,
+            std::max(mass - moved * rounded, 0.0),
+            0,
+            largest,
+            2 * share * rounded};
 }
 
 }  // namespace isinglass

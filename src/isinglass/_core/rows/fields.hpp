@@ -19,6 +19,9 @@ void solve_upper(const std::vector<double>& L, int d, double* y);  // y <- L^-T 
 
 // The Hessian of the loss in the fields of all categories but the first; products: the second q^2 sums.
 std::vector<double> field_curvature(const double* products, int q);
+// Newton's step in all fields but the first: the Hessian is that of a network of springs, whose elimination adds
+// positive numbers only. Every digit of the step is then as good as those of the sums, however unequal these are.
+std::vector<double> field_step(const double* products, const std::vector<double>& slopes);
 // sum_n w (P_k - [x = k]) of every category.
 std::vector<double> field_slopes(const double* confusion, int q);
 // The largest slope relative to the weight of its terms.
@@ -29,6 +32,16 @@ NodeSums summarize_fields(const std::vector<double>& slopes, const double* sums)
 constexpr int MAX_FIELD_STEPS = 40;         // of Newton's method
 constexpr double STATIONARY_FIELD = 1e-13;  // slopes, relative to the weight of their terms
 constexpr double LONGEST_FIELD_STEP = 4, SHORTEST_FIELD_SHARE = 1e-6;
+
+// How much of what categories give to each other must be taken back for the slopes to vanish, at most, and a step of
+// the fields that makes it less (empty: none is needed, or there are more categories than it is worth it for).
+struct FieldImprovement {
+    double share;
+    std::vector<double> step;
+};
+constexpr int MOST_IMPROVED = 24, MAX_IMPROVEMENTS = 6;
+constexpr double GOOD_SHARE = 1e-12;  // adds as large a share of the loss to the duality gap
+FieldImprovement improve_fields(const double* sums, int q);
 
 // The fields to their optimum: Newton's method, halved while the loss does not fall. pass() fills the sums. Returns the
 // slopes that are left.
@@ -45,21 +58,30 @@ std::vector<double> settle_fields(std::vector<double>& fields, const double* sum
         const bool is_stuck = size < 1e-9 && size > before / 2;
         if (size <= STATIONARY_FIELD || is_stuck) break;
         before = size;
-        std::vector<double> L = field_curvature(sums + q * q, q), change(slopes.begin() + 1, slopes.end());
-        factorize(L, q - 1);
-        solve_lower(L, q - 1, change.data());
-        solve_upper(L, q - 1, change.data());
-        const std::vector<double> start = fields;
+        const std::vector<double> change = field_step(sums + q * q, slopes), start = fields;
         const double bound = *loss * (1 + 1e-14);
         for (double length = 1; length > SHORTEST_FIELD_SHARE; length /= 2) {
             for (int k = 1; k < q; ++k)
-                fields[k] = start[k] - std::clamp(length * change[k - 1], -LONGEST_FIELD_STEP, LONGEST_FIELD_STEP);
+                fields[k] = start[k] - std::clamp(length * change[k], -LONGEST_FIELD_STEP, LONGEST_FIELD_STEP);
             pass();
             if (*loss <= bound) break;
         }
         slopes = field_slopes(sums, q);
     }
-    return slopes;
+    // Where few rows tell some categories from others, what is left of the slopes may be much to those.
+    FieldImprovement found = improve_fields(sums, q);
+    for (int step = 0; step < MAX_IMPROVEMENTS && !found.step.empty(); ++step) {
+        const std::vector<double> start = fields;
+        for (int k = 1; k < q; ++k) fields[k] -= std::clamp(found.step[k], -LONGEST_FIELD_STEP, LONGEST_FIELD_STEP);
+        pass();
+        FieldImprovement next = improve_fields(sums, q);
+        if (!(next.share < found.share / 2)) {
+            if (!(next.share < found.share)) fields = start, pass();
+            break;
+        }
+        found = std::move(next);
+    }
+    return field_slopes(sums, q);
 }
 
 }  // namespace isinglass

@@ -23,8 +23,9 @@ struct NodeSums {
     // The field's gradient as the difference of two sums of one sign, each accurate relative to itself:
     // w sigma over the rows with x = 0, w (1 - sigma) over those with x = 1.
     double zeros, ones;
-    // Of a node with categories: the largest |field|, and the largest gradient of a field.
-    double largest_field = 0, largest_slope = 0;
+    // Of a node with categories: the largest |field|, the largest gradient of a field, and the share of the loss that
+    // making these gradients zero adds to the divergence (fields.cpp).
+    double largest_field = 0, largest_slope = 0, share = 0;
 };
 
 // How far the gradient of the pairs (s, t), t = first, first + 1, ..., can have moved since the reference:

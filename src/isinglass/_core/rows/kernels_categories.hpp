@@ -105,14 +105,17 @@ static void category_rows(const Categories& c, const Powers<Q>& powers, const do
             }
             for (int l = 0; l < k; ++l) add(q * (q + k) + l, share * kept(l));
         }
-        const vd curve = weight * (square - r * r);
-        store(wr + i, weight * r);
-        store(wv + i, __builtin_convertvector(curve > 0.0 ? curve : vd{}, vf_half));
         // log((own + others) / own). An exponential that has underflowed is known by its logarithm alone; else
         // whichever is at the top is 1.
         const vd rest = BY_POWERS ? others / own : logit == top ? others : (others - 1.0) + own;
         const vd behind = BY_POWERS ? vd{} : top - logit;
-        add(2 * q * q, weight * (behind + log1p_large(rest)));
+        const vd cost = behind + log1p_large(rest);
+        // Of rows predicted wrongly with confidence the curvature is bounded, as for two values (bound_curvature).
+        const vd variance = square - r * r, bound = cost > WRONG ? r * r / (2.0 * cost) : vd{};
+        const vd curve = weight * (variance > bound ? variance : bound);
+        store(wr + i, weight * r);
+        store(wv + i, __builtin_convertvector(curve > 0.0 ? curve : vd{}, vf_half));
+        add(2 * q * q, weight * cost);
         add(2 * q * q + 1, curve);
         if (margin)
             for (int j = 0; j < DOUBLES; ++j)

@@ -329,7 +329,8 @@ static void gram(const float* wv, const uint8_t* const* x, int d, int n, float* 
     for (int j = 0; j < d; ++j) {
         float zeros;
         split_sums(wv, x[j], n, sums + j, &zeros);
-        const float all = sums[j] + zeros, inverse = all > 0 ? 1 / all : 0;
+        // Of curvatures so small that their inverse overflows, nothing is left to see in single precision.
+        const float all = sums[j] + zeros, inverse = all > 3e-39f ? 1 / all : 0;
         low[j] = -sums[j] * inverse;  // x - mean for x = 0 and x = 1, neither by a difference
         high[j] = zeros * inverse;
     }

@@ -237,6 +237,26 @@ Curve NominalRows::curve(int node, Tabled& scratch) {
     return {column.ld, probabilities(node), w, column.score.empty() ? nullptr : column.single_score.data()};
 }
 
+// Of rows predicted wrongly with confidence, whose probabilities have no curvature left: the observed category gets as
+// much as gives that of two values (bound_curvature in kernels_impl.hpp).
+void NominalRows::bound_curvature(int node, Tabled& scratch) const {
+    const Column& column = columns_[node];
+    double* products = scratch.sums.data() + static_cast<size_t>(column.q) * column.q;
+    for (int n = 0; n < table_->n_distinct; ++n) {
+        if (scratch.margin[n] > -WRONG) continue;
+        double* P = scratch.P.data() + static_cast<size_t>(n) * column.ld;
+        const double share = -0.5 / scratch.margin[n];
+        const auto add_products = [&](double weight) {
+            for (int k = 1; k < column.q; ++k)
+                for (int l = 0; l < k; ++l) products[column.q * k + l] += weight * P[k] * P[l];
+        };
+        add_products(-table_->w[n]);
+        for (int k = 0; k < column.q; ++k) P[k] *= 1 - share;
+        P[codes(node)[n]] += share;
+        add_products(table_->w[n]);
+    }
+}
+
 // Keeps the probabilities for products, and returns the diagonal. The bound of a curvature is that of equal
 // probabilities, q / 2 times: (I - 1 1^T / q) / 2.
 void NominalRows::make_curvature(const Block& task, Curvature curvature, int worker) {
@@ -253,6 +273,7 @@ void NominalRows::make_curvature(const Block& task, Curvature curvature, int wor
                 P[static_cast<size_t>(n) * column.ld + k] = k < q ? 1.0f / static_cast<float>(q) : 0.0f;
     } else {
         pass(task.node, worker);
+        bound_curvature(task.node, scratch);
         kernels_.narrow(scratch.P.data(), stride_ * column.ld, P);
     }
     node.L = field_curvature(scratch.sums.data() + q * q, q);

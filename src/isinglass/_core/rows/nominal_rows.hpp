@@ -77,6 +77,7 @@ class NominalRows final : public CategoryRows {
     void add_columns(const Move& task, bool afresh, int worker) override;
     void collect(const Seen& seen, int node, const Beside& asked, double* out, int worker) override;
     void make_curvature(const Block& task, Curvature curvature, int worker);
+    void bound_curvature(int node, Tabled& scratch) const;
     Curve curve(int node, Tabled& scratch);
     void multiply(const Product& task, Tabled& scratch);
     size_t halves_of(int node, int begin, int end, std::vector<int>& columns) const;
