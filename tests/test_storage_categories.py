@@ -10,8 +10,8 @@ from networks import make_network
 from test_categories import mixed_network
 from test_storage import forged
 
-from isinglass import Fit, Network, ising_path, load, read_categories, save
-from isinglass.errors import DataError
+from isinglass import Fit, IsingNetwork, Network, ising_path, load, read_categories, save
+from isinglass.errors import DataError, DataWarning, suppress_warnings
 from isinglass.results import Path, Solution
 from isinglass.select import EBIC, Choice, Fixed, Method
 
@@ -107,6 +107,35 @@ def test_labels_that_a_file_cannot_hold(tmp_path):
     network = make_network([[0, 1]], [[0, 1]], np.empty((0, 2), int), [], categories=[(pd.Timestamp(0), "b")])
     with pytest.raises(DataError, match="numbers and text"):
         save(network, tmp_path / "net.npz")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_tuples_come_back(tmp_path):
+    labels = [((1, 2), ("a", ("b",)))]
+    network = make_network([[0, 1]], [[0, 1]], np.empty((0, 2), int), [], categories=labels)
+    save(network, tmp_path / "net.npz")
+    assert load(tmp_path / "net.npz").categories == tuple(labels)
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.cut(np.arange(90) % 7, 3),  # what a message recommends for numbers
+        pd.cut(np.r_[np.arange(89) % 7, 99.0], [0, 2, 4, 6]),  # with a missing cell and rows outside
+        pd.Categorical([(1, 2), (3, 4), (5, 6)] * 30),
+        pd.Categorical(pd.to_datetime(["2020-01-01", "2021-01-01", "2022-01-01"] * 30)),
+    ],
+)
+def test_categories_that_are_no_numbers_or_text_are_called_by_their_text(tmp_path, column):
+    frame = pd.DataFrame({"a": column, "b": np.arange(90) % 2})
+    with suppress_warnings(DataWarning):
+        fit = IsingNetwork(reading={"missing": "drop"}).fit(frame).fit_
+    assert fit.network.categories[0] == tuple(map(str, pd.Series(column).cat.categories))
+    save(fit, tmp_path / "net.npz")
+    again = load(tmp_path / "net.npz")
+    assert again.network.categories == fit.network.categories
+    with suppress_warnings(DataWarning):
+        np.testing.assert_array_equal(again.read(frame, missing="drop").codes, fit.read(frame, missing="drop").codes)
 
 
 NODES = "solution.network.variables"

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
 from isinglass import IsingLasso, IsingLassoEBIC, IsingNetwork, ising_path
 from isinglass.data import read_parts
@@ -116,3 +117,12 @@ def test_values_that_stand_for_bits():
     net = IsingLasso(0.05, reading={"encode": "auto"}).fit([words[:300], words[300:]])
     assert net.encoding_["a"] == ("No", "Yes")
     assert net.score([words[:300], words[300:]]) == pytest.approx(net.score(words), rel=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::isinglass.errors.ConstantColumnWarning")
+@pytest.mark.parametrize("estimator", [IsingLasso(0.05), IsingLassoEBIC(alphas=8), IsingNetwork()], ids=repr)
+def test_a_constant_table_in_parts_has_the_empty_network_of_the_whole_one(estimator):
+    whole = clone(estimator).fit(np.ones((7, 3), dtype=np.uint8))
+    parted = clone(estimator).fit([np.ones((4, 3), dtype=np.uint8), np.ones((3, 3), dtype=np.uint8)])
+    assert (parted.network_.n_edges, parted.converged_, parted.alpha_) == (0, True, whole.alpha_)
+    np.testing.assert_allclose(parted.fields_, whole.fields_)

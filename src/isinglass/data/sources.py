@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -311,6 +312,10 @@ def _frame_source(frame: Any) -> Source:
         # Categories of polars and pyarrow, unless declared as ordered, stand in the order of their first appearance.
         if (declared is not None and declared[j] == "ordinal") or (pandas_like and hasattr(native, "cat")):
             categories = tuple(series.cat.get_categories().to_list())
+            if not all(isinstance(value, str | numbers.Number | np.bool_) for value in categories):
+                text = _texts(categories, labels[j])
+                found = replace(found, values=[text.get(value, value) for value in found.values or ()])
+                categories = tuple(text.values())
             return replace(found, categories=categories, ordered=nw.is_ordered_categorical(series))
         return found
 
@@ -338,6 +343,14 @@ def number_arrow(array: Any) -> Column:
     coded = array if pyarrow.types.is_dictionary(array.type) else array.dictionary_encode()
     cells = coded.indices.cast(pyarrow.int32()).fill_null(-1).to_numpy(zero_copy_only=False)
     return Column(cells, [None if is_missing(value) else value for value in coded.dictionary.to_pylist()])
+
+
+def _texts(categories: Sequence[Any], name: Hashable) -> dict[Any, str]:
+    """Return the text of categories that are intervals, dates or the like: model files hold numbers and text."""
+    text = {value: str(value) for value in categories}
+    if len(set(text.values())) < len(text):
+        raise DataError(f"{setting('X')} must have categories that differ as text; column {name!r} has not.")
+    return text
 
 
 def _declared_kinds(frame: Any) -> tuple[str | None, ...] | None:

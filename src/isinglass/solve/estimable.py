@@ -93,10 +93,13 @@ class Varying:
 
     def problem(self, penalty: FloatArray | None, standardized: bool, n_threads: int) -> Problem:
         """Return the compiled problem: over this table, or over the seam for a table in parts."""
-        if not isinstance(self.table, PartedTable):
-            n_rows, p = self.table.shape
+        table = self.table
+        if isinstance(table, PartedTable) and not len(self.columns):  # parts have no rows without a column
+            table = np.empty((1, 0), dtype=np.uint8)
+        if not isinstance(table, PartedTable):
+            n_rows, p = table.shape
             most = memory_for(path_bytes(n_rows, p, p * (p - 1) // 2))
-            return Problem(self.table, self.weight, penalty, standardized, n_threads, most)
+            return Problem(table, self.weight, penalty, standardized, n_threads, most)
         _check_pairs(self.table.shape[1])
         rows = PartedRows(self.table, count_rows(self.table, None), n_threads)
         return Problem(rows, penalty, standardized, n_threads)
