@@ -120,3 +120,35 @@ def test_a_device_without_memory_is_named():
         raise OutOfMemoryError(text)
     with pytest.raises(RuntimeError, match="another"), machine.within_memory():
         raise RuntimeError("another")
+
+
+WIDE = """
+import resource, sys
+import numpy as np
+from isinglass import ising_path, nodewise_path
+from isinglass.data import CategoryTable
+from isinglass.errors import LimitError
+
+table = CategoryTable(np.random.default_rng(0).integers(0, 20, (300, 900)).astype(np.uint8), "nominal")
+ising_path(CategoryTable(table.codes[:, :3], "nominal"), [1.0])
+size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (size + 2**30, size + 2**30))  # 1 GiB more; the moments take 1.3
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+try:
+    ising_path.alpha_max(table) if sys.argv[1] == "joint" else nodewise_path.alpha_max(table)
+except LimitError as error:
+    print(error)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="peaks are read from /proc")
+@pytest.mark.parametrize("method", ["joint", "nodewise"])
+def test_a_wide_nominal_table_is_refused_before_memory_is_taken_and_node_by_node_it_is_not(method):
+    found = subprocess.run([sys.executable, "-c", WIDE, method], capture_output=True, text=True, check=True)
+    *refusal, kilobytes = found.stdout.splitlines()
+    assert int(kilobytes) < 200_000
+    assert len(refusal) == (method == "joint")
+    if refusal:
+        assert "A joint fit of 900 columns with 18000 categories in all needs about 1." in refusal[0]
+        assert "nodewise_path" in refusal[0]

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from isinglass._core._native import State
 
 _PER_COEFFICIENT = 130  # bytes, for either column of a pair
+_PER_PAIR_OF_CATEGORIES, _PER_CELL = 4, 24  # bytes that every table takes; measured
 
 
 def refuse_free(name: str) -> ArgumentError:
@@ -234,6 +235,7 @@ class DiscreteCase:
             lowest = np.partition(each, 1)[:2] if len(each) > 1 else np.full(2, np.inf)
             least = lowest.prod() if penalty is None else lowest.sum()
         sizes = np.where(scaled.ranges == 0, table.n_categories[columns], 1)
+        _refuse_size(len(scaled.points), sizes)
         most = memory_for(_most_bytes(len(scaled.points), sizes))
         given, categories = (scaled.points, scaled.weight, matrix), (scaled.ranges, relative)
         with within_memory():
@@ -247,7 +249,8 @@ class DiscreteCase:
 
     def fit_null(self, tol: float, max_iter: int) -> float:
         """Return the smallest alpha without edges."""
-        return self.problem.alpha_max() * self.unit
+        with within_memory():
+            return self.problem.alpha_max() * self.unit
 
     def check(self, grid: FloatArray) -> None:
         """Refuse alphas that this problem has no solver for."""
@@ -274,6 +277,18 @@ class DiscreteCase:
             fields = scaled.fields(state.category_fields, [center[0] for center in centers])
         network = Network.trusted(scaled.variables, fields, edges, values, parameters)
         return as_solution(network, state, self.problem, alpha, tol)
+
+
+def _refuse_size(n_rows: int, sizes: NDArray[np.intp]) -> None:
+    """Refuse a table whose moments alone, of all pairs of categories, would not fit into memory."""
+    numbers = int(sizes.sum())
+    needed = (_PER_PAIR_OF_CATEGORIES * numbers + _PER_CELL * n_rows) * numbers
+    if needed > (free := memory_for(needed)):
+        raise LimitError(
+            f"A joint fit of {len(sizes)} columns with {numbers} categories in all needs about {needed / 1e9:.3g} GB "
+            f"before the first edge, and {free / 1e9:.3g} GB are free. Fit node by node (nodewise_path), which takes "
+            "one column at a time, merge rare categories, or leave columns out."
+        )
 
 
 def _most_bytes(n_rows: int, sizes: NDArray[np.intp]) -> int:
