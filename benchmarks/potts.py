@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from isinglass import CategoryTable, Network, Variables, ising_path
 from isinglass.network import all_pairs
-from isinglass.simulate.completions import CategoryChains
+from isinglass.simulate.completions import Completions
 
 SWEEPS = 100
 
@@ -42,7 +42,7 @@ def draw(model: Network, n_rows: int, seed: int) -> NDArray[np.uint8]:
     """Return rows drawn by Gibbs sampling, one chain each."""
     rng = np.random.default_rng(seed)
     start = rng.integers(0, model.variables.sizes, size=(n_rows, model.n_features)).astype(np.uint8)
-    chains = CategoryChains(start, random_state=rng)
+    chains = Completions(start, random_state=rng)
     chains.sweep(model, SWEEPS)
     return chains.table
 

@@ -21,7 +21,7 @@ print(f"right about {(net.predict(test) == test).to_numpy().mean():.1%} of the v
 # %%
 # What guessing the more frequent vote gets right, and what the network gets right from the votes of the other 99.
 
-nodes = pd.DataFrame(metrics.node_table(net, test).columns)
+nodes = pd.DataFrame(metrics.node_table(test, net).columns)
 nodes[["names", "marginal_accuracy", "accuracy"]].sort_values("accuracy", ascending=False).head(10).round(2)
 
 # %%

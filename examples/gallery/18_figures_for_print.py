@@ -13,7 +13,7 @@ from isinglass import IsingNetwork, metrics, plot, read_table
 survey = read_table("../mood.csv", encode="auto", missing="drop", drop=["weight"])
 net = IsingNetwork().fit(survey)
 domains = pd.read_csv("../domains.csv", index_col="item")["domain"]
-nodes = metrics.node_table(net, survey)
+nodes = metrics.node_table(survey, net)
 ax = plot.paper_axes(85)
 plot.network(net, ax, groups=domains, inside=True, rings=nodes.accuracy, legend="outside")
 

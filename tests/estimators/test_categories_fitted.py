@@ -1,5 +1,6 @@
 """Estimators of tables with categories: the functions behind them, predictions as labels, missing cells."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -22,7 +23,7 @@ from isinglass import (
     read_categories,
 )
 from isinglass.errors import ConstantColumnWarning, DataError
-from isinglass.evaluate.imputation import category_marginals, fill_categories, score_categories
+from isinglass.evaluate.imputation import category_probabilities, fill_cells, score_rows
 
 READING = {"kinds": {"age": "ordinal", "work": "ordinal"}}
 
@@ -155,18 +156,18 @@ def test_missing_cells_are_averaged_over():
     network, twin, *_ = mixed_network(3)
     row = twin.X[:1].astype(np.uint8)
     gone = np.array([[True, False, True, False]])
-    found = category_marginals(network, row, gone, n_draws=6000)
+    found = network.variables.split(category_probabilities(row, gone, network, n_draws=6000))
     expected = exact_marginals(network, row[0], gone[0])
     for mine, exact in zip(found, expected, strict=True):
-        np.testing.assert_allclose(mine[0], exact, atol=0.03)
-    filled = fill_categories(network, row, gone)
+        np.testing.assert_allclose(mine[:, 0], exact, atol=0.03)
+    holed = replace(network.table(row), holes=gone)
+    filled = fill_cells(holed, network)
     assert filled[0, 1] == row[0, 1]
     assert filled[0, 0] == expected[0].argmax()
     observed = np.log(expected[1][row[0, 1]]) + np.log(expected[3][row[0, 3]])
-    assert score_categories(found, row, gone)[0] == pytest.approx(observed, abs=0.1)
-    draws = fill_categories(
-        network, row.repeat(4000, axis=0), gone.repeat(4000, axis=0), draws={"random_state": 0, "n_sweeps": 20}
-    )
+    assert score_rows(holed, network)[0] == pytest.approx(observed, abs=0.1)
+    many = replace(network.table(row.repeat(4000, axis=0)), holes=gone.repeat(4000, axis=0))
+    draws = fill_cells(many, network, draws={"random_state": 0, "n_sweeps": 20})
     np.testing.assert_allclose(np.bincount(draws[:, 0], minlength=3) / 4000, expected[0], atol=0.03)
 
 

@@ -1,6 +1,7 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 import sklearn.metrics
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from networks import make_network
 
-from isinglass import ising_path
+from isinglass import IsingLasso, ising_path
 from isinglass.errors import DataError
 from isinglass.evaluate.metrics import (
     EdgeConfusion,
@@ -206,7 +207,7 @@ def test_truth_without_contrast_is_refused():
 def test_node_table_by_hand():
     model = Network.from_couplings([[0, 2, -1], [2, 0, 0], [-1, 0, 0]], [-1, 0, 0], names=["a", "b", "c"])
     X = np.array([[1, 1, 0], [0, 0, 1], [1, 1, 1], [0, 0, 0], [1, 0, 0]])
-    table = node_table(model, X)
+    table = node_table(X, model)
     assert table.names == ("a", "b", "c")
     assert table.degree.tolist() == [2, 1, 1]
     assert table.strength.tolist() == [3, 2, 1]
@@ -225,16 +226,16 @@ def test_node_table_in_every_kind_and_with_weights():
     model = random_network(6, 0.5, random_state=3)
     X = exact_sample(model, 60, random_state=0)
     weight = np.random.default_rng(0).integers(0, 4, 60)
-    expected = node_table(model, np.repeat(X, weight, axis=0))
+    expected = node_table(np.repeat(X, weight, axis=0), model)
     for network in (model, Solution.from_dense(0.1, model.couplings, model.fields), model.theta):
-        found = node_table(network, X, sample_weight=1e300 * weight)
+        found = node_table(X, network, sample_weight=1e300 * weight)
         for name, column in expected.columns.items():
             if name != "names":
                 np.testing.assert_allclose(getattr(found, name), column, rtol=1e-10, atol=1e-12)
     rows = model.log_pseudolikelihood(X)
     means = X.mean(axis=0)
     null = -(means * np.log(means) + (1 - means) * np.log(1 - means))
-    unexplained = (1 - node_table(model, X).deviance_explained) @ null
+    unexplained = (1 - node_table(X, model).deviance_explained) @ null
     assert unexplained == pytest.approx(-rows.mean())
 
 
@@ -242,24 +243,24 @@ def test_flipping_the_coding_of_a_column_changes_no_prediction():
     J = np.array([[0, 0.5, 0], [0.5, 0, -0.25], [0, -0.25, 0]])
     flip = np.array([1, -1, 1])
     X = exact_sample(Network.from_spins(J, np.zeros(3)), 50, random_state=1)
-    one = node_table(Network.from_spins(J, np.zeros(3)), X)
-    two = node_table(Network.from_spins(J * np.outer(flip, flip), np.zeros(3)), np.where(flip > 0, X, 1 - X))
+    one = node_table(X, Network.from_spins(J, np.zeros(3)))
+    two = node_table(np.where(flip > 0, X, 1 - X), Network.from_spins(J * np.outer(flip, flip), np.zeros(3)))
     for name in ("accuracy", "marginal_accuracy", "normalized_accuracy", "deviance_explained"):
         np.testing.assert_allclose(getattr(one, name), getattr(two, name), atol=1e-12)
 
 
 def test_constant_columns_and_perfect_predictions():
     model = Network.from_couplings([[0, 90.0, 0], [90.0, 0, 0], [0, 0, 0]], [-45.0, -45.0, 900.0])
-    table = node_table(model, [[0, 0, 1], [1, 1, 1]])
+    table = node_table([[0, 0, 1], [1, 1, 1]], model)
     assert table.accuracy.tolist() == [1, 1, 1]
     np.testing.assert_allclose(table.normalized_accuracy, [1, 1, np.nan])
     np.testing.assert_allclose(table.deviance_explained, [1, 1, np.nan])
-    weighted = node_table(model, [[0, 0, 1], [1, 1, 1], [0, 1, 0]], sample_weight=[1, 1, 0])
+    weighted = node_table([[0, 0, 1], [1, 1, 1], [0, 1, 0]], model, sample_weight=[1, 1, 0])
     np.testing.assert_allclose(weighted.normalized_accuracy, table.normalized_accuracy)
 
 
 def test_table_is_readable_and_frozen():
-    table = node_table(chain_network(3), [[0, 1, 0], [1, 1, 0]])
+    table = node_table([[0, 1, 0], [1, 1, 0]], chain_network(3))
     lines = repr(table).splitlines()
     assert lines[0].split("  ")[0] == "names"
     assert [line.split()[0] for line in lines[1:]] == ["x0", "x1", "x2"]
@@ -268,10 +269,10 @@ def test_table_is_readable_and_frozen():
     assert list(table.columns)[:3] == ["names", "degree", "strength"]
     with pytest.raises(ValueError, match="read-only"):
         table.degree[0] = 5
-    many = node_table(chain_network(40), np.eye(40))
+    many = node_table(np.eye(40), chain_network(40))
     assert repr(many).splitlines()[-1] == "… and 10 more nodes"
     with pytest.raises(DataError, match=r"X must have one column per node \(3\); got 2"):
-        node_table(chain_network(3), [[0, 1]])
+        node_table([[0, 1]], chain_network(3))
 
 
 def test_nodes_with_categories_are_measured_as_by_hand():
@@ -284,7 +285,7 @@ def test_nodes_with_categories_are_measured_as_by_hand():
         [[0, 1], [0, 2], [1, 2]],
         blocks=[[[0.5], [0.1], [-0.6]], [[0.2], [0.3], [-0.5]], [[0.4]]],
     )
-    found = node_table(network, codes, weight)
+    found = node_table(codes, network, weight)
     P = network.probabilities(codes)
     for s in range(3):
         share = np.array([weight[codes[:, s] == k].sum() for k in range(P[s].shape[1])]) / weight.sum()
@@ -302,4 +303,19 @@ def test_nodes_with_categories_are_measured_as_by_hand():
 def test_ties_of_categories_count_their_share():
     codes = np.array([[0, 0], [1, 1], [2, 0]], dtype=np.uint8)
     network = make_network([[0, 0, 0], [0, 0]], [None, [0, 1]], [], [])
-    np.testing.assert_allclose(node_table(network, codes).accuracy, [1 / 3, 1 / 2])
+    np.testing.assert_allclose(node_table(codes, network).accuracy, [1 / 3, 1 / 2])
+
+
+def test_a_frame_is_read_as_that_of_the_fit():
+    trait = np.random.default_rng(0).normal(size=300)
+    noise = np.random.default_rng(1).normal(size=(300, 3))
+    answers = 1 + np.digitize(trait[:, None] + noise, [-1, 0, 1, 2])
+    frame = pd.DataFrame(answers, columns=["a", "b", "c"])  # answers 1 to 5 are the categories 0 to 4
+    net = IsingLasso(0.05, reading={"kinds": "ordinal"}).fit(frame)
+    expected = node_table(answers - 1, net.network_)
+    for fitted in (net, net.fit_):
+        np.testing.assert_array_equal(node_table(frame, fitted).accuracy, expected.accuracy)
+    words = IsingLasso(0.05, reading={"encode": "auto"}).fit(frame > 3)
+    agree = pd.DataFrame(np.where(frame > 3, "yes", "no"), columns=frame.columns)
+    spoken = IsingLasso(0.05, reading={"encode": {"no": 0, "yes": 1}}).fit(agree)
+    np.testing.assert_array_equal(node_table(agree, spoken).accuracy, node_table(frame > 3, words).accuracy)

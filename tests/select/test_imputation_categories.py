@@ -9,7 +9,7 @@ from isinglass import CategoryTable, Fixed, Method, impute, load
 from isinglass.errors import DataError
 from isinglass.select import Run, pool
 from isinglass.select.imputation import distance, mean_network
-from isinglass.simulate.completions import CategoryChains
+from isinglass.simulate.completions import Completions
 
 P = 6
 LINE = [-1.5, -0.5, 0.5, 1.5]
@@ -24,7 +24,7 @@ KINDS = [*["ordinal"] * (P - 1), "binary"]
 
 
 def draw(n, seed):
-    chains = CategoryChains(np.zeros((n, P), dtype=np.uint8), random_state=seed)
+    chains = Completions(np.zeros((n, P), dtype=np.uint8), random_state=seed)
     chains.sweep(CHAIN, 60)
     return chains.table
 
@@ -127,7 +127,7 @@ def test_nominal_columns_are_drawn_too():
         [[0, 1], [1, 2], [2, 3]],
         blocks=[block, [[0.9], [0.0], [-0.9]], [[1.5]]],
     )
-    chains = CategoryChains(np.zeros((800, 4), dtype=np.uint8), random_state=0)
+    chains = Completions(np.zeros((800, 4), dtype=np.uint8), random_state=0)
     chains.sweep(truth, 50)
     gone = np.random.default_rng(1).random(chains.table.shape) < 0.2
     parts = {"scores": truth.variables.scores, "holes": gone}

@@ -347,14 +347,14 @@ def test_weights_of_a_table_count(table):
     data = data_of(build_report(solution, X=weighted))
     (accuracy,) = [column["values"] for column in data["nodes"]["columns"] if column["label"] == "accuracy"]
     repeated = np.repeat(table, weight.astype(int), axis=0)
-    assert accuracy == pytest.approx(metrics.node_table(solution, repeated).accuracy)
+    assert accuracy == pytest.approx(metrics.node_table(repeated, solution).accuracy)
     means = repeated.mean(axis=0)
     null = -(means * np.log(means) + (1 - means) * np.log(1 - means)).sum()
     assert data["certificate"]["null_objective"] == pytest.approx(null)
 
 
 def test_node_measures(path, table):
-    expected = metrics.node_table(path[5], table)
+    expected = metrics.node_table(table, path[5])
     frame = pd.DataFrame(expected.columns)
     pages = [
         build_report(path[5], X=table),

@@ -328,7 +328,7 @@ def test_node_table_follows_the_slider_and_downloads(visit, file, path, table):
     page = visit(file)
     set_range(page, "#slider", 8)
     _, rows = download(page, "#nodes-csv")
-    here, selected = (metrics.node_table(path[k], table) for k in (8, 14))
+    here, selected = (metrics.node_table(table, path[k]) for k in (8, 14))
     rows.sort(key=lambda row: NAMES.index(row["name"]))
     assert [row["name"] for row in rows] == NAMES
     assert [int(row["degree"]) for row in rows] == here.degree.tolist()

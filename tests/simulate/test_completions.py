@@ -11,7 +11,7 @@ from scipy.stats import chisquare
 
 from isinglass import Network, simulate
 from isinglass._core import gibbs_sweep_cells
-from isinglass.simulate.completions import CategoryChains, Completions, kernel_arrays, node_logits, start_values
+from isinglass.simulate.completions import Completions, kernel_arrays, node_logits, start_values
 
 MODEL = simulate.random_network(9, 0.4, coupling_range=(-2.0, 2.0), random_state=4)
 ROWS = simulate.exact_sample(MODEL, 30, random_state=0)
@@ -27,15 +27,22 @@ STATES = np.array(list(product(range(3), range(2), range(3), range(3))), dtype=n
 
 
 def test_cells_are_those_of_the_twin():
+    words, rows, totals = (
+        np.random.default_rng(5).integers(0, 2**64, (30, 4), np.uint64),
+        ROWS.copy(),
+        np.zeros(GONE.sum()),
+    )
     chains = Completions(ROWS, GONE, random_state=5)
-    words = chains._words.copy()
-    totals = np.zeros(int(GONE.sum()))
-    chains.sweep(MODEL, 7, totals)
+    chains.sweep(MODEL, 7)
+    first = np.concatenate([[0], np.cumsum(GONE.sum(axis=1))])
+    cells = np.nonzero(GONE)[1].astype(np.int32)
+    gibbs_sweep_cells(*kernel_arrays(MODEL), words.copy(), rows, first, cells, 7, totals, 1)
     expected = [
         gibbs_cells(MODEL.couplings, MODEL.fields, row, np.flatnonzero(gone), 7, seed)
         for row, gone, seed in zip(ROWS, GONE, words, strict=True)
     ]
     np.testing.assert_array_equal(chains.table, [row for row, _ in expected])
+    np.testing.assert_array_equal(chains.table, rows)
     np.testing.assert_allclose(totals, np.concatenate([total for _, total in expected]), rtol=1e-12)
 
 
@@ -85,7 +92,7 @@ def test_logits_are_those_of_the_network(s):
 
 
 def test_chains_reach_the_joint_distribution():
-    chains = CategoryChains(np.zeros((4000, 4), dtype=np.uint8), random_state=0)
+    chains = Completions(np.zeros((4000, 4), dtype=np.uint8), random_state=0)
     chains.sweep(MIXED, 40)
     weight = np.exp(-MIXED.energy(STATES))
     place = {tuple(state): k for k, state in enumerate(STATES.tolist())}
@@ -97,7 +104,7 @@ def test_observed_cells_are_held_and_the_others_follow_them():
     start = STATES[np.random.default_rng(1).integers(0, len(STATES), 3000)]
     gone = np.zeros(start.shape, dtype=bool)
     gone[:, 2] = True
-    chains = CategoryChains(start, gone, random_state=2)
+    chains = Completions(start, gone, random_state=2)
     chains.sweep(MIXED, 1)
     np.testing.assert_array_equal(chains.table[~gone], start[~gone])
     chances = MIXED.probabilities(start)[2]
@@ -108,7 +115,7 @@ def test_observed_cells_are_held_and_the_others_follow_them():
 
 def test_same_seed_same_categories():
     start = np.zeros((50, 4), dtype=np.uint8)
-    one, two, other = (CategoryChains(start, random_state=seed) for seed in (3, 3, 4))
+    one, two, other = (Completions(start, random_state=seed) for seed in (3, 3, 4))
     for chains in (one, two, other):
         chains.sweep(MIXED, 3)
     np.testing.assert_array_equal(one.table, two.table)

@@ -225,7 +225,7 @@ def _write_files(here: Path, fitted: Fit, data: BinaryTable, senate: Senate109) 
         here / "report.html",
         X=data.X,
         path=ising_path(data.X, 40),
-        node_table=node_table(model, data.X),
+        node_table=node_table(data.X, model),
         groups=senate.parties,
         group_colors=COLORS,
         title="U.S. Senate, 2006",

@@ -135,7 +135,7 @@ def write_files(
     from isinglass.show.layout import force_layout
 
     model = found.network
-    measured = node_table(model, data).columns
+    measured = node_table(data, model).columns
     nodes: dict[str, Any] = {**columns, **{name: measured[name] for name in NODE_MEASURES}}
     write_network(model, here / "nodes.csv", "nodes", node_attributes=nodes)
     if not model.variables.is_binary:

@@ -85,7 +85,7 @@ def _network(plot: Any, ask: Request, ax: Axes | None) -> Any:
         ask.model,
         ax,
         groups=None if color_by is None else columns[color_by],
-        rings=node_table(ask.model, ask.table()).accuracy if settings["rings"] else None,
+        rings=node_table(ask.table(), ask.model).accuracy if settings["rings"] else None,
         positions=None if settings["positions"] is None else _read_positions(settings["positions"]),
         legend={"corner": True, "outside": "outside", "none": False}[settings["legend"]],
         **{name: settings[name] for name in names},

@@ -96,7 +96,7 @@ def predict(
         text, record = _score(console, loaded, data, reading.describe(data, table), rows=row_scores)
         schema = "score"
     else:
-        cells = _fill(loaded, data, fill, random_state) if impute else cell_probabilities(loaded.model, data)
+        cells = _fill(loaded, data, fill, random_state) if impute else cell_probabilities(data, loaded.model)
         done = f"{plural(data.n_missing, 'missing cell')} filled" if impute else "a probability for every cell"
         console.say_facts({"Table": reading.describe_shape(data, table), "Predicted": done})
         text, record = _cells(loaded, data, cells)
@@ -170,7 +170,7 @@ def _score(
 
     from isinglass.evaluate.imputation import score_rows
 
-    scores = score_rows(loaded.model, data)
+    scores = score_rows(data, loaded.model)
     mean = float(np.average(scores, weights=data.sample_weight))
     per_cell = f"{mean / data.shape[1]:.4g} per cell (log pseudo-likelihood)"
     console.say_facts({"Table": described, "Score": f"{mean:.6g} per row, {per_cell}"})
@@ -185,17 +185,11 @@ def _fill(loaded: Loaded, data: BinaryTable, fill: str, seed: Any) -> Any:
     """Return the table with its missing cells filled."""
     from isinglass.evaluate.imputation import fill_cells
 
-    if not loaded.model.variables.is_binary:
-        if fill == "probability":
-            raise click.UsageError("--fill probability is for columns of 0 and 1: leave --impute out instead.")
-    elif data.filled is None and data.holes is None:
-        return data.X
-    elif loaded.fit is None:
-        raise DataError("MODEL must be the model of a fit; this one is a network without the means of its columns.")
+    if fill == "probability" and not loaded.model.variables.is_binary:
+        raise click.UsageError("--fill probability is for columns of 0 and 1: leave --impute out instead.")
     return fill_cells(
-        loaded.model,
         data,
-        () if loaded.fit is None else loaded.fit.marginals,
+        loaded.model,
         probabilities=fill == "probability",
         draws={"random_state": seed} if fill == "draw" else None,
     )

@@ -80,7 +80,7 @@ def report(
         data = loaded.read_completed(console, reading, table)
         loaded.check_fitted_to(data)
         fitted_to = {"Table": reading.describe(data, table)}
-        options = {"X": data, "node_table": node_table(loaded.model, data)}
+        options = {"X": data, "node_table": node_table(data, loaded.model)}
         if loaded.can_follow:
             with console.progress("Path"):
                 options["path"] = loaded.follow(data, alphas)

@@ -165,7 +165,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         """
         table = self._read(X)
         if holes_of(table) is not None:
-            return score_rows(self.fit_.network, table)
+            return score_rows(table, self.fit_.network)
         return _ask_rows(table, "log_pseudolikelihood", self.fit_.network)
 
     def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
@@ -175,7 +175,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         """
         table = self._read(X, drops=True, sample_weight=sample_weight)
         if holes_of(table) is not None:
-            return float(np.average(score_rows(self.fit_.network, table), weights=table.sample_weight))
+            return float(np.average(score_rows(table, self.fit_.network), weights=table.sample_weight))
         total = over_rows(_sum_rows, table.X, table.sample_weight, self.fit_.network)
         return float(total / count_rows(table.X, table.sample_weight))
 
@@ -197,7 +197,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         table = self._read(X)
         if holes_of(table) is None and not isinstance(table, CategoryTable):
             return _ask_rows(table, "conditional_probabilities", self.fit_.network)  # perhaps in parts
-        return cell_probabilities(self.fit_.network, table)
+        return cell_probabilities(table, self.fit_.network)
 
     def predict(self, X: Any) -> Any:
         """Return the more probable value of every cell given the rest of its row; 0 where both are equally so.
@@ -207,7 +207,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         """
         found = self.predict_proba(X)
         if not self.network_.variables.is_binary:
-            return label_cells(self.network_, np.column_stack([P.argmax(axis=1) for P in found]))
+            return label_cells(np.column_stack([P.argmax(axis=1) for P in found]), self.network_.variables)
         parts = [(part > 0.5).astype(np.uint8) for part in (found if isinstance(found, list) else [found])]
         return parts if isinstance(found, list) else parts[0]
 
@@ -228,13 +228,12 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
             The same columns in the same order. Missing are NaN, None, NA and masked cells, and the ``holes`` or
             ``filled`` cells of a BinaryTable.
         method : {"conditional", "gibbs"}, default "conditional"
-            "conditional": the more probable value. Other missing cells of the row stand in with their probabilities,
-            from the marginals to a fixed point (mean field), which is exact where no two of them are neighbors.
+            "conditional": the most probable value given the observed cells of the row; other missing cells are averaged
+            over by Gibbs draws.
             "gibbs": a draw from the distribution of the missing cells given the observed ones; draw several times to
             see how uncertain the cells are.
         probabilities : bool, default False
-            Put the probability of a 1 into the missing cells, instead of 0 or 1; with "gibbs", its mean over the
-            second half of the sweeps.
+            With "conditional", put the probability of a 1 into the missing cells, instead of 0 or 1.
         n_sweeps : int, default 200
             Sweeps over the missing cells of "gibbs".
         random_state : int, Generator, RandomState, SeedSequence or None
@@ -244,15 +243,14 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         -------
         DataFrame, Bytes or ndarray of shape (n_samples, n_features)
             A frame of the kind of ``X`` with its columns (and the index of pandas), an array for everything else; in
-            0/1 coding, whatever the coding of ``X``. If the network has categories, these as they are called; the most
-            probable ones are then found by Gibbs draws.
+            0/1 coding, whatever the coding of ``X``. If the network has categories, these as they are called.
         """
         check_is_fitted(self)
         if method not in ("conditional", "gibbs"):
             raise ArgumentError("method", 'must be "conditional" or "gibbs"', method)
         table = self._read(X, missing="impute")
         draws = None if method == "conditional" else {"n_sweeps": n_sweeps, "random_state": random_state}
-        filled = fill_cells(self.network_, table, self.marginals_, probabilities=probabilities, draws=draws)
+        filled = fill_cells(table, self.network_, probabilities=probabilities, draws=draws)
         return complete_like(X, filled)
 
     def sample(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from importlib import import_module
 from typing import Any
@@ -79,87 +79,77 @@ def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     )
 
 
-def node_table(network: Any, X: ArrayLike, sample_weight: ArrayLike | None = None) -> NodeTable:
+def node_table(X: Any, network: Any, sample_weight: ArrayLike | None = None) -> NodeTable:
     """Return the centrality of every node, and how well the network predicts it in the rows of X.
 
     Parameters
     ----------
-    network : Network, Solution, fitted estimator or matrix
+    X : table
+        A table of the columns of the network: rows of 0 and 1, category numbers, or a Table. With a fitted estimator or
+        a Fit, any table that reads like that of the fit.
+    network : Network, Solution, Fit, fitted estimator or matrix
         A matrix is the paper's Θ, with the fields on its diagonal.
-    X : array-like of shape (n_samples, n_features)
-        Table of 0 and 1; a CategoryTable, or category numbers, where the network has categories.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights.
 
     Examples
     --------
     >>> X = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [4, 1, 1, 4], axis=0)
-    >>> node_table([[-1.4, 2.8], [2.8, -1.4]], X)
+    >>> node_table(X, [[-1.4, 2.8], [2.8, -1.4]])
     names  degree  strength  expected influence  accuracy  marginal accuracy  normalized accuracy  deviance explained
     x0          1     2.800               2.800     0.800              0.500                0.600               0.278
     x1          1     2.800               2.800     0.800              0.500                0.600               0.278
     """
-    read = as_network(network)
-    table, weight = to_weighted(X if read.variables.is_binary else read.table(X), sample_weight)
+    read, fit = as_network(network), getattr(network, "fit_", network)
+    given = fit.read(X) if hasattr(fit, "coding") else X
+    table, weight = to_weighted(given if read.variables.is_binary else read.table(given), sample_weight)
     if table.shape[1] != read.n_features:
         raise DataError(f"X must have one column per node ({read.n_features}); got {table.shape[1]}.")
-    total = count_rows(table, weight)
-    predicted: Callable[..., Any] = _predicted_categories
-    if not read.variables.is_binary:
-        frequent = [counts / total for counts in count_categories(table, weight)]
-        marginal = np.array([each.max() for each in frequent])
-        entropy = np.array([float(scipy.special.entr(each).sum()) for each in frequent])
-        varies = marginal < 1
-    else:
-        ones, varies = count_columns(table, weight)
-        means = np.clip(ones / total, 0.0, 1.0)
-        marginal, entropy, predicted = np.maximum(means, 1 - means), _entropy(means), _predicted
-    accuracy, deviance = (each / total for each in over_rows(predicted, table, weight, read))
-    shares = share_where(varies, accuracy - marginal, 1 - marginal), share_where(varies, entropy - deviance, entropy)
-    own = tuple(read.names), read.degree, read.strength, read.expected_influence
-    return NodeTable(*own, accuracy, marginal, *shares)
+    total, variables = count_rows(table, weight), read.variables
+    shares = _category_shares(table, weight, total)
+    marginal = np.maximum.reduceat(shares, variables.starts)
+    entropy = np.add.reduceat(scipy.special.entr(shares), variables.starts)
+    accuracy, deviance = (each / total for each in over_rows(_predict, table, weight, read))
+    gains = (
+        share_where(marginal < 1, accuracy - marginal, 1 - marginal),
+        share_where(marginal < 1, entropy - deviance, entropy),
+    )
+    return NodeTable(
+        *(tuple(read.names), read.degree, read.strength, read.expected_influence, accuracy, marginal, *gains)
+    )
 
 
-def _predicted_categories(
-    table: CategoryTable, weight: FloatArray | None, network: Network
-) -> tuple[FloatArray, FloatArray]:
-    """Return the same as `_predicted` for columns with categories; of equally probable ones, each counts its share."""
+def _category_shares(table: Any, weight: FloatArray | None, total: float) -> FloatArray:
+    """Return the share of every category in the flat layout."""
+    if isinstance(table, CategoryTable):
+        return np.concatenate(count_categories(table, weight)) / total
+    ones = np.clip(count_columns(table, weight)[0] / total, 0.0, 1.0)
+    return np.column_stack([1.0 - ones, ones]).ravel()
+
+
+def _predict(table: Any, weight: FloatArray | None, network: Network) -> tuple[FloatArray, FloatArray]:
+    """Return the weight of the rows in which each column is predicted right, and the sum of −log P(x_s | rest).
+
+    Of k equally probable categories, each is right by 1/k.
+    """
+    variables, codes = network.variables, np.asarray(table)
     right, deviance = np.zeros((2, network.n_features))
-    unit = np.ones(len(table)) if weight is None else weight
-    step = max(CELLS_AT_ONCE // int(table.n_categories.sum()), 1)
-    for first in range(0, len(table), step):
-        codes, w = table.codes[first : first + step], unit[first : first + step]
-        rows = np.arange(len(codes))
-        for s, logs in enumerate(each.T for each in network.variables.split(network.log_conditionals(codes))):
-            seen, most = logs[rows, codes[:, s]], logs.max(axis=1)
-            right[s] += w @ ((seen == most) / (logs == most[:, None]).sum(axis=1))
-            deviance[s] -= w @ seen
-    return right, deviance
-
-
-def _predicted(table: NDArray[np.uint8], weight: FloatArray | None, network: Network) -> tuple[FloatArray, FloatArray]:
-    """Return the weight of the rows in which each column is predicted rightly, and the sum of −log P(x_s | rest)."""
-    right, deviance = np.zeros((2, table.shape[1]))
-    unit = np.ones(len(table)) if weight is None else weight
-    step = max(CELLS_AT_ONCE // table.shape[1], 1)
-    for first in range(0, len(table), step):
-        some, w = table[first : first + step], unit[first : first + step]
-        logits = (network.fields[:, None] + network.couplings_sparse @ some.T.astype(np.float64)).T
-        right += w @ np.where(logits == 0, 0.5, (logits > 0) == some)
-        # −log P(x_s | rest) = log(1 + exp(∓η)): no overflow, whatever η.
-        deviance += w @ np.logaddexp(0.0, (1.0 - 2.0 * some) * logits)
+    unit = np.ones(len(codes)) if weight is None else weight
+    step = max(CELLS_AT_ONCE // len(variables.column), 1)
+    for first in range(0, len(codes), step):
+        some, w = codes[first : first + step], unit[first : first + step]
+        logs = network.log_conditionals(some)
+        own = np.take_along_axis(logs, variables.flat(some), axis=0)
+        most = np.maximum.reduceat(logs, variables.starts, axis=0)
+        ties = np.add.reduceat(logs == most[variables.column], variables.starts, axis=0, dtype=np.intp)
+        right += ((own == most) / ties) @ w
+        deviance -= own @ w
     return right, deviance
 
 
 def share_where(varies: NDArray[np.bool_], top: FloatArray, bottom: FloatArray) -> FloatArray:
     """Return top / bottom where asked for and possible, NaN elsewhere."""
     return np.asarray(np.divide(top, bottom, out=np.full(len(top), np.nan), where=varies & (bottom > 0)))
-
-
-def _entropy(means: FloatArray) -> FloatArray:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        terms = np.array([q * np.log(q) for q in (means, 1 - means)])
-    return np.asarray(-np.where(np.isnan(terms), 0.0, terms).sum(axis=0))
 
 
 def _cell(value: object) -> str:

@@ -26,7 +26,7 @@ from isinglass.select.refit import nearly_free
 from isinglass.select.selector import Choice
 from isinglass.select.settings import Run
 from isinglass.select.tables import Table, has_two_values, unit_weight
-from isinglass.simulate.completions import CategoryChains, Completions, start_values
+from isinglass.simulate.completions import Completions, start_values
 
 FEW = 2
 """Copies of the rows with holes that the network of a round is estimated from."""
@@ -247,7 +247,7 @@ class _Stack:
     whole: NDArray[np.intp]
     holed: NDArray[np.intp]
     n_copies: int
-    chains: Any  # Completions or CategoryChains
+    chains: Completions
 
     @classmethod
     def of(
@@ -295,9 +295,7 @@ def make_chains(
     data: Table, cells: Bytes, missing: Mask, random_state: RandomSource, n_threads: int | None = None
 ) -> Any:
     """Return chains that redraw the missing cells of rows with the columns of a table."""
-    if has_two_values(data):
-        return Completions(cells, missing, random_state=random_state, n_threads=n_threads)
-    return CategoryChains(cells, missing, random_state=random_state)
+    return Completions(cells, missing, random_state=random_state, n_threads=n_threads)
 
 
 def distance(one: Network, other: Network) -> float:

@@ -1,8 +1,9 @@
-"""Rows whose missing cells are drawn given those that were observed: Gibbs sweeps over the missing ones alone."""
+"""Gibbs sampling of missing cells given the observed cells of their row."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,55 +18,61 @@ _VISITS_PER_CALL = 30_000_000  # after which control comes back to Python
 
 
 class Completions:
-    """Rows whose missing cells are redrawn, each by a chain of its own; the observed cells are held.
+    """Rows whose missing cells are redrawn by Gibbs sweeps, while the observed cells stay as they are.
 
-    The chains start from what stands in the missing cells of the rows, which are copied. ``table`` has the rows as they
-    are now. The draws do not depend on the number of threads.
+    ``table`` holds the current rows; the chains start from the values in the missing cells of the given ones. Without
+    ``missing`` all cells are redrawn. The draws do not depend on the number of threads.
     """
 
     def __init__(
-        self, table: Bytes, missing: Mask, *, random_state: RandomSource = None, n_threads: int | None = None
+        self,
+        table: Bytes,
+        missing: Mask | None = None,
+        *,
+        random_state: RandomSource = None,
+        n_threads: int | None = None,
     ) -> None:
         self.table = np.array(table, dtype=np.uint8, order="C")
-        self._first = np.concatenate([[0], np.cumsum(missing.sum(axis=1))]).astype(np.int64)
-        self._cells = np.nonzero(missing)[1].astype(np.int32)
-        self._words = as_generator(random_state).integers(0, 2**64, size=(len(table), 4), dtype=np.uint64)
+        self._missing = np.ones(self.table.shape, dtype=bool) if missing is None else missing
+        self._rng = as_generator(random_state)
         self._n_threads = thread_count(n_threads)
 
-    def sweep(self, network: Network, n_sweeps: int, totals: FloatArray | None = None) -> None:
-        """Redraw every missing cell so many times, in the order of the columns.
-
-        ``totals``, one number per missing cell in the order of the table, adds up the probability of a 1 at each visit.
-        """
-        arrays = kernel_arrays(network)
-        step = max(1, _VISITS_PER_CALL // max(1, self.table.size + len(self._cells)))
-        for done in range(0, n_sweeps, step):
-            count = min(step, n_sweeps - done)
-            chains = self._words, self.table, self._first, self._cells
-            gibbs_sweep_cells(*arrays, *chains, count, totals, self._n_threads)
-
-
-class CategoryChains:
-    """The same for category numbers; without ``missing``, all cells are redrawn. All rows are swept side by side."""
-
-    def __init__(self, table: Bytes, missing: Mask | None = None, *, random_state: RandomSource = None) -> None:
-        self.table = np.array(table, dtype=np.uint8, order="C")
-        gone = np.ones(self.table.shape, dtype=bool) if missing is None else missing
-        self._rows = {s: np.flatnonzero(gone[:, s]) for s in np.flatnonzero(gone.any(axis=0)).tolist()}
-        self._rng = as_generator(random_state)
-
     def sweep(self, network: Network, n_sweeps: int) -> None:
-        """Redraw every cell that is not held so many times, in the order of the columns."""
+        """Redraw every missing cell ``n_sweeps`` times, column by column."""
+        if network.variables.is_binary:
+            self._sweep_binary(network, n_sweeps)
+            return
         columns = [(s, rows, node_logits(network, s)) for s, rows in self._rows.items()]
         for _ in range(n_sweeps):
             for s, rows, logits_of in columns:
                 logits = logits_of(self.table, rows)
-                # The largest of logits with Gumbel noise is a draw from their softmax, whatever their size.
+                # The argmax of logits with Gumbel noise is a draw from their softmax.
                 self.table[rows, s] = (logits + self._rng.gumbel(size=logits.shape)).argmax(axis=1)
+
+    def _sweep_binary(self, network: Network, n_sweeps: int) -> None:
+        """Redraw cells of two values, each row by a generator of its own."""
+        words, first, cells = self._kernel
+        arrays = kernel_arrays(network)
+        step = max(1, _VISITS_PER_CALL // max(1, self.table.size + len(cells)))
+        for done in range(0, n_sweeps, step):
+            count = min(step, n_sweeps - done)
+            gibbs_sweep_cells(*arrays, words, self.table, first, cells, count, None, self._n_threads)
+
+    @cached_property
+    def _rows(self) -> dict[int, NDArray[np.intp]]:
+        """Rows with a missing cell in each column that has one."""
+        return {s: np.flatnonzero(self._missing[:, s]) for s in np.flatnonzero(self._missing.any(axis=0)).tolist()}
+
+    @cached_property
+    def _kernel(self) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int32]]:
+        """States of the generators, and the missing columns of all rows with the place where each row begins."""
+        first = np.concatenate([[0], np.cumsum(self._missing.sum(axis=1))]).astype(np.int64)
+        words = self._rng.integers(0, 2**64, size=(len(self.table), 4), dtype=np.uint64)
+        return words, first, np.nonzero(self._missing)[1].astype(np.int32)
 
 
 def node_logits(network: Network, s: int) -> Callable[[Bytes, NDArray[np.intp]], FloatArray]:
-    """Return a function of a table and some rows that gives log P(x_s = k | the rest), up to a constant."""
+    """Return a function of a table and row numbers that gives log P(x_s = k | the rest), up to a constant."""
     variables, blocks = network.variables, network.blocks
     field, score = variables.split(network.category_fields)[s], variables.score(s)
     # For each neighbor t the terms e_st(k, l) as rows l and columns k; where both are on a line, θ_st φ_t(l) alone.

@@ -14,7 +14,7 @@ from isinglass.errors import DataError, MixingWarning, setting, warn
 from isinglass.machine import thread_count
 from isinglass.network import Network, as_network
 from isinglass.results import Solution
-from isinglass.simulate.completions import CategoryChains, kernel_arrays
+from isinglass.simulate.completions import Completions, kernel_arrays
 from isinglass.simulate.mixing import ESS_PER_CHAIN, RHAT_LIMIT, MixingDiagnostics, diagnose
 from isinglass.solve.exact import MAX_NODES
 
@@ -94,7 +94,7 @@ def _sample_categories(
     states = rng.integers(0, network.variables.sizes, shape, dtype=np.uint8)
     if start is not None:
         states[:] = _fitting(np.asarray(network.table(np.atleast_2d(start))), start, shape)
-    chains = CategoryChains(states, random_state=rng)
+    chains = Completions(states, random_state=rng)
     chains.sweep(network, burn_in)
     rows = np.empty((int(offsets[-1]), shape[1]), dtype=np.uint8)
     for k in range(int(np.diff(offsets).max())):

@@ -104,7 +104,7 @@ def build_report(
     solutions, index = contents.line_up(model, path, solution)
     table = None if X is None else contents.read_rows(X, model, fit)
     if node_table is None and table is not None:
-        node_table = measure_nodes(model, table)
+        node_table = measure_nodes(table, model)
     shares, edge_counts = contents.count_values(fit, table, model)
     nodes = contents.node_columns(model, wording, node_table, getattr(fit, "missing", None))
     edges = {} if fit is None else contents.edge_columns(fit.edges(), fit.network.names)
