@@ -18,7 +18,6 @@ from isinglass.evaluate.metrics import (
     node_table,
     relative_difference,
     roc_curve,
-    sign_accuracy,
     weight_correlation,
 )
 from isinglass.network import Network
@@ -53,7 +52,6 @@ def test_values_by_hand():
     assert f1_score(ESTIMATE, TRUTH) == counts.f1 == pytest.approx(2 / 3)
     assert counts.mcc == pytest.approx((2 * 2 - 1) / 9)
     assert counts.hamming == 2
-    assert sign_accuracy(ESTIMATE, TRUTH) == 0.5  # 01 right, 12 wrong
     assert weight_correlation(ESTIMATE, TRUTH) == pytest.approx(
         np.corrcoef([3, 1, 0, 1, 0, 0], [1, 0, 2, -1, 0, 0])[0, 1]
     )
@@ -86,7 +84,6 @@ def test_empty_and_complete_networks():
     assert math.isnan(nothing.recall)
     assert math.isnan(edge_confusion(full, full).false_positive_rate)
     assert edge_confusion(full, empty).f1 == 0.0
-    assert math.isnan(sign_accuracy(empty, full))
     assert math.isnan(weight_correlation(empty, full))
     assert math.isnan(weight_correlation(full, full))
     assert edge_confusion([[0.0]], [[0.0]]) == EdgeConfusion(0, 0, 0, 0)
@@ -101,7 +98,6 @@ def test_every_kind_of_network_is_read_the_same():
     for network in kinds:
         assert edge_confusion(network, truth) == edge_confusion(model, truth)
         assert edge_confusion(truth, network) == edge_confusion(truth, model)
-        assert sign_accuracy(network, truth) == sign_accuracy(model, truth)
         assert weight_correlation(network, truth) == weight_correlation(model, truth)
         assert relative_difference(network, model) == 0.0
         assert relative_difference(network, truth) == relative_difference(model, truth)

@@ -34,7 +34,6 @@ __all__ = [
     "node_table",
     "relative_difference",
     "roc_curve",
-    "sign_accuracy",
     "weight_correlation",
 ]
 
@@ -100,21 +99,6 @@ def f1_score(estimate: Any, truth: Any) -> float:
     return edge_confusion(estimate, truth).f1
 
 
-def sign_accuracy(estimate: Any, truth: Any) -> float:
-    """Return the share with the right sign among the edges with a sign that both networks have; NaN without any.
-
-    Examples
-    --------
-    >>> sign_accuracy([[0, 1.0], [1.0, 0]], [[0, -2.0], [-2.0, 0]])
-    0.0
-    """
-    found, true = _same_size(estimate, truth)
-    _, one, two = np.intersect1d(_keys(found), _keys(true), assume_unique=True, return_indices=True)
-    signed = found.has_sign(found.edge_index[one])
-    agree = np.count_nonzero((np.sign(found.edge_values[one]) == np.sign(true.edge_values[two])) & signed)
-    return ratio(int(agree), int(signed.sum()))
-
-
 def weight_correlation(estimate: Any, truth: Any) -> float:
     """Return Pearson's correlation of the couplings over all pairs, zeros included; NaN if one side is constant.
 
@@ -140,8 +124,7 @@ def weight_correlation(estimate: Any, truth: Any) -> float:
 def relative_difference(a: Any, b: Any) -> float:
     """Return the paper's ε = ‖Θ̃_a − Θ̃_b‖ / ‖Θ̃_b‖ over the upper triangle and the diagonal.
 
-    0 if both are zero, infinite if only ``b`` is. With categories, Θ_st has as many entries as the pair has parameters,
-    and there is a field for every category.
+    0 if both are zero, infinite if only ``b`` is. With categories, Θ_st has one entry per parameter of the pair.
 
     Examples
     --------
@@ -174,17 +157,9 @@ class RocCurve(Frozen):
 def roc_curve(path: Path | Sequence[Any], truth: Any) -> RocCurve:
     """Return false and true positive rates of the edges along a path, and the area under them.
 
-    Every solution is one point. Two ends are added: (0, 0), no edge, which an infinite penalty gives, and (1, 1),
-    every pair an edge. A path that stops early is thereby joined to (1, 1) by a straight line, as if the
-    remaining pairs entered in random order; the area is not cut off where the path ends. Where a path is not
-    nested, so that edges leave again, its points are sorted before the area is taken.
-
-    Parameters
-    ----------
-    path : Path or sequence of networks
-        From sparse to dense, as `isinglass.ising_path` returns it; the order does not matter.
-    truth : Any, Solution or matrix
-        At least one pair with an edge and one without.
+    Every network of the path is one point; (0, 0) and (1, 1) are added. A path that stops early is thereby joined to
+    (1, 1) by a straight line, as if the remaining pairs entered in random order. ``truth`` needs at least one pair with
+    an edge and one without.
 
     Examples
     --------

@@ -51,6 +51,8 @@ def force_layout(
 ) -> FloatArray:
     """Return positions at which connected nodes are near each other and clusters stand apart.
 
+    The positions, shape (n_nodes, 2), are distinct and fill the square from −1 to 1 in the wider direction.
+
     Parameters
     ----------
     n_nodes : int
@@ -59,16 +61,11 @@ def force_layout(
         Pairs of nodes, in any order; repeated pairs add up.
     edge_weights : array-like of shape (n_edges,), optional
         Strength of the attraction, usually the absolute coupling; default 1. Edges whose weight is not positive do not
-        attract. A common factor does not matter.
+        attract.
     random_state : int, Generator, RandomState, SeedSequence or None, default 0
         Seed of the small shifts that separate nodes with the same neighbors.
     n_iter : int, optional
         Number of rounds; default 250, or 80 for more than 1 500 nodes.
-
-    Returns
-    -------
-    ndarray of shape (n_nodes, 2)
-        Distinct positions in the square from −1 to 1, centered; the wider side reaches the border.
 
     Examples
     --------

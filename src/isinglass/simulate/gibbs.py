@@ -152,25 +152,8 @@ def gibbs_diagnostics(
     The first chain starts at all zeros, the second at all ones (the last categories), the others at random. Chains that
     agree have probably forgotten their start; a region that no chain has visited remains undetected.
 
-    Parameters
-    ----------
-    model : Network or Solution
-        The network.
-    n_samples : int
-        Rows per chain, at least 4.
-    burn_in, thin : int
-        As for `gibbs_sample`.
-    n_chains : int
-        At least 2.
-    random_state : int, Generator, RandomState, SeedSequence or None
-        Seed.
-    n_threads : int, optional
-        As for `gibbs_sample`.
-
-    Warns
-    -----
-    MixingWarning
-        If the chains have not mixed.
+    ``n_samples`` is the number of rows per chain, at least 4; the other parameters are those of `gibbs_sample`. A
+    MixingWarning says if the chains have not mixed.
 
     Examples
     --------

@@ -1,7 +1,4 @@
-"""Networks to draw rows from: random ones, chains, grids, couplings on any graph, and categories on their nodes.
-
-Graphs are drawn first and couplings second, in lexicographic order of the pairs, so that a seed fixes both.
-"""
+"""Networks to draw rows from: random ones, chains, grids, couplings on any graph, and categories on their nodes."""
 
 from __future__ import annotations
 
@@ -31,20 +28,10 @@ def random_network(
     random_state: RandomSource = None,
     unbalanced: bool = False,
 ) -> Network:
-    """Draw a network as the paper does: every element of Θ, diagonal included, is non-zero with one probability.
+    """Draw a network as the paper does.
 
-    Parameters
-    ----------
-    n_nodes : int
-        Number of nodes.
-    edge_probability : float
-        Probability P that an element on or above the diagonal of Θ is not zero.
-    coupling_range : (float, float)
-        Non-zero elements are uniform on this interval.
-    random_state : int, Generator, RandomState, SeedSequence or None
-        Seed of the draw.
-    unbalanced : bool
-        Whether to set the first field (the paper's θ_11) to 5, so that the first column is nearly constant.
+    Every element of Θ on and above the diagonal is non-zero with probability ``edge_probability``, and then uniform on
+    ``coupling_range``. ``unbalanced`` sets the first field (the paper's θ_11) to 5: that column is nearly constant.
 
     Examples
     --------
@@ -83,14 +70,13 @@ def chain_network(
     periodic : bool
         Whether the last node is connected to the first one (from 3 nodes on).
     couplings : {"ferromagnetic", "mixed"}, float or (float, float)
-        All ``+strength``; ``+strength`` or ``-strength`` with equal probability; one value for all; or
-        uniform on an interval.
+        All ``+strength``; ``+strength`` or ``-strength`` with equal probability; one value; or uniform on an interval.
     strength : float
         Absolute value of the couplings of the first two kinds.
     fields : {"zero", "balanced"}
-        θ_ss = 0, or −½ Σ_t θ_st, with which every column is 1 in half of the rows: the ±1 model has no field.
+        θ_ss = 0, or −½ Σ_t θ_st, with which every column is 1 in half of the rows.
     random_state : int, Generator, RandomState, SeedSequence or None
-        Seed of what is random.
+        Seed.
 
     Examples
     --------
@@ -150,13 +136,12 @@ def category_network(
     *,
     random_state: RandomSource = None,
 ) -> Network:
-    """Put categories on the nodes of a network, with the same edges and couplings that are as easy to find.
+    """Return a network with the same edges between columns with categories.
 
-    An edge of coupling θ becomes ‖Θ_st‖ = |θ| √(m_s m_t) / (4 sd_s sd_t), with sd the standard deviation of the points
-    of a column whose categories are equally frequent and m its number of coordinates: one row then says as much about
-    the edge as about a coupling θ of two balanced yes/no columns. Two columns on a line keep its sign. Where one is
-    nominal, a random direction is drawn. Fields make up for the mean of the neighbors' scores: no end of a line is
-    preferred, and categories are about equally frequent unless couplings are strong.
+    An edge of coupling θ becomes ‖Θ_st‖ = |θ| √(m_s m_t) / (4 sd_s sd_t), where sd is the standard deviation of a
+    column whose categories are equally frequent and m its number of coordinates: one row has as much information on the
+    edge as on a coupling θ of two balanced yes/no columns. Two columns with scores keep its sign; a nominal one gets a
+    random direction. Fields balance the mean of the neighbors' scores.
 
     Parameters
     ----------
@@ -230,10 +215,8 @@ def _coupling_values(n_edges: int, couplings: Couplings, strength: float, rng: n
 
 
 def _number(value: float, name: str) -> float:
-    if not is_real(value):
-        raise ArgumentError(name, "must be a number", value)
-    if not math.isfinite(value):
-        raise ArgumentError(name, "must be finite", value)
+    if not is_real(value) or not math.isfinite(value):
+        raise ArgumentError(name, "must be a finite number", value)
     return float(value)
 
 

@@ -28,15 +28,8 @@ def effective_sample_size(draws: ArrayLike) -> FloatArray:
     Autocorrelations are pooled over the halves of all chains and summed by Geyer's initial monotone sequence; chains
     that disagree make the number small.
 
-    Parameters
-    ----------
-    draws : array-like of shape (n_chains, n_draws) or (n_chains, n_draws, n_quantities)
-        At least 4 draws per chain. Rows of `gibbs_sample` become this by ``X.reshape(n_chains, -1, p)``.
-
-    Returns
-    -------
-    ndarray of shape () or (n_quantities,)
-        NaN for a quantity that never changes.
+    ``draws`` have shape (n_chains, n_draws) or (n_chains, n_draws, n_quantities), with at least 4 draws per chain; rows
+    of `gibbs_sample` become this by ``X.reshape(n_chains, -1, p)``. A quantity that never changes has NaN.
 
     Examples
     --------
@@ -55,17 +48,7 @@ def split_rhat(draws: ArrayLike) -> FloatArray:
     """Return split-R̂: the standard deviation of all draws relative to that within halves of chains.
 
     It is near 1 if the chains agree with each other and over time, and infinite if each chain is constant at a
-    different value.
-
-    Parameters
-    ----------
-    draws : array-like of shape (n_chains, n_draws) or (n_chains, n_draws, n_quantities)
-        At least 4 draws per chain.
-
-    Returns
-    -------
-    ndarray of shape () or (n_quantities,)
-        NaN for a quantity that never changes.
+    different value; NaN for a quantity that never changes. ``draws`` are those of `effective_sample_size`.
 
     Examples
     --------

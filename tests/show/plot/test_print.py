@@ -229,14 +229,6 @@ def test_the_difference_and_what_is_found_of_it(compared):
     assert f"{n_found} of {compared.difference().n_edges} edges at p ≤ 0.05" in found.get_title()
 
 
-def test_histogram_of_permutations(compared):
-    ax = plot.permutations(compared)
-    assert sum(bar.get_height() for bar in ax.patches) == 39
-    assert ax.lines[0].get_xdata()[0] == compared.structure
-    with pytest.raises(DataError, match='"structure" or "strength"'):
-        plot.permutations(compared, of="edges")
-
-
 def test_centrality_with_intervals():
     X = simulate.exact_sample(simulate.chain_network(5, strength=2.0, fields="balanced"), 300, random_state=1)
     resampled = bootstrap(X, 0.03, n_boot=30, random_state=0)

@@ -6,7 +6,7 @@ except ImportError as _error:
     raise ImportError('matplotlib is not installed. Install it: pip install "isinglass[plot]".') from _error
 
 from isinglass.show.plot.canvas import paper_axes
-from isinglass.show.plot.contrasts import group_difference, group_networks, permutations
+from isinglass.show.plot.contrasts import group_difference, group_networks
 from isinglass.show.plot.curves import path, roc, sample_size
 from isinglass.show.plot.drawing import network
 from isinglass.show.plot.rows import bootstrap_differences, bootstrap_intervals, centrality, edge_block
@@ -21,7 +21,6 @@ __all__ = [
     "network",
     "paper_axes",
     "path",
-    "permutations",
     "roc",
     "sample_size",
 ]

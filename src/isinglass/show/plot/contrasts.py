@@ -9,12 +9,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from isinglass.errors import ArgumentError
 from isinglass.network import Network
 from isinglass.select.comparison import GroupComparison
 from isinglass.show.layout import shared_layout
-from isinglass.show.palette import NEUTRAL
-from isinglass.show.plot.canvas import MILLIMETERS, NARROW, PLAIN, axes_or_new, expect, ink, listed_axes, readable
+from isinglass.show.plot.canvas import MILLIMETERS, NARROW, PLAIN, expect, listed_axes, readable
 from isinglass.show.plot.drawing import network
 
 
@@ -33,15 +31,6 @@ def group_networks(
         Width of that figure in millimeters.
     **options
         As for `network`: positions, groups (of nodes), sizes, inside, and so on.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from isinglass import compare_groups, plot
-    >>> X = np.random.default_rng(0).integers(0, 2, (80, 3))
-    >>> found = compare_groups(X, np.repeat(["a", "b"], 40), 0.02, n_permutations=9, random_state=0)
-    >>> [ax.get_title() for ax in plot.group_networks(found)]
-    ['a (40 rows)', 'b (40 rows)']
     """
     expect(result, GroupComparison, "compare_groups")
     places = _axes(axes, len(result.groups), width)
@@ -93,41 +82,6 @@ def group_difference(
     low, high = ax.get_ylim()
     ax.set_ylim(low, high + 0.06 * (high - low))  # room for the title above the highest label
     ax.set_title(f"{readable(one)} minus {readable(two)}{found}", fontsize=8, y=0.96, pad=0, **PLAIN)
-    return ax
-
-
-def permutations(result: GroupComparison, ax: Axes | None = None, *, of: str = "structure") -> Axes:
-    """Draw the permutation distribution of a difference as a histogram, with a line at the observed value.
-
-    Parameters
-    ----------
-    result : GroupComparison
-        What `isinglass.compare_groups` returned.
-    ax : Axes, optional
-        Where to draw; a new figure by default.
-    of : {"structure", "strength"}, default "structure"
-        Largest difference of a coupling, or difference of the global strengths.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from isinglass import compare_groups, plot
-    >>> X = np.random.default_rng(0).integers(0, 2, (80, 3))
-    >>> found = compare_groups(X, np.repeat(["a", "b"], 40), 0.02, n_permutations=9, random_state=0)
-    >>> plot.permutations(found, of="strength").get_xlabel()
-    'difference of global strength'
-    """
-    expect(result, GroupComparison, "compare_groups")
-    names = {"structure": "largest difference of a coupling", "strength": "difference of global strength"}
-    if of not in names:
-        raise ArgumentError("of", 'must be "structure" or "strength"', of)
-    null, observed = getattr(result, f"null_{of}"), getattr(result, of)
-    ax = axes_or_new(ax, (3.5, 2.6))
-    ax.hist(null, bins=30 if len(null) >= 100 else 10, color=NEUTRAL)
-    ax.axvline(observed, color=ink(), linewidth=1.5)
-    ax.set(xlabel=names[of], ylabel=f"of {result.n_permutations} permutations")
-    ax.set_title(f"observed {observed:.3g}, p = {getattr(result, f'p_{of}'):.3g}", fontsize=9)
-    ax.spines[["top", "right"]].set_visible(False)
     return ax
 
 

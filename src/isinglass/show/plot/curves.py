@@ -47,15 +47,6 @@ def path(
         A penalty to mark.
     n_labels : int, default 8
         Number of pairs named at the right end: those with the largest couplings there.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from isinglass import ising_path, plot
-    >>> X = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [4, 1, 1, 4], axis=0)
-    >>> ax = plot.path(ising_path(X, alphas=5), names=["rain", "umbrella"])
-    >>> len(ax.collections[0].get_segments()), ax.texts[0].get_text()
-    (1, 'rain – umbrella')
     """
     solutions = getattr(result, "path_", result)
     if not isinstance(solutions, Path) or not len(solutions):
@@ -94,14 +85,6 @@ def roc(result: RocCurve | Mapping[str, RocCurve] | Sequence[RocCurve], ax: Axes
         What `isinglass.metrics.roc_curve` returned; several by name or in a list.
     ax : Axes, optional
         Where to draw; a new figure by default.
-
-    Examples
-    --------
-    >>> from isinglass import metrics, plot
-    >>> truth = [[0, 1, 0], [1, 0, 0], [0, 0, 0]]
-    >>> ax = plot.roc({"perfect": metrics.roc_curve([truth], truth)})
-    >>> [text.get_text() for text in ax.get_legend().get_texts()]
-    ['perfect (AUC 1.000)']
     """
     if isinstance(result, RocCurve):
         result = {"": result}

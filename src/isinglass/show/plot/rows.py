@@ -55,15 +55,6 @@ def bootstrap_intervals(
         Number of pairs: first the edges of the whole table by the size of their coupling, then others by inclusion. By
         default every edge, and others up to 200 pairs; the axis says how many are not shown. Pairs whose estimate and
         interval are zero are left out.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from isinglass import bootstrap, plot
-    >>> X = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [40, 10, 10, 40], axis=0)
-    >>> ax = plot.bootstrap_intervals(bootstrap(X, 0.05, n_boot=50, random_state=0), names=["rain", "umbrella"])
-    >>> [label.get_text() for label in ax.get_yticklabels()]
-    ['rain – umbrella']
     """
     network = _read_resamples(result).solution.network.with_names(names)
     ranked = np.lexsort((-result.inclusion, -np.abs(result.edge_values)))
@@ -124,16 +115,6 @@ def bootstrap_differences(
         Coverage of the intervals.
     names : sequence of str, optional
         Names of the nodes, in place of those the result has.
-
-    Examples
-    --------
-    >>> import networkx
-    >>> from isinglass import bootstrap, plot, simulate
-    >>> star = simulate.graph_network(networkx.star_graph(3), strength=2.0, fields="balanced")
-    >>> X = simulate.exact_sample(star, 500, random_state=0)
-    >>> ax = plot.bootstrap_differences(bootstrap(X, 0.02, n_boot=50, random_state=0), of="strength")
-    >>> ax.images[0].get_array()[0].tolist()  # the center of the star, against the others
-    [None, 1.0, 1.0, 1.0]
     """
     named = _read_resamples(result).solution.network.with_names(names).names
     found = result.differences(of, level=level)
@@ -181,14 +162,6 @@ def centrality(
         The measure by which nodes are sorted, the largest on top; the first one by default.
     width : float, default 180
         Width of a new figure in millimeters.
-
-    Examples
-    --------
-    >>> from isinglass import Network, plot
-    >>> found = Network([0, 0, 0], [[0, 1], [1, 2]], [2, -1], names=["a", "b", "c"])
-    >>> axes = plot.centrality(found, of=["strength", "betweenness"])
-    >>> [label.get_text() for label in axes[0].get_yticklabels()], axes[1].get_xlabel()
-    (['c', 'a', 'b'], 'betweenness')
     """
     measures = [of] if isinstance(of, str) else list(of)
     resampled = _read_resamples(result) if isinstance(result, Bootstrap) else None
@@ -246,14 +219,6 @@ def edge_block(result: Any, ax: Axes | None = None, *, source: str | int, target
         Where to draw; a new figure by default.
     source, target : str or int
         The two columns, by name or number: rows and columns of the heat map.
-
-    Examples
-    --------
-    >>> from isinglass import Network, Variables, plot
-    >>> party = Variables.of([3, 2], ["nominal", "binary"])
-    >>> network = Network([0, 0, 0], [[0, 1]], variables=party, parameters=[[[1.0], [0.5], [-1.5]]])
-    >>> plot.edge_block(network, source="x0", target="x1").images[0].get_array().tolist()
-    [[1.0], [0.5], [-1.5]]
     """
     network = as_network(result)
     s, t = (_node(network, end, name) for end, name in ((source, "source"), (target, "target")))
