@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 from isinglass.errors import ArgumentError, DataError
 
@@ -33,7 +33,10 @@ def check_names(names: Sequence[str] | None, n_features: int) -> tuple[str, ...]
     return tuple(str(name) for name in checked)  # plain str, not numpy.str_
 
 
-def by_node(values: Any, names: Sequence[str], what: str) -> list[Any]:
+NodeValues: TypeAlias = Mapping[str, object] | Iterable[object]  # by name or in order; a pandas Series by its labels
+
+
+def by_node(values: NodeValues, names: Sequence[str], what: str) -> list[Any]:
     """Return one value per node, in the order of the nodes.
 
     A mapping or a labeled series is joined by name, and nodes that it does not mention get None. Everything else

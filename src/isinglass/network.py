@@ -9,7 +9,7 @@ import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -399,7 +399,26 @@ class Network:
         return f"{type(self).__name__}({counts}" + (f": {shown}{more})" if shown else ")")
 
 
-def as_network(source: Any, names: Sequence[str] | None = None) -> Network:
+class HasNetwork(Protocol):
+    """A solution or a fit."""
+
+    @property
+    def network(self) -> Network:
+        """The network by itself."""
+
+
+class HasFittedNetwork(Protocol):
+    """A fitted estimator."""
+
+    @property
+    def network_(self) -> Network:
+        """The network by itself."""
+
+
+NetworkLike: TypeAlias = Network | HasNetwork | HasFittedNetwork | ArrayLike | sp.sparray | sp.spmatrix
+
+
+def as_network(source: NetworkLike, names: Sequence[str] | None = None) -> Network:
     """Return the network of whatever has one; ``names`` replace those it has."""
     found = source
     for attribute in ("network_", "network"):
@@ -412,7 +431,7 @@ def as_network(source: Any, names: Sequence[str] | None = None) -> Network:
             f"{type(source).__name__}. Fit the estimator first, or take one point of a path."
         )
     try:
-        return Network.from_theta(source, names)
+        return Network.from_theta(source, names)  # type: ignore[arg-type]  # no other kind is left
     except DataError as error:
         raise DataError(str(error).replace("theta must", "network must", 1)) from None
 

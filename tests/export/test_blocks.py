@@ -12,7 +12,7 @@ from networks import make_network
 
 from isinglass import Network
 from isinglass.errors import DataError
-from isinglass.export import edge_table, to_json, to_networkx, write_network
+from isinglass.export import edge_table, to_networkx, write_network
 from isinglass.show.palette import SIGNS
 
 LABELS = (("a, b", '<b>"x"</b>', "=1+1"), ("never", "some", "often"), (0, 1), ("p", "q", "r", "s"))
@@ -103,7 +103,9 @@ def test_gexf_has_kinds_and_gray_edges(network):
 
 
 def test_json_holds_the_whole_network(network):
-    found = json.loads(to_json(network))
+    stream = io.StringIO()
+    write_network(network, stream, "json")
+    found = json.loads(stream.getvalue())
     nodes, edges = found["nodes"], found["edges"]
     blocks = {(edge["source"], edge["target"]): edge.get("block", [[edge["coupling"]]]) for edge in edges}
     again = make_network(

@@ -10,13 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from isinglass import Network, Solution
-from isinglass.export import to_json, write_network
+from isinglass.export import write_network
 
 
 def random_model(p, seed, names=None):
     rng = np.random.default_rng(seed)
     upper = np.triu(rng.normal(size=(p, p)) * (rng.random((p, p)) < 0.6), 1)
     return Network.from_couplings(upper + upper.T, rng.normal(size=p), names=names)
+
+
+def to_json(model, **options):
+    stream = io.StringIO()
+    write_network(model, stream, "json", **options)
+    return stream.getvalue().rstrip("\n")
 
 
 def strict(text):
@@ -80,8 +86,6 @@ def test_colors_and_places():
     assert nodes[0]["color"] != nodes[1]["color"]
 
 
-def test_the_file_is_the_text():
-    model, stream = random_model(4, 1), io.StringIO()
-    write_network(model, stream, "json")
-    assert stream.getvalue() == to_json(model) + "\n"
-    assert len(stream.getvalue().splitlines()) == 4 + model.n_edges + 5  # one line per node and edge
+def test_one_line_per_node_and_edge():
+    model = random_model(4, 1)
+    assert len(to_json(model).splitlines()) == 4 + model.n_edges + 5

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 from isinglass.arrays import FloatArray, Frozen
 from isinglass.errors import DataError
 from isinglass.evaluate.nodes import Centrality, NodeTable, centrality, communities, modularity, node_table
-from isinglass.network import Network, as_network, coordinate_matrix, pair_keys, spread
+from isinglass.network import Network, NetworkLike, as_network, coordinate_matrix, pair_keys, spread
 from isinglass.results import Path
 
 __all__ = [
@@ -80,7 +79,7 @@ class EdgeConfusion:
         return self.false_positives + self.false_negatives
 
 
-def edge_confusion(estimate: Any, truth: Any) -> EdgeConfusion:
+def edge_confusion(estimate: NetworkLike, truth: NetworkLike) -> EdgeConfusion:
     """Count the pairs of nodes that are an edge in both networks, in one of them, in none.
 
     Examples
@@ -94,12 +93,12 @@ def edge_confusion(estimate: Any, truth: Any) -> EdgeConfusion:
     return EdgeConfusion(both, found.n_edges - both, true.n_edges - both, neither)
 
 
-def f1_score(estimate: Any, truth: Any) -> float:
+def f1_score(estimate: NetworkLike, truth: NetworkLike) -> float:
     """Return the F1 of the estimated edges; see `EdgeConfusion.f1`."""
     return edge_confusion(estimate, truth).f1
 
 
-def weight_correlation(estimate: Any, truth: Any) -> float:
+def weight_correlation(estimate: NetworkLike, truth: NetworkLike) -> float:
     """Return Pearson's correlation of the couplings over all pairs, zeros included; NaN if one side is constant.
 
     Examples
@@ -121,7 +120,7 @@ def weight_correlation(estimate: Any, truth: Any) -> float:
     return float(np.clip(covariance / math.sqrt(spreads[0] * spreads[1]), -1.0, 1.0))
 
 
-def relative_difference(a: Any, b: Any) -> float:
+def relative_difference(a: NetworkLike, b: NetworkLike) -> float:
     """Return the paper's ε = ‖Θ̃_a − Θ̃_b‖ / ‖Θ̃_b‖ over the upper triangle and the diagonal.
 
     0 if both are zero, infinite if only ``b`` is. With categories, Θ_st has one entry per parameter of the pair.
@@ -154,7 +153,7 @@ class RocCurve(Frozen):
         return f"RocCurve(auc={self.auc:.4f}, {len(self.fpr)} points)"
 
 
-def roc_curve(path: Path | Sequence[Any], truth: Any) -> RocCurve:
+def roc_curve(path: Path | Sequence[NetworkLike], truth: NetworkLike) -> RocCurve:
     """Return false and true positive rates of the edges along a path, and the area under them.
 
     Every network of the path is one point; (0, 0) and (1, 1) are added. A path that stops early is thereby joined to
@@ -189,7 +188,7 @@ def ratio(top: float, bottom: float, otherwise: float = math.nan) -> float:
     return top / bottom if bottom else otherwise
 
 
-def _same_size(a: Any, b: Any) -> tuple[Network, Network]:
+def _same_size(a: NetworkLike, b: NetworkLike) -> tuple[Network, Network]:
     one, two = as_network(a), as_network(b)
     if one.n_features != two.n_features:
         raise DataError(f"The networks must have the same number of nodes; got {one.n_features} and {two.n_features}.")

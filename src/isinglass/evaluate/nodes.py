@@ -16,18 +16,15 @@ from isinglass.arguments import RandomSource, as_generator, check_positive
 from isinglass.arrays import FloatArray, Frozen, read_only
 from isinglass.data import CategoryTable, count_categories, count_columns, count_rows, over_rows, to_weighted
 from isinglass.errors import ArgumentError, DataError
-from isinglass.names import by_node
-from isinglass.network import Network, as_network, symmetric_matrix
+from isinglass.names import NodeValues, by_node
+from isinglass.network import Network, NetworkLike, as_network, symmetric_matrix
 
-CELLS_AT_ONCE = 4_000_000
-"""Cells predicted at a time."""
+CELLS_AT_ONCE = 4_000_000  # cells predicted at a time
 _CELLS_OF_PATHS = 4_000_000  # sources × directed edges at a time
 SHOWN_NODES = 30  # in the repr of a table
 MEASURES = ("strength", "expected_influence", "closeness", "betweenness")
-BRIDGES = ("bridge_strength", "bridge_expected_influence")
-"""Measures that need the community of every node."""
-SAME = 1e-10
-"""Relative difference below which two paths have the same length."""
+BRIDGES = ("bridge_strength", "bridge_expected_influence")  # measures that need the community of every node
+SAME = 1e-10  # relative difference below which two paths have the same length
 
 
 class _Nodes(Frozen):
@@ -79,7 +76,7 @@ def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     )
 
 
-def node_table(X: Any, network: Any, sample_weight: ArrayLike | None = None) -> NodeTable:
+def node_table(X: Any, network: NetworkLike, sample_weight: ArrayLike | None = None) -> NodeTable:
     """Return the centrality of every node, and how well the network predicts it in the rows of X.
 
     Parameters
@@ -100,7 +97,8 @@ def node_table(X: Any, network: Any, sample_weight: ArrayLike | None = None) -> 
     x0          1     2.800               2.800     0.800              0.500                0.600               0.278
     x1          1     2.800               2.800     0.800              0.500                0.600               0.278
     """
-    read, fit = as_network(network), getattr(network, "fit_", network)
+    read = as_network(network)
+    fit: Any = getattr(network, "fit_", network)
     given = fit.read(X) if hasattr(fit, "coding") else X
     table, weight = to_weighted(given if read.variables.is_binary else read.table(given), sample_weight)
     if table.shape[1] != read.n_features:
@@ -162,7 +160,7 @@ class Centrality(_Nodes):
 
     names: tuple[str, ...]  #: the nodes
     measures: Mapping[str, FloatArray]  #: one array per measure
-    communities: tuple[Any, ...] | None = None  #: the community of every node, if given
+    communities: tuple[object, ...] | None = None  #: the community of every node, if given
 
     def __post_init__(self) -> None:
         for values in self.measures.values():
@@ -178,7 +176,7 @@ class Centrality(_Nodes):
         return self.measures[measure]
 
 
-def centrality(network: Any, communities: Any = None) -> Centrality:
+def centrality(network: NetworkLike, communities: NodeValues | None = None) -> Centrality:
     """Return strength, expected influence, closeness and betweenness of every node, and how it bridges communities.
 
     The length of an edge is 1 / |θ_st|. Closeness and betweenness are those of networkx for such lengths: closeness is
@@ -208,7 +206,7 @@ def centrality(network: Any, communities: Any = None) -> Centrality:
     return Centrality(tuple(read.names), {of: node_measure(read, of, member) for of in wanted}, labels)
 
 
-def node_measure(network: Network, of: str, communities: Any = None) -> FloatArray:
+def node_measure(network: Network, of: str, communities: NodeValues | None = None) -> FloatArray:
     """Return one measure of every node: of ``MEASURES``, or of ``BRIDGES`` where communities are given."""
     if of in ("strength", "expected_influence"):
         return np.asarray(getattr(network, of))
@@ -226,7 +224,7 @@ def node_measure(network: Network, of: str, communities: Any = None) -> FloatArr
     return network.node_sums(network.weights * signs * between)
 
 
-def _members(communities: Any, network: Network) -> NDArray[np.intp]:
+def _members(communities: NodeValues, network: Network) -> NDArray[np.intp]:
     """Return the community of every node as a number; a node without one is alone."""
     numbers: dict[Any, int] = {}
     given = enumerate(by_node(communities, network.names, "communities"))
@@ -291,7 +289,7 @@ def _betweenness(network: Network) -> FloatArray:
 
 
 def communities(
-    network: Any, *, resolution: float = 1.0, positive_only: bool = True, random_state: RandomSource = 0
+    network: NetworkLike, *, resolution: float = 1.0, positive_only: bool = True, random_state: RandomSource = 0
 ) -> NDArray[np.intp]:
     """Return the community of every node by Louvain's method, numbered from 0, the largest first.
 
@@ -336,7 +334,9 @@ def communities(
     return member
 
 
-def modularity(network: Any, members: Sequence[Any], *, resolution: float = 1.0, positive_only: bool = True) -> float:
+def modularity(
+    network: NetworkLike, members: Sequence[object], *, resolution: float = 1.0, positive_only: bool = True
+) -> float:
     """Return the modularity of communities: the weight within them minus that expected if edges were random.
 
     ``members`` is the community of every node, in order; the other arguments are those of `communities`.

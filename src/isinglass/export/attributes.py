@@ -14,9 +14,9 @@ from isinglass.arrays import FloatArray
 from isinglass.errors import ArgumentError, DataError
 from isinglass.export.escaping import storable
 from isinglass.names import by_node, find_nodes
-from isinglass.network import Network, as_network
+from isinglass.network import Network, NetworkLike, as_network
 from isinglass.results import Solution
-from isinglass.show.palette import color_groups
+from isinglass.show.palette import GroupColors, color_groups
 
 Cell: TypeAlias = str | float | int | bool | None
 Kind: TypeAlias = Literal["text", "real", "integer", "boolean"]
@@ -53,13 +53,13 @@ class Annotated:
 
 
 def annotate(
-    network: Any,
+    network: NetworkLike,
     *,
     names: Sequence[str] | None = None,
     node_attributes: Mapping[str, Any] | Any = None,
     edge_attributes: Mapping[str, ArrayLike] | Any = None,
     color_by: str | None = None,
-    group_colors: Mapping[Any, str] | None = None,
+    group_colors: GroupColors | None = None,
     positions: ArrayLike | None = None,
 ) -> Annotated:
     """Return a network with its attributes; the parameters are those of `write_network`."""
@@ -128,7 +128,7 @@ def list_columns(table: Any, name: str) -> list[tuple[Any, Any]]:
     return [(key, column.to_pylist() if hasattr(column, "to_pylist") else column) for key, column in items]
 
 
-def _facts(network: Any) -> dict[str, Cell]:
+def _facts(network: NetworkLike) -> dict[str, Cell]:
     """Return alpha and the certificate of a fitted network."""
     solution = getattr(network, "solution_", network)
     if not isinstance(solution, Solution):
@@ -137,7 +137,7 @@ def _facts(network: Any) -> dict[str, Cell]:
     return {name: value for name, value in facts.items() if value == value}  # a comparator may not know them
 
 
-def read_column(name: str, values: Iterable[Any], length: int) -> Column:
+def read_column(name: str, values: Iterable[object], length: int) -> Column:
     """Return a column of the narrowest kind: booleans, 64-bit integers, numbers, else text; NaN and NA are missing."""
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise DataError(f"attribute {name!r} must be a column of {length} values; got {values!r}.")
@@ -174,7 +174,7 @@ def pair_column(name: str, matrix: Any, edge_index: NDArray[np.integer[Any]], na
     return column
 
 
-def check_name(name: Any, of: Literal["node", "edge"], taken: Sequence[str]) -> str:
+def check_name(name: object, of: Literal["node", "edge"], taken: Sequence[str]) -> str:
     """Return the name of an attribute as it is written, unless it has another meaning in a file."""
     if not isinstance(name, str) or not name.strip():
         raise DataError(f"the name of an attribute must be a text that is not empty; got {name!r}.")

@@ -18,10 +18,10 @@ from isinglass.errors import ArgumentError
 from isinglass.export.attributes import Annotated, Cell, Column, annotate
 from isinglass.export.escaping import cell_text, csv_line, storable, xml_element
 from isinglass.json_text import json_text
-from isinglass.show.palette import SIGNS, channels
+from isinglass.network import NetworkLike
+from isinglass.show.palette import SIGNS, GroupColors, channels
 
-SPREAD = 1000.0
-"""Factor of positions in GEXF: Gephi draws a node about 10 units wide, and a layout lies in [−1, 1]²."""
+SPREAD = 1000.0  # factor of positions in GEXF: Gephi draws a node about 10 units wide, and a layout lies in [−1, 1]²
 KIND, VERSION = "isinglass network", 1
 _NAMESPACE = "http://www.gexf.net/1.2draft"
 _TYPES = {"text": "string", "real": "double", "integer": "long", "boolean": "boolean"}
@@ -29,7 +29,7 @@ SUFFIXES = {".csv": "edges", ".gexf": "gexf", ".json": "json"}
 
 
 def write_network(
-    network: Any,
+    network: NetworkLike,
     path: Target,
     format: str | None = None,
     *,
@@ -37,7 +37,7 @@ def write_network(
     node_attributes: Mapping[str, Any] | Any = None,
     edge_attributes: Mapping[str, ArrayLike] | None = None,
     color_by: str | None = None,
-    group_colors: Mapping[Any, str] | None = None,
+    group_colors: GroupColors | None = None,
     positions: ArrayLike | None = None,
     spreadsheet_safe: bool = False,
 ) -> None:
@@ -107,7 +107,7 @@ def write_network(
     write_lines(lines(annotate(network, **{name: given[name] for name in used}), spreadsheet_safe), path)
 
 
-def edge_table(network: Any, **attributes: Any) -> dict[str, list[Any]]:
+def edge_table(network: NetworkLike, **attributes: Any) -> dict[str, list[Any]]:
     """Return the edges as columns, ready for a data frame: the largest |coupling| first, ties in node order.
 
     The columns are ``source``, ``target``, ``coupling`` (θ_st), ``sign`` (1 or -1), ``weight`` (|θ_st|) and the
@@ -127,21 +127,7 @@ def edge_table(network: Any, **attributes: Any) -> dict[str, list[Any]]:
     return {**ends, **{name: list(column.values) for name, column in graph.edges.items()}}
 
 
-def to_json(network: Any, **attributes: Any) -> str:
-    """Return a network as JSON: ``kind``, ``version``, ``graph``, ``nodes`` and ``edges``.
-
-    The ``id`` of a node is its number, and ``source`` and ``target`` of an edge are such numbers: both
-    ``networkx.node_link_graph(data, edges="edges")`` and d3-force read it. ``graph`` holds alpha and the certificate
-    where they are known. Missing attributes are null, infinite ones the texts "Infinity" and "-Infinity".
-
-    Where columns have more than two categories, nodes have ``kind``, ``categories``, ``scores`` (null for a nominal
-    column) and ``fields``, one for each category; an edge without a sign has its table of couplings in ``block``.
-    ``attributes`` are those of `write_network`.
-    """
-    return "\n".join(_json_lines(annotate(network, **attributes)))
-
-
-def to_networkx(network: Any, **attributes: Any) -> Any:
+def to_networkx(network: NetworkLike, **attributes: Any) -> Any:
     """Return a ``networkx.Graph`` whose nodes are the names.
 
     Nodes have ``field`` (or ``kind`` and ``categories``), ``degree``, ``strength`` and the attributes; edges

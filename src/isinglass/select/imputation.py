@@ -25,7 +25,7 @@ from isinglass.select.folds import labels_of
 from isinglass.select.refit import nearly_free
 from isinglass.select.selector import Choice
 from isinglass.select.settings import Run
-from isinglass.select.tables import Table, has_two_values, unit_weight
+from isinglass.select.tables import Table, unit_weight
 from isinglass.simulate.completions import Completions, start_values
 
 FEW = 2

@@ -7,7 +7,6 @@ special case). Components are laid out one by one and arranged in rows, nodes wi
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,7 +18,7 @@ from scipy.spatial import cKDTree
 from isinglass.arguments import RandomSource, as_generator, check_count
 from isinglass.arrays import FloatArray
 from isinglass.errors import ArgumentError, DataError
-from isinglass.network import as_network, symmetric_matrix
+from isinglass.network import NetworkLike, as_network, symmetric_matrix
 
 __all__ = ["force_layout", "shared_layout"]
 
@@ -27,18 +26,12 @@ ATTRACTION = 1.5
 """Exponent of the distance in the pull of an edge: 0 is LinLog, 1 ForceAtlas2, 2 Fruchterman and Reingold."""
 ALL_PAIRS_UP_TO = 1500
 """Largest component in which all pairs repel each other; in larger ones distant nodes are merged in cells of a grid."""
-BLOCK = 16_384
-"""Pairs at a time, to stay in the cache."""
-CELLS = 16
-"""Cells per side of that grid."""
-NEIGHBOURS = 6
-"""Nearest nodes that repel one by one beside the grid."""
-PIVOTS = 50
-"""Nodes whose graph distances give the first positions."""
-SPACING = 1.5
-"""Square root of the area per node, in units of the distance between isolated nodes."""
-CLEARANCE = 0.8
-"""Least distance between two nodes, in the same units."""
+BLOCK = 16_384  # pairs at a time, to stay in the cache
+CELLS = 16  # cells per side of that grid
+NEIGHBOURS = 6  # nearest nodes that repel one by one beside the grid
+PIVOTS = 50  # nodes whose graph distances give the first positions
+SPACING = 1.5  # square root of the area per node, in units of the distance between isolated nodes
+CLEARANCE = 0.8  # least distance between two nodes, in the same units
 
 
 def force_layout(
@@ -94,7 +87,7 @@ def force_layout(
     return xy / largest if largest > 0 else xy
 
 
-def shared_layout(networks: Iterable[Any], *, random_state: RandomSource = 0) -> FloatArray:
+def shared_layout(networks: Iterable[NetworkLike], *, random_state: RandomSource = 0) -> FloatArray:
     """Return one position per node for several networks of the same nodes: the layout of their mean couplings.
 
     ``networks`` are Networks, Solutions, fitted estimators or matrices.

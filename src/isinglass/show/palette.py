@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias
 
 from isinglass.errors import DataError
+
+GroupColors: TypeAlias = Mapping[Any, object]  # Any: a group may be any value; keys of mappings are invariant
 
 NAMED: Mapping[str, str] = {
     "black": "#000000",
@@ -46,11 +49,11 @@ def channels(color: str) -> tuple[int, int, int]:
     return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)
 
 
-def color_groups(groups: Iterable[object], chosen: Mapping[object, str] | None = None) -> dict[object, str]:
+def color_groups(groups: Iterable[object], chosen: GroupColors | None = None) -> dict[object, str]:
     """Return a color for every group, in the order in which the groups first occur."""
-    chosen = {group: read_color(color) for group, color in (chosen or {}).items()}
+    given = {group: read_color(color) for group, color in (chosen or {}).items()}
     found = dict.fromkeys(groups)
-    free = [color for color in GROUPS if color not in chosen.values()] or list(GROUPS)
-    unnamed = [group for group in found if group is not None and group not in chosen]
-    given = {group: free[k % len(free)] for k, group in enumerate(unnamed)}
-    return {group: chosen.get(group, given.get(group, NEUTRAL)) for group in found}
+    free = [color for color in GROUPS if color not in given.values()] or list(GROUPS)
+    others = [group for group in found if group is not None and group not in given]
+    colors = {group: free[k % len(free)] for k, group in enumerate(others)} | given
+    return {group: colors.get(group, NEUTRAL) for group in found}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any, TypeVar
 from unicodedata import category
@@ -26,15 +26,11 @@ Kind = TypeVar("Kind")
 PLAIN: dict[str, Any] = {"parse_math": False, "usetex": False}
 """Options of every text that holds a name: a dollar sign is not mathematics."""
 _MISSING = "\ufffd"
-PRINT = 300.0
-"""Dots per inch of figures for print."""
-FILLED = 0.9
-"""Axes that take more than this share of the width and height fill their figure."""
+PRINT = 300.0  # dots per inch of figures for print
+FILLED = 0.9  # axes that take more than this share of the width and height fill their figure
 MILLIMETERS = 25.4  # in an inch
-NARROW, SMALL = 5.0, 7.0
-"""Width in inches below which a figure is narrow, and its font size in points."""
-CLOSER = 0.6
-"""Height of a figure with one row per node or edge on paper, relative to that on a screen."""
+NARROW, SMALL = 5.0, 7.0  # width in inches below which a figure is narrow, and its font size in points
+CLOSER = 0.6  # height of a figure with one row per node or edge on paper, relative to that on a screen
 
 
 def axes_or_new(
@@ -81,7 +77,7 @@ def _make_room(ax: Axes, height: float) -> None:
         ax.yaxis.label.set_fontsize(SMALL + 1.0)
 
 
-def listed_axes(axes: Any, count: int, what: str) -> NDArray[Any]:
+def listed_axes(axes: Sequence[Axes] | Axes, count: int, what: str) -> NDArray[Any]:
     """Return the given axes as an array, after checking their number."""
     listed = np.atleast_1d(np.asarray(axes, dtype=object)).ravel()
     if len(listed) != count:
@@ -89,7 +85,7 @@ def listed_axes(axes: Any, count: int, what: str) -> NDArray[Any]:
     return listed
 
 
-def expect(result: Any, kind: type[Kind], maker: str) -> Kind:
+def expect(result: object, kind: type[Kind], maker: str) -> Kind:
     """Return the result, or raise an error that names the function to call first."""
     if not isinstance(result, kind):
         raise DataError(f"result must be a {kind.__name__}, as {maker} returns it; got {type(result).__name__}.")
@@ -111,7 +107,7 @@ def any_color(color: Any) -> str:
         raise DataError(f"a color must be one that matplotlib knows; got {color!r}.") from None
 
 
-def readable(name: Any, longest: int = 30) -> str:
+def readable(name: object, longest: int = 30) -> str:
     """Return a name as one short line; runs of characters that the font lacks become U+FFFD."""
     start = str(name)[: 10 * longest]
     text = " ".join("".join(character for character in start if category(character) != "Cf").split())

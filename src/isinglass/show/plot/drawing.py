@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,16 +11,16 @@ from matplotlib.collections import LineCollection
 from matplotlib.colors import to_rgba
 from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import RandomSource, check_positive
 from isinglass.arrays import FloatArray
 from isinglass.errors import ArgumentError, DataError
 from isinglass.export.attributes import check_positions, plain_value
-from isinglass.names import by_node
-from isinglass.network import Network, as_network
+from isinglass.names import NodeValues, by_node
+from isinglass.network import Network, NetworkLike, as_network
 from isinglass.show.layout import force_layout
-from isinglass.show.palette import BETWEEN, NEUTRAL, SIGNS, color_groups
+from isinglass.show.palette import BETWEEN, NEUTRAL, SIGNS, GroupColors, color_groups
 from isinglass.show.plot import marks
 from isinglass.show.plot.canvas import (
     any_color,
@@ -34,27 +34,24 @@ from isinglass.show.plot.canvas import (
 )
 
 CORNERS: tuple[Any, ...] = ("upper left", "upper right", "lower left", "lower right")
-MARKERS = "osD^vPX"
-"""Shapes of nodes: the next one each time the colors of groups repeat."""
+MARKERS = "osD^vPX"  # shapes of nodes: the next one each time the colors of groups repeat
 THINNEST, THICKEST = 0.5, 4.5
 """Width in points of an edge of weight zero, and of the strongest edge unless nodes are small."""
-DASHES = (0, (3.0, 1.2))
-"""Negative edges are dashed: their sign is visible in gray print and without color vision."""
-USUAL = (8.0, 6.0)
-"""Figure size in inches at which nodes and labels have their full size."""
+DASHES = (0, (3.0, 1.2))  # negative edges are dashed: their sign is visible in gray print and without color vision
+USUAL = (8.0, 6.0)  # figure size in inches at which nodes and labels have their full size
 
 
 def network(
-    result: Any,
+    result: NetworkLike,
     ax: Axes | None = None,
     *,
     names: Sequence[str] | None = None,
-    groups: Any = None,
-    group_colors: Mapping[Any, Any] | None = None,
-    positions: Any = None,
+    groups: NodeValues | None = None,
+    group_colors: GroupColors | None = None,
+    positions: ArrayLike | Mapping[str, Sequence[float]] | None = None,
     labels: bool | Sequence[str] = True,
-    sizes: Any = None,
-    rings: Any = None,
+    sizes: str | NodeValues | None = None,
+    rings: NodeValues | None = None,
     legend: bool | str = True,
     edge_color: str = "sign",
     positive_only: bool = False,
@@ -189,8 +186,8 @@ def _font(ax: Axes, n_nodes: int) -> float:
 
 
 def _read_groups(
-    groups: Any, group_colors: Mapping[Any, Any] | None, names: Sequence[str]
-) -> tuple[list[Any], dict[Any, str]]:
+    groups: NodeValues | None, group_colors: GroupColors | None, names: Sequence[str]
+) -> tuple[list[Any], dict[Hashable, str]]:
     """Return the group of every node and the color of every group."""
     if groups is None:
         if group_colors is not None:
@@ -218,7 +215,12 @@ def _label_texts(labels: bool | Sequence[str], names: Sequence[str], longest: in
     return [readable(name, longest) for name in chosen]
 
 
-def _place_nodes(graph: Network, shown: NDArray[np.intp], positions: Any, random_state: RandomSource) -> FloatArray:
+def _place_nodes(
+    graph: Network,
+    shown: NDArray[np.intp],
+    positions: ArrayLike | Mapping[str, Sequence[float]] | None,
+    random_state: RandomSource,
+) -> FloatArray:
     if isinstance(positions, Mapping):
         listed = by_node(positions, graph.names, "positions")
         absent = [name for name, place in zip(graph.names, listed, strict=True) if place is None]
@@ -231,7 +233,11 @@ def _place_nodes(graph: Network, shown: NDArray[np.intp], positions: Any, random
 
 
 def _edge_colors(
-    graph: Network, shown: NDArray[np.intp], members: list[Any], colors: Mapping[Any, str], edge_color: str
+    graph: Network,
+    shown: NDArray[np.intp],
+    members: Sequence[Hashable],
+    colors: Mapping[Hashable, str],
+    edge_color: str,
 ) -> list[str]:
     if edge_color == "sign":
         return [SIGNS[sign] for sign in graph.edge_signs[shown].tolist()]
@@ -274,7 +280,9 @@ def _draw_edges(
     ax.add_collection(lines, autolim=False)
 
 
-def _draw_nodes(ax: Axes, xy: FloatArray, members: list[Any], colors: Mapping[Any, str], diameters: FloatArray) -> None:
+def _draw_nodes(
+    ax: Axes, xy: FloatArray, members: Sequence[Hashable], colors: Mapping[Hashable, str], diameters: FloatArray
+) -> None:
     rim: dict[str, Any] = {"edgecolors": ink(), "linewidths": min(0.6, 0.06 * float(np.median(diameters)))}
     for group, color, marker in _shapes(colors):
         chosen = [k for k, member in enumerate(members) if member == group]
@@ -282,7 +290,7 @@ def _draw_nodes(ax: Axes, xy: FloatArray, members: list[Any], colors: Mapping[An
         ax.scatter(x, y, s=diameters[chosen] ** 2, c=color, marker=marker, zorder=2, clip_on=False, **rim)
 
 
-def _shapes(colors: Mapping[Any, str]) -> list[tuple[Any, str, str]]:
+def _shapes(colors: Mapping[Hashable, str]) -> list[tuple[Hashable, str, str]]:
     """Return every group with its color and shape; groups of the same color differ in shape."""
     given = list(colors.values())
     counts = [given[:k].count(color) for k, color in enumerate(given)]
@@ -292,8 +300,8 @@ def _shapes(colors: Mapping[Any, str]) -> list[tuple[Any, str, str]]:
 def _explain(
     graph: Network,
     shown: NDArray[np.intp],
-    members: list[Any],
-    colors: Mapping[Any, str],
+    members: Sequence[Hashable],
+    colors: Mapping[Hashable, str],
     edge_color: str,
     widest: float,
 ) -> list[tuple[Line2D, str]]:

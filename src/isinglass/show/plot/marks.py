@@ -19,7 +19,7 @@ from scipy.spatial import cKDTree
 from isinglass.arrays import FloatArray
 from isinglass.errors import ArgumentError, DataError
 from isinglass.evaluate.nodes import node_measure
-from isinglass.names import by_node
+from isinglass.names import NodeValues, by_node
 from isinglass.network import Network
 from isinglass.show.palette import channels
 from isinglass.show.plot.canvas import PLAIN, ink
@@ -29,18 +29,15 @@ RING, HOLE, EMPTY = 1.38, 1.08, "#dddddd"
 SMALLEST, LARGEST = 0.55, 1.45
 """Diameters of the nodes with the smallest and the largest measure, relative to nodes without one."""
 _GAP = 1.0  # points between a node and its label
-LEAST_LETTERS = 3.6
-"""Smallest readable font size of a label inside a node, in points."""
+LEAST_LETTERS = 3.6  # smallest readable font size of a label inside a node, in points
 DIRECTIONS = 16
 RINGS = (0.0, 0.35, 0.8, 1.4, 2.2, 3.2, 4.5)
 """Candidate distances between a node and its label, in heights of the label."""
-SWEEPS = 3
-"""Passes over all labels in which each may move to a better place."""
-OVER_NODE = 4.0
-"""Cost of covering a node, in heights of the label."""
+SWEEPS = 3  # passes over all labels in which each may move to a better place
+OVER_NODE = 4.0  # cost of covering a node, in heights of the label
 
 
-def node_values(given: Any, network: Network, what: str) -> FloatArray:
+def node_values(given: str | NodeValues, network: Network, what: str) -> FloatArray:
     """Return one finite number per node: a measure given by its name, or values in order or by node."""
     if isinstance(given, str):
         return node_measure(network, given)

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from isinglass.arguments import check_count
 from isinglass.errors import ArgumentError, DataError
 from isinglass.evaluate.nodes import MEASURES, node_measure
-from isinglass.network import Network, as_network
+from isinglass.names import NodeValues
+from isinglass.network import Network, NetworkLike, as_network
 from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.show.palette import NEGATIVE, NEUTRAL, POSITIVE, SIGNS
 from isinglass.show.plot import canvas
@@ -24,14 +25,10 @@ BOTH_SIDES = LinearSegmentedColormap.from_list("signs", [NEGATIVE, "#ffffff", PO
 UNDECIDED = "#eeeeee"
 CROWDED, TALLEST = 60, 200.0
 """Number of rows above which they move closer, and the largest height in inches: image files have 65536 dots."""
-CLOSE = 40
-"""Number of nodes above which the rows of a centrality plot move closer."""
-MOST_ROWS = 200
-"""Largest number of intervals drawn by default."""
-WRITTEN_UP_TO = 150
-"""Largest number of cells of a heat map whose values are written."""
-SMALLEST = 3.5
-"""Font size in points below which rows and columns of a square are not named."""
+CLOSE = 40  # number of nodes above which the rows of a centrality plot move closer
+MOST_ROWS = 200  # largest number of intervals drawn by default
+WRITTEN_UP_TO = 150  # largest number of cells of a heat map whose values are written
+SMALLEST = 3.5  # font size in points below which rows and columns of a square are not named
 
 
 def bootstrap_intervals(
@@ -137,11 +134,11 @@ def bootstrap_differences(
 
 
 def centrality(
-    result: Any,
+    result: NetworkLike | Bootstrap,
     axes: Sequence[Axes] | Axes | None = None,
     *,
     of: Sequence[str] | str = MEASURES,
-    communities: Any = None,
+    communities: NodeValues | None = None,
     order: str | None = None,
     width: float = 180.0,
 ) -> NDArray[Any]:
@@ -189,7 +186,9 @@ def centrality(
     return places
 
 
-def _panels(axes: Any, n_measures: int, n_nodes: int, width: float, columns: int) -> NDArray[Any]:
+def _panels(
+    axes: Sequence[Axes] | Axes | None, n_measures: int, n_nodes: int, width: float, columns: int
+) -> NDArray[Any]:
     """Return the given axes, or those of a new figure with one panel per measure."""
     if axes is not None:
         return canvas.listed_axes(axes, n_measures, "measures")
@@ -204,7 +203,7 @@ def _panels(axes: Any, n_measures: int, n_nodes: int, width: float, columns: int
     return panels[:n_measures]
 
 
-def edge_block(result: Any, ax: Axes | None = None, *, source: str | int, target: str | int) -> Axes:
+def edge_block(result: NetworkLike, ax: Axes | None = None, *, source: str | int, target: str | int) -> Axes:
     """Draw the couplings between the categories of two columns as a heat map.
 
     Blue cells are categories that occur together more often than the other columns explain, vermillion ones less often.
@@ -247,7 +246,7 @@ def edge_block(result: Any, ax: Axes | None = None, *, source: str | int, target
     return ax
 
 
-def _read_resamples(result: Any) -> Bootstrap:
+def _read_resamples(result: object) -> Bootstrap:
     """Return a bootstrap of rows; other kinds have no intervals."""
     found = expect(result, Bootstrap, "bootstrap")
     if found.kind != "rows":

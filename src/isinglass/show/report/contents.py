@@ -15,14 +15,13 @@ from isinglass.data.conversion import refuse_holes
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.export.attributes import list_columns, plain_value
 from isinglass.fit import Fit, summarize
-from isinglass.names import by_node
+from isinglass.names import NodeValues, by_node
 from isinglass.network import Network
 from isinglass.results import Evidence, Missing, Path, Solution, Stability
-from isinglass.show.palette import color_groups
+from isinglass.show.palette import GroupColors, color_groups
 
 Table: TypeAlias = BinaryTable | CategoryTable
-SAME_ALPHA = 1e-9
-"""Relative difference up to which two alphas are the same."""
+SAME_ALPHA = 1e-9  # relative difference up to which two alphas are the same
 COUNTED = {"degree", "strength", "expected_influence"}
 """Measures of nodes that the page computes itself, for every point of the path."""
 
@@ -56,7 +55,7 @@ def line_up(model: Network, path: Path | None, solution: Solution | None) -> tup
     return solutions, int(near[0])
 
 
-def read_curve(stability: Stability | None, evidence: Evidence | None) -> dict[str, Any] | None:
+def read_curve(stability: Stability | None, evidence: Evidence | None) -> dict[str, object] | None:
     """Return the curve that the penalty was chosen from, if there is one."""
     if stability is not None:
         told = ("alphas", "monotone", "threshold", "n_subsamples", "subsample_size")
@@ -68,7 +67,7 @@ def read_curve(stability: Stability | None, evidence: Evidence | None) -> dict[s
     return {**line, **evidence.settings, **({} if evidence.errors is None else {"errors": evidence.errors})}
 
 
-def find_proof(result: Any, fit: Fit | None) -> dict[str, str | None]:
+def find_proof(result: object, fit: Fit | None) -> dict[str, str | None]:
     """Return the kind of certificate, and the rule that combined two regressions into one coupling."""
     if fit is not None:
         rule = fit.method.rule if fit.method.estimator == "nodewise" else None
@@ -85,7 +84,7 @@ def null_objective(solutions: tuple[Solution, ...], shares: tuple[FloatArray, ..
     return float("nan") if shares is None else float(sum(scipy.special.entr(share).sum() for share in shares))
 
 
-def read_settings(given: Mapping[str, Any] | None, result: Any, fit: Fit | None) -> dict[str, str]:
+def read_settings(given: Mapping[str, object] | None, result: object, fit: Fit | None) -> dict[str, str]:
     """Return what the network was made with, as texts."""
     if given is None:
         given = {} if fit is None else {"method": fit.method.estimator, "choice": fit.chosen, **fit.method.changed()}
@@ -132,7 +131,7 @@ def count_values(
     return tuple(np.column_stack([1.0 - ones, ones])), {}
 
 
-def node_columns(model: Network, wording: Any, table: Any, missing: Missing | None) -> dict[str, Any]:
+def node_columns(model: Network, wording: NodeValues | None, table: Any, missing: Missing | None) -> dict[str, Any]:
     """Return the columns of the table of nodes: kinds, wording, measures, and how much is missing."""
     found: dict[str, Any] = {}
     if not model.variables.is_binary:
@@ -178,7 +177,7 @@ def _columns(table: Any, name: str) -> dict[str, list[Any]]:
 
 
 def read_groups(
-    groups: Any, chosen: Mapping[Any, str] | None, names: Sequence[str]
+    groups: NodeValues | None, chosen: GroupColors | None, names: Sequence[str]
 ) -> tuple[list[str | None], dict[str, str]]:
     """Return the group of every node, none if nobody said, and the color of every group, in the order of the legend."""
     listed = [] if groups is None else [plain_value(member) for member in by_node(groups, names, "groups")]

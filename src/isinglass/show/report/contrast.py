@@ -8,24 +8,22 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from isinglass.arrays import FloatArray
 from isinglass.atomic import Target, write_lines
 from isinglass.errors import ArgumentError
 from isinglass.export.attributes import check_positions
-from isinglass.names import by_node
+from isinglass.names import NodeValues, by_node
 from isinglass.network import Network
 from isinglass.select.comparison import GroupComparison
 from isinglass.show.layout import shared_layout
 from isinglass.show.report.methods import citation, describe_comparison
 from isinglass.show.report.page import digest, fill_template, read_part
 
-SIZE, MARGIN = 440.0, 46.0
-"""Side of a drawing and room for labels around it."""
-MOST_ROWS = 2000
-"""Rows of a table that a browser shows without trouble."""
-FOUND = 0.05
-"""Family-wise p-value up to which edges are drawn and written in bold."""
+SIZE, MARGIN = 440.0, 46.0  # side of a drawing and room for labels around it
+MOST_ROWS = 2000  # rows of a table that a browser shows without trouble
+FOUND = 0.05  # family-wise p-value up to which edges are drawn and written in bold
 
 
 def build_comparison(
@@ -33,8 +31,8 @@ def build_comparison(
     *,
     title: str = "Comparison of groups",
     notes: str | Iterable[str] = (),
-    wording: Any = None,
-    positions: Any = None,
+    wording: NodeValues | None = None,
+    positions: ArrayLike | None = None,
 ) -> str:
     """Return a self-contained HTML page about a comparison of groups.
 
@@ -123,7 +121,7 @@ def _table(columns: Mapping[str, Any], said: Mapping[str, str]) -> str:
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
 
 
-def _cell(value: Any, said: Mapping[str, str]) -> str:
+def _cell(value: str | float, said: Mapping[str, str]) -> str:
     if isinstance(value, str):
         more = f"<br><small>{html.escape(said[value])}</small>" if value in said else ""
         return f'<td class="name">{html.escape(value)}{more}</td>'

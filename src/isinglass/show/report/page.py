@@ -19,20 +19,21 @@ from isinglass.atomic import Target, write_lines
 from isinglass.evaluate.nodes import node_table as measure_nodes
 from isinglass.fit import Fit
 from isinglass.json_text import json_text
-from isinglass.network import as_network
+from isinglass.names import NodeValues
+from isinglass.network import NetworkLike, as_network
 from isinglass.results import Path, Solution, Stability
+from isinglass.show.palette import GroupColors
 from isinglass.show.report import contents, payload
 from isinglass.show.report.methods import citation, describe_fit
 from isinglass.version import __version__
 
 SCRIPTS = ("data.js", "elements.js", "view.js", "tables.js", "charts.js", "missing.js", "heatmap.js", "page.js")
 """Parts of the page's script, in order."""
-FORMAT = 1
-"""Version of the layout of its data."""
+FORMAT = 1  # version of the layout of its data
 
 
 def build_report(
-    result: Any,
+    result: NetworkLike,
     *,
     X: Any = None,
     names: Sequence[str] | None = None,
@@ -40,13 +41,13 @@ def build_report(
     stability: Stability | None = None,
     node_table: Any = None,
     edge_table: Any = None,
-    groups: Mapping[str, Any] | Sequence[Any] | None = None,
-    group_colors: Mapping[Any, str] | None = None,
+    groups: NodeValues | None = None,
+    group_colors: GroupColors | None = None,
     title: str = "Network",
     notes: str | Iterable[str] = (),
-    settings: Mapping[str, Any] | None = None,
+    settings: Mapping[str, object] | None = None,
     command: str | None = None,
-    wording: Any = None,
+    wording: NodeValues | None = None,
     max_edges: int = 6000,
     random_state: RandomSource = 0,
 ) -> str:
@@ -150,7 +151,7 @@ def build_report(
     return _assemble(str(title), data)
 
 
-def write_report(result: Any, filename: Target, **options: Any) -> None:
+def write_report(result: NetworkLike, filename: Target, **options: Any) -> None:
     """Write the page of `build_report` to a file, a text stream or "-", the standard output.
 
     The other arguments are those of `build_report`. A file appears when it is complete.
@@ -158,7 +159,7 @@ def write_report(result: Any, filename: Target, **options: Any) -> None:
     write_lines([build_report(result, **options).rstrip("\n")], filename)
 
 
-def _assemble(title: str, payload: Mapping[str, Any]) -> str:
+def _assemble(title: str, payload: Mapping[str, object]) -> str:
     style = read_part("page.css")
     script = "\n".join(read_part(name) for name in SCRIPTS)
     parts = {
@@ -172,7 +173,7 @@ def _assemble(title: str, payload: Mapping[str, Any]) -> str:
     return fill_template("page.html", parts)
 
 
-def _as_script_text(payload: Mapping[str, Any]) -> str:
+def _as_script_text(payload: Mapping[str, object]) -> str:
     """Return JSON in ASCII that cannot end the script or open a comment."""
     text = json_text(payload, compact=True)
     for character in "<>&":

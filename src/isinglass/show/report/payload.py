@@ -15,12 +15,10 @@ from isinglass.results import Missing, Solution, Stability
 from isinglass.show.layout import force_layout
 from isinglass.show.report.contents import SAME_ALPHA
 
-DIGITS = 6
-"""Significant digits of couplings off the selected network, whose own are exact, and of tables of categories."""
+DIGITS = 6  # significant digits of couplings off the selected network, whose own are exact, and of tables of categories
 NEGATIVE_PULL = 0.1
 """Share of their strength with which negative edges attract in the drawing: enough to keep their nodes in sight."""
-MOST_CELLS = 200_000
-"""Cells of tables that a page stores: those of the strongest edges come first."""
+MOST_CELLS = 200_000  # cells of tables that a page stores: those of the strongest edges come first
 
 
 def _round(values: FloatArray) -> list[float]:
@@ -28,7 +26,7 @@ def _round(values: FloatArray) -> list[float]:
     return [float(f"{value:.{DIGITS}g}") for value in values.tolist()]
 
 
-def place_nodes(solutions: Sequence[Solution], selected: int, random_state: RandomSource) -> dict[str, Any]:
+def place_nodes(solutions: Sequence[Solution], selected: int, random_state: RandomSource) -> dict[str, object]:
     """Lay out the selected network, or the densest if it has no edges; its fields, where a node has one, come along."""
     drawn = network = solutions[selected]
     if drawn.n_edges == 0:
@@ -60,7 +58,7 @@ def _keys(solution: Solution) -> NDArray[np.int64]:
     return pair_keys(solution.edge_index, solution.n_features)
 
 
-def describe_path(solutions: Sequence[Solution], selected: int, stored: NDArray[np.int64]) -> dict[str, Any]:
+def describe_path(solutions: Sequence[Solution], selected: int, stored: NDArray[np.int64]) -> dict[str, object]:
     """Return the couplings of every stored pair from the alpha at which it enters to the last at which it is there."""
     shown = solutions[selected]
     pairs = pairs_of(stored, shown.n_features)
@@ -88,7 +86,7 @@ def edge_columns(
     stability: Stability | None,
     further: Mapping[str, Mapping[tuple[int, int], Any]],
     stored: NDArray[np.int64],
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     """Return further columns of the edge table, in the order of the stored pairs."""
     if not len(stored):
         return []
@@ -110,7 +108,7 @@ def edge_columns(
     return [dict(zip(("label", "field", "values"), column, strict=True)) for column in columns]
 
 
-def describe_categories(network: Network, shares: Sequence[FloatArray] | None) -> dict[str, Any] | None:
+def describe_categories(network: Network, shares: Sequence[FloatArray] | None) -> dict[str, object] | None:
     """Return kinds, labels, scores, fields and shares of the categories of every node; None if all are 0 and 1."""
     variables = network.variables
     if variables.is_binary:
@@ -126,9 +124,9 @@ def describe_categories(network: Network, shares: Sequence[FloatArray] | None) -
 
 def list_tables(
     network: Network, counts: Mapping[tuple[int, int], NDArray[Any]], stored: NDArray[np.int64]
-) -> list[dict[str, Any] | None]:
+) -> list[dict[str, object] | None]:
     """Return block and counts of every stored pair that is an edge of the network, the strongest as far as they fit."""
-    found: list[dict[str, Any] | None] = [None] * len(stored)
+    found: list[dict[str, object] | None] = [None] * len(stored)
     if network.variables.is_binary:
         return found
     place = {(s, t): k for k, (s, t) in enumerate(pairs_of(stored, network.n_features).tolist())}
@@ -145,7 +143,7 @@ def list_tables(
     return found
 
 
-def describe_missing(missing: Missing | None) -> dict[str, Any] | None:
+def describe_missing(missing: Missing | None) -> dict[str, object] | None:
     """Return the holes of the table and what was done; those of the columns are among the columns of the nodes."""
     if missing is None:
         return None
@@ -160,10 +158,10 @@ def describe_missing(missing: Missing | None) -> dict[str, Any] | None:
     }
 
 
-def describe_certificate(solutions: Sequence[Solution], proof: Mapping[str, Any]) -> dict[str, Any]:
+def describe_certificate(solutions: Sequence[Solution], proof: Mapping[str, Any]) -> dict[str, object]:
     """Return the proof of every network along the slider."""
 
-    def each(*names: str) -> dict[str, Any]:
+    def each(*names: str) -> dict[str, object]:
         return {name: [getattr(solution, name) for solution in solutions] for name in names}
 
     null, gaps = proof["null_objective"], np.array([solution.duality_gap for solution in solutions])
