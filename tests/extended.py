@@ -619,14 +619,14 @@ def to_long(number):
     return LONG(high) + LONG(float(number - Fraction(high)))
 
 
-def categories(table, fields, blocks, alpha, *, joint, weight=None, omega=None):
-    """(Categories, theta, field) of a table, the fields of all categories, and the blocks {(s, t): B} of a network.
+def categories(codes, scores, fields, blocks, alpha, *, joint, weight=None, omega=None):
+    """(Categories, theta, field) of a table of category numbers, all fields, and the blocks {(s, t): B} of a network.
 
-    ``blocks`` has a pair in both orders, with a row or column per category of a nominal column and one of any other;
-    in the joint problem one order is the transpose of the other. ``omega`` is None, "standardized", or a matrix of
-    penalty weights for scores as they were given.
+    ``scores`` has None for a nominal column. ``blocks`` has a pair in both orders, with a row or column per category of
+    a nominal column and one of any other; in the joint problem one order is the transpose of the other. ``omega`` is
+    None, "standardized", or a matrix of penalty weights for scores as they were given.
     """
-    codes, w = np.asarray(table.codes), shares(weight, len(table.codes))
+    codes, w = np.asarray(codes), shares(weight, len(codes))
     present = w > NEGLIGIBLE * w.max()
     codes, w = codes[present], w[present] / w[present].sum()
     seen = [np.unique(column) for column in codes.T]
@@ -634,7 +634,7 @@ def categories(table, fields, blocks, alpha, *, joint, weight=None, omega=None):
     p, q = len(keep), max((len(seen[s]) for s in keep), default=1)
     numbers = np.zeros((len(codes), p), dtype=int)
     place, real = np.zeros((p, q, q), dtype=LONG), np.zeros((p, q), dtype=bool)
-    sides = [Side.of(table.scores[s], seen[s]) for s in keep]
+    sides = [Side.of(scores[s], seen[s]) for s in keep]
     field, theta = np.zeros((p, q), dtype=LONG), np.zeros((p, q, p, q), dtype=LONG)
     for i, (s, side) in enumerate(zip(keep, sides, strict=True)):
         m = len(seen[s])

@@ -23,7 +23,7 @@ def both(blocks):
 def test_stored_optima_are_optima(case):
     table = CategoryTable(case.X, case.kinds, categories=[range(q) for q in case.levels])
     blocks = both({pair: np.atleast_2d(block) for pair, block in case.blocks.items()})
-    problem, *point = extended.categories(table, case.fields, blocks, case.alpha, joint=True)
+    problem, *point = extended.categories(table.codes, table.scores, case.fields, blocks, case.alpha, joint=True)
     assert float(problem.value(*point)[0]) == pytest.approx(case.objective, rel=1e-14)
     assert problem.kkt(*point) < 1e-14
     assert 0 <= problem.gap(*point) < 1e-13
@@ -54,7 +54,7 @@ def test_joint_numbers_are_those_of_the_slow_twin_anywhere(standardized):
     rng, table, twin, theta, options = random_problem(0, standardized=standardized)
     blocks = both({pair: block for pair, block in twin.blocks(theta).items() if theta[pair].any()})
     fields = [np.r_[0.0, rng.normal(size=q - 1)] for q in LEVELS]
-    problem, *point = extended.categories(table, fields, blocks, 0.05, joint=True, **options)
+    problem, *point = extended.categories(table.codes, table.scores, fields, blocks, 0.05, joint=True, **options)
     assert float(problem.null()[0]) == pytest.approx(twin.objective(*twin.null(), 0.05), rel=1e-13)
     assert float(problem.value(*point)[0]) == pytest.approx(twin.objective(theta, fields, 0.05), rel=1e-13)
     assert float(problem.kkt(*point)[0]) == pytest.approx(twin.kkt_residual(theta, fields, 0.05), rel=1e-12)
@@ -73,7 +73,7 @@ def test_node_numbers_are_those_of_the_slow_twin_anywhere(standardize):
     known = {"levels": LEVELS, "sample_weight": options["weight"], "scores": [[0.0, 0.2, 0.7, 1.0], None, None, None]}
     blocks = both({pair: block for pair, block in twin.blocks(theta).items() if theta[pair].any()})
     fields = [np.zeros(q) for q in LEVELS]
-    problem, *point = extended.categories(table, fields, blocks, 0.05, joint=False, **options)
+    problem, *point = extended.categories(table.codes, table.scores, fields, blocks, 0.05, joint=False, **options)
     best = problem.stationary(*point)
     found = [row[:q].astype(float) for row, q in zip(best, LEVELS, strict=True)]
     for s in range(4):
@@ -95,13 +95,15 @@ def test_the_optimum_of_two_equal_nominal_columns(q, alpha):
     fields = [np.zeros(q)] * 2
     for joint, share in ((True, 1), (False, 2)):
         blocks = both({(0, 1): (np.eye(q) - 1 / q) * float(d)})
-        problem, *point = extended.categories(table, fields, blocks, alpha / share, joint=joint)
+        problem, *point = extended.categories(table.codes, table.scores, fields, blocks, alpha / share, joint=joint)
         value = 2 * np.log1p(m * np.exp(-d)) + 2 * alpha * np.sqrt(np.longdouble(m)) * d
         assert float(problem.value(*point).sum()) == pytest.approx(float(value), rel=1e-15)
         assert problem.kkt(*point).max() < 1e-14 * miss
         assert 0 <= problem.gap(*point).sum() < 1e-14 * value  # d was rounded
         off = [np.r_[0.1, np.zeros(m)]] * 2
-        problem, *point = extended.categories(table, off, both({(0, 1): blocks[0, 1] * 1.01}), alpha, joint=True)
+        problem, *point = extended.categories(
+            table.codes, table.scores, off, both({(0, 1): blocks[0, 1] * 1.01}), alpha, joint=True
+        )
         assert problem.kkt(*point)[0] > 1e-3 * miss
         assert problem.gap(*point)[0] >= problem.value(*point)[0] - value > 0
         better = problem.improved(*point)
@@ -120,11 +122,15 @@ def test_the_origin_of_scores_drops_out(origin, step):
     field = -2 * step * theta * step
     alpha = 4 * step**2 / (1 + np.exp(np.longdouble(1)))
     fields = [np.array([0.0, 0.0, field])] * 2
-    problem, *point = extended.categories(table, fields, both({(0, 1): np.array([[theta]])}), alpha, joint=True)
+    problem, *point = extended.categories(
+        table.codes, table.scores, fields, both({(0, 1): np.array([[theta]])}), alpha, joint=True
+    )
     assert problem.kkt(*point)[0] < 1e-18
     assert 0 <= problem.gap(*point)[0] < 1e-18
     moved = [np.array([0.0, 0.0, field + 1e-3])] * 2
-    problem, *point = extended.categories(table, moved, both({(0, 1): np.array([[theta]])}), alpha, joint=True)
+    problem, *point = extended.categories(
+        table.codes, table.scores, moved, both({(0, 1): np.array([[theta]])}), alpha, joint=True
+    )
     assert 1e-5 < problem.kkt(*point)[0] < 1e-3
 
 
@@ -133,7 +139,9 @@ def test_numbering_and_repetition_change_nothing():
     blocks = twin.blocks(theta)
     fields = [rng.normal(size=q) for q in LEVELS]
     counts = rng.integers(1, 4, len(table))
-    problem, *point = extended.categories(table, fields, both(blocks), 0.02, joint=True, weight=counts)
+    problem, *point = extended.categories(
+        table.codes, table.scores, fields, both(blocks), 0.02, joint=True, weight=counts
+    )
     order = rng.permutation(LEVELS[1])
     codes = table.codes.copy()
     codes[:, 1] = np.argsort(order)[codes[:, 1]]
@@ -143,7 +151,7 @@ def test_numbering_and_repetition_change_nothing():
         for (s, t), block in blocks.items()
     }
     fields[1] = fields[1][order]
-    again, *there = extended.categories(other, fields, both(renumbered), 0.02, joint=True)
+    again, *there = extended.categories(other.codes, other.scores, fields, both(renumbered), 0.02, joint=True)
     for what in ("value", "kkt", "gap"):
         expected = float(getattr(problem, what)(*point)[0])
         assert float(getattr(again, what)(*there)[0]) == pytest.approx(expected, rel=1e-15)
@@ -153,7 +161,7 @@ def test_categories_that_do_not_occur_and_constant_columns_are_left_out():
     _, table, twin, theta, _ = random_problem(3)
     blocks = {pair: block for pair, block in twin.blocks(theta).items() if theta[pair].any()}
     fields = [np.zeros(q) for q in LEVELS]
-    problem, *point = extended.categories(table, fields, both(blocks), 0.02, joint=True)
+    problem, *point = extended.categories(table.codes, table.scores, fields, both(blocks), 0.02, joint=True)
     codes = np.column_stack([table.codes + np.array([0, 1, 0, 0]), np.zeros(len(table))]).astype(np.uint8)
     longer = [*table.categories[:1], range(LEVELS[1] + 1), *table.categories[2:], range(3)]
     other = CategoryTable(codes, (*KINDS, "nominal"), scores=[*table.scores[:2], None, None, None], categories=longer)
@@ -163,7 +171,7 @@ def test_categories_that_do_not_occur_and_constant_columns_are_left_out():
     }
     wider = {(s, t): np.insert(block, 0, 0.0, axis=1)[:, slice(t != 1, None)] for (s, t), block in wider.items()}
     every = [fields[0], np.zeros(LEVELS[1] + 1), *fields[2:], np.zeros(3)]
-    again, *there = extended.categories(other, every, wider, 0.02, joint=True)
+    again, *there = extended.categories(other.codes, other.scores, every, wider, 0.02, joint=True)
     for what in ("value", "kkt", "gap"):
         expected = float(getattr(problem, what)(*point)[0])
         assert float(getattr(again, what)(*there)[0]) == pytest.approx(expected, rel=1e-15)
@@ -175,7 +183,7 @@ def test_blocks_that_do_not_add_up_to_zero_are_the_same_model():
     blocks = {pair: block + rng.normal() * (LEVELS[pair[0]] > 2) for pair, block in twin.blocks(theta).items()}
     blocks[1, 3] = blocks[1, 3] + rng.normal(size=(1, 5))
     fields = [np.zeros(q) for q in LEVELS]
-    problem, *point = extended.categories(table, fields, both(blocks), 0.02, joint=True)
+    problem, *point = extended.categories(table.codes, table.scores, fields, both(blocks), 0.02, joint=True)
     loss = -sum(np.log(column).mean() for column in network_probabilities(table, fields, blocks))
     penalty = 0.02 * np.triu(extended.sizes(point[0]), 1).sum()
     assert float(problem.value(*point)[0] - penalty) == pytest.approx(loss, rel=1e-13)

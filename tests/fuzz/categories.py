@@ -274,7 +274,8 @@ def joint_claims(table, path, weight, omega, top=math.inf):
         pairs = [tuple(pair) for pair in network.edge_index.tolist()]
         blocks = both_orders(pairs, network.blocks)
         problem, *point = extended.categories(
-            table, split_fields(network), blocks, solution.alpha, joint=True, weight=weight, omega=omega
+            *(table.codes, table.scores, split_fields(network), blocks, solution.alpha),
+            **{"joint": True, "weight": weight, "omega": omega},
         )
         norms = [
             (abs(float(value)), block_norm(table, pair, block))
@@ -298,7 +299,8 @@ def node_claims(table, path, weight, omega, top=math.inf):
         flat[fits.variables.is_later] = fits.category_fields[0]
         fields = fits.variables.split(flat)
         problem, *point = extended.categories(
-            table, fields, blocks, solution.alpha, joint=False, weight=weight, omega=omega
+            *(table.codes, table.scores, fields, blocks, solution.alpha),
+            **{"joint": False, "weight": weight, "omega": omega},
         )
         said = np.isfinite(fits.losses[0])
         value, kkt, gap = (each[0][said] for each in (fits.objectives, fits.kkt_residuals, fits.duality_gaps))
