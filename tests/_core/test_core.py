@@ -126,7 +126,7 @@ def test_every_instruction_set_finds_the_same_optimum(name, kinds, tmp_path):
     there = json.loads(run_with_kernels(name, SOLVE, str(tmp_path / "X.npy"), json.dumps(settings)))
     here = ising_path(X, alphas=6, alpha_min_ratio=0.05, **settings)
     for (couplings, fields), solution in zip(there, here, strict=True):
-        own = np.concatenate(solution.network.category_fields) if settings else solution.fields
+        own = np.hstack(solution.network.category_fields) if settings else solution.fields
         np.testing.assert_allclose(couplings, solution.couplings, atol=2e-5)
         np.testing.assert_allclose(fields, own, atol=2e-5)
 
