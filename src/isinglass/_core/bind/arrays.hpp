@@ -42,8 +42,8 @@ inline std::vector<Pair> to_pairs(const PairArray& array, int n_features) {
 }
 
 // A table from Python; with categories: steps of scores up to their range, and what a range stands for.
-inline Given to_given(const Bytes& X, const std::optional<Vector>& weights, const std::optional<Codes>& ranges = {},
-                      const std::optional<Vector>& widths = {}) {
+inline TableView to_given(const Bytes& X, const std::optional<Vector>& weights, const std::optional<Codes>& ranges = {},
+                          const std::optional<Vector>& widths = {}) {
     const size_t p = X.shape(1);
     require(!weights || weights->shape(0) == X.shape(0), "one weight per row");
     require(ranges.has_value() == widths.has_value(), "ranges come with widths");

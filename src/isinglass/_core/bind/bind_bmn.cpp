@@ -8,7 +8,7 @@ using namespace isinglass;
 namespace {
 
 Bmn* make_bmn(const Bytes& X, const std::optional<Vector>& weights) {
-    const Given given = to_given(X, weights);
+    const TableView given = to_given(X, weights);
     return unlocked([&] { return new Bmn(given); });
 }
 

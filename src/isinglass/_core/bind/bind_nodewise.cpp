@@ -55,7 +55,7 @@ size_t count_of(const State& state) {
 
 Nodewise* make_nodewise(const Bytes& X, const std::optional<Vector>& weights, int n_threads,
                         const std::optional<Codes>& ranges, const std::optional<Vector>& widths) {
-    const Given given = to_given(X, weights, ranges, widths);
+    const TableView given = to_given(X, weights, ranges, widths);
     return unlocked([&] { return new Nodewise(given, n_threads); });
 }
 

@@ -2,17 +2,17 @@
 // this process or another.
 #include "bind/arrays.hpp"
 #include "bind/bindings.hpp"
-#include "rows/cpu_rows.hpp"
+#include "rows/binary_rows.hpp"
 #include "rows/lean_rows.hpp"
 #include "rows/sparse_rows.hpp"
 
 namespace isinglass {
 namespace {
 
-class Part {
+class CpuRows {
  public:
-    // n_kept, rare: of rows that know recipes (see RecipePart), else n_kept is negative.
-    Part(const Bytes& X, const std::optional<Vector>& weights, double total, int n_threads, int n_kept, double rare)
+    // n_kept, rare: of rows that know recipes (see RecipeRows), else n_kept is negative.
+    CpuRows(const Bytes& X, const std::optional<Vector>& weights, double total, int n_threads, int n_kept, double rare)
         : pool_(n_threads, poll_) {
         require(X.shape(0) > 0 && X.shape(1) > 0, "a part must have rows");
         const auto table = std::make_shared<const Table>(to_given(X, weights), total);
@@ -20,17 +20,17 @@ class Part {
         require(n_distinct_ > 0, "a part must have a row with weight");
         is_sparse = n_kept >= 0 && share_of_ones(*table) < rare;
         if (n_kept < 0)
-            rows_ = std::make_unique<CpuRows>(table, Holds::all_nodes, pool_);
+            rows_ = std::make_unique<BinaryRows>(table, Holds::all_nodes, pool_);
         else if (is_sparse)
             rows_ = std::make_unique<SparseRows>(*table, pool_);
         else
             rows_ = std::make_unique<LeanRows>(table, pool_, n_kept);
     }
-    Part(const Bytes& X, const std::optional<Vector>& weights, double total, int n_threads)
-        : Part(X, weights, total, n_threads, -1, 0) {}
-    virtual ~Part() = default;
+    CpuRows(const Bytes& X, const std::optional<Vector>& weights, double total, int n_threads)
+        : CpuRows(X, weights, total, n_threads, -1, 0) {}
+    virtual ~CpuRows() = default;
 
-    Rows& rows() {
+    Rows& seam() {
         poll_.begin();
         return *rows_;
     }
@@ -49,12 +49,12 @@ class Part {
     int n_features_ = 0, n_distinct_ = 0;
 };
 
-class RecipePart : public Part {
+class RecipeRows : public CpuRows {
  public:
-    RecipePart(const Bytes& X, const std::optional<Vector>& weights, double total, int n_threads, int n_kept,
+    RecipeRows(const Bytes& X, const std::optional<Vector>& weights, double total, int n_threads, int n_kept,
                double rare)
-        : Part(X, weights, total, n_threads, std::max(n_kept, 0), rare) {}
-    RecipeRows& recipe_rows() { return static_cast<RecipeRows&>(rows()); }
+        : CpuRows(X, weights, total, n_threads, std::max(n_kept, 0), rare) {}
+    RecipeBase& recipe_rows() { return static_cast<RecipeBase&>(seam()); }
 };
 
 std::span<const int> span_of(const Line<int32_t>& nodes) {
@@ -62,11 +62,12 @@ std::span<const int> span_of(const Line<int32_t>& nodes) {
 }
 
 // The columns beside each of so many nodes.
-std::vector<Beside> beside(const Part& part, size_t n_nodes, const Line<int64_t>& begin, const Line<int32_t>& columns) {
-    part.check(columns);
+std::vector<NeighborColumns> neighbors(const CpuRows& rows, size_t n_nodes, const Line<int64_t>& begin,
+                                       const Line<int32_t>& columns) {
+    rows.check(columns);
     require(begin.shape(0) == n_nodes + 1 && begin(0) == 0 && begin(n_nodes) == static_cast<int64_t>(columns.shape(0)),
             "begin must divide the columns among the nodes");
-    std::vector<Beside> found;
+    std::vector<NeighborColumns> found;
     for (size_t k = 0; k < n_nodes; ++k) {
         require(begin(k) <= begin(k + 1), "begin must not decrease");
         found.push_back({columns.data() + begin(k), static_cast<int>(begin(k + 1) - begin(k))});
@@ -74,30 +75,30 @@ std::vector<Beside> beside(const Part& part, size_t n_nodes, const Line<int64_t>
     return found;
 }
 
-std::vector<Beside> beside(const Part& part, const Line<int32_t>& nodes, const Line<int64_t>& begin,
-                           const Line<int32_t>& columns) {
-    part.check(nodes);
-    return beside(part, nodes.shape(0), begin, columns);
+std::vector<NeighborColumns> neighbors(const CpuRows& rows, const Line<int32_t>& nodes, const Line<int64_t>& begin,
+                                       const Line<int32_t>& columns) {
+    rows.check(nodes);
+    return neighbors(rows, nodes.shape(0), begin, columns);
 }
 
-nb::tuple margins(Part& part) {
-    const Margins& margins = part.rows().margins();
+nb::tuple margins(CpuRows& rows) {
+    const Margins& margins = rows.seam().margins();
     return nb::make_tuple(give(margins.mean), give(margins.rest));
 }
 
-auto overlaps(Part& part, const PairArray& array) {
-    const std::vector<Pair> pairs = to_pairs(array, part.n_features());
+auto overlaps(CpuRows& rows, const PairArray& array) {
+    const std::vector<Pair> pairs = to_pairs(array, rows.n_features());
     std::vector<double> values;
-    for (const Overlap& cell : unlocked([&] { return part.rows().overlaps(pairs); }))
+    for (const Overlap& cell : unlocked([&] { return rows.seam().overlaps(pairs); }))
         values.insert(values.end(), {cell.both, cell.first, cell.second, cell.neither});
     return to_numpy<double>(std::move(values), {pairs.size(), 4});
 }
 
-nb::tuple move(Part& part, const Line<int32_t>& nodes, const Line<double>& offsets, const Line<int64_t>& moved_begin,
+nb::tuple move(CpuRows& rows, const Line<int32_t>& nodes, const Line<double>& offsets, const Line<int64_t>& moved_begin,
                const Line<int32_t>& moved, const Line<double>& coefficients, const Line<int64_t>& asked_begin,
                const Line<int32_t>& asked, bool afresh) {
-    const std::vector<Beside> moves = beside(part, nodes, moved_begin, moved),
-                              asks = beside(part, nodes, asked_begin, asked);
+    const std::vector<NeighborColumns> moves = neighbors(rows, nodes, moved_begin, moved),
+                                       asks = neighbors(rows, nodes, asked_begin, asked);
     const size_t count = nodes.shape(0);
     require(offsets.shape(0) == count && coefficients.shape(0) == moved.shape(0),
             "one offset per node and one coefficient per column");
@@ -107,25 +108,25 @@ nb::tuple move(Part& part, const Line<int32_t>& nodes, const Line<double>& offse
     for (size_t k = 0; k < count; ++k)
         tasks.push_back({nodes(k), offsets(k), &sums[k], moves[k], coefficients.data() + moved_begin(k), asks[k],
                          gradients.data() + asked_begin(k)});
-    unlocked([&] { part.rows().move(tasks, afresh); });
+    unlocked([&] { rows.seam().move(tasks, afresh); });
     for (const NodeSums& node : sums) values.insert(values.end(), {node.loss, node.curve, node.zeros, node.ones});
     return nb::make_tuple(to_numpy<double>(std::move(values), {count, 4}), give(std::move(gradients)));
 }
 
-auto gradients(Part& part, const Line<int32_t>& nodes, const Line<int64_t>& begin, const Line<int32_t>& columns) {
-    const std::vector<Beside> asks = beside(part, nodes, begin, columns);
+auto gradients(CpuRows& rows, const Line<int32_t>& nodes, const Line<int64_t>& begin, const Line<int32_t>& columns) {
+    const std::vector<NeighborColumns> asks = neighbors(rows, nodes, begin, columns);
     std::vector<double> values(columns.shape(0));
     std::vector<Gradient> tasks;
     for (size_t k = 0; k < asks.size(); ++k) tasks.push_back({nodes(k), asks[k], values.data() + begin(k)});
-    unlocked([&] { part.rows().gradients(tasks); });
+    unlocked([&] { rows.seam().gradients(tasks); });
     return give(std::move(values));
 }
 
 // Rows of a block are padded, as the kernels want them; across the border they are not.
 template <bool is_whole>
-nb::tuple second_derivatives(Part& part, const Line<int32_t>& nodes, const Line<int64_t>& begin,
+nb::tuple second_derivatives(CpuRows& rows, const Line<int32_t>& nodes, const Line<int64_t>& begin,
                              const Line<int32_t>& columns, bool majorized) {
-    const std::vector<Beside> inner = beside(part, nodes, begin, columns);
+    const std::vector<NeighborColumns> inner = neighbors(rows, nodes, begin, columns);
     std::vector<float> values, b(columns.shape(0)), diagonal(is_whole ? 0 : columns.shape(0));
     std::vector<double> curve(inner.size());
     const auto stride = [&](size_t k) { return (inner[k].count + 15) / 16 * 16; };
@@ -139,7 +140,7 @@ nb::tuple second_derivatives(Part& part, const Line<int32_t>& nodes, const Line<
                          diagonal.data() + (is_whole ? 0 : begin(k)), &curve[k]});
         if (is_whole) next += static_cast<size_t>(inner[k].count) * stride(k);
     }
-    unlocked([&] { part.rows().blocks(tasks, majorized ? Curvature::majorized : Curvature::own); });
+    unlocked([&] { rows.seam().blocks(tasks, majorized ? Curvature::majorized : Curvature::own); });
     for (size_t k = 0; is_whole && k < inner.size(); ++k)
         for (int i = 0; i < inner[k].count; ++i) {
             const float* line = tasks[k].G + static_cast<size_t>(i) * stride(k);
@@ -149,41 +150,41 @@ nb::tuple second_derivatives(Part& part, const Line<int32_t>& nodes, const Line<
                           give(std::move(curve)));
 }
 
-auto products(Part& part, const Line<int32_t>& nodes, const Line<int64_t>& begin, const Line<int32_t>& columns,
+auto products(CpuRows& rows, const Line<int32_t>& nodes, const Line<int64_t>& begin, const Line<int32_t>& columns,
               const Line<float>& d, const Line<double>& centers) {
-    const std::vector<Beside> inner = beside(part, nodes, begin, columns);
+    const std::vector<NeighborColumns> inner = neighbors(rows, nodes, begin, columns);
     require(d.shape(0) == columns.shape(0) && centers.shape(0) == inner.size(),
             "one number per column and one center per node");
     std::vector<float> values(columns.shape(0));
     std::vector<Product> tasks;
     for (size_t k = 0; k < inner.size(); ++k)
         tasks.push_back({nodes(k), inner[k], d.data() + begin(k), centers(k), values.data() + begin(k)});
-    unlocked([&] { part.rows().products(tasks); });
+    unlocked([&] { rows.seam().operators()->products(tasks); });
     return give(std::move(values));
 }
 
-auto gram(Part& part, int node, const Line<int32_t>& columns, int most) {
-    part.check(columns);
-    require(node >= 0 && node < part.n_features() && most >= 0, "a node must lie in the table");
+auto gram(CpuRows& rows, int node, const Line<int32_t>& columns, int most) {
+    rows.check(columns);
+    require(node >= 0 && node < rows.n_features() && most >= 0, "a node must lie in the table");
     const size_t width = columns.shape(0) + 1;
-    const Beside beside{columns.data(), static_cast<int>(columns.shape(0))};
-    return to_numpy<double>(unlocked([&] { return part.rows().gram(node, beside, most); }), {width, width});
+    const NeighborColumns neighbors{columns.data(), static_cast<int>(columns.shape(0))};
+    return to_numpy<double>(unlocked([&] { return rows.seam().grams()->gram(node, neighbors, most); }), {width, width});
 }
 
-auto drift(Part& part, const Line<int32_t>& nodes) {
-    part.check(nodes);
-    require(part.remembers, "drift is measured from what was remembered");
+auto drift(CpuRows& rows, const Line<int32_t>& nodes) {
+    rows.check(nodes);
+    require(rows.remembers, "drift is measured from what was remembered");
     std::vector<double> values;
-    for (const Moved& moved : unlocked([&] { return part.rows().drift(span_of(nodes)); }))
+    for (const ResidualDrift& moved : unlocked([&] { return rows.seam().drift(span_of(nodes)); }))
         values.insert(values.end(), {moved.square, moved.sum});
     return to_numpy<double>(std::move(values), {nodes.shape(0), 2});
 }
 
-nb::tuple all_pairs(Part& part, int first, int last) {
-    const int p = part.n_features();
+nb::tuple all_pairs(CpuRows& rows, int first, int last) {
+    const int p = rows.n_features();
     require(first >= 0 && first <= last && last <= p, "lines must lie in the table");
     std::vector<float> band(first_of_row(last, p) - first_of_row(first, p));
-    const double slack = unlocked([&] { return part.rows().all_pairs(first, last, band.data()); });
+    const double slack = unlocked([&] { return rows.seam().all_pairs(first, last, band.data()); });
     return nb::make_tuple(give(std::move(band)), slack);
 }
 
@@ -202,17 +203,17 @@ nb::tuple flatten(const std::vector<Recipe>& recipes) {
                           give(std::move(coefficients)));
 }
 
-std::vector<Recipe> read_recipes(const Part& part, nb::handle given) {
+std::vector<Recipe> read_recipes(const CpuRows& rows, nb::handle given) {
     const nb::tuple flat = nb::cast<nb::tuple>(given);
     require(flat.size() == 4, "recipes are four arrays");
     const auto offsets = nb::cast<Line<double>>(flat[0]);
     const auto begin = nb::cast<Line<int64_t>>(flat[1]);
     const auto columns = nb::cast<Line<int32_t>>(flat[2]);
     const auto coefficients = nb::cast<Line<double>>(flat[3]);
-    require(offsets.shape(0) == static_cast<size_t>(part.n_features()) && coefficients.shape(0) == columns.shape(0),
+    require(offsets.shape(0) == static_cast<size_t>(rows.n_features()) && coefficients.shape(0) == columns.shape(0),
             "a recipe per column");
     std::vector<Recipe> recipes;
-    for (const Beside& listed : beside(part, offsets.shape(0), begin, columns)) {
+    for (const NeighborColumns& listed : neighbors(rows, offsets.shape(0), begin, columns)) {
         const double* first = coefficients.data() + (listed.column - columns.data());
         recipes.push_back(
             {offsets(recipes.size()), {listed.column, listed.column + listed.count}, {first, first + listed.count}});
@@ -220,24 +221,24 @@ std::vector<Recipe> read_recipes(const Part& part, nb::handle given) {
     return recipes;
 }
 
-nb::tuple state(RecipePart& part) {
-    const Recipes& state = part.recipe_rows().state();
+nb::tuple state(RecipeRows& rows) {
+    const Recipes& state = rows.recipe_rows().state();
     return nb::make_tuple(flatten(state.now), flatten(state.remembered), flatten(state.modeled), give(state.majorized),
-                          part.remembers);
+                          rows.remembers);
 }
 
-void restore(RecipePart& part, const nb::tuple& given) {
+void restore(RecipeRows& rows, const nb::tuple& given) {
     require(given.size() == 5, "a state has five members");
     const auto majorized = nb::cast<Line<uint8_t>>(given[3]);
-    require(majorized.shape(0) == static_cast<size_t>(part.n_features()), "a byte per column");
+    require(majorized.shape(0) == static_cast<size_t>(rows.n_features()), "a byte per column");
     Recipes state;
-    state.now = read_recipes(part, given[0]);
-    state.remembered = read_recipes(part, given[1]);
-    state.modeled = read_recipes(part, given[2]);
+    state.now = read_recipes(rows, given[0]);
+    state.remembered = read_recipes(rows, given[1]);
+    state.modeled = read_recipes(rows, given[2]);
     state.majorized.assign(majorized.data(), majorized.data() + majorized.shape(0));
-    part.remembers = nb::cast<bool>(given[4]);
+    rows.remembers = nb::cast<bool>(given[4]);
     const nb::gil_scoped_release release;
-    part.recipe_rows().restore(std::move(state));
+    rows.recipe_rows().restore(std::move(state));
 }
 
 }  // namespace
@@ -248,12 +249,12 @@ using namespace isinglass;
 void bind_rows(nb::module_& m) {
     using Release = nb::call_guard<nb::gil_scoped_release>;
     using nb::arg;
-    nb::class_<Part>(m, "CpuRows")
+    nb::class_<CpuRows>(m, "CpuRows")
         .def(nb::init<const Bytes&, const std::optional<Vector>&, double, int>(), arg("X"), arg("weights").none(),
              arg("total"), arg("n_threads"))
-        .def("n_distinct", &Part::n_distinct)
+        .def("n_distinct", &CpuRows::n_distinct)
         .def("margins", &margins)
-        .def("rounding", [](Part& part) { return part.rows().rounding(); })
+        .def("rounding", [](CpuRows& rows) { return rows.seam().rounding(); })
         .def("overlaps", &overlaps, arg("pairs"))
         .def("move", &move, arg("nodes"), arg("offsets"), arg("moved_begin"), arg("moved"), arg("coefficients"),
              arg("asked_begin"), arg("asked"), arg("afresh"))
@@ -263,33 +264,33 @@ void bind_rows(nb::module_& m) {
         .def("products", &products, arg("nodes"), arg("begin"), arg("columns"), arg("d"), arg("centers"))
         .def(
             "divergence",
-            [](Part& part, const Line<int32_t>& nodes, double c) {
-                part.check(nodes);
-                return part.rows().divergence(span_of(nodes), c);
+            [](CpuRows& rows, const Line<int32_t>& nodes, double c) {
+                rows.check(nodes);
+                return rows.seam().divergence(span_of(nodes), c);
             },
             arg("nodes"), arg("c"), Release())
         .def(
             "largest_predictor",
-            [](Part& part, const Line<int32_t>& nodes) {
-                part.check(nodes);
-                return part.rows().largest_predictor(span_of(nodes));
+            [](CpuRows& rows, const Line<int32_t>& nodes) {
+                rows.check(nodes);
+                return rows.seam().largest_predictor(span_of(nodes));
             },
             arg("nodes"), Release())
         .def("gram", &gram, arg("node"), arg("columns"), arg("most"))
         .def(
             "remember",
-            [](Part& part, const Line<int32_t>& nodes) {
-                part.check(nodes);
-                part.rows().remember(span_of(nodes));
-                part.remembers = true;
+            [](CpuRows& rows, const Line<int32_t>& nodes) {
+                rows.check(nodes);
+                rows.seam().remember(span_of(nodes));
+                rows.remembers = true;
             },
             arg("nodes"), Release())
         .def("drift", &drift, arg("nodes"))
         .def("all_pairs", &all_pairs, arg("first"), arg("last"));
-    nb::class_<RecipePart, Part>(m, "RecipeRows")
+    nb::class_<RecipeRows, CpuRows>(m, "RecipeRows")
         .def(nb::init<const Bytes&, const std::optional<Vector>&, double, int, int, double>(), arg("X"),
              arg("weights").none(), arg("total"), arg("n_threads"), arg("n_kept"), arg("rare") = 0.0)
-        .def("is_sparse", [](const RecipePart& part) { return part.is_sparse; })
+        .def("is_sparse", [](const RecipeRows& rows) { return rows.is_sparse; })
         .def("state", &state)
         .def("restore", &restore, arg("state"));
 }

@@ -21,17 +21,17 @@ Penalty::Kind kind_of(const std::optional<Matrix>& penalty, bool standardized, s
     return standardized ? Penalty::Kind::standardized : Penalty::Kind::equal;
 }
 
-void make_problem(Joint* place, const Bytes& X, const std::optional<Vector>& weights,
+void make_problem(Problem* place, const Bytes& X, const std::optional<Vector>& weights,
                   const std::optional<Matrix>& penalty, bool standardized, int n_threads, size_t most_bytes,
                   const std::optional<Codes>& ranges, const std::optional<Vector>& widths) {
-    const Given given = to_given(X, weights, ranges, widths);
+    const TableView given = to_given(X, weights, ranges, widths);
     const Penalty::Kind kind = kind_of(penalty, standardized, X.shape(1));
     nb::gil_scoped_release release;
-    new (place) Joint(given, kind, penalty ? penalty->data() : nullptr, n_threads, most_bytes);
+    new (place) Problem(given, kind, penalty ? penalty->data() : nullptr, n_threads, most_bytes);
 }
 
 // The interpreter lock stays: rows in Python are called, and destroyed if that fails.
-void make_problem_on(Joint* place, nb::object given, const std::optional<Matrix>& penalty, bool standardized,
+void make_problem_on(Problem* place, nb::object given, const std::optional<Matrix>& penalty, bool standardized,
                      int n_threads) {
     std::unique_ptr<Rows> rows = python_rows(given);
     const size_t p = rows->margins().mean.size();
@@ -44,32 +44,32 @@ void make_problem_on(Joint* place, nb::object given, const std::optional<Matrix>
         else
             given.attr("penalize")(nb::none());
     }
-    new (place) Joint(std::move(rows), nb::cast<int>(given.attr("n_distinct")()), kind,
-                      penalty ? penalty->data() : nullptr, n_threads);
+    new (place) Problem(std::move(rows), nb::cast<int>(given.attr("n_distinct")()), kind,
+                        penalty ? penalty->data() : nullptr, n_threads);
 }
 
-std::vector<State> solve(Joint& joint, const PairArray& array, const std::vector<double>& alphas, double kkt_tol,
+std::vector<State> solve(Problem& problem, const PairArray& array, const std::vector<double>& alphas, double kkt_tol,
                          double gap_tol, int max_iter) {
-    const std::vector<Pair> pairs = to_pairs(array, joint.n_features());
+    const std::vector<Pair> pairs = to_pairs(array, problem.n_features());
     nb::gil_scoped_release release;
     std::vector<State> states;
-    for (double alpha : alphas) states.push_back(joint.problem().solve(pairs, alpha, {kkt_tol, gap_tol, max_iter}));
+    for (double alpha : alphas) states.push_back(problem.solver().solve(pairs, alpha, {kkt_tol, gap_tol, max_iter}));
     return states;
 }
 
 // The solutions at alphas, the next part of a path that goes on to `next`.
-std::vector<State> follow(Joint& joint, const std::vector<double>& alphas, double next, double tol, int max_iter,
+std::vector<State> follow(Problem& problem, const std::vector<double>& alphas, double next, double tol, int max_iter,
                           double strictness) {
     std::vector<State> states;
     for (size_t k = 0; k < alphas.size(); ++k)
-        states.push_back(joint.problem().follow(alphas[k], k + 1 < alphas.size() ? alphas[k + 1] : next,
-                                                {tol, max_iter, strictness}));
+        states.push_back(problem.solver().follow(alphas[k], k + 1 < alphas.size() ? alphas[k + 1] : next,
+                                                 {tol, max_iter, strictness}));
     return states;
 }
 
-auto gradient(Joint& joint, const PairArray& array) {
-    const std::vector<Pair> pairs = to_pairs(array, joint.n_features());
-    return give(unlocked([&] { return joint.problem().gradient(pairs); }));
+auto gradient(Problem& problem, const PairArray& array) {
+    const std::vector<Pair> pairs = to_pairs(array, problem.n_features());
+    return give(unlocked([&] { return problem.solver().gradient(pairs); }));
 }
 
 // Runs Python's signal handlers; true if one of them raised, which leaves the exception pending.
@@ -161,27 +161,28 @@ NB_MODULE(_native, m) {
     nb::class_<PairList>(m, "PairList")
         .def_prop_ro("pairs", &copy_of<PairList, &PairList::pairs>, OWNED)
         .def_prop_ro("strength", &copy_of<PairList, &PairList::values>, OWNED);
-    nb::class_<Joint>(m, "Problem")
+    nb::class_<Problem>(m, "Problem")
         .def("__init__", &make_problem, nb::arg("X"), nb::arg("weights").none(), nb::arg("penalty").none(),
              nb::arg("standardized"), nb::arg("n_threads"), nb::arg("most_bytes") = ANY_SIZE,
              nb::arg("ranges") = nb::none(), nb::arg("widths") = nb::none(), nb::keep_alive<1, 4>())
         .def("__init__", &make_problem_on, nb::arg("rows"), nb::arg("penalty").none(), nb::arg("standardized"),
              nb::arg("n_threads"), nb::keep_alive<1, 3>())
-        .def_prop_ro("n_features", &Joint::n_features)
-        .def_prop_ro("n_distinct", &Joint::n_distinct)
-        .def_prop_ro("null_objective", [](Joint& joint) { return joint.problem().newton().null_objective(); })
+        .def_prop_ro("n_features", &Problem::n_features)
+        .def_prop_ro("n_distinct", &Problem::n_distinct)
+        .def_prop_ro("null_objective", [](Problem& problem) { return problem.solver().newton().null_objective(); })
         .def(
-            "set_widest_block", [](Joint& joint, int width) { joint.problem().newton().set_widest_block(width); },
+            "set_widest_block", [](Problem& problem, int width) { problem.solver().newton().set_widest_block(width); },
             nb::arg("width"))
         .def(
-            "set_largest_reference", [](Joint& joint, size_t pairs) { joint.problem().set_largest_reference(pairs); },
-            nb::arg("pairs"))
-        .def("mark_null", [](Joint& joint) { joint.problem().mark_null(); })
-        .def("free_pairs", [](const Joint& joint) { return give(joint.free_pairs()); })
+            "set_largest_reference",
+            [](Problem& problem, size_t pairs) { problem.solver().set_largest_reference(pairs); }, nb::arg("pairs"))
+        .def("mark_null", [](Problem& problem) { problem.solver().mark_null(); })
+        .def("free_pairs", [](const Problem& problem) { return give(problem.free_pairs()); })
         .def(
-            "alpha_max", [](Joint& joint) { return joint.problem().alpha_max(); }, Release())
+            "alpha_max", [](Problem& problem) { return problem.solver().alpha_max(); }, Release())
         .def(
-            "gradient_above", [](Joint& joint, double threshold) { return joint.problem().gradient_above(threshold); },
+            "gradient_above",
+            [](Problem& problem, double threshold) { return problem.solver().gradient_above(threshold); },
             nb::arg("threshold"), Release())
         .def("gradient", &gradient, nb::arg("pairs"))
         .def("solve", &solve, nb::arg("pairs"), nb::arg("alphas"), nb::arg("kkt_tol"), nb::arg("gap_tol"),

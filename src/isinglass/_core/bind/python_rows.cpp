@@ -23,7 +23,7 @@ auto list_of(std::span<const Task> tasks, T Task::* member) {
 template <class Task>
 class Batch {
  public:
-    Batch(std::span<const Task> tasks, Beside Task::* beside) : tasks_(tasks), beside_(beside) {}
+    Batch(std::span<const Task> tasks, NeighborColumns Task::* neighbors) : tasks_(tasks), beside_(neighbors) {}
 
     auto begin() const {
         std::vector<int64_t> begin{0};
@@ -59,7 +59,7 @@ class Batch {
         return give(std::move(all));
     }
     std::span<const Task> tasks_;
-    Beside Task::* beside_;
+    NeighborColumns Task::* beside_;
 };
 
 template <class T>
@@ -71,7 +71,7 @@ Line<T> read(nb::handle answer, size_t size, const char* call) {
     return line;
 }
 
-class PythonRows final : public Rows {
+class PythonRows final : public Rows, public ProductRows, public GramRows {
  public:
     explicit PythonRows(nb::object rows) : rows_(std::move(rows)), scans_(nb::hasattr(rows_, "scan")) {
         const nb::object shares = rows_.attr("margins")();
@@ -85,6 +85,8 @@ class PythonRows final : public Rows {
     const Margins& margins() const override { return margins_; }
     double rounding() const override { return rounding_; }
     bool scans() const override { return scans_; }
+    ProductRows* operators() override { return this; }
+    GramRows* grams() override { return this; }
 
     std::vector<Overlap> overlaps(std::span<const Pair> pairs) override {
         const nb::gil_scoped_acquire acquire;
@@ -148,11 +150,11 @@ class PythonRows final : public Rows {
         const nb::gil_scoped_acquire acquire;
         return nb::cast<double>(rows_.attr("largest_predictor")(list(nodes)));
     }
-    std::vector<double> gram(int node, const Beside& beside, int most) override {
+    std::vector<double> gram(int node, const NeighborColumns& neighbors, int most) override {
         const nb::gil_scoped_acquire acquire;
         const nb::object answer =
-            rows_.attr("gram")(node, list({beside.column, static_cast<size_t>(beside.count)}), most);
-        const size_t size = static_cast<size_t>(beside.count + 1) * (beside.count + 1);
+            rows_.attr("gram")(node, list({neighbors.column, static_cast<size_t>(neighbors.count)}), most);
+        const size_t size = static_cast<size_t>(neighbors.count + 1) * (neighbors.count + 1);
         const Line<double> values = read<double>(answer.attr("reshape")(-1), size, "gram");
         return {values.data(), values.data() + size};
     }
@@ -160,11 +162,11 @@ class PythonRows final : public Rows {
         const nb::gil_scoped_acquire acquire;
         rows_.attr("remember")(list(nodes));
     }
-    std::vector<Moved> drift(std::span<const int> nodes) override {
+    std::vector<ResidualDrift> drift(std::span<const int> nodes) override {
         const nb::gil_scoped_acquire acquire;
         const nb::object answer = rows_.attr("drift")(list(nodes)).attr("reshape")(-1);
         const Line<double> values = read<double>(answer, 2 * nodes.size(), "drift");
-        std::vector<Moved> moved(nodes.size());
+        std::vector<ResidualDrift> moved(nodes.size());
         for (size_t k = 0; k < moved.size(); ++k) moved[k] = {values(2 * k), values(2 * k + 1)};
         return moved;
     }

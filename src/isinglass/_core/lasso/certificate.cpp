@@ -9,8 +9,8 @@ namespace {
 
 constexpr double UNIT = std::numeric_limits<double>::epsilon() / 2;
 constexpr double INFINITE = std::numeric_limits<double>::infinity();
-constexpr int GRAM_SHARE = 8;   // rows per column of the first attempt to bound the eigenvalues of a Gram matrix
-constexpr double FAINT = 1000;  // a penalty below so many rounding errors is drowned by them
+constexpr int GRAM_SHARE = 8;  // rows per column of the first attempt to bound the eigenvalues of a Gram matrix
+constexpr double NEGLIGIBLE_PENALTY = 1000;  // a penalty below so many rounding errors is drowned by them
 
 // KL(x + c r || sigma) of one cell with this margin (the predictor in favor of the observed answer).
 double cell_divergence(double margin, double c) {
@@ -40,19 +40,20 @@ double divergence(Rows& rows, const WorkingSet& set, const Point& point, double 
 }
 
 // What keeps the residuals of a node from being feasible.
-struct Flaw {
-    double mass = 0;    // sum w |r|
-    double share = 0;   // of the heavier side, to be taken off so that both weigh the same
-    double stray = 0;   // by which balancing, rounding and repair move a pair moment, at most
-    double size = 0;    // sum |theta| over its penalized edges
-    double repair = 0;  // norm of the change that makes moments zero where they must be
-    double drift = 0;   // error of its predictor, with categories of the difference of two logits
-    double slope = 0;   // error of a gradient that is not due to the predictor
+struct Infeasibility {
+    double mass = 0;          // sum w |r|
+    double share = 0;         // of the heavier side, to be taken off so that both weigh the same
+    double moment_error = 0;  // by which balancing, rounding and repair move a pair moment, at most
+    double size = 0;          // sum |theta| over its penalized edges
+    double repair = 0;        // norm of the change that makes moments zero where they must be
+    double drift = 0;         // error of its predictor, with categories of the difference of two logits
+    double slope = 0;         // error of a gradient that is not due to the predictor
 };
 
-std::vector<Flaw> find_flaws(const Rows& rows, const WorkingSet& set, const Point& point, double alpha) {
+std::vector<Infeasibility> find_infeasibilities(const Rows& rows, const WorkingSet& set, const Point& point,
+                                                double alpha) {
     const double rounding = rows.rounding();
-    std::vector<Flaw> flaws(set.n_nodes);
+    std::vector<Infeasibility> infeasibilities(set.n_nodes);
     std::vector<double> sizes(set.n_nodes);  // free edges included
     for (size_t e = 0; e < set.n_edges(); ++e) {
         const double size = set.theta_norm(e);
@@ -60,27 +61,27 @@ std::vector<Flaw> find_flaws(const Rows& rows, const WorkingSet& set, const Poin
         for (int node : {set.s[e], set.is_shared ? set.t[e] : -1}) {
             if (node < 0) continue;
             sizes[node] += size;
-            if (!is_free) flaws[node].size += size;
+            if (!is_free) infeasibilities[node].size += size;
         }
     }
     for (int node = 0; node < set.n_nodes; ++node) {
         const NodeSums& sums = point.sums[node];
-        Flaw& flaw = flaws[node];
-        flaw.mass = sums.zeros + sums.ones;
+        Infeasibility& infeasible = infeasibilities[node];
+        infeasible.mass = sums.zeros + sums.ones;
         const double uneven = std::abs(sums.zeros - sums.ones), heavier = std::max(sums.zeros, sums.ones);
-        flaw.share = heavier > 0 ? std::min((uneven + 2 * rounding * heavier) / heavier, 1.0) : 0.0;
-        flaw.stray = uneven + 4 * rounding * flaw.mass;
-        flaw.drift =
+        infeasible.share = heavier > 0 ? std::min((uneven + 2 * rounding * heavier) / heavier, 1.0) : 0.0;
+        infeasible.moment_error = uneven + 4 * rounding * infeasible.mass;
+        infeasible.drift =
             UNIT * (2 * point.travel[node] + (set.degree[node] + 2) * (std::abs(point.fields[node]) + sizes[node]));
         if (!rows.has_categories()) continue;
         // Returned are fields for uncentered scores, and blocks in the unit of these scores: a sum over the neighbors
         // and a few operations more.
         const double size = sums.largest_field + sizes[node];
-        flaw.drift = 2 * UNIT * (2 * point.travel[node] + (2 * set.degree[node] + 16) * size);
-        flaw.share = std::min(std::max(flaw.share, sums.share + 2 * rounding), 1.0);
-        flaw.slope = sums.largest_slope + 4 * rounding * flaw.mass;
+        infeasible.drift = 2 * UNIT * (2 * point.travel[node] + (2 * set.degree[node] + 16) * size);
+        infeasible.share = std::min(std::max(infeasible.share, sums.share + 2 * rounding), 1.0);
+        infeasible.slope = sums.largest_slope + 4 * rounding * infeasible.mass;
     }
-    return flaws;
+    return infeasibilities;
 }
 
 // A lower bound of the smallest eigenvalue of a matrix with unit diagonal, from its Cholesky factor: the trace of the
@@ -130,84 +131,93 @@ double repair_norm(const std::vector<double>& gram, const std::vector<double>& m
     return std::sqrt(wanting / smallest);
 }
 
-double stray_of(const WorkingSet& set, const std::vector<Flaw>& flaws, size_t e) {
-    return flaws[set.s[e]].stray + (set.is_shared ? flaws[set.t[e]].stray : 0.0);
+double moment_error_of(const WorkingSet& set, const std::vector<Infeasibility>& infeasibilities, size_t e) {
+    return infeasibilities[set.s[e]].moment_error + (set.is_shared ? infeasibilities[set.t[e]].moment_error : 0.0);
 }
 
 // Edges whose moment is made exactly zero: free ones, or also those whose penalty is so small that rounding alone would
 // ask for a scale far below 1.
-std::vector<char> find_zeroed(const WorkingSet& set, const std::vector<Flaw>& flaws, double alpha, bool with_faint) {
+std::vector<char> find_zeroed(const WorkingSet& set, const std::vector<Infeasibility>& infeasibilities, double alpha,
+                              bool with_negligible) {
     std::vector<char> zeroed(set.n_edges());
     for (size_t e = 0; e < set.n_edges(); ++e) {
         const double limit = alpha * set.omega[e];
-        zeroed[e] = limit == 0.0 || (with_faint && limit < FAINT * stray_of(set, flaws, e));
+        zeroed[e] =
+            limit == 0.0 || (with_negligible && limit < NEGLIGIBLE_PENALTY * moment_error_of(set, infeasibilities, e));
     }
     return zeroed;
 }
 
 // Makes the moments of these edges zero; false if that cannot be shown to be possible.
 bool repair(Rows& rows, const WorkingSet& set, const Point& point, const std::vector<char>& zeroed,
-            std::vector<Flaw>& flaws) {
+            std::vector<Infeasibility>& infeasibilities) {
     const double rounding = rows.rounding();
+    GramRows* const grams = rows.grams();
     for (int node : set.nodes) {
         std::vector<int> columns;
         std::vector<double> missing;
         for (int slot = set.offset[node]; slot < set.offset[node] + set.degree[node]; ++slot) {
             const int e = set.edge[slot];
             if (!zeroed[e]) continue;
-            const double reach = set.gradient_norm(e) + stray_of(set, flaws, e);
+            const double reach = set.gradient_norm(e) + moment_error_of(set, infeasibilities, e);
             columns.push_back(set.column[slot]);
             missing.push_back(set.is_shared ? reach / 2 : reach);
         }
         if (columns.empty()) continue;
-        const Beside beside{columns.data(), static_cast<int>(columns.size())};
+        if (!grams) return false;
+        const NeighborColumns neighbors{columns.data(), static_cast<int>(columns.size())};
         const int column = set.first_node + node, all = std::numeric_limits<int>::max() / 2;
-        for (int most : {GRAM_SHARE * (beside.count + 1), all}) {
-            flaws[node].repair = repair_norm(rows.gram(column, beside, most), missing, flaws[node].share, rounding);
-            if (std::isfinite(flaws[node].repair)) break;
+        for (int most : {GRAM_SHARE * (neighbors.count + 1), all}) {
+            infeasibilities[node].repair =
+                repair_norm(grams->gram(column, neighbors, most), missing, infeasibilities[node].share, rounding);
+            if (std::isfinite(infeasibilities[node].repair)) break;
         }
-        if (!std::isfinite(flaws[node].repair)) return false;
+        if (!std::isfinite(infeasibilities[node].repair)) return false;
     }
     for (int node : set.nodes)
-        flaws[node].stray += flaws[node].repair * std::sqrt(point.sums[node].curve) * (1 + rounding);
+        infeasibilities[node].moment_error +=
+            infeasibilities[node].repair * std::sqrt(point.sums[node].curve) * (1 + rounding);
     return true;
 }
 
 // What a node adds to the gap: its residuals are not quite those of the point.
-double node_cost(const Flaw& flaw, const NodeSums& sums, double c, double rounding) {
-    double cost = flaw.share * sums.loss + c * flaw.stray * flaw.size;
-    const double kept = c * (1 - flaw.share);
-    if (flaw.repair > 0)
-        cost += c * flaw.repair * (0.81 * std::sqrt(1 - kept) - 0.5 * std::log(kept) + 2 * flaw.repair);
+double node_cost(const Infeasibility& infeasible, const NodeSums& sums, double c, double rounding) {
+    double cost = infeasible.share * sums.loss + c * infeasible.moment_error * infeasible.size;
+    const double kept = c * (1 - infeasible.share);
+    if (infeasible.repair > 0)
+        cost += c * infeasible.repair * (0.81 * std::sqrt(1 - kept) - 0.5 * std::log(kept) + 2 * infeasible.repair);
     // Of the cells: rounding of the divergence, and of the predictors behind it.
-    cost += (1 - c) * flaw.mass * (32 * UNIT + flaw.drift) + 2 * sums.curve * flaw.drift * flaw.drift;
-    if (flaw.slope > 0) cost += 2 * flaw.mass * flaw.drift * flaw.drift + (1 - c) * flaw.mass * rounding;
+    cost += (1 - c) * infeasible.mass * (32 * UNIT + infeasible.drift) +
+            2 * sums.curve * infeasible.drift * infeasible.drift;
+    if (infeasible.slope > 0)
+        cost += 2 * infeasible.mass * infeasible.drift * infeasible.drift + (1 - c) * infeasible.mass * rounding;
     return cost;
 }
 
 // The bound that follows when the moments of these edges are made zero.
 Certificate prove(Rows& rows, const WorkingSet& set, const Point& point, double alpha, double top,
-                  const std::vector<char>& zeroed, std::vector<Flaw> flaws) {
+                  const std::vector<char>& zeroed, std::vector<Infeasibility> infeasibilities) {
     const double rounding = rows.rounding();
     // The residuals 0 are feasible, so that the gap is at most F.
     const double value = (point.loss() + penalty_of(set, alpha)) * (1 + 2 * rounding);
-    if (!repair(rows, set, point, zeroed, flaws)) {
+    if (!repair(rows, set, point, zeroed, infeasibilities)) {
         // Nothing is proved; what is left of the fields still rounds the gradients of screening up.
-        double stray = 0;
-        for (const Flaw& flaw : flaws) stray = std::max(stray, flaw.stray);
-        return {0, value, stray, 0};
+        double moment_error = 0;
+        for (const Infeasibility& infeasible : infeasibilities)
+            moment_error = std::max(moment_error, infeasible.moment_error);
+        return {0, value, moment_error, 0};
     }
     bool is_plain = true;  // no edge, no repair
     double c = 1;
     for (size_t e = 0; e < set.n_edges(); ++e) {
         const double limit = alpha * set.omega[e] * (1 - (3 + static_cast<double>(set.size(e))) * UNIT);
-        const double reach = set.gradient_norm(e) + stray_of(set, flaws, e);
+        const double reach = set.gradient_norm(e) + moment_error_of(set, infeasibilities, e);
         is_plain = is_plain && set.theta_norm(e) == 0.0 && !zeroed[e];
         if (!zeroed[e] && reach > limit) c = std::min(c, limit / reach);
     }
     // Balanced residuals of constant predictors are no larger than those of the means.
     if (is_plain && alpha > 0) c = std::max(c, alpha < top ? alpha / top * (1 - 4 * UNIT) : 1.0);
-    double gap = divergence(rows, set, point, c) * (1 + rounding), stray = 0, blur = 0;
+    double gap = divergence(rows, set, point, c) * (1 + rounding), moment_error = 0, gradient_error = 0;
     for (size_t e = 0; e < set.n_edges(); ++e) {
         const double limit = alpha * set.omega[e], size = set.theta_norm(e);
         if (size == 0.0 || limit == 0.0) continue;
@@ -219,12 +229,14 @@ Certificate prove(Rows& rows, const WorkingSet& set, const Point& point, double 
         gap += std::max(limit * size + moment, 0.0) + roundings * UNIT * limit * size;
     }
     for (int node = 0; node < set.n_nodes; ++node) {
-        gap += node_cost(flaws[node], point.sums[node], c, rounding);
-        stray = std::max(stray, flaws[node].stray);
-        blur = std::max(blur, flaws[node].mass * std::min(flaws[node].drift, 1.0) + flaws[node].slope);
+        gap += node_cost(infeasibilities[node], point.sums[node], c, rounding);
+        moment_error = std::max(moment_error, infeasibilities[node].moment_error);
+        gradient_error =
+            std::max(gradient_error, infeasibilities[node].mass * std::min(infeasibilities[node].drift, 1.0) +
+                                         infeasibilities[node].slope);
     }
     gap *= 1 + (static_cast<double>(set.n_edges()) + set.n_nodes + 16) * UNIT;
-    return {c, gap < value ? gap : value, stray, set.is_shared ? 2 * blur : blur};
+    return {c, gap < value ? gap : value, moment_error, set.is_shared ? 2 * gradient_error : gradient_error};
 }
 
 }  // namespace
@@ -242,23 +254,24 @@ double penalty_of(const WorkingSet& set, double alpha) {
 }
 
 Certificate certify(Rows& rows, const WorkingSet& set, const Point& point, double alpha, double top) {
-    const std::vector<Flaw> flaws = find_flaws(rows, set, point, alpha);
-    const std::vector<char> free = find_zeroed(set, flaws, alpha, false), faint = find_zeroed(set, flaws, alpha, true);
-    const Certificate plain = prove(rows, set, point, alpha, top, free, flaws);
-    if (faint == free) return plain;
-    const Certificate other = prove(rows, set, point, alpha, top, faint, flaws);
+    const std::vector<Infeasibility> infeasibilities = find_infeasibilities(rows, set, point, alpha);
+    const std::vector<char> free = find_zeroed(set, infeasibilities, alpha, false),
+                            negligible = find_zeroed(set, infeasibilities, alpha, true);
+    const Certificate plain = prove(rows, set, point, alpha, top, free, infeasibilities);
+    if (negligible == free) return plain;
+    const Certificate other = prove(rows, set, point, alpha, top, negligible, infeasibilities);
     return other.gap < plain.gap ? other : plain;
 }
 
 int64_t count_certified(const WorkingSet& set, const Margins& margins, const Certificate& certificate, double alpha,
-                        double leeway) {
+                        double slack_share) {
     int64_t count = 0;
-    const double stray = leeway > 0 ? 0 : certificate.stray;
+    const double moment_error = slack_share > 0 ? 0 : certificate.moment_error;
     for (size_t e = 0; e < set.n_edges(); ++e) {
         const double sd_s = set.is_shared ? margins.sd[set.s[e]] : 0.0, sd_t = margins.sd[set.t[e]];
         const double radius = std::sqrt(certificate.gap * (sd_s * sd_s + sd_t * sd_t) / 2) * (1 + 1e-9);
-        const double moment = certificate.scale * (set.gradient_norm(e) + 2 * stray);
-        count += moment + radius < alpha * set.omega[e] * (1 + leeway);
+        const double moment = certificate.scale * (set.gradient_norm(e) + 2 * moment_error);
+        count += moment + radius < alpha * set.omega[e] * (1 + slack_share);
     }
     return count;
 }

@@ -22,19 +22,19 @@ struct Point {
 };
 
 struct Certificate {
-    double scale = 1;  // of the residuals, after balancing: the dual point
-    double gap = 0;    // F at the point minus its minimum is at most this
-    double stray = 0;  // no moment of the dual point is above scale (|g| + 2 stray)
-    double blur = 0;   // by which a gradient may differ from that of the returned parameters
+    double scale = 1;           // of the residuals, after balancing: the dual point
+    double gap = 0;             // F at the point minus its minimum is at most this
+    double moment_error = 0;    // no moment of the dual point is above scale (|g| + 2 moment_error)
+    double gradient_error = 0;  // by which a gradient may differ from that of the returned parameters
 };
 
 double penalty_of(const WorkingSet& set, double alpha);
 // Needs the complete gradient; tight where fields and free edges are stationary. top: no covariance, twice if both ends
 // of a pair count, is larger than this times the pair's penalty weight.
 Certificate certify(Rows& rows, const WorkingSet& set, const Point& point, double alpha, double top);
-// How many edges of the working set are zero in every optimum; with leeway: how many at most somebody may have found to
-// be, whose limits are larger by this share and who sees no stray.
+// How many edges of the working set are zero in every optimum; slack_share: how many at most rows that count for
+// themselves may have found, with limits larger by this share and no moment error.
 int64_t count_certified(const WorkingSet& set, const Margins& margins, const Certificate& certificate, double alpha,
-                        double leeway = 0);
+                        double slack_share = 0);
 
 }  // namespace isinglass

@@ -49,7 +49,7 @@ Newton::Newton(Rows& rows, const Penalty& penalty, Pool& pool, int n_nodes, bool
     set_.n_nodes = n_nodes;
     set_.is_shared = is_shared;
     set_.has_groups = rows.has_groups();
-    if (rows.has_categories()) set_.widest_block = std::numeric_limits<int>::max();  // products are for bits
+    if (!rows.operators()) set_.widest_block = std::numeric_limits<int>::max();
 }
 
 size_t Newton::group_size(const Pair& pair) const {
@@ -77,7 +77,7 @@ void Newton::start(int first_node) {
     model_.start();
     std::vector<int> nodes(set_.n_nodes);
     std::iota(nodes.begin(), nodes.end(), 0);
-    isolate(nodes);
+    reset_nodes(nodes);
     mark_null();
 }
 
@@ -88,7 +88,7 @@ double Newton::null_field(int node) const {
 }
 
 // Nodes without edges: the predictor is constant.
-void Newton::isolate(const std::vector<int>& nodes) {
+void Newton::reset_nodes(const std::vector<int>& nodes) {
     moves_.clear();
     for (int node : nodes) {
         const int column = set_.first_node + node;
@@ -138,7 +138,7 @@ void Newton::adopt(std::vector<Pair> pairs) {
         if (set_.degree[node] > 0) point_.is_isolated[node] = 0;
         known_[node] = 0;
     }
-    if (!leaving.empty()) isolate(leaving);
+    if (!leaving.empty()) reset_nodes(leaving);
 }
 
 // The gradient of every slot, so that the whole working set can be looked at.
@@ -484,7 +484,7 @@ void Newton::add_move(int node, double offset, bool afresh, Value value) {
     point_.travel[node] += std::abs(offset);
     moved_[node] += std::abs(offset);
     known_[node] = set_.inner_degree[node];
-    const Beside moved{moved_columns_.data() + first, count};
+    const NeighborColumns moved{moved_columns_.data() + first, count};
     moves_.push_back({set_.first_node + node, offset, &point_.sums[node], moved, values, set_.inner_of(node),
                       set_.slot_gradient.data() + set_.at(first)});
 }
@@ -603,10 +603,10 @@ void Newton::polish_free(double alpha) {
 }
 
 State Newton::record(const Run& run) {
-    State state{run.alpha, point_.fields, rows_.category_fields()};
+    State state{run.alpha, point_.fields, rows_.category_fields(set_.first_node, set_.first_node + set_.n_nodes)};
     state.loss = point_.loss();
     state.objective = state.loss + penalty_of(set_, run.alpha);
-    state.kkt_residual = run.kkt + certificate_.blur;
+    state.kkt_residual = run.kkt + certificate_.gradient_error;
     state.duality_gap = certificate_.gap;
     state.certified_zeros = count_certified(set_, rows_.margins(), certificate_, run.alpha);
     state.n_working = set_.n_edges();

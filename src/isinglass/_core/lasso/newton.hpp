@@ -80,7 +80,7 @@ class Newton {
 
     size_t group_size(const Pair& pair) const;
     double null_field(int node) const;
-    void isolate(const std::vector<int>& nodes);
+    void reset_nodes(const std::vector<int>& nodes);
     void complete_gradient();
     void gather_gradient();
     bool widen(double alpha);

@@ -342,7 +342,7 @@ void Quadratic::apply_operators(float* out, Value value) {
         const double center = dot(set_.b.data() + first, factors, count) / set_.curve[node];
         operators_[k] = {set_.first_node + node, set_.inner_of(node), factors, center, out + first};
     });
-    rows_.products(operators_);
+    rows_.operators()->products(operators_);
 }
 
 // product_face_ = H direction_; returns direction_ H direction_.

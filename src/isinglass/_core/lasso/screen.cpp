@@ -93,7 +93,7 @@ void Screen::each_band(Look look) {
 }
 
 void Screen::measure_drift() {
-    const std::vector<Moved> moved = rows_.drift(nodes_);
+    const std::vector<ResidualDrift> moved = rows_.drift(nodes_);
     for (size_t k = 0; k < moved.size(); ++k) {
         norm_[k] = static_cast<float>(std::sqrt(moved[k].square) * (1 + 1e-6));
         shift_[k] = static_cast<float>(std::abs(moved[k].sum) * (1 + 1e-6));
@@ -107,7 +107,7 @@ Drift Screen::drift(int line) const {
             shift_[own],
             sd_[s],
             mean_[s],
-            static_cast<float>((slack_ + 2 * newton_.certificate().stray) * (1 + 1e-6)),
+            static_cast<float>((slack_ + 2 * newton_.certificate().moment_error) * (1 + 1e-6)),
             is_shared_ ? norm_.data() + from : zeros_.data(),
             is_shared_ ? shift_.data() + from : zeros_.data(),
             sd_.data() + from,
@@ -147,7 +147,7 @@ std::vector<Pair> Screen::find(double threshold) {
     if (rows_.scans()) {
         const Certificate& known = newton_.certificate();
         const double alpha = newton_.alpha();
-        Scanned scanned = rows_.scan({threshold, 2 * known.stray, alpha, known.scale, known.gap});
+        Scanned scanned = rows_.scan({threshold, 2 * known.moment_error, alpha, known.scale, known.gap});
         // Rows count all pairs. Whichever of the working set they can have counted is taken off.
         const int64_t inside = isinglass::count_certified(newton_.set(), rows_.margins(), known, alpha, 1e-5);
         certified_ = std::max(scanned.certified - inside, int64_t{0});
@@ -227,7 +227,7 @@ PairList Screen::reaching(double threshold, const std::vector<Pair>& possible) {
     PairList list;
     for (size_t k = 0; k < possible.size(); ++k) {
         const double weight = penalty_(possible[k].s, possible[k].t),
-                     g = std::abs(values[k]) + 2 * newton_.certificate().stray;
+                     g = std::abs(values[k]) + 2 * newton_.certificate().moment_error;
         if (!std::isfinite(weight) || g < threshold * weight) continue;
         list.pairs.push_back(possible[k]);
         list.values.push_back(weight > 0 ? g / weight : std::numeric_limits<double>::infinity());
@@ -283,7 +283,7 @@ double Screen::alpha_max() {
     top_ = std::numeric_limits<double>::infinity();  // with free edges: of no use to the empty network
     for (size_t k = 0; k < found.pairs.size(); ++k) {
         if (!std::isfinite(found.values[k])) continue;
-        any |= found.values[k] * penalty_(found.pairs[k].s, found.pairs[k].t) > 4 * newton_.certificate().stray;
+        any |= found.values[k] * penalty_(found.pairs[k].s, found.pairs[k].t) > 4 * newton_.certificate().moment_error;
         largest = std::max(largest, found.values[k]);
     }
     return any ? largest : 0;

@@ -26,8 +26,8 @@ class Screen {
     void start(int node);  // forgets; the node whose pairs count from now on, if not all do
     // Exact, of groups the norm; for one node the first of each pair is that node.
     std::vector<double> gradient(const std::vector<Pair>& pairs);
-    // All pairs with |g| >= threshold * omega (omega finite), in double precision. The stray of the certificate is
-    // added to |g| for either end: it may keep the residuals from being feasible in the dual.
+    // All pairs with |g| >= threshold * omega (omega finite), in double precision. The moment error of the certificate
+    // is added to |g| for either end: it may keep the residuals from being feasible in the dual.
     PairList above(double threshold) { return reaching(threshold, find(threshold)); }
     // Largest |g| / omega over the penalized pairs, as an upper bound; 0 where no pair is above rounding.
     double alpha_max();

@@ -73,7 +73,7 @@ struct WorkingSet {
     int null_slot() const { return static_cast<int>(n_slots()) - 1; }
     int block_stride(int node) const { return (inner_degree[node] + 15) / 16 * 16; }
     const float* block_row(int slot) const { return blocks.data() + row[slot]; }
-    Beside inner_of(int node) const { return {column.data() + offset[node], inner_degree[node]}; }
+    NeighborColumns inner_of(int node) const { return {column.data() + offset[node], inner_degree[node]}; }
 
     // Fills the slots once s, t, gradient and is_inner are known; gradients of slots move along.
     void arrange();

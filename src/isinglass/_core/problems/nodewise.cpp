@@ -20,7 +20,7 @@ bool is_flat(const std::vector<State>& states, double null_loss) {
 
 }  // namespace
 
-Nodewise::Nodewise(const Given& given, int n_threads)
+Nodewise::Nodewise(const TableView& given, int n_threads)
     : table_(std::make_shared<Table>(given)),
       n_threads_(n_threads),
       ranges_(given.ranges, given.ranges + (given.ranges ? given.n_features : 0)) {}
@@ -31,10 +31,10 @@ void Nodewise::each(size_t count, double work, const double* omega, Task task) c
     Pool pool(work < SINGLE_THREAD_WORK ? 1 : n_threads_, poll), alone(1, poll);
     const Penalty penalty(Penalty::Kind::per_column, omega, n_features());
     std::vector<std::unique_ptr<Rows>> rows;
-    std::vector<std::unique_ptr<Problem>> problems;
+    std::vector<std::unique_ptr<PathSolver>> problems;
     for (int worker = 0; worker < pool.size(); ++worker) {
         rows.push_back(make_rows(table_, ranges_.empty() ? nullptr : ranges_.data(), Holds::one_node, alone));
-        problems.push_back(std::make_unique<Problem>(*rows.back(), penalty, alone, Problem::Kind::one_node));
+        problems.push_back(std::make_unique<PathSolver>(*rows.back(), penalty, alone, PathSolver::Kind::one_node));
     }
     pool.each(count, [&](int k, int worker) { task(k, *problems[worker]); });
 }
@@ -42,7 +42,7 @@ void Nodewise::each(size_t count, double work, const double* omega, Task task) c
 std::vector<double> Nodewise::alpha_max(const double* omega) const {
     std::vector<double> top(n_features());
     each(top.size(), static_cast<double>(table_->stride) * n_features() * n_features(), omega,
-         [&](int node, Problem& problem) {
+         [&](int node, PathSolver& problem) {
              problem.start(node);
              top[node] = problem.alpha_max();
          });
@@ -50,10 +50,11 @@ std::vector<double> Nodewise::alpha_max(const double* omega) const {
 }
 
 std::vector<std::vector<State>> Nodewise::solve(const std::vector<int>& nodes, const double* alphas, int n_alphas,
-                                                const double* omega, const Following& options, bool stops_early) const {
+                                                const double* omega, const PathOptions& options,
+                                                bool stops_early) const {
     std::vector<std::vector<State>> paths(nodes.size());
     each(nodes.size(), static_cast<double>(table_->stride) * n_features() * nodes.size() * n_alphas, omega,
-         [&](int k, Problem& problem) {
+         [&](int k, PathSolver& problem) {
              const double* own = alphas + static_cast<size_t>(k) * n_alphas;
              problem.start(nodes[k]);
              problem.alpha_max();

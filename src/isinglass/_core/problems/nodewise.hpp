@@ -15,7 +15,7 @@ namespace isinglass {
 
 class Nodewise {
  public:
-    Nodewise(const Given& given, int n_threads);
+    Nodewise(const TableView& given, int n_threads);
 
     int n_features() const { return table_->n_features; }
     int n_distinct() const { return table_->n_distinct; }
@@ -24,7 +24,7 @@ class Nodewise {
     // alphas: one row of n_alphas decreasing values per listed node. One list of states per node, with stops_early
     // ended where glmnet would (see is_flat in nodewise.cpp).
     std::vector<std::vector<State>> solve(const std::vector<int>& nodes, const double* alphas, int n_alphas,
-                                          const double* omega, const Following& options, bool stops_early) const;
+                                          const double* omega, const PathOptions& options, bool stops_early) const;
 
  private:
     // Calls task(k, problem) for 0 <= k < count, each thread with a problem of its own.

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "rows/cpu_rows.hpp"
+#include "rows/binary_rows.hpp"
 #include "rows/nominal_rows.hpp"
 #include "rows/ordinal_rows.hpp"
 
@@ -49,31 +49,31 @@ bool has_nominal(const uint8_t* ranges, int n_features) {
 
 }  // namespace
 
-Problem::Problem(Rows& rows, const Penalty& penalty, Pool& pool, Kind kind)
+PathSolver::PathSolver(Rows& rows, const Penalty& penalty, Pool& pool, Kind kind)
     : kind_(kind),
       n_features_(static_cast<int>(rows.margins().mean.size())),
       newton_(rows, penalty, pool, kind == Kind::joint ? n_features_ : 1, kind == Kind::joint),
       screen_(rows, newton_, penalty, pool, kind == Kind::joint) {}
 
-void Problem::start(int node) {
+void PathSolver::start(int node) {
     node_ = node;
     newton_.start(node);
     screen_.start(node);
 }
 
-void Problem::mark_null() {
+void PathSolver::mark_null() {
     newton_.mark_null();
     screen_.forget();
 }
 
-double Problem::alpha_max() {
+double PathSolver::alpha_max() {
     top_ = reached_ = screen_.alpha_max();
     newton_.set_top(screen_.top());
     has_begun_ = is_dense_ = false;
     return top_;
 }
 
-State Problem::solve(const std::vector<Pair>& pairs, double alpha, const Tolerances& tolerances) {
+State PathSolver::solve(const std::vector<Pair>& pairs, double alpha, const Tolerances& tolerances) {
     const size_t bytes = taken_by_rows_ > 0
                              ? group_bytes(taken_by_rows_, newton_.coefficients_with(pairs), pairs.size())
                              : path_bytes(n_distinct_, n_features_, pairs.size());
@@ -82,7 +82,7 @@ State Problem::solve(const std::vector<Pair>& pairs, double alpha, const Toleran
     return newton_.run(alpha, tolerances);
 }
 
-State Problem::follow(double alpha, double next, const Following& options) {
+State PathSolver::follow(double alpha, double next, const PathOptions& options) {
     const bool screens = options.strictness > 0;
     const double steepest = screens ? STEEPEST : alpha < COLD * top_ ? STEEP : 0;
     const std::vector<double> stops = stops_between(reached_, alpha, steepest);
@@ -110,7 +110,7 @@ State Problem::follow(double alpha, double next, const Following& options) {
     return state;
 }
 
-PairList Problem::every_pair() const {
+PairList PathSolver::every_pair() const {
     PairList list;
     for (int s = 0; s < n_features_; ++s)
         for (int t = 0; t < n_features_; ++t)
@@ -119,13 +119,13 @@ PairList Problem::every_pair() const {
 }
 
 // Finds what the next alpha begins with, and every pair that violates this one.
-void Problem::look(double alpha, double next, double strictness) {
+void PathSolver::look(double alpha, double next, double strictness) {
     const double threshold = strictness * strong_threshold(next, std::min(alpha, top_));
     found_ = gradient_above(std::min(threshold, alpha) * (is_dense_ ? WIDER : 1.0));
 }
 
 // Pairs above alpha that the working set lacks; both are sorted.
-std::vector<Pair> Problem::violators(double alpha) const {
+std::vector<Pair> PathSolver::violators(double alpha) const {
     std::vector<Pair> pairs;
     size_t e = 0;
     for (size_t k = 0; k < found_.pairs.size(); ++k)
@@ -134,13 +134,13 @@ std::vector<Pair> Problem::violators(double alpha) const {
 }
 
 std::unique_ptr<Rows> make_rows(std::shared_ptr<const Table> table, const uint8_t* ranges, Holds holds, Pool& pool) {
-    if (!ranges) return std::make_unique<CpuRows>(std::move(table), holds, pool);
+    if (!ranges) return std::make_unique<BinaryRows>(std::move(table), holds, pool);
     if (has_nominal(ranges, table->n_features))
         return std::make_unique<NominalRows>(std::move(table), ranges, holds, pool);
     return std::make_unique<OrdinalRows>(std::move(table), ranges, holds, pool);
 }
 
-Joint::Joint(const Given& given, Penalty::Kind kind, const double* penalty, int n_threads, size_t most_bytes)
+Problem::Problem(const TableView& given, Penalty::Kind kind, const double* penalty, int n_threads, size_t most_bytes)
     : n_features_(given.n_features) {
     const auto table = std::make_shared<const Table>(given);
     n_distinct_ = table->n_distinct;
@@ -155,10 +155,10 @@ Joint::Joint(const Given& given, Penalty::Kind kind, const double* penalty, int 
         kind = Penalty::Kind::product, penalty = inverse_widths_.data();
     }
     begin(kind, penalty);
-    problem_->set_most_bytes(most_bytes, n_distinct_, taken);
+    solver_->set_most_bytes(most_bytes, n_distinct_, taken);
 }
 
-Joint::Joint(std::unique_ptr<Rows> rows, int n_distinct, Penalty::Kind kind, const double* penalty, int n_threads)
+Problem::Problem(std::unique_ptr<Rows> rows, int n_distinct, Penalty::Kind kind, const double* penalty, int n_threads)
     : n_features_(static_cast<int>(rows->margins().mean.size())),
       n_distinct_(n_distinct),
       pool_(std::make_unique<Pool>(n_threads, poll_)),
@@ -166,14 +166,14 @@ Joint::Joint(std::unique_ptr<Rows> rows, int n_distinct, Penalty::Kind kind, con
     begin(kind, penalty);
 }
 
-void Joint::begin(Penalty::Kind kind, const double* penalty) {
+void Problem::begin(Penalty::Kind kind, const double* penalty) {
     const double* values = kind == Penalty::Kind::standardized ? rows_->margins().sd.data() : penalty;
     penalty_ = std::make_unique<Penalty>(kind, values, n_features_);
-    problem_ = std::make_unique<Problem>(*rows_, *penalty_, *pool_, Problem::Kind::joint);
-    problem_->start(0);
+    solver_ = std::make_unique<PathSolver>(*rows_, *penalty_, *pool_, PathSolver::Kind::joint);
+    solver_->start(0);
 }
 
-std::vector<Pair> Joint::free_pairs() const {
+std::vector<Pair> Problem::free_pairs() const {
     std::vector<Pair> pairs;
     if (penalty_->may_be_free())
         for (int s = 0; s < n_features_; ++s)

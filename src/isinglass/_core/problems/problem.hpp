@@ -15,17 +15,17 @@ namespace isinglass {
 constexpr int MAX_FEATURES = 1'000'000;
 
 // How a path is followed.
-struct Following {
+struct PathOptions {
     double tol;    // of the KKT residual, and of the duality gap relative to the null model's loss
     int max_iter;  // Newton steps per alpha
     // Share of the strong rule's threshold from which pairs are kept: 1 is the rule, 0 keeps every pair.
     double strictness;
 };
 
-class Problem {
+class PathSolver {
  public:
     enum class Kind { joint, one_node };
-    Problem(Rows& rows, const Penalty& penalty, Pool& pool, Kind kind);
+    PathSolver(Rows& rows, const Penalty& penalty, Pool& pool, Kind kind);
 
     Newton& newton() { return newton_; }
     // Working sets that do not fit into so many bytes are refused. taken_by_rows: with groups of coefficients, what the
@@ -39,7 +39,7 @@ class Problem {
     // Largest |g| / omega over the penalized pairs at the current point, the null model: where a path begins.
     double alpha_max();
     // The certified solution at alpha, from the one before on the path; `next` is the alpha to come.
-    State follow(double alpha, double next, const Following& options);
+    State follow(double alpha, double next, const PathOptions& options);
     PairList gradient_above(double threshold) { return screen_.above(threshold); }
     std::vector<double> gradient(const std::vector<Pair>& pairs) { return screen_.gradient(pairs); }
     // Minimizes F over the given pairs and the current support from the current point.
@@ -63,21 +63,21 @@ class Problem {
     size_t most_bytes_ = ANY_SIZE, n_distinct_ = 0, taken_by_rows_ = 0;
 };
 
-// Rows of this computer; ranges: see Given.
+// Rows of this computer; ranges: see TableView.
 std::unique_ptr<Rows> make_rows(std::shared_ptr<const Table> table, const uint8_t* ranges, Holds holds, Pool& pool);
 
 // The joint problem with everything it needs.
-class Joint {
+class Problem {
  public:
     // On this computer. penalty points to n_features^2 doubles that outlive the problem (matrix), else it is null.
-    Joint(const Given& given, Penalty::Kind kind, const double* penalty, int n_threads, size_t most_bytes);
-    Joint(std::unique_ptr<Rows> rows, int n_distinct, Penalty::Kind kind, const double* penalty, int n_threads);
+    Problem(const TableView& given, Penalty::Kind kind, const double* penalty, int n_threads, size_t most_bytes);
+    Problem(std::unique_ptr<Rows> rows, int n_distinct, Penalty::Kind kind, const double* penalty, int n_threads);
 
     int n_features() const { return n_features_; }
     int n_distinct() const { return n_distinct_; }
-    Problem& problem() {
+    PathSolver& solver() {
         poll_.begin();
-        return *problem_;
+        return *solver_;
     }
     std::vector<Pair> free_pairs() const;
 
@@ -91,7 +91,7 @@ class Joint {
     std::unique_ptr<Rows> rows_;
     std::vector<double> inverse_widths_;
     std::unique_ptr<Penalty> penalty_;
-    std::unique_ptr<Problem> problem_;
+    std::unique_ptr<PathSolver> solver_;
 };
 
 }  // namespace isinglass

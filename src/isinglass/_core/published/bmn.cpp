@@ -19,14 +19,14 @@ constexpr double SHORTER = 0.5;
 constexpr double SHORTEST = 1e-5;  // the line search then takes what it has
 constexpr int ADDED_PER_NODE = 4;  // zeros that may join a working set, per column
 
-double sum_of(const Given& given) {
+double sum_of(const TableView& given) {
     if (!given.weights) return static_cast<double>(given.n_rows);
     return std::accumulate(given.weights, given.weights + given.n_rows, 0.0);
 }
 
 }  // namespace
 
-Bmn::Bmn(const Given& given)
+Bmn::Bmn(const TableView& given)
     : kernels_(kernels()),
       table_(given),
       p_(given.n_features),

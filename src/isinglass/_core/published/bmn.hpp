@@ -33,7 +33,7 @@ struct BmnState {
 
 class Bmn {
  public:
-    explicit Bmn(const Given& given);
+    explicit Bmn(const TableView& given);
     BmnState solve(double alpha,
                    BmnSettings settings);  // from the fields alone: nothing is kept between calls
 

@@ -51,7 +51,6 @@ void CategoryRows::move(std::span<const Move> tasks, bool afresh) {
     pool_.each(tasks.size(), [&](int k, int worker) {
         const Move& task = tasks[k];
         if (afresh) {  // the fields of a node without neighbors
-            if (holds_ == Holds::one_node) placed_ = task.node;
             std::fill(eta(task.node), eta(task.node) + cells(task.node), 0.0);
             const std::vector<double>& share = levels_[task.node].share;
             fields_[task.node].clear();
@@ -59,7 +58,7 @@ void CategoryRows::move(std::span<const Move> tasks, bool afresh) {
         }
         if (task.moved.count > 0) add_columns(task, afresh, worker);
         *task.sums = settle(task.node, worker);
-        collect(see(task.node, {}, worker), task.node, task.asked, task.gradient, worker);
+        collect(view(task.node, {}, worker), task.node, task.asked, task.gradient, worker);
     });
 }
 
@@ -77,19 +76,13 @@ NodeSums CategoryRows::settle(int node, int worker) {
 }
 
 // As for two categories, of which the one was observed.
-LocalRows::Seen CategoryRows::see_odds(int node, int worker) {
-    return {own_odds(node, worker), nullptr, ones_.data(), table_->w.data(), nullptr, stride_, 1, {}};
+NodeView CategoryRows::view_odds(int node, int worker) {
+    return {own_odds(node, worker), nullptr, ones_.data(), table_->w.data(), nullptr, stride_, 1, {}, table_.get()};
 }
 
-// For free edges, which are refused with categories: nothing is known.
-std::vector<double> CategoryRows::gram(int, const Beside& beside, int) {
-    return std::vector<double>(static_cast<size_t>(beside.count + 1) * (beside.count + 1));
-}
-
-std::vector<double> CategoryRows::category_fields() const {
-    if (holds_ == Holds::one_node) return fields_[placed_];
+std::vector<double> CategoryRows::category_fields(int first, int last) const {
     std::vector<double> all;
-    for (const std::vector<double>& fields : fields_) all.insert(all.end(), fields.begin(), fields.end());
+    for (int node = first; node < last; ++node) all.insert(all.end(), fields_[node].begin(), fields_[node].end());
     return all;
 }
 

@@ -10,9 +10,8 @@ namespace isinglass {
 class CategoryRows : public KeptRows {
  public:
     void move(std::span<const Move> tasks, bool afresh) override;
-    std::vector<double> gram(int node, const Beside& beside, int most) override;
     bool has_categories() const override { return true; }
-    std::vector<double> category_fields() const override;
+    std::vector<double> category_fields(int first, int last) const override;
 
  protected:
     // The categories of a column that occur: their values, weights, and scores unless it is nominal.
@@ -37,11 +36,10 @@ class CategoryRows : public KeptRows {
     std::vector<std::vector<double>> shift_;   // the same: sum w r
 
  private:
-    Seen see_odds(int node, int worker) override;
+    NodeView view_odds(int node, int worker) override;
     NodeSums settle(int node, int worker);
 
     Buffer<uint8_t> ones_;
-    int placed_ = 0;  // the last node that started afresh
 };
 
 }  // namespace isinglass

@@ -10,7 +10,7 @@ constexpr size_t SLAB = size_t{1} << 24;  // residuals of all nodes that exist a
 }  // namespace
 
 LeanRows::LeanRows(const std::shared_ptr<const Table>& table, Pool& pool, int n_kept)
-    : RecipeRows(table, table->margins, pool),
+    : RecipeBase(table, table->margins, pool),
       n_kept_(std::clamp(n_kept, 0, table_->n_features)),
       kept_{Buffer<double>(place(n_kept_)), Buffer<double>(place(n_kept_)), Buffer<float>(place(n_kept_))},
       sums_(n_kept_),
@@ -37,24 +37,24 @@ void LeanRows::add(const Recipe& recipe, int row, int rows, double* eta, int wor
     std::fill(eta, eta + rows, recipe.offset);
     const int count = static_cast<int>(recipe.column.size());
     if (count == 0) return;
-    columns(recipe.columns(), worker);
+    columns(*table_, recipe.columns(), worker);
     std::vector<const uint8_t*>& listed = scratch_[worker].wide.columns;
     for (const uint8_t*& column : listed) column += row;
     kernels_.add_columns(eta, 0.0, listed.data(), recipe.coefficient.data(), count, rows);
 }
 
-LocalRows::Seen LeanRows::pass(int node, const Recipe& recipe, double* eta, double* wr, int worker) {
+NodeView LeanRows::pass(int node, const Recipe& recipe, double* eta, double* wr, int worker) {
     const Table& t = *table_;
     add(recipe, 0, t.stride, eta, worker);
     const NodeSums sums = kernels_.node_pass(eta, t.column(node), t.w.data(), t.stride, t.n_equal, wr);
-    return {eta, wr, t.column(node), t.w.data(), t.inverse_w.data(), t.stride, 1, sums};
+    return {eta, wr, t.column(node), t.w.data(), t.inverse_w.data(), t.stride, 1, sums, &t};
 }
 
-LocalRows::Seen LeanRows::make(int node, const Recipe& recipe, const Beside&, int worker) {
+NodeView LeanRows::make(int node, const Recipe& recipe, const NeighborColumns&, int worker) {
     return pass(node, recipe, lines_[worker].eta.data(), lines_[worker].wr.data(), worker);
 }
 
-LocalRows::Seen LeanRows::see(int node, const Beside& also, int worker) {
+NodeView LeanRows::view(int node, const NeighborColumns& also, int worker) {
     if (!is_kept(node)) return make(node, state_.now[node], also, worker);
     return {kept_.eta.data() + place(node),
             kept_.wr.data() + place(node),
@@ -63,19 +63,20 @@ LocalRows::Seen LeanRows::see(int node, const Beside& also, int worker) {
             table_->inverse_w.data(),
             table_->stride,
             1,
-            sums_[node]};
+            sums_[node],
+            table_.get()};
 }
 
-LocalRows::Seen LeanRows::renew(int node, int worker) {
-    if (!is_kept(node)) return see(node, {}, worker);
-    const Seen seen =
+NodeView LeanRows::renew(int node, int worker) {
+    if (!is_kept(node)) return view(node, {}, worker);
+    const NodeView renewed =
         pass(node, state_.now[node], kept_.eta.data() + place(node), kept_.wr.data() + place(node), worker);
-    sums_[node] = seen.sums;
-    return seen;
+    sums_[node] = renewed.sums;
+    return renewed;
 }
 
 void LeanRows::remember(std::span<const int> nodes) {
-    RecipeRows::remember(nodes);
+    RecipeBase::remember(nodes);
     pool_.each(nodes.size(), [&](int k, int) {
         const size_t begin = place(nodes[k]);
         if (is_kept(nodes[k])) kernels_.narrow(kept_.wr.data() + begin, table_->stride, kept_.reference.data() + begin);

@@ -8,7 +8,7 @@
 
 namespace isinglass {
 
-class LeanRows final : public RecipeRows {
+class LeanRows final : public RecipeBase {
  public:
     // n_kept: how many nodes keep their predictors and residuals, 20 bytes per row.
     LeanRows(const std::shared_ptr<const Table>& table, Pool& pool, int n_kept);
@@ -25,10 +25,10 @@ class LeanRows final : public RecipeRows {
     bool is_kept(int node) const { return node < n_kept_; }
     size_t place(int node) const { return static_cast<size_t>(node) * table_->stride; }
     void add(const Recipe& recipe, int row, int rows, double* eta, int worker);
-    Seen pass(int node, const Recipe& recipe, double* eta, double* wr, int worker);
-    Seen make(int node, const Recipe& recipe, const Beside& also, int worker) override;
-    Seen see(int node, const Beside& also, int worker) override;
-    Seen renew(int node, int worker) override;
+    NodeView pass(int node, const Recipe& recipe, double* eta, double* wr, int worker);
+    NodeView make(int node, const Recipe& recipe, const NeighborColumns& also, int worker) override;
+    NodeView view(int node, const NeighborColumns& also, int worker) override;
+    NodeView renew(int node, int worker) override;
     const float* reference(int node, int worker) override;
 
     const int n_kept_;

@@ -8,7 +8,7 @@
 namespace isinglass {
 namespace {
 
-constexpr double LEFT_OF_ZERO = 1e-15;  // of a coefficient, after steps that add up to nothing
+constexpr double NEGLIGIBLE_COEFFICIENT = 1e-15;  // of a coefficient, after steps that add up to nothing
 
 }  // namespace
 
@@ -30,28 +30,24 @@ std::vector<Overlap> LocalRows::overlaps(std::span<const Pair> pairs) {
     return found;
 }
 
-const uint8_t* const* LocalRows::columns(const Beside& beside, int worker) {
-    return list_columns(*table_, beside, scratch_[worker].wide.columns);
-}
-
-void LocalRows::collect(const Seen& seen, int, const Beside& asked, double* out, int worker) {
-    column_sums(*table_, seen.wr, asked, out, scratch_[worker].wide);
+void LocalRows::collect(const NodeView& view, int, const NeighborColumns& asked, double* out, int worker) {
+    column_sums(*table_, view.wr, asked, out, scratch_[worker].wide);
 }
 
 void LocalRows::gradients(std::span<const Gradient> tasks) {
     pool_.each(tasks.size(), [&](int k, int worker) {
         const Gradient& task = tasks[k];
         if (task.asked.count == 0) return;
-        collect(see(task.node, {}, worker), task.node, task.asked, task.gradient, worker);
+        collect(this->view(task.node, {}, worker), task.node, task.asked, task.gradient, worker);
     });
 }
 
-const float* LocalRows::curvatures(const Seen& seen, bool majorized, int worker) {
-    float* curves = room(scratch_[worker].curves, seen.size);
+const float* LocalRows::curvatures(const NodeView& view, bool majorized, int worker) {
+    float* curves = room(scratch_[worker].curves, view.size);
     if (majorized)
-        for (int n = 0; n < seen.size; ++n) curves[n] = static_cast<float>(seen.w[n] / 4);
+        for (int n = 0; n < view.size; ++n) curves[n] = static_cast<float>(view.w[n] / 4);
     else
-        kernels_.curvatures(seen.eta, seen.x, seen.w, seen.inverse_w, seen.wr, seen.size, curves);
+        kernels_.curvatures(view.eta, view.x, view.w, view.inverse_w, view.wr, view.size, curves);
     return curves;
 }
 
@@ -69,41 +65,42 @@ void LocalRows::blocks(std::span<const Block> tasks, Curvature curvature) {
     make_panels(tasks);
     pool_.each(tasks.size(), [&](int k, int worker) {
         const Block& task = tasks[k];
-        const Seen seen = see(task.node, task.inner, worker);
-        *task.curve = majorized ? total_ / 4 : seen.sums.curve;
+        const NodeView view = this->view(task.node, task.inner, worker);
+        *task.curve = majorized ? total_ / 4 : view.sums.curve;
         const int d = task.inner.count;
         if (d == 0) return;
-        const float* curves = curvatures(seen, majorized, worker);
+        const float* curves = curvatures(view, majorized, worker);
         if (task.G)
-            kernels_.gram(curves, columns(task.inner, worker), d, seen.size, task.G, task.stride, task.b,
+            kernels_.gram(curves, columns(*view.source, task.inner, worker), d, view.size, task.G, task.stride, task.b,
                           scratch_[worker].panels.data());
         else
-            diagonal(task, curves, seen.size, worker);
+            diagonal(task, view, curves, worker);
     });
 }
 
 // Double precision: where nearly all weight is on ones, what is left for the zeros is a difference.
-void LocalRows::diagonal(const Block& task, const float* curves, int size, int worker) {
+void LocalRows::diagonal(const Block& task, const NodeView& view, const float* curves, int worker) {
+    const int size = view.size;
     double *line = room(scratch_[worker].line, size), *sums = room(scratch_[worker].numbers, task.inner.count);
     std::copy(curves, curves + size, line);
-    sum_columns(line, size, columns(task.inner, worker), task.inner, sums, worker);
+    sum_columns(line, size, columns(*view.source, task.inner, worker), task.inner, sums, worker);
     write_diagonal(task, sums, std::accumulate(line, line + size, 0.0));
 }
 
-void LocalRows::sum_columns(const double* a, int size, const uint8_t* const* x, const Beside& beside, double* out,
-                            int worker) {
+void LocalRows::sum_columns(const double* a, int size, const uint8_t* const* x, const NeighborColumns& neighbors,
+                            double* out, int worker) {
     if (table_)
-        column_sums(*table_, a, beside, out, scratch_[worker].wide);
+        column_sums(*table_, a, neighbors, out, scratch_[worker].wide);
     else
-        kernels_.dots(a, x, beside.count, size, out);
+        kernels_.dots(a, x, neighbors.count, size, out);
 }
 
 double LocalRows::divergence(std::span<const int> nodes, double c) {
     const double log_c = std::log(c), log_rest = std::log1p(-c);
     std::vector<double> parts(nodes.size());
     pool_.each(nodes.size(), [&](int k, int worker) {
-        const Seen seen = see_odds(nodes[k], worker);
-        parts[k] = kernels_.divergence(seen.eta, seen.x, seen.w, seen.size, c, log_c, log_rest);
+        const NodeView view = view_odds(nodes[k], worker);
+        parts[k] = kernels_.divergence(view.eta, view.x, view.w, view.size, c, log_c, log_rest);
     });
     return std::accumulate(parts.begin(), parts.end(), 0.0);
 }
@@ -111,24 +108,23 @@ double LocalRows::divergence(std::span<const int> nodes, double c) {
 double LocalRows::largest_predictor(std::span<const int> nodes) {
     std::vector<double> parts(nodes.size());
     pool_.each(nodes.size(), [&](int k, int worker) {
-        const Seen seen = see(nodes[k], {}, worker);
-        for (size_t i = 0; i < static_cast<size_t>(seen.size) * seen.width; ++i)
-            if (seen.w[i / seen.width] > 0) parts[k] = std::max(parts[k], std::abs(seen.eta[i]));
+        const NodeView view = this->view(nodes[k], {}, worker);
+        for (size_t i = 0; i < static_cast<size_t>(view.size) * view.width; ++i)
+            if (view.w[i / view.width] > 0) parts[k] = std::max(parts[k], std::abs(view.eta[i]));
     });
     return parts.empty() ? 0.0 : *std::max_element(parts.begin(), parts.end());
 }
 
-std::vector<double> LocalRows::gram(int node, const Beside& beside, int most) {
-    const Seen seen = see(node, beside, 0);
-    const int d = beside.count, width = d + 1;
-    const int rows = std::min(seen.size, (most + ROW_ALIGN - 1) / ROW_ALIGN * ROW_ALIGN);
-    const uint8_t* const* x = columns(beside, 0);
+std::vector<double> LocalRows::gram_of(const NodeView& view, const NeighborColumns& neighbors, int most) {
+    const int d = neighbors.count, width = d + 1;
+    const int rows = std::min(view.size, (most + ROW_ALIGN - 1) / ROW_ALIGN * ROW_ALIGN);
+    const uint8_t* const* x = columns(*view.source, neighbors, 0);
     Buffer<double> curve(rows);
     for (int n = 0; n < rows; ++n) {
-        const double size = std::abs(seen.wr[n]);
+        const double size = std::abs(view.wr[n]);
         // |r| (1 - |r|), less what rounding may have added.
         curve[n] =
-            std::max(size * (1 - size * seen.inverse_w[n]) - 8 * std::numeric_limits<double>::epsilon() * size, 0.0);
+            std::max(size * (1 - size * view.inverse_w[n]) - 8 * std::numeric_limits<double>::epsilon() * size, 0.0);
     }
     std::vector<double> G(static_cast<size_t>(width) * width);
     pool_.each(width, [&](int i, int worker) {
@@ -140,12 +136,12 @@ std::vector<double> LocalRows::gram(int node, const Beside& beside, int most) {
     return G;
 }
 
-std::vector<Moved> LocalRows::drift(std::span<const int> nodes) {
-    std::vector<Moved> moved(nodes.size());
+std::vector<ResidualDrift> LocalRows::drift(std::span<const int> nodes) {
+    std::vector<ResidualDrift> moved(nodes.size());
     pool_.each(nodes.size(), [&](int k, int worker) {
         const float* before = reference(nodes[k], worker);
-        const Seen seen = see_rows(nodes[k], worker);
-        kernels_.distance(seen.wr, before, seen.inverse_w, seen.size, &moved[k].square, &moved[k].sum);
+        const NodeView view = view_rows(nodes[k], worker);
+        kernels_.distance(view.wr, before, view.inverse_w, view.size, &moved[k].square, &moved[k].sum);
     });
     return moved;
 }
@@ -166,15 +162,15 @@ void KeptRows::make_lines(std::vector<int> widths) {
     wr_.resize(size);
 }
 
-LocalRows::Seen KeptRows::see(int node, const Beside&, int) {
+NodeView KeptRows::view(int node, const NeighborColumns&, int) {
     return {eta(node), wr(node),     table_->column(node), table_->w.data(), table_->inverse_w.data(),
-            stride_,   width_[node], sums_[line(node)]};
+            stride_,   width_[node], sums_[line(node)],    table_.get()};
 }
 
 void KeptRows::remember(std::span<const int> nodes) {
     if (reference_wr_.size() < wr_.size()) reference_wr_.resize(wr_.size());
     pool_.each(nodes.size(), [&](int k, int worker) {
-        kernels_.narrow(see_rows(nodes[k], worker).wr, static_cast<int>(cells(nodes[k])),
+        kernels_.narrow(view_rows(nodes[k], worker).wr, static_cast<int>(cells(nodes[k])),
                         reference_wr_.data() + begin_[nodes[k]]);
     });
 }
@@ -197,7 +193,7 @@ void Recipe::change(const Move& task, std::vector<int>& where) {
 void Recipe::forget_zeros() {
     size_t left = 0;
     for (size_t k = 0; k < column.size(); ++k) {
-        if (std::abs(coefficient[k]) <= LEFT_OF_ZERO) continue;
+        if (std::abs(coefficient[k]) <= NEGLIGIBLE_COEFFICIENT) continue;
         column[left] = column[k];
         coefficient[left++] = coefficient[k];
     }
@@ -205,24 +201,24 @@ void Recipe::forget_zeros() {
     coefficient.resize(left);
 }
 
-RecipeRows::RecipeRows(std::shared_ptr<const Table> table, const Margins& margins, Pool& pool)
+RecipeBase::RecipeBase(std::shared_ptr<const Table> table, const Margins& margins, Pool& pool)
     : LocalRows(std::move(table), margins, pool),
       state_(margins_.mean.size()),
       where_(pool.size(), std::vector<int>(margins_.mean.size(), -1)) {}
 
-void RecipeRows::move(std::span<const Move> tasks, bool afresh) {
+void RecipeBase::move(std::span<const Move> tasks, bool afresh) {
     pool_.each(tasks.size(), [&](int k, int worker) {
         const Move& task = tasks[k];
         Recipe& recipe = state_.now[task.node];
         if (afresh) recipe = {};
         recipe.change(task, where_[worker]);
-        const Seen seen = renew(task.node, worker);
-        *task.sums = seen.sums;
-        collect(seen, task.node, task.asked, task.gradient, worker);
+        const NodeView view = renew(task.node, worker);
+        *task.sums = view.sums;
+        collect(view, task.node, task.asked, task.gradient, worker);
     });
 }
 
-void RecipeRows::blocks(std::span<const Block> tasks, Curvature curvature) {
+void RecipeBase::blocks(std::span<const Block> tasks, Curvature curvature) {
     for (const Block& task : tasks) {
         if (task.G) continue;
         state_.modeled[task.node] = state_.now[task.node];
@@ -231,25 +227,25 @@ void RecipeRows::blocks(std::span<const Block> tasks, Curvature curvature) {
     LocalRows::blocks(tasks, curvature);
 }
 
-void RecipeRows::products(std::span<const Product> tasks) {
+void RecipeBase::products(std::span<const Product> tasks) {
     pool_.each(tasks.size(), [&](int k, int worker) { multiply(tasks[k], worker); });
 }
 
-void RecipeRows::multiply(const Product& task, int worker) {
-    const Seen seen = make(task.node, state_.modeled[task.node], task.inner, worker);
-    const float* curves = curvatures(seen, state_.majorized[task.node], worker);
-    const uint8_t* const* x = columns(task.inner, worker);
+void RecipeBase::multiply(const Product& task, int worker) {
+    const NodeView view = make(task.node, state_.modeled[task.node], task.inner, worker);
+    const float* curves = curvatures(view, state_.majorized[task.node], worker);
+    const uint8_t* const* x = columns(*view.source, task.inner, worker);
     const int d = task.inner.count;
-    double *z = room(scratch_[worker].line, seen.size), *numbers = room(scratch_[worker].numbers, d);
+    double *z = room(scratch_[worker].line, view.size), *numbers = room(scratch_[worker].numbers, d);
     std::copy(task.d, task.d + d, numbers);
-    std::fill(z, z + seen.size, -task.center);
-    kernels_.add_columns(z, 0.0, x, numbers, d, seen.size);
-    for (int n = 0; n < seen.size; ++n) z[n] *= curves[n];
-    sum_columns(z, seen.size, x, task.inner, numbers, worker);
+    std::fill(z, z + view.size, -task.center);
+    kernels_.add_columns(z, 0.0, x, numbers, d, view.size);
+    for (int n = 0; n < view.size; ++n) z[n] *= curves[n];
+    sum_columns(z, view.size, x, task.inner, numbers, worker);
     std::copy(numbers, numbers + d, task.Hd);
 }
 
-void RecipeRows::remember(std::span<const int> nodes) {
+void RecipeBase::remember(std::span<const int> nodes) {
     for (int node : nodes) state_.remembered[node] = state_.now[node];
 }
 

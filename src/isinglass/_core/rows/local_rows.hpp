@@ -10,6 +10,17 @@
 
 namespace isinglass {
 
+// A node's predictor and residuals, and the rows they belong to: all that a pass over them needs. What it points to
+// stays until the node changes or, where it is made when it is needed, until the thread views another node.
+struct NodeView {
+    const double *eta, *wr;
+    const uint8_t* x;
+    const double *w, *inverse_w;
+    int size, width;  // rows, and numbers of eta and wr for each
+    NodeSums sums;
+    const ColumnSource* source;  // of columns on these rows
+};
+
 class LocalRows : public Rows {
  public:
     const Margins& margins() const override { return margins_; }
@@ -19,18 +30,9 @@ class LocalRows : public Rows {
     void blocks(std::span<const Block> tasks, Curvature curvature) override;
     double divergence(std::span<const int> nodes, double c) override;
     double largest_predictor(std::span<const int> nodes) override;
-    std::vector<double> gram(int node, const Beside& beside, int most) override;
-    std::vector<Moved> drift(std::span<const int> nodes) override;
+    std::vector<ResidualDrift> drift(std::span<const int> nodes) override;
 
  protected:
-    // A node's predictor and residuals, and the rows they belong to.
-    struct Seen {
-        const double *eta, *wr;
-        const uint8_t* x;
-        const double *w, *inverse_w;
-        int size, width;  // rows, and numbers of eta and wr for each
-        NodeSums sums;
-    };
     struct Scratch {
         SumScratch wide;
         Buffer<double> line, numbers;
@@ -45,21 +47,25 @@ class LocalRows : public Rows {
         if (table_) total_ = std::accumulate(table_->w.data(), table_->w.data() + table_->stride, 0.0);
     }
     // also: columns that will be asked for on the same rows.
-    virtual Seen see(int node, const Beside& also, int worker) = 0;
+    virtual NodeView view(int node, const NeighborColumns& also, int worker) = 0;
     // The residuals of the rows that are remembered.
-    virtual Seen see_rows(int node, int worker) { return see(node, {}, worker); }
+    virtual NodeView view_rows(int node, int worker) { return view(node, {}, worker); }
     // Log odds of the observed values in place of the predictor.
-    virtual Seen see_odds(int node, int worker) { return see(node, {}, worker); }
-    virtual const uint8_t* const* columns(const Beside& beside, int worker);
+    virtual NodeView view_odds(int node, int worker) { return view(node, {}, worker); }
+    const uint8_t* const* columns(const ColumnSource& source, const NeighborColumns& neighbors, int worker) {
+        return source.list(neighbors, scratch_[worker].wide.columns);
+    }
     // sum_n w r x of these columns.
-    virtual void collect(const Seen& seen, int node, const Beside& asked, double* out, int worker);
+    virtual void collect(const NodeView& view, int node, const NeighborColumns& asked, double* out, int worker);
     // What goes beside products with these curvatures.
-    virtual void diagonal(const Block& task, const float* curves, int size, int worker);
+    virtual void diagonal(const Block& task, const NodeView& view, const float* curves, int worker);
     // The residuals that were remembered, for drift.
     virtual const float* reference(int, int /* worker */) { return nullptr; }
     void make_panels(std::span<const Block> tasks);
-    const float* curvatures(const Seen& seen, bool majorized, int worker);
-    void sum_columns(const double* a, int size, const uint8_t* const* x, const Beside& beside, double* out, int worker);
+    const float* curvatures(const NodeView& view, bool majorized, int worker);
+    std::vector<double> gram_of(const NodeView& view, const NeighborColumns& neighbors, int most);
+    void sum_columns(const double* a, int size, const uint8_t* const* x, const NeighborColumns& neighbors, double* out,
+                     int worker);
 
     const Kernels& kernels_;
     const std::shared_ptr<const Table> table_;  // null: none is kept
@@ -83,7 +89,7 @@ class KeptRows : public LocalRows {
     size_t cells(int node) const { return static_cast<size_t>(stride_) * width_[node]; }
     double* eta(int node) { return eta_.data() + begin_[node]; }
     double* wr(int node) { return wr_.data() + begin_[node]; }
-    Seen see(int node, const Beside& also, int worker) override;
+    NodeView view(int node, const NeighborColumns& also, int worker) override;
     const float* reference(int node, int) override { return reference_wr_.data() + begin_[node]; }
 
     const Holds holds_;
@@ -105,7 +111,7 @@ struct Recipe {
     std::vector<int> column;
     std::vector<double> coefficient;
 
-    Beside columns() const { return {column.data(), static_cast<int>(column.size())}; }
+    NeighborColumns columns() const { return {column.data(), static_cast<int>(column.size())}; }
     // Adds a move. where: scratch, -1 for every column.
     void change(const Move& task, std::vector<int>& where);
     // Takes out columns whose coefficients are what rounding has left of zero.
@@ -120,21 +126,28 @@ struct Recipes {
     std::vector<uint8_t> majorized;
 };
 
-class RecipeRows : public LocalRows {
+class RecipeBase : public LocalRows, public ProductRows, public GramRows {
  public:
     void move(std::span<const Move> tasks, bool afresh) override;
     void blocks(std::span<const Block> tasks, Curvature curvature) override;
+    ProductRows* operators() override { return this; }
     void products(std::span<const Product> tasks) override;
+    GramRows* grams() override { return this; }
+    std::vector<double> gram(int node, const NeighborColumns& neighbors, int most) override {
+        return gram_of(view(node, neighbors, 0), neighbors, most);
+    }
     void remember(std::span<const int> nodes) override;
     const Recipes& state() const { return state_; }
     virtual void restore(Recipes state) { state_ = std::move(state); }
 
  protected:
-    RecipeRows(std::shared_ptr<const Table> table, const Margins& margins, Pool& pool);
-    virtual Seen make(int node, const Recipe& recipe, const Beside& also, int worker) = 0;
-    Seen see(int node, const Beside& also, int worker) override { return make(node, state_.now[node], also, worker); }
+    RecipeBase(std::shared_ptr<const Table> table, const Margins& margins, Pool& pool);
+    virtual NodeView make(int node, const Recipe& recipe, const NeighborColumns& also, int worker) = 0;
+    NodeView view(int node, const NeighborColumns& also, int worker) override {
+        return make(node, state_.now[node], also, worker);
+    }
     // The same when the recipe has changed.
-    virtual Seen renew(int node, int worker) { return see(node, {}, worker); }
+    virtual NodeView renew(int node, int worker) { return view(node, {}, worker); }
 
     Recipes state_;
 

@@ -147,20 +147,20 @@ void NominalRows::read_table(int node, int t, const T* table, const double* shif
 
 // Tables for these neighbors, all zero, and where their blocks begin.
 template <class T>
-void NominalRows::lay_out(int node, const Beside& beside, Tabled& scratch, Tables<T>& tables) const {
+void NominalRows::lay_out(int node, const NeighborColumns& neighbors, Tabled& scratch, Tables<T>& tables) const {
     scratch.codes.clear(), scratch.begin.clear(), tables.of.clear();
-    const auto size = [&](int j) { return static_cast<size_t>(columns_[beside.column[j]].q) * columns_[node].lead; };
+    const auto size = [&](int j) { return static_cast<size_t>(columns_[neighbors.column[j]].q) * columns_[node].lead; };
     tables.numbers = 0;
-    for (int j = 0; j < beside.count; ++j) tables.numbers += size(j);
+    for (int j = 0; j < neighbors.count; ++j) tables.numbers += size(j);
     if (tables.data.size() < tables.numbers) tables.data.resize(tables.numbers + tables.numbers / 4);
     T* data = tables.data.data();
     std::fill(data, data + tables.numbers, T{});
     size_t first = 0;
-    for (int j = 0; j < beside.count; ++j) {
-        scratch.codes.push_back(codes(beside.column[j]));
+    for (int j = 0; j < neighbors.count; ++j) {
+        scratch.codes.push_back(codes(neighbors.column[j]));
         scratch.begin.push_back(first);
         tables.of.push_back(data);
-        first += static_cast<size_t>(columns_[node].width) * columns_[beside.column[j]].width;
+        first += static_cast<size_t>(columns_[node].width) * columns_[neighbors.column[j]].width;
         data += size(j);
     }
 }
@@ -217,11 +217,11 @@ void NominalRows::add_columns(const Move& task, bool, int worker) {
                         eta(task.node));
 }
 
-void NominalRows::collect(const Seen& seen, int node, const Beside& asked, double* out, int worker) {
+void NominalRows::collect(const NodeView& view, int node, const NeighborColumns& asked, double* out, int worker) {
     Tabled& scratch = tabled_[worker];
     Tables<double>& tables = scratch.wide;
     lay_out(node, asked, scratch, tables);
-    kernels_.scatter(seen.wr, scratch.codes.data(), asked.count, columns_[node].lead, stride_, tables.of.data());
+    kernels_.scatter(view.wr, scratch.codes.data(), asked.count, columns_[node].lead, stride_, tables.of.data());
     for (int j = 0; j < asked.count; ++j)
         read_table(node, asked.column[j], tables.of[j], shift_[node].data(), out + scratch.begin[j]);
 }
@@ -377,8 +377,8 @@ std::vector<Overlap> NominalRows::overlaps(std::span<const Pair> pairs) {
 }
 
 // Residuals times centered points: sums of residuals do not matter.
-std::vector<Moved> NominalRows::drift(std::span<const int> nodes) {
-    std::vector<Moved> moved(nodes.size());
+std::vector<ResidualDrift> NominalRows::drift(std::span<const int> nodes) {
+    std::vector<ResidualDrift> moved(nodes.size());
     pool_.each(nodes.size(), [&](int k, int) {
         const Column& column = columns_[nodes[k]];
         const double square =
@@ -409,8 +409,8 @@ double NominalRows::all_pairs(int first, int last, float* band) {
         pool_.each(p - begin, [&](int k, int worker) {
             const int node = begin + k;
             halves[node].resize(halves_of(node, begin, end, wanted[node]));
-            const Beside asked{wanted[node].data(), static_cast<int>(wanted[node].size())};
-            collect(see(node, {}, worker), node, asked, halves[node].data(), worker);
+            const NeighborColumns asked{wanted[node].data(), static_cast<int>(wanted[node].size())};
+            collect(view(node, {}, worker), node, asked, halves[node].data(), worker);
         });
         std::vector<const double*> next(p);  // halves come in the order in which they are wanted
         for (int t = begin; t < p; ++t) next[t] = halves[t].data();

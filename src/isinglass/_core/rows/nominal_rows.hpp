@@ -15,7 +15,7 @@
 
 namespace isinglass {
 
-class NominalRows final : public CategoryRows {
+class NominalRows final : public CategoryRows, public ProductRows {
  public:
     // The table holds scores in equal steps from 0, up to ranges, or, where the range is 0, category numbers.
     NominalRows(std::shared_ptr<const Table> table, const uint8_t* ranges, Holds holds, Pool& pool);
@@ -25,9 +25,10 @@ class NominalRows final : public CategoryRows {
     double rounding() const override;
     std::vector<Overlap> overlaps(std::span<const Pair> pairs) override;
     void blocks(std::span<const Block> tasks, Curvature curvature) override;
+    ProductRows* operators() override { return this; }
     void products(std::span<const Product> tasks) override;
     double all_pairs(int first, int last, float* band) override;
-    std::vector<Moved> drift(std::span<const int> nodes) override;
+    std::vector<ResidualDrift> drift(std::span<const int> nodes) override;
     bool has_groups() const override { return true; }
     int width(int column) const override { return columns_[column].width; }
     void project(const Pair& pair, double* block) const override;
@@ -70,12 +71,12 @@ class NominalRows final : public CategoryRows {
     template <class T, class U>
     void read_table(int node, int t, const T* table, const double* shift, U* block) const;
     template <class T>
-    void lay_out(int node, const Beside& beside, Tabled& scratch, Tables<T>& tables) const;
+    void lay_out(int node, const NeighborColumns& neighbors, Tabled& scratch, Tables<T>& tables) const;
     void pass(int node, int worker) override;
     const double* own_odds(int node, int worker) override;
     const double* sums(int node, int worker) override;
     void add_columns(const Move& task, bool afresh, int worker) override;
-    void collect(const Seen& seen, int node, const Beside& asked, double* out, int worker) override;
+    void collect(const NodeView& view, int node, const NeighborColumns& asked, double* out, int worker) override;
     void make_curvature(const Block& task, Curvature curvature, int worker);
     void bound_curvature(int node, Tabled& scratch) const;
     Curve curve(int node, Tabled& scratch);

@@ -44,7 +44,7 @@ void OrdinalRows::make_room() {
     }
 }
 
-// As for 0 and 1 (cpu_rows.cpp), with the roundings of logits and of their exponentials.
+// As for 0 and 1 (binary_rows.cpp), with the roundings of logits and of their exponentials.
 double OrdinalRows::rounding() const {
     return (2.0 / kernels_.lanes * stride_ + 256) * EPSILON / 2;
 }
@@ -96,20 +96,20 @@ void OrdinalRows::add_columns(const Move& task, bool afresh, int worker) {
         coefficients[i] = task.coefficient[i] * unit_[column];
         offset -= coefficients[i] * levels_[column].center;
     }
-    kernels_.add_columns(eta(task.node), offset, columns(task.moved, worker), coefficients, count, stride_);
+    kernels_.add_columns(eta(task.node), offset, columns(*table_, task.moved, worker), coefficients, count, stride_);
 }
 
 // sum_n a_n score_t for the columns asked for; sum: of a.
-void OrdinalRows::dots(const double* a, double sum, const Beside& asked, double* out, int worker) {
-    kernels_.dots(a, columns(asked, worker), asked.count, stride_, out);
+void OrdinalRows::dots(const double* a, double sum, const NeighborColumns& asked, double* out, int worker) {
+    kernels_.dots(a, columns(*table_, asked, worker), asked.count, stride_, out);
     for (int k = 0; k < asked.count; ++k) {
         const int column = asked.column[k];
         out[k] = (out[k] - levels_[column].center * sum) * unit_[column];
     }
 }
 
-void OrdinalRows::collect(const Seen& seen, int node, const Beside& asked, double* out, int worker) {
-    dots(seen.wr, shift_[node][0], asked, out, worker);
+void OrdinalRows::collect(const NodeView& view, int node, const NeighborColumns& asked, double* out, int worker) {
+    dots(view.wr, shift_[node][0], asked, out, worker);
 }
 
 void OrdinalRows::blocks(std::span<const Block> tasks, Curvature curvature) {
@@ -122,8 +122,8 @@ void OrdinalRows::blocks(std::span<const Block> tasks, Curvature curvature) {
         if (is_own && !is_kept_) pass(task.node, worker);
         *task.curve = is_own ? passed.sums[2 * q * q + 1] : 0.25;
         if (d == 0) return;
-        kernels_.gram(is_own ? passed.wv.data() : quarter_w_.data(), columns(task.inner, worker), d, stride_, task.G,
-                      task.stride, task.b, scratch_[worker].panels.data());
+        kernels_.gram(is_own ? passed.wv.data() : quarter_w_.data(), columns(*table_, task.inner, worker), d, stride_,
+                      task.G, task.stride, task.b, scratch_[worker].panels.data());
         std::fill(task.b, task.b + d, 0.0f);  // the fields follow by themselves
         for (int i = 0; i < d; ++i)
             for (int j = 0; j < d; ++j)

@@ -17,7 +17,6 @@ class OrdinalRows final : public CategoryRows {
     double rounding() const override;
     std::vector<Overlap> overlaps(std::span<const Pair> pairs) override;
     void blocks(std::span<const Block> tasks, Curvature curvature) override;
-    void products(std::span<const Product>) override {}  // there are no operators
     double all_pairs(int first, int last, float* band) override;
 
  private:
@@ -41,9 +40,9 @@ class OrdinalRows final : public CategoryRows {
     const double* sums(int node, int worker) override { return passed(node, worker).sums.data(); }
     const double* own_odds(int node, int worker) override;
     void add_columns(const Move& task, bool afresh, int worker) override;
-    void collect(const Seen& seen, int node, const Beside& asked, double* out, int worker) override;
+    void collect(const NodeView& view, int node, const NeighborColumns& asked, double* out, int worker) override;
     void follow(const Move& task);
-    void dots(const double* a, double sum, const Beside& asked, double* out, int worker);
+    void dots(const double* a, double sum, const NeighborColumns& asked, double* out, int worker);
     void profile(const Block& task, int worker);
 
     std::vector<double> unit_;  // of every column

@@ -10,21 +10,21 @@
 
 namespace isinglass {
 
-class Patterns {
+class Patterns final : public ColumnSource {
  public:
     // How many columns there may be for the patterns to be few among the rows of a table; -1: not even none.
     static int most_columns(const Table& table);
 
     // Merges the rows of a node; forgets what was there before.
-    void make(const Table& table, int node, const Beside& beside);
+    void make(const Table& table, int node, const NeighborColumns& neighbors);
     void clear() {
         node_ = -1;
         pattern_.resize(0);
     }
     bool are_of(int node) const { return node_ == node; }
     // Whether all of these columns are among those beside the node.
-    bool hold(const Beside& beside) const;
-    const uint8_t* column(int s) const;
+    bool hold(const NeighborColumns& neighbors) const;
+    const uint8_t* const* list(const NeighborColumns& neighbors, std::vector<const uint8_t*>& found) const override;
     // out_n = factor_n a[pattern of row n], for some rows of the table. factor: null for 1.
     template <class T>
     void spread(const double* a, const double* factor, int row, int rows, T* out) const;

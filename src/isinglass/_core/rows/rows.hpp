@@ -13,26 +13,20 @@
 
 namespace isinglass {
 
-// Columns beside a node: its neighbors in a working set, or some of them.
-struct Beside {
-    const int* column = nullptr;
-    int count = 0;
-};
-
 // Adds offset + sum coefficient x to a node's predictor, and reports what follows from it.
 struct Move {
     int node;
     double offset;
     NodeSums* sums;  // out
-    Beside moved = {};
+    NeighborColumns moved = {};
     const double* coefficient = nullptr;
-    Beside asked = {};           // columns whose gradient is wanted
+    NeighborColumns asked = {};  // columns whose gradient is wanted
     double* gradient = nullptr;  // out: sum_n w r_node x_t
 };
 
 struct Gradient {
     int node;
-    Beside asked;
+    NeighborColumns asked;
     double* gradient;  // out
 };
 
@@ -41,7 +35,7 @@ struct Gradient {
 // computed from centered columns, which is the same without cancellation.
 struct Block {
     int node;
-    Beside inner;
+    NeighborColumns inner;
     float* G;  // out, `stride` floats per row; null: only what goes beside products
     int stride;
     float* b;         // out
@@ -52,7 +46,7 @@ struct Block {
 // Hd = G d for the columns and the curvatures of the node's last Block without G; center = b d / S.
 struct Product {
     int node;
-    Beside inner;
+    NeighborColumns inner;
     const float* d;
     double center;
     float* Hd;  // out
@@ -76,7 +70,7 @@ struct Scanned {
 };
 
 // How far a node's residuals have moved since they were remembered: sum_n w (r - r_ref)^2 and its sum.
-struct Moved {
+struct ResidualDrift {
     double square = 0, sum = 0;
 };
 
@@ -84,6 +78,22 @@ struct Moved {
 enum class Holds { all_nodes, one_node };
 
 enum class Curvature { own, majorized };  // w sigma (1 - sigma), or its bound w / 4
+
+// Rows on which a node can be an operator, without its block.
+class ProductRows {
+ public:
+    virtual ~ProductRows() = default;
+    virtual void products(std::span<const Product> tasks) = 0;
+};
+
+// Rows that bound the curvature of some coefficients of a node from below, for the certificate of free edges.
+class GramRows {
+ public:
+    virtual ~GramRows() = default;
+    // Z^T diag(w v) Z of a node, in double precision, with Z = [columns, 1] and v = sigma (1 - sigma) rounded down, row
+    // by row. Over some rows only, from which all other rows could only add: about `most` of them.
+    virtual std::vector<double> gram(int node, const NeighborColumns& neighbors, int most) = 0;
+};
 
 class Rows {
  public:
@@ -96,17 +106,17 @@ class Rows {
     virtual void move(std::span<const Move> tasks, bool afresh) = 0;
     virtual void gradients(std::span<const Gradient> tasks) = 0;
     virtual void blocks(std::span<const Block> tasks, Curvature curvature) = 0;
-    virtual void products(std::span<const Product> tasks) = 0;
+    // Null: nodes are never operators.
+    virtual ProductRows* operators() { return nullptr; }
     // sum_n w_n KL(x_n + c r_n || sigma_n) for 0 < c < 1, over these nodes.
     virtual double divergence(std::span<const int> nodes, double c) = 0;
     virtual double largest_predictor(std::span<const int> nodes) = 0;
-    // Z^T diag(w v) Z of a node, in double precision, with Z = [columns, 1] and v = sigma (1 - sigma) rounded down, row
-    // by row. Over some rows only, from which all other rows could only add: about `most` of them.
-    virtual std::vector<double> gram(int node, const Beside& beside, int most) = 0;
+    // Null: no pair is free, and none can be treated as if it were.
+    virtual GramRows* grams() { return nullptr; }
 
     // Remembers the residuals of these nodes, for drift.
     virtual void remember(std::span<const int> nodes) = 0;
-    virtual std::vector<Moved> drift(std::span<const int> nodes) = 0;
+    virtual std::vector<ResidualDrift> drift(std::span<const int> nodes) = 0;
     // The gradient of every pair (s, t), first <= s < last, s < t, line after line in single precision; returns a bound
     // of its error.
     virtual double all_pairs(int first, int last, float* band) = 0;
@@ -120,7 +130,7 @@ class Rows {
     // Rows whose nodes have more than two categories keep the fields themselves, at their optimum for the predictors:
     // offsets and fields above the seam mean nothing then.
     virtual bool has_categories() const { return false; }
-    virtual std::vector<double> category_fields() const { return {}; }  // node after node
+    virtual std::vector<double> category_fields(int /* first */, int /* last */) const { return {}; }
 
     // Columns without an order of their categories have a point of `width` numbers for each, and a pair has width(s)
     // width(t) coefficients. Wherever there is one number per column or pair above, there are then so many one after

@@ -21,14 +21,14 @@ double share_of_ones(const Table& table) {
 }
 
 SparseRows::SparseRows(const Table& table, Pool& pool)
-    : RecipeRows(nullptr, table.margins, pool),
+    : RecipeBase(nullptr, table.margins, pool),
       n_rows_(table.n_distinct),
       w_(table.w.data(), table.w.data() + n_rows_),
       inverse_w_(table.inverse_w.data(), table.inverse_w.data() + n_rows_),
       is_equal_(std::all_of(w_.begin(), w_.end(), [&](double w) { return w == w_[0]; })),
       column_begin_(1, 0),
       row_begin_(static_cast<size_t>(n_rows_) + 1, 0),
-      views_(pool.size()) {
+      local_(pool.size()) {
     total_ = std::accumulate(w_.begin(), w_.end(), 0.0);
     for (int t = 0; t < table.n_features; ++t) {
         const uint8_t* column = table.column(t);
@@ -42,9 +42,10 @@ SparseRows::SparseRows(const Table& table, Pool& pool)
     std::vector<size_t> next(row_begin_.begin(), row_begin_.end() - 1);
     for (int t = 0; t < table.n_features; ++t)
         for (int n : ones(t)) columns_[next[n]++] = t;
-    for (View& view : views_) {
-        view.where.assign(n_rows_, -1);
-        view.moments.resize(table.n_features);
+    for (LocalTable& local : local_) {
+        local.owner = this;
+        local.where.assign(n_rows_, -1);
+        local.moments.resize(table.n_features);
     }
 }
 
@@ -53,136 +54,145 @@ double SparseRows::rounding() const {
     return (2.0 * n_rows_ + 32) * std::numeric_limits<double>::epsilon() / 2;
 }
 
-void SparseRows::look(View& view, int node, std::initializer_list<Beside> beside) const {
-    for (int n : view.rows) view.where[n] = -1;
-    view.rows.clear();
+void SparseRows::look(LocalTable& local, int node, std::initializer_list<NeighborColumns> neighbors) const {
+    for (int n : local.rows) local.where[n] = -1;
+    local.rows.clear();
     const auto take = [&](int column) {
         for (int n : ones(column))
-            if (view.where[n] < 0) {
-                view.where[n] = static_cast<int>(view.rows.size());
-                view.rows.push_back(n);
+            if (local.where[n] < 0) {
+                local.where[n] = static_cast<int>(local.rows.size());
+                local.rows.push_back(n);
             }
     };
     take(node);
-    const size_t n_own = view.rows.size();
-    for (const Beside& each : beside)
+    const size_t n_own = local.rows.size();
+    for (const NeighborColumns& each : neighbors)
         for (int k = 0; k < each.count; ++k) take(each.column[k]);
-    const size_t seen = view.rows.size();
-    view.size = static_cast<int>(seen / ROW_ALIGN + 1) * ROW_ALIGN;
-    view.n_equal = is_equal_ ? static_cast<int>(seen / ROW_ALIGN) * ROW_ALIGN : 0;
-    double *w = room(view.w, view.size), *inverse = room(view.inverse_w, view.size), inside = 0;
-    uint8_t* x = room(view.x, view.size);
+    const size_t seen = local.rows.size();
+    local.size = static_cast<int>(seen / ROW_ALIGN + 1) * ROW_ALIGN;
+    local.n_equal = is_equal_ ? static_cast<int>(seen / ROW_ALIGN) * ROW_ALIGN : 0;
+    double *w = room(local.w, local.size), *inverse = room(local.inverse_w, local.size), inside = 0;
+    uint8_t* x = room(local.x, local.size);
     for (size_t k = 0; k < seen; ++k) {
-        w[k] = w_[view.rows[k]], inverse[k] = inverse_w_[view.rows[k]];
+        w[k] = w_[local.rows[k]], inverse[k] = inverse_w_[local.rows[k]];
         inside += w[k];
     }
-    std::fill(w + seen, w + view.size, 0.0);
-    std::fill(inverse + seen, inverse + view.size, 0.0);
+    std::fill(w + seen, w + local.size, 0.0);
+    std::fill(inverse + seen, inverse + local.size, 0.0);
     std::fill(x, x + n_own, 1);
-    std::fill(x + n_own, x + view.size, 0);
-    w[seen] = weight_outside(view, inside);
+    std::fill(x + n_own, x + local.size, 0);
+    w[seen] = weight_outside(local, inside);
     inverse[seen] = w[seen] > 0 ? 1 / w[seen] : 0;
 }
 
-double SparseRows::weight_outside(const View& view, double inside) const {
-    const size_t n_outside = n_rows_ - view.rows.size();
+double SparseRows::weight_outside(const LocalTable& local, double inside) const {
+    const size_t n_outside = n_rows_ - local.rows.size();
     if (n_outside == 0) return 0;
     if (is_equal_) return static_cast<double>(n_outside) * w_[0];
     if (2 * inside <= total_) return total_ - inside;
     double sum = 0;  // the difference would lose digits
     for (int n = 0; n < n_rows_; ++n)
-        if (view.where[n] < 0) sum += w_[n];
+        if (local.where[n] < 0) sum += w_[n];
     return sum;
 }
 
-// The predictor on the rows of the view, which has all columns of the recipe, and what follows from it.
-NodeSums SparseRows::pass(View& view, const Recipe& recipe) const {
-    double *eta = room(view.eta, view.size), *wr = room(view.wr, view.size);
-    std::fill(eta, eta + view.size, recipe.offset);
+// The predictor on the rows of the local, which has all columns of the recipe, and what follows from it.
+NodeSums SparseRows::pass(LocalTable& local, const Recipe& recipe) const {
+    double *eta = room(local.eta, local.size), *wr = room(local.wr, local.size);
+    std::fill(eta, eta + local.size, recipe.offset);
     for (size_t k = 0; k < recipe.column.size(); ++k)
-        for (int n : ones(recipe.column[k])) eta[view.where[n]] += recipe.coefficient[k];
-    return kernels_.node_pass(eta, view.x.data(), view.w.data(), view.size, view.n_equal, wr);
+        for (int n : ones(recipe.column[k])) eta[local.where[n]] += recipe.coefficient[k];
+    return kernels_.node_pass(eta, local.x.data(), local.w.data(), local.size, local.n_equal, wr);
 }
 
-LocalRows::Seen SparseRows::make(int node, const Recipe& recipe, const Beside& also, int worker) {
-    View& view = views_[worker];
-    look(view, node, {recipe.columns(), also});
-    const NodeSums sums = pass(view, recipe);
-    return {view.eta.data(), view.wr.data(), view.x.data(), view.w.data(), view.inverse_w.data(), view.size, 1, sums};
+NodeView SparseRows::make(int node, const Recipe& recipe, const NeighborColumns& also, int worker) {
+    LocalTable& local = local_[worker];
+    look(local, node, {recipe.columns(), also});
+    const NodeSums sums = pass(local, recipe);
+    return {local.eta.data(),
+            local.wr.data(),
+            local.x.data(),
+            local.w.data(),
+            local.inverse_w.data(),
+            local.size,
+            1,
+            sums,
+            &local};
 }
 
 // sum_n w r x of one column.
-double SparseRows::moment(const View& view, int column) const {
+double SparseRows::moment(const LocalTable& local, int column) const {
     double inside = 0, outside = 0;
     for (int n : ones(column)) {
-        const int k = view.where[n];
-        (k < 0 ? outside : inside) += k < 0 ? w_[n] : view.wr[k];
+        const int k = local.where[n];
+        (k < 0 ? outside : inside) += k < 0 ? w_[n] : local.wr[k];
     }
-    return inside + view.wr[view.others()] * view.inverse_w[view.others()] * outside;
+    return inside + local.wr[local.others()] * local.inverse_w[local.others()] * outside;
 }
 
-// The same of all columns at once, by the rows of the view: to single precision, because what the other rows give is a
+// The same of all columns at once, by the rows of the local: to single precision, because what the other rows give is a
 // difference.
-void SparseRows::sum_moments(View& view, float* out) const {
-    const double other = view.wr[view.others()] * view.inverse_w[view.others()];
-    double* moments = view.moments.data();
-    for (size_t t = 0; t < view.moments.size(); ++t) moments[t] = other * margins_.mean[t];
-    for (size_t k = 0; k < view.rows.size(); ++k) {
-        const double more = view.wr[k] - other * view.w[k];
-        for (int t : ones_of(view.rows[k])) moments[t] += more;
+void SparseRows::sum_moments(LocalTable& local, float* out) const {
+    const double other = local.wr[local.others()] * local.inverse_w[local.others()];
+    double* moments = local.moments.data();
+    for (size_t t = 0; t < local.moments.size(); ++t) moments[t] = other * margins_.mean[t];
+    for (size_t k = 0; k < local.rows.size(); ++k) {
+        const double more = local.wr[k] - other * local.w[k];
+        for (int t : ones_of(local.rows[k])) moments[t] += more;
     }
-    std::copy(moments, moments + view.moments.size(), out);
+    std::copy(moments, moments + local.moments.size(), out);
 }
 
-// The columns as bytes on the rows of the view, which has all of their ones.
-const uint8_t* const* SparseRows::columns(const Beside& beside, int worker) {
-    View& view = views_[worker];
-    const size_t all = static_cast<size_t>(beside.count) * view.size;
-    uint8_t* cells = room(view.cells, all);
-    std::fill(cells, cells + all, 0);
-    view.columns.resize(beside.count);
-    for (int j = 0; j < beside.count; ++j, cells += view.size) {
-        for (int n : ones(beside.column[j])) cells[view.where[n]] = 1;
-        view.columns[j] = cells;
+const uint8_t* const* SparseRows::LocalTable::list(const NeighborColumns& neighbors,
+                                                   std::vector<const uint8_t*>& found) const {
+    const size_t all = static_cast<size_t>(neighbors.count) * size;
+    uint8_t* next = room(cells, all);
+    std::fill(next, next + all, 0);
+    found.resize(neighbors.count);
+    for (int j = 0; j < neighbors.count; ++j, next += size) {
+        for (int n : owner->ones(neighbors.column[j])) next[where[n]] = 1;
+        found[j] = next;
     }
-    return view.columns.data();
+    return found.data();
 }
 
 std::vector<Overlap> SparseRows::overlaps(std::span<const Pair> pairs) {
     std::vector<Overlap> found(pairs.size());
     pool_.each(pairs.size(), [&](int k, int worker) {
-        View& view = views_[worker];
-        look(view, pairs[k].s, {{&pairs[k].t, 1}});
+        LocalTable& local = local_[worker];
+        look(local, pairs[k].s, {{&pairs[k].t, 1}});
         const std::span<const int> own = ones(pairs[k].s), other = ones(pairs[k].t);
         long double both = 0, first = 0, second = 0;
         for (int n : own) (std::binary_search(other.begin(), other.end(), n) ? both : first) += w_[n];
         for (int n : other)
-            if (!view.x[view.where[n]]) second += w_[n];
+            if (!local.x[local.where[n]]) second += w_[n];
         found[k] = {static_cast<double>(both), static_cast<double>(first), static_cast<double>(second),
-                    view.w[view.others()]};
+                    local.w[local.others()]};
     });
     return found;
 }
 
-void SparseRows::collect(const Seen&, int, const Beside& asked, double* out, int worker) {
-    for (int j = 0; j < asked.count; ++j) out[j] = moment(views_[worker], asked.column[j]);
+void SparseRows::collect(const NodeView& view, int, const NeighborColumns& asked, double* out, int) {
+    const auto& local = static_cast<const LocalTable&>(*view.source);
+    for (int j = 0; j < asked.count; ++j) out[j] = moment(local, asked.column[j]);
 }
 
-std::vector<double> SparseRows::gram(int node, const Beside& beside, int) {
-    return LocalRows::gram(node, beside, std::numeric_limits<int>::max() / 2);
+std::vector<double> SparseRows::gram(int node, const NeighborColumns& neighbors, int) {
+    return RecipeBase::gram(node, neighbors, std::numeric_limits<int>::max() / 2);
 }
 
-std::vector<Moved> SparseRows::drift(std::span<const int> nodes) {
-    std::vector<Moved> moved(nodes.size());
+std::vector<ResidualDrift> SparseRows::drift(std::span<const int> nodes) {
+    std::vector<ResidualDrift> moved(nodes.size());
     pool_.each(nodes.size(), [&](int k, int worker) {
-        View& view = views_[worker];
+        LocalTable& local = local_[worker];
         const Recipe &before = state_.remembered[nodes[k]], &now = state_.now[nodes[k]];
-        look(view, nodes[k], {now.columns(), before.columns()});
-        pass(view, before);
-        float* reference = room(view.reference, view.size);
-        kernels_.narrow(view.wr.data(), view.size, reference);
-        pass(view, now);
-        kernels_.distance(view.wr.data(), reference, view.inverse_w.data(), view.size, &moved[k].square, &moved[k].sum);
+        look(local, nodes[k], {now.columns(), before.columns()});
+        pass(local, before);
+        float* reference = room(local.reference, local.size);
+        kernels_.narrow(local.wr.data(), local.size, reference);
+        pass(local, now);
+        kernels_.distance(local.wr.data(), reference, local.inverse_w.data(), local.size, &moved[k].square,
+                          &moved[k].sum);
     });
     return moved;
 }
@@ -196,8 +206,8 @@ double SparseRows::all_pairs(int first, int last, float* band) {
         const int end = std::min(begin + AT_ONCE, p);
         const auto of = [&](int node) { return moments.data() + static_cast<size_t>(node - begin) * p; };
         pool_.each(end - begin, [&](int k, int worker) {
-            see(begin + k, {}, worker);
-            sum_moments(views_[worker], of(begin + k));
+            view(begin + k, {}, worker);
+            sum_moments(local_[worker], of(begin + k));
         });
         pool_.each(std::min(last, end) - first, [&](int k, int) {
             const int s = first + k;

@@ -12,12 +12,6 @@ constexpr int MANY = 32;  // columns from which their bits are worth having
 
 }  // namespace
 
-const uint8_t* const* list_columns(const Table& table, const Beside& beside, std::vector<const uint8_t*>& found) {
-    found.resize(beside.count);
-    for (int k = 0; k < beside.count; ++k) found[k] = table.column(beside.column[k]);
-    return found.data();
-}
-
 const double* padded(const double* a, int stride, int n_words, Buffer<double>& scratch) {
     if (stride == 32 * n_words) return a;
     double* copy = room(scratch, static_cast<size_t>(32) * n_words);
@@ -26,10 +20,10 @@ const double* padded(const double* a, int stride, int n_words, Buffer<double>& s
     return copy;
 }
 
-void column_sums(const Table& table, const double* a, const Beside& asked, double* out, SumScratch& scratch) {
+void column_sums(const Table& table, const double* a, const NeighborColumns& asked, double* out, SumScratch& scratch) {
     if (asked.count == 0) return;
     if (asked.count < MANY || asked.count < table.n_features / 4) {
-        kernels().dots(a, list_columns(table, asked, scratch.columns), asked.count, table.stride, out);
+        kernels().dots(a, table.list(asked, scratch.columns), asked.count, table.stride, out);
         return;
     }
     const BitTable& bits = table.bits();

@@ -16,9 +16,6 @@ T* room(Buffer<T>& buffer, size_t size) {
     return buffer.data();
 }
 
-// The columns beside a node; `found` is where to list them.
-const uint8_t* const* list_columns(const Table& table, const Beside& beside, std::vector<const uint8_t*>& found);
-
 // One number per row, filled up to whole words of bits.
 const double* padded(const double* a, int stride, int n_words, Buffer<double>& scratch);
 
@@ -28,7 +25,7 @@ struct SumScratch {
 };
 
 // out_k = sum_n a_n x_kn: from the bits of all columns where a good part of them is wanted, else from bytes.
-void column_sums(const Table& table, const double* a, const Beside& asked, double* out, SumScratch& scratch);
+void column_sums(const Table& table, const double* a, const NeighborColumns& asked, double* out, SumScratch& scratch);
 
 // What goes beside products, from sums_k = sum_n v_n x_kn and all = sum_n v_n.
 void write_diagonal(const Block& task, const double* sums, double all);

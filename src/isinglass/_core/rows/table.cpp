@@ -17,7 +17,7 @@ namespace {
 
 constexpr size_t POLLED = 4096;  // rows between two looks for an interrupt
 
-// Secret, so that nobody can make a table whose rows collide. The order of the rows does not depend on it.
+// Secret, so that no table can be made whose rows collide. The order of the rows does not depend on it.
 struct Secret {
     uint64_t start, factor;
     Secret() {
@@ -31,7 +31,7 @@ struct Secret {
 // fit of a small table.
 class RowWords {
  public:
-    explicit RowWords(const Given& table)
+    explicit RowWords(const TableView& table)
         : X_(table.X), end_(X_ + table.n_rows * table.n_features), n_features_(table.n_features) {}
 
     uint64_t hash(size_t n) const {
@@ -75,7 +75,7 @@ struct Distinct {
     double weight;
 };
 
-std::vector<Distinct> merge_rows(const Given& table) {
+std::vector<Distinct> merge_rows(const TableView& table) {
     std::vector<Distinct> found;
     size_t capacity = 16;
     while (capacity < 2 * table.n_rows) capacity *= 2;
@@ -115,7 +115,7 @@ int put_most_frequent_first(std::vector<Distinct>& rows) {
 
 }  // namespace
 
-Table::Table(const Given& given, double total) : n_features(given.n_features) {
+Table::Table(const TableView& given, double total) : n_features(given.n_features) {
     std::vector<Distinct> rows = merge_rows(given);
     if (rows.size() > static_cast<size_t>(std::numeric_limits<int>::max() - ROW_ALIGN))
         throw std::invalid_argument("too many distinct rows");
@@ -159,6 +159,12 @@ void Table::measure_margins(double share) {
 }
 
 Table::~Table() = default;
+
+const uint8_t* const* Table::list(const NeighborColumns& neighbors, std::vector<const uint8_t*>& found) const {
+    found.resize(neighbors.count);
+    for (int k = 0; k < neighbors.count; ++k) found[k] = column(neighbors.column[k]);
+    return found.data();
+}
 
 const BitTable& Table::bits() const {
     std::call_once(has_bits_, [this] { bits_ = std::make_unique<const BitTable>(*this); });

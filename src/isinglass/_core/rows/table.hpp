@@ -20,7 +20,7 @@ class Buffer {
         memory_.reset();
         data_ = nullptr;
         if (size == 0) return;
-        // Of a large array from calloc, only the pages that somebody writes to take memory.
+        // Of a large array from calloc, only the pages that are written to take memory.
         size_t room = size * sizeof(T) + 64;
         void* start = std::calloc(room, 1);
         if (!start) throw std::bad_alloc();
@@ -63,7 +63,7 @@ struct Margins {
 // Of columns with categories X holds scores in equal steps from 0, ranges the largest step of a column and widths what
 // it stands for; couplings are for scores that are scaled to a range of 1. A range of 0: nominal, X holds category
 // numbers, the width is 1. Without ranges and widths: columns of 0 and 1.
-struct Given {
+struct TableView {
     const uint8_t* X;
     const double* weights;
     size_t n_rows;
@@ -72,12 +72,27 @@ struct Given {
     const double* widths = nullptr;
 };
 
-struct Table {
+// Columns beside a node: its neighbors in a working set, or some of them.
+struct NeighborColumns {
+    const int* column = nullptr;
+    int count = 0;
+};
+
+// Rows whose columns are bytes: those of a table, or fewer that stand for them.
+class ColumnSource {
+ public:
+    virtual ~ColumnSource() = default;
+    // The columns, listed in `found`.
+    virtual const uint8_t* const* list(const NeighborColumns& neighbors, std::vector<const uint8_t*>& found) const = 0;
+};
+
+struct Table final : ColumnSource {
     // Rows of weight 0 are dropped. total: the sum of all weights, where these rows are only a part; 0: their own.
-    explicit Table(const Given& given, double total = 0);
+    explicit Table(const TableView& given, double total = 0);
 
-    ~Table();
+    ~Table() override;
 
+    const uint8_t* const* list(const NeighborColumns& neighbors, std::vector<const uint8_t*>& found) const override;
     // The same columns as bits, made when they are first asked for.
     const BitTable& bits() const;
     const uint8_t* column(int s) const { return bytes.data() + static_cast<size_t>(s) * stride; }

@@ -1,4 +1,4 @@
-#include "rows/cpu_rows.hpp"
+#include "rows/binary_rows.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,14 +12,13 @@ constexpr int HOPELESS = 4;  // times as many columns as patterns can have
 
 }  // namespace
 
-CpuRows::CpuRows(const std::shared_ptr<const Table>& table, Holds holds, Pool& pool)
+BinaryRows::BinaryRows(const std::shared_ptr<const Table>& table, Holds holds, Pool& pool)
     : KeptRows(table, table->margins, holds, pool),
       most_columns_(Patterns::most_columns(*table)),
       recipes_(merges() ? n_lines() : 0),
       is_known_(recipes_.size()),
       patterns_(recipes_.size()),
       spread_(recipes_.size()),
-      seen_(pool.size()),
       where_(merges() ? pool.size() : 0, std::vector<int>(table->n_features, -1)),
       packed_(n_lines()),
       made_from_(n_lines()),
@@ -27,12 +26,11 @@ CpuRows::CpuRows(const std::shared_ptr<const Table>& table, Holds holds, Pool& p
     make_lines(std::vector<int>(table_->n_features, 1));
 }
 
-LocalRows::Seen CpuRows::see(int node, const Beside& also, int worker) {
-    if (!is_merged(node)) return see_rows(node, worker);
+NodeView BinaryRows::view(int node, const NeighborColumns& also, int worker) {
+    if (!is_merged(node)) return view_rows(node, worker);
     Patterns& patterns = patterns_[line(node)];
     if (!patterns.hold(also) && merge(node, also) && patterns.hold(also)) pass(node, worker);
     if (patterns.hold(also)) {
-        seen_[worker] = &patterns;
         return {patterns.eta.data(),
                 patterns.wr.data(),
                 patterns.x.data(),
@@ -40,41 +38,33 @@ LocalRows::Seen CpuRows::see(int node, const Beside& also, int worker) {
                 patterns.inverse_w.data(),
                 patterns.size,
                 1,
-                sums_[line(node)]};
+                sums_[line(node)],
+                &patterns};
     }
-    const Seen seen = see_rows(node, worker);
+    const NodeView rows = view_rows(node, worker);
     if (spread_[line(node)] != Spread::predictors_too)
         patterns.spread(patterns.eta.data(), nullptr, 0, stride_, eta(node));
     spread_[line(node)] = Spread::predictors_too;
-    return seen;
+    return rows;
 }
 
 // All rows; of a node that is merged, only its residuals need be there.
-LocalRows::Seen CpuRows::see_rows(int node, int worker) {
-    seen_[worker] = nullptr;
+NodeView BinaryRows::view_rows(int node, int worker) {
     if (is_merged(node) && spread_[line(node)] == Spread::nothing) {
         const Patterns& patterns = patterns_[line(node)];
         patterns.spread(patterns.residuals().data(), table_->w.data(), 0, stride_, wr(node));
         spread_[line(node)] = Spread::residuals;
     }
-    return KeptRows::see(node, {}, worker);
-}
-
-const uint8_t* const* CpuRows::columns(const Beside& beside, int worker) {
-    if (!seen_[worker]) return LocalRows::columns(beside, worker);
-    std::vector<const uint8_t*>& found = scratch_[worker].wide.columns;
-    found.clear();
-    for (int k = 0; k < beside.count; ++k) found.push_back(seen_[worker]->column(beside.column[k]));
-    return found.data();
+    return KeptRows::view(node, {}, worker);
 }
 
 // The columns that are packed for the node, then the rest.
-void CpuRows::collect(const Seen& seen, int node, const Beside& asked, double* out, int worker) {
-    if (seen_[worker]) {
+void BinaryRows::collect(const NodeView& view, int node, const NeighborColumns& asked, double* out, int worker) {
+    if (view.source != table_.get()) {
         if (patterns_[line(node)].hold(asked))
-            kernels_.dots(seen.wr, columns(asked, worker), asked.count, seen.size, out);
+            kernels_.dots(view.wr, columns(*view.source, asked, worker), asked.count, view.size, out);
         else
-            collect(see_rows(node, worker), node, asked, out, worker);
+            collect(view_rows(node, worker), node, asked, out, worker);
         return;
     }
     const PackedColumns& packed = packed_[line(node)];
@@ -82,16 +72,16 @@ void CpuRows::collect(const Seen& seen, int node, const Beside& asked, double* o
     SumScratch& scratch = scratch_[worker].wide;
     if (known > 0) {
         double* sums = room(scratch.sums, packed.lanes());
-        packed.sums(padded(seen.wr, stride_, table_->bits().n_words, scratch.line), sums, kernels_);
+        packed.sums(padded(view.wr, stride_, table_->bits().n_words, scratch.line), sums, kernels_);
         std::copy(sums, sums + known, out);
     }
-    column_sums(*table_, seen.wr, {asked.column + known, asked.count - known}, out + known, scratch);
+    column_sums(*table_, view.wr, {asked.column + known, asked.count - known}, out + known, scratch);
 }
 
-void CpuRows::add_columns(const Move& task, double offset, int worker) {
+void BinaryRows::add_columns(const Move& task, double offset, int worker) {
     const PackedColumns& packed = packed_[line(task.node)];
     const bool is_packed = task.moved.count > 0 && packed.holds(task.moved.column, task.moved.count);
-    kernels_.add_columns(eta(task.node), offset, columns(task.moved, worker), task.coefficient,
+    kernels_.add_columns(eta(task.node), offset, columns(*table_, task.moved, worker), task.coefficient,
                          is_packed ? 0 : task.moved.count, stride_);
     if (!is_packed) return;
     double* coefficients = room(scratch_[worker].numbers, 32 * packed.groups());
@@ -100,16 +90,16 @@ void CpuRows::add_columns(const Move& task, double offset, int worker) {
     packed.add(coefficients, stride_, eta(task.node), kernels_);
 }
 
-// The predictor as its recipe says, on the rows or patterns that this thread sees.
-void CpuRows::predict(int node, double* eta, int size, int worker) {
+// The predictor as its recipe says, on these rows.
+void BinaryRows::predict(int node, const ColumnSource& source, double* eta, int size, int worker) {
     const Recipe& recipe = recipes_[line(node)];
     std::fill(eta, eta + size, recipe.offset);
-    kernels_.add_columns(eta, 0.0, columns(recipe.columns(), worker), recipe.coefficient.data(), recipe.columns().count,
-                         size);
+    kernels_.add_columns(eta, 0.0, columns(source, recipe.columns(), worker), recipe.coefficient.data(),
+                         recipe.columns().count, size);
 }
 
 // Keeps a node's recipe up; false where that is in vain: with many columns, until it starts afresh.
-bool CpuRows::track(const Move& task, bool afresh, int worker) {
+bool BinaryRows::track(const Move& task, bool afresh, int worker) {
     if (!merges()) return false;
     Recipe& recipe = recipes_[line(task.node)];
     uint8_t& is_known = is_known_[line(task.node)];
@@ -122,7 +112,7 @@ bool CpuRows::track(const Move& task, bool afresh, int worker) {
 
 // Merges the rows of a node by the columns of its recipe, and by those that are asked for if they fit in; false if
 // there are too many.
-bool CpuRows::merge(int node, const Beside& asked) {
+bool BinaryRows::merge(int node, const NeighborColumns& asked) {
     Recipe& recipe = recipes_[line(node)];
     Patterns& patterns = patterns_[line(node)];
     if (is_merged(node) && patterns.hold(recipe.columns()) && patterns.hold(asked)) return true;
@@ -133,22 +123,21 @@ bool CpuRows::merge(int node, const Beside& asked) {
         if (std::find(recipe.column.begin(), recipe.column.end(), asked.column[k]) == recipe.column.end())
             wanted.push_back(asked.column[k]);
     if (static_cast<int>(wanted.size()) > most_columns_) wanted = recipe.column;
-    const Beside beside{wanted.data(), static_cast<int>(wanted.size())};
-    if (!is_merged(node) || !patterns.hold(beside)) patterns.make(*table_, node, beside);
+    const NeighborColumns neighbors{wanted.data(), static_cast<int>(wanted.size())};
+    if (!is_merged(node) || !patterns.hold(neighbors)) patterns.make(*table_, node, neighbors);
     is_known_[line(node)] = 1;
     return true;
 }
 
 // Over the patterns of a node that is merged.
-NodeSums CpuRows::pass(int node, int worker) {
-    Patterns& seen = patterns_[line(node)];
-    seen_[worker] = &seen;
-    predict(node, seen.eta.data(), seen.size, worker);
-    return kernels_.node_pass(seen.eta.data(), seen.x.data(), seen.w.data(), seen.size, 0, seen.wr.data());
+NodeSums BinaryRows::pass(int node, int worker) {
+    Patterns& rows = patterns_[line(node)];
+    predict(node, rows, rows.eta.data(), rows.size, worker);
+    return kernels_.node_pass(rows.eta.data(), rows.x.data(), rows.w.data(), rows.size, 0, rows.wr.data());
 }
 
 // Over all rows, if they have the same predictor.
-NodeSums CpuRows::pass_constant(int node, double eta) {
+NodeSums BinaryRows::pass_constant(int node, double eta) {
     const double y = std::exp(-std::abs(eta)), large = 1 / (1 + y), small = y / (1 + y);
     const double sigma = eta >= 0 ? large : small, rest = eta >= 0 ? small : large;
     const double zeros = margins_.rest[node], ones = margins_.mean[node];
@@ -160,13 +149,12 @@ NodeSums CpuRows::pass_constant(int node, double eta) {
             (zeros + ones) * sigma * rest, zeros * sigma, ones * rest};
 }
 
-void CpuRows::unmerge(int node, int worker) {
+void BinaryRows::unmerge(int node, int worker) {
     patterns_[line(node)].clear();
-    seen_[worker] = nullptr;
-    predict(node, eta(node), stride_, worker);
+    predict(node, *table_, eta(node), stride_, worker);
 }
 
-void CpuRows::move(std::span<const Move> tasks, bool afresh) {
+void BinaryRows::move(std::span<const Move> tasks, bool afresh) {
     pool_.each(tasks.size(), [&](int k, int worker) {
         const Move& task = tasks[k];
         const size_t own = line(task.node);
@@ -177,7 +165,6 @@ void CpuRows::move(std::span<const Move> tasks, bool afresh) {
             spread_[own] = Spread::nothing;
         } else {
             double* e = eta(task.node);
-            seen_[worker] = nullptr;
             if (was_merged) {
                 unmerge(task.node, worker);
             } else {
@@ -190,21 +177,21 @@ void CpuRows::move(std::span<const Move> tasks, bool afresh) {
                                                     table_->n_equal, wr(task.node));
         }
         *task.sums = sums;
-        collect(see(task.node, {}, worker), task.node, task.asked, task.gradient, worker);
+        collect(view(task.node, {}, worker), task.node, task.asked, task.gradient, worker);
     });
 }
 
 // Products are for all rows.
-void CpuRows::blocks(std::span<const Block> tasks, Curvature curvature) {
+void BinaryRows::blocks(std::span<const Block> tasks, Curvature curvature) {
     for (const Block& task : tasks) {
         if (task.G || task.inner.count == 0 || !is_merged(task.node)) continue;
-        see_rows(task.node, 0);
+        view_rows(task.node, 0);
         unmerge(task.node, 0);
     }
     LocalRows::blocks(tasks, curvature);
 }
 
-void CpuRows::diagonal(const Block& task, const float* curves, int, int worker) {
+void BinaryRows::diagonal(const Block& task, const NodeView&, const float* curves, int worker) {
     PackedColumns& packed = packed_[line(task.node)];
     const int d = task.inner.count;
     if (!packed.holds(task.inner.column, d)) packed.pack(table_->bits(), task.inner.column, d, kernels_);
@@ -220,14 +207,14 @@ void CpuRows::diagonal(const Block& task, const float* curves, int, int worker) 
     write_diagonal(task, sums, std::accumulate(a, a + stride_, 0.0));
 }
 
-void CpuRows::products(std::span<const Product> tasks) {
+void BinaryRows::products(std::span<const Product> tasks) {
     pool_.each(tasks.size(), [&](int k, int worker) {
         if (static_cast<size_t>(k) + 1 < tasks.size()) packed_[line(tasks[k + 1].node)].expect_add();
         multiply(tasks[k], worker);
     });
 }
 
-void CpuRows::multiply(const Product& task, int worker) {
+void BinaryRows::multiply(const Product& task, int worker) {
     const PackedColumns& packed = packed_[line(task.node)];
     const int d = task.inner.count;
     if (d == 0) return;
@@ -247,8 +234,8 @@ void CpuRows::multiply(const Product& task, int worker) {
     std::copy(sums, sums + d, task.Hd);
 }
 
-double CpuRows::all_pairs(int first, int last, float* band) {
-    pool_.each(table_->n_features - first, [&](int k, int worker) { see_rows(first + k, worker); });
+double BinaryRows::all_pairs(int first, int last, float* band) {
+    pool_.each(table_->n_features - first, [&](int k, int worker) { view_rows(first + k, worker); });
     PairTiles tiles(*table_, first, last, pool_);
     const auto residuals = [this](int node, int row, int rows, float* out) {
         kernels_.narrow(wr(node) + row, rows, out);

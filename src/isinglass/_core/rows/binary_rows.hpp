@@ -10,29 +10,33 @@
 
 namespace isinglass {
 
-class CpuRows final : public KeptRows {
+class BinaryRows final : public KeptRows, public ProductRows, public GramRows {
  public:
-    CpuRows(const std::shared_ptr<const Table>& table, Holds holds, Pool& pool);
+    BinaryRows(const std::shared_ptr<const Table>& table, Holds holds, Pool& pool);
 
     void move(std::span<const Move> tasks, bool afresh) override;
     void blocks(std::span<const Block> tasks, Curvature curvature) override;
+    ProductRows* operators() override { return this; }
     void products(std::span<const Product> tasks) override;
+    GramRows* grams() override { return this; }
+    std::vector<double> gram(int node, const NeighborColumns& neighbors, int most) override {
+        return gram_of(view(node, neighbors, 0), neighbors, most);
+    }
     double all_pairs(int first, int last, float* band) override;
 
  private:
-    Seen see(int node, const Beside& also, int worker) override;
-    Seen see_rows(int node, int worker) override;
-    const uint8_t* const* columns(const Beside& beside, int worker) override;
-    void collect(const Seen& seen, int node, const Beside& asked, double* out, int worker) override;
-    void diagonal(const Block& task, const float* curves, int size, int worker) override;
+    NodeView view(int node, const NeighborColumns& also, int worker) override;
+    NodeView view_rows(int node, int worker) override;
+    void collect(const NodeView& view, int node, const NeighborColumns& asked, double* out, int worker) override;
+    void diagonal(const Block& task, const NodeView& view, const float* curves, int worker) override;
     bool merges() const { return most_columns_ >= 0; }
     bool is_merged(int node) const { return merges() && patterns_[line(node)].are_of(node); }
     bool track(const Move& task, bool afresh, int worker);
-    bool merge(int node, const Beside& asked);
+    bool merge(int node, const NeighborColumns& asked);
     NodeSums pass(int node, int worker);
     NodeSums pass_constant(int node, double eta);
     void unmerge(int node, int worker);
-    void predict(int node, double* eta, int size, int worker);
+    void predict(int node, const ColumnSource& source, double* eta, int size, int worker);
     void add_columns(const Move& task, double offset, int worker);
     void multiply(const Product& task, int worker);
 
@@ -42,7 +46,6 @@ class CpuRows final : public KeptRows {
     std::vector<Patterns> patterns_;
     enum class Spread : uint8_t { nothing, residuals, predictors_too };
     std::vector<Spread> spread_;            // what all rows have been given of a node that is merged
-    std::vector<const Patterns*> seen_;     // by every thread; null: all rows
     std::vector<std::vector<int>> where_;   // scratch of every thread
     std::vector<PackedColumns> packed_;     // the columns beside a node that is an operator
     std::vector<Buffer<float>> made_from_;  // the curvatures of operators
