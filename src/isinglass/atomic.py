@@ -1,8 +1,8 @@
-"""Files that appear whole or not at all, whoever else writes there, and temporary ones that do not stay behind.
+"""Files that appear whole or not at all, and temporary ones that do not stay behind.
 
-A temporary file or folder has a name that nobody can guess, is never opened through a link, and is locked by the
-process that fills it. The lock ends with the process, however that ends; so whoever writes next into the same folder
-can tell which temporaries were left by a process that was killed, and removes them.
+A temporary file or folder has a name that cannot be guessed, is never opened through a link, and is locked by the
+process that fills it. The lock ends with the process, so the next run that writes into the same folder recognizes what
+a killed process has left, and removes it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,6 @@ _YOUNG = 60.0 if fcntl else 86400.0
 """Seconds in which a temporary without a lock is left alone: it may have been made a moment ago, or elsewhere."""
 
 _seen: set[Path] = set()
-_unfinished: set[Path] = set()
 
 
 @runtime_checkable
@@ -69,10 +68,14 @@ def _write(lines: Iterable[str], stream: TextStream) -> None:
 
 
 def check_place(path: str | PathLike[str]) -> Path:
-    """Return the path of a file to be written, which must be in a folder."""
+    """Return the path of a file to be written, whose folder must exist."""
     place = Path(path)
-    if place.is_dir() or not place.parent.is_dir():
-        raise DataError(f"path must be a file in a folder that exists; got {os.fspath(path)!r}.")
+    if place.is_dir():
+        raise DataError(f"{os.fspath(path)!r} is a folder. Give the name of a file in it.")
+    if not place.parent.is_dir():
+        raise DataError(
+            f"{os.fspath(path)!r} cannot be written, because its folder does not exist. Make the folder first."
+        )
     return place
 
 
@@ -109,7 +112,7 @@ def open_plain(place: Path) -> io.BufferedReader:
 
 
 @contextmanager
-def workshop(folder: Path) -> Iterator[Path]:
+def temporary_directory(folder: Path) -> Iterator[Path]:
     """Yield a new hidden folder inside another one; it is gone when the block ends."""
     with _temporary(folder, "part") as place:
         place.mkdir(mode=0o700)
@@ -122,10 +125,9 @@ def workshop(folder: Path) -> Iterator[Path]:
 
 @contextmanager
 def _temporary(folder: Path, kind: str) -> Iterator[Path]:
-    """Yield a name that nobody can guess, noted until the block ends."""
+    """Yield a name that cannot be guessed; errors name the folder instead."""
     remove_abandoned(folder)
     place = folder / f".isinglass-{secrets.token_hex(8)}.{kind}"
-    _unfinished.add(place)
     try:
         yield place
     except OSError as error:
@@ -133,16 +135,6 @@ def _temporary(folder: Path, kind: str) -> Iterator[Path]:
             raise
         named = error.filename2 or str(folder)  # the user never chose the name of the temporary
         raise OSError(error.errno, error.strerror, named) from error
-    finally:
-        _unfinished.discard(place)
-
-
-def remove_unfinished() -> None:
-    """Remove the temporaries of this process, which is about to end in the middle of something."""
-    for temporary in tuple(_unfinished):
-        shutil.rmtree(temporary, ignore_errors=True)
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""What the machine gives: memory, with one error for whatever needs more, threads, and signals held back."""
+"""What the machine gives: memory, with one error where more is needed, threads, locks, and signals."""
 
 from __future__ import annotations
 
@@ -17,11 +17,10 @@ try:
 except ImportError:  # Windows
     resource = None  # type: ignore[assignment]
 
-LITTLE = 50_000_000
-"""Bytes that nobody asks about: finding out how many there are takes as long as the fit of a small table."""
+UNCHECKED_BYTES = 50_000_000
+"""Below this size, skip the check of free memory; it costs as much as a small fit."""
 
 MAX_THREADS = 256
-"""More are never started."""
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 _CGROUPS = (
@@ -31,7 +30,7 @@ _CGROUPS = (
 
 
 def available_memory() -> int:
-    """Return how many bytes this process can still take without swapping; very many where nobody can tell.
+    """Return how many bytes this process can still take without swapping; very many where this is unknown.
 
     The smallest of what the system has left, what a container leaves and what ``ulimit -v`` leaves.
     """
@@ -43,8 +42,8 @@ def available_memory() -> int:
 
 
 def memory_for(n_bytes: int) -> int:
-    """Return how much an estimate may take that needs so many bytes at most: anything if that is little."""
-    return sys.maxsize if n_bytes <= LITTLE else available_memory()
+    """Return the memory that an estimate of at most so many bytes may take; without a limit if that is little."""
+    return sys.maxsize if n_bytes <= UNCHECKED_BYTES else available_memory()
 
 
 class within_memory:  # noqa: N801 - used as a function; a generator would take longer than the fit of few columns
@@ -99,13 +98,13 @@ def thread_count(n_threads: int | None = None) -> int:
 
 
 @contextmanager
-def held_back() -> Iterator[None]:
-    """Let a signal that arrives inside the block take effect at its end; Python runs handlers in its main thread only.
+def defer_signals() -> Iterator[None]:
+    """Let a signal that arrives inside the block take effect at its end; Python handles signals in its main thread.
 
     Examples
     --------
     >>> try:
-    ...     with held_back():
+    ...     with defer_signals():
     ...         signal.raise_signal(signal.SIGINT)
     ...         done = True
     ... except KeyboardInterrupt:
@@ -115,16 +114,16 @@ def held_back() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    heard: list[int] = []
+    deferred: list[int] = []
     previous = {number: signal.getsignal(number) for number in SIGNALS}
     for number, handler in previous.items():
         if handler is not signal.SIG_IGN and handler is not None:  # None: not set from Python
-            signal.signal(number, lambda number, frame: heard.append(number))
+            signal.signal(number, lambda number, frame: deferred.append(number))
     try:
         yield
     finally:
         for number, handler in previous.items():
             if handler is not None:
                 signal.signal(number, handler)
-        if heard:
-            signal.raise_signal(heard[0])
+        if deferred:
+            signal.raise_signal(deferred[0])

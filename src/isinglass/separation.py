@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass.arrays import FloatArray
 from isinglass.data import read_binary, to_binary, weights_of
 from isinglass.errors import LimitError
-from isinglass.machine import held_back
+from isinglass.machine import defer_signals
 
 SEPARATION_SECONDS = 120.0  # the linear program over all pairs of 60 columns takes minutes
 
@@ -118,7 +118,7 @@ def solve_program(profit: FloatArray, cuts: Any) -> FloatArray:
 
     Raises LimitError where that takes longer than ``SEPARATION_SECONDS``; no other answer depends on time.
     """
-    with held_back():  # the extension modules of scipy turn an interrupt into an ImportError
+    with defer_signals():  # the extension modules of scipy turn an interrupt into an ImportError
         from scipy.optimize import linprog  # 0.2 s, and almost never needed
 
     limit = {"time_limit": SEPARATION_SECONDS}

@@ -40,9 +40,9 @@ ALWAYS_UNPACKED_BYTES, EXPANSION = 1 << 28, 25
 SHARED_CHARACTERS = 100
 """Longer parts without arrays are stored once."""
 DROPPABLE: Mapping[str, bool] = types.MappingProxyType({"droppable": True})
-"""Metadata of a dataclass field that takes its default in the file where its value cannot be stored."""
+"""Metadata of a dataclass field that is left out of the file where its value cannot be stored; it needs a default."""
 NOT_STORED: Mapping[str, bool] = types.MappingProxyType({"stored": False})
-"""Metadata of a dataclass field that is never written."""
+"""Metadata of a dataclass field that is never in the file; it needs a default."""
 _NOTHING = object()
 _FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
@@ -212,7 +212,6 @@ class _Writing:
         found = {}
         for field in fields(record):
             value, taken = vars(record).get(field.name, _NOTHING), self._n_taken
-            # A field of the base class that this one does not have, or one that is not for files.
             if value is _NOTHING or not field.metadata.get("stored", True):
                 continue
             tree = self._known.get(id(value))

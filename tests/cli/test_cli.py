@@ -185,7 +185,7 @@ def test_every_command_as_a_process(table, tmp_path):
     assert len(read_csv(covered["simulate"].stdout)) == 10
     assert len(read_csv(covered["predict"].stdout)) == 300
     assert covered["export"].stdout.encode() == (net / "edges.csv").read_bytes()
-    assert (tmp_path / "strength.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "centrality.png").read_bytes().startswith(b"\x89PNG")
     assert "<!DOCTYPE html>" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 

@@ -62,7 +62,7 @@ def test_a_truncated_file_is_one_clear_error(folder):
     whole = file.read_bytes()
     for length in {0, 1, 10, *range(30, len(whole), 97), len(whole) - 1}:
         file.write_bytes(whole[:length])
-        with pytest.raises(DataError, match=r"checkpoint must hold whole files of an earlier run; .*Remove this file"):
+        with pytest.raises(DataError, match=r"of the checkpoint cannot be read .*Remove it to compute"):
             Checkpoint(folder, DATA).get("a/0")
 
 
@@ -95,11 +95,11 @@ def test_pickles_are_never_loaded(folder):
 def test_foreign_folders_and_files_are_refused(tmp_path):
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "diary").write_text("precious")
-    with pytest.raises(DataError, match="an earlier run wrote, or an empty one"):
+    with pytest.raises(DataError, match="not the folder of a checkpoint"):
         Checkpoint(tmp_path / "notes", DATA)
     assert contents(tmp_path / "notes") == {"diary": b"precious"}
     np.savez(tmp_path / "old.npz", header=np.zeros(1))
-    with pytest.raises(DataError, match="must be a folder; got the file"):
+    with pytest.raises(DataError, match="A checkpoint is a folder"):
         Checkpoint(tmp_path / "old.npz", DATA)
     with pytest.raises(DataError, match="folder that exists"):
         Checkpoint(tmp_path / "nowhere" / "run", DATA)

@@ -514,7 +514,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, path, monkeypatch):
 
 
 def test_a_missing_folder_is_refused(tmp_path, path):
-    with pytest.raises(DataError, match="path must be a file in a folder that exists"):
+    with pytest.raises(DataError, match=r"is a folder|its folder does not exist"):
         write_report(path[5], tmp_path / "nowhere" / "report.html")
 
 

@@ -63,7 +63,7 @@ def table(n, p):
 
 def test_fault_07_a_table_too_large_for_the_memory_is_refused(monkeypatch):
     X = table(400, 120)
-    monkeypatch.setattr(machine, "LITTLE", 0)  # small tables are not asked about
+    monkeypatch.setattr(machine, "UNCHECKED_BYTES", 0)  # small tables are not asked about
     monkeypatch.setattr(machine, "available_memory", lambda: 10**6)
     with pytest.raises(LimitError, match=r"needs about 0\.00\d* GB .* and 0\.001 GB are free.*larger alpha"):
         ising_path(X, 3)
@@ -72,7 +72,7 @@ def test_fault_07_a_table_too_large_for_the_memory_is_refused(monkeypatch):
 def test_fault_07_a_dense_network_is_refused_and_a_sparse_one_is_not(monkeypatch):
     X = table(400, 120)
     room = _core.path_bytes(400, 120, 3000)
-    monkeypatch.setattr(machine, "LITTLE", 0)
+    monkeypatch.setattr(machine, "UNCHECKED_BYTES", 0)
     monkeypatch.setattr(machine, "available_memory", lambda: room)
     assert ising_path(X, [0.1]).converged.all()
     with pytest.raises(LimitError, match=r"pairs that may be edges"):
@@ -81,7 +81,7 @@ def test_fault_07_a_dense_network_is_refused_and_a_sparse_one_is_not(monkeypatch
 
 def test_pairs_of_a_table_in_parts_are_counted_before_they_are_taken(monkeypatch):
     X = table(60, 200)
-    monkeypatch.setattr(machine, "LITTLE", 0)
+    monkeypatch.setattr(machine, "UNCHECKED_BYTES", 0)
     monkeypatch.setattr(machine, "available_memory", lambda: 10**6)
     with pytest.raises(
         LimitError, match=r"gradients of 19900 pairs; they need about 0\.00\d* GB, and 0\.001 GB are free"

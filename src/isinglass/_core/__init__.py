@@ -16,6 +16,7 @@ from isinglass._core._native import (
     instruction_set,
     max_features,
     path_bytes,
+    stop_threads,
 )
 
 __all__ = [
@@ -34,4 +35,5 @@ __all__ = [
     "instruction_set",
     "max_features",
     "path_bytes",
+    "stop_threads",
 ]

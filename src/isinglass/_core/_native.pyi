@@ -33,6 +33,9 @@ class PairList:
 def path_bytes(n_distinct: int, n_features: int, n_pairs: int) -> int:
     """Return the peak memory of a joint path whose largest working set has so many pairs; the table not included."""
 
+def stop_threads(idents: list[int]) -> None:
+    """Let the kernels that these threads run end with KeyboardInterrupt, until another list is given."""
+
 def count_ones(
     X: NDArray[np.uint8], weights: NDArray[np.float64] | None
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]: ...

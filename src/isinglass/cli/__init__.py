@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from isinglass.cli.exits import EPILOG, listening, report_error
+from isinglass.cli.exits import EPILOG, report_error, report_signal, signals_noted
 from isinglass.version import __version__
 
 # Name -> what the list of commands says about it. The command is in the module of the same name, loaded when asked for.
@@ -56,14 +56,14 @@ class LazyGroup(click.Group):
         **extra: Any,
     ) -> Any:
         """Run the command; every way to end has its exit code."""
-        with listening(standalone_mode) as heard:
+        with signals_noted(standalone_mode) as noted:
             try:
                 code = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
                 sys.stdout.flush()  # a reader that went away is noticed here, not by the interpreter at exit
-            except Exception as error:
-                if heard:  # an interrupt, whatever it has become on its way here
+            except BaseException as error:
+                if not noted and not isinstance(error, Exception):
                     raise
-                code = report_error(error)
+                code = report_signal(noted[0]) if noted else report_error(error)
         if standalone_mode:
             sys.exit(code)
         return code

@@ -1,9 +1,7 @@
 """How commands end: exit codes, the one line that says what went wrong, and signals.
 
-Ctrl-C and SIGTERM end a command within half a second, whatever it is doing, and leave nothing half done. The way out is
-an exception. Kernels look for it several times a second, but a library in between may not return for seconds, or turn
-the exception into one of its own. So the signal is noted down, and a thread that hears of it from the system ends the
-process when the time for the orderly way out is over.
+Ctrl-C and SIGTERM raise an exception, which closes and removes what is open on its way out. Kernels look for signals
+several times a second; a call of another library ends first.
 """
 
 from __future__ import annotations
@@ -13,19 +11,17 @@ import shlex
 import signal
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from typing import Any, NoReturn
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import click
 
-from isinglass.atomic import remove_unfinished
 from isinglass.errors import ArgumentError, ConvergenceWarning, DataError, LimitError, SeparationError, Setting
-from isinglass.machine import SIGNALS, held_back
+from isinglass.machine import SIGNALS
 
 OTHER, USAGE, DATA, NOT_CONVERGED, LIMIT = 1, 2, 3, 4, 5
-INTERRUPTED, PIPE_CLOSED = 128 + 2, 128 + 13  # as a shell reports what a signal has ended
+PIPE_CLOSED = 128 + 13  # as a shell reports what a signal has ended
 
 EPILOG = """\b
 Exit codes:
@@ -45,9 +41,7 @@ CODES: dict[type[BaseException], int] = {
     LimitError: LIMIT,
     ImportError: OTHER,
 }
-GRACE = 0.25  # seconds for the orderly way out; the rest of the half second is for the system to take back the memory
 NOT_OPTIONS = {"X": "the table", "path": "the file"}
-_moving = threading.Lock()
 
 
 class Failure(click.ClickException):
@@ -62,8 +56,7 @@ class Failure(click.ClickException):
 def report_error(error: BaseException) -> int:
     """Print what went wrong on one line of stderr, and return the exit code."""
     if isinstance(error, click.Abort | KeyboardInterrupt):
-        click.echo("Interrupted.", err=True)
-        return INTERRUPTED
+        return report_signal(signal.SIGINT)
     shown = error if isinstance(error, click.ClickException) else Failure(error)
     shown.show()
     return shown.exit_code
@@ -148,82 +141,35 @@ def longest(names: list[str]) -> str:
     return max(names, key=len)
 
 
-class _Terminated(SystemExit):
-    """SIGTERM came: what is open is closed on the way out."""
-
-
 @contextmanager
-def undivided() -> Iterator[None]:
-    """Hold signals back for the moment in which old files and new ones would be side by side."""
-    with _moving, held_back():
-        yield
+def signals_noted(wanted: bool) -> Iterator[list[int]]:
+    """Let SIGINT and SIGTERM raise an exception inside the block, and yield the list in which they are noted.
 
-
-@contextmanager
-def listening(wanted: bool) -> Iterator[list[int]]:
-    """Let the first SIGINT or SIGTERM end the block, and with it the process; yield the list that notes it down.
-
-    What is ignored stays ignored, as SIGINT is in the background of a script. Only the main thread can listen.
+    An exception may turn into another one on its way, such as an ImportError; the list still tells what happened. What
+    is ignored stays ignored, as SIGINT is in the background of a script. Python handles signals in its main thread.
     """
-    heard: list[int] = []
+    noted: list[int] = []
     if not wanted or threading.current_thread() is not threading.main_thread():
-        yield heard
+        yield noted
         return
-    ended = False
 
-    def hear(number: int, frame: object) -> None:
-        heard.append(number)
-        if not ended and len(heard) == 1:
-            raise KeyboardInterrupt if number == signal.SIGINT else _Terminated
+    def note(number: int, frame: object) -> None:
+        noted.append(number)
+        raise KeyboardInterrupt if number == signal.SIGINT else SystemExit(128 + number)
 
     before = {number: signal.getsignal(number) for number in SIGNALS}
     for number, handler in before.items():
         if handler is not signal.SIG_IGN:
-            signal.signal(number, hear)
-    stop_watching = _watch_signals()
+            signal.signal(number, note)
     try:
-        try:
-            yield heard
-        finally:
-            ended = True
+        yield noted
     finally:
-        if heard:
-            _leave(heard[0])
-        stop_watching()
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        for number, handler in before.items():  # after a signal the process ends, and is not to be disturbed
+            signal.signal(number, signal.SIG_IGN if noted else handler)
 
 
-def _watch_signals() -> Callable[[], None]:
-    """Start the thread; return what ends it."""
-    if os.name != "posix":  # a console of Windows sends Ctrl-C only, and pipes cannot be told of it
-        return lambda: None
-    reader, writer = os.pipe()
-    os.set_blocking(writer, False)
-    before = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
-    threading.Thread(target=_watch, args=(reader,), daemon=True).start()
-
-    def stop() -> None:
-        signal.set_wakeup_fd(before)
-        os.close(writer)
-
-    return stop
-
-
-def _watch(reader: int) -> None:
-    while number := os.read(reader, 1):
-        if number[0] in SIGNALS:
-            time.sleep(GRACE)
-            _leave(number[0])
-    os.close(reader)
-
-
-def _leave(number: int) -> NoReturn:
-    """End the process as a signal does, without the interpreter: it would wait for kernels in other threads."""
-    with _moving:  # for good: whoever comes second waits here
-        remove_unfinished()
-        if number == signal.SIGINT:
-            shown = b"\x1b[?25h" if os.isatty(2) else b""  # a bar has hidden the cursor
-            with suppress(OSError):
-                os.write(2, shown + b"Interrupted.\n")
-        os._exit(128 + number)
+def report_signal(number: int) -> int:
+    """Say that the command was interrupted, and return the exit code that a shell knows the signal by."""
+    if number == signal.SIGINT:
+        click.echo("Interrupted.", err=True)
+    return 128 + number

@@ -10,7 +10,7 @@ from isinglass.cli.console import Console
 from isinglass.cli.descriptions import describe_table, shares_of
 from isinglass.cli.estimate import METHODS
 from isinglass.cli.reading import Reading, describe_coding, impute_holes
-from isinglass.errors import ArgumentError, DataError, setting
+from isinglass.errors import ArgumentError, DataError
 from isinglass.names import default_names
 
 if TYPE_CHECKING:
@@ -106,8 +106,8 @@ class Loaded:
         except DataError as error:
             if reading.said.get("columns") != self.model.names:
                 raise
-            if isinstance(error, ArgumentError) and error.argument == "columns":  # nobody said so: the model did
-                error = DataError(f"{setting('X')} must have the columns of the model; it has no {error.got}.")
+            if isinstance(error, ArgumentError) and error.argument == "columns":  # which the user did not name
+                error = DataError(f"The table has no column {error.got}, which the model has.")
             if table == "-":
                 raise error from None
             # Perhaps it has no names: then its columns must be those of the model, in the same order.
@@ -146,23 +146,23 @@ class Loaded:
         else:
             return
         remedy = "Read it with the options of the fit, such as --weights, --missing or --drop."
-        raise DataError(f"TABLE must be the table that MODEL was fitted to; {difference}. {remedy}")
+        raise DataError(f"This is not the table that the model was fitted to: {difference}. {remedy}")
 
     def _in_order(self, data: BinaryTable) -> BinaryTable:
         """Return the columns in the order of the model; a table without names must have it already."""
         names = self.model.names
         if data.names is None or data.names == names:
             if data.shape[1] != len(names):
-                raise DataError(f"The table must have the {len(names)} columns of the model; got {data.shape[1]}.")
+                raise DataError(f"The table has {data.shape[1]} columns, and the model has {len(names)}.")
             return data
         place = {name: k for k, name in enumerate(data.names)}
         absent = [name for name in names if name not in place]
         if absent:
             more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
-            raise DataError(f"The table must have the columns of the model; {absent[0]!r}{more} cannot be found in it.")
+            raise DataError(f"The table lacks columns of the model: {absent[0]!r}{more}.")
         if len(place) > len(names):
             other = next(name for name in data.names if name not in set(names))
-            raise DataError(f"The table must have no other columns than the model; got {other!r}. Use --drop.")
+            raise DataError(f"The table has a column that the model lacks: {other!r}. Leave it out with --drop.")
         order = [place[name] for name in names]
         filled, holes = (None if cells is None else cells[:, order] for cells in (data.filled, data.holes))
         return replace(data, X=data.X[:, order], names=tuple(names), filled=filled, holes=holes)

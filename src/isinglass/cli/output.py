@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from isinglass.atomic import folder_lock, open_plain, replacing, workshop, write_lines
+from isinglass.atomic import folder_lock, open_plain, replacing, temporary_directory, write_lines
 from isinglass.cli.console import Console, columns_text, format_seconds
-from isinglass.cli.exits import undivided
 from isinglass.cli.options import FORCE, Bundle, Option, command_line
 from isinglass.json_text import json_text
+from isinglass.machine import defer_signals
 from isinglass.version import __version__
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class OutputFolder:
         """
         beside = self.path if self.path.is_dir() else self.path.resolve().parent  # the same disk either way
         beside.mkdir(parents=True, exist_ok=True)
-        with workshop(beside) as here:
+        with temporary_directory(beside) as here:
             yield here
             written = {name: _digest(here / name) for name in self.names if (here / name).exists()}
             self._written = tuple(written)
@@ -94,7 +94,7 @@ class OutputFolder:
                 "files": written,
             }
             self.path.mkdir(exist_ok=True)
-            with folder_lock(self.path), undivided():
+            with folder_lock(self.path), defer_signals():
                 old = self._ours()  # once more: somebody else may have written there in the meantime
                 # Should this be the moment of a crash, old files and new ones are both ours to the next run.
                 self._write_record({**record, "replaced": old})

@@ -55,7 +55,7 @@ class Checkpoint:
         if not self.path.parent.is_dir():  # now rather than after the first hour
             raise ArgumentError("checkpoint", "must be in a folder that exists", str(self.path))
         if self.path.exists() and not self.path.is_dir():
-            raise DataError(f"checkpoint must be a folder; got the file {str(self.path)!r}. Name another place.")
+            raise DataError(f"A checkpoint is a folder, and {str(self.path)!r} is a file. Name another place.")
         self.path.mkdir(exist_ok=True)
         with folder_lock(self.path):
             remove_abandoned(self.path)
@@ -78,8 +78,8 @@ class Checkpoint:
             return {str(name): np.array(array) for name, array in task["result"].items()}
         except Exception as error:  # damaged bytes lead to errors of every kind
             raise DataError(
-                f"checkpoint must hold whole files of an earlier run; {str(place)!r} cannot be read ({error}). Remove "
-                "this file to compute the task again, or name another folder."
+                f"The file {str(place)!r} of the checkpoint cannot be read ({error}). Remove it to compute the task "
+                "again, or name another folder."
             ) from error
 
     def put(self, key: str, result: Mapping[str, NDArray[Any]]) -> None:
@@ -96,13 +96,13 @@ class Checkpoint:
             kind, version, stored = record["kind"], record["version"], dict(record["fingerprint"])
         except Exception as error:
             raise DataError(
-                f"checkpoint must be a folder that an earlier run wrote, or an empty one; {str(self.path)!r} has no "
-                f"{RECORD} that can be read ({error}). Name another folder."
+                f"{str(self.path)!r} is not the folder of a checkpoint: it has no {RECORD} that can be read ({error}). "
+                "Name an empty folder, or one that does not exist yet."
             ) from error
         if kind != KIND or version != VERSION:
             raise DataError(
-                f"checkpoint must be of this version of isinglass (layout {VERSION}); {str(self.path)!r} has layout "
-                f"{version!r}. Remove it to start again, or name another folder."
+                f"The checkpoint {str(self.path)!r} was written by another version of isinglass: it has layout "
+                f"{version!r}, and this one reads {VERSION}. Remove it to start again, or name another folder."
             )
         differing = [
             f"{name} ({_shown(stored.get(name))} there, {_shown(self.fingerprint.get(name))} here)"
@@ -111,6 +111,6 @@ class Checkpoint:
         ]
         if differing:
             raise DataError(
-                f"checkpoint must belong to the same data and settings; {str(self.path)!r} differs in "
+                f"The checkpoint {str(self.path)!r} is of other data or settings. It differs in "
                 f"{'; '.join(differing)}. Remove it to start again, or name another folder."
             )

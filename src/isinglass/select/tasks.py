@@ -7,6 +7,7 @@ when, how often or next to what. It returns a mapping, of names to arrays if the
 from __future__ import annotations
 
 import atexit
+import itertools
 import logging
 import sys
 import threading
@@ -18,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from isinglass import _core
 from isinglass.errors import IsinglassWarning, suppress_warnings, suppressed
 from isinglass.select.checkpoint import Checkpoint
 from isinglass.select.settings import Run
@@ -77,7 +79,7 @@ class _Outcome:
 
     number: int
     result: Any = None
-    error: Exception | None = None
+    error: BaseException | None = None
 
 
 class _WorkersLostError(Exception):
@@ -85,40 +87,65 @@ class _WorkersLostError(Exception):
 
 
 def _attempt(number: int, muted: tuple[type[IsinglassWarning], ...], function: Task, *arguments: Any) -> _Outcome:
-    with running, suppress_warnings(*muted):
+    with suppress_warnings(*muted):
         try:
             return _Outcome(number, result=function(*arguments))
         except Exception as error:
             return _Outcome(number, error=error)
 
 
-class _Running:
-    """The tasks that threads of this process are running, also after an interrupt has left them behind.
+def _attempt_apart(run: int, number: int, *task: Any) -> _Outcome:
+    """Run a task of a parallel run, perhaps in another thread."""
+    try:
+        with running.task(run):
+            return _attempt(number, *task)
+    except KeyboardInterrupt as error:
+        if threading.current_thread() is threading.main_thread():
+            raise
+        return _Outcome(number, error=error)
 
-    An interrupt returns at once, but a kernel cannot be stopped; if the interpreter shut down under one, the process
-    would abort when that kernel asks for the interpreter lock again. So the exit waits for those still running.
+
+class _Running:
+    """The threads of this process that run tasks, each with the number of its run.
+
+    Python raises KeyboardInterrupt in its main thread alone, and kernels of other threads would go on. They are told to
+    stop, and waited for: an interpreter that ends while a kernel runs aborts the process.
     """
 
     def __init__(self) -> None:
-        self._number, self._changed = 0, threading.Condition()
-        atexit.register(self.wait)
+        self._threads: list[tuple[int, int]] = []  # run, thread
+        self._stopped: set[int] = set()
+        self._changed = threading.Condition()
+        atexit.register(self.stop)
 
-    def __enter__(self) -> None:
+    @contextmanager
+    def task(self, run: int) -> Iterator[None]:
+        """Note that this thread works for a run inside the block."""
+        entry = run, threading.get_ident()
         with self._changed:
-            self._number += 1
+            if run in self._stopped:
+                raise KeyboardInterrupt
+            self._threads.append(entry)
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._threads.remove(entry)
+                self._changed.notify_all()
 
-    def __exit__(self, *exception: object) -> None:
+    def stop(self, *runs: int) -> None:
+        """Interrupt the tasks of some runs, or of all, in other threads; return when they have ended."""
+        here = threading.get_ident()
         with self._changed:
-            self._number -= 1
-            self._changed.notify_all()
-
-    def wait(self) -> None:
-        """Return when nothing is running."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._number == 0)
+            self._stopped.update(runs or (run for run, _ in self._threads))
+            while others := [thread for run, thread in self._threads if run in self._stopped and thread != here]:
+                _core.stop_threads(others)
+                self._changed.wait(0.1)
+            _core.stop_threads([])
 
 
 running = _Running()
+_run_numbers = itertools.count()
 
 
 def _run_missing(
@@ -160,18 +187,22 @@ def _submit(function: Task, arguments: Mapping[int, tuple[Any, ...]], n_jobs: in
         except ValueError:
             continue
     outcomes: Iterator[Any] = iter(())
+    run, done = next(_run_numbers), False
     try:
-        attempt = joblib.delayed(_attempt)
-        outcomes = iter(parallel(attempt(k, suppressed(), function, *task) for k, task in arguments.items()))
+        attempt = joblib.delayed(_attempt_apart)
+        outcomes = iter(parallel(attempt(run, k, suppressed(), function, *task) for k, task in arguments.items()))
         for outcome in outcomes:
             if not isinstance(outcome, _Outcome):  # Dask hands out the cancellation of a task as its result
                 raise _WorkersLostError from RuntimeError(f"a task ended without a result: {outcome!r}")
             yield outcome
+        done = True
     except (_WorkersLostError, GeneratorExit, KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # asyncio's CancelledError is no Exception
         raise _WorkersLostError from error
     finally:
+        if not done:
+            running.stop(run)
         if hasattr(outcomes, "close"):
             outcomes.close()
 

@@ -72,10 +72,16 @@ auto gradient(Problem& problem, const PairArray& array) {
     return give(unlocked([&] { return problem.solver().gradient(pairs); }));
 }
 
-// Runs Python's signal handlers; true if one of them raised, which leaves the exception pending.
+// Threads that end at their next look for signals, which Python handles in its main thread alone.
+std::vector<unsigned long> stopping;  // under the interpreter lock
+
+// Runs Python's signal handlers; true if one of them raised or this thread is to stop: an exception is then pending.
 bool is_interrupted() {
     nb::gil_scoped_acquire acquire;
-    return PyErr_CheckSignals() != 0;
+    if (PyErr_CheckSignals() != 0) return true;
+    if (std::find(stopping.begin(), stopping.end(), PyThread_get_thread_ident()) == stopping.end()) return false;
+    PyErr_SetNone(PyExc_KeyboardInterrupt);
+    return true;
 }
 
 // Adds rows of 0 and 1 to the sums of their columns: several rows side by side, as long as bytes can hold their sums.
@@ -138,6 +144,7 @@ NB_MODULE(_native, m) {
         }
     });
     m.def("path_bytes", &path_bytes, nb::arg("n_distinct"), nb::arg("n_features"), nb::arg("n_pairs"));
+    m.def("stop_threads", [](std::vector<unsigned long> idents) { stopping = std::move(idents); }, nb::arg("idents"));
     m.def("count_ones", &count_ones, nb::arg("X"), nb::arg("weights").none());
     bind_nodewise(m);
     bind_glm(m);
