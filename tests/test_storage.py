@@ -239,6 +239,7 @@ VALUES = [
     ((0, 1),) * 4,
     ((0, 1), (0.0, 1.0), (False, True)),
     (np.zeros(2), [np.zeros(2)]) * 3,
+    ([np.arange(2.0)],) * 3,
     {"Yes": 1, None: 0, 1.5: (0, None)},
     math.inf,
     -math.inf,

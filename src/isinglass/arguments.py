@@ -1,4 +1,4 @@
-"""Checks of plain numbers, with one grammar for their messages, and one reading of ``random_state``."""
+"""Checks of arguments that are plain numbers, and what ``random_state`` may be."""
 
 from __future__ import annotations
 
@@ -67,8 +67,7 @@ def as_generator(random_state: RandomSource) -> Generator:
 def spawn_seeds(random_state: RandomSource, n_tasks: int) -> list[SeedSequence]:
     """Return one independent seed per task; seed k does not depend on how many there are.
 
-    The root is drawn rather than spawned: the children of a SeedSequence belong to its owner, who may have
-    given them to somebody else.
+    The root is drawn rather than spawned: the owner of a SeedSequence may use its children for something else.
     """
     root = SeedSequence(as_generator(random_state).integers(0, 2**32, size=4, dtype=np.uint32).tolist())
     return root.spawn(n_tasks)

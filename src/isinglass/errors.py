@@ -1,7 +1,7 @@
-"""Exceptions and warnings: one base each, and messages that know which of their words are parameters.
+"""Exceptions and warnings, and how their messages mention parameters.
 
-``setting("missing", "zero")`` puts a parameter into a message. Python readers see ``missing="zero"``; the command line
-spells the same mention ``--missing zero``.
+``setting("missing", "zero")`` puts a parameter into a message: Python prints ``missing="zero"``, and the command line
+``--missing zero``.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ def available_memory() -> int:
 
 
 def memory_for(n_bytes: int) -> int:
-    """Return the memory that an estimate of at most so many bytes may take; without a limit if that is little."""
+    """Return the memory that work of at most ``n_bytes`` may take; without a limit if that is little."""
     return sys.maxsize if n_bytes <= UNCHECKED_BYTES else available_memory()
 
 

@@ -68,13 +68,12 @@ def default_limit(size: int, limit: int) -> int:
 
 
 def read_array(stream: IO[bytes], size: int) -> NDArray[Any]:
-    """Read an ``.npy`` file of so many bytes, of numbers or text; its shape is compared with its size first."""
+    """Read an ``.npy`` file of numbers or text; its shape is compared with the size of the file first."""
     version = npy.read_magic(stream)
     if version not in ((1, 0), (2, 0)):
         raise DamagedError("it has structured arrays, or is of a later version of NumPy")
-    shape, fortran_order, dtype = (npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0)(
-        stream
-    )
+    read_head = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+    shape, fortran_order, dtype = read_head(stream)
     if dtype.kind not in "biufcSUMm" or dtype.itemsize == 0:
         raise DamagedError(f"it holds an array of type {dtype}, not of numbers or text")
     if math.prod(shape) * dtype.itemsize != size - stream.tell():
@@ -89,7 +88,7 @@ def read_array(stream: IO[bytes], size: int) -> NDArray[Any]:
 
 
 def read_arrays(stream: IO[bytes], max_bytes: int, max_members: int = MAX_MEMBERS) -> dict[str, NDArray[Any]]:
-    """Read the arrays of an ``.npz`` file, which together take at most so many bytes; other members are left alone."""
+    """Read the arrays of an ``.npz`` file that unpacks to at most ``max_bytes``; other members are left alone."""
     archive = zipfile.ZipFile(stream)
     members = archive.infolist()
     if len(members) > max_members or len({member.filename for member in members}) < len(members):
@@ -191,9 +190,10 @@ class _Writing:
             shapes = self.tree(np.array([value.shape for value in values], dtype=np.int64), where)
             names = [self._take(value, where) for value in values]
             return {"arrays": [shapes, names[0]]}
-        trees, taken = [self.tree(value, where) for value in values[:1]], self._n_taken
-        for value in values[1:]:
-            again = value is values[0] and taken == self._n_taken  # quick: most columns of a table are alike
+        trees: list[Any] = []
+        taken = self._n_taken
+        for value in values:
+            again = trees and value is values[0] and taken == self._n_taken  # quick: most columns of a table are alike
             trees.append(trees[0] if again else self.tree(value, where))
         if len(trees) > 2 and taken == self._n_taken:
             text = json_text(trees[0])

@@ -92,7 +92,7 @@ class Console:
         self._start = time.perf_counter()
 
     def write(self, text: str) -> None:
-        """Write text to stdout as UTF-8, whatever the locale."""
+        """Write text to stdout as UTF-8 in every locale."""
         rest = text.encode("utf-8", errors="backslashreplace")
         while rest:  # with PYTHONUNBUFFERED this is the bare pipe, which may take only a part
             rest = rest[sys.stdout.buffer.write(rest) :]
@@ -104,7 +104,7 @@ class Console:
 
     @cached_property
     def stderr(self) -> RichConsole:
-        """The rich console on stderr; it knows NO_COLOR and whether anybody is watching."""
+        """The rich console on stderr; it knows NO_COLOR and whether it is a terminal."""
         from rich.console import Console as RichConsole
 
         return RichConsole(stderr=True, highlight=False, markup=False, soft_wrap=True)
@@ -129,7 +129,7 @@ class Console:
 
     @property
     def progress_wanted(self) -> bool | None:
-        """What the ``progress`` argument of long runs should be: never if quiet, else if somebody is watching."""
+        """What the ``progress`` argument of long runs should be: never if quiet, else in a terminal."""
         return False if self.quiet else None
 
     @contextmanager

@@ -95,7 +95,7 @@ class OutputFolder:
             }
             self.path.mkdir(exist_ok=True)
             with folder_lock(self.path), defer_signals():
-                old = self._ours()  # once more: somebody else may have written there in the meantime
+                old = self._ours()  # once more: another process may have written there in the meantime
                 # Should this be the moment of a crash, old files and new ones are both ours to the next run.
                 self._write_record({**record, "replaced": old})
                 for name in written:
@@ -232,7 +232,7 @@ def read_record(folder: Path) -> Record:
         summary = {str(name): str(value) for name, value in dict(record.get("summary", {})).items()}
         return Record(str(record["command"]), summary, files)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return Record()  # not ours, whatever it is
+        return Record()  # not ours
 
 
 def require_matplotlib() -> None:

@@ -1,7 +1,7 @@
-"""Independent tasks on all cores or on a cluster, by joblib alone, with progress and a file to resume from.
+"""Independent tasks on all cores or on a cluster, by joblib, with progress and a folder to resume from.
 
-A task is a pure function of its arguments, usually the table and a seed: its result does not depend on who runs it,
-when, how often or next to what. It returns a mapping, of names to arrays if there is a checkpoint to store them in.
+A task is a pure function of its arguments, usually the table and a seed: its result does not depend on where, when or
+how often it runs. It returns a mapping, of names to arrays if there is a checkpoint to store them in.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _is_serial(n_jobs: int | None) -> bool:
 
 @dataclass(frozen=True)
 class _Outcome:
-    """What a task did: its result or its exception. Whatever else comes back is the fault of the worker."""
+    """The result of a task, or its exception; anything else that comes back is an error of the worker."""
 
     number: int
     result: Any = None
@@ -220,7 +220,7 @@ def _as_arrays(result: Any) -> dict[str, NDArray[Any]]:
 
 @contextmanager
 def _progress_bar(description: str, total: int, progress: bool | None) -> Iterator[Callable[[int], None]]:
-    """Yield a function that moves the bar on; it does nothing unless somebody is watching."""
+    """Yield a function that moves the bar on; it does nothing unless stderr is a terminal."""
     if not (sys.stderr.isatty() if progress is None else progress):
         yield lambda steps: None
         return
