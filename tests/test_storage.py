@@ -38,6 +38,7 @@ from isinglass import (
 from isinglass.errors import DataError, LimitError
 from isinglass.select import Fixed, Method
 from isinglass.storage import DROPPABLE, NOT_STORED, NotStorableError, read_record, write_record
+from isinglass.variables import Variables
 
 MODEL = simulate.grid_network(2, 3, couplings="mixed", strength=1.5, fields="balanced", random_state=4)
 X = simulate.exact_sample(MODEL, 400, random_state=0)
@@ -220,11 +221,11 @@ def test_categories_that_are_intervals_come_back(cut, tmp_path):
 
 
 def test_categories_that_are_tuples_come_back(tmp_path):
-    frame = pd.DataFrame({"a": pd.Series([("x", 1), ("y", 2), ("z", 3)] * 10, dtype="category"), "b": [0, 1] * 15})
-    net = IsingLasso().fit(frame)
-    again = round_trip(net, tmp_path)
-    assert same(again, stored(net.fit_))
-    assert again.network.categories[0] == (("x", 1), ("y", 2), ("z", 3))
+    variables = Variables.of([[("x", 1), ("y", 2), ("z", 3)], 2], ["nominal", "binary"])
+    network = Network([0.5, 1.0, -1.0], [[0, 1]], variables=variables, parameters=[[[1], [0], [-1]]])
+    again = round_trip(network, tmp_path)
+    assert again == network
+    assert again.categories[0] == (("x", 1), ("y", 2), ("z", 3))
 
 
 VALUES = [
