@@ -16,20 +16,16 @@ import stat
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from os import PathLike
 from pathlib import Path
 from typing import IO, Protocol, TypeAlias, runtime_checkable
 
 from isinglass.errors import DataError
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
+from isinglass.machine import HAS_LOCKS, lock, locked
 
 _TEMPORARY = re.compile(r"\.isinglass-[0-9a-f]{16}\.(tmp|part)")
-_YOUNG = 60.0 if fcntl else 86400.0
+_YOUNG = 60.0 if HAS_LOCKS else 86400.0
 """Seconds in which a temporary without a lock is left alone: it may have been made a moment ago, or elsewhere."""
 
 _seen: set[Path] = set()
@@ -87,11 +83,11 @@ def replacing(target: Path) -> Iterator[IO[bytes]]:
     """
     with _temporary(target.parent, "tmp") as temporary, temporary.open("xb") as file:
         try:
-            _lock(file.fileno())
+            lock(file.fileno(), wait=False)
             yield file
             file.flush()
             os.fsync(file.fileno())
-            if fcntl is None:  # Windows renames no open file
+            if os.name == "nt":  # which renames no open file
                 file.close()
             temporary.replace(target)
         except BaseException:
@@ -137,18 +133,9 @@ def _temporary(folder: Path, kind: str) -> Iterator[Path]:
         raise OSError(error.errno, error.strerror, named) from error
 
 
-@contextmanager
-def folder_lock(folder: Path) -> Iterator[None]:
-    """Wait until no other process or thread holds the lock of a folder, and hold it (nothing happens on Windows)."""
-    if fcntl is None:
-        yield
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
+def folder_lock(folder: Path) -> AbstractContextManager[None]:
+    """Wait until no other process or thread holds the lock of a folder, and hold it inside the block."""
+    return locked(folder.resolve(), wait=True)
 
 
 def remove_abandoned(folder: Path) -> None:
@@ -170,18 +157,8 @@ def _remove_if_abandoned(entry: os.DirEntry[str]) -> None:
         return
     if time.time() - entry.stat(follow_symlinks=False).st_mtime < _YOUNG:
         return
-    if fcntl is not None:
-        handle = os.open(entry.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        try:
-            _lock(handle)  # an error if its maker is alive
-        finally:
-            os.close(handle)
-    if is_folder:
-        shutil.rmtree(entry.path)
-    else:
-        Path(entry.path).unlink()
-
-
-def _lock(handle: int) -> None:
-    if fcntl is not None:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    with locked(entry.path, wait=False):  # an error if its maker is alive
+        if is_folder:
+            shutil.rmtree(entry.path)
+        else:
+            Path(entry.path).unlink()

@@ -13,9 +13,12 @@ from pathlib import Path
 from isinglass.errors import DataError, LimitError, setting
 
 try:
+    import fcntl
     import resource
 except ImportError:  # Windows
-    resource = None  # type: ignore[assignment]
+    fcntl = resource = None  # type: ignore[assignment]
+
+HAS_LOCKS = fcntl is not None
 
 UNCHECKED_BYTES = 50_000_000
 """Below this size, skip the check of free memory; it costs as much as a small fit."""
@@ -95,6 +98,29 @@ def thread_count(n_threads: int | None = None) -> int:
     if check_count("n_threads", n_threads, most=None) > MAX_THREADS:
         raise DataError(f"n_threads must be at most {MAX_THREADS}; got {n_threads}. More than the cores is no faster.")
     return int(n_threads)
+
+
+def lock(handle: int, *, wait: bool) -> None:
+    """Lock an open file or folder until it is closed; without ``wait``, an OSError if another process holds the lock.
+
+    Nothing happens on a system without such locks; so below.
+    """
+    if HAS_LOCKS:
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+
+
+@contextmanager
+def locked(path: str | Path, *, wait: bool) -> Iterator[None]:
+    """Hold the lock of a file or folder, which is not a link, inside the block."""
+    if not HAS_LOCKS:
+        yield
+        return
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        lock(handle, wait=wait)
+        yield
+    finally:
+        os.close(handle)
 
 
 @contextmanager
