@@ -25,8 +25,8 @@ from isinglass.errors import DataError
 from isinglass.machine import HAS_LOCKS, lock, locked
 
 _TEMPORARY = re.compile(r"\.isinglass-[0-9a-f]{16}\.(tmp|part)")
-_YOUNG = 60.0 if HAS_LOCKS else 86400.0
-"""Seconds in which a temporary without a lock is left alone: it may have been made a moment ago, or elsewhere."""
+_YOUNG_SECONDS = 60.0 if HAS_LOCKS else 86400.0
+"""A temporary without a lock is left alone for this time: it may have been made a moment ago, or elsewhere."""
 
 _seen: set[Path] = set()
 
@@ -155,7 +155,7 @@ def _remove_if_abandoned(entry: os.DirEntry[str]) -> None:
     is_folder = entry.is_dir(follow_symlinks=False)
     if not (is_folder or entry.is_file(follow_symlinks=False)):
         return
-    if time.time() - entry.stat(follow_symlinks=False).st_mtime < _YOUNG:
+    if time.time() - entry.stat(follow_symlinks=False).st_mtime < _YOUNG_SECONDS:
         return
     with locked(entry.path, wait=False):  # an error if its maker is alive
         if is_folder:

@@ -117,7 +117,7 @@ def watch(monkeypatch) -> Terminal:
 
 def test_progress_appears_once_patience_is_over(monkeypatch):
     terminal = watch(monkeypatch)
-    monkeypatch.setattr(console_module, "PATIENCE", 0.05)
+    monkeypatch.setattr(console_module, "DELAY_SECONDS", 0.05)
     with Console().progress("Working", total=3) as advance:
         advance()
         time.sleep(0.3)
@@ -141,7 +141,7 @@ def interrupt(seconds: float = 0.0) -> None:
 
 def test_progress_is_gone_after_an_error(monkeypatch):
     terminal = watch(monkeypatch)
-    monkeypatch.setattr(console_module, "PATIENCE", 0.01)
+    monkeypatch.setattr(console_module, "DELAY_SECONDS", 0.01)
     with pytest.raises(KeyboardInterrupt), Console().progress("Working"):
         interrupt(0.1)
     assert terminal.getvalue().endswith("\x1b[2K")  # the line of the bar is erased
@@ -149,7 +149,7 @@ def test_progress_is_gone_after_an_error(monkeypatch):
 
 def test_quiet_means_no_progress(monkeypatch):
     terminal = watch(monkeypatch)
-    monkeypatch.setattr(console_module, "PATIENCE", 0.01)
+    monkeypatch.setattr(console_module, "DELAY_SECONDS", 0.01)
     with Console(quiet=1).progress("Working"):
         time.sleep(0.05)
     assert terminal.getvalue() == ""

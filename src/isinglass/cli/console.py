@@ -22,7 +22,7 @@ from isinglass.version import __version__
 if TYPE_CHECKING:
     from rich.console import Console as RichConsole
 
-PATIENCE = 1.0  # seconds before a bar is shown
+DELAY_SECONDS = 1.0  # before a bar is shown
 
 
 def rows_of(columns: Mapping[str, Iterable[Any]]) -> Iterator[tuple[Any, ...]]:
@@ -144,7 +144,7 @@ class Console:
         columns = (TextColumn("{task.description}"), BarColumn(), *counts, TimeElapsedColumn())
         bar = Progress(*columns, console=self.stderr, transient=True)
         task = bar.add_task(description, total=total)
-        timer = threading.Timer(PATIENCE, bar.start)
+        timer = threading.Timer(DELAY_SECONDS, bar.start)
         timer.daemon = True
         timer.start()
         try:

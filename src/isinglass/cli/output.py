@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 RECORD = "run.json"
 """The file in an output folder that says what wrote it, and the SHA-256 of every file it wrote."""
 SCHEMA = "isinglass/run/2"
-LONGEST_RECORD = 1 << 20
+MAX_RECORD_BYTES = 1 << 20
 # Metadata of figures that would differ from run to run, or from version to version.
 METADATA = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None, "Producer": None}}
 
@@ -222,7 +222,7 @@ def read_record(folder: Path) -> Record:
     place = folder / RECORD
     try:
         with open_plain(place) as file:
-            record = json.loads(file.read(LONGEST_RECORD))
+            record = json.loads(file.read(MAX_RECORD_BYTES))
         if record["schema"] != SCHEMA:
             return Record()
         files: dict[str, set[str]] = {}

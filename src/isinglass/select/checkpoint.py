@@ -26,7 +26,7 @@ from isinglass.storage import read_record, write_record
 
 KIND, TASK_KIND, VERSION = "isinglass checkpoint", "isinglass task", 3
 RECORD = "checkpoint.json"
-LONGEST_RECORD, LARGEST_TASK = 1 << 24, 1 << 33
+MAX_RECORD_BYTES, MAX_TASK_BYTES = 1 << 24, 1 << 33
 
 
 def _shown(description: object) -> str:
@@ -72,7 +72,7 @@ class Checkpoint:
             return None
         try:
             with open_plain(place) as file:
-                task = read_record(file, TASK_KIND, VERSION, LARGEST_TASK)
+                task = read_record(file, TASK_KIND, VERSION, MAX_TASK_BYTES)
             if task["key"] != key:
                 raise ValueError("it is of another task")
             return {str(name): np.array(array) for name, array in task["result"].items()}
@@ -92,7 +92,7 @@ class Checkpoint:
     def _refuse_other(self) -> None:
         try:
             with open_plain(self.path / RECORD) as file:
-                record = json.loads(file.read(LONGEST_RECORD))
+                record = json.loads(file.read(MAX_RECORD_BYTES))
             kind, version, stored = record["kind"], record["version"], dict(record["fingerprint"])
         except Exception as error:
             raise DataError(
