@@ -14,7 +14,7 @@ import argparse
 
 import numpy as np
 
-from isinglass import bootstrap, ising_path, read_binary, refit, simulate
+from isinglass import as_table, bootstrap, ising_path, refit, simulate
 from isinglass.select.task import penalty_on
 
 MODEL = simulate.chain_network(6, strength=1.0, fields="balanced")
@@ -27,14 +27,14 @@ def draw(kind: str, seed: int):
     rng = np.random.default_rng([seed, 1])
     X = simulate.exact_sample(MODEL, 3 * N_ROWS if kind == "informative" else N_ROWS, random_state=seed)
     if kind == "sampling":
-        return read_binary(X, weight_kind="sampling"), rng.exponential(size=N_ROWS)
+        return as_table(X, weight_kind="sampling"), rng.exponential(size=N_ROWS)
     if kind == "informative":  # rows with two ones side by side are drawn with a quarter of the probability
         chance = np.where(X[:, 0] & X[:, 1], 0.2, 0.8)
         drawn = rng.random(len(X)) < chance
-        return read_binary(X[drawn], weight_kind="sampling"), 1.0 / chance[drawn]
+        return as_table(X[drawn], weight_kind="sampling"), 1.0 / chance[drawn]
     if kind == "counts":
         cells, counts = np.unique(X, axis=0, return_counts=True)
-        return read_binary(cells, weight_kind="counts"), counts
+        return as_table(cells, weight_kind="counts"), counts
     return X, None
 
 

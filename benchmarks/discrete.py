@@ -14,9 +14,9 @@ import argparse
 import time
 
 import numpy as np
+from networks import make_table
 
 from isinglass import Network, simulate
-from isinglass.data import CategoryTable
 from isinglass.evaluate.metrics import f1_score
 from isinglass.select import Method
 
@@ -40,7 +40,7 @@ def measure(truth, kind, n_rows, seed):
         for k, n in enumerate((n_rows, 4000))
     )
     start = time.process_time()
-    found = Method().choose(CategoryTable(rows.codes, kind, categories=rows.categories)).solution
+    found = Method().choose(make_table(rows.codes, kind, categories=rows.categories)).solution
     seconds = time.process_time() - start
     counts = [np.bincount(column, minlength=CATEGORIES) + 0.5 for column in rows.codes.T]
     alone = sum(np.log(count / count.sum())[fresh.codes[:, s]] for s, count in enumerate(counts)).mean()

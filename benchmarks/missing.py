@@ -23,16 +23,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from networks import make_table
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from isinglass import BinaryTable, Fixed, Method, bootstrap, compare_groups, impute, ising_path, simulate
+from isinglass import Fixed, Method, Table, bootstrap, compare_groups, impute, ising_path, simulate
 from isinglass.network import Network
 from isinglass.results import Solution
 from isinglass.select import ImputationSettings
 from isinglass.select.pooling import pool
 
-Table = NDArray[np.uint8]
+Cells = NDArray[np.uint8]
 Mask = NDArray[np.bool_]
 
 SHARE = 0.2
@@ -148,11 +149,11 @@ def study_groups(draw: int, p: int = 5, n: int = 100) -> Iterator[dict[str, Any]
     options: dict[str, Any] = {"n_permutations": 19, "random_state": draw, "n_jobs": 1, "progress": False}
     for name, shares in (("30 % missing", (0.3, 0.3)), ("10 % and 50 % missing", (0.1, 0.5))):
         gone = chance < np.repeat(shares, n)[:, None]
-        found = compare_groups(BinaryTable(X, holes=gone), groups, 0.03, **options)
+        found = compare_groups(make_table(X, holes=gone), groups, 0.03, **options)
         yield {"draw": draw, "groups": name, "p": found.p_structure}
     gone = chance < 0.3
     gone[gone.all(axis=1), 0] = False
-    parts = [BinaryTable(X[groups == k], holes=gone[groups == k]) for k in (0, 1)]
+    parts = [make_table(X[groups == k], holes=gone[groups == k]) for k in (0, 1)]
     whole = np.vstack([next(impute(part, n_imputations=1).tables()).X for part in parts])
     found = compare_groups(whole, groups, 0.03, **options)
     yield {"draw": draw, "groups": "30 %, each group by itself", "p": found.p_structure}

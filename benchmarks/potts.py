@@ -16,9 +16,10 @@ import resource
 import time
 
 import numpy as np
+from networks import make_table
 from numpy.typing import NDArray
 
-from isinglass import CategoryTable, Network, Variables, ising_path
+from isinglass import Network, Variables, ising_path
 from isinglass.network import all_pairs
 from isinglass.simulate.completions import Completions
 
@@ -57,7 +58,7 @@ def main() -> None:
     asked = parser.parse_args()
     model = plant(asked.columns, asked.letters, asked.contacts, asked.strength, 1)
     X = draw(model, asked.rows, 2)
-    table = CategoryTable(X, "nominal", categories=[range(asked.letters)] * asked.columns)
+    table = make_table(X, "nominal", categories=[range(asked.letters)] * asked.columns)
     start = time.perf_counter()
     path = ising_path(table, asked.alphas, alpha_min_ratio=asked.ratio)
     seconds = time.perf_counter() - start

@@ -4,8 +4,8 @@ from dataclasses import fields
 
 import numpy as np
 
+from isinglass import as_table
 from isinglass.select import EBIC, CrossValidation, Fixed, Method, PathSettings, Run, StARS, TwoStage
-from isinglass.select.tables import as_table, counted
 from isinglass.select.task import Task
 
 
@@ -27,7 +27,7 @@ def choose(selector, X, *, sample_weight=None, groups=None, paths=None, **option
     table = as_table(X, sample_weight)
     if paths is not None:
         labels = None if groups is None else np.asarray(groups)
-        return method.selector.choose(Task(counted(table), paths, labels, run))
+        return method.selector.choose(Task(table.counted(), paths, labels, run))
     return method.choose(table, groups=groups, run=run)
 
 
@@ -50,7 +50,7 @@ def fixed(X, alpha, **options):
 def stars(X, *, sample_weight=None, paths=None, **options):
     """Return the stability alone, without the path of the whole table."""
     method = method_of(StARS, options)
-    table = counted(as_table(X, sample_weight))
+    table = as_table(X, sample_weight).counted()
     return method.selector.stability(Task(table, paths or method.paths, run=Run(**options)))
 
 

@@ -1,8 +1,9 @@
-"""Networks written down category by category, for tests."""
+"""Networks and tables written down category by category, for tests."""
 
 import numpy as np
 
-from isinglass import Network, Variables
+from isinglass import Network, Table, Variables
+from isinglass.data.levels import check_scores
 
 
 def make_network(category_fields, scores, edge_index, edge_values=None, names=None, *, categories=None, blocks=None):
@@ -27,3 +28,22 @@ def scores_of(network):
 def log_probabilities(network, X):
     """Return log P(x_s = k | the rest) of every node: one array (rows, categories) each."""
     return [logs.T for logs in network.variables.split(network.log_conditionals(X))]
+
+
+def from_lowest(scores):
+    """Return scores as a table that was read has them: from the lowest on."""
+    return scores if scores is None or len(set(scores)) < len(scores) else check_scores(scores, len(scores), "a column")
+
+
+def make_table(codes, kinds="binary", scores=None, categories=None, names=None, **known):
+    """Return a table of category numbers; a column has the categories that occur unless it is said how many it has."""
+    codes = np.asarray(codes, dtype=np.uint8)
+    p = codes.shape[1]
+    most = [max(top + 1, 2) for top in codes.max(axis=0).tolist()]
+    points = [None] * p if scores is None else [from_lowest(score) for score in scores]
+    given = [None] * p if categories is None else list(categories)
+    sizes = [
+        values if values is not None else max(q, 0 if score is None else len(score))
+        for values, q, score in zip(given, most, points, strict=True)
+    ]
+    return Table(codes, Variables.of(sizes, kinds, points, names), **known)

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from choices import cross_validate, stars, two_stage
 
-from isinglass import bootstrap, compare_groups, ising_path, nodewise_ebic, stars, two_stage
+from isinglass import bootstrap, compare_groups, ising_path, nodewise_ebic
 from isinglass.arguments import as_generator, check_count, check_positive, spawn_seeds
 from isinglass.errors import DataError
-from isinglass.select import cross_validate
 
 
 @pytest.mark.parametrize("value", [1, np.int64(1), np.uint8(1)])

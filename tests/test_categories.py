@@ -4,10 +4,10 @@ from itertools import product
 
 import numpy as np
 import pytest
-from networks import log_probabilities, make_network
+from networks import log_probabilities, make_network, make_table
 from reference_discrete import Discrete
 
-from isinglass import CategoryTable, Network, ising_path
+from isinglass import Network, ising_path
 from isinglass.errors import DataError
 from isinglass.variables import corners
 
@@ -118,7 +118,7 @@ def test_bad_networks(changed, message):
 def test_a_path_keeps_what_categories_are_called():
     rng = np.random.default_rng(0)
     codes = np.column_stack([rng.integers(0, q, 60) for q in (3, 2)]).astype(np.uint8)
-    table = CategoryTable(codes, "ordinal", categories=[("low", "mid", "high"), ("no", "yes")], names=("a", "b"))
+    table = make_table(codes, "ordinal", categories=[("low", "mid", "high"), ("no", "yes")], names=("a", "b"))
     path = ising_path(table, 3)
     assert path[0].network.categories == (("low", "mid", "high"), ("no", "yes"))
     assert path[0].network.kinds == ("ordinal", "binary")
@@ -126,7 +126,7 @@ def test_a_path_keeps_what_categories_are_called():
     same = ising_path(codes, 3, kinds="ordinal")
     assert path[-1].edge_values.tobytes() == same[-1].edge_values.tobytes()
     weight = rng.integers(1, 4, 60).astype(float)
-    weighted = ising_path(CategoryTable(codes, "ordinal", sample_weight=weight), path.alphas)
+    weighted = ising_path(make_table(codes, "ordinal", sample_weight=weight), path.alphas)
     expected = ising_path(table[np.repeat(np.arange(60), weight.astype(int))], path.alphas)
     np.testing.assert_allclose(weighted[-1].couplings, expected[-1].couplings, atol=1e-6)
     with pytest.raises(DataError, match="has its"):

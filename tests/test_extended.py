@@ -5,10 +5,9 @@ import itertools
 import extended
 import numpy as np
 import pytest
+from networks import make_table
 from oracles import discrete_cases
 from reference_discrete import Discrete, OneNode
-
-from isinglass import CategoryTable
 
 KINDS = ("ordinal", "nominal", "binary", "nominal")
 LEVELS = (4, 3, 2, 5)
@@ -21,14 +20,16 @@ def both(blocks):
 
 @pytest.mark.parametrize("case", discrete_cases(), ids=str)
 def test_stored_optima_are_optima(case):
-    table = CategoryTable(case.X, case.kinds, categories=[range(q) for q in case.levels])
+    table = make_table(case.X, case.kinds, categories=[range(q) for q in case.levels])
     blocks = both({pair: np.atleast_2d(block) for pair, block in case.blocks.items()})
-    problem, *point = extended.categories(table.codes, table.scores, case.fields, blocks, case.alpha, joint=True)
+    problem, *point = extended.categories(
+        table.codes, table.variables.scores, case.fields, blocks, case.alpha, joint=True
+    )
     assert float(problem.value(*point)[0]) == pytest.approx(case.objective, rel=1e-14)
     assert problem.kkt(*point) < 1e-14
     assert 0 <= problem.gap(*point) < 1e-13
     norms = extended.sizes(point[0])
-    widths = [1.0 if score is None else np.ptp(score) for score in table.scores]
+    widths = [1.0 if score is None else np.ptp(score) for score in table.variables.scores]
     for (s, t), norm in case.norms.items():
         assert float(norms[s, t] / widths[s] / widths[t]) == pytest.approx(norm, rel=1e-12)
 
@@ -45,7 +46,7 @@ def random_problem(seed, *, standardized=False):
     twin.omega = twin.standardized() if standardized else twin.omega
     theta = {pair: rng.normal(size=block.shape) for pair, block in twin.null()[0].items()}
     theta[0, 2][:] = 0.0
-    table = CategoryTable(X.astype(np.uint8), KINDS, scores=scores, categories=[range(q) for q in LEVELS])
+    table = make_table(X.astype(np.uint8), KINDS, scores=scores, categories=[range(q) for q in LEVELS])
     return rng, table, twin, theta, {"weight": weight, "omega": omega}
 
 
@@ -54,7 +55,9 @@ def test_joint_numbers_are_those_of_the_slow_twin_anywhere(standardized):
     rng, table, twin, theta, options = random_problem(0, standardized=standardized)
     blocks = both({pair: block for pair, block in twin.blocks(theta).items() if theta[pair].any()})
     fields = [np.r_[0.0, rng.normal(size=q - 1)] for q in LEVELS]
-    problem, *point = extended.categories(table.codes, table.scores, fields, blocks, 0.05, joint=True, **options)
+    problem, *point = extended.categories(
+        table.codes, table.variables.scores, fields, blocks, 0.05, joint=True, **options
+    )
     assert float(problem.null()[0]) == pytest.approx(twin.objective(*twin.null(), 0.05), rel=1e-13)
     assert float(problem.value(*point)[0]) == pytest.approx(twin.objective(theta, fields, 0.05), rel=1e-13)
     assert float(problem.kkt(*point)[0]) == pytest.approx(twin.kkt_residual(theta, fields, 0.05), rel=1e-12)
@@ -73,7 +76,9 @@ def test_node_numbers_are_those_of_the_slow_twin_anywhere(standardize):
     known = {"levels": LEVELS, "sample_weight": options["weight"], "scores": [[0.0, 0.2, 0.7, 1.0], None, None, None]}
     blocks = both({pair: block for pair, block in twin.blocks(theta).items() if theta[pair].any()})
     fields = [np.zeros(q) for q in LEVELS]
-    problem, *point = extended.categories(table.codes, table.scores, fields, blocks, 0.05, joint=False, **options)
+    problem, *point = extended.categories(
+        table.codes, table.variables.scores, fields, blocks, 0.05, joint=False, **options
+    )
     best = problem.stationary(*point)
     found = [row[:q].astype(float) for row, q in zip(best, LEVELS, strict=True)]
     for s in range(4):
@@ -91,18 +96,20 @@ def test_the_optimum_of_two_equal_nominal_columns(q, alpha):
     m = q - 1
     miss = np.longdouble(alpha) * np.sqrt(np.longdouble(m))
     d = -np.log(miss / (m * (1 - miss)))
-    table = CategoryTable(np.repeat(np.arange(q, dtype=np.uint8), 2).reshape(q, 2), "nominal")
+    table = make_table(np.repeat(np.arange(q, dtype=np.uint8), 2).reshape(q, 2), "nominal")
     fields = [np.zeros(q)] * 2
     for joint, share in ((True, 1), (False, 2)):
         blocks = both({(0, 1): (np.eye(q) - 1 / q) * float(d)})
-        problem, *point = extended.categories(table.codes, table.scores, fields, blocks, alpha / share, joint=joint)
+        problem, *point = extended.categories(
+            table.codes, table.variables.scores, fields, blocks, alpha / share, joint=joint
+        )
         value = 2 * np.log1p(m * np.exp(-d)) + 2 * alpha * np.sqrt(np.longdouble(m)) * d
         assert float(problem.value(*point).sum()) == pytest.approx(float(value), rel=1e-15)
         assert problem.kkt(*point).max() < 1e-14 * miss
         assert 0 <= problem.gap(*point).sum() < 1e-14 * value  # d was rounded
         off = [np.r_[0.1, np.zeros(m)]] * 2
         problem, *point = extended.categories(
-            table.codes, table.scores, off, both({(0, 1): blocks[0, 1] * 1.01}), alpha, joint=True
+            table.codes, table.variables.scores, off, both({(0, 1): blocks[0, 1] * 1.01}), alpha, joint=True
         )
         assert problem.kkt(*point)[0] > 1e-3 * miss
         assert problem.gap(*point)[0] >= problem.value(*point)[0] - value > 0
@@ -117,19 +124,19 @@ def test_the_origin_of_scores_drops_out(origin, step):
     A table measures scores from the lowest one, and so do the fields of its networks.
     """
     scores = [origin + step * np.arange(3)] * 2
-    table = CategoryTable(np.array([[0, 0], [2, 2]], dtype=np.uint8), "ordinal", scores=scores)
+    table = make_table(np.array([[0, 0], [2, 2]], dtype=np.uint8), "ordinal", scores=scores)
     theta = 0.5 / step**2  # times D² = 4 step² it is 2
     field = -2 * step * theta * step
     alpha = 4 * step**2 / (1 + np.exp(np.longdouble(1)))
     fields = [np.array([0.0, 0.0, field])] * 2
     problem, *point = extended.categories(
-        table.codes, table.scores, fields, both({(0, 1): np.array([[theta]])}), alpha, joint=True
+        table.codes, table.variables.scores, fields, both({(0, 1): np.array([[theta]])}), alpha, joint=True
     )
     assert problem.kkt(*point)[0] < 1e-18
     assert 0 <= problem.gap(*point)[0] < 1e-18
     moved = [np.array([0.0, 0.0, field + 1e-3])] * 2
     problem, *point = extended.categories(
-        table.codes, table.scores, moved, both({(0, 1): np.array([[theta]])}), alpha, joint=True
+        table.codes, table.variables.scores, moved, both({(0, 1): np.array([[theta]])}), alpha, joint=True
     )
     assert 1e-5 < problem.kkt(*point)[0] < 1e-3
 
@@ -140,12 +147,14 @@ def test_numbering_and_repetition_change_nothing():
     fields = [rng.normal(size=q) for q in LEVELS]
     counts = rng.integers(1, 4, len(table))
     problem, *point = extended.categories(
-        table.codes, table.scores, fields, both(blocks), 0.02, joint=True, weight=counts
+        table.codes, table.variables.scores, fields, both(blocks), 0.02, joint=True, weight=counts
     )
     order = rng.permutation(LEVELS[1])
     codes = table.codes.copy()
     codes[:, 1] = np.argsort(order)[codes[:, 1]]
-    other = CategoryTable(np.repeat(codes, counts, axis=0), KINDS, scores=table.scores, categories=table.categories)
+    other = make_table(
+        np.repeat(codes, counts, axis=0), KINDS, scores=table.variables.scores, categories=table.variables.categories
+    )
     renumbered = {
         (s, t): block[order if s == 1 else slice(None)][:, order if t == 1 else slice(None)]
         for (s, t), block in blocks.items()
@@ -161,10 +170,12 @@ def test_categories_that_do_not_occur_and_constant_columns_are_left_out():
     _, table, twin, theta, _ = random_problem(3)
     blocks = {pair: block for pair, block in twin.blocks(theta).items() if theta[pair].any()}
     fields = [np.zeros(q) for q in LEVELS]
-    problem, *point = extended.categories(table.codes, table.scores, fields, both(blocks), 0.02, joint=True)
+    problem, *point = extended.categories(table.codes, table.variables.scores, fields, both(blocks), 0.02, joint=True)
     codes = np.column_stack([table.codes + np.array([0, 1, 0, 0]), np.zeros(len(table))]).astype(np.uint8)
-    longer = [*table.categories[:1], range(LEVELS[1] + 1), *table.categories[2:], range(3)]
-    other = CategoryTable(codes, (*KINDS, "nominal"), scores=[*table.scores[:2], None, None, None], categories=longer)
+    longer = [*table.variables.categories[:1], range(LEVELS[1] + 1), *table.variables.categories[2:], range(3)]
+    other = make_table(
+        codes, (*KINDS, "nominal"), scores=[*table.variables.scores[:2], None, None, None], categories=longer
+    )
     wider = {
         (s, t): np.insert(np.asarray(block), 0, 7.0 * (s == 1), axis=0)[slice(s != 1, None)]
         for (s, t), block in both(blocks).items()
@@ -183,7 +194,7 @@ def test_blocks_that_do_not_add_up_to_zero_are_the_same_model():
     blocks = {pair: block + rng.normal() * (LEVELS[pair[0]] > 2) for pair, block in twin.blocks(theta).items()}
     blocks[1, 3] = blocks[1, 3] + rng.normal(size=(1, 5))
     fields = [np.zeros(q) for q in LEVELS]
-    problem, *point = extended.categories(table.codes, table.scores, fields, both(blocks), 0.02, joint=True)
+    problem, *point = extended.categories(table.codes, table.variables.scores, fields, both(blocks), 0.02, joint=True)
     loss = -sum(np.log(column).mean() for column in network_probabilities(table, fields, blocks))
     penalty = 0.02 * np.triu(extended.sizes(point[0]), 1).sum()
     assert float(problem.value(*point)[0] - penalty) == pytest.approx(loss, rel=1e-13)
@@ -197,8 +208,8 @@ def network_probabilities(table, fields, blocks):
         for (a, b), block in blocks.items():
             if s in (a, b):
                 t, B = (b, block) if s == a else (a, block.T)
-                left = np.eye(LEVELS[s]) if table.scores[s] is None else table.scores[s][:, None]
-                right = np.eye(LEVELS[t]) if table.scores[t] is None else table.scores[t][:, None]
+                left = np.eye(LEVELS[s]) if table.variables.score(s) is None else table.variables.score(s)[:, None]
+                right = np.eye(LEVELS[t]) if table.variables.score(t) is None else table.variables.score(t)[:, None]
                 logits += (left @ B @ right.T)[:, table.codes[:, t]].T
         P = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
         found.append(P[np.arange(len(table)), table.codes[:, s]])

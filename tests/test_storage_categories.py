@@ -10,7 +10,7 @@ from networks import make_network
 from test_categories import mixed_network
 from test_storage import forged
 
-from isinglass import Fit, IsingNetwork, Network, ising_path, load, read_categories, save
+from isinglass import Fit, IsingNetwork, Network, as_table, ising_path, load, save
 from isinglass.errors import DataError, DataWarning, suppress_warnings
 from isinglass.results import Path, Solution
 from isinglass.select import EBIC, Choice, Fixed, Method
@@ -24,7 +24,7 @@ FRAME = pd.DataFrame(
         "home": rng.choice(["yes", "no"], 80),
     }
 )
-TABLE = read_categories(FRAME, kinds={"age": "ordinal", "home": "nominal"})
+TABLE = as_table(FRAME, kinds={"age": "ordinal", "home": "nominal"})
 
 
 def fit_of(table=TABLE, n_alphas=3):
@@ -65,7 +65,7 @@ def test_fits_come_back(tmp_path):
     assert again.network == fit.network
     assert again.coding == fit.coding
     assert [solution.network for solution in again.path] == [solution.network for solution in fit.path]
-    for one, two in zip((*fit.marginals, *fit.edge_counts), (*again.marginals, *again.edge_counts), strict=True):
+    for one, two in zip((fit.shares, *fit.pair_counts), (again.shares, *again.pair_counts), strict=True):
         assert one.dtype == two.dtype
         assert np.array_equal(one, two)
     read = again.read(FRAME.iloc[::-1].assign(other="?"))
@@ -75,7 +75,7 @@ def test_fits_come_back(tmp_path):
 
 def test_paths_with_blocks_come_back(tmp_path):
     path, (_, twin, *_) = nominal_path(), mixed_network()
-    table = read_categories(twin.X, kinds=["nominal", "ordinal", "binary", "nominal"])
+    table = as_table(twin.X, kinds=["nominal", "ordinal", "binary", "nominal"])
     fit = Fit.of(Method(selector=Fixed(path[1].alpha)), Choice(path[1], path), table)
     fit.save(tmp_path / "model.npz")
     again = load(tmp_path / "model.npz")
@@ -84,17 +84,17 @@ def test_paths_with_blocks_come_back(tmp_path):
 
 @pytest.mark.parametrize("weight", [None, rng.integers(0, 3, 80).astype(float), rng.random(80)])
 def test_counts_are_those_of_the_rows(weight):
-    table = read_categories(FRAME, kinds={"age": "ordinal", "home": "nominal"})
+    table = as_table(FRAME, kinds={"age": "ordinal", "home": "nominal"})
     object.__setattr__(table, "sample_weight", weight)
     fit = fit_of(table)
     unit = np.ones(80) if weight is None else weight
     if (unit % 1).any():  # sampling weights count as many rows as they are worth
         unit = unit * unit.sum() / (unit @ unit)
     assert fit.n_rows == pytest.approx(unit.sum())
-    for s, shares in enumerate(fit.marginals):
+    for s, shares in enumerate(fit.network.variables.split(fit.shares)):
         expected = [unit[table.codes[:, s] == k].sum() / unit.sum() for k in range(len(shares))]
         np.testing.assert_allclose(shares, expected)
-    for (s, t), counts in zip(fit.network.edge_index.tolist(), fit.edge_counts, strict=True):
+    for (s, t), counts in zip(fit.network.edge_index.tolist(), fit.pair_counts, strict=True):
         seen = Counter()
         for row, w in zip(table.codes.tolist(), unit.tolist(), strict=True):
             seen[row[s], row[t]] += w
@@ -157,9 +157,9 @@ WRONG = [
     ("solution.network.parameters", np.ones(99), "parameters"),
     ("path.solutions.2.network.parameters", np.ones(99), "parameters"),
     ("path.solutions.0.network.fields", lambda a: a[1:], "fields must be a vector"),
-    ("marginals.0", lambda part: part + 1, "shares, from 0 to 1"),
-    ("edge_counts.0", lambda part: part - 99, "not negative"),
-    ("edge_counts", lambda parts: parts[:-1], "shares and counts"),
+    ("shares", lambda part: part + 1, "from 0 to 1"),
+    ("pair_counts.0", lambda part: part - 99, "not negative"),
+    ("pair_counts", lambda parts: parts[:-1], "shares and counts"),
     ("coding.columns.0.kind", "cardinal", "not 'cardinal'"),
     ("coding.columns.0.values", ("a", "a", "c", "d"), "different categories"),
     ("coding.columns.0.scores", None, "unless it is nominal"),

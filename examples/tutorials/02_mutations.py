@@ -35,14 +35,14 @@ print(f"{mutations.shape[0]} × {mutations.shape[1]} cells, {mutations.mean():.0
 #
 # G00 and G02 are not coupled, but both follow G01: counted by themselves they occur together too often.
 
-from isinglass import read_binary
+from isinglass import as_table
 
-table = read_binary(mutations, names=genes)
+table = as_table(mutations, names=genes)
 
 
 def log_odds_ratio(s: int, t: int) -> float:
     """Return the marginal log odds ratio of two columns, with half a tumor added to every count."""
-    a, b = table.X[:, s], table.X[:, t]
+    a, b = table.codes[:, s], table.codes[:, t]
     counts = np.array([[((a == i) & (b == j)).sum() for j in (0, 1)] for i in (0, 1)]) + 0.5
     return float(np.log(counts[0, 0] * counts[1, 1] / (counts[0, 1] * counts[1, 0])))
 

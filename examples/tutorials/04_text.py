@@ -25,9 +25,9 @@ print(f"{counts.shape[0]} texts, {counts.shape[1]} words: {', '.join(words[:12])
 # %%
 # The matrix is sparse and goes in as it is.
 
-from isinglass import IsingNetwork, read_binary
+from isinglass import IsingNetwork, as_table
 
-table = read_binary(counts, names=words)
+table = as_table(counts, names=words)
 net = IsingNetwork(penalty_weights="standardized").fit(table)
 net
 
@@ -38,7 +38,7 @@ net
 # Long texts contain more words of every kind, and that alone makes words correlated. The couplings are given all
 # other words, and most of this goes away.
 
-X = table.X
+X = table.codes
 correlated = np.corrcoef(X, rowvar=False)[np.triu_indices(len(words), 1)]
 print(f"{(abs(correlated) > 0.1).sum()} pairs with a correlation beyond 0.1")
 print(f"{len(net.edges())} of {len(correlated)} pairs have an edge")

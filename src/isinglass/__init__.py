@@ -7,7 +7,7 @@ from isinglass.version import __version__
 
 # Module -> the public names it defines; loaded on first use (PEP 562): `import isinglass` costs next to nothing.
 _NAMES = {
-    "data": "BinaryTable CategoryTable Coding read_binary read_categories read_parts",
+    "data": "Coding Table as_table read_parts",
     "data.files": "read_table",
     "estimators": "ExactIsing IsingLasso IsingLassoCV IsingLassoEBIC IsingLassoStARS IsingNetwork NodewiseIsing",
     "fit": "Fit save",

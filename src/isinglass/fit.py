@@ -14,16 +14,7 @@ from numpy.typing import NDArray
 
 from isinglass.arguments import require
 from isinglass.arrays import FloatArray, Frozen
-from isinglass.data import (
-    BinaryTable,
-    CategoryTable,
-    Coding,
-    count_categories,
-    count_columns,
-    count_rows,
-    over_rows,
-    read_categories,
-)
+from isinglass.data import Coding, Table, as_table, category_counts, pair_counts
 from isinglass.errors import DataError
 from isinglass.network import Network, symmetric_matrix
 from isinglass.results import Evidence, Missing, Path, Solution, Stability
@@ -36,7 +27,6 @@ from isinglass.version import __version__
 KIND, VERSION = "isinglass model", 6
 """What the header of a model file says."""
 EDGE_COUNTS = ("n11", "n10", "n01", "n00")
-CELLS_AT_ONCE = 1 << 22
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -55,11 +45,10 @@ class Fit(Frozen):
         The tolerance that ``converged`` refers to.
     n_rows : float
         Number of rows: the sum of counts, or the effective number of rows with sampling weights.
-    marginals : ndarray of shape (n_features,), or tuple of ndarrays
-        Share of ones in every column; of a network with categories, the shares of all of them.
-    edge_counts : ndarray of shape (n_edges, 4), or tuple of ndarrays
-        Rows with 11, 10, 01 and 00 in the two columns of each edge; of a network with categories, a table per edge
-        whose rows are the categories of the first column.
+    shares : ndarray
+        Share of every category of every column, in the flat layout of the variables.
+    pair_counts : tuple of ndarrays
+        For each edge the number of rows by category of the first column and of the second.
     coding : Coding
         How the table was read.
     reading : mapping
@@ -86,8 +75,8 @@ class Fit(Frozen):
     method: Method
     tol: float
     n_rows: float
-    marginals: Any
-    edge_counts: Any
+    shares: FloatArray
+    pair_counts: tuple[NDArray[Any], ...]  # whole numbers, or sums of weights
     coding: Coding
     reading: Mapping[str, Any] = field(default_factory=dict)
     path: Path | None = None
@@ -104,17 +93,13 @@ class Fit(Frozen):
         p, edges, variables = self.network.n_features, self.network.edge_index, self.network.variables
         require(0 < self.n_rows < float("inf"), "The number of rows of a fit is positive.")
         require(len(self.coding.columns) == p, "The coding of a fit has one rule per column.")
-        shares, counts = self.marginals, self.edge_counts
-        if variables.is_binary:
-            shapes = shares.shape == (p,) and counts.shape == (len(edges), 4)
-        else:
-            sizes = variables.sizes.tolist()
-            tables = [(sizes[s], sizes[t]) for s, t in edges.tolist()]
-            shapes = [part.shape for part in shares] == [(q,) for q in sizes] and [c.shape for c in counts] == tables
-            shares, counts = (np.concatenate([np.zeros(0), *map(np.ravel, parts)]) for parts in (shares, counts))
-        require(shapes, "The shares and counts of a fit are those of the columns and edges of its network.")
-        require(((shares >= 0) & (shares <= 1 + 1e-12)).all(), "The marginals of a fit are shares, from 0 to 1.")
-        require((np.isfinite(counts) & (counts >= 0)).all(), "The counts behind the edges are not negative.")
+        shapes = [tuple(sizes) for sizes in variables.sizes[edges].tolist()]
+        fitting = self.shares.shape == variables.column.shape and [c.shape for c in self.pair_counts] == shapes
+        require(fitting, "The shares and counts of a fit are those of the columns and edges of its network.")
+        shares = self.shares
+        require(((shares >= 0) & (shares <= 1 + 1e-12)).all(), "The shares of a fit are from 0 to 1.")
+        counted = all((np.isfinite(c) & (c >= 0)).all() for c in self.pair_counts)
+        require(counted, "The counts behind the edges are not negative.")
         errors = self.edge_errors
         require(
             errors is None or (errors.shape == (len(edges),) and not (errors < 0).any()),
@@ -130,17 +115,17 @@ class Fit(Frozen):
         )
 
     @classmethod
-    def of(cls, method: Method, choice: Choice, table: BinaryTable | CategoryTable, **found: Any) -> Fit:
+    def of(cls, method: Method, choice: Choice, table: Table, **found: Any) -> Fit:
         """Put a choice together with the sums over the rows of its table."""
-        names, path = table.names, choice.path
-        n_rows, marginals, edge_counts = summarize(table, choice.solution.edge_index)
+        names, path = table.names if table.variables.named else None, choice.path
+        n_rows, shares, counts = summarize(table, choice.solution.edge_index)
         return cls(
             solution=choice.solution.with_names(names),
             method=method,
             tol=method.tolerance,
             n_rows=n_rows,
-            marginals=marginals,
-            edge_counts=edge_counts,
+            shares=shares,
+            pair_counts=counts,
             coding=table.reading,
             path=None if path is None else path.with_names(names),
             evidence=choice.evidence,
@@ -165,11 +150,16 @@ class Fit(Frozen):
         """For each column that was not 0/1 already: the two values that stand for 0 and 1."""
         return self.coding.encoding
 
-    def read(self, X: Any, *, missing: str = "error") -> BinaryTable | CategoryTable:
+    @property
+    def marginals(self) -> FloatArray:
+        """Share of ones in every column, for columns of two values."""
+        self.network.variables.require_two_values("The table of the fit")
+        return self.shares[1::2]
+
+    def read(self, X: Any, *, missing: str = "error") -> Table:
         """Read another table as that of the fit was read; columns are found by name, others are ignored."""
-        if isinstance(X, BinaryTable | CategoryTable):
-            return X
-        return read_categories(X, encode=self.coding, missing=missing)
+        table: Table = as_table(X, encode=self.coding, missing=missing)
+        return table
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fit to a file that `isinglass.load` reads; see `isinglass.save`."""
@@ -209,15 +199,16 @@ class Fit(Frozen):
             - ``missing_information``: share of what complete cells would tell about the coupling; imputed tables only;
             - ``stability``: share of the subsamples with this edge at the chosen alpha; StARS only;
             - ``n11``, ``n10``, ``n01``, ``n00``: rows (sums of weights) in which source and target are 1 and 1, 1 and
-              0, 0 and 1, 0 and 0; not for columns with categories, whose tables are in ``edge_counts``;
+              0, 0 and 1, 0 and 0; not for columns with categories, whose tables are in ``pair_counts``;
             - ``log_odds_ratio``: the marginal one, log (n11+½)(n00+½) / (n10+½)(n01+½), without regard to other
               columns; the halves keep it finite.
         """
         order = self.network.by_strength
         columns = self.network.edges() | {name: values[order] for name, values in self._known_of_edges().items()}
-        if isinstance(self.edge_counts, tuple):
+        if not self.network.variables.is_binary:
             return columns
-        counts = self.edge_counts[order]
+        tables = np.array(self.pair_counts or np.empty((0, 4), np.int64)).reshape(-1, 4)[order]
+        counts = tables[:, ::-1]  # 11, 10, 01, 00
         columns |= {name: counts[:, k].copy() for k, name in enumerate(EDGE_COUNTS)}
         logs = np.log(counts + 0.5)
         columns["log_odds_ratio"] = logs[:, 0] - logs[:, 1] - logs[:, 2] + logs[:, 3]
@@ -289,47 +280,10 @@ def save(fitted: Any, path: str | PathLike[str]) -> None:
         ) from None
 
 
-def summarize(table: BinaryTable | CategoryTable, edge_index: NDArray[np.int32]) -> tuple[float, Any, Any]:
-    """Return the number of rows, the shares of the values of every column, and the counts behind every edge.
-
-    For columns of 0 and 1 these are the shares of ones, and an array of four counts per edge; for columns of categories
-    a tuple of arrays, the shares of all categories, and a tuple of tables.
-    """
-    weight = table.scaled_weight
-    if not isinstance(table, CategoryTable):
-        n_rows = count_rows(table.X, weight)
-        ones = count_columns(table.X, weight)[0]
-        return n_rows, ones / n_rows, over_rows(count_edges, table.X, weight, edge_index)
-    n_rows = count_rows(table.codes, weight)
-    shares = tuple(counts / n_rows for counts in count_categories(table, weight))
-    return n_rows, shares, count_tables(table, weight, edge_index)
-
-
-def count_edges(table: NDArray[np.uint8], weight: FloatArray | None, edge_index: NDArray[np.int32]) -> NDArray[Any]:
-    """Return the rows (or their weights) with 11, 10, 01 and 00 in the columns of every edge; whole if these are."""
-    unit = np.ones(len(table)) if weight is None else weight
-    counts = np.empty((len(edge_index), 4))
-    columns = table.T.astype(bool)
-    step = max(1, CELLS_AT_ONCE // len(table))
-    for first in range(0, len(edge_index), step):
-        some = slice(first, first + step)
-        s, t = columns[edge_index[some, 0]], columns[edge_index[some, 1]]
-        # Four sums rather than one and differences: these are never negative by rounding.
-        counts[some] = np.column_stack([both @ unit for both in (s & t, s & ~t, ~s & t, ~(s | t))])
-    return counts.astype(np.int64) if _is_whole(weight) else counts
-
-
-def count_tables(
-    table: CategoryTable, weight: FloatArray | None, edge_index: NDArray[np.int32]
-) -> tuple[NDArray[Any], ...]:
-    """Return for every edge how many rows (or which weight) have category k and category l; whole if these are."""
-    columns, sizes = np.ascontiguousarray(table.codes.T).astype(np.intp), table.n_categories.tolist()
-    found = []
-    for s, t in edge_index.tolist():
-        both = np.bincount(columns[s] * sizes[t] + columns[t], weight, sizes[s] * sizes[t])
-        found.append(both.reshape(sizes[s], sizes[t]).astype(np.int64 if _is_whole(weight) else np.float64))
-    return tuple(found)
-
-
-def _is_whole(weight: FloatArray | None) -> bool:
-    return weight is None or bool((weight == np.rint(weight)).all() and weight.sum() < 2**53)
+def summarize(
+    table: Table, edge_index: NDArray[np.int32]
+) -> tuple[float, FloatArray, tuple[NDArray[Any], ...]]:  # Any: whole numbers, or sums of weights
+    """Return the number of rows, the share of every category of every column, and the counts behind every edge."""
+    counted = table.counted(quiet=True)
+    n_rows = counted.total_weight
+    return n_rows, category_counts(counted) / n_rows, pair_counts(counted, edge_index)

@@ -15,10 +15,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.arrays import FloatArray, Mask, read_only
-from isinglass.data import to_binary
-from isinglass.data.table import CategoryTable, read_codes
-from isinglass.errors import ArgumentError, DataError, setting
+from isinglass.arrays import Bytes, FloatArray, Mask, read_only
+from isinglass.data import Table, as_table
+from isinglass.errors import ArgumentError, DataError
 from isinglass.variables import Variables
 
 # Rounding that survives an export or a product such as Q @ D @ Q.T; anything larger is a mistake.
@@ -357,27 +356,13 @@ class Network:
     def _matrix(self) -> sp.csr_array:
         return coordinate_matrix(self.variables, self.edge_index, self.parameters)
 
-    def _codes(self, X: ArrayLike) -> NDArray[np.uint8]:
-        """Return the category numbers of a table, which must fit the nodes."""
-        codes = to_binary(X) if self.variables.is_binary else read_codes(X)
-        if codes.shape[1] != self.n_features:
-            raise DataError(
-                f"{setting('X')} must have one column per node ({self.n_features}); got {codes.shape[1]}. Pass "
-                "the columns the network was made from, in the same order."
-            )
-        over = np.flatnonzero(codes.max(axis=0, initial=0) >= self.variables.sizes)
-        if len(over):
-            s, last = over[0], self.variables.sizes[over[0]] - 1
-            raise DataError(f"column {self.names[s]!r} has categories 0 to {last}; got {codes[:, s].max()}.")
-        return codes
+    def table(self, X: ArrayLike) -> Table:
+        """Return a table of the columns of this network; arrays hold the numbers of categories."""
+        table: Table = as_table(X, variables=self.variables).whole()
+        return table.with_variables(self.variables)
 
-    def table(self, X: ArrayLike) -> CategoryTable:
-        """Return a table of category numbers as one with the categories of this network."""
-        codes = self._codes(X)
-        if isinstance(X, CategoryTable):
-            return X
-        points = tuple(self.variables.score(s) for s in range(self.n_features))
-        return CategoryTable(codes, self.kinds, points, self.categories, names=self.names)
+    def _codes(self, X: ArrayLike) -> Bytes:
+        return self.table(X).without_holes().codes
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Network):

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from isinglass.arguments import require
 from isinglass.arrays import FloatArray, Frozen, read_only
-from isinglass.data.table import RowTable, hole_patterns
+from isinglass.data import Table, hole_patterns
 from isinglass.network import Network
+from isinglass.variables import Variables
 
 MOST_PATTERNS = 10
 """Patterns of missing cells that a record lists."""
@@ -65,11 +66,16 @@ class Solution(Frozen):
 
     @classmethod
     def from_dense(
-        cls, alpha: float, couplings: FloatArray, fields: FloatArray, names: Sequence[str] | None = None, **found: Any
+        cls,
+        alpha: float,
+        couplings: FloatArray,
+        fields: FloatArray,
+        variables: Variables | None = None,
+        **found: Any,  # the other fields of this record
     ) -> Solution:
-        """Keep the non-zero upper triangle of a dense coupling matrix."""
+        """Keep the non-zero upper triangle of a dense coupling matrix of two-valued columns."""
         index = np.argwhere(np.triu(couplings, 1))
-        network = Network(fields, index, couplings[index[:, 0], index[:, 1]], names)
+        network = Network(fields, index, couplings[index[:, 0], index[:, 1]], variables=variables)
         return cls(network, float(alpha), **found)
 
     # Parts of the network, under their names there.
@@ -281,13 +287,13 @@ class Missing(Frozen):
         )
 
     @classmethod
-    def of(cls, table: RowTable) -> Missing | None:
+    def of(cls, table: Table) -> Missing | None:
         """Return what became of missing cells when a table was read; None if there were none to be filled or dropped.
 
         Examples
         --------
-        >>> from isinglass import read_binary
-        >>> found = Missing.of(read_binary([[1, 0], [None, 1], [0, 1]], missing="drop"))
+        >>> from isinglass import as_table
+        >>> found = Missing.of(as_table([[1, 0], [None, 1], [0, 1]], missing="drop"))
         >>> found.treatment, found.n_cells, found.n_rows, found.n_left_out
         ('drop', 1, 3, 1)
         """

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import FloatArray
-from isinglass.data import read_binary, to_binary, weights_of
+from isinglass.data import as_table
 from isinglass.errors import LimitError
 from isinglass.machine import defer_signals
 
@@ -29,10 +29,10 @@ def find_separation(
     >>> find_separation([[0, 0], [1, 0], [1, 1]], [(0, 1)])  # never 0 and 1 together
     (0, 1)
     """
-    source = read_binary(X)
-    table, weight = to_binary(source), weights_of(source, sample_weight)
+    table = as_table(X, sample_weight).whole().without_holes().above(0.0)
+    table.variables.require_two_values("X")
     index = np.sort(np.asarray(pairs, dtype=np.intp).reshape(-1, 2), axis=1)
-    return separating_pair(table if weight is None else table[weight > 0], index)
+    return separating_pair(table.codes, index)
 
 
 def separating_pair(table: NDArray[np.generic], pairs: NDArray[np.intp]) -> tuple[int, int] | None:

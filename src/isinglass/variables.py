@@ -291,10 +291,13 @@ class Variables:
         values[signed] = parameters[np.cumsum(sizes)[signed] - 1]
         return values
 
+    def describe_kinds(self) -> str:
+        """Say how many variables there are of each kind."""
+        return ", ".join(f"{self.kinds.count(kind)} {kind}" for kind in KINDS if kind in self.kinds)
+
     def __repr__(self) -> str:
         shown = ", ".join(map(repr, self.names[:3])) + (", …" if self.n_features > 3 else "")
-        counts = ", ".join(f"{self.kinds.count(kind)} {kind}" for kind in KINDS if kind in self.kinds)
-        return f"Variables({self.n_features}: {shown}; {counts})"
+        return f"Variables({self.n_features}: {shown}; {self.describe_kinds()})"
 
 
 def corners(n_categories: int) -> FloatArray:

@@ -34,9 +34,9 @@ def test_ranges_patterns_names_and_numbers(table):
     expected = ("ordinal", "ordinal", "ordinal", "nominal", "binary")
     for keys in (["a1:a3"], ["a*"], ["#1:#3"], ["a1", "a2", "a3"], [0, 1, 2]):
         kinds = {**dict.fromkeys(keys, "ordinal"), "party": "nominal"}
-        assert read_table(table, kinds=kinds).kinds == expected
+        assert read_table(table, kinds=kinds).variables.kinds == expected
     kept = read_table(table, kinds={3: "nominal", "a?": "ordinal"}, columns=["party", "a2"])  # numbers of the file
-    assert kept.kinds == ("nominal", "ordinal")
+    assert kept.variables.kinds == ("nominal", "ordinal")
 
 
 def test_a_model_remembers_them(table, tmp_path):

@@ -78,9 +78,9 @@ def test_completed_tables_are_written_to_a_folder(survey, tmp_path):
     assert "1 row without any answer left out" in result.stderr
     source = read_table(survey, missing="impute")
     kept = ~source.holes.all(axis=1)
-    tables = [read_table(tmp_path / "several" / name).X for name in record["tables"]]
+    tables = [read_table(tmp_path / "several" / name).codes for name in record["tables"]]
     for cells in tables:
-        np.testing.assert_array_equal(cells[~source.holes[kept]], source.X[kept][~source.holes[kept]])
+        np.testing.assert_array_equal(cells[~source.holes[kept]], source.codes[kept][~source.holes[kept]])
     assert (tables[0] != tables[1]).any()
     # Fewer tables afterwards: the folder keeps no table of another seed.
     run("predict", tmp_path / "net", survey, "--impute", "--tables", 2, "--seed", 1, "-o", tmp_path / "several")

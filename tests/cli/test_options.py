@@ -13,7 +13,7 @@ from isinglass.cli import COMMANDS, main
 from isinglass.cli.estimate import CRITERIA, ESTIMATE
 from isinglass.cli.reading import READING
 from isinglass.cli.values import COLUMNS, split_words
-from isinglass.data import read_binary
+from isinglass.data import as_table
 from isinglass.data.files import read_table
 from isinglass.select import SELECTORS
 
@@ -37,7 +37,7 @@ def test_settings_are_fields_of_their_selectors_with_the_defaults_that_the_help_
 
 
 def test_reading_options_are_parameters_of_read_table():
-    named, passed_on = (inspect.signature(function).parameters.keys() for function in (read_table, read_binary))
+    named, passed_on = (inspect.signature(function).parameters.keys() for function in (read_table, as_table))
     options = {option.name for option in READING.options}
     assert named - {"path", "labels", "options"} <= options  # labels are those of the columns that a command names
     # Two options for one parameter: --ordinal and --nominal are its kinds.

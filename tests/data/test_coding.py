@@ -13,15 +13,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isinglass.data import read_binary
+from isinglass.data import as_table
 from isinglass.data.coding import BITS, MISSING, Coding, Cut, Values
 from isinglass.data.sources import number_objects
 from isinglass.errors import DataError
 
 
 def auto(column, **options):
-    table = read_binary(pd.DataFrame({"a": column}), encode="auto", **options)
-    return table.X[:, 0].tolist(), table.encoding.get("a")
+    table = as_table(pd.DataFrame({"a": column}), encode="auto", **options)
+    return table.codes[:, 0].tolist(), table.encoding.get("a")
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_words_of_known_meaning_need_not_all_be_observed(words, declared):
 def test_two_values_that_may_be_one_are_refused(column):
     for options in ({"encode": "auto"}, {}):
         with pytest.raises(DataError, match=r"in column 'a'.* Say what each value means .encode=.*None"):
-            read_binary(pd.DataFrame({"a": column}), **options)
+            as_table(pd.DataFrame({"a": column}), **options)
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_two_values_that_may_be_one_are_refused(column):
 )
 def test_suggestions_are_python_or_left_out(column):
     with pytest.raises(DataError) as caught:
-        read_binary(pd.DataFrame({"a": column}, dtype=object))
+        as_table(pd.DataFrame({"a": column}, dtype=object))
     found = re.search(r"encode=(\{.*?\})", str(caught.value))
     if found is not None and "…" not in found[1]:
         assert set(ast.literal_eval(found[1])) == set(column)
@@ -122,18 +122,18 @@ def test_the_order_of_the_rows_does_not_matter():
             pl.DataFrame({"a": values}, schema={"a": pl.Categorical}),
             pa.table({"a": pa.array(values).dictionary_encode()}),
         ):
-            table = read_binary(frame, encode="auto")
-            assert table.X[:, 0].tolist() == ["ab".index(value) for value in values]
+            table = as_table(frame, encode="auto")
+            assert table.codes[:, 0].tolist() == ["ab".index(value) for value in values]
     declared = pl.DataFrame({"a": ["a", "b"]}, schema={"a": pl.Enum(["b", "a"])})
-    assert read_binary(declared, encode="auto").encoding == {"a": ("b", "a")}
+    assert as_table(declared, encode="auto").encoding == {"a": ("b", "a")}
 
 
 def test_a_column_with_one_value_follows_the_others():
-    table = read_binary([[2, 1, 1], [2, 2, 1]], encode="auto")
-    assert table.X.tolist() == [[1, 0, 0], [1, 1, 0]]
+    table = as_table([[2, 1, 1], [2, 2, 1]], encode="auto")
+    assert table.codes.tolist() == [[1, 0, 0], [1, 1, 0]]
     # The others disagree about 1 (it is 1 of 0/1, and 0 of 1/2): it keeps its own meaning.
-    assert read_binary([[0, 1, 1], [1, 2, 1]], encode="auto").X[:, 2].tolist() == [1, 1]
-    assert read_binary([["x", "yes"], ["x", "yes"]], encode="auto").encoding == {0: ("x", None), 1: (None, "yes")}
+    assert as_table([[0, 1, 1], [1, 2, 1]], encode="auto").codes[:, 2].tolist() == [1, 1]
+    assert as_table([["x", "yes"], ["x", "yes"]], encode="auto").encoding == {0: ("x", None), 1: (None, "yes")}
 
 
 def test_three_values_are_too_many():
@@ -145,33 +145,33 @@ def test_three_values_are_too_many():
 
 def test_missing_cells_are_not_a_value():
     assert auto(["a", None, "b"], missing="zero") == ([0, 0, 1], ("a", "b"))
-    table = read_binary(pd.DataFrame({"a": [None, None], "b": ["x", "y"]}), encode="auto", missing="zero")
-    assert table.X.tolist() == [[0, 0], [0, 1]]
+    table = as_table(pd.DataFrame({"a": [None, None], "b": ["x", "y"]}), encode="auto", missing="zero")
+    assert table.codes.tolist() == [[0, 0], [0, 1]]
 
 
 def test_one_codebook_for_all_columns():
     frame = pd.DataFrame({"a": ["Yes", "No"], "b": [1, 0], "c": [None, "Yes"]})
-    table = read_binary(frame, encode={"Yes": 1, "No": 0}, missing="zero")
-    assert table.X.tolist() == [[1, 1, 0], [0, 0, 1]]
+    table = as_table(frame, encode={"Yes": 1, "No": 0}, missing="zero")
+    assert table.codes.tolist() == [[1, 1, 0], [0, 0, 1]]
     assert table.encoding == {"a": ("No", "Yes"), "c": ("No", "Yes")}
     # A column that is 0/1, but has a value that is to be replaced, does not slip through.
     with pytest.raises(DataError, match="encode must say what every value means; got 0 in column 0"):
-        read_binary([[0], [1]], encode={1: 0, 2: 1})
+        as_table([[0], [1]], encode={1: 0, 2: 1})
     with pytest.raises(DataError, match=r"got 'Maybe' in column 'a' \(first in row 1\)"):
-        read_binary(pd.DataFrame({"a": ["Yes", "Maybe"]}), encode={"Yes": 1, "No": 0})
+        as_table(pd.DataFrame({"a": ["Yes", "Maybe"]}), encode={"Yes": 1, "No": 0})
 
 
 def test_codebooks_of_single_columns():
     frame = pl.DataFrame({"a": ["x", "y"], "b": [1, 0], "c": [1, 2]})
-    table = read_binary(frame, encode={"a": {"x": 1, "y": 0}, "c": (2, 1)})
-    assert table.X.tolist() == [[1, 1, 1], [0, 0, 0]]
+    table = as_table(frame, encode={"a": {"x": 1, "y": 0}, "c": (2, 1)})
+    assert table.codes.tolist() == [[1, 1, 1], [0, 0, 0]]
     with pytest.raises(DataError, match="got 'x', 'y' in column 'a'"):
-        read_binary(frame, encode={"c": (2, 1)})
+        as_table(frame, encode={"c": (2, 1)})
 
 
 def test_a_codebook_can_declare_values_missing():
-    table = read_binary([[1, 9], [2, 1]], encode={1: 0, 2: 1, 9: None}, missing="drop")
-    assert table.X.tolist() == [[1, 0]]
+    table = as_table([[1, 9], [2, 1]], encode={1: 0, 2: 1, 9: None}, missing="drop")
+    assert table.codes.tolist() == [[1, 0]]
     assert table.rows.tolist() == [1]
 
 

@@ -50,13 +50,13 @@ FILES = {
 def test_tables_come_back(kind, tmp_path):
     data = FILES[kind]
     table = read_table(io.BytesIO(data))
-    assert table.X.tolist() == BITS.tolist()
-    assert table.names == (("a", "b", "c") if kind.startswith(("parquet", "feather")) else None)
-    assert read_table(io.BytesIO(data), transpose=True).X.tolist() == BITS.T.tolist()
-    assert read_table(io.BytesIO(data), columns=[2, 0]).X.tolist() == BITS[:, [2, 0]].tolist()
+    assert table.codes.tolist() == BITS.tolist()
+    assert table.names == (("a", "b", "c") if kind.startswith(("parquet", "feather")) else ("x0", "x1", "x2"))
+    assert read_table(io.BytesIO(data), transpose=True).codes.tolist() == BITS.T.tolist()
+    assert read_table(io.BytesIO(data), columns=[2, 0]).codes.tolist() == BITS[:, [2, 0]].tolist()
     path = tmp_path / "without an ending"
     path.write_bytes(data)
-    assert read_table(path, format=kind.split()[0]).X.tolist() == BITS.tolist()
+    assert read_table(path, format=kind.split()[0]).codes.tolist() == BITS.tolist()
 
 
 @pytest.mark.parametrize("kind", FILES)
@@ -78,7 +78,7 @@ def test_truncated_files_are_one_clear_error(kind):
 def test_text_in_an_array():
     answers = np.array([["Yes", "No"], ["NA", "Yes"]])
     table = read_table(io.BytesIO(written(np.save, answers)), encode="auto", missing="zero")
-    assert table.X.tolist() == [[1, 0], [0, 1]]
+    assert table.codes.tolist() == [[1, 0], [0, 1]]
 
 
 @pytest.mark.parametrize("order", "<>")
@@ -86,7 +86,7 @@ def test_text_in_an_array():
 def test_numbers_that_are_no_characters(order, point):
     answers = np.array([["Yes", "No"], ["No", "Yes"]], dtype=f"{order}U3")
     data = written(np.save, answers)
-    assert read_table(io.BytesIO(data), encode="auto").X.tolist() == [[1, 0], [0, 1]]
+    assert read_table(io.BytesIO(data), encode="auto").codes.tolist() == [[1, 0], [0, 1]]
     broken = data.replace(
         np.array(["Y"], dtype=f"{order}U1").tobytes(), np.array([point], dtype=f"{order}u4").tobytes()
     )
@@ -162,17 +162,17 @@ def test_the_index_of_pandas_names_the_rows():
     for data in (written(lambda file: frame.to_parquet(file)), written(lambda file: frame.to_feather(file))):
         table = read_table(io.BytesIO(data))
         assert (table.names, table.row_names) == (("a", "b", "c"), ("x", "y"))
-        assert table.X.tolist() == BITS.tolist()
+        assert table.codes.tolist() == BITS.tolist()
 
 
 def test_answers_in_parquet():
     frame = pd.DataFrame({"who": ["x", "y", "z"], "q": pd.Categorical(["No", None, "Yes"]), "r": [True, False, None]})
     table = read_table(io.BytesIO(written(lambda file: frame.to_parquet(file))), encode="auto", missing="drop")
-    assert table.X.tolist() == [[0, 1]]
+    assert table.codes.tolist() == [[0, 1]]
     assert (table.row_names, table.encoding) == (("x",), {"q": ("No", "Yes")})
     text = pd.DataFrame({"q": ["a", "", "b"], "r": ["n", "y", "?"]})
     table = read_table(io.BytesIO(written(lambda file: text.to_parquet(file))), encode="auto", missing="zero")
-    assert table.X.tolist() == [[0, 0], [0, 1], [1, 0]]
+    assert table.codes.tolist() == [[0, 0], [0, 1], [1, 0]]
 
 
 def test_lists_in_cells():
@@ -184,7 +184,7 @@ def test_lists_in_cells():
 def test_many_row_groups():
     frame = pa.table({"a": np.arange(50_000) % 2, "b": np.ones(50_000, dtype=int)})
     data = written(lambda file: parquet.write_table(frame, file, row_group_size=7_000))
-    assert read_table(io.BytesIO(data)).X.sum() == 75_000
+    assert read_table(io.BytesIO(data)).codes.sum() == 75_000
     assert len(data) < 100_000
     with pytest.raises(LimitError, match=r"max_bytes must be .* for the columns in memory of 8"):
         read_table(io.BytesIO(data), max_bytes=700_000)
@@ -216,12 +216,12 @@ def test_labels_say_which_value_is_one(survey):
     assert table.row_names == ("Ann", "Eve", "Joe")
     # Yes is 1 although its code is the smaller one; 0/1 stays; of "never" and "often" the smaller code is 0.
     assert table.encoding == {"votes": ("No", "Yes"), "sings": ("never", "often")}
-    assert table.X.tolist() == [[1, 0, 0], [0, 1, 1], [1, 0, 1]]
+    assert table.codes.tolist() == [[1, 0, 0], [0, 1, 1], [1, 0, 1]]
 
 
 def test_values_can_be_mapped_by_their_labels(survey):
     table = read_table(survey, encode={"Yes": 1, "No": 0}, columns=["votes", "smokes"])
-    assert table.X.tolist() == [[1, 0], [0, 1], [0, 1], [1, 0]]
+    assert table.codes.tolist() == [[1, 0], [0, 1], [0, 1], [1, 0]]
 
 
 def test_without_instructions_the_error_shows_the_labels(survey):
@@ -232,7 +232,7 @@ def test_without_instructions_the_error_shows_the_labels(survey):
 def test_compressed_once_more(survey, tmp_path):
     packed = tmp_path / f"{survey.name}.gz"
     packed.write_bytes(gzip.compress(survey.read_bytes()))
-    assert read_table(packed, columns=["smokes"]).X.tolist() == [[0], [1], [1], [0]]
+    assert read_table(packed, columns=["smokes"]).codes.tolist() == [[0], [1], [1], [0]]
 
 
 def test_limits_and_damage(survey):
@@ -251,7 +251,11 @@ def test_values_without_a_label_stay_numbers(tmp_path):
     pyreadstat.write_sav(frame, path, variable_value_labels={"q": {1: "Yes", 2: "No"}})
     with pytest.raises(DataError, match="got 2, 9 in column 'q'"):
         read_table(path)
-    assert read_table(path, encode={1: 1, 2: 0, 9: None, 0: 0}, missing="zero").X.tolist() == [[1, 0], [0, 1], [0, 1]]
+    assert read_table(path, encode={1: 1, 2: 0, 9: None, 0: 0}, missing="zero").codes.tolist() == [
+        [1, 0],
+        [0, 1],
+        [0, 1],
+    ]
 
 
 def test_dates_are_text(tmp_path):
@@ -259,7 +263,7 @@ def test_dates_are_text(tmp_path):
     pyreadstat.write_sav(pd.DataFrame({"q": [0, 1], "day": [datetime.date(2020, 1, 2)] * 2}), path)
     with pytest.raises(DataError, match="got '2020-01-02' in column 'day'"):
         read_table(path)
-    assert read_table(path, drop=["day"]).X.tolist() == [[0], [1]]
+    assert read_table(path, drop=["day"]).codes.tolist() == [[0], [1]]
 
 
 def test_an_empty_survey(tmp_path):
@@ -284,11 +288,15 @@ def test_a_spreadsheet_is_read_like_text():
     rows = [["who", "a", "b", "w"], ["x", 1, "Yes", 1.5], ["y", 0, None, 2], ["z", 1, "No", 0.5]]
     data = workbook(("first", rows), ("second", [["a", "b"], [0, 1], [True, False]]))
     table = read_table(io.BytesIO(data), encode="auto", missing="zero", weights="w")
-    assert (table.names, table.row_names, table.X.tolist()) == (("a", "b"), ("x", "y", "z"), [[1, 1], [0, 0], [1, 0]])
+    assert (table.names, table.row_names, table.codes.tolist()) == (
+        ("a", "b"),
+        ("x", "y", "z"),
+        [[1, 1], [0, 0], [1, 0]],
+    )
     assert table.sample_weight.tolist() == [1.5, 2, 0.5]
     assert table.detected == {"sheet": "first", "id_column": "who"}
     for sheet in ("second", 1):
-        assert read_table(io.BytesIO(data), sheet=sheet).X.tolist() == [[0, 1], [1, 0]]
+        assert read_table(io.BytesIO(data), sheet=sheet).codes.tolist() == [[0, 1], [1, 0]]
     with pytest.raises(DataError, match=r"sheet must be a sheet of the file; got 'x'. The file has 'first', 'second'"):
         read_table(io.BytesIO(data), sheet="x")
     with pytest.raises(DataError, match=r"got NaN in column 'b' \(row 2, line 3"):
@@ -322,4 +330,4 @@ def test_missing_codes_of_a_survey_are_those_of_its_numbers_too(survey):
         pyreadstat.write_sav(frame, survey, variable_value_labels=labels)
     for gone in ([99], ["no answer"], {"sings": ["99"]}):
         table = read_table(survey, na_values=gone, columns=["sings"], encode="auto", missing="drop")
-        assert (table.X[:, 0].tolist(), table.encoding) == ([0, 1, 1], {"sings": ("never", "often")})
+        assert (table.codes[:, 0].tolist(), table.encoding) == ([0, 1, 1], {"sings": ("never", "often")})

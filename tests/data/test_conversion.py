@@ -12,11 +12,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from networks import make_table
 from scipy import sparse
 
 import isinglass
-from isinglass.data import BinaryTable, read_binary, read_categories, to_binary
+from isinglass import EBIC, CrossValidation, Method
+from isinglass.data import as_table
 from isinglass.errors import DataError
+
+
+def to_binary(X):
+    """Return the bytes of a table of 0 and 1."""
+    table = as_table(X).without_holes()
+    table.variables.require_two_values("X")
+    return table.codes
+
 
 TABLE = np.array([[0, 1, 1], [1, 0, 1]])
 
@@ -43,7 +53,7 @@ def test_lists_strides_and_single_cells():
 def test_bytes_are_viewed_and_not_copied(dtype):
     X = TABLE.astype(dtype)
     assert np.shares_memory(to_binary(X), X)
-    assert np.shares_memory(to_binary(BinaryTable(X.view(np.uint8))), X)
+    assert np.shares_memory(to_binary(make_table(X.view(np.uint8))), X)
 
 
 def test_memory_mapped_files(tmp_path):
@@ -82,7 +92,7 @@ def containers(bits: np.ndarray) -> dict[str, object]:
         "pyarrow bool": pa.table({name: column.astype(bool) for name, column in columns.items()}),
         "pyarrow batch": pa.table(columns).to_batches()[0],
         "pyarrow chunks": pa.concat_tables([pa.table(columns).slice(0, 1), pa.table(columns).slice(1)]),
-        "BinaryTable": BinaryTable(bits.astype(np.uint8)),
+        "Table": make_table(bits.astype(np.uint8)),
     }
     for form in ("csr", "csc", "coo", "bsr", "dia", "dok", "lil"):
         for dtype in (bool, np.int64, np.float64):
@@ -97,17 +107,18 @@ BITS = np.random.default_rng(0).integers(0, 2, size=(9, 7))
 @pytest.mark.parametrize("kind", containers(BITS))
 def test_every_container_gives_the_same_bytes(kind):
     X = containers(BITS)[kind]
-    table = read_binary(X)
-    assert table.X.tobytes() == BITS.astype(np.uint8).tobytes()
+    table = as_table(X)
+    assert table.codes.tobytes() == BITS.astype(np.uint8).tobytes()
     assert table.shape == BITS.shape
-    assert to_binary(X).tobytes() == table.X.tobytes()
+    assert to_binary(X).tobytes() == table.codes.tobytes()
     named = kind.startswith(("pandas", "polars", "pyarrow"))
-    assert table.names == (tuple(f"q{j}" for j in range(7)) if named else None)
+    assert table.variables.named == named
+    assert not named or table.names == tuple(f"q{j}" for j in range(7))
     # With a threshold the same cells go through other code.
-    if kind != "BinaryTable":
-        assert (read_binary(X, binarize=0.5).X == BITS).all()
-        assert (read_binary(X, encode={0: 1, 1: 0}).X == 1 - BITS).all()
-        assert (read_binary(X, encode="auto").X == BITS).all()
+    if kind != "Table":
+        assert (as_table(X, binarize=0.5).codes == BITS).all()
+        assert (as_table(X, encode={0: 1, 1: 0}).codes == 1 - BITS).all()
+        assert (as_table(X, encode="auto").codes == BITS).all()
 
 
 def test_explicit_zeros_and_duplicates_of_a_sparse_matrix():
@@ -129,14 +140,14 @@ def test_explicit_zeros_and_duplicates_of_a_sparse_matrix():
         lambda X: isinglass.exact_path(X, alphas=[0.02])[0].couplings,
         lambda X: isinglass.stacked_design(X)[0],
         lambda X: isinglass.objective.alpha_max(X),
-        lambda X: isinglass.select.select_ebic(X, alphas=3).solution.couplings,
-        lambda X: isinglass.select.cross_validate(X, alphas=3, n_folds=2, random_state=0).mean,
+        lambda X: Method(selector=EBIC(3)).choose(X).solution.couplings,
+        lambda X: Method(selector=CrossValidation(3, n_folds=2)).choose(X).mean,
         lambda X: isinglass.refit(X, isinglass.ising_path(BITS4, alphas=[0.05])[0]).edge_values,
     ],
 )
 def test_functions_of_the_package_take_every_container(call):
     expected = call(BITS4)
-    for X in (pd.DataFrame(BITS4), pl.DataFrame(BITS4), sparse.csc_array(BITS4), read_binary(BITS4)):
+    for X in (pd.DataFrame(BITS4), pl.DataFrame(BITS4), sparse.csc_array(BITS4), as_table(BITS4)):
         got = call(X)
         assert np.array_equal(
             got.toarray() if sparse.issparse(got) else got,
@@ -174,7 +185,6 @@ BITS4 = np.random.default_rng(3).integers(0, 2, size=(40, 4))
         (3, r"0 dimension\(s\)"),
         ({"a": [0, 1]}, "got dict"),
         ([[0, 1], [1]], "rows of different lengths"),
-        ("votes.csv", r"got the text 'votes.csv'. To read a file use isinglass.read_table"),
         (np.zeros((0, 3)), r"got 0 sample\(s\) \(shape=\(0, 3\)\) while a minimum of 1 is required"),
         (np.zeros((3, 0)), r"got 0 feature\(s\) \(shape=\(3, 0\)\) while a minimum of 1 is required"),
         (pd.DataFrame({"a": []}), r"got 0 sample\(s\)"),
@@ -190,12 +200,6 @@ BITS4 = np.random.default_rng(3).integers(0, 2, size=(40, 4))
 def test_bad_tables_are_explained(X, message):
     with pytest.raises(DataError, match=message):
         to_binary(X)
-
-
-def test_lazy_frames_of_dask_are_refused():
-    dask = pytest.importorskip("dask.dataframe")
-    with pytest.raises(DataError, match=r"X.compute\(\) \(Dask\)"):
-        to_binary(dask.from_pandas(pd.DataFrame({"a": [0, 1]}), npartitions=1))
 
 
 def test_bad_data_is_a_value_error():
@@ -229,20 +233,20 @@ def test_cells_that_are_neither_text_nor_number_are_a_type_error():
     ],
 )
 def test_missing_cells(X):
-    filled = read_binary(X, missing="zero")
-    assert filled.X.tolist() == [[0, 1], [0, 1], [1, 0], [1, 0]]
+    filled = as_table(X, missing="zero")
+    assert filled.codes.tolist() == [[0, 1], [0, 1], [1, 0], [1, 0]]
     assert (filled.n_missing, filled.rows) == (2, None)
     assert np.argwhere(filled.filled).tolist() == [[1, 0], [2, 1]]
     assert filled[2:].filled.tolist() == [[False, True], [False, False]]
-    dropped = read_binary(X, missing="drop")
-    assert dropped.X.tolist() == [[0, 1], [1, 0]]
+    dropped = as_table(X, missing="drop")
+    assert dropped.codes.tolist() == [[0, 1], [1, 0]]
     assert dropped.rows.tolist() == [0, 3]
     assert (dropped.n_missing, dropped.filled) == (2, None)
     with pytest.raises(DataError, match=r"got NaN in column ('a'|0) \(row 1; 2 missing"):
-        read_binary(X)
+        as_table(X)
     # The policies hold for a threshold too.
-    assert read_binary(X, missing="drop", binarize=0.5).X.tolist() == dropped.X.tolist()
-    assert read_binary(X, missing="zero", binarize=-1).X.tolist() == [[1, 1], [0, 1], [1, 0], [1, 1]]
+    assert as_table(X, missing="drop", binarize=0.5).codes.tolist() == dropped.codes.tolist()
+    assert as_table(X, missing="zero", binarize=-1).codes.tolist() == [[1, 1], [0, 1], [1, 0], [1, 1]]
 
 
 ANSWERS = ["No", None, "Yes", "No"]
@@ -268,8 +272,8 @@ ANSWERS = ["No", None, "Yes", "No"]
 )
 def test_missing_answers(column):
     make = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}[type(column).__module__.split(".")[0]]
-    table = read_binary(make({"a": column, "b": [0, 1, 1, 0]}), encode="auto", missing="zero")
-    assert table.X.tolist() == [[0, 0], [0, 1], [1, 1], [0, 0]]
+    table = as_table(make({"a": column, "b": [0, 1, 1, 0]}), encode="auto", missing="zero")
+    assert table.codes.tolist() == [[0, 0], [0, 1], [1, 1], [0, 0]]
     assert np.argwhere(table.filled).tolist() == [[1, 0]]
     assert table.encoding == {"a": ("No", "Yes")}
 
@@ -278,44 +282,44 @@ def test_missing_answers(column):
 def test_missing_numbers_of_pyarrow(kind):
     column = pa.array([1, None, 0, 1], type=pa.int8()).cast(kind)
     for cells in (column, *([] if pa.types.is_decimal(kind) else [column.dictionary_encode()])):
-        table = read_binary(pa.table({"a": cells, "b": [0, 1, 1, 0]}), missing="drop")
-        assert table.X.tolist() == [[1, 0], [0, 1], [1, 0]]
+        table = as_table(pa.table({"a": cells, "b": [0, 1, 1, 0]}), missing="drop")
+        assert table.codes.tolist() == [[1, 0], [0, 1], [1, 0]]
 
 
 def test_a_view_is_never_filled():
     X = np.ma.array(np.ones((2, 2), dtype=np.uint8), mask=[[0, 1], [0, 0]])
-    assert read_binary(X, missing="zero").X.tolist() == [[1, 0], [1, 1]]
+    assert as_table(X, missing="zero").codes.tolist() == [[1, 0], [1, 1]]
     assert X.data.tolist() == [[1, 1], [1, 1]]
 
 
 def test_dropping_every_row_is_an_error():
     with pytest.raises(DataError, match='a row without missing cells for missing="drop"; got none'):
-        read_binary([[None, 1], [1, None]], missing="drop")
+        as_table([[None, 1], [1, None]], missing="drop")
 
 
 SPINS = {-1: 0, 1: 1}
 
 
 def test_spins():
-    assert read_binary([[-1, 1], [1, 1]], encode=SPINS).X.tolist() == [[0, 1], [1, 1]]
-    assert read_binary(pd.DataFrame({"a": [-1.0, 1.0]}), encode=SPINS).X.tolist() == [[0], [1]]
-    assert read_binary(pd.DataFrame({"a": ["x", "y"], "b": [-1, 1]})[["b"]], encode=SPINS).X.tolist() == [[0], [1]]
-    assert read_binary(sparse.csr_array([[-1, 1]]), encode=SPINS).X.tolist() == [[0, 1]]
+    assert as_table([[-1, 1], [1, 1]], encode=SPINS).codes.tolist() == [[0, 1], [1, 1]]
+    assert as_table(pd.DataFrame({"a": [-1.0, 1.0]}), encode=SPINS).codes.tolist() == [[0], [1]]
+    assert as_table(pd.DataFrame({"a": ["x", "y"], "b": [-1, 1]})[["b"]], encode=SPINS).codes.tolist() == [[0], [1]]
+    assert as_table(sparse.csr_array([[-1, 1]]), encode=SPINS).codes.tolist() == [[0, 1]]
     for X in ([[0, 1]], sparse.csr_array([[0, 1]])):
         with pytest.raises(DataError, match="encode must say what every value means; got 0 in column 0"):
-            read_binary(np.vstack([X.toarray() if sparse.issparse(X) else X, [[-1, 1]]]), encode=SPINS)
+            as_table(np.vstack([X.toarray() if sparse.issparse(X) else X, [[-1, 1]]]), encode=SPINS)
 
 
 @given(arrays(np.float64, (4, 3), elements=st.floats(-3, 3)), st.floats(-2, 2))
 def test_threshold_is_strictly_greater_in_every_container(X, cut):
     expected = [[int(x > cut) for x in row] for row in X.tolist()]
     for table in (X, X.tolist(), X.astype(object), pd.DataFrame(X), pl.DataFrame(X), sparse.csr_array(X)):
-        assert read_binary(table, binarize=cut).X.tolist() == expected
+        assert as_table(table, binarize=cut).codes.tolist() == expected
 
 
 def test_threshold_is_not_rounded_to_the_precision_of_the_table():
     X = np.array([[0.1]], dtype=np.float32)  # a little more than 0.1
-    assert read_binary(X, binarize=0.1).X.tolist() == read_binary(X.astype(object), binarize=0.1).X.tolist() == [[1]]
+    assert as_table(X, binarize=0.1).codes.tolist() == as_table(X.astype(object), binarize=0.1).codes.tolist() == [[1]]
 
 
 @pytest.mark.parametrize(
@@ -329,53 +333,53 @@ def test_threshold_is_not_rounded_to_the_precision_of_the_table():
 )
 def test_bad_tables_for_a_threshold(X, message):
     with pytest.raises(DataError, match=message):
-        read_binary(X, binarize=0.0)
+        as_table(X, binarize=0.0)
 
 
 def test_names():
     frame = pd.DataFrame([[0, 1], [1, 0]], columns=["b", "a"], index=["x", "y"])
-    table = read_binary(frame)
+    table = as_table(frame)
     assert (table.names, table.row_names) == (("b", "a"), ("x", "y"))
-    assert read_binary(frame, names=["c", "d"]).names == ("c", "d")
-    assert read_binary(frame, names=["c", "d"], missing="drop").row_names == ("x", "y")
-    assert read_binary(pd.DataFrame([[0, 1]])).names is None  # the numbers that pandas gives by default
-    assert read_binary(pd.DataFrame([[0, 1]], columns=[5, 6])).names == ("5", "6")
-    assert read_binary(pd.DataFrame([[0]], columns=pd.MultiIndex.from_tuples([("a", 1)]))).names == ("('a', 1)",)
-    assert read_binary(table, names=["c", "d"]).names == ("c", "d")
-    assert read_binary(pd.DataFrame({"a": [1, None]}, index=["x", "y"]), missing="drop").row_names == ("x",)
+    assert as_table(frame, names=["c", "d"]).names == ("c", "d")
+    assert as_table(frame, names=["c", "d"], missing="drop").row_names == ("x", "y")
+    assert not as_table(pd.DataFrame([[0, 1]])).variables.named  # the numbers that pandas gives by default
+    assert as_table(pd.DataFrame([[0, 1]], columns=[5, 6])).names == ("5", "6")
+    assert as_table(pd.DataFrame([[0]], columns=pd.MultiIndex.from_tuples([("a", 1)]))).names == ("('a', 1)",)
+    assert as_table(table, names=["c", "d"]).names == ("c", "d")
+    assert as_table(pd.DataFrame({"a": [1, None]}, index=["x", "y"]), missing="drop").row_names == ("x",)
 
 
 def test_a_coding_reads_another_table_in_the_same_way():
     frame = pd.DataFrame({"a": ["Agree", "Disagree"], "b": [1, 2], "c": [0, 1]})
-    first = read_binary(frame, encode="auto")
+    first = as_table(frame, encode="auto")
     assert first.encoding == {"a": ("Disagree", "Agree"), "b": (1, 2)}
     # By name, in whatever order, whatever else there is; by place where there are no names.
     other = pd.DataFrame({"z": ["?"], "c": [1], "b": [2], "a": ["Agree"]})
-    again = read_binary(other, encode=first.coding)
-    assert (again.names, again.X.tolist()) == (("a", "b", "c"), [[1, 1, 1]])
-    assert read_binary([["Disagree", 1, 0]], encode=first.coding).X.tolist() == [[0, 0, 0]]
+    again = as_table(other, encode=first.coding)
+    assert (again.names, again.codes.tolist()) == (("a", "b", "c"), [[1, 1, 1]])
+    assert as_table([["Disagree", 1, 0]], encode=first.coding).codes.tolist() == [[0, 0, 0]]
     with pytest.raises(DataError, match="'Perhaps' in column 'a'"):
-        read_binary(other.replace({"Agree": "Perhaps"}), encode=first.coding)
+        as_table(other.replace({"Agree": "Perhaps"}), encode=first.coding)
     with pytest.raises(DataError, match="'b' cannot be found"):
-        read_binary(other[["a", "c"]], encode=first.coding)
+        as_table(other[["a", "c"]], encode=first.coding)
     with pytest.raises(DataError, match="the 3 columns of the coding; got 2"):
-        read_binary([[0, 1]], encode=first.coding)
+        as_table([[0, 1]], encode=first.coding)
 
 
 def test_several_values_with_one_meaning():
     frame = pd.DataFrame({"a": ["Agree", "Disagree"]})
-    table = read_binary(frame, encode={"Agree": 1, "Strongly agree": 1, "Disagree": 0, "?": None})
+    table = as_table(frame, encode={"Agree": 1, "Strongly agree": 1, "Disagree": 0, "?": None})
     assert table.encoding == {"a": ("Disagree", ("Agree", "Strongly agree"))}
-    assert read_binary([["Strongly agree"]], names=["a"], encode=table.encoding).X.tolist() == [[1]]
-    gone = read_binary([["?"]], names=["a"], encode=replace(table.coding, missing="zero"), missing="zero")
+    assert as_table([["Strongly agree"]], names=["a"], encode=table.encoding).codes.tolist() == [[1]]
+    gone = as_table([["?"]], names=["a"], encode=replace(table.coding, missing="zero"), missing="zero")
     assert gone.n_missing == 1
 
 
 def test_thresholds_of_single_columns():
     frame = pd.DataFrame({"age": [20, 70], "score": [1.5, 0.5], "votes": [0, 1]})
-    table = read_binary(frame, binarize={"age": 50, "score": 1.0})
-    assert table.X.tolist() == [[0, 1, 0], [1, 0, 1]]
-    assert read_binary(frame[::-1], encode=table.coding).X.tolist() == [[1, 0, 1], [0, 1, 0]]
+    table = as_table(frame, binarize={"age": 50, "score": 1.0})
+    assert table.codes.tolist() == [[0, 1, 0], [1, 0, 1]]
+    assert as_table(frame[::-1], encode=table.coding).codes.tolist() == [[1, 0, 1], [0, 1, 0]]
 
 
 @pytest.mark.parametrize(
@@ -400,13 +404,13 @@ def test_thresholds_of_single_columns():
 )
 def test_bad_options(options, message):
     with pytest.raises(DataError, match=message):
-        read_binary([[0, 1]], **options)
+        as_table([[0, 1]], **options)
 
 
 def test_arrays_do_not_load_narwhals():
     code = (
-        "import sys; from isinglass.data import to_binary; from scipy.sparse import csr_array\n"
-        "to_binary([[0, 1]]); to_binary(csr_array([[0, 1]])); sys.exit('narwhals' in sys.modules)"
+        "import sys; from isinglass.data import as_table; from scipy.sparse import csr_array\n"
+        "as_table([[0, 1]]); as_table(csr_array([[0, 1]])); sys.exit('narwhals' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
@@ -414,12 +418,12 @@ def test_arrays_do_not_load_narwhals():
 @pytest.mark.parametrize("missing", ["error", "drop"])
 def test_bytes_that_are_bits_are_read_as_every_other_table_is(missing):
     X = np.array([[0, 1, 0], [1, 1, 0]], dtype=np.uint8)
-    short, long = (read_categories(table, missing=missing) for table in (X, X.astype(np.int64)))
-    assert short.X is X
-    np.testing.assert_array_equal(short.X, long.X)
-    assert short.coding == long.coding
+    short, long = (as_table(table, missing=missing) for table in (X, X.astype(np.int64)))
+    assert short.codes is X
+    np.testing.assert_array_equal(short.codes, long.codes)
+    assert short.reading == long.reading
     for name in ("names", "row_names", "sample_weight", "rows", "n_missing", "filled", "n_dropped", "holes"):
         assert getattr(short, name) == getattr(long, name), name
     for bad in (X + 1, X[:0], X[0]):
         with pytest.raises(DataError):
-            read_categories(bad)
+            as_table(bad)

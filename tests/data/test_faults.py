@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from isinglass import read_binary, read_table
+from isinglass import as_table, read_table
 from isinglass.errors import DataError
 
 
@@ -20,24 +20,24 @@ def test_fault_11_import_star_needs_no_matplotlib():
 
 def test_fault_11_almost_one_is_shown_as_it_is():
     with pytest.raises(DataError, match=r"only 0 and 1; got 0\.9999999999999999 in column 0"):
-        read_binary(np.array([[0.9999999999999999], [0.0]]))
+        as_table(np.array([[0.9999999999999999], [0.0]]))
     with pytest.raises(DataError, match=r"got 0\.5 in column 0"):
-        read_binary(np.array([[0.5], [0.0]]))
+        as_table(np.array([[0.5], [0.0]]))
 
 
 def test_fault_11_a_header_of_missing_words_is_a_header():
     table = read_table(io.StringIO("NA,nan,null\n0,1,1\n1,0,1\n"))
     assert table.names == ("NA", "nan", "null")
-    assert table.X.tolist() == [[0, 1, 1], [1, 0, 1]]
+    assert table.codes.tolist() == [[0, 1, 1], [1, 0, 1]]
     rows = read_table(io.StringIO("NA,nan,null\n0,1,1\n1,NA,1\n"), missing="drop")  # NA is a cell below: so above
-    assert (rows.names, len(rows)) == (None, 1)
-    assert read_table(io.StringIO("NA,NA\n0,1\n"), missing="drop").names is None
+    assert (rows.variables.named, len(rows)) == (False, 1)
+    assert not read_table(io.StringIO("NA,NA\n0,1\n"), missing="drop").variables.named
 
 
 def test_house_7_rows_without_an_answer_are_named():
     with pytest.warns(UserWarning, match="1 of 3 rows have no answer at all and are now rows of 0"):
-        read_binary([[0, 1], [None, None], [1, None]], missing="zero")
-    table = read_binary([[0, 1], [None, None], [1, None]], missing="drop")
+        as_table([[0, 1], [None, None], [1, None]], missing="zero")
+    table = as_table([[0, 1], [None, None], [1, None]], missing="drop")
     assert (len(table), table.n_dropped, table.n_missing) == (1, 2, 3)
 
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from isinglass import BinaryTable, read_table
+from isinglass import Table, read_table
 from isinglass.errors import DataError
 
 
@@ -28,13 +28,13 @@ def test_what_pandas_and_numpy_write_comes_back(bits, delimiter, index):
     names = [f"q{j}" for j in range(bits.shape[1])]
     frame = pd.DataFrame(bits, columns=names, index=[f"r{i}" for i in range(len(bits))])
     table = read(frame.to_csv(sep=delimiter, index=index))
-    assert table.X.tobytes() == bits.tobytes()
+    assert table.codes.tobytes() == bits.tobytes()
     assert table.names == tuple(names)
     assert table.row_names == (tuple(frame.index) if index else None)
     file = io.BytesIO()
     np.savetxt(file, bits, delimiter=delimiter)  # 1.000000000000000000e+00
-    assert read_table(io.BytesIO(file.getvalue()), id_column=None).X.tobytes() == bits.tobytes()
-    assert read(pl.DataFrame(bits, schema=names).write_csv(separator=delimiter)).X.tobytes() == bits.tobytes()
+    assert read_table(io.BytesIO(file.getvalue()), id_column=None).codes.tobytes() == bits.tobytes()
+    assert read(pl.DataFrame(bits, schema=names).write_csv(separator=delimiter)).codes.tobytes() == bits.tobytes()
 
 
 @given(tables)
@@ -52,12 +52,12 @@ def test_options_of_the_whole_table(bits):
         for kind, cells in lines.items()
     }
     plain = {"id_column": None}
-    assert read(text["spins"], encode={-1: 0, 1: 1}, **plain).X.tobytes() == bits.tobytes()
-    assert read(text["spins"], binarize=0, **plain).X.tobytes() == bits.tobytes()
-    assert read(text["words"], encode={"Yes": 1, "No": 0}, **plain).X.tobytes() == bits.tobytes()
-    assert read(text["codes"], encode={"1": 0, "2": 1}, **plain).X.tobytes() == bits.tobytes()
-    assert read(text["truth"], **plain).X.tobytes() == bits.tobytes()
-    assert read(text["bits"], transpose=True, **plain).X.tobytes() == bits.T.tobytes()
+    assert read(text["spins"], encode={-1: 0, 1: 1}, **plain).codes.tobytes() == bits.tobytes()
+    assert read(text["spins"], binarize=0, **plain).codes.tobytes() == bits.tobytes()
+    assert read(text["words"], encode={"Yes": 1, "No": 0}, **plain).codes.tobytes() == bits.tobytes()
+    assert read(text["codes"], encode={"1": 0, "2": 1}, **plain).codes.tobytes() == bits.tobytes()
+    assert read(text["truth"], **plain).codes.tobytes() == bits.tobytes()
+    assert read(text["bits"], transpose=True, **plain).codes.tobytes() == bits.T.tobytes()
 
 
 def test_order_of_columns_weights_and_missing_rows():
@@ -93,7 +93,7 @@ def test_row_names_keep_their_spelling():
 def test_transposed_files_have_their_names_exchanged():
     table = read("gene,s1,s2\nTP53,0,1\nKRAS,1,1\nEGFR,0,0\n", transpose=True)
     assert (table.names, table.row_names) == (("TP53", "KRAS", "EGFR"), ("s1", "s2"))
-    assert table.X.tolist() == [[0, 1, 0], [1, 1, 0]]
+    assert table.codes.tolist() == [[0, 1, 0], [1, 1, 0]]
     with pytest.raises(DataError, match=r"got 2 in column 'KRAS' \(first in row 's1'\)"):
         read("gene,s1,s2\nTP53,0,1\nKRAS,2,1\nEGFR,0,0\n", transpose=True)
 
@@ -161,21 +161,21 @@ def test_row_names_are_not_suggested_everywhere(text, options):
 
 
 def test_unusual_columns():
-    assert read("a\n0\n1\n").X.tolist() == [[0], [1]]  # one column
-    assert read("a,b\n1,0\n1,1\n").X[:, 0].tolist() == [1, 1]  # a constant one
+    assert read("a\n0\n1\n").codes.tolist() == [[0], [1]]  # one column
+    assert read("a,b\n1,0\n1,1\n").codes[:, 0].tolist() == [1, 1]  # a constant one
     names = read('"a ""x""",<b>,🦜,"c,d"\n0,1,1,0\n1,1,0,0\n').names
     assert names == ('a "x"', "<b>", "🦜", "c,d")
     assert read("a,,c\n0,1,1\n1,0,0\n").names == ("a", "column 2", "c")  # a name for the nameless
     assert read(",".join(["x" * 10_000, "b"]) + "\n0,1\n").names == ("x" * 10_000, "b")
     assert read("a,b\n0,1\n", delimiter="comma").names == ("a", "b")
-    assert read("0101\n1100\n").X.tolist() == [[0, 1, 0, 1], [1, 1, 0, 0]]
+    assert read("0101\n1100\n").codes.tolist() == [[0, 1, 0, 1], [1, 1, 0, 0]]
     assert read("0101\n1100\n", delimiter="none", header=False).shape == (2, 4)
 
 
 def test_the_result_can_be_used():
     table = read("a,b\n0,1\n1,1\n")
-    assert isinstance(table, BinaryTable)
-    assert table.X.flags.c_contiguous
+    assert isinstance(table, Table)
+    assert table.codes.flags.c_contiguous
 
 
 @pytest.mark.parametrize(("data", "package"), [(b"$FL2xxxx", "pyreadstat"), (b"\xd0\xcf\x11\xe0", "python-calamine")])
@@ -188,7 +188,7 @@ def test_what_extras_are_missing(monkeypatch, data, package):
 def test_standard_input_and_no_needless_imports():
     code = (
         "import sys; from isinglass import read_table\n"
-        "assert read_table('-').X.tolist() == [[0, 1], [1, 1]]\n"
+        "assert read_table('-').codes.tolist() == [[0, 1], [1, 1]]\n"
         "loaded = {name.split('.')[0] for name in sys.modules}\n"
         "sys.exit(bool(loaded & {'pandas', 'polars', 'pyreadstat', 'narwhals', 'sklearn'}))"
     )

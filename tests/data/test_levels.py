@@ -7,11 +7,9 @@ import pyarrow as pa
 import pytest
 
 from isinglass import (
-    BinaryTable,
-    CategoryTable,
+    Table,
+    as_table,
     objective,
-    read_binary,
-    read_categories,
     read_parts,
     read_table,
 )
@@ -35,119 +33,115 @@ def survey(n=60):
 
 def lookup(frame, table):
     """Slow twin: the source value of every cell, back from its number."""
-    return [[table.categories[s][code] for s, code in enumerate(row)] for row in table.codes.tolist()]
+    return [[table.variables.categories[s][code] for s, code in enumerate(row)] for row in table.codes.tolist()]
 
 
 def test_types_declare_kinds():
     frame = survey()
     for source in (frame, pa.Table.from_pandas(frame), pl.from_arrow(pa.Table.from_pandas(frame))):
-        table = read_categories(source)
-        assert isinstance(table, CategoryTable)
+        table = as_table(source)
+        assert isinstance(table, Table)
         assert table.names == ("mood", "party", "vote", "home")
-        assert set(table.kinds[2:]) == {"binary"}
-        assert table.kinds[1] == "nominal"
-        assert table.categories[3] == ("no", "yes")  # words of known meaning
+        assert set(table.variables.kinds[2:]) == {"binary"}
+        assert table.variables.kinds[1] == "nominal"
+        assert table.variables.categories[3] == ("no", "yes")  # words of known meaning
         assert lookup(frame, table) == frame.astype(object).values.tolist()
-    table = read_categories(frame)
-    assert table.kinds[0] == "ordinal"
-    assert table.categories[:2] == (("low", "mid", "high"), ("blue", "green", "red"))
-    enum = read_categories(pl.DataFrame({"m": pl.Series(MOODS * 3, dtype=pl.Enum(MOODS))}))
-    assert (enum.kinds, enum.categories) == (("ordinal",), (tuple(MOODS),))
+    table = as_table(frame)
+    assert table.variables.kinds[0] == "ordinal"
+    assert table.variables.categories[:2] == (("low", "mid", "high"), ("blue", "green", "red"))
+    enum = as_table(pl.DataFrame({"m": pl.Series(MOODS * 3, dtype=pl.Enum(MOODS))}))
+    assert (enum.variables.kinds, enum.variables.categories) == (("ordinal",), (tuple(MOODS),))
 
 
 def test_what_is_said_comes_before_the_type():
     frame = survey()
-    table = read_categories(frame, kinds={"mood": "nominal"})
-    assert table.kinds == ("nominal", "nominal", "binary", "binary")
-    assert table.categories[0] == ("low", "mid", "high")
+    table = as_table(frame, kinds={"mood": "nominal"})
+    assert table.variables.kinds == ("nominal", "nominal", "binary", "binary")
+    assert table.variables.categories[0] == ("low", "mid", "high")
     with pytest.raises(DataError, match="categories have no order"):
-        read_categories(frame, kinds={"party": "ordinal"})
+        as_table(frame, kinds={"party": "ordinal"})
     with pytest.raises(DataError, match="must hold only 0 and 1"):
-        read_categories(frame, kinds={"party": "binary"})
+        as_table(frame, kinds={"party": "binary"})
     yes = {"low": 0, "mid": 0, "high": 1, "red": 1, "blue": 0, "green": None, "yes": 1, "no": 0}
-    coded = read_categories(frame, encode=yes, missing="impute")  # all values have a meaning: the types do not count
-    assert isinstance(coded, BinaryTable)
-    assert read_categories(frame[["vote", "home"]], encode="auto").encoding == {"home": ("no", "yes")}
+    coded = as_table(frame, encode=yes, missing="impute")  # all values have a meaning: the types do not count
+    assert isinstance(coded, Table)
+    assert as_table(frame[["vote", "home"]], encode="auto").encoding == {"home": ("no", "yes")}
     with pytest.raises(DataError, match="home"):  # two values: as strict as ever
-        read_categories(frame[["vote", "home"]])
+        as_table(frame[["vote", "home"]])
 
 
 def test_numbers_lie_where_they_are():
     frame = pd.DataFrame({"a": [1, 2, 5, 2], "b": [10, 20, 30, 10], "c": [0.5, 1.5, 1.0, 0.5], "d": [3, 4, 3, 3]})
-    table = read_categories(frame, kinds="ordinal")
-    assert table.categories == ((1, 2, 5), (10, 20, 30), (0.5, 1, 1.5), (3, 4))
-    assert [score.tolist() for score in table.scores] == [[0, 1, 4], [0, 1, 2], [0, 1, 2], [0, 1]]
-    assert table.kinds == ("ordinal", "ordinal", "ordinal", "binary")
-    nominal = read_categories(frame, kinds=["nominal"] * 4)
-    assert nominal.kinds == ("nominal",) * 3 + ("binary",)
-    given = read_categories(frame, kinds="ordinal", scores={"a": [0, 1, 10], 1: {10: 3, 20: 1, 30: 2}})
-    assert given.scores[0].tolist() == [0, 1, 10]
-    assert (given.categories[1], given.scores[1].tolist()) == ((20, 30, 10), [0, 1, 2])
-    only = read_categories(frame[["a", "d"]] - [0, 3], scores={"a": [0, 1, 2]})  # scores say that it is ordinal
-    assert only.kinds == ("ordinal", "binary")
+    table = as_table(frame, kinds="ordinal")
+    assert table.variables.categories == ((1, 2, 5), (10, 20, 30), (0.5, 1, 1.5), (3, 4))
+    assert table.variables.scores == ((0, 1, 4), (0, 1, 2), (0, 1, 2), (0, 1))
+    assert table.variables.kinds == ("ordinal", "ordinal", "ordinal", "binary")
+    nominal = as_table(frame, kinds=["nominal"] * 4)
+    assert nominal.variables.kinds == ("nominal",) * 3 + ("binary",)
+    given = as_table(frame, kinds="ordinal", scores={"a": [0, 1, 10], 1: {10: 3, 20: 1, 30: 2}})
+    assert given.variables.scores[0] == (0, 1, 10)
+    assert (given.variables.categories[1], given.variables.scores[1]) == ((20, 30, 10), (0, 1, 2))
+    only = as_table(frame[["a", "d"]] - [0, 3], scores={"a": [0, 1, 2]})  # scores say that it is ordinal
+    assert only.variables.kinds == ("ordinal", "binary")
 
 
 def test_words_get_an_order_from_encode():
     words = pd.DataFrame({"a": ["never", "often", "rarely", "?"], "b": ["often", "never", "rarely", "rarely"]})
     how = {"never": 0, "rarely": 1, "often": 3, "?": None}
-    table = read_categories(words, kinds="ordinal", encode=how, missing="impute")
-    assert table.categories == (("never", "rarely", "often"),) * 2
-    assert table.scores[0].tolist() == [0, 1, 3]
+    table = as_table(words, kinds="ordinal", encode=how, missing="impute")
+    assert table.variables.categories == (("never", "rarely", "often"),) * 2
+    assert table.variables.scores[0] == (0, 1, 3)
     assert table.holes.tolist() == [[False, False], [False, False], [False, False], [True, False]]
-    by_column = read_categories(
+    by_column = as_table(
         words.iloc[:3],
         kinds="ordinal",
         encode={"a": ("never", "rarely", "often"), "b": {"never": 0, "rarely": 2, "often": 1}},
     )
-    assert by_column.categories == (("never", "rarely", "often"), ("never", "often", "rarely"))
-    mixed = read_categories(
-        words.assign(c=[0, 1, 1, 0]), kinds={"a": "ordinal", "b": "ordinal"}, encode=how, missing="drop"
-    )
-    assert mixed.kinds == ("ordinal", "ordinal", "binary")  # numbers above 1 are for columns of categories
+    assert by_column.variables.categories == (("never", "rarely", "often"), ("never", "often", "rarely"))
+    mixed = as_table(words.assign(c=[0, 1, 1, 0]), kinds={"a": "ordinal", "b": "ordinal"}, encode=how, missing="drop")
+    assert mixed.variables.kinds == ("ordinal", "ordinal", "binary")  # numbers above 1 are for columns of categories
     for bad, message in (
         ({"never": 0, "rarely": 1}, "every value"),
         ({**how, "rarely": 0}, "different numbers"),
         ({**how, "rarely": "x"}, "to a number"),
     ):
         with pytest.raises(DataError, match=message):
-            read_categories(words, kinds="ordinal", encode=bad, missing="impute")
+            as_table(words, kinds="ordinal", encode=bad, missing="impute")
     with pytest.raises(DataError, match="in which order"):
-        read_categories(words, kinds="ordinal")
+        as_table(words, kinds="ordinal")
 
 
 def test_a_table_without_more_than_two_categories_is_binary():
     frame = pd.DataFrame({"a": ["x", "y", "y"], "b": [1, 2, 1], "c": [0, 0, 0], "d": ["z", "z", "z"]})
-    table = read_categories(frame, kinds="nominal")
-    assert isinstance(table, BinaryTable)
-    assert table.X.tolist() == [[0, 0, 0, 0], [1, 1, 0, 0], [1, 0, 0, 0]]
+    table = as_table(frame, kinds="nominal")
+    assert isinstance(table, Table)
+    assert table.codes.tolist() == [[0, 0, 0, 0], [1, 1, 0, 0], [1, 0, 0, 0]]
     assert table.encoding == {"a": ("x", "y"), "b": (1, 2), "d": ("z", None)}
-    again = read_binary(pd.DataFrame({"a": ["y"], "b": [2], "c": [1], "d": ["z"]}), encode=table.coding)
-    assert again.X.tolist() == [[1, 1, 1, 0]]
-    masked = read_categories(pd.DataFrame({"a": ["x", "y", None], "b": [0, 1, 1]}), kinds="nominal", missing="impute")
+    again = as_table(pd.DataFrame({"a": ["y"], "b": [2], "c": [1], "d": ["z"]}), encode=table.coding)
+    assert again.codes.tolist() == [[1, 1, 1, 0]]
+    masked = as_table(pd.DataFrame({"a": ["x", "y", None], "b": [0, 1, 1]}), kinds="nominal", missing="impute")
     assert masked.holes.tolist() == [[False, False], [False, False], [True, False]]
     with pytest.raises(DataError, match="every value"):
-        read_categories(pd.DataFrame({"a": ["w"], "b": [2], "c": [1], "d": ["z"]}), encode=table.coding)
+        as_table(pd.DataFrame({"a": ["w"], "b": [2], "c": [1], "d": ["z"]}), encode=table.coding)
 
 
 def test_another_table_is_read_the_same_way():
     frame = survey()
-    table = read_categories(frame)
+    table = as_table(frame)
     shuffled = frame[["vote", "home", "party", "mood"]].iloc[::-1].astype(object).assign(more="?")
-    again = read_categories(shuffled, encode=table.coding)
+    again = as_table(shuffled, encode=table.coding)
     assert np.array_equal(again.codes, table.codes[::-1])
-    assert again.categories == table.categories
-    one = read_categories(frame.iloc[:1], encode=table.coding)  # a level may be absent
+    assert again.variables.categories == table.variables.categories
+    one = as_table(frame.iloc[:1], encode=table.coding)  # a level may be absent
     assert one.variables.sizes.tolist() == [3, 3, 2, 2]
     with pytest.raises(
         DataError, match=r"'pink' in column 'party' \(first in row 2\), which has 'blue', 'green', 'red'"
     ):
-        read_categories(
-            frame.astype(object).replace({"green": "pink"}).iloc[1:].reset_index(drop=True), encode=table.coding
-        )
+        as_table(frame.astype(object).replace({"green": "pink"}).iloc[1:].reset_index(drop=True), encode=table.coding)
     with pytest.raises(DataError, match="'vote'"):
-        read_categories(frame.assign(vote=3), encode=table.coding)
+        as_table(frame.assign(vote=3), encode=table.coding)
     with pytest.raises(DataError, match="not be combined"):
-        read_categories(frame, encode=table.coding, kinds="ordinal")
+        as_table(frame, encode=table.coding, kinds="ordinal")
 
 
 def test_missing_cells():
@@ -155,15 +149,15 @@ def test_missing_cells():
     frame.loc[3, "mood"] = None
     frame.loc[5, "vote"] = np.nan
     with pytest.raises(DataError, match=r"column 'mood' \(row 3; 2 missing"):
-        read_categories(frame)
+        as_table(frame)
     with pytest.raises(DataError, match="column 'mood', which has categories"):
-        read_categories(frame, missing="zero")
-    holes = read_categories(frame, missing="impute")
+        as_table(frame, missing="zero")
+    holes = as_table(frame, missing="impute")
     assert np.argwhere(holes.holes).tolist() == [[3, 0], [5, 2]]
     assert holes.n_missing == 2
-    dropped = read_categories(frame, missing="drop")
+    dropped = as_table(frame, missing="drop")
     assert (len(dropped), dropped.n_dropped, dropped.rows[:4].tolist()) == (58, 2, [0, 1, 2, 4])
-    zero = read_categories(frame.drop(columns="mood"), missing="zero")  # in a column of 0 and 1
+    zero = as_table(frame.drop(columns="mood"), missing="zero")  # in a column of 0 and 1
     assert zero.codes[5, 1] == 0
 
 
@@ -186,15 +180,15 @@ def test_missing_cells():
 def test_bad_columns(column, kind, message):
     frame = pd.DataFrame({"a": pd.Series(list(column), dtype=object), "b": np.resize([0, 1], len(column))})
     with pytest.raises(DataError, match=message) as found:
-        read_categories(frame, kinds={"a": kind})
+        as_table(frame, kinds={"a": kind})
     assert isinstance(found.value, CellTypeError) == ("tuple" in message)
 
 
 def test_the_error_about_other_values_says_which_option_to_use():
     with pytest.raises(DataError, match=r'order \(kinds="ordinal"\) or not \(kinds="nominal"\)'):
-        read_categories([[0, 1], [1, 2], [1, 3]])
+        as_table([[0, 1], [1, 2], [1, 3]])
     with pytest.raises(DataError, match='kinds="nominal"'):
-        read_binary([["a"], ["b"], ["c"]], encode="auto")
+        as_table([["a"], ["b"], ["c"]], encode="auto")
 
 
 def test_bad_arguments():
@@ -210,12 +204,12 @@ def test_bad_arguments():
         ({"kinds": "nominal", "scores": {"a": [0, 1, 2]}}, "which is nominal"),
     ):
         with pytest.raises(DataError, match=message):
-            read_categories(frame, **options)
-    table = read_categories(frame, kinds="ordinal")
-    assert read_categories(table) is table
-    assert read_categories(table, names=["x", "y"]).names == ("x", "y")
-    with pytest.raises(DataError, match="which has its own"):
-        read_categories(table, kinds="ordinal")
+            as_table(frame, **options)
+    table = as_table(frame, kinds="ordinal")
+    assert as_table(table) is table
+    assert as_table(table, names=["x", "y"]).names == ("x", "y")
+    with pytest.raises(DataError, match="that has its own"):
+        as_table(table, kinds="ordinal")
 
 
 def test_functions_of_two_values_say_so():
@@ -231,8 +225,8 @@ def test_files(tmp_path):
     file = tmp_path / "table.csv"
     file.write_text("age,party,vote\n" + "".join(f"{1 + k % 4},{'rgb'[k % 3]},{k % 2}\n" for k in range(24)))
     table = read_table(file, kinds={"age": "ordinal", "party": "nominal"})
-    assert table.kinds == ("ordinal", "nominal", "binary")
-    assert table.categories == ((1, 2, 3, 4), ("b", "g", "r"), (0, 1))
+    assert table.variables.kinds == ("ordinal", "nominal", "binary")
+    assert table.variables.categories == ((1, 2, 3, 4), ("b", "g", "r"), (0, 1))
     assert table.codes[:3].tolist() == [[0, 2, 0], [1, 1, 1], [2, 0, 0]]
     again = read_table(file, encode=table.coding)
     assert np.array_equal(again.codes, table.codes)
@@ -249,7 +243,7 @@ def test_value_labels_are_categories(kind, tmp_path):
     write(frame, str(file), variable_value_labels={"mood": {1: "often", 2: "rarely", 3: "never", 9: "no answer"}})
     for gone in (["no answer"], {"mood": ["no answer"]}):
         table = read_table(file, kinds={"mood": "ordinal"}, na_values=gone)
-        assert table.categories == (("often", "rarely", "never"), (0, 1))
+        assert table.variables.categories == (("often", "rarely", "never"), (0, 1))
         assert table.codes[:4, 0].tolist() == [0, 1, 2, 1]
     with_unused = read_table(file, kinds={"mood": "nominal"})
-    assert with_unused.categories[0] == ("often", "rarely", "never", "no answer")
+    assert with_unused.variables.categories[0] == ("often", "rarely", "never", "no answer")

@@ -5,19 +5,9 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+from networks import make_table
 
-from isinglass.data import (
-    BinaryTable,
-    PartedTable,
-    count_columns,
-    count_rows,
-    hosts,
-    over_rows,
-    read_binary,
-    read_parts,
-    read_rows,
-    to_weighted,
-)
+from isinglass.data import PartedTable, Table, as_table, category_counts, hosts, pair_counts, read_parts, which_vary
 from isinglass.data.hosts import Here
 from isinglass.data.parts import Fold, rows_of, split_rows
 from isinglass.errors import DataError, DataWarning, LimitError, suppress_warnings
@@ -52,8 +42,8 @@ def folder(tmp_path):
 
 def test_blocks_of_any_kind_are_one_table(folder):
     arrays = cut(X)
-    assert isinstance(read_rows(arrays), PartedTable)
-    assert isinstance(read_rows(X.tolist()), BinaryTable)  # a list of rows is no list of blocks
+    assert isinstance(as_table(arrays), PartedTable)
+    assert isinstance(as_table(X.tolist()), Table)  # a list of rows is no list of blocks
     frames = cut(pd.DataFrame(X, columns=NAMES))
     for given, names in (
         (arrays, None),
@@ -64,7 +54,8 @@ def test_blocks_of_any_kind_are_one_table(folder):
         table = read_parts(given)
         assert table.shape == X.shape
         assert table.sizes == (20, 1, 39)
-        assert table.names == names
+        assert table.variables.named == (names is not None)
+        assert names is None or table.names == names
         np.testing.assert_array_equal(rows(table), X)
 
 
@@ -82,19 +73,22 @@ def test_dask_collections_are_read_block_by_block():
 def test_sums_over_parts_are_sums_over_rows():
     weight = RNG.random(60)
     for w in (None, weight):
-        table, own = to_weighted(cut(X), None if w is None else cut(w))
-        assert own is None
-        w = BinaryTable(X, sample_weight=w).scaled_weight
-        assert count_rows(table, None) == pytest.approx(count_rows(X, w), rel=1e-14)
-        np.testing.assert_allclose(over_rows(column_sums, table, None), column_sums(X, w), rtol=1e-14)
-        ones, varies = count_columns(table, None)
-        np.testing.assert_allclose(ones, count_columns(X, w)[0], rtol=1e-14)
-        assert varies.all()
+        table = as_table(cut(X), None if w is None else cut(w))
+        whole = make_table(X, sample_weight=w).counted()
+        assert table.total_weight == pytest.approx(whole.total_weight, rel=1e-14)
+        np.testing.assert_allclose(table.sum_rows(column_sums), whole.sum_rows(column_sums), rtol=1e-14)
+        np.testing.assert_allclose(category_counts(table), category_counts(whole), rtol=1e-13)
+        assert which_vary(table).all()
+        pairs = np.array([[0, 1], [2, 4]])
+        for one, other in zip(pair_counts(table, pairs), pair_counts(whole, pairs), strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-13)
+            assert one.dtype == other.dtype
 
 
 def test_a_column_that_is_constant_in_each_part_may_vary():
     table = read_parts([np.array([[0, 1, 1]]), np.array([[1, 1, 1]])])
-    assert count_columns(table, None)[1].tolist() == [True, False, False]
+    assert which_vary(table).tolist() == [True, False, False]
+    assert category_counts(table).tolist() == [1, 1, 0, 2, 0, 2]
 
 
 def test_a_column_of_weights():
@@ -103,10 +97,10 @@ def test_a_column_of_weights():
         read_parts(cut(frame), weights="w")
     table = read_parts(cut(frame), weights="w", weight_kind="counts")
     assert (table.names, table.weight_kind) == (NAMES, "counts")
-    np.testing.assert_allclose(over_rows(column_sums, table, None), np.arange(60.0) @ X)
+    np.testing.assert_allclose(table.sum_rows(column_sums), np.arange(60.0) @ X)
     table = read_parts(cut(frame), weights="w", weight_kind="sampling")
-    scaled = BinaryTable(X, sample_weight=np.arange(60.0), weight_kind="sampling").scaled_weight
-    np.testing.assert_allclose(over_rows(column_sums, table, None), scaled @ X, rtol=1e-12)
+    scaled = make_table(X, sample_weight=np.arange(60.0), weight_kind="sampling").scaled_weight
+    np.testing.assert_allclose(table.sum_rows(column_sums), scaled @ X, rtol=1e-12)
     with pytest.raises(DataError, match="counts must be whole numbers"):
         read_parts(cut(frame.assign(w=0.5)), weights="w", weight_kind="counts")
     with pytest.raises(DataError, match=r"part 0: weights must be a column; got 'v'"):
@@ -120,18 +114,18 @@ def test_a_column_of_weights():
 def test_one_coding_for_all_parts():
     words = pd.DataFrame(np.where(X == 1, "Yes", "No"), columns=NAMES)
     words.loc[:20, "a"] = "Yes"  # one value in the first parts, two in the last
-    whole = read_binary(words, encode="auto")
+    whole = as_table(words, encode="auto")
     table = read_parts(cut(words), encode="auto")
     assert table.encoding == whole.encoding
-    np.testing.assert_array_equal(rows(table), whole.X)
+    np.testing.assert_array_equal(rows(table), whole.codes)
     holes = words.mask(RNG.random(words.shape) < 0.1)
     with suppress_warnings(DataWarning):
-        whole = read_binary(holes, encode={"Yes": 1, "No": 0}, missing="zero")
+        whole = as_table(holes, encode={"Yes": 1, "No": 0}, missing="zero")
         table = read_parts(cut(holes), encode={"Yes": 1, "No": 0}, missing="zero")
     with pytest.raises(DataError, match="for a table in parts"):
         read_parts(cut(holes), missing="impute")
     assert (table.n_missing, table.coding.missing) == (whole.n_missing, "zero")
-    np.testing.assert_array_equal(rows(table), whole.X)
+    np.testing.assert_array_equal(rows(table), whole.codes)
 
 
 def test_a_part_that_disagrees_is_named(folder):
@@ -157,7 +151,7 @@ def test_a_part_that_disagrees_is_named(folder):
 
 
 def test_a_value_that_only_a_later_part_has_is_refused_by_a_given_coding():
-    coding = read_binary([["Yes", "No"], ["No", "Yes"]], encode="auto").coding
+    coding = as_table([["Yes", "No"], ["No", "Yes"]], encode="auto").coding
     with pytest.raises(DataError, match=r"part 1: .*'Maybe'"):
         read_parts([np.array([["Yes", "No"]], dtype=object), np.array([["No", "Maybe"]], dtype=object)], encode=coding)
 
@@ -166,10 +160,10 @@ def test_folds_divide_the_rows_of_every_part():
     table = read_parts([X[:20], X[20:]])
     taken = [table.take_fold(Fold(3, 4, k, held=True)) for k in range(4)]
     assert sum(map(len, taken)) == 60
-    assert sum(over_rows(column_sums, fold, None) for fold in taken).tolist() == X.sum(axis=0).tolist()
+    assert sum(fold.sum_rows(column_sums) for fold in taken).tolist() == X.sum(axis=0).tolist()
     outside = table.take_fold(Fold(3, 4, 1, held=False))
     assert len(outside) + len(taken[1]) == 60
-    total = over_rows(column_sums, outside, None) + over_rows(column_sums, taken[1], None)
+    total = outside.sum_rows(column_sums) + taken[1].sum_rows(column_sums)
     assert total.tolist() == X.sum(axis=0).tolist()
     with pytest.raises(DataError, match="n_folds must be at most the number of rows of every part"):
         read_parts(cut(X)).take_fold(Fold(3, 4, 1, held=True))
@@ -177,8 +171,8 @@ def test_folds_divide_the_rows_of_every_part():
 
 def test_rows_and_columns_that_are_meant():
     weight = np.arange(60.0)
-    table = split_rows(X, weight, 100).above(30.0).take_columns(np.array([1, 4]))
-    found = [rows_of(part, table.meant, table.columns) for part in table.host.parts.values()]
+    table = split_rows(X, weight, 100).above(30.0).take(np.array([1, 4]))
+    found = [rows_of(part, table.selection, table.columns) for part in table.host.parts.values()]
     np.testing.assert_array_equal(np.concatenate([cells for cells, _ in found]), X[31:, [1, 4]])
     np.testing.assert_array_equal(np.concatenate([own for _, own in found]), weight[31:])
 
@@ -195,7 +189,7 @@ def test_parts_that_do_not_fit_are_read_again_each_time(folder, monkeypatch):
 
 def test_what_needs_rows_in_memory_refuses_parts():
     table = read_parts(cut(X))
-    for use in (np.asarray, list, lambda table: table[0], lambda table: table.astype(float)):
+    for use in (np.asarray, list, lambda table: table[0], lambda table: table.codes):
         with pytest.raises(DataError, match="got a table in parts"):
             use(table)
 

@@ -45,12 +45,12 @@ def read(sheet, **options):
 @pytest.mark.parametrize("kind", KINDS)
 def test_columns_and_transposition(kind):
     sheet = KINDS[kind](BITS)
-    assert read(sheet).X.tolist() == BITS.tolist()
-    assert read(sheet.take([2, 0])).X.tolist() == BITS[:, [2, 0]].tolist()
-    assert read(sheet.without(1)).X.tolist() == BITS[:, [0, 2, 3]].tolist()
-    assert read(sheet.transpose()).X.tolist() == BITS.T.tolist()
-    assert read(sheet.transpose().take([1]).transpose()).X.tolist() == BITS[[1]].tolist()
-    assert read(sheet.take([3, 2, 1]).take([0, 2])).X.tolist() == BITS[:, [3, 1]].tolist()
+    assert read(sheet).codes.tolist() == BITS.tolist()
+    assert read(sheet.take([2, 0])).codes.tolist() == BITS[:, [2, 0]].tolist()
+    assert read(sheet.without(1)).codes.tolist() == BITS[:, [0, 2, 3]].tolist()
+    assert read(sheet.transpose()).codes.tolist() == BITS.T.tolist()
+    assert read(sheet.transpose().take([1]).transpose()).codes.tolist() == BITS[[1]].tolist()
+    assert read(sheet.take([3, 2, 1]).take([0, 2])).codes.tolist() == BITS[:, [3, 1]].tolist()
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -64,9 +64,9 @@ def test_numbers_that_stand_for_missing_cells(kind):
         sheet = KINDS[kind](table).mark_missing(vocabulary)
     for turned in (sheet, sheet.transpose()):
         result = read(turned, missing="zero")
-        assert (result.X if turned is sheet else result.X.T).tolist() == BITS.tolist()
+        assert (result.codes if turned is sheet else result.codes.T).tolist() == BITS.tolist()
         assert result.n_missing == 6
-    assert read(sheet, missing="zero", encode={1: 0}).X.tolist() == np.zeros_like(BITS).tolist()
+    assert read(sheet, missing="zero", encode={1: 0}).codes.tolist() == np.zeros_like(BITS).tolist()
 
 
 def test_names_go_with_their_columns():

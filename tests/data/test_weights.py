@@ -1,14 +1,14 @@
 import numpy as np
 import pytest
 from choices import cross_validate, select_ebic, two_stage
+from networks import make_table
 
 from benchmarks import coverage
-from isinglass import Method, PerNode, compare_groups, read_binary, read_parts, refit, simulate
-from isinglass.data import BinaryTable, CategoryTable, check_penalty_weights, check_sample_weight
+from isinglass import Method, PerNode, as_table, compare_groups, read_parts, refit, simulate
+from isinglass.data import check_penalty_weights, check_sample_weight
 from isinglass.data.weights import scale_weights
 from isinglass.errors import DataError, DataWarning
 from isinglass.select.folds import split_rows
-from isinglass.select.tables import as_table
 
 
 def test_sample_weight_is_returned_raw():
@@ -64,7 +64,7 @@ COUNTS = np.array([40, 10, 10, 40])
 
 
 def counted(counts=COUNTS):
-    return BinaryTable(CELLS, sample_weight=counts, weight_kind="counts")
+    return make_table(CELLS, sample_weight=counts, weight_kind="counts")
 
 
 @pytest.mark.filterwarnings("ignore::isinglass.errors.GridEndWarning")
@@ -98,17 +98,17 @@ def test_each_fold_holds_out_whole_numbers_of_equal_rows_and_together_they_hold_
 
 def test_whole_weights_are_counts_and_others_sampling_weights_unless_it_is_stated():
     whole, broken = np.array([1.0, 2.0, 0.0, 3.0]), np.array([0.5, 1.0, 0.0, 1.5])
-    assert BinaryTable(CELLS, sample_weight=whole).scaled_weight.sum() == 6.0
+    assert make_table(CELLS, sample_weight=whole).scaled_weight.sum() == 6.0
     effective = 3.0**2 / 3.5
     for weight, kind in ((broken, None), (broken, "sampling"), (whole, "sampling"), (1e-200 * whole, None)):
-        scaled = BinaryTable(CELLS, sample_weight=weight, weight_kind=kind).scaled_weight
+        scaled = make_table(CELLS, sample_weight=weight, weight_kind=kind).scaled_weight
         assert scaled.sum() == pytest.approx(effective, rel=1e-14)
         np.testing.assert_allclose(scaled / scaled[0], weight / weight[0], rtol=1e-14)
         assert scale_weights(scaled) is scaled  # the same bits, however often it is asked for
     with pytest.raises(DataError, match=r"counts must be whole numbers; got a weight of 0\.5"):
-        BinaryTable(CELLS, sample_weight=broken, weight_kind="counts")
+        make_table(CELLS, sample_weight=broken, weight_kind="counts")
     with pytest.raises(DataError, match=r'weight_kind must be "sampling", "counts" or None; got \'frequency\''):
-        read_binary(CELLS, weight_kind="frequency")
+        as_table(CELLS, weight_kind="frequency")
 
 
 def ising_fit(X, sample_weight):
@@ -124,7 +124,7 @@ def test_the_scale_of_sampling_weights_means_nothing_to_any_method_and_is_said(c
     expected = _edges(choose(X, sample_weight=weight))
     with pytest.warns(DataWarning, match="is taken for sampling weights: they are not whole numbers, so their scale"):
         assert _edges(choose(X, sample_weight=50.0 * weight)) == expected
-    stated = read_binary(X, weight_kind="sampling")
+    stated = as_table(X, weight_kind="sampling")
     assert _edges(choose(stated, sample_weight=np.ceil(1e6 * weight))) == expected  # whole, and no warning
     with pytest.warns(DataWarning, match=r"is taken for counts of equal rows: .* count as \d+ rows\. State what"):
         assert len(_edges(choose(X, sample_weight=np.ceil(50 * weight)))) > len(expected)
@@ -143,7 +143,7 @@ def test_the_sandwich_of_sampling_weights_has_their_squares_whatever_the_table()
     parts = refit(read_parts(np.split(X, 3), sample_weight=np.split(weight, 3)), network)
     np.testing.assert_allclose(parts.edge_errors, whole.edge_errors, rtol=1e-10)
     assert (whole.edge_errors > 1.1 * refit(X, network).edge_errors).all()  # as if there were half as many rows
-    ordinal = CategoryTable(X, ["ordinal"] * 4, scores=[(0.0, 2.0)] * 4)
+    ordinal = make_table(X, ["ordinal"] * 4, scores=[(0.0, 2.0)] * 4)
     found = refit(ordinal, two_stage(ordinal).solution, sample_weight=weight)
     np.testing.assert_allclose(4.0 * found.edge_errors, whole.edge_errors, rtol=1e-5)
 
@@ -153,7 +153,7 @@ def test_groups_of_counted_rows_are_compared_as_the_rows_themselves():
     X, groups, counts = rng.integers(0, 2, (40, 3)), np.arange(40) % 2, rng.integers(0, 6, 40)
     rows = np.repeat(np.arange(40), counts)
     settings = {"n_permutations": 20, "random_state": 0}
-    one = compare_groups(read_binary(X), groups, 0.02, sample_weight=counts, **settings)
+    one = compare_groups(as_table(X), groups, 0.02, sample_weight=counts, **settings)
     other = compare_groups(X[rows], groups[rows], 0.02, **settings)
     assert one.n_rows == other.n_rows == tuple(np.bincount(groups[rows]))
     np.testing.assert_array_equal(one.null_structure, other.null_structure)

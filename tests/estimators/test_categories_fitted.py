@@ -6,21 +6,21 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+from networks import make_table
 from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 from test_categories import mixed_network
 
 from isinglass import (
-    CategoryTable,
     ExactIsing,
     IsingLasso,
     IsingLassoCV,
     IsingLassoEBIC,
     IsingLassoStARS,
     IsingNetwork,
+    as_table,
     ising_path,
     load,
-    read_categories,
 )
 from isinglass.errors import ConstantColumnWarning, DataError
 from isinglass.evaluate.imputation import category_probabilities, fill_cells, score_rows
@@ -44,7 +44,7 @@ def survey(n=300, seed=0):
 
 
 FRAME = survey()
-TABLE = read_categories(FRAME, **READING)
+TABLE = as_table(FRAME, **READING)
 
 
 def test_the_estimator_gives_what_the_path_gives():
@@ -101,12 +101,12 @@ def test_other_tables_are_read_in_the_same_way():
     assert net.predict(FRAME[:1]).shape == (1, 4)
     with pytest.raises(DataError, match=r"got 9 in column"):
         net.score(FRAME.assign(age=9))
-    other = read_categories(FRAME.assign(age=5 - FRAME["age"]), kinds={"age": "ordinal", "work": "nominal"})
+    other = as_table(FRAME.assign(age=5 - FRAME["age"]), kinds={"age": "ordinal", "work": "nominal"})
     assert net.score(other) is not None  # the same categories, in the same order
     with pytest.raises(DataError, match="categories of fit"):
-        net.score(read_categories(FRAME.assign(age=FRAME["age"] * 2), **READING))
+        net.score(as_table(FRAME.assign(age=FRAME["age"] * 2), **READING))
     with pytest.raises(DataError, match="categories of fit"):
-        IsingLasso(0.1).fit(TABLE).predict(CategoryTable(TABLE.codes, TABLE.kinds, names=TABLE.names))
+        IsingLasso(0.1).fit(TABLE).predict(make_table(TABLE.codes, TABLE.variables.kinds, names=TABLE.names))
     scores = cross_val_score(IsingLasso(0.1), TABLE, cv=3)  # some rows of a table keep its categories
     assert np.isfinite(scores).all()
 

@@ -22,10 +22,10 @@ WEIGHTS = [WEIGHT[:100], WEIGHT[100:250], WEIGHT[250:]]
 def test_fit_score_and_predict_in_parts(estimator):
     whole = estimator.fit(FRAME, sample_weight=WEIGHT)
     expected = (whole.couplings_, whole.score(FRAME, sample_weight=WEIGHT), whole.predict_proba(FRAME))
-    counts, names = whole.edge_counts_, whole.feature_names_in_.tolist()
+    counts, names = whole.pair_counts_, whole.feature_names_in_.tolist()
     parted = estimator.fit(PARTS, sample_weight=WEIGHTS)
     np.testing.assert_allclose(parted.couplings_, expected[0], atol=1e-6)
-    np.testing.assert_allclose(parted.edge_counts_, counts)
+    np.testing.assert_allclose(parted.pair_counts_, counts)
     assert parted.feature_names_in_.tolist() == names
     assert parted.score(PARTS, sample_weight=WEIGHTS) == pytest.approx(expected[1], abs=1e-6)
     found = parted.predict_proba(PARTS)

@@ -4,10 +4,10 @@ import itertools
 
 import numpy as np
 import pytest
+from networks import make_table
 from scipy.special import expit
 
 from isinglass import Network, simulate
-from isinglass.data import BinaryTable
 from isinglass.errors import DataError
 from isinglass.evaluate.imputation import category_probabilities, cell_probabilities, fill_cells, score_rows
 
@@ -28,7 +28,7 @@ def exact_means(model, row, gone):
 
 
 def table(rows, gone):
-    return BinaryTable(np.asarray(rows, dtype=np.uint8), holes=gone)
+    return make_table(np.asarray(rows, dtype=np.uint8), holes=gone)
 
 
 def test_one_missing_cell_has_its_conditional_probability():
@@ -84,7 +84,7 @@ def test_draws_are_reproducible_and_differ():
 
 
 def test_nothing_missing_and_everything_missing():
-    np.testing.assert_array_equal(fill_cells(BinaryTable(ROWS), MODEL), ROWS)
+    np.testing.assert_array_equal(fill_cells(make_table(ROWS), MODEL), ROWS)
     free = Network.from_couplings(np.zeros((6, 6)), np.linspace(-2, 2, 6))
     every = table(ROWS, np.ones(ROWS.shape, dtype=bool))
     np.testing.assert_allclose(fill_cells(every, free, probabilities=True)[0], expit(np.linspace(-2, 2, 6)), rtol=1e-12)

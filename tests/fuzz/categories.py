@@ -17,9 +17,9 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import extended
-from networks import split_fields
+from networks import make_table, split_fields
 
-from isinglass import CategoryTable, Run, TwoStage, ising_path, nodewise_path
+from isinglass import Run, Table, TwoStage, ising_path, nodewise_path
 from isinglass.errors import DataError, LimitError
 from isinglass.select.task import PathSettings, Task
 
@@ -38,7 +38,7 @@ class Case:
     """One table with everything a path function is given."""
 
     family: str
-    table: CategoryTable
+    table: Table
     weight: np.ndarray | None = None
     omega: np.ndarray | str | None = None
     ratios: tuple[float, ...] = (0.1,)  # alpha over alpha_max
@@ -91,7 +91,7 @@ def declare(rng, X, kinds, *, unused=0.0, scores=None):
         categories.append(range(q))
     if scores is not None:
         scores = [scores(len(known)) if k == "ordinal" else None for known, k in zip(categories, kinds, strict=True)]
-    return CategoryTable(codes, kinds, scores=scores, categories=categories)
+    return make_table(codes, kinds, scores=scores, categories=categories)
 
 
 def draw_ratios(rng, decades):
@@ -114,7 +114,7 @@ def draw_likert(rng):
     half = np.median(X, axis=0)
     X = np.where([kind == "binary" for kind in kinds], half < X, X).astype(np.uint8)
     sizes = [2 if kind == "binary" else max(q, 3) for kind in kinds]
-    table = CategoryTable(X, kinds, categories=[range(size) for size in sizes])
+    table = make_table(X, kinds, categories=[range(size) for size in sizes])
     weight = [None, rng.integers(1, 5, n).astype(float), rng.exponential(size=n) + 0.05][
         rng.choice(3, p=[0.6, 0.2, 0.2])
     ]
@@ -291,7 +291,7 @@ def joint_claims(table, path, weight, omega, top=math.inf):
         pairs = [tuple(pair) for pair in network.edge_index.tolist()]
         blocks = both_orders(pairs, network.blocks)
         problem, *point = extended.categories(
-            *(table.codes, table.scores, split_fields(network), blocks, solution.alpha),
+            *(table.codes, table.variables.scores, split_fields(network), blocks, solution.alpha),
             **{"joint": True, "weight": weight, "omega": omega},
         )
         norms = [
@@ -316,7 +316,7 @@ def node_claims(table, path, weight, omega, top=math.inf):
         flat[fits.variables.is_later] = fits.category_fields[0]
         fields = fits.variables.split(flat)
         problem, *point = extended.categories(
-            *(table.codes, table.scores, fields, blocks, solution.alpha),
+            *(table.codes, table.variables.scores, fields, blocks, solution.alpha),
             **{"joint": False, "weight": weight, "omega": omega},
         )
         said = np.isfinite(fits.losses[0])
@@ -333,7 +333,7 @@ def node_claims(table, path, weight, omega, top=math.inf):
 
 def block_norm(table, pair, block):
     """‖Θ‖ of a pair, for scores as they were given."""
-    nominal = sum(table.scores[s] is None for s in pair)
+    nominal = sum(table.variables.scores[s] is None for s in pair)
     return math.sqrt(2.0) ** nominal * float(np.linalg.norm(block))
 
 

@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from harness import fuzz
 from seeds import TEXTS, arrow_files, numpy_files, packed_files, table_files
 
-from isinglass.data import BinaryTable
+from isinglass.data import Table
 from isinglass.data.files import read_table
 from isinglass.errors import DataError, LimitError
 
@@ -35,7 +35,7 @@ OPTIONS = (
 )
 
 
-def read(data: bytes) -> BinaryTable | None:
+def read(data: bytes) -> Table | None:
     """Return the table in these bytes, or None if they are refused with a documented error."""
     options = OPTIONS[data[0] % len(OPTIONS)]
     try:
@@ -51,7 +51,7 @@ def check(data: bytes) -> None:
     table = read(data) if data else None
     if table is not None:
         n_rows, n_columns = table.shape
-        sound = table.X.dtype == np.uint8 and table.X.max() <= 1 and n_rows <= LIMITS["max_rows"]
+        sound = table.codes.dtype == np.uint8 and table.codes.max() <= 1 and n_rows <= LIMITS["max_rows"]
         if not sound or (table.names is not None and len(table.names) != n_columns):
             raise AssertionError(f"{table!r} is not a binary table")
 

@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
-from networks import make_network, split_fields
+from networks import make_network, make_table, split_fields
 from reference_discrete import Discrete
 
 from isinglass import ising_path, objective, simulate
-from isinglass.data import CategoryTable
 from isinglass.errors import ArgumentError, DataError
 
 KINDS = ["nominal", "ordinal", "binary", "nominal"]
@@ -18,7 +17,7 @@ ALPHA = 0.05
 
 def twin_of(penalty=None):
     """The slow twin, and the couplings of the model in its coordinates."""
-    twin = Discrete(TABLE.codes, TABLE.kinds, TABLE.variables.sizes, sample_weight=WEIGHT)
+    twin = Discrete(TABLE.codes, TABLE.variables.kinds, TABLE.variables.sizes, sample_weight=WEIGHT)
     if penalty == "standardized":
         twin.omega = twin.standardized()
     theta, _ = twin.null()
@@ -42,7 +41,7 @@ def test_the_gap_at_an_optimum_is_that_of_the_slow_twin():
     theta, fields = twin.solve(ALPHA, tol=1e-9)
     blocks = twin.blocks(theta)
     pairs = [pair for pair in twin.pairs if theta[pair].any()]
-    network = make_network(fields, TABLE.scores, pairs, blocks=[blocks[pair] for pair in pairs])
+    network = make_network(fields, TABLE.variables.scores, pairs, blocks=[blocks[pair] for pair in pairs])
     found = objective.category_certificate(TABLE, network, ALPHA, sample_weight=WEIGHT)
     assert found.kkt_residual < 1e-8
     assert 0 <= found.duality_gap < 1e-8
@@ -52,7 +51,7 @@ def test_the_gap_at_an_optimum_is_that_of_the_slow_twin():
 
 @pytest.mark.parametrize("kinds", ["ordinal", "nominal"])
 def test_the_solver_says_the_same(kinds):
-    table = CategoryTable(TABLE.codes, kinds)
+    table = make_table(TABLE.codes, kinds)
     for solution in ising_path(table, [0.2, 0.05], tol=1e-9):
         again = objective.category_certificate(table, solution.network, solution.alpha)
         assert again.objective == pytest.approx(solution.objective, rel=1e-12)
@@ -66,5 +65,5 @@ def test_the_solver_says_the_same(kinds):
 def test_bad_requests_are_named():
     with pytest.raises(ArgumentError, match="alpha"):
         objective.category_certificate(TABLE, MODEL, 0.0)
-    with pytest.raises(DataError, match="categories"):
-        objective.category_certificate(TABLE.codes % 2, MODEL, 0.1)
+    with pytest.raises(DataError, match="one column per node"):
+        objective.category_certificate(TABLE.codes[:, :2], MODEL, 0.1)

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from choices import two_stage
+from networks import make_table
 
 from isinglass import (
     EBIC,
@@ -25,7 +26,6 @@ from isinglass import (
     simulate,
 )
 from isinglass.arguments import spawn_seeds
-from isinglass.data import BinaryTable
 from isinglass.errors import ConvergenceWarning, DataError
 from isinglass.select.method import as_method
 
@@ -205,7 +205,7 @@ def test_groups_are_drawn_together(table, seen):
 
 def test_whole_weights_are_drawn_and_others_stay_with_their_rows(table, seen):
     whole = np.arange(200) % 3.0
-    bootstrap(BinaryTable(table, sample_weight=whole), 0.1, n_boot=20, random_state=0)
+    bootstrap(make_table(table, sample_weight=whole), 0.1, n_boot=20, random_state=0)
     drawn = np.array([weight for weight, _ in seen[1:]])
     assert (drawn.sum(axis=1) == whole.sum()).all()
     assert not drawn[:, whole == 0].any()
@@ -218,7 +218,7 @@ def test_whole_weights_are_drawn_and_others_stay_with_their_rows(table, seen):
         assert len(resample) == 200
         assert (np.unique(resample, return_counts=True)[1] != np.unique(weights[0], return_counts=True)[1]).any()
     with pytest.raises(DataError, match="sample_weight must be given once"):
-        bootstrap(BinaryTable(table, sample_weight=whole), 0.1, n_boot=2, sample_weight=whole)
+        bootstrap(make_table(table, sample_weight=whole), 0.1, n_boot=2, sample_weight=whole)
     with pytest.raises(DataError, match="the weights are not counts"):
         bootstrap(table, lambda X: ising_path(X, [0.1])[0], n_boot=2, sample_weight=whole / 2 + 0.25)
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from isinglass import Network, Solution, bootstrap, simulate
+from isinglass import Network, Solution, Variables, bootstrap, simulate
 from isinglass.errors import DataError, LimitError
 from isinglass.select import Bootstrap
 
@@ -22,7 +22,7 @@ def made_of(couplings, network, dropped=None):
     ).T
     return Bootstrap(
         "rows" if dropped is None else "case-drop",
-        Solution.from_dense(0.1, network, np.zeros(p), list("abcdefgh"[:p])),
+        Solution.from_dense(0.1, network, np.zeros(p), Variables.binary(list("abcdefgh"[:p]))),
         np.column_stack([s, t]).astype(np.int32),
         sp.csc_array(couplings[:, s, t]),
         np.zeros((len(couplings), p)),

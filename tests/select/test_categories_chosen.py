@@ -7,18 +7,17 @@ from itertools import product
 import numpy as np
 import pytest
 from choices import cross_validate, select_ebic, stars, two_stage
-from networks import log_probabilities, make_network, split_fields
+from networks import log_probabilities, make_network, make_table, split_fields
 from reference_discrete import Discrete
 
-from isinglass import Method, ising_path, nodewise_ebic, nodewise_path, refit, simulate
-from isinglass.data import CategoryTable, column_spread, count_categories
+from isinglass import Method, as_table, ising_path, nodewise_ebic, nodewise_path, refit, simulate
+from isinglass.data import category_counts, column_sd
 from isinglass.errors import ArgumentError, DataError, IsinglassWarning, SeparationError
 from isinglass.results import Solution
 from isinglass.select import compare_criteria, ebic
 from isinglass.select.category_refit import Support, block_errors, newton
 from isinglass.select.refit import standard_errors
 from isinglass.select.scoring import AicPrice, edge_price, row_scores
-from isinglass.select.tables import as_table
 
 
 def draw(network, n_rows, seed=0):
@@ -47,8 +46,8 @@ def mixed_network():
 
 
 CHAIN = ordinal_chain()
-ORDINAL = CategoryTable(draw(CHAIN, 800), "ordinal")
-MIXED = CategoryTable(draw(mixed_network(), 500), ["nominal", "ordinal", "binary", "nominal"])
+ORDINAL = make_table(draw(CHAIN, 800), "ordinal")
+MIXED = make_table(draw(mixed_network(), 500), ["nominal", "ordinal", "binary", "nominal"])
 
 
 # ------------------------------------------------------------------------------------------- scores
@@ -56,7 +55,7 @@ MIXED = CategoryTable(draw(mixed_network(), 500), ["nominal", "ordinal", "binary
 
 def test_row_scores_are_the_loss_of_the_slow_twin():
     network = mixed_network()
-    twin = Discrete(MIXED.codes, MIXED.kinds, MIXED.variables.sizes)
+    twin = Discrete(MIXED.codes, MIXED.variables.kinds, MIXED.variables.sizes)
     theta, _ = twin.null()
     for pair, block in zip(network.edge_index.tolist(), network.blocks, strict=True):
         s, t = pair
@@ -74,12 +73,12 @@ def test_row_scores_are_the_loss_of_the_slow_twin():
 
 def test_counts_and_spreads_of_columns():
     weight = np.random.default_rng(0).random(len(MIXED))
-    for s, counts in enumerate(count_categories(MIXED, weight)):
+    table = MIXED.with_weight(weight)
+    for s, counts in enumerate(table.variables.split(category_counts(table))):
         assert counts.tolist() == pytest.approx([weight[MIXED.codes[:, s] == k].sum() for k in range(len(counts))])
-    twin = Discrete(MIXED.codes, MIXED.kinds, MIXED.variables.sizes, sample_weight=weight)
-    sd, widths = column_spread(MIXED, weight)
-    np.testing.assert_allclose(sd, twin.sd, rtol=1e-12)
-    np.testing.assert_allclose(widths, twin.widths, rtol=1e-12)
+    twin = Discrete(MIXED.codes, MIXED.variables.kinds, MIXED.variables.sizes, sample_weight=weight)
+    np.testing.assert_allclose(column_sd(table), twin.sd, rtol=1e-12)
+    np.testing.assert_allclose(table.variables.ranges, twin.widths, rtol=1e-12)
 
 
 # ------------------------------------------------------------------------------------------- EBIC
@@ -96,7 +95,7 @@ def test_ebic_counts_parameters_and_its_gamma_term_once_per_edge():
 def test_a_category_that_does_not_occur_costs_nothing():
     codes = MIXED.codes.copy()
     codes[codes[:, 0] == 2, 0] = 1
-    fewer = CategoryTable(codes, MIXED.kinds, categories=MIXED.categories)
+    fewer = make_table(codes, MIXED.variables.kinds, categories=MIXED.variables.categories)
     solution = Solution(mixed_network(), 0.1)
     price, less = (edge_price(table, 0.0).of(solution) for table in (MIXED, fewer))
     assert price - less == pytest.approx(2 * np.log(500) * (1 + 2))
@@ -133,7 +132,7 @@ def test_two_stages_do_not_depend_on_jobs_and_take_weights():
     alone = two_stage(ORDINAL, sample_weight=weight, alphas=10)
     beside = two_stage(ORDINAL, sample_weight=weight, alphas=10, n_jobs=2)
     assert np.array_equal(alone.solution.edge_values, beside.solution.edge_values)
-    brought = CategoryTable(ORDINAL.codes, "ordinal", sample_weight=weight)
+    brought = make_table(ORDINAL.codes, "ordinal", sample_weight=weight)
     assert two_stage(brought, alphas=10).solution.network == alone.solution.network
 
 
@@ -149,9 +148,9 @@ def test_folds_in_threads_change_no_bit():
 def test_a_binary_table_gives_the_same_stages_as_one_with_categories():
     X = np.random.default_rng(0).integers(0, 2, (300, 5)).astype(np.uint8)
     X[:, 1] = X[:, 0] ^ (np.random.default_rng(1).random(300) < 0.2)
-    plain, other = two_stage(X), two_stage(CategoryTable(X, "ordinal"))
+    plain, other = two_stage(X), two_stage(make_table(X, "ordinal"))
     np.testing.assert_allclose(other.solution.couplings, plain.solution.couplings, atol=1e-5)
-    errors = [standard_errors(as_table(table), plain.solution) for table in (X, CategoryTable(X, "ordinal"))]
+    errors = [standard_errors(as_table(table), plain.solution) for table in (X, make_table(X, "ordinal"))]
     np.testing.assert_allclose(errors[1], errors[0], rtol=1e-3)
     assert other.held_out == pytest.approx(plain.held_out, abs=1e-5)
 
@@ -168,9 +167,9 @@ def test_two_stages_find_the_nominal_chain_and_do_not_care_how_categories_are_nu
     np.testing.assert_allclose(found.solution.edge_values, NOMINAL_CHAIN.edge_values, atol=4 * errors.max())
     codes = NOMINAL.codes.copy()
     codes[:, 1] = np.array([2, 0, 1], dtype=np.uint8)[codes[:, 1]]
-    other = two_stage(CategoryTable(codes, "nominal"), alphas=15)
+    other = two_stage(make_table(codes, "nominal"), alphas=15)
     np.testing.assert_allclose(other.solution.edge_values, found.solution.edge_values, rtol=1e-4)
-    again = standard_errors(CategoryTable(codes, "nominal"), other.solution)
+    again = standard_errors(make_table(codes, "nominal"), other.solution)
     np.testing.assert_allclose(again, errors, rtol=1e-3)
     free = refit(NOMINAL, found.solution)
     assert (free.edge_pvalues < 1e-6).all()
@@ -193,7 +192,7 @@ def test_a_nominal_level_that_a_fold_lacks_is_normal():
     codes = NOMINAL.codes[:90, :3].copy()
     codes[:, 0] = np.minimum(codes[:, 0], 1)
     codes[11, 0] = 2
-    table = CategoryTable(codes, "nominal")
+    table = make_table(codes, "nominal")
     cv = cross_validate(table, alphas=5, n_folds=4, random_state=0)
     assert np.isfinite(cv.scores).all()
     assert np.isfinite(two_stage(table, alphas=6).held_out)
@@ -207,7 +206,7 @@ def rare_level():
     codes = ORDINAL.codes[:120, :4].copy()
     codes[:, 0] = np.minimum(codes[:, 0], 2)
     codes[7, 0] = 3
-    return CategoryTable(codes, "ordinal")
+    return make_table(codes, "ordinal")
 
 
 @pytest.mark.filterwarnings("ignore::isinglass.errors.GridEndWarning")
@@ -235,7 +234,7 @@ def test_cross_validation_scores_are_those_of_a_slow_twin():
 
 @pytest.mark.filterwarnings("ignore::isinglass.errors.FewColumnsWarning", "ignore::isinglass.errors.GridEndWarning")
 def test_stars_counts_edges():
-    table = CategoryTable(draw(ordinal_chain(5, 3, 1.0), 600), "ordinal")
+    table = make_table(draw(ordinal_chain(5, 3, 1.0), 600), "ordinal")
     found = stars(table, alphas=12, n_subsamples=6, threshold=0.1, random_state=0)
     shares = found.frequencies(len(found.edge_frequencies) - 1)
     chain = np.abs(np.subtract.outer(np.arange(5), np.arange(5))) == 1
@@ -266,7 +265,7 @@ def test_derivatives_are_those_of_finite_differences():
 
 def test_refit_of_two_categories_is_the_binary_one():
     X = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [40, 10, 10, 40], axis=0).astype(np.uint8)
-    table = CategoryTable(X, "ordinal")
+    table = make_table(X, "ordinal")
     found = refit(table, ising_path(table, [0.1])[0])
     assert found.edge_values == pytest.approx([np.log(16)])
     assert found.edge_errors == pytest.approx([0.5])
@@ -280,7 +279,7 @@ def test_refit_of_two_categories_is_the_binary_one():
 def test_refit_of_two_nominal_columns_is_the_table_of_their_log_odds():
     counts = np.array([[30, 10, 5], [8, 25, 12], [6, 9, 40]])
     cells = np.array([[s, t] for s in range(3) for t in range(3)], dtype=np.uint8)
-    table = CategoryTable(np.repeat(cells, counts.ravel(), axis=0), "nominal")
+    table = make_table(np.repeat(cells, counts.ravel(), axis=0), "nominal")
     logs = np.log(counts)
     block = logs - logs.mean(axis=0) - logs.mean(axis=1, keepdims=True) + logs.mean()
     near = block + 0.1 * np.outer([1, -1, 0], [0, 1, -1])
@@ -301,7 +300,7 @@ def test_refit_says_what_it_cannot_do():
     with pytest.raises(ArgumentError, match="covariance"):
         refit(ORDINAL, solution, covariance=True)
     codes = np.array([[0, 0], [0, 0], [1, 1], [1, 1], [2, 2], [2, 2]] * 5, dtype=np.uint8)
-    apart = CategoryTable(codes, "ordinal")
+    apart = make_table(codes, "ordinal")
     with pytest.raises(SeparationError, match="separate"):
         refit(apart, ising_path(apart, [0.1])[0])
     with pytest.raises(DataError, match="categories"):
@@ -317,7 +316,7 @@ def test_refit_says_what_it_cannot_do():
     ],
 )
 def test_columns_that_vary_with_no_other_give_an_empty_network(kind, choose):
-    independent = CategoryTable(np.array(list(product(range(3), range(4))), dtype=np.uint8), kind)
+    independent = make_table(np.array(list(product(range(3), range(4))), dtype=np.uint8), kind)
     found = choose(independent)
     solution = getattr(found, "solution", found)
     assert (solution.n_edges, solution.converged) == (0, True)
@@ -325,5 +324,5 @@ def test_columns_that_vary_with_no_other_give_an_empty_network(kind, choose):
 
 
 def test_stars_of_one_column_has_one_alpha():
-    one = CategoryTable(np.arange(12, dtype=np.uint8)[:, None] % 3, "ordinal")
+    one = make_table(np.arange(12, dtype=np.uint8)[:, None] % 3, "ordinal")
     assert stars(one, random_state=0).alphas.tolist() == [1 / 12]

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from isinglass import EBIC, Method, StARS, ising_path, read_binary
+from isinglass import EBIC, Method, StARS, as_table, ising_path
 from isinglass.errors import DataError
 from isinglass.select import checkpoint
 from isinglass.select.checkpoint import Checkpoint
@@ -214,12 +214,12 @@ def test_identities_tell_apart_what_matters():
 
 
 def test_tables_are_known_by_their_content():
-    table = read_binary(np.eye(3, dtype=np.uint8))
-    again = read_binary(np.eye(3, dtype=np.uint8))
+    table = as_table(np.eye(3, dtype=np.uint8))
+    again = as_table(np.eye(3, dtype=np.uint8))
     weighted = replace(table, sample_weight=np.array([1.0, 2.0, 1.0]))
     named = table.with_names(["a", "b", "c"])
     assert identify(table) == identify(again)
-    assert len({identify(one) for one in (table, weighted, named, read_binary(1 - np.eye(3, dtype=np.uint8)))}) == 4
+    assert len({identify(one) for one in (table, weighted, named, as_table(1 - np.eye(3, dtype=np.uint8)))}) == 4
 
 
 @pytest.mark.parametrize("value", [np.random.default_rng(0), lambda x: x, object()])

@@ -9,14 +9,13 @@ from choices import FunctionPaths, cross_validate
 from isinglass import Path, Solution, ising_path, simulate
 from isinglass.arguments import spawn_seeds
 from isinglass.errors import DataError, GridEndWarning
-from isinglass.select.tables import unit_weight
 
 cv_module = importlib.import_module("isinglass.select.cross_validation")
 
 
 def count_ones_path(table, alphas):
     """Fields of (1 + ones) / (2 + rows), scaled down by alpha: a path whose scores can be written down."""
-    weight, X = unit_weight(table), np.asarray(table)
+    weight, X = table.unit_weight, np.asarray(table)
     share = (1 + weight @ X) / (2 + weight.sum())
     grid = [0.5, 0.25, 0.0] if isinstance(alphas, int) else sorted(alphas, reverse=True)
     p = X.shape[1]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from choices import FunctionPaths, select_ebic
 
-from isinglass import Path, Solution, ising_path, nodewise_path, read_binary, refit, simulate
+from isinglass import Path, Solution, as_table, ising_path, nodewise_path, refit, simulate
 from isinglass.errors import ConstantColumnWarning, DataError, DataWarning, GridEndWarning
 from isinglass.select import ebic
 
@@ -50,7 +50,7 @@ def test_sampling_weights_have_no_scale():
         with pytest.warns(DataWarning, match=r"over 3 rows and is taken for sampling weights"):
             found = ebic(X, NETWORK, sample_weight=scale * weight)
         assert found == pytest.approx(value, rel=1e-13)
-    stated = read_binary(X, weight_kind="sampling")
+    stated = as_table(X, weight_kind="sampling")
     assert ebic(stated, NETWORK, sample_weight=4 * weight) == pytest.approx(value, rel=1e-13)  # whole, but stated
     assert ebic(stated, NETWORK, sample_weight=[7, 7, 7, 7]) == pytest.approx(ebic(X, NETWORK), rel=1e-13)
 

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from choices import cross_validate, select_ebic, stars, two_stage
+from networks import make_table
 
-from isinglass import BinaryTable, Fixed, Method, bootstrap, impute, ising_path, read_binary, refit, simulate
+from isinglass import Fixed, Method, as_table, bootstrap, impute, ising_path, refit, simulate
 from isinglass.errors import ConvergenceWarning, DataError, LimitError
 from isinglass.select import ImputationSettings, Run, ebic
 from isinglass.select import imputation as module
@@ -19,7 +20,7 @@ FOUND = impute(HOLES, n_imputations=4)
 def test_observed_cells_stay_and_weights_add_up():
     table = FOUND.table
     seen = ~GONE[table.rows]
-    np.testing.assert_array_equal(table.X[seen], X[table.rows][seen])
+    np.testing.assert_array_equal(table.codes[seen], X[table.rows][seen])
     sums = np.bincount(table.rows, weights=table.sample_weight)
     np.testing.assert_allclose(sums, 1.0)
     assert table.units is table.rows
@@ -37,8 +38,8 @@ def test_completed_tables_are_whole():
     for table in tables:
         assert table.sample_weight is None
         np.testing.assert_array_equal(table.rows, np.arange(len(X)))
-        np.testing.assert_array_equal(table.X[~GONE], X[~GONE])
-    assert any((one.X != tables[0].X).any() for one in tables[1:])
+        np.testing.assert_array_equal(table.codes[~GONE], X[~GONE])
+    assert any((one.codes != tables[0].codes).any() for one in tables[1:])
     np.testing.assert_array_equal(FOUND.holes_of(tables[0]), GONE)
 
 
@@ -47,10 +48,10 @@ def test_cells_follow_the_network():
     table = FOUND.table
     gone = GONE[table.rows]
     alone = gone[:, 2] & ~gone[:, 1] & ~gone[:, 3]
-    both = alone & (table.X[:, 1] == 1) & (table.X[:, 3] == 1)
-    chance = FOUND.network.conditional_probabilities(table.X[both])[:, 2].mean()
+    both = alone & (table.codes[:, 1] == 1) & (table.codes[:, 3] == 1)
+    chance = FOUND.network.conditional_probabilities(table.codes[both])[:, 2].mean()
     assert both.sum() > 40
-    assert abs(table.X[both, 2].mean() - chance) < 5 * np.sqrt(chance * (1 - chance) / both.sum())
+    assert abs(table.codes[both, 2].mean() - chance) < 5 * np.sqrt(chance * (1 - chance) / both.sum())
 
 
 def test_imputing_recovers_the_chain_and_zero_does_not():
@@ -71,7 +72,7 @@ def test_nothing_missing_gives_the_same_bits():
     assert found.network is None
     assert found.n_rounds == 0
     assert found.table.sample_weight is None
-    np.testing.assert_array_equal(next(found.tables()).X, X)
+    np.testing.assert_array_equal(next(found.tables()).codes, X)
     one, other = two_stage(found.table), two_stage(X)
     np.testing.assert_array_equal(one.solution.edge_values, other.solution.edge_values)
     np.testing.assert_array_equal(Method().fit(found.table).edge_errors, Method().fit(X).edge_errors)
@@ -79,14 +80,14 @@ def test_nothing_missing_gives_the_same_bits():
 
 def test_same_seed_same_bits_on_any_threads():
     again = impute(HOLES, n_imputations=4, run=Run(n_threads=3))
-    np.testing.assert_array_equal(again.table.X, FOUND.table.X)
+    np.testing.assert_array_equal(again.table.codes, FOUND.table.codes)
     other = impute(HOLES, n_imputations=4, random_state=1)
-    assert (other.table.X != FOUND.table.X).any()
+    assert (other.table.codes != FOUND.table.codes).any()
 
 
 def test_weights_of_the_table_are_shared_by_the_copies():
     weight = np.random.default_rng(2).integers(0, 3, len(X)).astype(float)
-    found = impute(BinaryTable(X, holes=GONE, sample_weight=weight), n_imputations=3)
+    found = impute(make_table(X, holes=GONE, sample_weight=weight), n_imputations=3)
     sums = np.bincount(found.table.rows, weights=found.table.sample_weight, minlength=len(X))
     np.testing.assert_allclose(sums, weight)
     assert not np.isin(found.table.rows, np.flatnonzero(weight == 0)).any()
@@ -112,7 +113,7 @@ def test_every_criterion_takes_the_completed_table_and_keeps_copies_together(mon
 
 
 def test_a_table_with_holes_is_refused_where_it_would_be_read_as_zeros():
-    table = read_binary(HOLES, missing="impute")
+    table = as_table(HOLES, missing="impute")
     assert table.holes.sum() == table.n_missing == GONE.sum()
     network = ising_path(X, [0.1])[0]
     for function in (ising_path, lambda table: ebic(table, network), lambda table: refit(table, network)):
@@ -125,7 +126,7 @@ def test_bootstrap_imputes_in_every_resample():
     penalty = np.where(CHAIN.couplings != 0, 1.0, np.inf)
     fixed = Method(selector=Fixed(0.01 / len(X)), penalty_weights=penalty)
     method = fixed.replace(imputation=ImputationSettings(model=fixed, n_imputations=3))
-    holes = read_binary(HOLES, missing="impute")
+    holes = as_table(HOLES, missing="impute")
     options = {"n_boot": 16, "random_state": 0, "progress": False}
     found = bootstrap(holes, method, **options)
     several = bootstrap(holes, method, **options, n_jobs=2)
@@ -168,7 +169,7 @@ def test_a_column_that_one_person_answered_is_named_and_has_no_certain_edge():
     bad[0, 3] = 1.0
     with pytest.warns(UserWarning, match=r"fewer than 10 answers.*'x3' \(1\)"):
         found = impute(bad, n_imputations=2)
-    assert found.table.X.shape[1] == 6
+    assert found.table.codes.shape[1] == 6
     assert np.isfinite(found.network.edge_values).all()
 
 

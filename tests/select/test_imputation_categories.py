@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from choices import two_stage
-from networks import make_network, split_fields
+from networks import make_network, make_table, split_fields
 
-from isinglass import CategoryTable, Fixed, Method, impute, load
+from isinglass import Fixed, Method, Table, impute, load
 from isinglass.errors import DataError
 from isinglass.select import Run, pool
 from isinglass.select.imputation import distance, mean_network
@@ -32,15 +32,15 @@ def draw(n, seed):
 CODES = draw(700, 0)
 GONE = np.random.default_rng(0).random(CODES.shape) < 0.2
 GONE[11] = True
-WHOLE = CategoryTable(CODES, KINDS, scores=SCORES)
-HOLES = CategoryTable(np.where(GONE, 0, CODES), KINDS, scores=SCORES, holes=GONE, n_missing=int(GONE.sum()))
+WHOLE = make_table(CODES, KINDS, scores=SCORES)
+HOLES = make_table(np.where(GONE, 0, CODES), KINDS, scores=SCORES, holes=GONE, n_missing=int(GONE.sum()))
 FOUND = impute(HOLES, n_imputations=5)
 
 
 def test_observed_cells_stay_and_drawn_ones_are_categories():
     table = FOUND.table
-    assert isinstance(table, CategoryTable)
-    assert (table.kinds, table.categories) == (HOLES.kinds, HOLES.categories)
+    assert isinstance(table, Table)
+    assert (table.variables.kinds, table.variables.categories) == (HOLES.variables.kinds, HOLES.variables.categories)
     seen = ~GONE[table.rows]
     np.testing.assert_array_equal(table.codes[seen], CODES[table.rows][seen])
     assert table.codes[:, :-1].max() == 3
@@ -103,7 +103,7 @@ def test_a_column_without_an_answer_is_named():
     gone = GONE.copy()
     gone[:, 4] = True
     with pytest.raises(DataError, match="got none in 'x4'"):
-        impute(CategoryTable(CODES, KINDS, scores=SCORES, holes=gone))
+        impute(make_table(CODES, KINDS, scores=SCORES, holes=gone))
 
 
 def test_networks_are_averaged_and_compared_by_blocks():
@@ -131,12 +131,12 @@ def test_nominal_columns_are_drawn_too():
     chains.sweep(truth, 50)
     gone = np.random.default_rng(1).random(chains.table.shape) < 0.2
     parts = {"scores": truth.variables.scores, "holes": gone}
-    found = impute(CategoryTable(np.where(gone, 0, chains.table), truth.kinds, **parts), n_imputations=5)
+    found = impute(make_table(np.where(gone, 0, chains.table), truth.kinds, **parts), n_imputations=5)
     seen = ~gone[found.table.rows]
     np.testing.assert_array_equal(found.table.codes[seen], chains.table[found.table.rows][seen])
     solution = two_stage(found.table).solution
     assert solution.edge_index.tolist() == truth.edge_index.tolist()
-    whole = two_stage(CategoryTable(chains.table, truth.kinds, scores=truth.variables.scores)).solution
+    whole = two_stage(make_table(chains.table, truth.kinds, scores=truth.variables.scores)).solution
     np.testing.assert_allclose(solution.edge_values, whole.edge_values, rtol=0.2)
     drawn = gone[found.table.rows, 0]
     chances = found.network.probabilities(found.table)[0][drawn]

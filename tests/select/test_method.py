@@ -16,6 +16,7 @@ from isinglass import (
     Run,
     StARS,
     TwoStage,
+    as_table,
     load,
     objective,
     save,
@@ -23,7 +24,6 @@ from isinglass import (
 from isinglass.errors import ConstantColumnWarning, DataError
 from isinglass.select import SELECTORS, ImputationSettings, PathSettings, Wrapped
 from isinglass.select.method import as_method
-from isinglass.select.tables import as_table
 
 X = np.random.default_rng(0).integers(0, 2, (60, 4), dtype=np.uint8)
 EVERY = ("joint", "nodewise", "exact", "plg", "bmn")

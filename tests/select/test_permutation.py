@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from choices import two_stage
 from cluster import TracedMethod, two_workers
+from networks import make_table
 from numpy.random import default_rng
 from scipy.stats import false_discovery_control
 
@@ -20,14 +21,13 @@ from isinglass import (
     Network,
     NodewiseIsing,
     PerNode,
+    as_table,
     compare_groups,
     impute,
     ising_path,
-    read_binary,
     simulate,
 )
 from isinglass.arguments import spawn_seeds
-from isinglass.data import BinaryTable
 from isinglass.errors import ConstantColumnWarning, DataError
 from isinglass.select import ImputationSettings
 
@@ -239,7 +239,7 @@ def test_names_and_columns_of_frames(two):
         found = compare_groups(frame, "sex", ALPHA, n_permutations=9, random_state=0)
         assert found.names == tuple(columns)
         assert found.p_structure == wanted.p_structure
-    table = BinaryTable(X, names=tuple(columns), rows=np.arange(1, 601))
+    table = make_table(X, names=tuple(columns), rows=np.arange(1, 601))
     assert compare_groups(table, ["z", *groups], ALPHA, n_permutations=1).n_rows == (300, 300)
 
 
@@ -297,7 +297,7 @@ def holed(two):
     X, groups = two
     gone = default_rng(3).random(X.shape) < 0.15
     gone[[5, 400]] = True
-    return BinaryTable(X, holes=gone), groups, gone
+    return make_table(X, holes=gone), groups, gone
 
 
 def test_holes_are_imputed_once_and_copies_stay_with_their_row(holed):
@@ -311,7 +311,7 @@ def test_holes_are_imputed_once_and_copies_stay_with_their_row(holed):
 
     def couplings(rows):
         some = np.concatenate([copies[row] for row in rows])
-        return ising_path(completed.X[some], [ALPHA], sample_weight=completed.sample_weight[some])[0].couplings
+        return ising_path(completed.codes[some], [ALPHA], sample_weight=completed.sample_weight[some])[0].couplings
 
     def structure(parts):
         return np.abs(couplings(parts[0]) - couplings(parts[1])).max()
@@ -358,6 +358,6 @@ def test_a_pair_with_an_empty_row_keeps_its_place(holed):
 
 def test_nothing_missing_gives_the_same_bits(two):
     X, groups = two
-    table = read_binary(X, missing="impute")
+    table = as_table(X, missing="impute")
     one, other = (compare_groups(rows, groups, ALPHA, n_permutations=9, random_state=0) for rows in (X, table))
     np.testing.assert_array_equal(one.null_structure, other.null_structure)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from isinglass import Network, Path, Solution, ising_path, simulate
-from isinglass.data import read_categories
+from isinglass.data import as_table
 from isinglass.errors import GridEndWarning
 from isinglass.select import scoring as choice
 
@@ -28,8 +28,7 @@ def test_row_scores_are_the_models():
 def test_scores_of_a_path_are_those_of_its_networks(kinds, monkeypatch):
     X = np.random.default_rng(2).integers(0, 2 if kinds == "binary" else 3, (40, 5))
     path = ising_path(X, 6, kinds=kinds)
-    table = read_categories(X, kinds=kinds)
-    table = table.X if kinds == "binary" else table
+    table = as_table(X, kinds=kinds)
     expected = [choice.row_scores(solution, table) for solution in path]
     monkeypatch.setattr(choice, "CELLS_AT_ONCE", 1500)  # several networks at a time, not all
     np.testing.assert_allclose(choice.path_scores(path.solutions, table), expected, rtol=1e-12)

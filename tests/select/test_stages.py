@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from isinglass import nodewise_path, objective, simulate
+from isinglass import as_table, nodewise_path, objective, simulate
 from isinglass.errors import DataError
 from isinglass.select import PathSettings
 from isinglass.select.stages import Lattice, search
-from isinglass.select.tables import as_table
 from isinglass.select.task import Task
 
 X = simulate.exact_sample(simulate.chain_network(6, strength=1.0, fields="balanced"), 400, random_state=3)

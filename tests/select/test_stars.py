@@ -12,7 +12,7 @@ from cluster import DeadlyPaths, two_workers
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isinglass import Network, Path, Solution, Stability, ising_path, read_binary, simulate
+from isinglass import Network, Path, Solution, Stability, as_table, ising_path, simulate
 from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, FewColumnsWarning, GridEndWarning
 from isinglass.select import PathSettings
 from isinglass.select import stars as module
@@ -388,7 +388,7 @@ def test_rows_of_weight_zero_are_not_there():
 def test_every_fit_gets_the_weights_of_its_rows():
     weight = np.arange(1.0, 301.0)
     labeled = np.column_stack([(np.arange(300) >> k) & 1 for k in range(9)])  # a row spells its number
-    table, seen = read_binary(labeled, weight_kind="sampling"), []
+    table, seen = as_table(labeled, weight_kind="sampling"), []
 
     def weighing(table, alphas):
         seen.append(table.sample_weight / (1.0 + np.asarray(table) @ (1 << np.arange(9))))

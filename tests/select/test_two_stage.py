@@ -5,12 +5,12 @@ import pickle
 import numpy as np
 import pytest
 from choices import cross_validate, select_ebic, stars, two_stage
+from networks import make_table
 
-from isinglass import BinaryTable, IsingNetwork, Method, TwoStage, bootstrap, ising_path, objective, refit, simulate
+from isinglass import IsingNetwork, Method, TwoStage, as_table, bootstrap, ising_path, objective, refit, simulate
 from isinglass.errors import ConstantColumnWarning, DataError
 from isinglass.select import ebic
 from isinglass.select.refit import standard_errors
-from isinglass.select.tables import as_table
 
 CHAIN = simulate.chain_network(8, strength=1.2, fields="balanced")
 X = simulate.exact_sample(CHAIN, 1500, random_state=1)
@@ -179,12 +179,12 @@ def test_jobs_and_threads_do_not_matter():
 def test_a_table_brings_its_weights_along(function):
     weight = np.random.default_rng(1).random(len(X)) + 0.5
     weight /= weight.mean()
-    carried = function(BinaryTable(X, sample_weight=weight))
+    carried = function(make_table(X, sample_weight=weight))
     given = function(X, sample_weight=weight)
     assert carried.edge_values.tobytes() == given.edge_values.tobytes()
     assert carried.edge_values.tobytes() != function(X).edge_values.tobytes()
     with pytest.raises(DataError, match="given once"):
-        function(BinaryTable(X, sample_weight=weight), sample_weight=weight)
+        function(make_table(X, sample_weight=weight), sample_weight=weight)
 
 
 def test_it_can_be_resampled_and_pickled():

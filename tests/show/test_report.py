@@ -19,11 +19,10 @@ import pytest
 from choices import stars
 from hypothesis import given
 from hypothesis import strategies as st
-from networks import make_network
+from networks import make_network, make_table
 
 import isinglass
 from isinglass import (
-    CategoryTable,
     Network,
     Path,
     Solution,
@@ -32,7 +31,6 @@ from isinglass import (
     nodewise_ebic,
     simulate,
 )
-from isinglass.data import BinaryTable
 from isinglass.datasets import load_senate109
 from isinglass.errors import DataError
 from isinglass.estimators import IsingLasso, IsingLassoCV, IsingLassoEBIC, IsingLassoStARS
@@ -342,7 +340,7 @@ def test_other_estimators(frame, table):
 
 def test_weights_of_a_table_count(table):
     weight = np.arange(len(table)) % 3 + 1.0
-    weighted = BinaryTable(table, sample_weight=weight)
+    weighted = make_table(table, sample_weight=weight)
     solution = ising_path(table, [0.05], sample_weight=weight)[0]
     data = data_of(build_report(solution, X=weighted))
     (accuracy,) = [column["values"] for column in data["nodes"]["columns"] if column["label"] == "accuracy"]
@@ -546,7 +544,7 @@ def test_tables_of_edges_stop_where_the_page_would_grow_too_large(monkeypatch):
 
 def test_null_objective_of_categories_is_their_entropy():
     codes = np.array([[0, 0], [1, 1], [2, 0], [2, 1]], dtype=np.uint8)
-    table = CategoryTable(codes, ["nominal", "binary"], sample_weight=np.array([1.0, 1.0, 1.0, 1.0]))
+    table = make_table(codes, ["nominal", "binary"], sample_weight=np.array([1.0, 1.0, 1.0, 1.0]))
     network = make_network([[0, 0, 0], [0, 0]], [None, [0, 1]], [[0, 1]], blocks=[[[1.0], [0.0], [-1.0]]])
     found = data_of(build_report(network, X=table))
     shares = [[0.25, 0.25, 0.5], [0.5, 0.5]]

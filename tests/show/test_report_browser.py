@@ -9,10 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from choices import stars
-from networks import make_network
+from networks import make_network, make_table
 
 from isinglass import (
-    CategoryTable,
     Fixed,
     IsingLasso,
     IsingLassoStARS,
@@ -24,7 +23,7 @@ from isinglass import (
     ising_path,
     simulate,
 )
-from isinglass.data import BinaryTable, read_binary
+from isinglass.data import as_table
 from isinglass.estimators import IsingLassoCV, IsingLassoEBIC
 from isinglass.evaluate import metrics
 from isinglass.show.report import write_report
@@ -651,7 +650,7 @@ def test_other_criteria_draw_their_curves(visit, tmp_path, table):
 def test_missing_cells_have_a_panel(visit, tmp_path, table):
     gone = np.random.default_rng(0).random(table.shape) < np.linspace(0.0, 0.3, 8)
     gone[3] = True
-    fit = Method(selector=Fixed(0.05)).fit(BinaryTable(np.asarray(table), holes=gone))
+    fit = Method(selector=Fixed(0.05)).fit(make_table(np.asarray(table), holes=gone))
     page = visit(write(fit, tmp_path / "holes.html"))
     missing = fit.missing
     facts = page.text_content("#missing-facts")
@@ -674,7 +673,7 @@ def test_missing_cells_have_a_panel(visit, tmp_path, table):
 
 def test_dropped_rows_are_told(visit, tmp_path, table):
     rows = np.where(np.random.default_rng(0).random(table.shape) < 0.01, np.nan, table)
-    fit = Method(selector=Fixed(0.05)).fit(read_binary(rows, missing="drop"))
+    fit = Method(selector=Fixed(0.05)).fit(as_table(rows, missing="drop"))
     page = visit(write(fit, tmp_path / "dropped.html"))
     assert "were left out" in page.text_content("#missing-text")
     assert f"{fit.missing.n_left_out}" in page.text_content("#missing-facts")
@@ -755,14 +754,14 @@ def test_regressions_are_not_one_proof(visit, tmp_path, table):
 
 
 def test_earlier_methods_prove_nothing(visit, tmp_path, table):
-    net = Method("plg", Fixed(0.05)).fit(read_binary(table))
+    net = Method("plg", Fixed(0.05)).fit(as_table(table))
     page = visit(write(net, tmp_path / "plg.html"))
     assert "proves nothing" in page.text_content("#verdict")
     assert "not proved optimal" in page.text_content("#figures")
 
 
 def test_rows_and_weights_are_told_apart(visit, tmp_path, table):
-    weighted = BinaryTable(table, sample_weight=0.25 + np.arange(600) % 2)
+    weighted = make_table(table, sample_weight=0.25 + np.arange(600) % 2)
     net = IsingLasso(0.05).fit(weighted)
     text = visit(write(net, tmp_path / "a.html", X=weighted)).text_content("#figures")
     assert "Rows600weighted, sum 450" in text
@@ -836,7 +835,7 @@ def mixed():
         categories=LABELS,
         blocks=list(BLOCKS.values()),
     )
-    return network, CategoryTable(codes, network.kinds, categories=LABELS, names=network.names)
+    return network, make_table(codes, network.kinds, categories=LABELS, names=network.names)
 
 
 @pytest.fixture(scope="module")

@@ -4,10 +4,10 @@ from itertools import product
 
 import numpy as np
 import pytest
-from networks import make_network, split_fields
+from networks import make_network, make_table, split_fields
 
 from isinglass import IsingLasso, bootstrap, simulate
-from isinglass.data import CategoryTable
+from isinglass.data import Table
 from isinglass.errors import ArgumentError, DataError, LimitError
 from isinglass.select import compare_groups, sample_size
 
@@ -44,8 +44,8 @@ def test_states_occur_as_often_as_they_should(sampler):
     else:
         rows = simulate.gibbs_sample(MIXED, 20_000, burn_in=30, n_chains=20_000, random_state=1)
     states, chance = probabilities(MIXED)
-    assert isinstance(rows, CategoryTable)
-    assert rows.kinds == MIXED.kinds
+    assert isinstance(rows, Table)
+    assert rows.variables == MIXED.variables
     found = shares(MIXED, rows)
     statistic = float((20_000 * (found - chance) ** 2 / chance).sum())
     assert statistic < len(states) - 1 + 5 * np.sqrt(2 * (len(states) - 1))
@@ -129,7 +129,7 @@ def test_groups_of_an_ordinal_table():
     one = simulate.exact_sample(ORDINAL, 150, random_state=0)
     reverse = simulate.category_network(simulate.chain_network(4, strength=-2.0), n_categories=3)
     other = simulate.exact_sample(reverse, 150, random_state=1)
-    table = CategoryTable(np.concatenate([one.codes, other.codes]), "ordinal")
+    table = make_table(np.concatenate([one.codes, other.codes]), "ordinal")
     found = compare_groups(table, ["a"] * 150 + ["b"] * 150, 0.1, n_permutations=19, random_state=0)
     assert found.p_structure == 0.05
     assert found.difference().edge_values[0] > 0

@@ -9,8 +9,9 @@ from pathlib import Path
 import extended
 import numpy as np
 import pytest
+from networks import make_table
 
-from isinglass import CategoryTable, ising_path, nodewise_path
+from isinglass import ising_path, nodewise_path
 from isinglass.errors import ConstantColumnWarning, DataError
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "fuzz"))
@@ -155,7 +156,7 @@ def test_the_fuzz_notices_a_false_certificate_of_categories(way):
     rng = np.random.default_rng(1)
     X = rng.integers(0, 3, (60, 3)).astype(np.uint8)
     X[:, 1] = np.where(rng.random(60) < 0.6, X[:, 0], X[:, 1])
-    case = categories.Case("mixed", CategoryTable(X, ["nominal", "nominal", "ordinal"]), ratios=(0.3,))
+    case = categories.Case("mixed", make_table(X, ["nominal", "nominal", "ordinal"]), ratios=(0.3,))
     claims = {"joint": categories.run_joint, "nodewise": categories.run_nodewise}[way](case)
     claim, tol = next(claim for claim, _ in claims if claim.point[0].any()), case.tol
     assert set(categories.judge(claim, tol)) == {"solutions"}

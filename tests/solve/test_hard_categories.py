@@ -2,16 +2,16 @@
 
 import numpy as np
 import pytest
+from networks import make_table
 
 from isinglass import ising_path, nodewise_path, objective
-from isinglass.data import CategoryTable
 from isinglass.errors import ArgumentError, DataError
 
 ANY_FLAG = pytest.mark.filterwarnings("ignore::isinglass.errors.ConvergenceWarning")
 
 
 def table(codes, kinds, **known):
-    return CategoryTable(np.array(codes, dtype=np.uint8), kinds, **known)
+    return make_table(np.array(codes, dtype=np.uint8), kinds, **known)
 
 
 def likert(n=200, p=4, low=0, high=3, seed=0):

@@ -126,11 +126,11 @@ WIDE = """
 import resource, sys
 import numpy as np
 from isinglass import ising_path, nodewise_path
-from isinglass.data import CategoryTable
+from isinglass.data import Table
 from isinglass.errors import LimitError
 
-table = CategoryTable(np.random.default_rng(0).integers(0, 20, (300, 900)).astype(np.uint8), "nominal")
-ising_path(CategoryTable(table.codes[:, :3], "nominal"), [1.0])
+table = make_table(np.random.default_rng(0).integers(0, 20, (300, 900)).astype(np.uint8), "nominal")
+ising_path(make_table(table.codes[:, :3], "nominal"), [1.0])
 size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (size + 2**30, size + 2**30))  # 1 GiB more; the moments take 1.3
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -5,10 +5,11 @@ import json
 import numpy as np
 import pytest
 from commands import run
+from networks import make_table
 from reference_discrete import OneNode
 
 from isinglass import NodewiseIsing, load, nodewise_ebic, nodewise_path
-from isinglass.data import CategoryTable, read_categories
+from isinglass.data import as_table
 from isinglass.errors import ArgumentError
 from isinglass.solve.nodewise import nodewise_at
 from isinglass.solve.regressions import RULES
@@ -36,7 +37,7 @@ def regression(reference, fits, k):
         left, right = (np.eye(1) if phi.shape[1] == 1 else np.linalg.pinv(phi) for phi in sides)
         theta[s, t] = left @ fits.blocks[at] @ right.T
     variables = fits.variables
-    found = fits.category_fields[k][variables.column[variables.is_later] == reference.node]
+    found = fits.fields[k][variables.column[variables.is_later] == reference.node]
     fields[reference.node] = np.append(0.0, found)
     return theta, fields
 
@@ -81,15 +82,16 @@ def test_the_slow_twin_finds_the_same_regression():
         np.testing.assert_allclose(at[s], fields[s], atol=1e-5)
 
 
-def test_two_categories_give_the_binary_path(monkeypatch):
+def test_two_categories_give_the_binary_path():
     X = answers(4, n=200, levels=[2] * 6)
     X[:, 0] = 1 - X[:, 0]
     binary = nodewise_path(X, 8, tol=1e-11)
     for kind in ("ordinal", "nominal"):
         assert nodewise_path(X, 8, tol=1e-11, kinds=kind)[-1].network == binary[-1].network
-    monkeypatch.setattr(CategoryTable, "is_binary", False)  # through the rows of categories
-    declared = nodewise_path(CategoryTable(X.astype(np.uint8), "ordinal"), 8, tol=1e-11)
-    corners = CategoryTable(X.astype(np.uint8), "nominal", categories=[(0, 1, 2)] * 6)  # the third never occurs
+    through_categories = make_table(X, "ordinal")
+    through_categories.variables.__dict__["is_binary"] = False
+    declared = nodewise_path(through_categories, 8, tol=1e-11)
+    corners = make_table(X.astype(np.uint8), "nominal", categories=[(0, 1, 2)] * 6)  # the third never occurs
     for one, ordinal, nominal in zip(binary, declared, nodewise_path(corners, 8, tol=1e-11), strict=True):
         assert ordinal.edge_index.tolist() == nominal.edge_index.tolist() == one.edge_index.tolist()
         np.testing.assert_allclose(ordinal.edge_values, one.edge_values, atol=1e-9)
@@ -116,7 +118,7 @@ def test_threads_change_no_bit():
     paths = [nodewise_path(X, 6, kinds=KINDS * 3, n_threads=n) for n in (1, 2, 3)]
     for name in ("objectives", "duality_gaps", "values"):
         assert len({getattr(path.nodes, name).tobytes() for path in paths}) == 1
-    for part in ("blocks", "category_fields"):
+    for part in ("blocks", "fields"):
         assert len({b"".join(each.tobytes() for each in getattr(path.nodes, part)) for path in paths}) == 1
 
 
@@ -161,7 +163,7 @@ def test_the_ebic_counts_parameters():
 
 
 def test_every_node_with_its_own_list_and_the_same_at_given_penalties():
-    table = read_categories(answers(8), kinds=KINDS)
+    table = as_table(answers(8), kinds=KINDS)
     network = nodewise_ebic(table, 20)
     assert network.alphas_per_node.shape == (5,)
     again = nodewise_at(table, network.alphas_per_node)
@@ -173,7 +175,7 @@ def test_constant_columns_and_categories_that_do_not_occur():
     X = answers(9)
     X[:, 2] = 1
     X[X[:, 1] == 2, 1] = 3
-    table = CategoryTable(X.astype(np.uint8), ["nominal", "ordinal", "ordinal", "nominal", "ordinal"], categories=None)
+    table = make_table(X.astype(np.uint8), ["nominal", "ordinal", "ordinal", "nominal", "ordinal"], categories=None)
     with pytest.warns(UserWarning, match="constant"):
         path = nodewise_path(table, [0.02], rule="or")
     assert 2 not in path[0].edge_index
@@ -195,7 +197,7 @@ def test_estimator_and_file(criterion, tmp_path):
     assert [P.shape for P in net.predict_proba(X[:4])] == [(4, q) for q in LEVELS]
     net.fit_.save(tmp_path / "model.npz")
     again = load(tmp_path / "model.npz")
-    assert again.method == "nodewise"
+    assert again.method.estimator == "nodewise"
     assert again.solution.network == net.network_
 
 

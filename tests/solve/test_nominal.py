@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from networks import log_probabilities, split_fields
+from networks import log_probabilities, make_table, split_fields
 from oracles import discrete_cases
 from reference_discrete import Discrete, assert_certified, parts
 
 from isinglass import ising_path
-from isinglass.data import CategoryTable
 from isinglass.errors import DataError, LimitError
 from isinglass.solve import path as path_module
 
@@ -99,7 +98,7 @@ def test_a_column_of_two_categories_gives_the_binary_path():
     for one, other in zip(ising_path(X, 8, tol=1e-10), ising_path(X, 8, tol=1e-10, kinds="nominal"), strict=True):
         assert other.network == one.network
     # Two corners of a triangle, the third of which never occurs, are the same model in other coordinates.
-    table = CategoryTable(X.astype(np.uint8), "nominal", categories=[(0, 1, 2)] * 6)
+    table = make_table(X.astype(np.uint8), "nominal", categories=[(0, 1, 2)] * 6)
     for one, other in zip(ising_path(X, 8, tol=1e-11), ising_path(table, 8, tol=1e-11), strict=True):
         assert other.objective == pytest.approx(one.objective, rel=1e-11)
         assert other.edge_index.tolist() == one.edge_index.tolist()
@@ -157,7 +156,7 @@ def test_certified_zeros_are_zero():
 
 def test_a_category_that_does_not_occur_is_left_out():
     X = answers(np.random.default_rng(9), 200, [3, 4, 3])
-    table = CategoryTable(X.astype(np.uint8), "nominal", categories=[range(3), range(5), range(3)])
+    table = make_table(X.astype(np.uint8), "nominal", categories=[range(3), range(5), range(3)])
     plain, wide = ising_path(X, [0.03], kinds="nominal", tol=1e-10)[0], ising_path(table, [0.03], tol=1e-10)[0]
     assert wide.objective == plain.objective
     assert wide.edge_values == pytest.approx(plain.edge_values, rel=1e-12)
@@ -197,7 +196,7 @@ def test_many_categories_and_rare_ones():
     assert_certified(Discrete(X, ["nominal"] * 3, [40, 70, 3]), path)
     # As many categories as rows: nothing to learn from, and no harm done.
     every = np.column_stack([np.arange(60), X[:60, 2]]).astype(np.uint8)
-    assert ising_path(CategoryTable(every, "nominal"), 4).converged.all()
+    assert ising_path(make_table(every, "nominal"), 4).converged.all()
 
 
 def test_unpenalized_pairs_are_refused():

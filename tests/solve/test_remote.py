@@ -12,12 +12,12 @@ from cluster import two_workers
 
 from isinglass import objective
 from isinglass._core import RecipeRows
-from isinglass.data import BinaryTable, PartedTable, hosts, read_parts
+from isinglass.data import PartedTable, Table, hosts, read_parts
 from isinglass.errors import ConstantColumnWarning, DataError, LimitError, SeparationError, suppress_warnings
 from isinglass.select import Fixed, Method
 from isinglass.select.ebic import ebic
 from isinglass.select.refit import refit
-from isinglass.solve import estimable, seam
+from isinglass.solve import reduction, seam
 from isinglass.solve.nodewise import nodewise_path
 from isinglass.solve.path import ising_path
 from isinglass.solve.seam import PartedRows
@@ -93,15 +93,15 @@ def test_a_part_may_weigh_next_to_nothing(share):
 
 def test_a_large_table_is_worked_on_in_parts(monkeypatch):
     whole = ising_path(X, **ALPHAS)
-    monkeypatch.setattr(estimable, "SMALL", X.size - 1)
-    monkeypatch.setattr(estimable, "LARGE", X.size - 1)
-    monkeypatch.setattr(estimable, "CELLS_OF_A_PART", 7000)
+    monkeypatch.setattr(reduction, "SMALL", X.size - 1)
+    monkeypatch.setattr(reduction, "LARGE", X.size - 1)
+    monkeypatch.setattr(reduction, "CELLS_OF_A_PART", 7000)
     assert_same(whole, ising_path(X, **ALPHAS))
     with pytest.raises(LimitError, match="every pair must be penalized"):
         ising_path(X, [0.01, 0.0])
-    monkeypatch.setattr(estimable, "LARGE", 10**9)
+    monkeypatch.setattr(reduction, "LARGE", 10**9)
     full = bits(ising_path(X, [0.05]))
-    monkeypatch.setattr(estimable, "available_memory", lambda: 1000.0)  # of the estimate alone
+    monkeypatch.setattr(reduction, "available_memory", lambda: 1000.0)  # of the estimate alone
     assert bits(ising_path(X, [0.05])) != full  # in parts now: the same network, other roundings
 
 
@@ -112,9 +112,9 @@ def test_a_wide_table_with_few_ones_is_worked_on_as_lists_of_ones(monkeypatch):
     weight = rng.integers(1, 4, 1000).astype(float)
     whole = ising_path(rare, [0.003, 0.001], sample_weight=weight)
     asked = []
-    monkeypatch.setattr(estimable, "SMALL", rare.size - 1)
-    monkeypatch.setattr(estimable, "WIDE", 200)
-    monkeypatch.setattr(estimable, "CELLS_OF_A_PART", 80_000)
+    monkeypatch.setattr(reduction, "SMALL", rare.size - 1)
+    monkeypatch.setattr(reduction, "WIDE", 200)
+    monkeypatch.setattr(reduction, "CELLS_OF_A_PART", 80_000)
     monkeypatch.setattr(seam, "RecipeRows", lambda *given: asked.append(RecipeRows(*given)) or asked[-1])
     to_array, largest = scipy.sparse.csr_array.toarray, []
     monkeypatch.setattr(
@@ -179,8 +179,8 @@ def test_criteria_and_refits_over_parts_equal_those_of_the_table():
     assert select_ebic(table, alphas=6).index == select_ebic(X, alphas=6).index
     one, two = refit(X, path[2]), refit(table, path[2])
     np.testing.assert_allclose(one.edge_errors, two.edge_errors, rtol=1e-6)
-    fits = [Method(selector=Fixed(path[3].alpha)).fit(each) for each in (BinaryTable(X), table)]
-    np.testing.assert_array_equal(fits[0].edge_counts, fits[1].edge_counts)
+    fits = [Method(selector=Fixed(path[3].alpha)).fit(each) for each in (Table(X), table)]
+    np.testing.assert_array_equal(fits[0].pair_counts, fits[1].pair_counts)
     np.testing.assert_allclose(fits[0].marginals, fits[1].marginals, rtol=1e-14)
 
 

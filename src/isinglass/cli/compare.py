@@ -18,7 +18,7 @@ from isinglass.cli.values import COLUMN
 from isinglass.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from isinglass.data import BinaryTable
+    from isinglass.data import Table
     from isinglass.select import GroupComparison
 
 FILES = ["edges.csv", "nodes.csv", "groups.csv", "report.html"]
@@ -99,7 +99,7 @@ def compare(
     deliver(console, folder, facts, tables, record, kept=kept, write=lambda here: page(here / "report.html"))
 
 
-def _read(console: Console, table: str, reading: Reading, keys: list[str | int]) -> BinaryTable:
+def _read(console: Console, table: str, reading: Reading, keys: list[str | int]) -> Table:
     """Return the table with its labels, without rows that lack one if rows with missing cells are dropped anyway."""
     try:
         data = reading.replaced(labels=keys).read_to_fit(console, table)
@@ -115,7 +115,7 @@ def _read(console: Console, table: str, reading: Reading, keys: list[str | int])
     return replace(kept, n_dropped=data.n_dropped + sum(absent), n_missing=data.n_missing + sum(absent))
 
 
-def _describe_holes(data: BinaryTable, paired: bool) -> dict[str, str]:
+def _describe_holes(data: Table, paired: bool) -> dict[str, str]:
     """Say in words what was done about missing cells."""
     if data.holes is None:
         return {}

@@ -14,7 +14,7 @@ from isinglass.cli.options import JOBS, command, command_line
 from isinglass.cli.output import out_folder, require_matplotlib, save_figure
 
 if TYPE_CHECKING:
-    from isinglass.data import BinaryTable
+    from isinglass.data import Table
     from isinglass.datasets import Senate109
     from isinglass.fit import Fit
     from isinglass.network import Network
@@ -34,15 +34,16 @@ def demo(console: Console, n_jobs: int, open_folder: Any) -> None:
     is fitted three times: at alpha 0.06, the penalty of Geng, Kuang and Page (2017); in two stages, the default of
     `isinglass fit`; and at the penalty that StARS selects.
     """
-    from isinglass.data import BinaryTable
+    from isinglass.data import Table
     from isinglass.datasets import load_senate109
     from isinglass.select import Fixed, Method, Run, StARS, TwoStage
+    from isinglass.variables import Variables
 
     folder = open_folder(FILES)
     if folder is not None:
         require_matplotlib()
     senate = load_senate109()
-    data = BinaryTable(senate.X, names=senate.names)
+    data = Table(senate.X, Variables.binary(senate.names))
 
     run = Run(n_jobs=n_jobs, progress=console.progress_wanted)
 
@@ -187,7 +188,7 @@ By StARS: alpha {stars["alpha"]:.4g}, {stars["network"]["n_edges"]} edges, \
 """
 
 
-def _write_files(here: Path, fitted: Fit, data: BinaryTable, senate: Senate109) -> None:
+def _write_files(here: Path, fitted: Fit, data: Table, senate: Senate109) -> None:
     """Write the report, the picture, the tables and the model."""
     from isinglass.evaluate.metrics import node_table
     from isinglass.export import write_network
@@ -223,9 +224,9 @@ def _write_files(here: Path, fitted: Fit, data: BinaryTable, senate: Senate109) 
     write_report(
         fitted,
         here / "report.html",
-        X=data.X,
-        path=ising_path(data.X, 40),
-        node_table=node_table(data.X, model),
+        X=data,
+        path=ising_path(data, 40),
+        node_table=node_table(data, model),
         groups=senate.parties,
         group_colors=COLORS,
         title="U.S. Senate, 2006",

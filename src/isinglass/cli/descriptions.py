@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from isinglass.cli.console import rows_of
-from isinglass.names import default_names
 
 if TYPE_CHECKING:
-    from isinglass.data import BinaryTable
+    from isinglass.arrays import FloatArray
+    from isinglass.data import Table
     from isinglass.results import Missing, Solution, Stability
 
 
@@ -21,24 +21,21 @@ def fields(record: Any, *names: str) -> dict[str, Any]:
 
 def describe_table(table: Any) -> dict[str, Any]:
     """Return what was read."""
-    from isinglass.data import count_rows
-    from isinglass.data.weights import kind_of
-
     n, p = table.shape
-    scaled, is_whole = table.scaled_weight, hasattr(table, "units")
+    counted = table.counted(quiet=True)
     record = {
         "n_rows": n,
         "n_columns": p,
         "n_missing": table.n_missing,
-        "sum_of_weights": count_rows(table.X, table.sample_weight),
-        "weight_kind": kind_of(scaled, table.units) if is_whole else table.weight_kind,
-        "effective_rows": count_rows(table.X, scaled),
+        "sum_of_weights": table.total_weight,
+        "weight_kind": counted.weight_kind,
+        "effective_rows": counted.total_weight,
         "encoding": {name: list(values) for name, values in table.encoding.items()},
     }
-    if getattr(table, "categories", None) is not None:
-        names = names_of(table)
-        record["kinds"] = dict(zip(names, table.kinds, strict=True))
-        record["categories"] = dict(zip(names, map(list, table.categories), strict=True))
+    variables = table.variables
+    if not variables.is_binary:
+        record["kinds"] = dict(zip(table.names, variables.kinds, strict=True))
+        record["categories"] = dict(zip(table.names, map(list, variables.categories), strict=True))
     return record
 
 
@@ -53,13 +50,8 @@ def describe_missing(missing: Missing | None, names: Sequence[str]) -> dict[str,
     return {**record, "columns": records({"name": names, **known}) if known else []}
 
 
-def names_of(table: BinaryTable) -> tuple[str, ...]:
-    """Return the names of the columns; x0, x1, … if there are none."""
-    return table.names or default_names(table.shape[1])
-
-
-def shares_of(table: BinaryTable) -> Any:
-    """Return the share of ones in every column, or those of its categories."""
+def shares_of(table: Table) -> FloatArray:
+    """Return the share of every category of every column."""
     import numpy as np
 
     from isinglass.fit import summarize
@@ -67,10 +59,10 @@ def shares_of(table: BinaryTable) -> Any:
     return summarize(table, np.empty((0, 2), dtype=np.int32))[1]
 
 
-def judge(solutions: Sequence[Solution], tol: float, shares: Any, *, proved: bool = True) -> dict[str, str]:
+def judge(solutions: Sequence[Solution], tol: float, shares: FloatArray, *, proved: bool = True) -> dict[str, str]:
     """Say in words whether the fit converged, or where a method stopped that proves nothing itself.
 
-    ``shares`` are those of the ones or categories in every column: the gap is relative to the objective without edges.
+    ``shares`` are those of all categories: the gap is relative to the objective without edges.
     """
     import numpy as np
 
@@ -79,8 +71,7 @@ def judge(solutions: Sequence[Solution], tol: float, shares: Any, *, proved: boo
     gaps = [solution.duality_gap for solution in solutions if not math.isnan(solution.duality_gap)]
     certificate = f"KKT residual {max(solution.kkt_residual for solution in solutions):.1e}"
     if gaps:
-        every = np.concatenate(shares) if isinstance(shares, tuple) else np.append(shares, 1.0 - np.asarray(shares))
-        both = np.clip(every, 1e-300, 1.0)
+        both = np.clip(shares, 1e-300, 1.0)
         certificate += f", relative duality gap {max(gaps) / max(-float((both * np.log(both)).sum()), 1e-12):.1e}"
     if not proved:
         rule = f"{'NOT ' if missed else ''}by the method's own rule{where} (tolerance {tol:g})"
@@ -88,7 +79,7 @@ def judge(solutions: Sequence[Solution], tol: float, shares: Any, *, proved: boo
     return {"Converged": f"{'NO' if missed else 'yes'}{where}: {certificate} (tolerance {tol:g})"}
 
 
-def row_labels(table: BinaryTable) -> list[str]:
+def row_labels(table: Table) -> list[str]:
     """Return the names of the rows; their numbers from 1 in the file if there are none."""
     if table.row_names is not None:
         return list(table.row_names)

@@ -13,7 +13,7 @@ from isinglass.cli.options import ADVANCED, JOBS, SEED, Bundle, Option, under, w
 from isinglass.cli.values import ALPHAS, Number, OneOf
 
 if TYPE_CHECKING:
-    from isinglass.data import BinaryTable
+    from isinglass.data import Table
     from isinglass.fit import Fit
     from isinglass.results import Path
     from isinglass.select.method import Method
@@ -121,7 +121,7 @@ class Estimate:
         """Return what long runs take beside a table, a method and a seed: the jobs, and whether there is a bar."""
         return {"n_jobs": self.n_jobs, "progress": console.progress_wanted}
 
-    def fit(self, console: Console, data: BinaryTable, reading: dict[str, Any]) -> Fit:
+    def fit(self, console: Console, data: Table, reading: dict[str, Any]) -> Fit:
         """Fit at alpha, or at the one that the criterion chooses; ``reading`` is how the table was read."""
         from dataclasses import replace
 
@@ -132,7 +132,7 @@ class Estimate:
         with nullcontext() if criterion in SEEDED else console.progress("Fitting"):
             return replace(method.fit(data, run=run), reading=reading)
 
-    def fit_path(self, console: Console, data: BinaryTable) -> Path:
+    def fit_path(self, console: Console, data: Table) -> Path:
         """Return the solutions along the alphas."""
         alphas = self.said.get("alphas", 30 if self.method == "exact" else 50)
         from isinglass.select.task import PathSettings
@@ -146,7 +146,7 @@ class Estimate:
                 data, alphas, alpha_min_ratio=self.said.get("alpha_min_ratio"), callback=callback, run=run
             )
 
-    def judge_path(self, path: Path, data: BinaryTable) -> dict[str, str]:
+    def judge_path(self, path: Path, data: Table) -> dict[str, str]:
         """Say in words whether the fits of a path converged."""
         return judge(path.solutions, path.tol, shares_of(data), proved=self.method not in PUBLISHED)
 
@@ -173,7 +173,7 @@ def describe_fit(found: Fit) -> dict[str, str]:
         said = [f"{stage['criterion'].upper()} {plural(stage['n_edges'], 'edge')}" for stage in found.stages]
         reason = next(stage["reason"] for stage in found.stages if stage["network"])
         facts["Stages"] = f"{', then '.join(said)}; {REASONS[reason]}"
-    return facts | judge([solution], found.tol, found.marginals, proved=found.proves)
+    return facts | judge([solution], found.tol, found.shares, proved=found.proves)
 
 
 SELECTION = under(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from isinglass.cli.console import Console, csv_text, plural, rows_of, text_of
-from isinglass.cli.descriptions import describe_missing, describe_solution, describe_table, names_of, records
+from isinglass.cli.descriptions import describe_missing, describe_solution, describe_table, records
 from isinglass.cli.estimate import ESTIMATE, Estimate, describe_fit
 from isinglass.cli.options import ADVANCED, Option, command, flag, under
 from isinglass.cli.output import OutputFolder, deliver, out_folder
@@ -16,7 +16,7 @@ from isinglass.cli.reading import GROUPS, READING, Groups, Reading, describe_cod
 from isinglass.cli.values import TABLES, files_of
 
 if TYPE_CHECKING:
-    from isinglass.data import BinaryTable
+    from isinglass.data import Table
     from isinglass.fit import Fit
     from isinglass.network import Network
 
@@ -66,7 +66,7 @@ def fit(
         facts |= {**describe_imputation(imputed), **describe_coding(data.coding), "Method": str(estimate)}
         _fit_path(console, data, estimate, folder, facts)
         return
-    attributes = groups.read(names_of(raw))
+    attributes = groups.read(raw.names)
     found = estimate.fit(console, raw, reading.remembered)
     facts |= {**describe_imputation(found.imputation), **describe_coding(raw.coding), "Method": str(estimate)}
     data = raw if found.imputation is None else found.imputation.table
@@ -106,7 +106,7 @@ def _nodes(network: Network) -> dict[str, Any]:
 
 
 def _fit_path(
-    console: Console, data: BinaryTable, estimate: Estimate, folder: OutputFolder | None, facts: dict[str, str]
+    console: Console, data: Table, estimate: Estimate, folder: OutputFolder | None, facts: dict[str, str]
 ) -> None:
     """Fit all penalties, and write one line for each, or also the edges of each."""
     found = estimate.fit_path(console, data)
@@ -126,7 +126,7 @@ def _fit_path(
 
 
 def write_files(
-    here: Path, found: Fit, data: BinaryTable, columns: dict[str, list[str | None]], color_by: str | None
+    here: Path, found: Fit, data: Table, columns: dict[str, list[str | None]], color_by: str | None
 ) -> None:
     """Write nodes, model and GEXF of a fit into a folder, and the blocks of categories."""
     from isinglass.evaluate.metrics import node_table

@@ -8,14 +8,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from isinglass.cli.console import Console, format_seconds, plural
-from isinglass.cli.descriptions import describe_table, format_bytes, names_of, shares_of
+from isinglass.cli.descriptions import describe_table, format_bytes, shares_of
 from isinglass.cli.exits import printable
 from isinglass.cli.options import TABLE, Option, command
 from isinglass.cli.reading import READING, Reading, describe_coding, describe_weights
 from isinglass.cli.values import Number
 
 if TYPE_CHECKING:
-    from isinglass.data import BinaryTable
+    from isinglass.data import Table
 
 SHOWN = 10  # names listed before the rest is counted
 TRIAL = 1.0  # seconds of trial fits after which no further one begins
@@ -53,8 +53,8 @@ def _describe(data: Any, rare: float) -> dict[str, Any]:
     from isinglass import objective
     from isinglass.solve.path import ising_path
 
-    names, weight, categorical = names_of(data), data.sample_weight, hasattr(data, "codes")
-    cells = data.codes if categorical else data.X
+    names, weight, categorical = data.names, data.sample_weight, not data.variables.is_binary
+    cells = data.codes
     alpha_max: Any = ising_path.alpha_max if categorical else objective.alpha_max  # type: ignore[attr-defined]
     counted = cells if weight is None else cells[weight > 0]
     is_constant = (counted == counted[:1]).all(axis=0)
@@ -67,20 +67,20 @@ def _describe(data: Any, rare: float) -> dict[str, Any]:
         "constant_columns": [names[k] for k in np.flatnonzero(is_constant)],
         **values,
         "equal_columns": _equal_columns(counted[:, varied], [names[k] for k in varied]),
-        "alpha_max": alpha_max(*_to_fit(data)),
+        "alpha_max": alpha_max(_to_fit(data)),
     }
 
 
-def _to_fit(data: Any) -> tuple[Any, Any]:
-    """Return the table and the weights of a trial, where missing cells are what they were read as."""
-    return replace(data, holes=None) if hasattr(data, "codes") else data.X, data.sample_weight
+def _to_fit(data: Table) -> Table:
+    """Return the table of a trial, where missing cells are what they were read as."""
+    return replace(data, holes=None)
 
 
-def _describe_bits(data: BinaryTable, rare: float, varied: Any) -> dict[str, Any]:
+def _describe_bits(data: Table, rare: float, varied: Any) -> dict[str, Any]:
     """Return the share of ones, and columns with few of them or few others."""
     import numpy as np
 
-    names, share = names_of(data), np.average(data.X, axis=0, weights=data.sample_weight)
+    names, share = data.names, np.average(data.codes, axis=0, weights=data.sample_weight)
     rarer = np.minimum(share, 1.0 - share)
     found = sorted((k for k in varied if rarer[k] < rare), key=lambda k: rarer[k])
     return {"share_of_ones": float(share.mean()), "rare_columns": {names[k]: float(share[k]) for k in found}}
@@ -91,7 +91,8 @@ def _describe_categories(data: Any, rare: float) -> dict[str, Any]:
     import numpy as np
 
     rarest, never = {}, {}
-    for name, values, share in zip(names_of(data), data.categories, shares_of(data), strict=True):
+    variables = data.variables
+    for name, values, share in zip(data.names, variables.categories, variables.split(shares_of(data)), strict=True):
         seen = np.flatnonzero(share)
         least = int(seen[share[seen].argmin()])
         if len(seen) > 1 and share[least] < rare:
@@ -101,7 +102,7 @@ def _describe_categories(data: Any, rare: float) -> dict[str, Any]:
     return {"rare_columns": dict(sorted(rarest.items(), key=lambda item: item[1])), "never_chosen": never}
 
 
-def _describe_holes(data: BinaryTable, names: Sequence[str]) -> dict[str, Any]:
+def _describe_holes(data: Table, names: Sequence[str]) -> dict[str, Any]:
     """Return the missing cells by column and by pattern: the columns that are missing together."""
     import numpy as np
 
@@ -133,7 +134,7 @@ def _equal_columns(X: Any, names: Sequence[str]) -> list[list[str]]:
     return [group for group in groups.values() if len(group) > 1]
 
 
-def _estimate(data: BinaryTable, found: Mapping[str, Any]) -> dict[str, Any]:
+def _estimate(data: Table, found: Mapping[str, Any]) -> dict[str, Any]:
     """Return an estimate of memory and time: by formula, and by trial fits at some alphas, as far as they are quick."""
     import warnings
 
@@ -147,14 +148,13 @@ def _estimate(data: BinaryTable, found: Mapping[str, Any]) -> dict[str, Any]:
         begin = time.perf_counter()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a trial: the fit itself will say it
-            table, weight = _to_fit(data)
-            solution = ising_path(table, [alpha_max / depth], sample_weight=weight)[0]
+            solution = ising_path(_to_fit(data), [alpha_max / depth])[0]
         now = time.perf_counter()
         trials.append({"alpha": solution.alpha, "n_edges": solution.n_edges, "seconds": now - begin})
         if now - start > TRIAL:
             break
     sizes = {"bytes": path_bytes(n, p, 0), "bytes_dense": path_bytes(n, p, p * (p - 1) // 2)}
-    if any(score is None for score in getattr(data, "scores", ())):  # known for one number per pair only
+    if not data.variables.has_scores.all():  # known for one number per pair only
         sizes = {}
     return {**sizes, "trial_fits": trials}
 

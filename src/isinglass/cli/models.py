@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from isinglass.cli.console import Console
@@ -14,7 +14,7 @@ from isinglass.errors import ArgumentError, DataError
 from isinglass.names import default_names
 
 if TYPE_CHECKING:
-    from isinglass.data import BinaryTable
+    from isinglass.data import Table
     from isinglass.fit import Fit
     from isinglass.network import Network
     from isinglass.results import Path
@@ -69,7 +69,7 @@ class Loaded:
         """Whether it was fitted at one alpha, and a path through it can be made."""
         return self.fit is not None and self.fit.path is None and math.isfinite(self.fit.solution.alpha)
 
-    def follow(self, data: BinaryTable, alphas: int | list[float]) -> Path:
+    def follow(self, data: Table, alphas: int | list[float]) -> Path:
         """Return the path that the model lies on."""
         assert self.fit is not None
         return self.fit.method.path(data, alphas)
@@ -99,7 +99,7 @@ class Loaded:
             known.pop("drop", None)
         return reading.with_defaults(**known)
 
-    def read_table(self, console: Console, reading: Reading, table: str) -> BinaryTable:
+    def read_table(self, console: Console, reading: Reading, table: str) -> Table:
         """Read a table that has the columns of the model, in any order, and any others."""
         try:
             return self._in_order(reading.read(console, table))
@@ -115,43 +115,39 @@ class Loaded:
                 data = reading.replaced(columns=None).read(console, table)
             except DataError:
                 data = None
-            if data is None or data.names is not None:
+            if data is None or data.variables.named:
                 raise error from None
             return self._in_order(data)
 
-    def read_completed(self, console: Console, reading: Reading, table: str) -> BinaryTable:
+    def read_completed(self, console: Console, reading: Reading, table: str) -> Table:
         """Read a table as `read_table` does and impute it as the fit did: the same cells from the same seed."""
         return impute_holes(console, self.read_table(console, reading, table))[0]
 
-    def check_fitted_to(self, data: BinaryTable) -> None:
+    def check_fitted_to(self, data: Table) -> None:
         """Refuse another table than the one that was fitted, as far as the model knows: its rows and its ones."""
         import numpy as np
 
         if self.fit is None:
             return
         fitted, here = self.fit.n_rows, describe_table(data)["effective_rows"]
-        marginals, means = self.fit.marginals, shares_of(data)
-        if isinstance(marginals, tuple):  # of a column with categories the largest share tells as much
-            furthest = [int(np.abs(a - b).argmax()) for a, b in zip(means, marginals, strict=True)]
-            means, marginals = (
-                np.array([part[k] for part, k in zip(parts, furthest, strict=True)]) for parts in (means, marginals)
-            )
-        worst = int(np.abs(means - marginals).argmax())
+        before, now = self.fit.shares, shares_of(data)
+        worst = int(np.abs(now - before)[::-1].argmax())  # of two values, the second
+        worst = len(now) - 1 - worst
         if not np.isclose(fitted, here, rtol=1e-9):
             difference = f"its rows counted {fitted:.6g} in all, and these count {here:.6g}"
-        elif not np.isclose(means[worst], marginals[worst], rtol=0, atol=1e-9):
+        elif not np.isclose(now[worst], before[worst], rtol=0, atol=1e-9):
             what = "ones" if self.model.variables.is_binary else "of a category"
-            shares = f"{marginals[worst]:.2%} {what} in the fit, {means[worst]:.2%} here"
-            difference = f"{self.model.names[worst]!r} has {shares}"
+            shares = f"{before[worst]:.2%} {what} in the fit, {now[worst]:.2%} here"
+            difference = f"{self.model.names[self.model.variables.column[worst]]!r} has {shares}"
         else:
             return
         remedy = "Read it with the options of the fit, such as --weights, --missing or --drop."
         raise DataError(f"This is not the table that the model was fitted to: {difference}. {remedy}")
 
-    def _in_order(self, data: BinaryTable) -> BinaryTable:
+    def _in_order(self, data: Table) -> Table:
         """Return the columns in the order of the model; a table without names must have it already."""
         names = self.model.names
-        if data.names is None or data.names == names:
+        if not data.variables.named or data.names == names:
             if data.shape[1] != len(names):
                 raise DataError(f"The table has {data.shape[1]} columns, and the model has {len(names)}.")
             return data
@@ -164,5 +160,4 @@ class Loaded:
             other = next(name for name in data.names if name not in set(names))
             raise DataError(f"The table has a column that the model lacks: {other!r}. Leave it out with --drop.")
         order = [place[name] for name in names]
-        filled, holes = (None if cells is None else cells[:, order] for cells in (data.filled, data.holes))
-        return replace(data, X=data.X[:, order], names=tuple(names), filled=filled, holes=holes)
+        return data.take(order)

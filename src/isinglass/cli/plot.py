@@ -21,7 +21,7 @@ from isinglass.errors import DataError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from isinglass.data import BinaryTable
+    from isinglass.data import Table
     from isinglass.network import Network
     from isinglass.select import Bootstrap
 
@@ -34,7 +34,7 @@ class Request:
     """What a figure is made of."""
 
     loaded: Loaded
-    data: BinaryTable | None
+    data: Table | None
     attributes: tuple[dict[str, list[str | None]], str | None]  # of the nodes, and which of them gives the colors
     settings: dict[str, Any]
 
@@ -57,7 +57,7 @@ class Request:
         self.loaded.check_fitted_to(self.data)
         return self.loaded.follow(self.data, FOLLOWED)
 
-    def table(self) -> BinaryTable:
+    def table(self) -> Table:
         """Return the table."""
         if self.data is None:
             raise click.UsageError("This figure needs TABLE, the table that the model was fitted to.")

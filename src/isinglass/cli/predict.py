@@ -17,7 +17,7 @@ from isinglass.cli.values import TABLES, OneOf, files_of
 from isinglass.errors import DataError
 
 if TYPE_CHECKING:
-    from isinglass.data import BinaryTable
+    from isinglass.data import Table
 
 MOST_TABLES = 100
 
@@ -146,7 +146,7 @@ def _write_tables(
         console.write_json({"model": model, **record})
 
 
-def _cells(loaded: Loaded, data: BinaryTable, cells: Any) -> tuple[str, dict[str, Any]]:
+def _cells(loaded: Loaded, data: Table, cells: Any) -> tuple[str, dict[str, Any]]:
     """Return a value for every cell, or one array per column of categories, as CSV and as JSON has it."""
     import numpy as np
 
@@ -162,9 +162,7 @@ def _cells(loaded: Loaded, data: BinaryTable, cells: Any) -> tuple[str, dict[str
     return csv_text(names, rows), record
 
 
-def _score(
-    console: Console, loaded: Loaded, data: BinaryTable, described: str, *, rows: bool
-) -> tuple[str, dict[str, Any]]:
+def _score(console: Console, loaded: Loaded, data: Table, described: str, *, rows: bool) -> tuple[str, dict[str, Any]]:
     """Return the log pseudo-likelihood: its mean, or that of every row."""
     import numpy as np
 
@@ -181,7 +179,7 @@ def _score(
     return csv_text(["row", "score"], listed), {**record, "scores": scores}
 
 
-def _fill(loaded: Loaded, data: BinaryTable, fill: str, seed: Any) -> Any:
+def _fill(loaded: Loaded, data: Table, fill: str, seed: Any) -> Any:
     """Return the table with its missing cells filled."""
     from isinglass.evaluate.imputation import fill_cells
 

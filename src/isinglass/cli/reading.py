@@ -17,7 +17,7 @@ from isinglass.cli.values import BINARIZE, COLUMN, COLUMNS, ENCODE, OneOf, files
 from isinglass.errors import DataError
 
 if TYPE_CHECKING:
-    from isinglass.data import BinaryTable
+    from isinglass.data import Table
     from isinglass.data.coding import Coding
     from isinglass.select.imputation import Imputation
 
@@ -64,14 +64,14 @@ class Reading:
         """Return what the user said, and what is known where the user said nothing."""
         return self.replaced(**{**known, **self.said})
 
-    def read_to_fit(self, console: Console, table: str, cluster: str | None = None) -> BinaryTable:
+    def read_to_fit(self, console: Console, table: str, cluster: str | None = None) -> Table:
         """Return a table that can have edges: a single column usually means a wrong delimiter."""
         data = self.read(console, table, cluster)
         if data.shape[1] < 2:
             raise DataError("a network needs a table of at least two columns; got 1. Is --delimiter right?")
         return data
 
-    def read(self, console: Console, table: str, cluster: str | None = None) -> BinaryTable:
+    def read(self, console: Console, table: str, cluster: str | None = None) -> Table:
         """Return the table: that of a pattern in parts, on the workers of a cluster if there is one."""
         from isinglass.data import read_parts
         from isinglass.data.files import read_table
@@ -84,17 +84,15 @@ class Reading:
                 return read_table(table, **settings)  # type: ignore[no-any-return]
             return read_parts(files_of(table), client=_connect(cluster), **settings)  # type: ignore[return-value]
 
-    def describe_shape(self, data: BinaryTable, table: str) -> str:
+    def describe_shape(self, data: Table, table: str) -> str:
         """Name the table and its size."""
-        from isinglass.data import units_of
-
         n, p = data.shape
-        units = units_of(data)
+        units = data.units
         if units is not None:
             n = len(set(units.tolist()))
         return f"{'stdin' if table == '-' else table}, {plural(n, 'row')} × {plural(p, 'column')}"
 
-    def describe(self, data: BinaryTable, table: str) -> str:
+    def describe(self, data: Table, table: str) -> str:
         """Say in words what was read."""
         parts = [self.describe_shape(data, table)]
         if data.n_missing:
@@ -143,11 +141,9 @@ def _spellings(texts: tuple[str, ...]) -> Any:
     return found if found.keys() - {None} else texts
 
 
-def impute_holes(console: Console, data: BinaryTable) -> tuple[BinaryTable, Imputation | None]:
+def impute_holes(console: Console, data: Table) -> tuple[Table, Imputation | None]:
     """Return a table without holes, and how they were filled if there were any."""
-    from isinglass.data import holes_of
-
-    if holes_of(data) is None:
+    if data.holes is None:
         return data, None
     from isinglass.select.method import impute
 

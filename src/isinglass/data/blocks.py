@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from isinglass.data.coding import Coding
-from isinglass.data.conversion import read_binary
+from isinglass.data.conversion import convert
 from isinglass.data.files import read_table
-from isinglass.data.table import BinaryTable
+from isinglass.data.table import Table
 from isinglass.errors import ArgumentError, DataError, IsinglassError, LimitError
 
 _WILD = "*?["
@@ -33,14 +33,14 @@ class Block:
     weights: str | int | None = None  # the column that holds row weights...
     may_lack_weights: bool = False  # ...which may be absent where the coding is known already
     sample_weight: Any = None  # the weights themselves
-    options: Mapping[str, Any] = field(default_factory=dict)  # of `read_table` for a file, else of `read_binary`
+    options: Mapping[str, Any] = field(default_factory=dict)  # of `read_table` for a file, else of `as_table`
 
     @property
     def is_task(self) -> bool:
         """Whether Dask has to compute it first."""
         return _is_lazy(self.what)
 
-    def read(self, coding: Coding | None = None) -> BinaryTable:
+    def read(self, coding: Coding | None = None) -> Table:
         """Return the rows, as a coding wants them; a message names the block."""
         if self.is_task:
             return replace(self, what=self.what.compute()).read(coding)
@@ -50,8 +50,10 @@ class Block:
             options |= {"encode": replace(coding, names=None), "binarize": None, "missing": coding.missing}
         try:
             table = (self._read_file if self.is_file else self._read_rows)(options)
-            if coding is not None and table.names != coding.names:
-                raise DataError(_compare(table.names, coding.names))
+            names = table.names if table.variables.named else None
+            if coding is not None and names != coding.names:
+                raise DataError(_compare(names, coding.names))
+            table.variables.require_two_values("A table in parts")
             return table
         except (IsinglassError, OSError) as error:
             kind = LimitError if isinstance(error, LimitError) else DataError
@@ -60,7 +62,7 @@ class Block:
                 text += " Categories and imputation need one table in memory: parts hold 0 and 1."
             raise kind(f"{self.label}: {text}") from None
 
-    def _read_file(self, options: dict[str, Any]) -> BinaryTable:
+    def _read_file(self, options: dict[str, Any]) -> Table:
         try:
             return read_table(self.what, weights=self.weights, **options)  # type: ignore[no-any-return]
         except ArgumentError as error:
@@ -68,17 +70,17 @@ class Block:
                 raise
             return read_table(self.what, **options)  # type: ignore[no-any-return]
 
-    def _read_rows(self, options: dict[str, Any]) -> BinaryTable:
+    def _read_rows(self, options: dict[str, Any]) -> Table:
         rows, weight = self.what, self.sample_weight
         if self.weights is not None and not (self.may_lack_weights and _lacks(rows, self.weights, options["encode"])):
             rows, weight = _split_weights(rows, self.weights)
         if len(getattr(rows, "shape", ())) == 2 and rows.shape[0] == 0:
             raise DataError("it must have rows; got none. Leave it out.")
-        table = read_binary(rows, **options)
+        table = convert(rows, **options)
         if weight is None:
             return table
         weight = np.asarray(weight)
-        return replace(table, sample_weight=weight if table.rows is None else weight[table.rows])
+        return table.with_weight(weight if table.rows is None else weight[table.rows])
 
 
 def is_in_parts(X: Any) -> bool:

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from isinglass.arguments import require
 from isinglass.data.sources import UNTYPED, Column, Source
 from isinglass.errors import ArgumentError, DataError, setting
+from isinglass.variables import KINDS, Variables
 
-KINDS = ("binary", "ordinal", "nominal")
 MISSING, BAD = 2, 3  # what a value can stand for beside 0 and 1
 ABSENT, UNKNOWN = -1, -2  # the same beside the number of a category
 
@@ -130,7 +130,7 @@ BITS = Values({0: 0, 1: 1})
 
 @dataclass(frozen=True)
 class Coding:
-    """How a table was read. ``read_binary(X, encode=coding)`` reads another one in the same way.
+    """How a table was read. ``as_table(X, encode=coding)`` reads another one in the same way.
 
     Parameters
     ----------
@@ -150,6 +150,34 @@ class Coding:
         known = self.missing in ("error", "impute", "zero", "drop")
         require(known, f"Missing cells are read as 'error', 'impute', 'zero' or 'drop', not as {self.missing!r}.")
 
+    @classmethod
+    def of(cls, variables: Variables) -> Coding:
+        """Return the coding of a table that holds the categories of these variables."""
+        if variables.is_plain:
+            rules: tuple[AnyRule, ...] = (BITS,) * variables.n_features
+        else:
+            each = zip(variables.kinds, variables.categories, variables.scores, strict=True)
+            rules = tuple(
+                Values({value: k for k, value in enumerate(values) if value is not None})
+                if kind == "binary"
+                else Levels(kind, values, scores)
+                for kind, values, scores in each
+            )
+        return cls(variables.names if variables.named else None, rules)
+
+    @property
+    def variables(self) -> Variables:
+        """What the columns of a table are that is read by this coding."""
+        if all(rule is BITS or isinstance(rule, Cut) or rule == BITS for rule in self.columns):
+            return Variables.binary(len(self.columns) if self.names is None else self.names)
+        kinds, scores, values = zip(*map(_describe, self.columns), strict=True)
+        return Variables.of(values, kinds, scores, self.names)
+
+    def take(self, columns: Sequence[int]) -> Coding:
+        """Return the coding of some of the columns."""
+        names = None if self.names is None else tuple(self.names[j] for j in columns)
+        return replace(self, names=names, columns=tuple(self.columns[j] for j in columns))
+
     @property
     def encoding(self) -> dict[Hashable, tuple[Any, Any]]:
         """The values that stand for 0 and 1, for each column of other values than 0 and 1 or a threshold."""
@@ -166,6 +194,16 @@ class Coding:
         """Return the same coding of columns that all have two categories, as that of a table of 0 and 1."""
         rules = (rule.simplest() if isinstance(rule, Levels) else rule for rule in self.columns)
         return replace(self, columns=tuple(rules))
+
+
+def _describe(rule: AnyRule) -> tuple[str, tuple[float, ...] | None, tuple[Any, ...]]:
+    """Return kind, scores and categories of a column."""
+    if isinstance(rule, Levels):
+        return rule.kind, rule.scores, rule.values
+    if isinstance(rule, Cut):
+        return "binary", None, (0, 1)
+    codes = list(rule.entries.values())
+    return "binary", None, tuple(list(rule.entries)[codes.index(k)] if k in codes else None for k in (0, 1))
 
 
 def find_rules(source: Source, labels: Sequence[Hashable], encode: Any, binarize: Any) -> list[Rule]:

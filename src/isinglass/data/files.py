@@ -92,11 +92,11 @@ def read_table(
     columns, drop : sequence of str or int, optional
         The columns to keep, in this order, or to leave out; by name, or by number from 0.
     weights : str or int, optional
-        The column that holds row weights; it becomes `BinaryTable.sample_weight`.
+        The column that holds row weights; it becomes `Table.sample_weight`.
     weight_kind : {"sampling", "counts"}, optional
-        What these weights stand for, as for `read_binary`.
+        What these weights stand for, as for `as_table`.
     labels : sequence of str or int, default=()
-        Columns that are no variables, such as the group or the subject of each row; they become `BinaryTable.labels`.
+        Columns that are no variables, such as the group or the subject of each row; they become `Table.labels`.
     na_values : sequence or mapping, optional
         Spellings of a missing cell, or numbers that stand for one, besides an empty field, ``NA``, ``N/A``, ``n/a``,
         ``#N/A``, ``<NA>``, ``NaN``, ``nan``, ``NULL``, ``null``, ``None``, ``.`` and ``?``. A mapping gives such a
@@ -109,7 +109,7 @@ def read_table(
     sheet : str or int, optional
         Name or number from 0 of the sheet of a spreadsheet; the first by default.
     **options
-        ``kinds``, ``scores``, ``missing``, ``encode`` and ``binarize`` as for `read_categories`. Keys of the first two
+        ``kinds``, ``scores``, ``missing``, ``encode`` and ``binarize`` as for `as_table`. Keys of the first two
         may also be ranges of columns, ``"A1:A5"``, or patterns, ``"A*"``. Words in ``encode`` are read as cells are:
         ``{"1": 0, "2": 1}`` means the numbers. ``max_rows`` (ten million), ``max_columns`` (100 000) and ``max_bytes``
         limit the table in the file; the last one bounds the file, what it decompresses to, and the table: by default
@@ -133,8 +133,8 @@ def read_table(
     >>> file = io.StringIO("who;rain;umbrella\nAnn;Yes;Yes\nBob;No;No\nEve;No;Yes\n")
     >>> table = read_table(file, encode="auto")
     >>> table
-    BinaryTable(3 rows × 2 columns: 'rain', 'umbrella')
-    >>> table.X.tolist(), table.row_names
+    Table(3 rows × 2 columns: 'rain', 'umbrella')
+    >>> table.codes.tolist(), table.row_names
     ([[1, 1], [0, 0], [0, 1]], ('Ann', 'Bob', 'Eve'))
     """
     limits = Limits(**{name: options.pop(name) for name in LIMITS if name in options})

@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from isinglass.data.blocks import Block
 from isinglass.data.coding import Coding
-from isinglass.data.conversion import refuse_holes
 from isinglass.errors import DataError, LimitError
 from isinglass.machine import MAX_THREADS, available_memory
 
@@ -49,7 +48,7 @@ class Part:
     bits: NDArray[np.uint8]  # the cells, eight to a byte
     n_columns: int
     weight: NDArray[np.float64] | None
-    n_missing: int  # as of a BinaryTable
+    n_missing: int  # as of a Table
     n_dropped: int
     room: float = 0.0  # bytes that computations may keep here
     n_threads: int = MAX_THREADS  # the most that they may use here
@@ -58,8 +57,8 @@ class Part:
     @classmethod
     def read(cls, block: Block, coding: Coding) -> Part:
         """Read a block as a coding wants it."""
-        table = refuse_holes(block.read(coding))
-        bits = np.packbits(table.X, axis=1)
+        table = block.read(coding).without_holes()
+        bits = np.packbits(table.codes, axis=1)
         return cls(block.number, bits, table.shape[1], table.sample_weight, table.n_missing, table.n_dropped)
 
     def table(self) -> NDArray[np.uint8]:

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from isinglass.arrays import FloatArray
-from isinglass.data.coding import KINDS, Levels, by_column, is_number, order_pair, show_value, show_values
+from isinglass.data.coding import Levels, by_column, is_number, order_pair, show_value, show_values
 from isinglass.data.sources import Column, Source
 from isinglass.errors import ArgumentError, CellTypeError, DataError, setting
+from isinglass.variables import KINDS
 
 MOST_CATEGORIES = 256
 MOST_STEPS = MOST_CATEGORIES - 1
@@ -105,7 +106,7 @@ def _find_column(source: Source, j: int, kind: str, points: Any, entries: Mappin
     if points is not None:
         found = check_scores(points, len(values), where)
     elif numbers is not None:
-        found = numbers
+        found = check_scores(numbers, len(values), where)
     elif all(is_number(value) for value in values) and values == sorted(values):
         found = _steps_of(values, where)
     else:

@@ -23,7 +23,7 @@ from isinglass.data.coding import (
     suggest,
 )
 from isinglass.data.sources import Source
-from isinglass.data.table import BinaryTable, CategoryTable
+from isinglass.data.table import Table
 from isinglass.errors import DataError, DataWarning, setting, warn
 
 SMALL = 20
@@ -33,7 +33,7 @@ MANY_ROWS, MANY_CELLS, MOST_OF_A_COLUMN = 0.1, 0.05, 0.5
 _SUGGESTED = 8  # most entries of a mapping that a message writes out
 
 
-def settle(codes: NDArray[Any], source: Source, coding: Coding) -> BinaryTable | CategoryTable:
+def settle(codes: NDArray[Any], source: Source, coding: Coding) -> Table:
     """Refuse what has no meaning, deal with the missing cells, and put the table together.
 
     Cells are bits, `MISSING` or `BAD`; if a column has categories, category numbers, `ABSENT` or `UNKNOWN`.
@@ -64,30 +64,19 @@ def settle(codes: NDArray[Any], source: Source, coding: Coding) -> BinaryTable |
         kept = None if row_names is None else tuple(row_names[i] for i in rows)
         return _make(codes[rows], coding, row_names=kept, rows=rows, n_dropped=len(codes) - len(rows), **known)
     for j in np.flatnonzero(gone.any(axis=0)).tolist():
-        if len(_describe(coding.columns[j])[2]) > 2:
+        if isinstance(rule := coding.columns[j], Levels) and len(rule.values) > 2:
             raise DataError(
                 f"{setting('missing', 'zero')} must be for columns of 0 and 1; got a missing cell in "
                 f"{source.where(j)}, which has categories. Choose {setting('missing', 'impute')} or "
                 f"{setting('missing', 'drop')}."
             )
     _warn_zeroed(gone, source)
-    return _make(filled, coding, row_names=row_names, **({"filled": gone} if bits else {}), **known)
+    return _make(filled, coding, row_names=row_names, filled=gone, **known)
 
 
-def _make(codes: NDArray[Any], coding: Coding, **known: Any) -> BinaryTable | CategoryTable:
+def _make(codes: NDArray[Any], coding: Coding, **known: Any) -> Table:
     """Return a table of bytes."""
-    cells = codes.astype(np.uint8, copy=False)
-    if not coding.has_levels:
-        return BinaryTable(cells, coding.names, coding=coding, **known)
-    kinds, scores, categories = zip(*map(_describe, coding.columns), strict=True)
-    return CategoryTable(cells, kinds, scores, categories, coding.names, coding=coding, **known)
-
-
-def _describe(rule: AnyRule) -> tuple[str, Any, tuple[Any, ...]]:
-    """Return kind, scores and categories of a column."""
-    if isinstance(rule, Levels):
-        return rule.kind, rule.scores, rule.values
-    return "binary", None, (0, 1) if isinstance(rule, Cut) or rule == BITS else rule.pair
+    return Table(codes.astype(np.uint8, copy=False), coding.variables, coding=coding, **known)
 
 
 def _refuse_missing(gone: NDArray[np.bool_], source: Source, bits: bool) -> NoReturn:

@@ -1,30 +1,34 @@
 """A table in parts: blocks of rows that share one coding, each kept where it is worked on.
 
-Every quantity of the estimates is a sum over rows. A table in parts is asked for such sums, and gives them in the order
-of its parts: the same bits whoever computed them.
+Every quantity of the estimates is a sum over rows. A table is asked for such sums; one in parts gives them in the
+order of its parts: the same bits whoever computed them. `as_table` opens tables of either kind.
 """
 
 from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NoReturn
+from functools import cached_property
+from typing import Any, ClassVar, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from isinglass.arrays import Bytes, FloatArray
 from isinglass.data.blocks import Block, find_blocks, is_in_parts
 from isinglass.data.coding import BITS, Coding, Values
-from isinglass.data.conversion import read_binary, read_categories, refuse_holes, weights_of
+from isinglass.data.conversion import convert, read_codes
 from isinglass.data.hosts import Host, Part, find_host
-from isinglass.data.table import BinaryTable, CategoryTable
-from isinglass.data.weights import check_weight_kind, kind_of, scale_weights, warn_of_kind
+from isinglass.data.table import Kinds, Scores, Table
+from isinglass.data.weights import check_sample_weight, check_weight_kind, warn_of_kind
 from isinglass.errors import ArgumentError, DataError, setting
+from isinglass.variables import Variables
 
 Function = Callable[..., Any]
-"""Of a table, its weights or None, and other arguments; importable from where the parts are."""
+"""Of codes, weights or None, and other arguments; importable from where the parts are."""
+Sum = TypeVar("Sum")
 
 
 @dataclass(frozen=True)
@@ -43,8 +47,8 @@ class Fold:
 
 
 @dataclass(frozen=True)
-class RowsMeant:
-    """Which rows of a table in parts are meant: all, those of a fold, those whose weight is above a floor."""
+class RowSelection:
+    """Which rows of a table in parts: all, those of a fold, those whose weight is above a floor."""
 
     fold: Fold | None = None
     floor: float = -1.0
@@ -53,23 +57,19 @@ class RowsMeant:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PartedTable:
-    """A table of 0 and 1 in parts. Functions of tables take it wherever sums over rows are all they need."""
+    """A table of two-valued columns in parts. It is asked for sums over rows, as a `Table` is."""
 
     host: Host
     coding: Coding  # how all parts were read
     sizes: tuple[int, ...]  # rows of every part
     n_missing: int = 0  # cells that were filled or dropped
     n_dropped: int = 0  # rows that were left out because of them
-    meant: RowsMeant = RowsMeant()  # which of the rows are meant
+    selection: RowSelection = RowSelection()  # which of the rows are meant
     columns: NDArray[np.intp] | None = None  # which of the columns are meant
     weight_kind: str = "counts"  # what the weights of the parts stand for
 
-    sample_weight = scaled_weight = row_names = filled = holes = rows = None  # the parts have weights of their own
-
-    @property
-    def X(self) -> PartedTable:  # noqa: N802 - as of a BinaryTable
-        """Itself: sums over rows take it as they take an array."""
-        return self
+    is_whole: ClassVar[bool] = False
+    sample_weight = row_names = filled = holes = rows = units = None  # the parts have weights of their own
 
     @property
     def block(self) -> Block:
@@ -79,10 +79,16 @@ class PartedTable:
         options = {name: value for name, value in first.options.items() if name not in meaning}
         return replace(first, what=None, sample_weight=None, options=options)
 
+    @cached_property
+    def variables(self) -> Variables:
+        """What the columns are."""
+        every = self.coding.variables
+        return every if self.columns is None else every.take(self.columns)
+
     @property
-    def names(self) -> tuple[str, ...] | None:
+    def names(self) -> tuple[str, ...]:
         """Names of the columns."""
-        return self.coding.names
+        return self.variables.names
 
     @property
     def reading(self) -> Coding:
@@ -90,8 +96,8 @@ class PartedTable:
         return self.coding
 
     @property
-    def encoding(self) -> dict[Any, tuple[Any, Any]]:
-        """As of a `BinaryTable`."""
+    def encoding(self) -> dict[Hashable, tuple[Any, Any]]:  # Any: cells of the source
+        """As of a `Table`."""
         return self.coding.encoding
 
     @property
@@ -99,8 +105,24 @@ class PartedTable:
         """Number of rows and of columns."""
         return len(self), len(self.coding.columns) if self.columns is None else len(self.columns)
 
+    @property
+    def total_weight(self) -> float:
+        """The number of rows: the sum of the weights."""
+        return self.sum_rows(_count)
+
+    @property
+    def weight_range(self) -> tuple[float, float]:
+        """Smallest and largest weight of a row."""
+        least, most = zip(*self.each(_extremes), strict=True)
+        return min(least), max(most)
+
+    @property
+    def codes(self) -> NoReturn:
+        """There is no array of all codes."""
+        self.whole()
+
     def __len__(self) -> int:
-        fold = self.meant.fold
+        fold = self.selection.fold
         if fold is None:
             return sum(self.sizes)
         return int(sum(fold.mask(k, size).sum() for k, size in enumerate(self.sizes)))
@@ -109,9 +131,9 @@ class PartedTable:
         n_rows, n_columns = self.shape
         return f"PartedTable({n_rows} rows × {n_columns} columns in {len(self.sizes)} parts, {self.host!r})"
 
-    def take_columns(self, columns: NDArray[np.intp]) -> PartedTable:
+    def take(self, columns: NDArray[np.intp]) -> PartedTable:
         """Return some of the columns."""
-        return replace(self, columns=columns)
+        return replace(self, columns=columns if self.columns is None else self.columns[columns])
 
     def take_fold(self, fold: Fold) -> PartedTable:
         """Return the rows of a fold, or those outside it."""
@@ -120,64 +142,190 @@ class PartedTable:
                 f"n_folds must be at most the number of rows of every part; got {fold.n_folds} for a part of "
                 f"{min(self.sizes)}. Make larger parts."
             )
-        return replace(self, meant=replace(self.meant, fold=fold))
+        return replace(self, selection=replace(self.selection, fold=fold))
 
     def above(self, floor: float) -> PartedTable:
         """Return the rows whose weight is above a floor."""
-        return replace(self, meant=replace(self.meant, floor=floor))
+        return replace(self, selection=replace(self.selection, floor=floor))
 
     def with_names(self, names: Sequence[str] | None) -> PartedTable:
-        """Return the same table with other names of the columns."""
-        known = None if names is None else tuple(names)
-        return replace(self, coding=replace(self.coding, names=known))
+        """Return the same table with other names of the columns; None keeps those it has."""
+        return self if names is None else replace(self, coding=replace(self.coding, names=tuple(names)))
 
-    def each(self, function: Function, *arguments: Any) -> list[Any]:
-        """Return ``function(table, weight, *arguments)`` of every part, in order."""
-        return self.host.each(_apply, (self.meant, self.columns, function, arguments))
+    def bare(self) -> PartedTable:
+        """Return itself: it knows nothing of single rows."""
+        return self
 
-    def refuse(self, *_: Any, **__: Any) -> NoReturn:
+    def without_holes(self) -> PartedTable:
+        """Return itself: parts have no missing cells."""
+        return self
+
+    def counted(self, *, quiet: bool = False) -> PartedTable:
+        """Return itself: the weights of parts are scaled when these are read."""
+        return self
+
+    def each(self, function: Function, *arguments: Any) -> list[Any]:  # Any: passed on
+        """Return ``function(codes, weight, *arguments)`` of every part, in order."""
+        return self.host.each(_apply, (self.selection, self.columns, function, arguments))
+
+    def sum_rows(self, function: Callable[..., Sum], *arguments: Any) -> Sum:  # Any: passed on
+        """Return the sum of ``function(codes, weight, *arguments)`` over the parts, in their order.
+
+        The function returns an array, a number, or a tuple or dict of these, and is importable where the parts are.
+        """
+        total: Sum = functools.reduce(_add, self.each(function, *arguments))
+        return total
+
+    def whole(self, *_: Any, **__: Any) -> NoReturn:  # Any: whatever asked for rows
         """Say that rows are needed in memory."""
         raise DataError(
             "X must be one table here; got a table in parts. Paths, the two-stage estimate, EBIC, refits, predictions "
             "and scores take parts; for all else read the table, or a sample of its rows, into memory."
         )
 
-    __array__ = __getitem__ = __iter__ = astype = refuse
+    with_weight = without_weight = unit_weight = weighted_rows = __array__ = __getitem__ = __iter__ = whole
 
 
-def rows_of(part: Part, meant: RowsMeant, columns: NDArray[np.intp] | None) -> tuple[Any, Any]:
-    """Return the rows of a part that are meant, some of their columns, and their weights."""
-    table, weight = part.table(), part.weight
-    if weight is not None and meant.scale != 1.0:
-        weight = weight * meant.scale
-    mask = np.ones(len(table), dtype=bool) if meant.fold is None else meant.fold.mask(part.number, len(table))
+AnyTable = Table | PartedTable
+
+
+def rows_of(part: Part, selection: RowSelection, columns: NDArray[np.intp] | None) -> tuple[Bytes, FloatArray | None]:
+    """Return the rows of a part that are selected, some of their columns, and their weights."""
+    codes, weight = part.table(), part.weight
+    if weight is not None and selection.scale != 1.0:
+        weight = weight * selection.scale
+    mask = np.ones(len(codes), dtype=bool) if selection.fold is None else selection.fold.mask(part.number, len(codes))
     if weight is not None:
-        mask &= weight > meant.floor
+        mask &= weight > selection.floor
     if not mask.all():
-        table, weight = table[mask], None if weight is None else weight[mask]
-    return (table if columns is None else np.ascontiguousarray(table[:, columns])), weight
+        codes, weight = codes[mask], None if weight is None else weight[mask]
+    return (codes if columns is None else np.ascontiguousarray(codes[:, columns])), weight
 
 
 def _apply(
-    part: Part, meant: RowsMeant, columns: NDArray[np.intp] | None, function: Function, arguments: Sequence[Any]
-) -> Any:
-    return function(*rows_of(part, meant, columns), *arguments)
+    part: Part,
+    selection: RowSelection,
+    columns: NDArray[np.intp] | None,
+    function: Function,
+    arguments: Sequence[Any],  # Any: passed on
+) -> Any:  # Any: what the function returns
+    return function(*rows_of(part, selection, columns), *arguments)
 
 
-def over_rows(function: Function, table: Any, weight: NDArray[np.float64] | None, *arguments: Any) -> Any:
-    """Return a sum over rows: ``function(table, weight, *arguments)``, or its sum over the parts of a table.
-
-    The function returns an array, a number, or a tuple or dict of these.
-    """
-    if not isinstance(table, PartedTable):
-        return function(table, weight, *arguments)
-    return functools.reduce(_add, table.each(function, *arguments))
-
-
-def _add(a: Any, b: Any) -> Any:
+def _add(a: Any, b: Any) -> Any:  # Any: numbers, arrays, or tuples or dicts of these
     if isinstance(a, dict):
         return {name: _add(a[name], b[name]) for name in a}
     return tuple(map(_add, a, b)) if isinstance(a, tuple) else a + b
+
+
+def _count(codes: Bytes, weight: FloatArray | None) -> float:
+    return float(len(codes)) if weight is None else float(weight.sum())
+
+
+def _extremes(codes: Bytes, weight: FloatArray | None) -> tuple[float, float]:
+    return (1.0, 1.0) if weight is None or len(weight) == 0 else (float(weight.min()), float(weight.max()))
+
+
+def as_table(
+    X: Any,
+    sample_weight: ArrayLike | None = None,
+    *,
+    weight_kind: str | None = None,
+    kinds: Kinds | None = None,
+    scores: Scores | None = None,
+    encode: Any = None,
+    binarize: Any = None,
+    missing: str = "error",
+    names: Sequence[str] | None = None,
+    variables: Variables | None = None,
+) -> Any:
+    """Return anything that is a table as a `Table`, with its weights; what comes in parts as a `PartedTable`.
+
+    Parameters
+    ----------
+    X : array, data frame, sparse matrix, list of rows, Table, or what `read_parts` opens
+        NumPy arrays (also masked, memory-mapped or read-only), frames of pandas, polars or pyarrow, sparse arrays and
+        matrices of scipy; it is not changed. A Table is returned as it is: the options about values do not apply to it.
+    sample_weight : array-like of shape (n_samples,), optional
+        Row weights; by default those that the table has.
+    weight_kind : {"sampling", "counts"}, optional
+        What row weights stand for. Counts say how many equal rows a row stands for: the number of rows is their sum.
+        Sampling weights say how many members of the population: a row is one row, and only ratios of weights matter.
+        By default whole numbers are counts, and others sampling weights.
+    kinds : {"binary", "ordinal", "nominal"}, one of these per column, or a mapping, optional
+        Whether the values of a column are 0 and 1, categories with an order, or categories without. One word holds for
+        all columns, a mapping for the columns that it names. Of other columns the type decides: ordered categoricals of
+        pandas and Enums of polars are ordinal, other categoricals are nominal, and everything else must be 0 and 1.
+        A column with two values is binary, whatever it is called.
+    scores : mapping, optional
+        The points that the categories of ordinal columns lie at, by name or number of the column: numbers in the order
+        of the categories, or a mapping of values to numbers. By default numbers lie where they are, in steps of their
+        largest common unit, and ordered categories at 0, 1, 2, ….
+    encode : mapping, "auto" or Coding, optional
+        What the values mean. A mapping such as ``{"Yes": 1, "No": 0, "Don't know": None}``, where None stands for
+        missing, holds for all columns, except those that have none of its values and are 0/1 already; of a column with
+        categories it gives the score of each value. A mapping of column names to such mappings, or to pairs
+        ``(zero, one)``, holds for these columns. "auto" finds the two values of every other column itself; what it
+        chose is in `Table.encoding`. The coding of another table reads this one in the same way: columns are found by
+        name, others are ignored.
+    binarize : float or mapping of column names to floats, optional
+        Numbers above this threshold are 1, the others 0.
+    missing : {"error", "impute", "zero", "drop"}, default="error"
+        What to do with missing cells (NaN, None, NA, NaT, masked): refuse them, keep them as holes that are drawn from
+        the network when one is estimated, take them as 0, or leave out every row that has one. Those of columns with
+        more than two categories cannot be taken for 0.
+    names : sequence of str, optional
+        Names of the columns, instead of those that the frame has.
+    variables : Variables, optional
+        What the columns are, if the cells are numbers of categories.
+
+    Raises
+    ------
+    DataError
+        If a value has no meaning, or a column too many categories; the message names the column and a remedy.
+
+    Examples
+    --------
+    >>> table = as_table([["Yes", "No"], ["No", None]], names=["rain", "snow"], encode="auto", missing="zero")
+    >>> table.codes.tolist(), table.n_missing, table.encoding
+    ([[1, 0], [0, 0]], 1, {'rain': ('No', 'Yes'), 'snow': ('No', 'Yes')})
+    >>> table = as_table([[1, "red"], [3, "blue"], [2, "red"], [3, "green"]], kinds=["ordinal", "nominal"])
+    >>> table
+    Table(4 rows × 2 columns; 1 ordinal, 1 nominal)
+    >>> table.variables.categories, table.codes.tolist()
+    (((1, 2, 3), ('blue', 'green', 'red')), [[0, 2], [2, 0], [1, 2], [2, 1]])
+    """
+    if isinstance(X, Table | PartedTable):
+        if kinds is not None or scores is not None:
+            raise DataError(
+                f"{setting('kinds')} and {setting('scores')} must not be given beside a table that has its own."
+            )
+        return _add_weight(X, sample_weight, weight_kind).with_names(names)
+    options = {"kinds": kinds, "scores": scores, "encode": encode, "binarize": binarize}
+    if is_in_parts(X):
+        given = {name: value for name, value in options.items() if value is not None}
+        parts = read_parts(X, sample_weight=sample_weight, weight_kind=weight_kind, missing=missing, **given)
+        return parts.with_names(names)
+    if variables is not None and not variables.is_binary:
+        return _add_weight(read_codes(X, variables), sample_weight, weight_kind)
+    table = convert(X, names=names, missing=missing, **options)
+    weight = sample_weight
+    if weight is not None and table.rows is not None:
+        weight = np.asarray(check_sample_weight(weight, len(table) + table.n_dropped))[table.rows]
+    return _add_weight(table, weight, weight_kind)
+
+
+def _add_weight(table: AnyTable, sample_weight: ArrayLike | None, weight_kind: str | None) -> AnyTable:
+    """Return a table with its weights: those given, or those it has."""
+    if weight_kind is not None:
+        table = replace(table, weight_kind=weight_kind)
+    if sample_weight is None:
+        return table
+    if isinstance(table, PartedTable):
+        raise DataError("sample_weight must be given to read_parts for a table in parts; got it beside the table.")
+    if table.sample_weight is not None:
+        raise DataError("sample_weight must be given once; got it beside a table that has weights of its own.")
+    return table.with_weight(sample_weight)
 
 
 def read_parts(
@@ -205,11 +353,11 @@ def read_parts(
     sample_weight : sequence of arrays, or Dask array, optional
         The weights themselves, a block per part.
     weight_kind : {"sampling", "counts"}, optional
-        What these weights stand for, as for `read_binary`.
+        What these weights stand for, as for `as_table`.
     client : dask.distributed.Client, optional
         Whose workers to use; by default the current one, if there is one. False: this process.
     **options
-        How values are read: ``missing``, ``encode`` and ``binarize`` as for `read_binary`, for files all options of
+        How values are read: ``missing``, ``encode`` and ``binarize`` as for `as_table`, for files all options of
         `read_table`.
 
     Returns
@@ -240,61 +388,6 @@ def read_parts(
     return _scale_parts(_open(find_blocks(X, weights, sample_weight, options), client, options), weight_kind)
 
 
-def read_rows(X: Any, **options: Any) -> Any:
-    """Return a `BinaryTable`, a `CategoryTable` as it is, or a `PartedTable` of what comes in parts.
-
-    The options are those of `read_categories`.
-    """
-    if isinstance(X, PartedTable | CategoryTable):
-        return X
-    return read_parts(X, **options) if is_in_parts(X) else read_categories(X, **options)
-
-
-def open_rows(X: Any, sample_weight: ArrayLike | None) -> tuple[Any, Any, NDArray[np.float64] | None]:
-    """Return what was read, and what `to_weighted` returns."""
-    if not isinstance(X, PartedTable) and is_in_parts(X):
-        X, sample_weight = read_parts(X, sample_weight=sample_weight), None
-    if not isinstance(X, PartedTable):
-        table = refuse_holes(read_categories(X))
-        return table, table.X, weights_of(table, sample_weight)
-    if sample_weight is not None:
-        raise DataError("sample_weight must be given to read_parts for a table in parts; got it beside the table.")
-    return X, X, None
-
-
-def to_weighted(X: Any, sample_weight: ArrayLike | None) -> tuple[Any, NDArray[np.float64] | None]:
-    """Return the table and the weights of its rows: bytes and an array, or a table in parts, which has its own.
-
-    A table with categories stays one, without its weights.
-    """
-    return open_rows(X, sample_weight)[1:]
-
-
-def counted_table(X: Any, sample_weight: ArrayLike | None, *, quiet: bool = False) -> Any:
-    """Return the table with weights whose sum is the number of rows, N, of its criteria: see `scale_weights`."""
-    source, _, weight = open_rows(X, sample_weight)
-    if isinstance(source, PartedTable):
-        return source
-    scaled = scale_weights(weight, source.weight_kind, source.units, quiet=quiet)
-    return replace(source, sample_weight=scaled, weight_kind=kind_of(scaled, source.units))
-
-
-def to_counted(X: Any, sample_weight: ArrayLike | None) -> tuple[Any, NDArray[np.float64] | None]:
-    """Return what `to_weighted` does, with weights whose sum is the number of rows, N, of the criteria."""
-    source, table, weight = open_rows(X, sample_weight)
-    if isinstance(source, PartedTable):
-        return table, weight
-    return table, scale_weights(weight, source.weight_kind, source.units)
-
-
-def bare_rows(table: BinaryTable | CategoryTable) -> Any:
-    """Return what resamples are made of: bytes, or categories without weights, holes and row numbers."""
-    if isinstance(table, BinaryTable):
-        return table.X
-    bare = replace(table, sample_weight=None, weight_kind=None)
-    return replace(bare, holes=None, rows=None, row_names=None, n_missing=0, labels={})
-
-
 def read_like(X: Any, block: Block | None, sample_weight: Any = None, **options: Any) -> PartedTable:
     """Open a table in parts as one that was read before, of which ``block`` is a block without its rows.
 
@@ -321,51 +414,51 @@ def _scale_parts(table: PartedTable, kind: str | None) -> PartedTable:
     if kind == "counts" and n_broken:
         raise DataError(f"counts must be whole numbers; got {n_broken} weights that are not.")
     found = kind or ("sampling" if n_broken else "counts")
-    relative, square = over_rows(_sum_squares, table, None, largest)
+    relative, square = table.sum_rows(_sum_squares, largest)
     effective = total if found == "counts" else relative**2 / square
     if kind is None:
         warn_of_kind(found, total, effective, n_rows)
     if abs(total - effective) <= 1e-9 * effective:
         return replace(table, weight_kind=found)
-    return replace(table, weight_kind=found, meant=replace(table.meant, scale=effective / relative / largest))
+    return replace(table, weight_kind=found, selection=replace(table.selection, scale=effective / relative / largest))
 
 
-def _measure_weights(table: Any, weight: NDArray[np.float64] | None) -> tuple[int, float, int, float]:
+def _measure_weights(codes: Bytes, weight: FloatArray | None) -> tuple[int, float, int, float]:
     """Return the number of weights that are not whole, the sum of all, how many are not zero, and the largest."""
     if weight is None:
-        return 0, float(len(table)), len(table), 1.0
+        return 0, float(len(codes)), len(codes), 1.0
     return int((weight != np.rint(weight)).sum()), float(weight.sum()), int(np.count_nonzero(weight)), weight.max()
 
 
-def _add_weights(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
+def _add_weights(a: tuple[float, ...], b: tuple[float, ...]) -> tuple[float, ...]:
     return (*map(operator.add, a[:3], b[:3]), max(a[3], b[3]))
 
 
-def _sum_squares(table: Any, weight: NDArray[np.float64] | None, largest: float) -> tuple[float, float]:
+def _sum_squares(codes: Bytes, weight: FloatArray | None, largest: float) -> tuple[float, float]:
     """Return the sum of the weights over the largest, and that of their squares."""
-    relative = np.full(len(table), 1.0 / largest) if weight is None else weight / largest
+    relative = np.full(len(codes), 1.0 / largest) if weight is None else weight / largest
     return float(relative.sum()), float(relative @ relative)
 
 
-def split_rows(table: Any, weight: NDArray[np.float64] | None, most: int) -> PartedTable:
-    """Return a table, of bytes or sparse by rows, as parts of at most so many cells, in this process.
+def split_rows(cells: Any, weight: FloatArray | None, most: int) -> PartedTable:  # Any: bytes, or sparse by rows
+    """Return a table of 0 and 1, of bytes or sparse by rows, as parts of at most so many cells, in this process.
 
     Examples
     --------
     >>> split_rows(np.zeros((5, 2), dtype=np.uint8), None, 4).sizes
     (2, 2, 1)
     """
-    step = max(most // table.shape[1], 1)
-    cuts = range(0, table.shape[0], step)
+    step = max(most // cells.shape[1], 1)
+    cuts = range(0, cells.shape[0], step)
     weights = None if weight is None else [weight[k : k + step] for k in cuts]
-    return _open(find_blocks([table[k : k + step] for k in cuts], None, weights, {}), False, {})
+    return _open(find_blocks([cells[k : k + step] for k in cuts], None, weights, {}), False, {})
 
 
 def _describe(block: Block) -> tuple[Coding, list[list[Any]]]:
     """Read a part by the options; return its coding, and the values that every column takes."""
     table = block.read()
     rules, levels = table.reading.columns, []
-    for rule, least, most in zip(rules, table.X.min(axis=0), table.X.max(axis=0), strict=True):
+    for rule, least, most in zip(rules, table.codes.min(axis=0), table.codes.max(axis=0), strict=True):
         entries = rule.entries if isinstance(rule, Values) else BITS.entries
         levels.append([value for value, bit in entries.items() if bit in (least, most)])
     return table.reading, levels
@@ -383,7 +476,7 @@ def _agree(parts: list[tuple[Coding, list[list[Any]]]]) -> Coding:
     rows = [[list(known)[min(k, len(known) - 1)] if known else 0 for known in levels] for k in range(longest)]
     table = np.empty((longest, width), dtype=object)
     table[:] = rows
-    return replace(read_binary(table, encode="auto").reading, names=first.names)
+    return replace(convert(table, encode="auto").reading, names=first.names)
 
 
 def _measure(part: Part) -> tuple[int, int, int]:

@@ -9,24 +9,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import _check_feature_names, _check_n_features, _num_samples, check_is_fitted
+from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
 
 from isinglass.arguments import RandomSource
 from isinglass.arrays import Bytes, FloatArray
-from isinglass.data import (
-    BinaryTable,
-    CategoryTable,
-    PartedTable,
-    check_sample_weight,
-    count_rows,
-    holes_of,
-    over_rows,
-    read_parts,
-    read_rows,
-)
+from isinglass.data import AnyTable, PartedTable, Table, as_table, read_parts
 from isinglass.data.blocks import Block, is_in_parts
 from isinglass.data.parts import read_like
-from isinglass.data.table import RowTable
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.estimators.frames import complete_like, kind_of, make_frame
 from isinglass.evaluate.imputation import cell_probabilities, fill_cells, label_cells, score_rows
@@ -78,7 +67,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         The network with its certificate: ``alpha_``, ``kkt_residual_``, ``duality_gap_``, ``converged_``, ``n_iter_``.
     alphas_ : ndarray of shape (n_alphas,)
         The penalties it was chosen from, if it was chosen.
-    edge_counts_ : ndarray of shape (n_edges, 4)
+    pair_counts_ : tuple of ndarrays
         Rows with 11, 10, 01 and 00 in the two columns of each edge of `solution_`.
     marginals_ : ndarray of shape (n_features,)
         Share of ones in every column; ``n_rows_``, the number of rows: the sum of the weights.
@@ -104,7 +93,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
 
         Parameters
         ----------
-        X : array, data frame, sparse matrix, list of rows, BinaryTable or CategoryTable, shape (n_samples, n_features)
+        X : array, data frame, sparse matrix, list of rows, Table or CategoryTable, shape (n_samples, n_features)
             Bytes of 0 and 1 or of categories, or what ``reading`` makes that. Not modified, and not kept.
             `IsingNetwork`, `IsingLasso` and `IsingLassoEBIC` also take a table in parts, as `isinglass.read_parts`
             does. Missing cells that were read with ``missing="impute"`` are drawn by `isinglass.impute`;
@@ -112,7 +101,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         y : None
             Ignored; every column is both predictor and response.
         sample_weight : array-like of shape (n_samples,), optional
-            Row weights; by default those that a BinaryTable brings along.
+            Row weights; by default those that a Table brings along.
         """
         table = self.read_table(X, sample_weight)
         for name in [name for name in vars(self) if name.endswith("_")]:
@@ -143,9 +132,9 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         """Return the method for one table."""
         return self.method
 
-    def _remember_columns(self, X: Any, table: BinaryTable) -> None:
-        if isinstance(X, RowTable) or isinstance(table, PartedTable):
-            if table.names is not None:
+    def _remember_columns(self, X: Any, table: AnyTable) -> None:
+        if isinstance(X, Table) or isinstance(table, PartedTable):
+            if table.variables.named:
                 self.feature_names_in_ = np.array(table.names, dtype=object)
         else:
             _check_feature_names(self, X, reset=True)
@@ -164,7 +153,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         the observed ones, and missing ones are averaged over by Gibbs draws.
         """
         table = self._read(X)
-        if holes_of(table) is not None:
+        if table.holes is not None:
             return score_rows(table, self.fit_.network)
         return _ask_rows(table, "log_pseudolikelihood", self.fit_.network)
 
@@ -174,10 +163,9 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         The arguments are those of `fit`, with the same columns in the same order.
         """
         table = self._read(X, drops=True, sample_weight=sample_weight)
-        if holes_of(table) is not None:
+        if table.holes is not None:
             return float(np.average(score_rows(table, self.fit_.network), weights=table.sample_weight))
-        total = over_rows(_sum_rows, table.X, table.sample_weight, self.fit_.network)
-        return float(total / count_rows(table.X, table.sample_weight))
+        return float(table.sum_rows(_sum_rows, self.fit_.network) / table.total_weight)
 
     def predict_proba(self, X: Any) -> Any:
         """Return P(x_s = 1 | the rest of the row) for every cell; column s holds that of column s, not of a class.
@@ -195,9 +183,9 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
                 f"{type(X).__name__}. Pass X.toarray(), or some of its rows at a time."
             )
         table = self._read(X)
-        if holes_of(table) is None and not isinstance(table, CategoryTable):
+        if table.holes is None and table.variables.is_binary:
             return _ask_rows(table, "conditional_probabilities", self.fit_.network)  # perhaps in parts
-        return cell_probabilities(table, self.fit_.network)
+        return cell_probabilities(table.whole(), self.fit_.network)
 
     def predict(self, X: Any) -> Any:
         """Return the more probable value of every cell given the rest of its row; 0 where both are equally so.
@@ -226,7 +214,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         ----------
         X : as for `fit`
             The same columns in the same order. Missing are NaN, None, NA and masked cells, and the ``holes`` or
-            ``filled`` cells of a BinaryTable.
+            ``filled`` cells of a Table.
         method : {"conditional", "gibbs"}, default "conditional"
             "conditional": the most probable value given the observed cells of the row; other missing cells are averaged
             over by Gibbs draws.
@@ -250,7 +238,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
             raise ArgumentError("method", 'must be "conditional" or "gibbs"', method)
         table = self._read(X, missing="impute")
         draws = None if method == "conditional" else {"n_sweeps": n_sweeps, "random_state": random_state}
-        filled = fill_cells(table, self.network_, probabilities=probabilities, draws=draws)
+        filled = fill_cells(table.whole(), self.network_, probabilities=probabilities, draws=draws)
         return complete_like(X, filled)
 
     def sample(
@@ -286,7 +274,7 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
 
     def _read(
         self, X: Any, *, missing: str | None = None, drops: bool = False, sample_weight: ArrayLike | None = None
-    ) -> BinaryTable:
+    ) -> AnyTable:
         """Return a table read like that of `fit`; unless asked to, it never drops rows: every one wants an answer."""
         check_is_fitted(self)
         self._check_columns(X)
@@ -295,11 +283,11 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         how = missing or (("error" if is_in_parts(X) else "impute") if never_drops else before)
         coding = replace(self.fit_.coding, names=None)  # columns are in the order of fit
         table = _open_table(X, sample_weight, vars(self).get("_block"), encode=coding, missing=how)
-        ours, theirs = self.network_.categories, table.variables.categories if isinstance(X, RowTable) else None
-        if isinstance(X, RowTable) and ours != theirs:
+        ours, theirs = self.network_.variables, table.variables
+        if isinstance(X, Table) and not (ours.is_plain or theirs.is_plain) and ours.categories != theirs.categories:
             raise DataError(
                 f"{setting('X')} must have the categories of fit in the same order; got others. Read it with the "
-                "coding of the fit: read_categories(frame, encode=net.coding_)."
+                "coding of the fit: as_table(frame, encode=net.coding_)."
             )
         if isinstance(table, PartedTable):
             self._check_columns(table)
@@ -316,9 +304,9 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         """Refuse other columns before their cells are looked at, where they have names or can be counted."""
         if is_in_parts(X):
             return  # of the parts, when they have been read
-        if not isinstance(X, RowTable | PartedTable):
+        if not isinstance(X, Table | PartedTable):
             _check_feature_names(self, X, reset=False)
-        elif X.names is not None and "feature_names_in_" in vars(self) and X.names != tuple(self.feature_names_in_):
+        elif X.variables.named and "feature_names_in_" in vars(self) and X.names != tuple(self.feature_names_in_):
             unknown = [name for name in X.names if name not in set(self.feature_names_in_)]
             shown = f"the unknown column {unknown[0]!r}" if unknown else "other columns or another order"
             raise DataError(f"{setting('X')} must have the columns of fit in the same order; got {shown}.")
@@ -328,29 +316,17 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
             _check_n_features(self, np.empty((1, len(X[0]))), reset=False)
 
 
-def _open_table(X: Any, sample_weight: ArrayLike | None, like: Block | None = None, **reading: Any) -> BinaryTable:
-    """Return a table, whole or in parts, with the weights of its rows; the options are not for a BinaryTable.
+def _open_table(X: Any, sample_weight: ArrayLike | None, like: Block | None = None, **reading: Any) -> AnyTable:
+    """Return a table, whole or in parts, with the weights of its rows; the options are not for a Table.
 
     ``like``: how the parts of another table were read, if it came in parts.
     """
     if is_in_parts(X):
-        if like is None:
-            return read_parts(X, sample_weight=sample_weight, **reading)  # type: ignore[return-value]
-        return read_like(X, like, sample_weight, **reading)  # type: ignore[return-value]
-    if isinstance(X, PartedTable) and sample_weight is not None:
-        raise DataError(f"{setting('sample_weight')} must be given to read_parts for a table in parts.")
-    table: BinaryTable = read_rows(X, **({} if isinstance(X, RowTable) else reading))
-    if sample_weight is None:
-        return table
-    if table.sample_weight is not None:
-        raise DataError(
-            f"{setting('sample_weight')} must be given once; got it beside a table that has weights of its own."
-        )
-    if isinstance(X, RowTable) or table.rows is None:
-        return replace(table, sample_weight=check_sample_weight(sample_weight, len(table)))
-    weight = check_sample_weight(sample_weight, _num_samples(X))
-    assert weight is not None
-    return replace(table, sample_weight=weight[table.rows])  # of the rows that were read
+        if like is not None:
+            return read_like(X, like, sample_weight, **reading)
+        return read_parts(X, sample_weight=sample_weight, **reading)
+    table: AnyTable = as_table(X, sample_weight, **({} if isinstance(X, Table | PartedTable) else reading))
+    return table
 
 
 def _sum_rows(table: Bytes, weight: FloatArray | None, network: Network) -> float:
@@ -359,11 +335,11 @@ def _sum_rows(table: Bytes, weight: FloatArray | None, network: Network) -> floa
     return float(rows.sum() if weight is None else weight @ rows)
 
 
-def _ask_rows(table: BinaryTable, question: str, network: Network) -> Any:
+def _ask_rows(table: AnyTable, question: str, network: Network) -> Any:
     """Return what a network says about the rows of a table: an array, or a list of arrays of its parts."""
     if isinstance(table, PartedTable):
         return table.each(_answer_rows, question, network)
-    return getattr(network, question)(table.X)
+    return getattr(network, question)(table)
 
 
 def _answer_rows(table: Bytes, weight: FloatArray | None, question: str, network: Network) -> Any:

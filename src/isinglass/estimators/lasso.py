@@ -11,7 +11,7 @@ from scipy.stats import rankdata
 
 from isinglass.arguments import RandomSource
 from isinglass.arrays import FloatArray
-from isinglass.data.table import RowTable
+from isinglass.data import Table
 from isinglass.errors import ArgumentError, DataError
 from isinglass.estimators.base import IsingEstimator
 from isinglass.select.cross_validation import CrossValidation, CrossValidationChoice
@@ -20,7 +20,6 @@ from isinglass.select.folds import check_splits, count_units
 from isinglass.select.method import Method
 from isinglass.select.selector import Fixed
 from isinglass.select.stars import StARS
-from isinglass.select.tables import whole
 from isinglass.select.two_stage import TwoStage, TwoStageChoice
 
 Alphas = int | float | ArrayLike
@@ -306,7 +305,7 @@ class IsingLassoCV(IsingEstimator):
 
     def _prepare(self, table: Any, X: Any, y: Any) -> Method:
         """Return the method with the folds of this table."""
-        n_rows = count_units(whole(table))
+        n_rows = count_units(table.whole())
         if isinstance(self.cv, int | np.integer) and not (isinstance(self.cv, bool) or 2 <= self.cv <= n_rows):
             must = f"must be from 2 to the number of rows with a positive weight (n_samples={n_rows})"
             raise ArgumentError("cv", must, self.cv)
@@ -314,7 +313,7 @@ class IsingLassoCV(IsingEstimator):
         splits = method.selector.splits  # type: ignore[attr-defined]
         if splits is None:
             return method
-        dropped = table.rows is not None and not isinstance(X, RowTable)  # in this fit: row numbers have changed
+        dropped = table.rows is not None and not isinstance(X, Table)  # in this fit: row numbers have changed
         if dropped and isinstance(self.cv, list | tuple):
             raise DataError(
                 "cv must be a number of folds or a splitter where rows with missing cells were dropped, because row "

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.arguments import RandomSource, as_generator, check_count
 from isinglass.arrays import Bytes, FloatArray, Mask
-from isinglass.data import BinaryTable, CategoryTable
+from isinglass.data import Table
 from isinglass.errors import ArgumentError
 from isinglass.network import Network
 from isinglass.simulate.completions import Completions, start_values
 from isinglass.variables import Variables
 
-Table: TypeAlias = BinaryTable | CategoryTable
 _ROWS_AT_ONCE = 4096
 _LARGEST_LOG = 700.0  # exp of more overflows
 

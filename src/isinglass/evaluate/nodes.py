@@ -13,9 +13,10 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import RandomSource, as_generator, check_positive
-from isinglass.arrays import FloatArray, Frozen, read_only
-from isinglass.data import CategoryTable, count_categories, count_columns, count_rows, over_rows, to_weighted
-from isinglass.errors import ArgumentError, DataError
+from isinglass.arrays import Bytes, FloatArray, Frozen, read_only
+from isinglass.data import as_table, category_counts
+from isinglass.data.table import check_width
+from isinglass.errors import ArgumentError
 from isinglass.names import NodeValues, by_node
 from isinglass.network import Network, NetworkLike, as_network, symmetric_matrix
 
@@ -100,14 +101,13 @@ def node_table(X: Any, network: NetworkLike, sample_weight: ArrayLike | None = N
     read = as_network(network)
     fit: Any = getattr(network, "fit_", network)
     given = fit.read(X) if hasattr(fit, "coding") else X
-    table, weight = to_weighted(given if read.variables.is_binary else read.table(given), sample_weight)
-    if table.shape[1] != read.n_features:
-        raise DataError(f"X must have one column per node ({read.n_features}); got {table.shape[1]}.")
-    total, variables = count_rows(table, weight), read.variables
-    shares = _category_shares(table, weight, total)
+    table = as_table(given, sample_weight, variables=read.variables).without_holes()
+    check_width(table.shape[1], read.variables)
+    total, variables = table.total_weight, read.variables
+    shares = np.clip(category_counts(table) / total, 0.0, 1.0)
     marginal = np.maximum.reduceat(shares, variables.starts)
     entropy = np.add.reduceat(scipy.special.entr(shares), variables.starts)
-    accuracy, deviance = (each / total for each in over_rows(_predict, table, weight, read))
+    accuracy, deviance = (each / total for each in table.sum_rows(_predict, read))
     gains = (
         share_where(marginal < 1, accuracy - marginal, 1 - marginal),
         share_where(marginal < 1, entropy - deviance, entropy),
@@ -117,20 +117,12 @@ def node_table(X: Any, network: NetworkLike, sample_weight: ArrayLike | None = N
     )
 
 
-def _category_shares(table: Any, weight: FloatArray | None, total: float) -> FloatArray:
-    """Return the share of every category in the flat layout."""
-    if isinstance(table, CategoryTable):
-        return np.concatenate(count_categories(table, weight)) / total
-    ones = np.clip(count_columns(table, weight)[0] / total, 0.0, 1.0)
-    return np.column_stack([1.0 - ones, ones]).ravel()
-
-
-def _predict(table: Any, weight: FloatArray | None, network: Network) -> tuple[FloatArray, FloatArray]:
+def _predict(codes: Bytes, weight: FloatArray | None, network: Network) -> tuple[FloatArray, FloatArray]:
     """Return the weight of the rows in which each column is predicted right, and the sum of −log P(x_s | rest).
 
     Of k equally probable categories, each is right by 1/k.
     """
-    variables, codes = network.variables, np.asarray(table)
+    variables = network.variables
     right, deviance = np.zeros((2, network.n_features))
     unit = np.ones(len(codes)) if weight is None else weight
     step = max(CELLS_AT_ONCE // len(variables.column), 1)

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import FloatArray, Frozen
-from isinglass.data import CategoryTable, check_penalty_weights, column_spread, count_categories, to_weighted
-from isinglass.errors import ArgumentError, DataError
+from isinglass.data import Table, as_table, category_counts, check_penalty_weights, column_sd
+from isinglass.errors import ArgumentError
 from isinglass.network import Network
 from isinglass.objective.reduced import Penalty
 
@@ -34,7 +34,7 @@ class CategoryCertificate(Frozen):
 
 
 def category_certificate(
-    X: CategoryTable,
+    X: Table,
     network: Network,
     alpha: float,
     *,
@@ -45,7 +45,7 @@ def category_certificate(
 
     Parameters
     ----------
-    X : CategoryTable
+    X : Table
         The table.
     network : Network
         Any network of its columns, such as ``solution.network`` of a path.
@@ -57,32 +57,28 @@ def category_certificate(
     Examples
     --------
     >>> from isinglass import ising_path
-    >>> table = CategoryTable(np.array([[0, 0], [1, 2], [2, 2], [2, 1], [0, 1]], dtype=np.uint8), "ordinal")
+    >>> table = as_table([[0, 0], [1, 2], [2, 2], [2, 1], [0, 1]], kinds="ordinal")
     >>> solution = ising_path(table, [0.2])[0]
     >>> again = category_certificate(table, solution.network, 0.2)
     >>> abs(again.objective - solution.objective) < 1e-12, again.duality_gap < 1e-6
     (True, True)
     """
-    table, weight = to_weighted(X, sample_weight)
-    if not isinstance(table, CategoryTable) or network.variables.is_binary:
-        raise DataError("X and network must have categories; use the other functions of objective for 0 and 1.")
+    table = network.table(as_table(X, sample_weight, variables=network.variables)).without_holes()
     if not (np.isfinite(alpha) and alpha > 0.0):
         raise ArgumentError("alpha", "must be positive and finite", alpha)
-    return _Problem(table, weight, network, alpha, penalty_weights).certify()
+    return _Problem(table, network, alpha, penalty_weights).certify()
 
 
 class _Problem:
     """A table and the couplings of a network; fields vary."""
 
-    def __init__(
-        self, table: CategoryTable, weight: FloatArray | None, network: Network, alpha: float, weights: Penalty
-    ) -> None:
-        raw = np.ones(len(table)) if weight is None else weight
+    def __init__(self, table: Table, network: Network, alpha: float, weights: Penalty) -> None:
+        raw = np.ones(len(table)) if table.sample_weight is None else table.sample_weight
         self.network, self.points, self.codes = network, network.variables, table.codes
         self.weight = raw / raw.sum()
-        self.absent = np.concatenate(count_categories(table, weight)) == 0.0
+        self.absent = category_counts(table) == 0.0
         self.seen = self.points.flat(self.codes)
-        self.sd, self.widths = column_spread(table, weight)
+        self.sd, self.widths = column_sd(table), table.variables.ranges
         penalty = check_penalty_weights(weights, table.shape[1])
         if isinstance(penalty, str):
             half = np.multiply.outer(self.sd, self.widths)

@@ -13,8 +13,7 @@ import scipy  # its parts are loaded when they are needed
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import FloatArray, Mask
-from isinglass.data import CategoryTable, check_penalty_weights, to_weighted
-from isinglass.data.conversion import refuse_categories
+from isinglass.data import as_table, check_penalty_weights
 from isinglass.errors import DataError
 
 Weights = ArrayLike | None
@@ -91,13 +90,12 @@ class Reduced:
     @classmethod
     def of(cls, X: ArrayLike, sample_weight: Weights, penalty_weights: Penalty) -> Reduced:
         """Check the arguments and leave out what cannot be estimated."""
-        binary, raw = to_weighted(X, sample_weight)
-        if isinstance(binary, CategoryTable):
-            refuse_categories(binary)
-        raw = np.ones(len(binary)) if raw is None else raw
-        total = float(raw.sum())
-        rows = raw > NEGLIGIBLE * raw.max()
-        table, raw = binary[rows].astype(np.float64), raw[rows]
+        given = as_table(X, sample_weight).whole().without_holes()
+        given.variables.require_two_values("X")
+        total = given.total_weight
+        kept = given.above(NEGLIGIBLE * given.weight_range[1])
+        table = kept.codes.astype(np.float64)
+        raw = np.ones(len(table)) if kept.sample_weight is None else kept.sample_weight
         weight = raw / raw.max()  # first, so that weights near the limits of floating point survive the division
         weight /= weight.sum()
         # Ones and zeros are summed apart: the difference from 1 would lose the digits of a rare answer.

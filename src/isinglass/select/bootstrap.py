@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import MOST_TASKS, RandomSource, check_count, spawn_seeds
 from isinglass.arrays import FloatArray
-from isinglass.data import are_counts
+from isinglass.data import Table, are_counts, as_table, which_vary
 from isinglass.errors import ArgumentError, ConvergenceWarning, setting, suppress_warnings, warn
 from isinglass.network import pair_keys, pairs_of
 from isinglass.results import Solution
@@ -22,7 +22,6 @@ from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.select.folds import labels_of
 from isinglass.select.method import COUNTED, AnyMethod, as_method, failed
 from isinglass.select.settings import Run
-from isinglass.select.tables import Table, as_table, bare, counted, unit_weight, varying, whole, with_weight
 from isinglass.select.tasks import kernel_threads, run_tasks
 
 DROP_SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
@@ -95,13 +94,14 @@ def bootstrap(
     """
     count, wanted = check_count("n_boot", n_boot, most=MOST_TASKS), as_method(method)
     read = getattr(method, "read_table", as_table)  # of an estimator, which knows how its tables are read
-    table = bare(counted(whole(read(X, sample_weight))))
+    table = read(X, sample_weight).whole().counted().bare()
     run = Run(n_jobs=n_jobs, checkpoint=checkpoint, progress=progress)
     draw = _Draw.of(table, groups)
     shares = _plan(kind, drop_shares, count, draw)
     found = wanted.choose(table, groups=draw.labels, run=run.replace(checkpoint=None))
     fitted = getattr(method, "network_", None)  # which may know names that the table lacks
-    solution = found.solution.with_names(table.names or getattr(fitted, "names", None))
+    known = None if table.variables.named else getattr(fitted, "names", None)
+    solution = found.solution.with_names(known)
     again = wanted if reselect else wanted.at(found)
     seeds = spawn_seeds(random_state, count)
     fingerprint = {
@@ -138,7 +138,7 @@ class _Draw:
     def of(cls, table: Table, groups: ArrayLike | None) -> _Draw:
         """Return how the rows of a table are drawn."""
         n_rows = len(table)
-        unit, scale = np.arange(n_rows), unit_weight(table)
+        unit, scale = np.arange(n_rows), table.unit_weight
         if groups is not None:
             labels = labels_of(groups, n_rows)
             known, unit = np.unique(labels, return_inverse=True)
@@ -179,12 +179,12 @@ def _fit_resample(
 ) -> dict[str, Any]:
     """Return the network of one resample, and whether a column became constant."""
     times = draw.times(np.random.default_rng(seed), share)
-    resample, labels = with_weight(table, times * draw.scale), draw.labels
-    became_constant = varying(with_weight(table, None)) & ~varying(resample)
+    resample, labels = table.with_weight(times * draw.scale), draw.labels
+    became_constant = which_vary(table.with_weight(None)) & ~which_vary(resample)
     if not are_counts(draw.scale):  # a row that was drawn twice is two rows, each with its sampling weight
         rows = np.repeat(np.arange(len(times)), times)
         assert labels is not None
-        resample, labels = bare(with_weight(table, draw.scale)[rows]), labels[rows]
+        resample, labels = table.with_weight(draw.scale)[rows].bare(), labels[rows]
     with suppress_warnings(*COUNTED):
         solution = method.choose(resample, groups=labels, run=run).solution
     return {

@@ -14,10 +14,11 @@ import scipy  # its parts are loaded when they are needed
 from numpy.typing import NDArray
 
 from isinglass.arrays import FloatArray
+from isinglass.data import Table, category_counts
 from isinglass.errors import DataError, SeparationError
 from isinglass.network import Network
 from isinglass.results import Solution
-from isinglass.select.tables import Table, category_counts, square_weight, total_weight, unit_weight
+from isinglass.select.tables import square_weight
 from isinglass.variables import corners
 
 LEAST_INFORMATION = 0.05
@@ -51,7 +52,7 @@ class Support:
     @classmethod
     def of(cls, network: Network, table: Table) -> Support:
         """Give every parameter a place; a column that takes one value has none."""
-        seen = tuple(counts > 0 for counts in category_counts(table))
+        seen = tuple(table.variables.split(category_counts(table) > 0))
         points, fields, size = [], [], 0
         for s in range(network.n_features):
             score = network.variables.score(s)
@@ -112,8 +113,8 @@ class Support:
     def sums(self, values: FloatArray, table: Table) -> Sums:
         """Return the sums over the rows of a table at these parameters."""
         network, d = self.build(values), self.n_parameters
-        raw, squares = unit_weight(table), square_weight(table)
-        squares = raw if squares is None else squares
+        raw, known = table.unit_weight, square_weight(table)
+        squares = known if isinstance(known, np.ndarray) else raw
         absent = ~np.concatenate(self.seen)
         total = Sums(0.0, np.zeros(d), np.zeros((d, d)), np.zeros((d, d)))
         for first in range(0, len(table), _ROWS_PER_BLOCK):
@@ -213,7 +214,7 @@ def newton(support: Support, values: FloatArray, table: Table, tol: float) -> tu
 
     Its KKT residual is that of the fields and entries of the support; it has no duality gap.
     """
-    n_rows, sums = total_weight(table), support.sums(values, table)
+    n_rows, sums = table.total_weight, support.sums(values, table)
     residual = np.inf
     for _ in range(_STEPS):
         residual = float(np.abs(sums.gradient).max(initial=0.0)) / n_rows

@@ -9,13 +9,14 @@ import numpy as np
 
 from isinglass.arguments import MOST_TASKS, RandomSource, check_count, spawn_seeds
 from isinglass.arrays import FloatArray
+from isinglass.data import Table, which_vary
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.results import Evidence, Path
 from isinglass.select.folds import Part, check_splits, count_units, split_rows
 from isinglass.select.scoring import row_scores, warn_at_grid_end
 from isinglass.select.selector import Choice, Selector
 from isinglass.select.settings import check_alphas, identify, option, settings
-from isinglass.select.tables import Table, take_part, unit_weight, varying, weighted_rows, whole
+from isinglass.select.tables import take_part
 from isinglass.select.task import Alphas, Task
 from isinglass.select.tasks import kernel_threads, run_tasks
 
@@ -148,7 +149,7 @@ class CrossValidation(Selector):
 
     def _split(self, task: Task) -> tuple[list[tuple[Part, Part]], tuple[int, int], Any]:
         """Return (training rows, held-out rows) of every fold, repeats and folds, and what tells them from others."""
-        table = whole(task.table)
+        table = task.table.whole()
         if self.splits is not None:
             parts: list[tuple[Part, Part]] = list(check_splits(self.splits, table))
             return parts, (1, len(parts)), identify([part for pair in parts for part in pair])
@@ -166,15 +167,15 @@ def _others(table: Table, held: Part) -> Part:
     """Return the rows that are not held out."""
     if held.dtype.kind == "f":
         return np.asarray(table.sample_weight - held)
-    return np.setdiff1d(weighted_rows(table), held)
+    return np.setdiff1d(table.weighted_rows, held)
 
 
 def _score_fold(task: Task, alphas: FloatArray, train: Part, held_out: Part) -> dict[str, Any]:
     """Return the held-out score per alpha, the weight held out, and whether a column became constant."""
     training, held = task.replace(table=take_part(task.table, train)), take_part(task.table, held_out)
-    became_constant = varying(task.table) & ~varying(training.table)
-    path, unit = training.path(alphas), unit_weight(held)
-    scores = np.array([unit @ row_scores(solution, held.X) for solution in path]) / unit.sum()
+    became_constant = which_vary(task.table) & ~which_vary(training.table)
+    path, unit = training.path(alphas), held.unit_weight
+    scores = np.array([unit @ row_scores(solution, held) for solution in path]) / unit.sum()
     return {"scores": scores, "weight": unit.sum(), "constant": became_constant.any()}
 
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import RandomSource
 from isinglass.arrays import FloatArray, Frozen
+from isinglass.data import Table, as_table, which_vary
 from isinglass.errors import ConstantColumnWarning, DataError, GridEndWarning, suppress_warnings
 from isinglass.evaluate.nodes import text_table
 from isinglass.results import Evidence, Path, Solution
@@ -19,7 +20,6 @@ from isinglass.select.refit import nearly_free
 from isinglass.select.scoring import check_width, edge_price, sum_scores, warn_at_grid_end
 from isinglass.select.selector import Choice, Selector
 from isinglass.select.settings import Run, check_alphas, option, settings
-from isinglass.select.tables import Table, as_table, counted, sum_rows, varying, without_holes
 from isinglass.select.task import Alphas, PathSettings, Task
 from isinglass.select.two_stage import TwoStageChoice
 
@@ -80,18 +80,18 @@ def ebic(
     >>> round(ebic(X, empty), 4)  # 2 · 20 cells · log 2
     27.7259
     """
-    table = counted(without_holes(as_table(X, sample_weight)))
+    table = as_table(X, sample_weight).without_holes().counted()
     solutions = [path] if isinstance(path, Solution) else list(path)
     values = _ebic(table, solutions, gamma, relaxed)
     return float(values[0]) if isinstance(path, Solution) else values
 
 
 def _ebic(table: Table, solutions: Sequence[Solution], gamma: float, relaxed: bool) -> FloatArray:
-    price, columns = edge_price(table, gamma), np.flatnonzero(varying(table))
+    price, columns = edge_price(table, gamma), np.flatnonzero(which_vary(table))
     for solution in solutions:
         check_width(solution, table)
     judged = _relax(solutions, table) if relaxed else solutions
-    fitted = (sum_rows(table, sum_scores, estimate, columns) for estimate in judged)
+    fitted = (table.sum_rows(sum_scores, estimate, columns) for estimate in judged)
     return np.array([price.of(one) - 2.0 * float(score) for one, score in zip(solutions, fitted, strict=True)])
 
 
@@ -244,7 +244,7 @@ def compare_criteria(
     CV 1se       0.05      1         1         1695.5   -1.6916
     mine         0.05      1         1         1695.5   -1.6916
     """
-    table = counted(without_holes(as_table(X, sample_weight)))
+    table = as_table(X, sample_weight).without_holes().counted()
     task = Task(table, paths, run=run)
     fits = {name: found for name, found in (others or {}).items() if isinstance(found, TwoStageChoice)}
     named = {str(name): float(alpha) for name, alpha in (others or {}).items() if not isinstance(alpha, TwoStageChoice)}

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.data import units_of
+from isinglass.data import Table
 from isinglass.errors import ArgumentError, DataError
-from isinglass.select.tables import Table, has_counts, weighted_rows
+from isinglass.select.tables import has_counts
 
 RowNumbers = NDArray[np.intp]
 Part = NDArray[Any]
@@ -31,8 +31,8 @@ def labels_of(groups: ArrayLike | None, n_rows: int) -> NDArray[Any]:
 def count_units(table: Table, groups: NDArray[Any] | None = None) -> int:
     """Return how many rows, or groups of rows that stay together, have a positive weight."""
     if groups is None and has_counts(table):
-        return int(table.sample_weight.sum())
-    return len(np.unique(_labels(table, groups)[weighted_rows(table)]))
+        return int(table.total_weight)
+    return len(np.unique(_labels(table, groups)[table.weighted_rows]))
 
 
 def split_rows(table: Table, groups: NDArray[Any] | None, n_folds: int, rng: Generator) -> list[Part]:
@@ -42,8 +42,8 @@ def split_rows(table: Table, groups: NDArray[Any] | None, n_folds: int, rng: Gen
     are divided among the folds.
     """
     if groups is None and has_counts(table):
-        return _divide_counts(table.sample_weight, n_folds, rng)
-    rows = weighted_rows(table)
+        return _divide_counts(table.unit_weight, n_folds, rng)
+    rows = table.weighted_rows
     known, member = np.unique(_labels(table, groups)[rows], return_inverse=True)
     parts = np.array_split(rng.permutation(len(known)), n_folds)
     if len(known) == len(rows):
@@ -65,7 +65,7 @@ def _divide_counts(counts: NDArray[np.float64], n_folds: int, rng: Generator) ->
 
 
 def _labels(table: Table, groups: NDArray[Any] | None) -> NDArray[Any]:
-    return labels_of(units_of(table) if groups is None else groups, len(table))
+    return labels_of(table.units if groups is None else groups, len(table))
 
 
 def check_splits(splits: Any, table: Table) -> list[tuple[RowNumbers, RowNumbers]]:
@@ -75,7 +75,7 @@ def check_splits(splits: Any, table: Table) -> list[tuple[RowNumbers, RowNumbers
     """
     if hasattr(splits, "split"):
         splits = splits.split(np.asarray(table))
-    rows, n_rows = weighted_rows(table), len(table)
+    rows, n_rows = table.weighted_rows, len(table)
     try:
         parts: Sequence[Any] = [(np.asarray(train), np.asarray(held_out)) for train, held_out in splits]
     except (TypeError, ValueError):

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from isinglass.arguments import RandomSource, as_generator
 from isinglass.arrays import FloatArray
+from isinglass.data import category_counts
 from isinglass.data.parts import Fold
 from isinglass.errors import DataError
 from isinglass.machine import thread_count
@@ -24,7 +25,6 @@ from isinglass.results import Solution
 from isinglass.select.folds import Part, count_units, split_rows
 from isinglass.select.scoring import path_scores, row_scores
 from isinglass.select.stages import Stage
-from isinglass.select.tables import category_counts, has_two_values, is_in_memory, ones, sum_rows
 from isinglass.select.task import Task
 from isinglass.select.tasks import kernel_threads, run_tasks
 
@@ -65,13 +65,13 @@ class Judge:
             run = run.replace(n_jobs=1)
         inside = kernel_threads(run.n_jobs) if threads == 1 else 1
         paths = self.task.paths
-        if not has_two_values(self.task.table):
+        if not self.task.table.variables.is_binary:
             paths = paths.replace(tol=max(paths.tolerance, LOOSE))
         fold = self.task.replace(paths=paths, run=run.inside(inside), groups=None)
         known = self.known or [{}] * len(self.folds)
         alphas = (self.first.alpha, self.reference)
         tasks = [(fold, held, alphas, wanted, before) for held, before in zip(self.folds, known, strict=True)]
-        if not is_in_memory(self.task.table):  # one after the other: the parts are what is worked on side by side
+        if not self.task.table.is_whole:  # one after the other: the parts are what is worked on side by side
             self.known = [_score_fold(*task) for task in tasks]
         elif threads > 1:
             with ThreadPoolExecutor(threads) as pool:  # each with what is suppressed here
@@ -94,7 +94,7 @@ class Judge:
         Its paths are too short for the threads of the kernels and too long to wait for each other.
         """
         table = self.task.table
-        if has_two_values(table) or math.prod(table.shape) >= SMALL:
+        if table.variables.is_binary or math.prod(table.shape) >= SMALL:
             return 1
         return min(thread_count(self.task.run.n_threads), len(self.folds))
 
@@ -149,7 +149,7 @@ def _score_fold(
         paths.append(path.solutions)
         if exponent == EXPONENTS[0]:
             reference = path[[solution.alpha for solution in path].index(alphas[1])]
-    sums = sum_rows(held.table, _score_rows, _without_edges(training), reference, paths)
+    sums = held.table.sum_rows(_score_rows, _without_edges(training), reference, paths)
     return {"first": first, "best of stage 2": reference, **sums}
 
 
@@ -175,16 +175,16 @@ def _score_rows(
 def _without_edges(task: Task) -> Solution:
     """Return the network of independent columns, with smoothed fields."""
     table = task.table
-    if not has_two_values(table):
-        logs = [np.log(counts + 0.5) for counts in category_counts(table)]
-        fields = [log[1:] - log[0] for log in logs]
-        return Solution(Network(fields, [], [], variables=table.variables), np.inf)
-    return Solution(Network(smoothed_field(ones(table), task.n_rows), [], []), np.inf)
+    if not table.variables.is_binary:
+        logs, variables = np.log(category_counts(table) + 0.5), table.variables
+        fields = (logs - logs[variables.starts][variables.column])[variables.is_later]
+        return Solution(Network(fields, [], [], variables=variables), np.inf)
+    return Solution(Network(smoothed_field(category_counts(table)[1::2], task.n_rows), [], []), np.inf)
 
 
 def make_folds(task: Task, n_folds: int, random_state: RandomSource) -> Sequence[Part | Fold]:
     """Return what each fold holds out; none if there are fewer than two rows or groups."""
-    if not is_in_memory(task.table):
+    if not task.table.is_whole:
         if task.groups is not None:
             raise DataError("groups must be None for a table in parts; got groups. Keep a group within one row.")
         seed = int(as_generator(random_state).integers(2**32))

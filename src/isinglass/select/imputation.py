@@ -17,15 +17,14 @@ from numpy.typing import NDArray
 
 from isinglass.arguments import RandomSource, spawn_seeds
 from isinglass.arrays import Bytes, FloatArray, Frozen, Mask
+from isinglass.data import Table
 from isinglass.errors import ConvergenceWarning, DataError, DataWarning, LimitError, setting, suppress_warnings, warn
-from isinglass.names import default_names
 from isinglass.network import Network, pair_keys, pairs_of, union_keys
 from isinglass.results import Missing
 from isinglass.select.folds import labels_of
 from isinglass.select.refit import nearly_free
 from isinglass.select.selector import Choice
 from isinglass.select.settings import Run
-from isinglass.select.tables import Table, unit_weight
 from isinglass.simulate.completions import Completions, start_values
 
 FEW = 2
@@ -177,7 +176,7 @@ def _check_answers(data: Table, holes: Mask, n_imputations: int) -> None:
     if holes.size * n_imputations > MOST_CELLS:
         must = f"n_imputations times the table must be at most {MOST_CELLS:.3g} cells"
         raise LimitError(f"{must}; got {holes.size * n_imputations:.3g}. Choose fewer imputations.")
-    names = data.names or default_names(data.shape[1])
+    names = data.names
     answers = (~holes).sum(axis=0)
     if not answers.all():
         silent = np.flatnonzero(answers == 0)
@@ -277,9 +276,9 @@ class _Stack:
         n = len(self.holed)
         places = np.concatenate([np.arange(k * n, (k + 1) * n) for k in copies])
         origin = np.concatenate([self.whole, np.tile(self.holed, len(copies))])
-        unit = unit_weight(self.data)
+        unit = self.data.unit_weight
         share = np.concatenate([np.ones(len(self.whole)), np.full(len(places), 1.0 / len(copies))])
-        table = self.data.with_cells(
+        table = self.data.with_codes(
             np.concatenate([np.asarray(self.data)[self.whole], self.chains.table[places]]),
             row_names=None if self.data.row_names is None else tuple(self.data.row_names[k] for k in origin),
             sample_weight=share * unit[origin],

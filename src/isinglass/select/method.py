@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import RandomSource, check_count, is_real
+from isinglass.data import Table, as_table
 from isinglass.errors import (
     ArgumentError,
     ConstantColumnWarning,
@@ -35,10 +36,10 @@ from isinglass.select.refit import errors_are_too_large, standard_errors
 from isinglass.select.selector import Choice, Fixed, GivenPerNode, KeptStages, PerNode, Selector
 from isinglass.select.settings import Run, Settings, option, settings
 from isinglass.select.stars import StARS
-from isinglass.select.tables import Table, as_table, bare, counted, repeated
+from isinglass.select.tables import repeated
 from isinglass.select.task import PathSettings, Task
 from isinglass.select.two_stage import TwoStage
-from isinglass.solve.estimable import name_constant
+from isinglass.solve.reduction import name_constant
 
 if TYPE_CHECKING:
     from isinglass.fit import Fit
@@ -136,13 +137,13 @@ class Method(PathSettings):
     def _choose(self, table: Table, groups: ArrayLike | None, run: Run) -> tuple[Choice, Table, Imputation | None]:
         """Return the choice, the completed table that it was made for, and how that was completed."""
         labels = None if groups is None else labels_of(groups, len(table))
-        table, imputation = counted(table, quiet=not self.selector.counts_rows), None
+        table, imputation = table.counted(quiet=not self.selector.counts_rows), None
         if table.holes is not None:
-            imputation = self.imputation.complete(table if labels is None else bare(table), labels, run)
+            imputation = self.imputation.complete(table if labels is None else table.bare(), labels, run)
             table = imputation.table
             if labels is not None:
                 labels = labels[table.rows]
-        name_constant(table, table.sample_weight)
+        name_constant(table)
         with suppress_warnings(ConstantColumnWarning):
             return self.selector.choose(Task(table, self.paths, labels, run)), table, imputation
 
@@ -192,10 +193,10 @@ class Wrapped(Settings):
 
     def choose(self, X: Any, *, groups: ArrayLike | None = None, run: Run = Run()) -> Choice:
         """Return the network that the function finds in a table."""
-        table = counted(as_table(X))
+        table = as_table(X).counted()
         if table.holes is not None:
             table = ImputationSettings().complete(table, None if groups is None else np.asarray(groups), run).table
-        rows, _ = repeated(bare(table))
+        rows, _ = repeated(table.bare())
         found = self.function(rows)
         for name in ("solution", "solution_", "fit_", "network_"):
             found = getattr(found, name, found)
@@ -288,7 +289,7 @@ def impute(
     >>> Method().choose(found.table).solution.edge_index.tolist()
     [[0, 1], [1, 2], [2, 3], [3, 4]]
     """
-    table = counted(as_table(X, sample_weight, missing="impute"))
+    table = as_table(X, sample_weight, missing="impute").counted()
     model = options.get("model")
     if model is not None:
         options["model"] = as_method(model)

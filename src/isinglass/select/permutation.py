@@ -14,6 +14,7 @@ from numpy.random import Generator, SeedSequence
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import MOST_TASKS, RandomSource, check_count, spawn_seeds
+from isinglass.data import Table, as_table, which_vary
 from isinglass.errors import (
     ArgumentError,
     ConstantColumnWarning,
@@ -22,14 +23,13 @@ from isinglass.errors import (
     suppress_warnings,
     warn,
 )
-from isinglass.names import check_names
 from isinglass.network import pairs_of, union_keys
 from isinglass.results import Solution
 from isinglass.select.comparison import Differing, GroupComparison, reaches
 from isinglass.select.method import COUNTED, AnyMethod, ImputationSettings, Method, as_method, failed
 from isinglass.select.selector import Given
 from isinglass.select.settings import Run
-from isinglass.select.tables import Table, as_table, bare, counted, has_counts, repeated, varying, whole, with_weight
+from isinglass.select.tables import has_counts, repeated
 from isinglass.select.tasks import kernel_threads, run_tasks
 
 LARGEST_BLOCK, CELLS_PER_BLOCK = 25, 500_000
@@ -110,7 +110,7 @@ def compare_groups(
     wanted = as_method(method)
     data, plan = _read_groups(X, groups, paired, sample_weight)
     sample = _Sample.of(data, impute_by_group)
-    names = check_names(data.names, data.shape[1])
+    names = data.names
     _name_constant(names, sample, plan)
     run = Run(n_jobs=n_jobs, checkpoint=checkpoint, progress=progress)
     with suppress_warnings(ConstantColumnWarning):  # named by group above
@@ -141,7 +141,7 @@ def _read_groups(X: Any, groups: Any, paired: Any, sample_weight: ArrayLike | No
     """Return the table with its weights, and who is in which group; rows without any answer are left out."""
     frame, labels = _take_column(X, groups, "groups")
     frame, subjects = _take_column(frame, paired, "paired")
-    data = counted(whole(as_table(frame, sample_weight)))
+    data = as_table(frame, sample_weight).whole().counted()
     members = _entries("groups", labels, data)
     if subjects is not None:
         return data, _Plan.of(members, _entries("paired", subjects, data))
@@ -262,20 +262,14 @@ def _name_constant(names: Sequence[str], sample: _Sample, plan: _Plan) -> None:
     """Warn of columns that do not vary in a group."""
     for group, rows in zip(plan.groups, plan.rows, strict=True):
         some = sample.take(rows)
-        constant = np.flatnonzero(~varying(with_weight(some, None)))
-        values = _values(some)
+        constant = np.flatnonzero(~which_vary(some.with_weight(None)))
+        labels, first = some.variables.labels, some.codes[0]
         if len(constant):
-            shown = ", ".join(f"{names[k]!r} (always {values[k]})" for k in constant[:_SHOWN])
+            shown = ", ".join(f"{names[k]!r} (always {labels[k][first[k]]})" for k in constant[:_SHOWN])
             more = f" and {len(constant) - _SHOWN} more" if len(constant) > _SHOWN else ""
             named = f"constant in group {group!r}: column {shown}{more}"
             lost = "It gets no edges there, whatever it depends on"
             warn(ConstantColumnWarning(f"{named}. {lost}: do not read its differences as differences of dependence."))
-
-
-def _values(table: Table) -> list[Any]:
-    """Return the cells of the first row, as they are called."""
-    codes, known = np.asarray(table)[0].tolist(), getattr(table, "categories", None)
-    return codes if known is None else [values[code] for values, code in zip(known, codes, strict=True)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -289,15 +283,15 @@ class _Sample:
     def of(cls, data: Table, impute_by_group: bool) -> _Sample:
         """Return the rows of a table, imputed without regard to groups unless every group is to be imputed itself."""
         if data.holes is None or impute_by_group:
-            return cls(bare(data))
-        table = ImputationSettings(n_imputations=COPIES).complete(bare(data)).table
-        table = table[np.argsort(table.rows, kind="stable")]
+            return cls(data.bare())
+        table = ImputationSettings(n_imputations=COPIES).complete(data.bare()).table
+        table = table[np.argsort(np.asarray(table.rows), kind="stable")]
         return cls(table, table.rows)
 
     def take(self, rows: NDArray[np.intp]) -> Table:
         """Return some rows, with all copies of each."""
         if self.origin is None:
-            return bare(self.table[rows])
+            return self.table[rows].bare()
         first, end = (np.searchsorted(self.origin, rows, side) for side in ("left", "right"))
         return self.table[np.concatenate([np.arange(a, b) for a, b in zip(first.tolist(), end.tolist(), strict=True)])]
 
@@ -321,11 +315,11 @@ def _permute(
     seeds: Sequence[SeedSequence],
 ) -> dict[str, Any]:
     """Return the differences of some permutations, and which edges and nodes reach what was observed, as bits."""
-    varies = varying(with_weight(sample.table, None))
+    varies = which_vary(sample.table.with_weight(None))
     found = []
     for seed in seeds:
         parts = [sample.take(rows) for rows in plan.shuffle(np.random.default_rng(seed))]
-        constant = any((varies & ~varying(with_weight(part, None))).any() for part in parts)
+        constant = any((varies & ~which_vary(part.with_weight(None))).any() for part in parts)
         with suppress_warnings(*COUNTED):
             solutions = [method.choose(part, run=run).solution for part in parts]
         differing = Differing.of([solution.network for solution in solutions], keys)

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from isinglass.arguments import RandomSource, spawn_seeds
 from isinglass.arrays import FloatArray, Frozen
+from isinglass.data import Table
 from isinglass.errors import ArgumentError, ConstantColumnWarning, suppress_warnings
 from isinglass.results import Solution
 from isinglass.select.imputation import PRIOR, Imputation, make_chains
 from isinglass.select.refit import free_estimate, nearly_free
-from isinglass.select.tables import Table, unit_weight, with_weight
 
 ROUNDS, SWEEPS = 3, 5
 """Rounds and sweeps in which each imputation forgets the common network for one of its own."""
@@ -151,6 +151,6 @@ def _redraw(table: Table, holes: NDArray[np.bool_], solution: Solution, seed: np
     chains = make_chains(table, np.asarray(table), holes, rng)
     for _ in range(ROUNDS):
         times = rng.multinomial(len(table), np.full(len(table), 1.0 / len(table))).astype(np.float64)
-        drawn = with_weight(table.with_cells(chains.table), times * unit_weight(table))
+        drawn = table.with_codes(chains.table).with_weight(times * table.unit_weight)
         chains.sweep(nearly_free(drawn, solution, PRIOR).network, SWEEPS)
-    return table.with_cells(chains.table)
+    return table.with_codes(chains.table)

@@ -17,22 +17,13 @@ import scipy  # its parts are loaded when they are needed
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import FloatArray, Frozen
+from isinglass.data import Table, as_table, which_vary
 from isinglass.errors import ArgumentError, ConvergenceWarning, LimitError, SeparationError, suppress_warnings
 from isinglass.network import expit, pair_keys, spread
 from isinglass.results import Solution
 from isinglass.select.category_refit import LEAST_INFORMATION, RIDGE, Support, block_errors, network_of, newton
 from isinglass.select.scoring import check_width
-from isinglass.select.tables import (
-    Table,
-    as_table,
-    counted,
-    has_two_values,
-    square_weight,
-    sum_rows,
-    total_weight,
-    varying,
-    without_holes,
-)
+from isinglass.select.tables import square_weight
 from isinglass.select.task import penalty_on
 from isinglass.solve.path import ising_path
 
@@ -164,21 +155,21 @@ def refit(
     >>> found.edge_values.round(4).tolist(), found.edge_errors.round(4).tolist()  # log (4·4) and sqrt(Σ 1/n)
     ([2.7726], [0.5])
     """
-    table = counted(without_holes(as_table(X, sample_weight)))
+    table = as_table(X, sample_weight).without_holes().counted()
     check_width(solution, table)
-    if not has_two_values(table):
+    if not table.variables.is_binary:
         if covariance:
             raise ArgumentError("covariance", "must be False for a table with categories", covariance)
         return _refit_categories(table, solution, tol)
     p, size, index = table.shape[1], solution.n_features + solution.n_edges, solution.edge_index.copy()
     _refuse_size(size)
-    is_varying = varying(table)
+    is_varying = which_vary(table)
     _refuse_constant(solution, is_varying)
     # With every pair free or forbidden, alpha multiplies nothing.
     path = ising_path(table, [1.0], penalty_weights=penalty_on(index, p, 0.0), tol=tol)
     free = path.solutions[0].with_names(solution.names)
     columns = np.flatnonzero(is_varying)
-    hessian, outer = sum_rows(table, _sums, square_weight(table), free, index, columns)
+    hessian, outer = table.sum_rows(_sums, square_weight(table), free, index, columns)
     factor = scipy.linalg.cho_factor(hessian)
     half = scipy.linalg.cho_solve(factor, outer)
     known: FloatArray = scipy.linalg.cho_solve(factor, half.T)
@@ -196,7 +187,7 @@ def _values_on(solution: Solution, free: Solution) -> FloatArray:
 
 def _refit_categories(table: Table, solution: Solution, tol: float) -> Refit:
     """Return the unpenalized estimate where columns have categories."""
-    _refuse_constant(solution, varying(table))
+    _refuse_constant(solution, which_vary(table))
     support, values = _near_support(table, solution)
     _refuse_size(support.n_parameters)
     values, free = newton(support, values, table, tol)
@@ -218,7 +209,7 @@ def nearly_free(table: Table, solution: Solution, penalty_in_rows: float = NEARL
     It is finite whatever the table, and costs no search for separation.
     """
     penalty = penalty_on(solution.edge_index, table.shape[1], 1.0)
-    alpha = penalty_in_rows / total_weight(table)
+    alpha = penalty_in_rows / table.total_weight
     with suppress_warnings(ConvergenceWarning):
         path = ising_path(table, [alpha], penalty_weights=penalty, tol=min(1e-7, alpha / 10))
     return path.solutions[0]
@@ -230,7 +221,7 @@ def standard_errors(table: Table, solution: Solution) -> FloatArray:
     Nothing is refused: the estimate is nearly free, so that pairs that separate the table stay finite. They are known
     by the information left on them, that of a fraction of one row. NaN everywhere if the matrices would be too large.
     """
-    if not has_two_values(table) and solution.n_edges:
+    if not table.variables.is_binary and solution.n_edges:
         return _category_errors(table, solution)
     if solution.n_edges == 0 or errors_are_too_large(solution.n_features + solution.n_edges, len(table)):
         return np.full(solution.n_edges, np.nan)
@@ -253,15 +244,15 @@ def free_estimate(table: Table, solution: Solution) -> tuple[FloatArray, FloatAr
     """
     p, size = solution.n_features, solution.n_features + solution.n_edges
     free = nearly_free(table, solution)
-    fields = free.fields if has_two_values(table) else np.full(p, np.nan)
+    fields = free.fields if table.variables.is_binary else np.full(p, np.nan)
     values, errors = np.r_[fields, _values_on(solution, free)], np.full(size, np.nan)
-    if not has_two_values(table):
+    if not table.variables.is_binary:
         errors[p:] = _category_errors(table, solution)
         return values, errors
     if errors_are_too_large(size, len(table)):
         return values, errors
-    columns = np.flatnonzero(varying(table))
-    hessian, outer = sum_rows(table, _sums, square_weight(table), free, solution.edge_index, columns)
+    columns = np.flatnonzero(which_vary(table))
+    hessian, outer = table.sum_rows(_sums, square_weight(table), free, solution.edge_index, columns)
     hessian[np.diag_indices_from(hessian)] += RIDGE
     inverse = np.linalg.inv(hessian)
     variances = np.einsum("ij,ij->i", inverse @ outer, inverse)

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.arrays import FloatArray
+from isinglass.data import Table, category_counts, column_sd, which_vary
 from isinglass.errors import ArgumentError, DataError, GridEndWarning, setting, warn
 from isinglass.results import Path, Solution
-from isinglass.select.tables import Table, category_counts, has_two_values, spreads, total_weight, varying
 
 CELLS_AT_ONCE = 4_000_000
 """Cells whose scores exist at a time: some 30 bytes each."""
@@ -120,17 +120,18 @@ def edge_price(table: Table, gamma: float) -> EdgePrice:
     """
     if not (np.isfinite(gamma) and gamma >= 0):
         raise ArgumentError("gamma", "must be finite and not negative", gamma)
-    n_varying = int(np.count_nonzero(varying(table)))
+    n_varying = int(np.count_nonzero(which_vary(table)))
     per_edge = float(4.0 * gamma * np.log(max(n_varying - 1, 1)))
-    return EdgePrice(2.0 * float(np.log(total_weight(table))), per_edge, _dimensions(table))
+    return EdgePrice(2.0 * float(np.log(table.total_weight)), per_edge, _dimensions(table))
 
 
 def _dimensions(table: Table) -> NDArray[np.intp] | None:
     """Return m of every column, by the categories that occur; None if it is 1 for all of them."""
-    if has_two_values(table) or all(score is not None for score in table.scores):
+    variables = table.variables
+    if variables.has_scores.all():
         return None
-    counts = zip(category_counts(table), table.scores, strict=True)
-    return np.array([1 if score is not None else max(np.count_nonzero(seen) - 1, 1) for seen, score in counts])
+    occurs = np.add.reduceat((category_counts(table) > 0).astype(np.intp), variables.starts)
+    return np.asarray(np.where(variables.has_scores, 1, np.maximum(occurs - 1, 1)))
 
 
 @dataclass(frozen=True)
@@ -149,7 +150,7 @@ class AicPrice:
     def at(cls, table: Table) -> AicPrice:
         """Return the price for a table."""
         dimensions = _dimensions(table)
-        return cls(dimensions, np.empty(0) if dimensions is None else spreads(table)[0] ** 2)
+        return cls(dimensions, np.empty(0) if dimensions is None else column_sd(table) ** 2)
 
     def of(self, solution: Solution, penalties: FloatArray) -> float:
         """Return the price of all edges of a network, given α ω of each."""

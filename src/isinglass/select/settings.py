@@ -12,9 +12,10 @@ from typing import Any, Self, TypeVar, dataclass_transform
 import numpy as np
 
 from isinglass.arguments import is_whole
-from isinglass.data.table import RowTable
+from isinglass.data import Table
 from isinglass.errors import ArgumentError, DataError
 from isinglass.network import Network
+from isinglass.variables import Variables
 
 C = TypeVar("C")
 _LONGEST = 300
@@ -92,8 +93,8 @@ def identify(value: Any, *, strictly: bool = False) -> str:
         return identify(value.tolist(), strictly=strictly)
     if isinstance(value, np.random.SeedSequence):
         return f"SeedSequence({value.entropy}, {value.spawn_key})"
-    if isinstance(value, RowTable | Network):
-        names = [field.name for field in dataclasses.fields(value)]  # type: ignore[arg-type]
+    if isinstance(value, Table | Network | Variables):
+        names = [field.name for field in dataclasses.fields(value)]
         parts = {name: vars(value).get(name) for name in names if name not in ("coding", "rows", "row_names")}
         return _digest(identify({name: part for name, part in parts.items() if part is not None}).encode())
     name = getattr(value, "__qualname__", None)

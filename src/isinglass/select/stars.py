@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from isinglass.arguments import MOST_TASKS, RandomSource, check_count, is_whole, spawn_seeds
 from isinglass.arrays import FloatArray
-from isinglass.data import are_counts, units_of
+from isinglass.data import are_counts, which_vary
 from isinglass.errors import (
     ArgumentError,
     ConstantColumnWarning,
@@ -33,7 +33,7 @@ from isinglass.network import pair_keys, pairs_of, symmetric_matrix
 from isinglass.results import Stability
 from isinglass.select.selector import Choice, Selector
 from isinglass.select.settings import check_alphas, option, settings
-from isinglass.select.tables import has_two_values, repeated, varying, weighted_rows, whole, with_weight
+from isinglass.select.tables import repeated
 from isinglass.select.task import Alphas, Task
 from isinglass.select.tasks import kernel_threads, run_tasks
 from isinglass.solve.grid import alpha_grid
@@ -116,23 +116,23 @@ class StARS(Selector):
 
     def stability(self, task: Task) -> Stability:
         """Return how far the subsamples agree, and the alpha that follows."""
-        table = whole(task.table)
+        table = task.table.whole()
         if task.run.checkpoint is not None and self.random_state is None:
             raise DataError(
                 "random_state must be given together with checkpoint: without it the next run draws other subsamples; "
                 "got None."
             )
-        if table.sample_weight is not None and units_of(table) is None and are_counts(table.sample_weight):
+        if table.sample_weight is not None and table.units is None and are_counts(table.sample_weight):
             table, _ = repeated(table)
-        elif len(rows := weighted_rows(table)) < len(table):  # rows of weight zero are not drawn
+        elif len(rows := table.weighted_rows) < len(table):  # rows of weight zero are not drawn
             table = table[rows]
         task = task.replace(table=table, groups=None)
-        units = units_of(table)
+        units = table.units
         member = np.arange(len(table)) if units is None else np.unique(units, return_inverse=True)[1]
         sample = _Sample(task, member, self._size(int(member.max()) + 1))
         seeds = spawn_seeds(self.random_state, self.n_subsamples)
-        equal = with_weight(table, None)
-        constant = np.array([~varying(equal[sample.rows(seed)]) for seed in seeds])
+        equal = table.with_weight(None)
+        constant = np.array([~which_vary(equal[sample.rows(seed)]) for seed in seeds])
         grid = self._grid(sample, seeds)
         fingerprint = {
             "X": table,
@@ -143,7 +143,7 @@ class StARS(Selector):
             "random_state": seeds[0].entropy,
         }
         runs = _Runs(sample, seeds, grid, fingerprint)
-        stability = _search(runs, self.threshold, int((constant & varying(equal)).any(axis=1).sum()))
+        stability = _search(runs, self.threshold, int((constant & which_vary(equal)).any(axis=1).sum()))
         _warn(stability, constant, runs.n_unconverged)
         return stability
 
@@ -166,7 +166,7 @@ class StARS(Selector):
             return given
         tops = [task.alpha_max() for task in (sample.task, *(sample.take(seed) for seed in seeds))]
         table = sample.task.table
-        at_zero = 0.0 if has_two_values(table) else 1.0 / len(table)  # where none must be zero
+        at_zero = 0.0 if table.variables.is_binary else 1.0 / len(table)  # where none must be zero
         return alpha_grid(ABOVE * max(tops), self.alphas, alpha_min_ratio=self.alpha_min_ratio, at_zero=at_zero)
 
 

@@ -6,18 +6,19 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import FloatArray
+from isinglass.data import PartedTable, Table, as_table, column_sd
 from isinglass.data.parts import Fold
 from isinglass.errors import ArgumentError
 from isinglass.objective import penalty_matrix
 from isinglass.results import Path, Solution
 from isinglass.select.settings import Run, Settings, option, settings
-from isinglass.select.tables import Table, as_table, spreads, take_part, total_weight
+from isinglass.select.tables import take_part
 from isinglass.solve.exact import exact_path
 from isinglass.solve.nodewise import nodewise_path
 from isinglass.solve.path import ising_path
@@ -155,11 +156,11 @@ class Task:
     @cached_property
     def n_rows(self) -> float:
         """Number of rows: the sum of the weights."""
-        return total_weight(self.table)
+        return self.table.total_weight
 
     @cached_property
     def _spreads(self) -> tuple[FloatArray, FloatArray]:
-        return spreads(self.table)
+        return column_sd(self.table), self.table.variables.ranges
 
     def split(self, held: NDArray[Any] | Fold) -> tuple[Task, Task]:
         """Return the task of all rows with weight that are not held out, and that of those that are.
@@ -167,8 +168,9 @@ class Task:
         They are given by number, or by how many of each are held out, as floats.
         """
         if isinstance(held, Fold):
-            outside = self.table.take_fold(dataclasses.replace(held, held=False))
-            return self.replace(table=outside), self.replace(table=self.table.take_fold(held))
+            parts = cast(PartedTable, self.table)  # only these have folds that are drawn part by part
+            outside = parts.take_fold(dataclasses.replace(held, held=False))
+            return self.replace(table=outside), self.replace(table=parts.take_fold(held))
         weight = self.table.sample_weight
         if held.dtype.kind == "f":
             return self._part(weight - held), self._part(held)

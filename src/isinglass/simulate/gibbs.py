@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass._core import gibbs_record, gibbs_start, gibbs_sweep
 from isinglass.arguments import RandomSource, as_generator, check_count, spawn_seeds
-from isinglass.data import to_binary
 from isinglass.errors import DataError, MixingWarning, setting, warn
 from isinglass.machine import thread_count
 from isinglass.network import Network, as_network
@@ -60,7 +59,7 @@ def gibbs_sample(
     Returns
     -------
     ndarray of uint8, shape (n_samples, n_features)
-        A `CategoryTable` of this shape, if the network has categories.
+        A `Table` of this shape, if the network has categories.
 
     Examples
     --------
@@ -93,7 +92,7 @@ def _sample_categories(
     shape = (len(offsets) - 1, network.n_features)
     states = rng.integers(0, network.variables.sizes, shape, dtype=np.uint8)
     if start is not None:
-        states[:] = _fitting(np.asarray(network.table(np.atleast_2d(start))), start, shape)
+        states[:] = _fitting(network, start, shape)
     chains = Completions(states, random_state=rng)
     chains.sweep(network, burn_in)
     rows = np.empty((int(offsets[-1]), shape[1]), dtype=np.uint8)
@@ -119,7 +118,7 @@ def _sample_binary(
     states = np.empty((n_chains, network.n_features), dtype=np.uint8)
     gibbs_start(words, states)
     if start is not None:
-        states[:] = _fitting(to_binary(np.atleast_2d(start)), start, states.shape)
+        states[:] = _fitting(network, start, states.shape)
     step = max(1, _UPDATES_PER_CALL // (n_chains * (network.n_features + len(arrays[1]) // 8)))
     for done in range(0, burn_in, step):
         gibbs_sweep(*arrays, words, states, min(step, burn_in - done), n_threads)
@@ -131,10 +130,11 @@ def _sample_binary(
     return rows
 
 
-def _fitting(states: NDArray[np.uint8], start: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.uint8]:
+def _fitting(network: Network, start: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.uint8]:
+    states = np.atleast_2d(start)
     if states.shape not in (shape, (1, shape[1])):
         raise DataError(f"start must have shape {(shape[1],)} or {shape}; got {np.shape(start)}.")
-    return states
+    return network.table(states).codes
 
 
 def gibbs_diagnostics(

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import FloatArray
-from isinglass.data import read_binary
+from isinglass.data import Table, as_table
 from isinglass.errors import LimitError, setting
 from isinglass.objective.reduced import Reduced, refuse_vanishing, violations
 
@@ -73,18 +73,19 @@ class Likelihood:
 
     reduced: Reduced
     empirical: FloatArray  # share of each state in the table
-    names: tuple[str, ...] | None  # of all columns, if they have any
+    table: Table
 
     @classmethod
     def of(cls, X: ArrayLike, sample_weight: ArrayLike | None, penalty_weights: ArrayLike | str | None) -> Likelihood:
         """Check the arguments and count the states."""
-        source = read_binary(X)
-        refuse_above_limit(source.shape[1])
-        reduced = Reduced.of(source, sample_weight, penalty_weights)
+        table = as_table(X, sample_weight).whole()
+        table.variables.require_two_values("X")
+        refuse_above_limit(table.shape[1])
+        reduced = Reduced.of(table, None, penalty_weights)
         p = len(reduced.columns)
         states = (reduced.table != reduced.is_frequent).astype(np.int64) @ (1 << np.arange(p))
         empirical = np.bincount(states, weights=reduced.weight, minlength=1 << p)
-        return cls(reduced, np.asarray(empirical, dtype=np.float64), source.names)
+        return cls(reduced, np.asarray(empirical, dtype=np.float64), table)
 
     @property
     def n_varying(self) -> int:

@@ -14,10 +14,10 @@ from isinglass.errors import ArgumentError, LimitError, SeparationError
 from isinglass.network import Network
 from isinglass.results import Path, Solution
 from isinglass.solve.enumeration import MAX_NODES, Likelihood, log_sum, log_weights, minimize, superset_sums
-from isinglass.solve.estimable import warn_constant
 from isinglass.solve.exact_proof import certify, separating_pair
 from isinglass.solve.grid import alpha_grid
 from isinglass.solve.path import warn_if_not_converged
+from isinglass.solve.reduction import name_constant
 
 __all__ = [
     "MAX_NODES",
@@ -87,10 +87,7 @@ def exact_path(
     null = _fit_null(problem, tol, max_iter)
     alpha_max = _largest_ratio(problem, null)
     grid = alpha_grid(alpha_max, alphas, alpha_min_ratio=alpha_min_ratio)
-    smoothed = problem.reduced.smoothed
-    constant = np.setdiff1d(np.arange(len(smoothed)), problem.reduced.columns)
-    if constant.size:
-        warn_constant(constant, smoothed > 0)
+    name_constant(problem.table)
     if grid[-1] == 0 < alpha_max:
         _refuse_separation(problem, problem.penalty(0.0))
     scale = max(problem.objective(null, problem.penalty(0.0))[0], 1e-12)
@@ -109,7 +106,9 @@ def exact_path(
             "n_iter": n_iter,
             "converged": bool(proof.gap <= tol * scale and proof.kkt_residual <= tol),
         }
-        solutions.append(Solution.from_dense(float(alpha), *problem.decode(state), problem.names, **diagnostics))
+        solutions.append(
+            Solution.from_dense(float(alpha), *problem.decode(state), problem.table.variables, **diagnostics)
+        )
     path = Path(tuple(solutions), tol)
     warn_if_not_converged(path, scale, max_iter)
     return path
@@ -243,7 +242,7 @@ def exact_sample(model: Network, n_samples: int, *, random_state: RandomSource =
     Returns
     -------
     ndarray of uint8, shape (n_samples, n_features)
-        A `CategoryTable` of this shape, if the network has categories.
+        A `Table` of this shape, if the network has categories.
 
     Examples
     --------

@@ -8,26 +8,19 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from isinglass._core import NodePaths, Nodewise
 from isinglass.arguments import check_count, check_positive
-from isinglass.arrays import Bytes, FloatArray
-from isinglass.data import CategoryTable, PartedTable, counted_table, read_categories, to_weighted
-from isinglass.data.blocks import is_in_parts
+from isinglass.data import as_table
 from isinglass.data.table import Kinds, Scores
-from isinglass.errors import ArgumentError, SeparationError
-from isinglass.machine import thread_count
+from isinglass.errors import ArgumentError
 from isinglass.results import Solution
-from isinglass.separation import separating_direction
-from isinglass.solve.estimable import Varying
 from isinglass.solve.grid import alpha_grid
-from isinglass.solve.path import SUSPICIOUS_ETA, warn_if_not_converged
-from isinglass.solve.regressions import RULES, CategoryNodes, NodeFits, Nodes, NodewisePath
+from isinglass.solve.path import warn_if_not_converged
+from isinglass.solve.regressions import RULES, NodewisePath, NodewiseProblem
 
 logger = logging.getLogger("isinglass")
 
@@ -97,9 +90,10 @@ def nodewise_path(
     ([[0, 2]], True)
     """
     _check_options(rule, tol, max_iter)
-    case = _prepare(X, sample_weight, standardize, n_threads, kinds=kinds, scores=scores)
+    table = as_table(X, sample_weight, kinds=kinds, scores=scores).counted(quiet=True)
+    case = NodewiseProblem.of(table, standardize, n_threads)
     top = float(case.alpha_max().max(initial=0.0))
-    at_zero = 0.0 if isinstance(case, _BinaryNodes) else float(case.alphas_at_zero.max())  # no category without penalty
+    at_zero = 0.0 if table.variables.is_binary else float(case.alphas_at_zero.max())  # no category without penalty
     grid = alpha_grid(top, alphas, alpha_min_ratio=alpha_min_ratio, at_zero=at_zero)
     fits = case.solve(np.tile(grid, (case.n_features, 1)), tol, max_iter, stops_early=False)
     path = NodewisePath(tuple(fits.solutions(rule, tol)), tol=tol, nodes=fits, rule=rule)
@@ -132,7 +126,7 @@ def nodewise_ebic(
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        Table of 0 and 1, or a CategoryTable.
+        A table of any kind.
     alphas : int, default 100
         Length of every node's list.
     gamma : float, default 0.25
@@ -178,7 +172,7 @@ def nodewise_at(
     NaN is for a column without regression, which must be constant. Everything else is as for ``nodewise_ebic``.
     """
     _check_options(rule, tol, max_iter)
-    case = _prepare(X, sample_weight, standardize, n_threads)
+    case = NodewiseProblem.of(as_table(X, sample_weight).counted(quiet=True), standardize, n_threads)
     given = np.asarray(alphas, dtype=np.float64)
     if given.shape != (case.n_features,) or not (given[case.varying] > 0).all():
         raise ArgumentError("alphas", f"must be positive, one for each of {case.n_features} columns", alphas)
@@ -206,11 +200,9 @@ def choose_per_node(
     _check_options(rule, tol, max_iter)
     if not (np.isfinite(gamma) and gamma >= 0):
         raise ArgumentError("gamma", "must be finite and not negative", gamma)
-    if not (isinstance(X, PartedTable) or is_in_parts(X)):
-        X, sample_weight = counted_table(X, sample_weight), None
-    case = _prepare(X, sample_weight, standardize, n_threads)
+    case = NodewiseProblem.of(as_table(X, sample_weight).counted(), standardize, n_threads)
     if alpha_min_ratio is None:
-        alpha_min_ratio = 1e-2 if case.n_rows < len(case.varying) - 1 else 1e-4
+        alpha_min_ratio = 1e-2 if case.reduction.n_rows < len(case.varying) - 1 else 1e-4
     shape = alpha_grid(1.0, check_count("alphas", alphas), alpha_min_ratio=alpha_min_ratio)
     top = np.full(case.n_features, np.nan)
     top[case.varying] = case.alpha_max()
@@ -224,7 +216,7 @@ def choose_per_node(
 
 def _alpha_max(X: ArrayLike, sample_weight: ArrayLike | None = None, *, standardize: bool = False) -> float:
     """Return the smallest alpha at which no regression has a coefficient: max |cov|, over sd(x_t) if standardized."""
-    case = _prepare(X, sample_weight, standardize, None, quiet=True)
+    case = NodewiseProblem.of(as_table(X, sample_weight).counted(quiet=True), standardize, None, quiet=True)
     return float(case.alpha_max().max(initial=0.0))
 
 
@@ -237,60 +229,3 @@ def _check_options(rule: str, tol: float, max_iter: int) -> None:
         raise ArgumentError("rule", f"must be one of {', '.join(RULES)}", rule)
     check_positive("tol", tol)
     check_count("max_iter", max_iter)
-
-
-def _prepare(
-    X: Any,
-    sample_weight: ArrayLike | None,
-    standardize: bool,
-    n_threads: int | None,
-    *,
-    kinds: Kinds | None = None,
-    scores: Scores | None = None,
-    quiet: bool = False,
-) -> Nodes:
-    """Make a table ready: columns of 0 and 1, or with categories; one in parts, which has none, is refused later."""
-    if not (kinds is scores is None and (isinstance(X, PartedTable) or is_in_parts(X))):
-        X = counted_table(read_categories(X, kinds=kinds, scores=scores), sample_weight, quiet=True)
-        sample_weight = None
-    if isinstance(X, CategoryTable):
-        return CategoryNodes.prepare(*to_weighted(X, None), standardize, n_threads, quiet)
-    varying = Varying.of(X, sample_weight, quiet=quiet)
-    columns, n_rows, weight = varying.columns, varying.n_rows, varying.weight
-    ones = varying.ones[columns]
-    zeros = n_rows - ones if weight is None else weight @ (1 - varying.table)  # not a difference of rounded sums
-    share, rest = ones / n_rows, zeros / n_rows
-    null_losses = np.zeros(len(varying.fields))
-    null_losses[columns] = -share * np.log(share) - rest * np.log(rest)
-    omega = np.sqrt(share * rest) if standardize else np.ones(len(columns))
-    problem, units = Nodewise(varying.table, weight, thread_count(n_threads)), np.ones(len(null_losses))
-    return _BinaryNodes(
-        *(problem, columns, omega, units, null_losses, n_rows, varying.names), *(varying.table, varying.fields)
-    )
-
-
-@dataclass(frozen=True)
-class _BinaryNodes(Nodes):
-    """A table of 0 and 1 made ready."""
-
-    table: Bytes  # only the columns that vary and the rows of positive weight
-    fields: FloatArray  # of the constant columns; 0 elsewhere
-
-    def collect(self, paths: NodePaths, known: dict[str, Any]) -> NodeFits:
-        """Return the regressions; refuse those without a finite optimum (looked for only where there may be none)."""
-        for node in np.flatnonzero((paths.largest_etas > SUSPICIOUS_ETA).any(axis=1)).tolist():
-            rows = np.unique(self.table, axis=0).astype(np.float64)
-            sign = 2.0 * rows[:, [node]] - 1.0
-            rows[:, node] = 1.0  # the intercept takes the node's own place
-            direction = separating_direction(sign * rows)
-            if direction is not None:
-                direction[node] = 0.0
-                s, t = self.varying[[node, int(np.abs(direction).argmax())]].tolist()
-                raise SeparationError(
-                    f"the unpenalized regression of column {s} must have a finite optimum; the other columns separate "
-                    f"its zeros from its ones, so that the coefficient of column {t} grows without bound. "
-                    "Use alpha > 0."
-                )
-        fields = self.spread(paths.fields, np.nan)
-        constant = np.isnan(fields).all(axis=0)
-        return NodeFits(fields=np.where(constant, self.fields, fields), values=paths.values, **known)

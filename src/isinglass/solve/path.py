@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,18 +17,15 @@ from isinglass import objective
 from isinglass._core import Problem
 from isinglass.arguments import check_count, check_positive
 from isinglass.arrays import FloatArray
-from isinglass.data import CategoryTable, PartedTable, check_penalty_weights, read_categories, read_parts, to_weighted
-from isinglass.data.blocks import is_in_parts
+from isinglass.data import AnyTable, PartedTable, as_table, check_penalty_weights
 from isinglass.data.table import Kinds, Scores
 from isinglass.errors import ArgumentError, ConstantColumnWarning, ConvergenceWarning, setting, suppress_warnings, warn
 from isinglass.machine import thread_count, within_memory
 from isinglass.network import all_pairs
 from isinglass.results import Path, Solution
 from isinglass.solve.device import DeviceRows, device_name, find_device
-from isinglass.solve.discrete import DiscreteCase
-from isinglass.solve.estimable import Varying, as_solution, split_sparse
 from isinglass.solve.grid import alpha_grid
-from isinglass.variables import Variables
+from isinglass.solve.reduction import Reduction, as_solution, refuse_free, split_sparse
 
 if TYPE_CHECKING:
     from isinglass._core._native import State
@@ -89,7 +86,7 @@ def ising_path(
         Called with each Solution as it is found. If it returns False, the path ends there.
     kinds, scores : optional
         Which columns have categories, ordinal or nominal, and where those of ordinal columns lie, as for
-        `read_categories`; by default the columns that are categorical by their type. A network of columns with more
+        `as_table`; by default the columns that are categorical by their type. A network of columns with more
         than two categories has categories. Scores must be multiples of one step.
 
     Returns
@@ -109,17 +106,14 @@ def ising_path(
     """
     check_positive("tol", tol)
     check_count("max_iter", max_iter)
-    if is_in_parts(X):
-        X, sample_weight = read_parts(X, sample_weight=sample_weight, kinds=kinds, scores=scores), None
     where = device_name(device)
     parts = split_sparse(X, sample_weight) if kinds is scores is None and where == "cpu" else None
-    if parts is not None:
-        X, sample_weight = parts, None
-    elif not isinstance(X, PartedTable):
-        X = read_categories(X, kinds=kinds, scores=scores)
-    if isinstance(X, CategoryTable) and device not in (None, "cpu"):
-        raise ArgumentError("device", 'must be "cpu" where columns have more than two categories', device)
-    case = _prepare(X, sample_weight, penalty_weights, n_threads, where)
+    table = as_table(X, sample_weight, kinds=kinds, scores=scores) if parts is None else parts
+    if not table.variables.is_binary:
+        if device not in (None, "cpu"):
+            raise ArgumentError("device", 'must be "cpu" where columns have more than two categories', device)
+        where = "cpu"
+    case = JointProblem.of(table, penalty_weights, n_threads, where)
     top = case.fit_null(tol, max_iter)
     grid = alpha_grid(top, alphas, alpha_min_ratio=alpha_min_ratio, at_zero=case.alpha_at_zero)
     case.check(grid)
@@ -134,31 +128,23 @@ def ising_path(
     return path
 
 
-def _prepare(
-    X: Any, sample_weight: ArrayLike | None, penalty_weights: ArrayLike | str | None, n_threads: int | None, where: str
-) -> _Case | DiscreteCase:
-    """Make a table ready: columns of 0 and 1, or with categories, which are always worked on here."""
-    if not isinstance(X, CategoryTable):
-        return _Case.prepare(X, sample_weight, penalty_weights, n_threads, where)
-    return DiscreteCase.prepare(*to_weighted(X, sample_weight), penalty_weights, n_threads)
-
-
 def _alpha_max(
     X: ArrayLike, sample_weight: ArrayLike | None = None, *, penalty_weights: ArrayLike | str | None = None
 ) -> float:
     """Return the smallest alpha without penalized edges, of a table of any kind, however wide."""
-    table, weight = to_weighted(X, sample_weight)
-    if not isinstance(table, PartedTable | CategoryTable) and table.shape[1] <= WIDE:
-        return objective.alpha_max(table, weight, penalty_weights=penalty_weights)
+    table = as_table(X, sample_weight)
+    if not isinstance(table, PartedTable) and table.variables.is_binary and table.shape[1] <= WIDE:
+        return objective.alpha_max(table, penalty_weights=penalty_weights)
+    where = device_name() if table.variables.is_binary else "cpu"
     with suppress_warnings(ConstantColumnWarning):
-        return _prepare(table, weight, penalty_weights, None, device_name()).fit_null(1e-7, 100)
+        return JointProblem.of(table, penalty_weights, None, where).fit_null(1e-7, 100)
 
 
 # Path contract: what `alphas=30` starts from (see docs/design.md).
 ising_path.alpha_max = _alpha_max  # type: ignore[attr-defined]
 
 
-def _follow(case: _Case | DiscreteCase, grid: FloatArray, tol: float, max_iter: int) -> Iterator[Solution]:
+def _follow(case: JointProblem, grid: FloatArray, tol: float, max_iter: int) -> Iterator[Solution]:
     """Yield the certified solution of every alpha of the grid."""
     problem, alphas = case.problem, grid.tolist()
     strictness = STRICTNESS if problem.n_features > ALL_PAIRS_UP_TO else 0.0
@@ -173,65 +159,102 @@ def _follow(case: _Case | DiscreteCase, grid: FloatArray, tol: float, max_iter: 
 
 
 @dataclass(frozen=True)
-class _Case:
-    """A table made ready: the compiled problem on the columns that vary, and the way back."""
+class JointProblem:
+    """The compiled problem on the columns of a table that vary, and the way back.
 
-    cell_cost: ClassVar[int] = 1
-    unit: ClassVar[float] = 1.0
-    alpha_at_zero: ClassVar[float] = 0.0
+    With categories, the solver's scores have a range of 1. Alpha is divided by ``unit`` and penalty weights are
+    multiplied by it: iterations do not depend on the units of scores.
+    """
+
     problem: Problem
-    varying: Varying
-    matrix: FloatArray | None  # penalty weights of the varying columns
-    free: NDArray[np.int32]
-    variables: Variables
+    reduction: Reduction
+    matrix: FloatArray | None  # penalty weights of the varying columns, in the solver's units
+    least: float  # smallest penalty weight of a pair, in the solver's units
+    unit: float
+    free: NDArray[np.int32]  # pairs without a penalty
 
     @classmethod
-    def prepare(
-        cls,
-        X: ArrayLike,
-        sample_weight: ArrayLike | None,
-        penalty_weights: ArrayLike | str | None,
-        n_threads: int | None,
-        where: str,
-    ) -> _Case:
-        varying = Varying.of(X, sample_weight, parts=where == "cpu")
-        columns, n_features = varying.columns, len(varying.fields)
-        penalty = check_penalty_weights(penalty_weights, n_features)
-        matrix = None
+    def of(
+        cls, table: AnyTable, penalty_weights: ArrayLike | str | None, n_threads: int | None, where: str
+    ) -> JointProblem:
+        """Compile a table on this processor or a device; name constant columns in one warning."""
+        reduction = Reduction.of(table, parts=where == "cpu")
+        columns, two_values = reduction.columns, reduction.variables.is_binary
+        penalty = check_penalty_weights(penalty_weights, reduction.n_features)
+        matrix, unit, relative = None, 1.0, None
         if isinstance(penalty, np.ndarray):
             # A copy: the compiled problem reads it until the path ends, and a callback may change the caller's.
             matrix = np.array(penalty[np.ix_(columns, columns)], order="C")
+        if not two_values:
+            if isinstance(penalty, np.ndarray) and (penalty[~np.eye(len(penalty), dtype=bool)] == 0).any():
+                raise refuse_free("penalty_weights")
+            ranges = reduction.variables.ranges[columns]
+            if len(columns) > 1 and not isinstance(penalty, str):
+                unit = float(np.sort(ranges)[-2:].prod())
+            relative = ranges / np.sqrt(unit)
+            if matrix is not None:
+                matrix *= 1.0 / relative
+                matrix *= (1.0 / relative)[:, None]
+        least = _least_weight(reduction, penalty, matrix, relative)
         penalized = matrix, isinstance(penalty, str), thread_count(n_threads)
         with within_memory():
             if where == "cpu":
-                problem = varying.problem(*penalized)
+                problem = reduction.problem(*penalized, relative)
             else:
-                problem = Problem(DeviceRows(varying.table, varying.weight, find_device(where)), *penalized)
-        variables = Variables.binary(n_features).with_names(varying.names)
-        return cls(problem, varying, matrix, problem.free_pairs(), variables)
+                table = reduction.table.whole()
+                problem = Problem(DeviceRows(table.codes, table.sample_weight, find_device(where)), *penalized)
+        free = problem.free_pairs() if two_values else np.empty((0, 2), np.int32)
+        return cls(problem, reduction, matrix, least, unit, free)
+
+    @property
+    def alpha_at_zero(self) -> float:
+        """The alpha of a path where no alpha gives an edge: with categories the penalty of one row, which is not 0."""
+        return 0.0 if self.reduction.variables.is_binary else self.unit / len(self.reduction.table)
+
+    @property
+    def cell_cost(self) -> int:
+        """What a cell costs, of what one of two values does, about."""
+        return 1 if self.reduction.variables.is_binary else 10
 
     def fit_null(self, tol: float, max_iter: int) -> float:
         """Fit fields and free pairs; return alpha_max there."""
         if len(self.free):
             with within_memory():
                 state = self.problem.solve(self.free, [1.0], tol, tol, max_iter)[0]
-            if state.largest_eta + self.varying.log_spread > SUSPICIOUS_ETA:  # it may lie at infinity
-                self.varying.refuse_separation(self.free)
+            if state.largest_eta + self.reduction.log_spread > SUSPICIOUS_ETA:  # it may lie at infinity
+                self.reduction.refuse_separation(self.free)
             self.problem.mark_null()
-        return self.problem.alpha_max()
+        with within_memory():
+            return self.problem.alpha_max() * self.unit
 
     def check(self, grid: FloatArray) -> None:
         """Refuse alphas whose optimum is at infinity or drowns in rounding."""
-        if self.matrix is not None:
-            objective.refuse_vanishing(float(grid[-1]), self.matrix[~np.eye(len(self.matrix), dtype=bool)])
-        if grid[-1] == 0.0:
+        if grid[-1] > 0.0:
+            objective.refuse_vanishing(float(grid[-1]) / self.unit, np.array([self.least]))
+        elif not self.reduction.variables.is_binary:
+            raise refuse_free("alphas")
+        else:
             pairs = all_pairs(self.problem.n_features)
             allowed = slice(None) if self.matrix is None else np.isfinite(self.matrix[pairs[:, 0], pairs[:, 1]])
-            self.varying.refuse_separation(pairs[allowed])
+            self.reduction.refuse_separation(pairs[allowed])
 
     def solution(self, state: State, alpha: float, tol: float) -> Solution:
         """Put the solution of the varying columns back into the whole table."""
-        return as_solution(self.varying.whole_network(state, self.variables), state, self.problem, alpha, tol)
+        return as_solution(self.reduction.network(state), state, self.problem, alpha, tol)
+
+
+def _least_weight(
+    reduction: Reduction, penalty: FloatArray | str | None, matrix: FloatArray | None, relative: FloatArray | None
+) -> float:
+    """Return the smallest positive penalty weight of a pair, in the solver's units."""
+    if matrix is not None:
+        weights = matrix[~np.eye(len(matrix), dtype=bool)]
+        return float(weights[weights > 0].min(initial=np.inf))
+    if relative is None or len(relative) < 2:
+        return np.inf if relative is None else 1.0
+    each = 1.0 / relative if penalty is None else reduction.sd()[reduction.columns] / relative
+    lowest = np.partition(each, 1)[:2]
+    return float(lowest.prod() if penalty is None else lowest.sum())
 
 
 def warn_if_not_converged(path: Path, null_objective: float, max_iter: int) -> None:

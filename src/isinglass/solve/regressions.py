@@ -1,6 +1,6 @@
 """One regression per node, and the rules that make one network of the two estimates per pair.
 
-Columns of 0 and 1 have logistic regressions (prepared in ``nodewise``), columns with categories multinomial ones.
+Columns of two values have logistic regressions, columns with categories multinomial ones.
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ from numpy.typing import NDArray
 
 from isinglass._core import NodePaths, Nodewise
 from isinglass.arrays import FloatArray, Frozen, Mask
-from isinglass.data import CategoryTable
-from isinglass.errors import ArgumentError
+from isinglass.data import Table
+from isinglass.errors import ArgumentError, SeparationError
 from isinglass.machine import thread_count
 from isinglass.network import Network
 from isinglass.objective.reduced import refuse_vanishing
 from isinglass.results import Path, Solution
-from isinglass.solve.discrete import Scaled, refuse_free
-from isinglass.solve.path import ALL_PAIRS_UP_TO, STRICTNESS
+from isinglass.separation import separating_direction
+from isinglass.solve.path import ALL_PAIRS_UP_TO, STRICTNESS, SUSPICIOUS_ETA
+from isinglass.solve.reduction import Reduction, refuse_free
 from isinglass.variables import Variables
 
 RULES = ("and", "or", "mean", "min", "max")
@@ -99,14 +100,15 @@ def reconcile(a: FloatArray, b: FloatArray, rule: str) -> FloatArray:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NodeFits(Frozen):
-    """One logistic lasso per node and alpha: what a node-wise network is made of.
+    """One penalized regression per node and alpha: what a node-wise network is made of.
 
     Matrices have one row per alpha and one column per node. NaN (or no coefficient) stands for constant columns and
     for alphas at which a node's list had already ended.
     """
 
     alphas: FloatArray  #: penalty of each fit; a node may have a list of its own
-    fields: FloatArray  #: intercepts; for a constant column its smoothed log odds
+    #: intercepts, of every category but the first of its node; for a constant column its smoothed log odds
+    fields: FloatArray
     losses: FloatArray  #: mean negative log-likelihood of each node, without and with the penalty
     objectives: FloatArray
     kkt_residuals: FloatArray  #: certificate of each fit, over all other columns
@@ -115,24 +117,40 @@ class NodeFits(Frozen):
     n_working: NDArray[np.int32]
     counts: NDArray[np.int32]
     columns: NDArray[np.int32]  #: these coefficients, node after node, and alpha after alpha within a node
-    values: FloatArray
+    values: FloatArray  #: signed couplings of pairs with one parameter, norms of others
+    parameters: FloatArray  #: B of every coefficient, with a row for each category of the lower column
     null_losses: FloatArray  #: losses of the nodes without predictors: what the duality gap is relative to
     n_rows: float  #: number of rows: the sum of the weights
-    names: tuple[str, ...] | None = None  #: names of the nodes
+    variables: Variables  #: the nodes
+    dimensions: NDArray[np.intp]  #: m of every node
 
     @cached_property
     def _owners(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The alpha number and the node of every coefficient."""
         return _owners(self.counts)
 
+    @property
+    def _pairs(self) -> NDArray[np.int64]:
+        """The node and the column of every coefficient, the lower one first."""
+        return np.sort(np.column_stack([self._owners[1], self.columns]), axis=1)
+
+    @property
+    def blocks(self) -> list[FloatArray]:
+        """B of every coefficient, with a row for each category of the lower column."""
+        return self.variables.split_blocks(self._pairs, self.parameters)
+
     def take(self, choice: int | NDArray[np.intp]) -> Self:
         """Return the fits at one alpha number, or at one for each node, as a list of length one."""
         alpha, node = self._owners
         picked = np.broadcast_to(choice, self.counts.shape[1]), np.arange(self.counts.shape[1])
         wanted = alpha == picked[0][node]
-        values = {item.name: getattr(self, item.name) for item in dataclass_fields(self)}
+        node_of = self.variables.column[self.variables.is_later]
+        fields = self.fields[picked[0][node_of], np.arange(len(node_of))][None]
+        values = {item.name: getattr(self, item.name) for item in dataclass_fields(self) if item.name != "fields"}
         matrices = {name: value[picked][None] for name, value in values.items() if getattr(value, "ndim", 0) == 2}
-        return replace(self, **matrices, columns=self.columns[wanted], values=self.values[wanted])
+        kept = self.parameters[np.repeat(wanted, self.variables.block_sizes(self._pairs))]
+        chosen = {"columns": self.columns[wanted], "values": self.values[wanted], "parameters": kept}
+        return replace(self, **matrices, **chosen, fields=fields)
 
     def coefficients(self, k: int) -> sp.csr_array:
         """Return row s = the coefficients of node s's regression at alpha number k."""
@@ -148,8 +166,13 @@ class NodeFits(Frozen):
         return np.asarray(np.where(np.isnan(criterion), np.inf, criterion).argmin(axis=0))
 
     def _prices(self, gamma: float, others: int) -> FloatArray:
-        """Return what the coefficients of every fit cost in the EBIC."""
-        return np.asarray((np.log(self.n_rows) + 2.0 * gamma * np.log(others)) * self.counts)
+        """Return log N for every parameter of a fit, m_s · m_t for each neighbor, and 2γ log(p−1) for each neighbor."""
+        if (self.dimensions == 1).all():
+            return np.asarray((np.log(self.n_rows) + 2.0 * gamma * np.log(others)) * self.counts)
+        alpha, node = self._owners
+        n_parameters = np.zeros(self.counts.shape)
+        np.add.at(n_parameters, (alpha, node), self.dimensions[node] * self.dimensions[self.columns])
+        return np.asarray(np.log(self.n_rows) * n_parameters + 2.0 * gamma * np.log(others) * self.counts)
 
     def select_ebic(self, gamma: float, rule: str, tol: float) -> Solution:
         """Return the network in which every node takes its own best alpha."""
@@ -185,64 +208,30 @@ class NodeFits(Frozen):
     def _networks(self, rule: str) -> list[Network]:
         """Return what a rule makes of the two estimates of every pair, for every alpha."""
         alpha, node = self._owners
-        which, edges, values = _merge(alpha, node, self.columns, self.values, rule)
+        if self.variables.has_scores.all():
+            which, edges, values = _merge(alpha, node, self.columns, self.values, rule)
+            parameters, ends = values, np.arange(len(values) + 1)
+        else:
+            which, edges, (upper, lower) = pair_up(alpha, node, self.columns)
+            found = [*self.blocks, None]  # the last for those that are nowhere
+            both = zip(upper.tolist(), lower.tolist(), strict=True)
+            merged = [_merge_blocks(found[k], found[j], rule) for k, j in both]
+            kept = np.array([block.any() for block in merged], dtype=bool)
+            which, edges = which[kept], edges[kept]
+            parameters = np.concatenate([*(block.ravel() for block in merged if block.any()), np.empty(0)])
+            values = self.variables.block_values(edges, parameters)
+            ends = np.concatenate([[0], np.cumsum(self.variables.block_sizes(edges))])
         bounds = np.searchsorted(which, np.arange(len(self.counts) + 1))
-        parts = [slice(first, last) for first, last in pairwise(bounds.tolist())]
-        return [Network(self.fields[k], edges[part], values[part], self.names) for k, part in enumerate(parts)]
+        return [
+            Network.trusted(self.variables, self.fields[k], edges[a:b], values[a:b], parameters[ends[a] : ends[b]])
+            for k, (a, b) in enumerate(pairwise(bounds.tolist()))
+        ]
 
 
 def _owners(counts: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the alpha number and the node of every coefficient."""
     node, alpha = np.divmod(np.repeat(np.arange(counts.size), counts.T.ravel()), len(counts))
     return alpha, node
-
-
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class CategoryNodeFits(NodeFits):
-    """One penalized multinomial regression per node and alpha.
-
-    ``values`` holds the signed coupling of a pair with one parameter and ‖Θ‖ of any other. A column has one field per
-    category, so that ``fields`` is NaN.
-    """
-
-    blocks: tuple[FloatArray, ...]  #: B of every coefficient, with a row for each category of the lower column
-    category_fields: FloatArray  #: one row per alpha, a column per category but the first of every node
-    dimensions: NDArray[np.intp]  #: m of every column
-    variables: Variables  #: the nodes
-
-    def take(self, choice: int | NDArray[np.intp]) -> Self:
-        """Return the fits at one alpha number, or at one for each node, as a list of length one."""
-        alpha, node = self._owners
-        picked = np.broadcast_to(choice, self.counts.shape[1])
-        wanted = np.flatnonzero(alpha == picked[node])
-        node_of = self.variables.column[self.variables.is_later]
-        fields = self.category_fields[picked[node_of], np.arange(len(node_of))][None]
-        blocks = tuple(self.blocks[k] for k in wanted.tolist())
-        return replace(super().take(choice), blocks=blocks, category_fields=fields)
-
-    def _prices(self, gamma: float, others: int) -> FloatArray:
-        """Return log N for every parameter of a fit, m_s · m_t for each neighbor, and 2γ log(p−1) for each neighbor."""
-        alpha, node = self._owners
-        n_parameters = np.zeros(self.counts.shape)
-        np.add.at(n_parameters, (alpha, node), self.dimensions[node] * self.dimensions[self.columns])
-        return np.asarray(np.log(self.n_rows) * n_parameters + 2.0 * gamma * np.log(others) * self.counts)
-
-    def _networks(self, rule: str) -> list[Network]:
-        alpha, node = self._owners
-        group, pairs, (upper, lower) = pair_up(alpha, node, self.columns)
-        bounds = np.searchsorted(group, np.arange(len(self.counts) + 1))
-        found = [*self.blocks, None]  # the last for those that are nowhere
-        both = zip(upper.tolist(), lower.tolist(), strict=True)
-        merged = [_merge_blocks(found[k], found[j], rule) for k, j in both]
-        networks: list[Network] = []
-        for k in range(len(self.counts)):
-            kept = [e for e in range(bounds[k], bounds[k + 1]) if merged[e].any()]
-            parameters = np.concatenate([*(merged[e].ravel() for e in kept), np.empty(0)])
-            values = self.variables.block_values(pairs[kept], parameters)
-            networks.append(
-                Network.trusted(self.variables, self.category_fields[k].copy(), pairs[kept], values, parameters)
-            )
-        return networks
 
 
 def _merge_blocks(a: FloatArray | None, b: FloatArray | None, rule: str) -> FloatArray:
@@ -260,26 +249,55 @@ def _merge_blocks(a: FloatArray | None, b: FloatArray | None, rule: str) -> Floa
 
 
 @dataclass(frozen=True)
-class Nodes:
-    """A table made ready for node-wise regressions: the compiled problem on the columns that vary, and the way back."""
+class NodewiseProblem:
+    """The compiled regressions on the columns of a table that vary, and the way back.
+
+    With categories, the solver's scores have a range of 1. A penalty α‖Θ_st‖ then is α/(D_s D) · D/D_t · ‖Θ‖ with D the
+    largest range, and with standardized columns, α D_s sd_t ‖Θ_st‖, it is α · sd_t/D_t · ‖Θ‖.
+    """
 
     problem: Nodewise
-    varying: NDArray[np.intp]  # where the columns that vary are in the table
-    omega: FloatArray  # penalty weight of each of these
+    reduction: Reduction
+    omega: FloatArray  # penalty weight of each column that varies
     units: FloatArray  # of all columns: what alpha is divided by
     null_losses: FloatArray  # 0 for constant columns
-    n_rows: float  # the sum of the weights
-    names: tuple[str, ...] | None
+
+    @classmethod
+    def of(cls, table: Table, standardize: bool, n_threads: int | None, *, quiet: bool = False) -> NodewiseProblem:
+        """Compile the columns that vary; name the others in one warning, unless ``quiet``."""
+        reduction = Reduction.of(table, quiet=quiet)
+        columns, n_rows, null_losses = reduction.columns, reduction.n_rows, np.zeros(reduction.n_features)
+        codes, weight, threads = reduction.table.codes, reduction.table.sample_weight, thread_count(n_threads)
+        if reduction.variables.is_binary:
+            ones = reduction.counts[1::2][columns]
+            zeros = n_rows - ones if weight is None else weight @ (1 - codes)  # not a difference of rounded sums
+            share, rest = ones / n_rows, zeros / n_rows
+            null_losses[columns] = -share * np.log(share) - rest * np.log(rest)
+            omega = np.sqrt(share * rest) if standardize else np.ones(len(columns))
+            return cls(Nodewise(codes, weight, threads), reduction, omega, np.ones(len(null_losses)), null_losses)
+        variables, (points, steps) = reduction.variables, reduction.points
+        logs = np.log(np.where(reduction.counts > 0, reduction.shares, 1.0))
+        null_losses = -np.add.reduceat(reduction.shares * logs, variables.starts)
+        ranges = variables.ranges[columns]
+        widest = ranges.max(initial=0.0)  # iterations do not depend on the units of scores
+        omega = reduction.sd()[columns] / ranges if standardize else widest / ranges
+        units = np.ones(reduction.n_features) if standardize else variables.ranges * widest
+        return cls(Nodewise(points, weight, threads, steps, ranges), reduction, omega, units, null_losses)
 
     @property
     def n_features(self) -> int:
         """Number of columns, constant ones included."""
-        return len(self.units)
+        return self.reduction.n_features
+
+    @property
+    def varying(self) -> NDArray[np.intp]:
+        """Where the columns that vary are in the table."""
+        return self.reduction.columns
 
     @property
     def alphas_at_zero(self) -> FloatArray:
         """An alpha of one row for nodes that vary with no other, to which every positive one gives no coefficients."""
-        return self.units / max(self.n_rows, 1.0)
+        return self.units / max(self.reduction.n_rows, 1.0)
 
     def alpha_max(self) -> FloatArray:
         """Return each varying node's smallest alpha without coefficients."""
@@ -289,89 +307,91 @@ class Nodes:
         """Run the regressions, one row of alphas per column of the whole table, and put them back into it."""
         nodes = np.arange(len(self.varying), dtype=np.int32)
         grids = alphas[self.varying] / self.units[self.varying, None]
+        if not self.reduction.variables.is_binary:
+            lowest = np.nanmin(grids, initial=np.inf)
+            if lowest == 0.0:
+                raise refuse_free("alphas")
+            refuse_vanishing(float(lowest), self.omega)
         strictness = STRICTNESS if len(nodes) > ALL_PAIRS_UP_TO else 0.0
         paths = self.problem.solve(nodes, grids, self.omega, tol, max_iter, strictness, stops_early)
         missing = dict.fromkeys(("losses", "objectives", "kkt_residuals", "duality_gaps"), np.nan)
         missing |= dict.fromkeys(("n_iter", "n_working", "counts"), 0)
-        known: dict[str, Any] = {name: self.spread(getattr(paths, name), value) for name, value in missing.items()}
-        known |= {"alphas": alphas.T, "columns": self.varying[paths.columns].astype(np.int32)}
-        return self.collect(paths, known | {name: getattr(self, name) for name in ("null_losses", "n_rows", "names")})
+        known = {name: self._spread(getattr(paths, name), value) for name, value in missing.items()}
+        columns = self.varying[paths.columns].astype(np.int32)
+        variables = self.reduction.variables
+        if variables.is_binary:
+            self._refuse_separation(paths)
+            fields = self._spread(paths.fields, np.nan)
+            fields = np.where(np.isnan(fields).all(axis=0), self.reduction.constant_fields, fields)
+            values = parameters = paths.values
+        else:
+            alpha, node = _owners(known["counts"])
+            pairs = np.sort(np.column_stack([node, columns]), axis=1)
+            parameters = self.reduction.parameters(pairs, paths.values)
+            values = variables.block_values(pairs, parameters)
+            fields = self._category_fields(paths, np.isfinite(known["losses"]), alpha, node, columns, parameters)
+        return NodeFits(
+            alphas=alphas.T,
+            fields=fields,
+            columns=columns,
+            values=values,
+            parameters=parameters,
+            null_losses=self.null_losses,
+            n_rows=self.reduction.n_rows,
+            variables=variables,
+            dimensions=self.reduction.dimensions,
+            **known,
+        )
 
-    def spread(self, matrix: NDArray[Any], missing: float) -> NDArray[Any]:
+    def _spread(self, matrix: NDArray[Any], missing: float) -> NDArray[Any]:  # Any: floats or counts
         """Return a matrix of the varying columns with one row per alpha and one column per column of the table."""
         whole = np.full((matrix.shape[1], self.n_features), missing, dtype=matrix.dtype)
         whole[:, self.varying] = matrix.T
         return whole
 
-    def collect(self, paths: NodePaths, known: dict[str, Any]) -> NodeFits:
-        """Return the regressions, given what those of all kinds of columns share."""
-        raise NotImplementedError
+    def _refuse_separation(self, paths: NodePaths) -> None:
+        """Refuse regressions without a finite optimum; looked for only where there may be none."""
+        for node in np.flatnonzero((paths.largest_etas > SUSPICIOUS_ETA).any(axis=1)).tolist():
+            rows = np.unique(self.reduction.table.codes, axis=0).astype(np.float64)
+            sign = 2.0 * rows[:, [node]] - 1.0
+            rows[:, node] = 1.0  # the intercept takes the node's own place
+            direction = separating_direction(sign * rows)
+            if direction is not None:
+                direction[node] = 0.0
+                s, t = self.varying[[node, int(np.abs(direction).argmax())]].tolist()
+                raise SeparationError(
+                    f"the unpenalized regression of column {s} must have a finite optimum; the other columns separate "
+                    f"its zeros from its ones, so that the coefficient of column {t} grows without bound. "
+                    "Use alpha > 0."
+                )
 
-
-@dataclass(frozen=True)
-class CategoryNodes(Nodes):
-    """A table of categories made ready.
-
-    The solver's scores have a range of 1. A penalty α‖Θ_st‖ then is α/(D_s D) · D/D_t · ‖Θ‖ with D the largest range,
-    and with standardized columns, α D_s sd_t ‖Θ_st‖, it is α · sd_t/D_t · ‖Θ‖.
-    """
-
-    scaled: Scaled
-
-    @classmethod
-    def prepare(
-        cls, table: CategoryTable, weight: FloatArray | None, standardize: bool, n_threads: int | None, quiet: bool
-    ) -> CategoryNodes:
-        """Compile the columns that vary; name the others in one warning, unless ``quiet``."""
-        scaled = Scaled.of(table, weight, quiet=quiet)
-        columns, widths = scaled.columns, scaled.widths
-        problem = Nodewise(scaled.points, scaled.weight, thread_count(n_threads), scaled.ranges, widths[columns])
-        widest = widths[columns].max(initial=0.0)  # iterations do not depend on the units of scores
-        omega = scaled.spread()[columns] / widths[columns] if standardize else widest / widths[columns]
-        null_losses = [-float(share[share > 0] @ np.log(share[share > 0])) for share in scaled.shares]
-        units = np.ones(len(widths)) if standardize else widths * widest
-        return cls(problem, columns, omega, units, np.array(null_losses), scaled.n_rows, table.names, scaled)
-
-    def solve(self, alphas: FloatArray, tol: float, max_iter: int, *, stops_early: bool) -> NodeFits:
-        """Run the regressions; all of them need a penalty."""
-        lowest = np.nanmin(alphas[self.varying] / self.units[self.varying, None], initial=np.inf)
-        if lowest == 0.0:
-            raise refuse_free("alphas")
-        refuse_vanishing(float(lowest), self.omega)
-        return super().solve(alphas, tol, max_iter, stops_early=stops_early)
-
-    def collect(self, paths: NodePaths, known: dict[str, Any]) -> CategoryNodeFits:
-        """Return the regressions for scores as they were given."""
-        scaled = self.scaled
-        alpha, node = _owners(known["counts"])
-        pairs = np.sort(np.column_stack([node, known["columns"]]), axis=1)
-        blocks = scaled.blocks(pairs, paths.values)
-        lists = node.tolist(), known["columns"].tolist(), blocks, alpha.tolist()
-        n_alphas = len(known["counts"])
-        centers = scaled.centers(*lists, n_alphas)
-        solved = self._solved_fields(paths.category_fields, np.isfinite(known["losses"]))
-        fields = [scaled.fields(solved[k], [center[k] for center in centers]) for k in range(n_alphas)]
-        return CategoryNodeFits(
-            **known,
-            fields=np.full(known["counts"].shape, np.nan),
-            values=scaled.variables.block_values(pairs, np.concatenate([*(b.ravel() for b in blocks), np.empty(0)])),
-            blocks=tuple(blocks),
-            category_fields=np.array(fields),
-            dimensions=scaled.dimensions,
-            variables=scaled.variables,
-        )
-
-    def _solved_fields(self, solved: FloatArray, is_solved: Mask) -> FloatArray:
-        """Return the solver's fields, which come node after node, with a row for each alpha; a list may end early."""
-        found, first = [np.empty((len(is_solved), 0))], 0
+    def _category_fields(
+        self,
+        paths: NodePaths,
+        is_solved: Mask,
+        alpha: NDArray[np.int64],
+        node: NDArray[np.int64],
+        columns: NDArray[np.int32],
+        parameters: FloatArray,
+    ) -> FloatArray:
+        """Return the fields, one row per alpha; the solver's come node after node, and a list may end early."""
+        solved, first = [np.empty((len(is_solved), 0))], 0
         for s in self.varying.tolist():
-            size = int(np.count_nonzero(self.scaled.shares[s]))
+            size = int(self.reduction.seen[s])
             rows = np.full((len(is_solved), size), np.nan)
             last = first + size * int(is_solved[:, s].sum())
-            rows[is_solved[:, s]] = solved[first:last].reshape(-1, size)
-            found.append(rows)
+            rows[is_solved[:, s]] = paths.category_fields[first:last].reshape(-1, size)
+            solved.append(rows)
             first = last
-        return np.hstack(found)
+        found = np.hstack(solved)
+        pairs = np.sort(np.column_stack([node, columns]), axis=1)
+        entries = np.repeat(alpha, self.reduction.variables.block_sizes(pairs))
+        fields = []
+        for k in range(len(is_solved)):
+            here = alpha == k
+            centers = self.reduction.centers(node[here], columns[here], pairs[here], parameters[entries == k])
+            fields.append(self.reduction.fields(found[k], centers))
+        return np.array(fields)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from isinglass._core import RecipeRows
 from isinglass.data.hosts import BYTES_OF_A_ONE, RARE, Part
-from isinglass.data.parts import PartedTable, RowsMeant, rows_of
+from isinglass.data.parts import PartedTable, RowSelection, rows_of
 
 logger = logging.getLogger("isinglass")
 
@@ -246,7 +246,7 @@ class PartedRows(SumRows):
 class _Recipe:
     """How the compiled rows of a part are made, and for whom; equal keys give equal rows."""
 
-    chosen: RowsMeant
+    chosen: RowSelection
     columns: Any
     total: float
     n_threads: int
@@ -256,8 +256,8 @@ class _Recipe:
     @classmethod
     def of(cls, table: PartedTable, total: float, n_threads: int) -> _Recipe:
         columns = b"" if table.columns is None else table.columns.tobytes()
-        key = f"{table.meant!r} {total!r} {hashlib.sha256(columns).hexdigest()}"
-        return cls(table.meant, table.columns, total, n_threads, key, uuid.uuid4().hex)
+        key = f"{table.selection!r} {total!r} {hashlib.sha256(columns).hexdigest()}"
+        return cls(table.selection, table.columns, total, n_threads, key, uuid.uuid4().hex)
 
 
 @dataclass

@@ -10,8 +10,9 @@ from matplotlib import pyplot
 from matplotlib.collections import LineCollection
 from matplotlib.legend import Legend
 from matplotlib.text import Text
+from networks import make_table
 
-from isinglass import CategoryTable, Network, bootstrap, compare_groups, ising_path, plot, simulate
+from isinglass import Network, bootstrap, compare_groups, ising_path, plot, simulate
 from isinglass.errors import DataError
 from isinglass.evaluate.metrics import centrality
 from isinglass.select import sample_size
@@ -54,7 +55,7 @@ def figures(p):
     path = ising_path(X, 8)
     resampled = bootstrap(frame, 0.08, n_boot=5, random_state=0)
     categories = (("never", "now and then", "always"),) * p
-    table = CategoryTable(X + np.roll(X, 1, axis=1), "nominal", categories=categories, names=tuple(names))
+    table = make_table(X + np.roll(X, 1, axis=1), "nominal", categories=categories, names=tuple(names))
     solution = ising_path(table, [0.05])[0]
     s, t = solution.edge_index[0].tolist()
     return {

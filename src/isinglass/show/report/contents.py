@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import scipy  # its parts are loaded when they are needed
 from numpy.typing import NDArray
 
 from isinglass.arrays import FloatArray
-from isinglass.data import BinaryTable, CategoryTable, read_binary
-from isinglass.data.conversion import refuse_holes
+from isinglass.data import Table
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.export.attributes import list_columns, plain_value
 from isinglass.fit import Fit, summarize
@@ -20,7 +19,6 @@ from isinglass.network import Network
 from isinglass.results import Evidence, Missing, Path, Solution, Stability
 from isinglass.show.palette import GroupColors, color_groups
 
-Table: TypeAlias = BinaryTable | CategoryTable
 SAME_ALPHA = 1e-9  # relative difference up to which two alphas are the same
 COUNTED = {"degree", "strength", "expected_influence"}
 """Measures of nodes that the page computes itself, for every point of the path."""
@@ -95,10 +93,7 @@ def read_settings(given: Mapping[str, object] | None, result: object, fit: Fit |
 
 def read_rows(X: Any, model: Network, fit: Fit | None) -> Table:
     """Return the table, read as that of the fit or, for a network by itself, as its columns are."""
-    if model.variables.is_binary:
-        return refuse_holes(read_binary(X))
-    table: Table = refuse_holes(model.table(X if fit is None else fit.read(X)))
-    return table
+    return model.table(X if fit is None or isinstance(X, np.ndarray) else fit.read(X)).without_holes()
 
 
 def count_rows(fit: Fit | None, table: Table | None) -> dict[str, float | None]:
@@ -106,8 +101,7 @@ def count_rows(fit: Fit | None, table: Table | None) -> dict[str, float | None]:
     total = None if fit is None else fit.n_rows
     if table is None:
         # What a fit knows is the sum; counts that are no whole numbers tell that there were weights.
-        counts = () if fit is None else fit.edge_counts if isinstance(fit.edge_counts, tuple) else (fit.edge_counts,)
-        weighted = any(each.dtype.kind == "f" for each in counts)
+        weighted = fit is not None and any(each.dtype.kind == "f" for each in fit.pair_counts)
         return {"n_rows": None if weighted else total, "effective_rows": total if weighted else None}
     if total is None and table.scaled_weight is not None:
         total = float(table.scaled_weight.sum())
@@ -120,15 +114,15 @@ def count_values(
 ) -> tuple[tuple[FloatArray, ...] | None, dict[tuple[int, int], NDArray[Any]]]:
     """Return the share of every value of every node, and the rows by category of edges between categories."""
     if fit is not None:  # comes first: the caller may have left weights out
-        marginals, counts = fit.marginals, fit.edge_counts
+        shares, counts = fit.shares, fit.pair_counts
     elif table is not None:
-        _, marginals, counts = summarize(table, model.edge_index)
+        _, shares, counts = summarize(table, model.edge_index)
     else:
         return None, {}
-    if isinstance(marginals, tuple):
-        return marginals, dict(zip([(s, t) for s, t in model.edge_index.tolist()], counts, strict=True))
-    ones = np.clip(marginals, 0.0, 1.0)
-    return tuple(np.column_stack([1.0 - ones, ones])), {}
+    each = tuple(model.variables.split(np.clip(shares, 0.0, 1.0)))
+    if model.variables.is_binary:
+        return each, {}
+    return each, dict(zip([(s, t) for s, t in model.edge_index.tolist()], counts, strict=True))
 
 
 def node_columns(model: Network, wording: NodeValues | None, table: Any, missing: Missing | None) -> dict[str, Any]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from isinglass.data.coding import KINDS
 from isinglass.fit import Fit
 from isinglass.network import Network
 from isinglass.select.comparison import GroupComparison
 from isinglass.select.ebic import EBIC
 from isinglass.select.selector import PerNode
+from isinglass.variables import KINDS
 from isinglass.version import __version__
 
 ESTIMATES = {

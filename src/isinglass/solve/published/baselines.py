@@ -24,13 +24,14 @@ from isinglass import objective
 from isinglass._core import Bmn
 from isinglass.arguments import check_count, check_positive
 from isinglass.arrays import Bytes, FloatArray
+from isinglass.data import as_table
 from isinglass.errors import ConvergenceWarning, setting, warn
 from isinglass.network import all_pairs
 from isinglass.results import Path, Solution
-from isinglass.solve.estimable import Varying
 from isinglass.solve.grid import alpha_grid
 from isinglass.solve.published.glm import logistic_path
 from isinglass.solve.published.stacked import stacked_design, unvectorize
+from isinglass.solve.reduction import Reduction
 
 Callback = Callable[[Solution], object] | None
 _Found = tuple[FloatArray, int, int, bool]  # Θ, steps, pairs looked at, whether the method's own rule was met
@@ -187,16 +188,18 @@ def _run(
     callback: Callback,
 ) -> Path:
     """Fit the columns that vary, measure what comes back and put it into the whole table."""
-    varying = Varying.of(X, sample_weight)
-    p = varying.table.shape[1]
-    top = objective.alpha_max(varying.table, varying.weight) if p > 1 else 0.0
+    given = as_table(X, sample_weight)
+    given.variables.require_two_values("X")
+    reduction = Reduction.of(given)
+    table, p = reduction.table, len(reduction.columns)
+    top = objective.alpha_max(table) if p > 1 else 0.0
     grid = alpha_grid(top, alphas, alpha_min_ratio=alpha_min_ratio)
     if grid[-1] == 0.0:  # a method that stops on its way to infinity would say nothing
-        varying.refuse_separation(all_pairs(p))
+        reduction.refuse_separation(all_pairs(p))
     nothing = ((np.zeros((0, 0)), 0, 0, True) for _ in grid)
     solutions = []
-    for alpha, found in zip(grid, fit(varying.table, varying.weight, grid) if p else nothing, strict=True):
-        solutions.append(_measured(varying, alpha, *found))
+    for alpha, found in zip(grid, fit(table.codes, table.sample_weight, grid) if p else nothing, strict=True):
+        solutions.append(_measured(reduction, alpha, *found))
         if callback is not None:
             callback(solutions[-1])
     stuck = [solution for solution in solutions if not solution.converged]
@@ -213,7 +216,7 @@ def _run(
 
 
 def _measured(
-    varying: Varying, alpha: float, theta: FloatArray, n_iter: int, n_working: int, converged: bool
+    reduction: Reduction, alpha: float, theta: FloatArray, n_iter: int, n_working: int, converged: bool
 ) -> Solution:
     """Measure Θ of the varying columns and put it back into the whole table."""
     field = theta.diagonal().copy()
@@ -221,13 +224,13 @@ def _measured(
     names: tuple[str, ...] = ("value", "kkt_residual", "duality_gap", "certified_zeros")
     measured: Any = [0.0] * 4
     if len(field):
-        given = varying.table, coupling, field, alpha
-        measured = [getattr(objective, name)(*given, sample_weight=varying.weight) for name in names]
-    every_field, columns = varying.whole_fields(field), varying.columns
+        measured = [getattr(objective, name)(reduction.table, coupling, field, alpha) for name in names]
+    every_field, columns = reduction.constant_fields.copy(), reduction.columns
+    every_field[columns] = field
     p = len(every_field)
     every_coupling = np.zeros((p, p))
     every_coupling[np.ix_(columns, columns)] = coupling
     diagnostics = dict(zip(("objective", *names[1:]), measured, strict=True))
     diagnostics["certified_zeros"] = int(np.count_nonzero(measured[3])) // 2
     diagnostics |= {"n_iter": n_iter, "n_screened": p * (p - 1) // 2 - n_working, "converged": converged}
-    return Solution.from_dense(alpha, every_coupling, every_field, varying.names, **diagnostics)
+    return Solution.from_dense(alpha, every_coupling, every_field, reduction.variables, **diagnostics)

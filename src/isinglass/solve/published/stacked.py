@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import FloatArray
-from isinglass.data import to_binary
+from isinglass.data import as_table
 from isinglass.errors import DataError, LimitError
 from isinglass.machine import available_memory
 
@@ -100,7 +100,9 @@ def stacked_design(X: ArrayLike, *, max_bytes: int | None = None) -> tuple[sp.cs
     >>> response.tolist()
     [1.0, 1.0, 0.0, 1.0]
     """
-    table = to_binary(X)
+    read = as_table(X).whole().without_holes()
+    read.variables.require_two_values("X")
+    table = read.codes
     n, p = table.shape
     m = p * (p - 1) // 2
     ones = np.count_nonzero(table, axis=0)

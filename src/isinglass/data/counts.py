@@ -1,0 +1,89 @@
+"""Sums over the rows of a table, whole or in parts: how often categories occur, alone and in pairs."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isinglass._core import count_ones
+from isinglass.arrays import Bytes, FloatArray, Mask
+from isinglass.data.parts import AnyTable
+from isinglass.variables import Variables
+
+
+def category_counts(table: AnyTable) -> FloatArray:
+    """Return the weight of the rows with each category, in the flat layout of the variables.
+
+    Exactly 0 for a category that no row with weight has, and only then.
+    """
+    if not table.variables.is_binary:
+        return table.sum_rows(_count_categories, table.variables)
+    ones, with_one, with_zero = table.sum_rows(_count_bits)
+    counts = np.zeros(2 * len(ones))
+    counts[1::2] = ones
+    total = table.total_weight
+    zeros = np.maximum(total - ones, np.finfo(np.float64).tiny)  # never 0 by rounding
+    counts[::2] = np.where(with_one > 0, np.where(with_zero > 0, zeros, 0.0), total)
+    return counts
+
+
+def _count_bits(codes: Bytes, weight: FloatArray | None) -> tuple[FloatArray, NDArray[np.int64], NDArray[np.int64]]:
+    """Return the weight of the ones of every column, and 1 where a row with weight has a one, and where it has none."""
+    if weight is not None and not weight.any():  # of a part
+        nothing = np.zeros(codes.shape[1], dtype=np.int64)
+        return np.zeros(codes.shape[1]), nothing, nothing
+    ones, varies = count_ones(codes, weight)
+    return ones, (ones > 0).astype(np.int64), (varies | (ones == 0)).astype(np.int64)
+
+
+def _count_categories(codes: Bytes, weight: FloatArray | None, variables: Variables) -> FloatArray:
+    cells = (codes + variables.starts).ravel()
+    unit = None if weight is None else np.repeat(weight, codes.shape[1])
+    return np.bincount(cells, unit, len(variables.column)).astype(np.float64)
+
+
+def which_vary(table: AnyTable) -> Mask:
+    """Tell which columns have more than one category in rows with weight."""
+    return varying_among(category_counts(table), table.variables)
+
+
+def varying_among(counts: FloatArray, variables: Variables) -> Mask:
+    """Tell which columns have more than one category, given `category_counts`."""
+    return np.asarray(np.add.reduceat((counts > 0).astype(np.intp), variables.starts) > 1)
+
+
+def column_sd(table: AnyTable) -> FloatArray:
+    """Return the standard deviation of every column's points.
+
+    The categories of a nominal column are at distance 1 of each other.
+    """
+    variables, counts = table.variables, category_counts(table)
+    if variables.is_binary:
+        share = counts[1::2] / table.total_weight
+        return np.sqrt(share * (1.0 - share))
+    shares = counts / np.add.reduceat(counts, variables.starts)[variables.column]
+    means = np.add.reduceat(shares * variables.factor, variables.starts)
+    squares = np.add.reduceat(shares * (variables.factor - means[variables.column]) ** 2, variables.starts)
+    halves = np.add.reduceat(shares * (1.0 - shares), variables.starts) / 2.0  # mean square distance of two draws
+    return np.sqrt(np.where(variables.has_scores, squares, halves))
+
+
+def pair_counts(table: AnyTable, pairs: NDArray[np.integer]) -> tuple[NDArray[np.generic], ...]:
+    """Return for every pair of columns the weight of the rows with category k and category l; whole if weights are."""
+    counts, is_broken = table.sum_rows(_count_pairs, pairs, table.variables.sizes)
+    shapes = table.variables.sizes[pairs].tolist()
+    found = counts if is_broken or counts.sum(initial=0.0) >= 2**53 else counts.astype(np.int64)
+    ends = np.cumsum([q * r for q, r in shapes], dtype=np.intp)[:-1]
+    return tuple(part.reshape(shape) for part, shape in zip(np.split(found, ends), shapes, strict=False))
+
+
+def _count_pairs(
+    codes: Bytes, weight: FloatArray | None, pairs: NDArray[np.integer], sizes: NDArray[np.intp]
+) -> tuple[FloatArray, int]:
+    columns = np.ascontiguousarray(codes.T).astype(np.intp)
+    each = [
+        np.bincount(columns[s] * q + columns[t], weight, p * q)
+        for (s, t), (p, q) in zip(pairs.tolist(), sizes[pairs].tolist(), strict=True)
+    ]
+    is_broken = weight is not None and bool((weight != np.rint(weight)).any())
+    return np.concatenate([*each, np.empty(0)]).astype(np.float64), int(is_broken)

@@ -1,0 +1,402 @@
+"""What of a table can be estimated: rows with weight and columns that vary; and the way back to the whole table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from isinglass import objective
+from isinglass._core import Problem, max_features, path_bytes
+from isinglass.arrays import Bytes, FloatArray, Mask
+from isinglass.data import AnyTable, PartedTable, category_counts
+from isinglass.data.counts import varying_among
+from isinglass.data.hosts import RARE
+from isinglass.data.levels import MOST_STEPS, whole_steps
+from isinglass.data.parts import split_rows
+from isinglass.data.weights import check_sample_weight
+from isinglass.errors import ArgumentError, ConstantColumnWarning, LimitError, SeparationError, setting, warn
+from isinglass.machine import available_memory, memory_for
+from isinglass.network import Network
+from isinglass.objective.reduced import NEGLIGIBLE
+from isinglass.results import Solution
+from isinglass.solve.seam import PartedRows
+from isinglass.variables import Variables
+
+if TYPE_CHECKING:
+    from isinglass._core._native import State
+
+LARGE = 500_000_000  # cells from which a table is worked on in parts, which takes 2 bytes per cell instead of 20
+SMALL = 10_000_000  # cells up to which the free memory is not looked at
+WIDE = 1000  # columns from which on a table with few ones is worked on in parts too, which are lists of ones then
+CELLS_OF_A_PART = 50_000_000
+_SHOWN = 5  # constant columns named in a warning
+_PER_COEFFICIENT = 130  # bytes, for either column of a pair
+_PER_PAIR_OF_CATEGORIES, _PER_CELL = 4, 24  # bytes that every table of categories takes; measured
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """A table without its constant columns and without its rows of weight zero."""
+
+    table: AnyTable  # the rows with weight and the columns that vary
+    variables: Variables  # of all columns
+    columns: NDArray[np.intp]  # where the varying columns are among these
+    counts: FloatArray  # weight of every category of all columns
+    n_rows: float  # sum of the weights
+
+    @classmethod
+    def of(cls, table: AnyTable, *, quiet: bool = False, parts: bool = False) -> Reduction:
+        """Leave out what cannot be estimated; name constant columns in one warning, unless ``quiet``.
+
+        ``parts``: whether the caller can work on a table in parts, which a large table is made into.
+        """
+        table, variables = table.without_holes(), table.variables
+        if variables.n_features > max_features:
+            raise LimitError(f"{setting('X')} must have at most {max_features} columns; got {variables.n_features}.")
+        if not parts:
+            table = table.whole()
+        elif (
+            table.is_whole
+            and variables.is_binary
+            and _is_large(table.shape, lambda: int(np.count_nonzero(table.codes)))
+        ):
+            table = split_rows(table.codes, table.sample_weight, CELLS_OF_A_PART)
+        n_rows = table.total_weight
+        table = without_negligible(table)
+        counts = category_counts(table)
+        varies = varying_among(counts, variables)
+        columns = varies.nonzero()[0]
+        if len(columns) < len(varies):
+            table = table.take(columns)
+        reduction = cls(table, variables, columns, counts, n_rows)
+        if not variables.is_binary:
+            reduction.points  # noqa: B018 - scores that the solver does not take are refused before anything is said
+        if not quiet:
+            warn_constant(variables, counts)
+        return reduction
+
+    @property
+    def n_features(self) -> int:
+        """Number of all columns, constant ones included."""
+        return self.variables.n_features
+
+    @cached_property
+    def shares(self) -> FloatArray:
+        """Share of every category of all columns."""
+        return self.counts / np.add.reduceat(self.counts, self.variables.starts)[self.variables.column]
+
+    @cached_property
+    def seen(self) -> NDArray[np.intp]:
+        """Number of categories that occur, of every column."""
+        return np.add.reduceat((self.counts > 0).astype(np.intp), self.variables.starts)
+
+    @cached_property
+    def dimensions(self) -> NDArray[np.intp]:
+        """Number m of every column: 1 with scores, else the categories that occur less one."""
+        return np.asarray(np.where(self.variables.has_scores, 1, np.maximum(self.seen - 1, 1)))
+
+    @cached_property
+    def means(self) -> FloatArray:
+        """Mean score of every column; 0 if it is nominal."""
+        sums = np.add.reduceat(self.shares * self.variables.factor, self.variables.starts)
+        return np.where(self.variables.has_scores, sums, 0.0)
+
+    def sd(self) -> FloatArray:
+        """Return the standard deviation of every column's points."""
+        variables = self.variables
+        squares = np.add.reduceat(
+            self.shares * (variables.factor - self.means[variables.column]) ** 2, variables.starts
+        )
+        before = np.cumsum(self.shares) - self.shares  # sums of products keep the digits of a rare category
+        before -= before[variables.starts][variables.column]
+        apart = np.add.reduceat(self.shares * before, variables.starts)
+        return np.sqrt(np.where(variables.has_scores, squares, apart))
+
+    # ------------------------------------------------------------------------------------------------ to the solver
+
+    @cached_property
+    def points(self) -> tuple[Bytes, Bytes]:
+        """Of the columns that vary, with categories: scores in equal steps or category numbers; and the largest step.
+
+        The largest step is 0 for a column without scores.
+        """
+        points = self.table.codes.copy()
+        ranges = np.zeros(len(self.columns), dtype=np.uint8)
+        for k, s in enumerate(self.columns.tolist()):
+            score = self.variables.score(s)
+            if score is not None:
+                steps = _steps(s, score)
+                points[:, k], ranges[k] = steps[points[:, k]], steps.max()
+        return points, ranges
+
+    def problem(
+        self, penalty: FloatArray | None, standardized: bool, n_threads: int, relative: FloatArray | None = None
+    ) -> Problem:
+        """Return the compiled problem: over rows here, of two values or of categories, or over a table in parts.
+
+        ``relative``: with categories, the ranges of the columns in the unit of their product.
+        """
+        if relative is not None:
+            points, ranges = self.points
+            p = len(ranges)
+            sizes = np.where(ranges == 0, self.variables.sizes[self.columns], 1)
+            _refuse_size(len(points), sizes)
+            rows = len(points) * int(sizes.max(initial=1))
+            needed = path_bytes(rows, p, p * (p - 1) // 2) + _PER_COEFFICIENT * int(sizes.sum()) ** 2
+            given = points, self.table.sample_weight, penalty, standardized, n_threads
+            return Problem(*given, memory_for(needed), ranges, relative)
+        if isinstance(self.table, PartedTable) and len(self.columns):
+            _check_pairs(self.table.shape[1])
+            parts = PartedRows(self.table, self.table.total_weight, n_threads)
+            return Problem(parts, penalty, standardized, n_threads)
+        # Parts have no rows without a column.
+        codes = self.table.codes if self.table.is_whole else np.empty((1, 0), dtype=np.uint8)
+        n_rows, p = codes.shape
+        most = memory_for(path_bytes(n_rows, p, p * (p - 1) // 2))
+        return Problem(codes, self.table.sample_weight, penalty, standardized, n_threads, most)
+
+    # ---------------------------------------------------------------------------------------------------- and back
+
+    def network(self, state: State) -> Network:
+        """Return the network of all columns, given the solution for the varying ones."""
+        variables, values = self.variables, state.values
+        if variables.is_binary:
+            if len(state.fields) == self.n_features:
+                return Network.trusted(variables, state.fields, state.edges, values)
+            fields = self.constant_fields.copy()
+            fields[self.columns] = state.fields
+            return Network.trusted(variables, fields, self.columns[state.edges].astype(np.int32), values)
+        edges = self.columns[state.edges].astype(np.int32).reshape(-1, 2)
+        parameters = self.parameters(edges, values)
+        s, t = edges.T
+        centers = self.centers(np.r_[s, t], np.r_[t, s], np.r_[edges, edges], np.r_[parameters, parameters])
+        fields = self.fields(state.category_fields, centers)
+        return Network.trusted(variables, fields, edges, variables.block_values(edges, parameters), parameters)
+
+    @cached_property
+    def constant_fields(self) -> FloatArray:
+        """Smoothed fields of two-valued columns that are constant; 0 elsewhere."""
+        fields, ones = np.zeros(self.n_features), self.counts[1::2]
+        constant = np.ones(self.n_features, dtype=bool)
+        constant[self.columns] = False
+        fields[constant] = objective.smoothed_field(np.where(ones[constant] > 0, self.n_rows, 0.0), self.n_rows)
+        return fields
+
+    def fields(self, solved: ArrayLike, centers: FloatArray) -> FloatArray:
+        """Return the field of every category but the first of its column.
+
+        The solver's belong to centered scores, of the categories that occur, in the order of their scores. A category
+        that does not occur gets half a row. ``centers``: what the neighbors' mean scores add to each category.
+        """
+        logs, places, is_solved, firsts = self._layout
+        fields = logs.copy()
+        fields[places] = solved
+        fields += np.where(is_solved, 0.0, (fields - logs)[firsts])
+        fields -= centers
+        fields -= fields[self.variables.starts][self.variables.column]
+        return fields[self.variables.is_later]
+
+    @cached_property
+    def _layout(self) -> tuple[FloatArray, NDArray[np.intp], Mask, NDArray[np.intp]]:
+        """Logarithms of shares, places of the solver's fields, which these are, the solver's first one of every column.
+
+        A category that does not occur has half a row.
+        """
+        variables, occurs = self.variables, self.counts > 0
+        rank = np.where(variables.has_scores[variables.column], variables.factor, 0.0)
+        order = np.lexsort((np.arange(len(rank)), rank, ~occurs, variables.column))
+        firsts = order[variables.starts][variables.column]
+        varies = np.zeros(self.n_features, dtype=bool)
+        varies[self.columns] = True
+        is_solved = occurs & varies[variables.column]
+        places = order[is_solved[order]]
+        return np.log(np.maximum(self.shares, 0.5 / self.n_rows)), places, is_solved, firsts
+
+    def centers(
+        self,
+        nodes: NDArray[np.integer[Any]],
+        neighbors: NDArray[np.integer[Any]],
+        pairs: NDArray[np.integer[Any]],
+        parameters: FloatArray,
+    ) -> FloatArray:
+        """Return what the mean scores of neighbors add to every category; a pair s < t has the block of both."""
+        variables = self.variables
+        sizes = variables.block_sizes(pairs)
+        entry = np.repeat(np.arange(len(pairs)), sizes)
+        within = np.arange(len(entry)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        # A neighbor with scores has one row or column: the entries are those of the node, one or one per category.
+        used = variables.has_scores[neighbors[entry]]
+        place, amount = (
+            (variables.first[nodes[entry]] + within)[used],
+            (parameters * self.means[neighbors[entry]])[used],
+        )
+        added = np.bincount(place, amount, variables.n_coordinates)
+        return np.asarray(variables.factor * added[variables.coordinate])
+
+    def parameters(self, edges: NDArray[np.integer[Any]], values: FloatArray) -> FloatArray:
+        """Return B of pairs s < t, one after the other, given the solver's numbers for scores with a range of 1."""
+        ranges = self.variables.ranges
+        if self.variables.has_scores.all():  # no loop over pairs, which would take as long as a small fit
+            return np.asarray(values / ranges[edges].prod(axis=1))
+        sizes = np.where(self.variables.has_scores, 1, self.seen)[edges].prod(axis=1)  # what the solver has of a pair
+        parts = np.split(values, np.cumsum(sizes)[:-1])
+        blocks = [self._block(s, t, part).ravel() for (s, t), part in zip(edges.tolist(), parts, strict=False)]
+        return np.concatenate([*blocks, np.empty(0)])
+
+    def _block(self, s: int, t: int, values: FloatArray) -> FloatArray:
+        """Return B of a pair s < t. The solver has a table of the categories that occur.
+
+        A category that does not occur has zeros. Entries add up to zero over a nominal side; the solver's do to
+        rounding.
+        """
+        variables = self.variables
+        occurs = variables.split(self.counts > 0)
+        sides = [np.zeros(1, np.intp) if variables.has_scores[k] else np.flatnonzero(occurs[k]) for k in (s, t)]
+        table = values.reshape(len(sides[0]), len(sides[1]))
+        for axis, k in enumerate((s, t)):
+            if not variables.has_scores[k]:
+                table = (table - table.mean(axis=axis, keepdims=True)) * np.sqrt(0.5)
+        block = np.zeros(variables.block_shape(s, t))
+        block[np.ix_(*sides)] = table / (variables.ranges[s] * variables.ranges[t])
+        return block
+
+    # ------------------------------------------------------------------------------------------ optima at infinity
+
+    @property
+    def log_spread(self) -> float:
+        """Logarithm of the largest over the smallest weight."""
+        least, most = self.table.weight_range
+        return float(np.log(most / least))
+
+    def refuse_separation(self, pairs: NDArray[np.int32]) -> None:
+        """Raise if the optimum with these pairs of varying columns unpenalized lies at infinity."""
+        if len(pairs) == 0:
+            return
+        if isinstance(self.table, PartedTable):
+            if math.prod(self.table.shape) > LARGE:
+                raise LimitError(
+                    f"every pair must be penalized in a table of more than {LARGE} cells; got one without. Pass alphas "
+                    "above 0 and penalty weights above 0."
+                )
+            rows = np.concatenate(self.table.each(_distinct))
+        else:
+            rows = self.table.codes
+        found = objective.find_separation(rows, pairs)
+        if found is not None:
+            s, t = (int(self.columns[node]) for node in found)
+            raise SeparationError(
+                f"the unpenalized optimum must be finite; columns {s} and {t} separate the table, so that their "
+                "coupling grows without bound. Penalize that pair: alpha > 0 and a penalty weight > 0."
+            )
+
+
+def _steps(column: int, scores: FloatArray) -> Bytes:
+    """Return the scores as whole numbers of equal steps from the smallest."""
+    found = whole_steps(scores - scores.min(), 0.0)
+    if found is None:
+        rule = f"must be multiples of one step, at most {MOST_STEPS} of them, for column {column}"
+        raise ArgumentError("scores", rule, scores.tolist(), "Round them.")
+    return found[0].astype(np.uint8)
+
+
+def _refuse_size(n_rows: int, sizes: NDArray[np.intp]) -> None:
+    """Refuse a table whose moments alone, of all pairs of categories, would not fit into memory."""
+    numbers = int(sizes.sum())
+    needed = (_PER_PAIR_OF_CATEGORIES * numbers + _PER_CELL * n_rows) * numbers
+    if needed > (free := memory_for(needed)):
+        raise LimitError(
+            f"A joint fit of {len(sizes)} columns with {numbers} categories in all needs about {needed / 1e9:.3g} GB "
+            f"before the first edge, and {free / 1e9:.3g} GB are free. Fit node by node (nodewise_path), which takes "
+            "one column at a time, merge rare categories, or leave columns out."
+        )
+
+
+def _check_pairs(p: int) -> None:
+    """Refuse a table in parts whose pairs do not fit: their gradients are here, once as they come and once added up."""
+    needed = 2 * path_bytes(1, p, 0)
+    free = memory_for(needed)
+    if needed > free:
+        raise LimitError(
+            f"the memory must hold the gradients of {p * (p - 1) // 2} pairs; they need about {needed / 1e9:.3g} GB, "
+            f"and {free / 1e9:.3g} GB are free. Use fewer columns, or a computer with more memory."
+        )
+
+
+def split_sparse(X: Any, sample_weight: ArrayLike | None) -> PartedTable | None:  # Any: what a caller passes as a table
+    """Return a large sparse matrix as a table in parts, never dense as a whole; None if it is something else."""
+    if not (hasattr(X, "tocsr") and hasattr(X, "nnz") and _is_large(X.shape, lambda: X.nnz)):
+        return None
+    return split_rows(X.tocsr(), check_sample_weight(sample_weight, X.shape[0]), CELLS_OF_A_PART)
+
+
+def _is_large(shape: tuple[int, int], count_ones: Callable[[], int]) -> bool:
+    """Tell whether a table is better worked on in parts: it is large, memory has no room for it, or ones are rare."""
+    (n_rows, n_features), size = shape, math.prod(shape)
+    if size <= SMALL:
+        return False
+    if size > LARGE or path_bytes(n_rows, n_features, 0) > available_memory():
+        return True
+    return n_features >= WIDE and count_ones() < RARE * size
+
+
+def without_negligible(table: AnyTable) -> AnyTable:
+    """Leave out rows whose weight cannot matter."""
+    return table.above(NEGLIGIBLE * table.weight_range[1])
+
+
+def _distinct(codes: Bytes, weight: FloatArray | None) -> Bytes:
+    return np.unique(codes, axis=0)
+
+
+def as_solution(network: Network, state: State, problem: Problem, alpha: float, tol: float) -> Solution:
+    """Return a network with the certificate of the state that it was made of."""
+    p = network.n_features
+    gap_tol = tol * max(problem.null_objective, 1e-12)
+    return Solution(
+        network,
+        alpha=alpha,
+        objective=state.objective,
+        kkt_residual=state.kkt_residual,
+        duality_gap=state.duality_gap,
+        certified_zeros=state.certified_zeros,
+        n_iter=state.n_iter,
+        n_screened=p * (p - 1) // 2 - state.n_working,
+        converged=state.kkt_residual <= tol and state.duality_gap <= gap_tol,
+    )
+
+
+def warn_constant(variables: Variables, counts: FloatArray) -> None:
+    """Name the columns with one category in one warning, given the weight of every category."""
+    constant = np.flatnonzero(~varying_among(counts, variables)).tolist()
+    if not constant:
+        return
+    first = [
+        (s, int(counts[variables.starts[s] : variables.starts[s] + variables.sizes[s]].argmax()))
+        for s in constant[:_SHOWN]
+    ]
+    shown = ", ".join(f"{variables.called(s)} (always {_value(variables.categories[s][k], k)})" for s, k in first)
+    more = f" and {len(constant) - _SHOWN} more" if len(constant) > _SHOWN else ""
+    one = len(constant) == 1
+    what = f"column {shown} is constant: it gets" if one else f"columns {shown}{more} are constant: they get"
+    warn(ConstantColumnWarning(f"{what} no edges."))
+
+
+def _value(value: Any, code: int) -> str:  # Any: a cell of the source
+    return str(value if isinstance(value, str | int | float) else code)
+
+
+def name_constant(table: AnyTable) -> None:
+    """Name constant columns in one warning."""
+    warn_constant(table.variables, category_counts(without_negligible(table)))
+
+
+def refuse_free(name: str) -> ArgumentError:
+    """Return the error of a pair without a penalty: there is no bound of the distance to such an optimum."""
+    remedy = "Use a small value; refit estimates the edges of a network without a penalty."
+    return ArgumentError(name, "must be positive where columns have categories", 0.0, remedy)
