@@ -27,6 +27,7 @@ __all__ = [
     "IsinglassError",
     "IsinglassWarning",
     "LimitError",
+    "MeaningWarning",
     "MixingWarning",
     "SeparationError",
     "Setting",
@@ -158,6 +159,10 @@ class IsinglassWarning(_Message, UserWarning):
 
 class DataWarning(IsinglassWarning):
     """The table or its weights can be used, but may not be what was meant."""
+
+
+class MeaningWarning(DataWarning):
+    """A column or a value is probably not what it seems: a missing-value code, a reversed item, a number, a date."""
 
 
 class ConvergenceWarning(IsinglassWarning):

@@ -164,7 +164,8 @@ class Console:
         with warnings.catch_warnings():
             warnings.simplefilter("always", errors.IsinglassWarning)
             if self.strict:
-                warnings.simplefilter("error", errors.ConvergenceWarning)
+                for kind in (errors.ConvergenceWarning, errors.MeaningWarning):
+                    warnings.simplefilter("error", kind)
             warnings.showwarning = self._show_warning
             try:
                 yield

@@ -17,7 +17,15 @@ from typing import Any
 
 import click
 
-from isinglass.errors import ArgumentError, ConvergenceWarning, DataError, LimitError, SeparationError, Setting
+from isinglass.errors import (
+    ArgumentError,
+    ConvergenceWarning,
+    DataError,
+    LimitError,
+    MeaningWarning,
+    SeparationError,
+    Setting,
+)
 from isinglass.machine import SIGNALS
 
 OTHER, USAGE, DATA, NOT_CONVERGED, LIMIT = 1, 2, 3, 4, 5
@@ -38,6 +46,7 @@ CODES: dict[type[BaseException], int] = {
     DataError: DATA,
     SeparationError: DATA,
     ConvergenceWarning: NOT_CONVERGED,  # raised because of --strict
+    MeaningWarning: DATA,  # likewise
     LimitError: LIMIT,
     ImportError: OTHER,
 }

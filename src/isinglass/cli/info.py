@@ -43,7 +43,9 @@ def info(console: Console, table: str, rare: float, reading: Reading) -> None:
         console.write_json(found)
     else:
         weights = "" if data.sample_weight is None else describe_weights(data)
-        console.write("".join(f"{line}\n" for line in _lines(found, rare, describe_coding(data.coding), weights)))
+        file = reading.describe_file(data)
+        values = ({"File": ", ".join(file)} if file else {}) | describe_coding(data.coding)
+        console.write("".join(f"{line}\n" for line in _lines(found, rare, values, weights)))
 
 
 def _describe(data: Any, rare: float) -> dict[str, Any]:

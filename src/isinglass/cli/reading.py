@@ -42,7 +42,7 @@ class Reading:
     """What the user said about a table, by the parameters of ``read_table``."""
 
     def __init__(self, *, transpose: bool, ordinal: Any = (), nominal: Any = (), **values: Any) -> None:
-        for name in ("columns", "drop"):
+        for name in ("columns", "drop", "reverse"):
             values[name] = tuple(key for keys in values.get(name, ()) for key in keys)
         values["na_values"] = _spellings(values["na_values"])
         values["transpose"] = transpose or None
@@ -92,6 +92,15 @@ class Reading:
             n = len(set(units.tolist()))
         return f"{'stdin' if table == '-' else table}, {plural(n, 'row')} × {plural(p, 'column')}"
 
+    def describe_file(self, data: Any) -> list[str]:
+        """Say in words what was found out about the file and not said by the user."""
+        found = getattr(data, "detected", {})
+        return [
+            f"{words} {found[name]!r}"
+            for name, words in _DETECTED.items()
+            if name in found and name not in self.said and found[name] != "comma"
+        ]
+
     def describe(self, data: Table, table: str) -> str:
         """Say in words what was read."""
         parts = [self.describe_shape(data, table)]
@@ -102,11 +111,7 @@ class Reading:
             elif not data.n_dropped:
                 done = "imputed"
             parts.append(f"{plural(data.n_missing, 'missing cell')} {done}")
-        parts += [
-            f"{_DETECTED[name]} {value!r}"
-            for name, value in getattr(data, "detected", {}).items()
-            if name in _DETECTED and name not in self.said and value != "comma"
-        ]
+        parts += self.describe_file(data)
         if data.sample_weight is not None and "weights" in self.said:
             parts.append(f"weights {self.said['weights']!r}: {describe_weights(data)}")
         return ", ".join(parts)
@@ -327,6 +332,7 @@ FILE = under(
         metavar="CHARACTER",
         otherwise="detected",
     ),
+    Option("--reverse", COLUMNS, "Ordered columns to turn: the last category comes first.", multiple=True),
     Option("--format", OneOf(*FORMATS), "Kind of file.", otherwise="detected"),
     Option("--encoding", str, "Text encoding of the file.", otherwise="utf-8"),
     Option("--decimal", OneOf(".", ","), "What separates the decimals of numbers in a text.", otherwise="detected"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,7 +25,8 @@ from isinglass.data.coding import (
     by_column,
     find_rules,
 )
-from isinglass.data.levels import find_levels
+from isinglass.data.guards import check_meaning
+from isinglass.data.levels import find_levels, turn_some
 from isinglass.data.missing import settle
 from isinglass.data.sources import Source, convert_numbers, open_source
 from isinglass.data.table import Kinds, Scores, Table, check_width
@@ -95,6 +96,7 @@ def convert_source(
     binarize: Any = None,
     kinds: Kinds | None = None,
     scores: Scores | None = None,
+    reverse: Collection[int] = (),
 ) -> Table:
     """Convert an opened table; the arguments are those of `as_table`."""
     if missing not in MISSING_CHOICES:
@@ -115,6 +117,9 @@ def convert_source(
         levels = {j: rule for j, rule in enumerate(encode.columns) if isinstance(rule, Levels)}
     else:
         levels = find_levels(source, labels, kinds, scores, encode, binarize)
+        if reverse:
+            levels = turn_some(levels, reverse, source)
+        check_meaning(source, labels, levels)
     if levels:
         return _convert_mixed(source, labels, levels, encode, binarize, Coding(columns, (), missing))
     codes, rules = _convert(source, find_rules(source, labels, encode, binarize))

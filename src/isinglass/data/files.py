@@ -67,6 +67,7 @@ def read_table(
     encoding: str = "utf-8",
     decimal: str | None = None,
     sheet: str | int | None = None,
+    reverse: Sequence[str | int] = (),
     **options: Any,
 ) -> Any:
     r"""Read a table of 0 and 1, of values that stand for them, or of categories, from a file.
@@ -108,6 +109,8 @@ def read_table(
         only numbers of this kind, else the point.
     sheet : str or int, optional
         Name or number from 0 of the sheet of a spreadsheet; the first by default.
+    reverse : sequence of str or int, default=()
+        Ordered columns to turn, by name, number, range or pattern: the last category comes first.
     **options
         ``kinds``, ``scores``, ``missing``, ``encode`` and ``binarize`` as for `as_table`. Keys of the first two
         may also be ranges of columns, ``"A1:A5"``, or patterns, ``"A*"``. Words in ``encode`` are read as cells are:
@@ -174,7 +177,8 @@ def read_table(
         raw = raw.transpose() if transpose else raw
         for key, spellings in gone.items():
             raw = raw.mark_missing(Vocabulary.build(spellings), [raw.find(key, "na_values")])
-        said = {name: _by_number(raw, options.get(name), name) for name in ("kinds", "scores")}
+        options["reverse"] = dict.fromkeys(reverse)
+        said = {name: _by_number(raw, options.get(name), name) for name in ("kinds", "scores", "reverse")}
         raw, weight, kept = _split(raw, weights, labels)
         raw = replace(_choose_columns(raw, columns, drop), may_have_row_names=nameless)
         for name, entries in said.items():

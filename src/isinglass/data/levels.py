@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,22 @@ def find_levels(
             )
     entries = {j: _entries_of(source, j, labels[j], encode) for j in sorted(found)}
     return {j: _find_column(source, j, found[j], points[j], said) for j, said in entries.items()}
+
+
+def turn_some(levels: Mapping[int, Levels], reverse: Iterable[int], source: Source) -> dict[int, Levels]:
+    """Return the rules with some ordered columns in the other direction: the last category comes first."""
+    turned = dict(levels)
+    for j in reverse:
+        scores = levels[j].scores if j in levels else None
+        if scores is None:
+            raise DataError(
+                f"{setting('reverse')} must name columns with an order; got {source.where(j)}. Declare it as one "
+                f"({setting('ordinal', python='kinds')})."
+            )
+        ends = min(scores) + max(scores)
+        values, points = levels[j].values[::-1], tuple(ends - score for score in scores[::-1])
+        turned[j] = replace(levels[j], values=values, scores=points)
+    return turned
 
 
 def _cuts(binarize: Any, label: Hashable) -> bool:

@@ -12,6 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from isinglass.data.guards import advise_missing
 from isinglass.errors import CellTypeError, DataError, setting
 
 _NUMBERS = "buif"  # kinds of NumPy types that are compared as numbers
@@ -157,10 +158,11 @@ class Source:
         return f"column {(j if self.names is None else self.names[j])!r}"
 
     def remark_column(self, j: int) -> str:
-        """Return what messages add about the values of a column, a sentence or nothing."""
+        """Return what messages add about the values of a column, sentences or nothing."""
+        advice = advise_missing(self.column(j).distinct)
         values = self.column(j).entries.tolist() if self.may_have_row_names and self.numbers[j] == 0 else []
         distinct = len(values) > 1 and None not in values and len(set(map(str, values))) == len(values)
-        return f" If it names the rows, pass {setting('id_column', 0)}." if distinct else ""
+        return advice + (f" If it names the rows, pass {setting('id_column', 0)}." if distinct else "")
 
     def take(self, kept: Sequence[int]) -> Self:
         """Return some of the columns, in this order."""

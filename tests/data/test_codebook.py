@@ -1,0 +1,90 @@
+"""Twelve files with a codebook made beforehand: each opens with at most one option, and means what the codebook says.
+
+Two are real files that come with scikit-learn: images of digits, compressed and without a header, and the exercises of
+Linnerud, separated by blanks. The others are written by pandas, polars, openpyxl and pyreadstat.
+"""
+
+import gzip
+from importlib.resources import files
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyreadstat
+import pytest
+from sklearn import datasets
+
+from isinglass import read_table
+
+N = 120
+rng = np.random.default_rng(5)
+MOODS = {1.0: "nie", 2.0: "selten", 3.0: "häufig"}
+ANSWERS = pd.DataFrame(
+    {
+        "müde": rng.integers(1, 4, N).astype(float),
+        "allein": rng.integers(0, 2, N).astype(float),
+        "weight": rng.integers(1, 30, N) / 2 + 0.25,
+    }
+)
+GAPS = ANSWERS.copy()
+GAPS.loc[::10, "müde"] = 9.0
+ASCII = {"müde": "muede"}
+ORDINAL = {"kinds": {"m*": "ordinal"}}
+
+
+def semicolons(path):
+    ANSWERS.to_csv(path, sep=";", decimal=",", index=False, encoding="latin-1")
+
+
+def spss(path):
+    pyreadstat.write_sav(
+        GAPS, path, variable_value_labels={"müde": {**MOODS, 9.0: "keine Angabe"}}, missing_ranges={"müde": [9.0]}
+    )
+
+
+def stata(path):
+    pyreadstat.write_dta(ANSWERS.rename(columns=ASCII), path, variable_value_labels={"muede": MOODS})
+
+
+def packed(path):
+    path.write_bytes(gzip.compress(ANSWERS.to_csv(index=False).encode()))
+
+
+FILES = {
+    "comma.csv": (lambda path: ANSWERS.to_csv(path, index=False), {}),
+    "semicolon-latin1.csv": (semicolons, {"encoding": "latin-1"}),
+    "semicolon.csv": (lambda path: ANSWERS.to_csv(path, sep=";", decimal=",", index=False), {}),
+    "utf16.txt": (lambda path: ANSWERS.to_csv(path, sep="\t", index=False, encoding="utf-16"), {}),
+    "packed.csv.gz": (packed, {}),
+    "table.parquet": (lambda path: pl.from_pandas(ANSWERS).write_parquet(path), {}),
+    "table.feather": (lambda path: ANSWERS.to_feather(path), {}),
+    "table.xlsx": (lambda path: ANSWERS.to_excel(path, index=False), {}),
+    "labelled.sav": (spss, {}),
+    "labelled.dta": (stata, {}),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_means_what_its_codebook_says(name, tmp_path):
+    write, options = FILES[name]
+    write(tmp_path / name)
+    missing = "impute" if name.endswith(".sav") else "error"
+    table = read_table(tmp_path / name, weights="weight", missing=missing, **ORDINAL, **options)
+    labelled = name.startswith("labelled")
+    assert table.variables.kinds == ("ordinal", "binary")
+    assert table.variables.categories[0][:3] == (tuple(MOODS.values()) if labelled else (1, 2, 3))
+    np.testing.assert_array_equal(table.sample_weight, ANSWERS["weight"])
+    known = np.ones(N, bool) if table.holes is None else ~table.holes[:, 0]
+    assert known.sum() == (N - 12 if name.endswith(".sav") else N)  # 9 is declared missing in the file
+    np.testing.assert_array_equal(table.codes[known, 0], ANSWERS["müde"][known] - 1)
+    np.testing.assert_array_equal(table.codes[:, 1], ANSWERS["allein"])
+
+
+@pytest.mark.parametrize(
+    ("name", "load", "threshold"),
+    [("digits.csv.gz", datasets.load_digits, 8), ("linnerud_exercise.csv", datasets.load_linnerud, 50)],
+)
+def test_published_files_as_they_are(name, load, threshold):
+    table = read_table(files("sklearn.datasets.data") / name, binarize=threshold)
+    cells = load().data
+    np.testing.assert_array_equal(np.asarray(table)[:, : cells.shape[1]], cells > threshold)

@@ -1,0 +1,176 @@
+"""Tables that do not mean what they say: what is warned about, what is not, and whether the advice mends it."""
+
+import re
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from commands import error_line, run
+
+from isinglass import as_table, read_table
+from isinglass.data.guards import missing_codes, no_answers
+from isinglass.errors import DataError, MeaningWarning
+
+N = 200
+
+
+def battery(n_items=6, seed=0, points=5):
+    """Answers from 1 on to items that have a trait in common."""
+    rng = np.random.default_rng(seed)
+    trait = rng.normal(size=(N, 1))
+    raw = trait + rng.normal(size=(N, n_items))
+    cells = np.clip(np.round(raw + (points + 1) / 2), 1, points).astype(int)
+    return pd.DataFrame(cells, columns=[f"i{k}" for k in range(n_items)])
+
+
+def said(frame, **options):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        as_table(frame, **{"kinds": "ordinal", "missing": "impute", **options})
+    return [str(warning.message) for warning in caught if issubclass(warning.category, MeaningWarning)]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_an_ordinary_battery_is_not_suspected(seed):
+    frame = battery(seed=seed)
+    counts = frame.apply(lambda column: column.value_counts().min())
+    assert said(frame.loc[:, counts >= 5]) == []
+
+
+@pytest.mark.parametrize(
+    ("values", "sure", "doubtful"),
+    [
+        (range(1, 6), (), ()),
+        ([*range(1, 6), 99], (99,), ()),
+        ([-9, *range(5)], (-9,), ()),
+        ([-99, -9, *range(5)], (-99, -9), ()),
+        ([1, 2, 9], (9,), ()),
+        ([0, 1, -1], (), ()),  # may be a scale
+        ([-1, 1, 2, 3], (-1,), ()),
+        ([*range(1, 6), 7, 8, 9], (), (7, 8, 9)),
+        (range(1, 10), (), ()),
+        (range(-3, 4), (), ()),
+        ([18, 30, 45, 67, 80, 99], (), ()),  # ages
+        ([18, 30, 45, 67, 80, 999], (999,), ()),
+        ([0.5, 1, 99], (), ()),
+        (["a", "b"], (), ()),
+        ([0, 1, float("inf")], (), ()),
+    ],
+)
+def test_numbers_that_stand_apart(values, sure, doubtful):
+    assert missing_codes(values) == (sure, doubtful)
+
+
+def test_words_for_no_answer():
+    words = ["Refused", "don’t know", "Weiß nicht", "keine  Angabe", "K.A.", "N/A", "agree", "no", "often", 9]
+    assert no_answers(words) == tuple(words[:6])
+
+
+@pytest.mark.parametrize("code", [99, -9])
+def test_a_missing_code_is_named_with_its_remedy(code, tmp_path):
+    frame = battery()
+    frame.iloc[::10, [1, 3]] = code
+    (text,) = said(frame)
+    assert (
+        f"2 columns ('i1', 'i3') with {code} beside 1, 2, 3, 4, 5. If this is no answer, pass na_values=[{code}]"
+        in text
+    )
+    path = tmp_path / "t.csv"
+    frame.to_csv(path, index=False)
+    with pytest.warns(MeaningWarning, match="no answer"):
+        read_table(path, kinds="ordinal")
+    table = read_table(path, kinds="ordinal", na_values=[code], missing="impute")  # the advice, and no warning
+    assert table.n_missing == 40
+
+
+def test_codes_of_one_digit_count_where_most_columns_have_them():
+    frame = battery()
+    frame.iloc[::12, :5] = 7
+    frame.iloc[1::12, :5] = 8
+    (text,) = said(frame)
+    assert "5 columns ('i0', 'i1', 'i2', 'i3' and 1 more) with 7, 8 beside" in text
+    once = battery()
+    once.iloc[::12, 0] = 7  # an answer that was rarely given, perhaps
+    assert said(once) == []
+    once.iloc[::12, 0] = 9
+    assert "column 'i0' with 9" in said(once)[0].lower()
+
+
+def test_words_in_categories():
+    frame = pd.DataFrame({"a": np.resize(["red", "blue", "green", "keine Angabe"], N), "b": np.resize([0, 1, 1], N)})
+    (text,) = said(frame, kinds={"a": "nominal"})
+    assert "Column 'a' with 'keine Angabe' beside 'blue', 'green', 'red'" in text
+
+
+def test_columns_of_two_values_get_the_advice_too(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n" + "0,1\n1,0\n1,99\n" * 10)
+    for encode in ("--encode=auto", "-q"):
+        assert "If 99 stands for a missing answer, pass --na 99" in error_line(run("info", path, encode, code=3))
+    run("info", path, "--na", "99")
+    with pytest.raises(DataError, match=r"If 99 stands for a missing answer, pass na_values=\[99\] to read_table"):
+        read_table(path)
+
+
+def test_strict_makes_warnings_errors(tmp_path):
+    frame = battery()
+    frame.iloc[::10] = 99
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    args = ("fit", tmp_path / "t.csv", "--ordinal", "*", "--alpha", "0.1")
+    assert "pass --na 99" in run(*args).stderr
+    assert "pass --na 99" in error_line(run(*args, "--strict", code=3))
+    run(*args, "--strict", "--na", "99", "--missing", "drop")
+
+
+@pytest.mark.parametrize("turned", [["i2"], ["i0", "i4"]])
+def test_reversed_items(turned, tmp_path):
+    frame = battery(seed=3, n_items=7)
+    plain = as_table(frame, kinds="ordinal")
+    frame[turned] = 6 - frame[turned]
+    (text,) = said(frame)
+    assert re.search(r"against the direction of the others.*turn (it|them) with reverse=", text)
+    path = tmp_path / "t.csv"
+    frame.to_csv(path, index=False)
+    table = read_table(path, kinds="ordinal", reverse=turned)  # no warning any more
+    np.testing.assert_array_equal(table.codes, plain.codes)
+    assert table.variables.categories[int(turned[0][1])] == (5, 4, 3, 2, 1)
+    again = read_table(path, encode=table.coding)
+    np.testing.assert_array_equal(again.codes, table.codes)
+
+
+def test_only_columns_with_an_order_can_be_turned(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n" + "0,x\n1,y\n1,z\n" * 10)
+    for column in "ab":
+        with pytest.raises(DataError, match=f"reverse must name columns with an order; got column '{column}'"):
+            read_table(path, kinds={"b": "nominal"}, reverse=[column])
+
+
+def test_unrelated_items_are_not_reversed():
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(rng.integers(1, 6, size=(N, 8)), columns=list("abcdefgh"))
+    assert said(frame) == []
+
+
+def test_numbers_dates_and_rare_categories():
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame(
+        {"age": rng.integers(20, 40, N), "day": np.resize(["2020-01-02", "2020-02-03", "2021-01-01"], N)}
+    )
+    frame["mood"] = np.resize([1, 2, 3], N)
+    frame.loc[:2, "mood"] = 4
+    texts = " | ".join(said(frame, kinds={"age": "ordinal", "day": "nominal", "mood": "ordinal"}))
+    assert "Column 'age' with more than 12 ordered levels" in texts
+    assert "Column 'day' of dates: leave them out (drop=['day'])" in texts
+    assert "'mood': 4 (3)" in texts
+
+
+def test_info_shows_what_was_detected_and_what_is_doubtful(tmp_path):
+    frame = battery()
+    frame.iloc[::10, 2] = 99
+    frame.insert(0, "who", [f"p{k}" for k in range(N)])
+    frame.to_csv(tmp_path / "t.csv", sep=";", index=False)
+    shown = run("info", tmp_path / "t.csv", "--ordinal", "i*")
+    assert "File        fields separated by 'semicolon', rows named by 'who'" in shown.stdout
+    assert "Warning: Column 'i2' with 99 beside 1, 2, 3, 4, 5. If this is no answer, pass --na 99." in shown.stderr
