@@ -28,7 +28,7 @@ from isinglass import (
     simulate,
 )
 from isinglass.arguments import spawn_seeds
-from isinglass.errors import ConstantColumnWarning, DataError
+from isinglass.errors import ConstantColumnWarning, DataError, DataWarning, suppress_warnings
 from isinglass.select import ImputationSettings
 
 ISING_FIT = Method("nodewise", PerNode(), penalty_weights="standardized")
@@ -321,6 +321,44 @@ def test_holes_are_imputed_once_and_copies_stay_with_their_row(holed):
     drawn = [structure(np.split(default_rng(s).permutation(kept), [299])) for s in spawn_seeds(4, 20)]
     np.testing.assert_allclose(found.null_structure, drawn, atol=1e-5)
     assert found.p_structure == pytest.approx(1 / 21)
+
+
+@pytest.mark.parametrize("paired", [False, True])
+def test_groups_that_lose_different_shares_of_cells_are_made_to_lose_them_alike(two, paired):
+    X, groups = two
+    gone = default_rng(3).random(X.shape) < np.where(groups == "a", 0.0, 0.4)[:, None]
+    gone[:, 0] = False  # every row has an answer
+    subject = np.tile(np.arange(300), 2) if paired else None
+    masks = []
+
+    class Watching(ImputationSettings):
+        def complete(self, table, **options):
+            masks.append(table.holes)
+            return super().complete(table, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("isinglass.select.permutation.ImputationSettings", Watching)
+        with pytest.warns(DataWarning, match=r"\(0\.0% in 'a', 3\d\.\d% in 'b'\).*, 3\d\.\d% in all"):
+            compare_groups(make_table(X, holes=gone), groups, ALPHA, paired=subject, n_permutations=2, random_state=0)
+    first, second = masks[0][:300], masks[0][300:]
+    np.testing.assert_array_equal(second, gone[300:])
+    if paired:
+        np.testing.assert_array_equal(first, second)
+    else:
+        assert {mask.tobytes() for mask in first} <= {mask.tobytes() for mask in second}  # whole patterns
+
+
+def test_the_test_of_strength_keeps_its_level_where_one_group_has_lost_half_of_its_cells():
+    rejected = 0
+    for seed in range(40):
+        X = simulate.exact_sample(
+            simulate.chain_network(5, strength=1.0, fields="balanced"), 120, random_state=1000 + seed
+        )
+        groups, rng = np.repeat(["a", "b"], 60), default_rng([seed, 1])
+        table = make_table(X, holes=rng.random(X.shape) < np.where(groups == "a", 0.0, 0.5)[:, None])
+        with suppress_warnings(DataWarning):
+            rejected += compare_groups(table, groups, ALPHA, n_permutations=19, random_state=seed).p_strength <= 0.05
+    assert rejected <= 6  # of 40 at the level 0.05; more than 10 if rows change places as they are
 
 
 def test_holes_do_not_depend_on_jobs(holed):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
 
@@ -20,6 +20,7 @@ from isinglass.errors import (
     ConstantColumnWarning,
     ConvergenceWarning,
     DataError,
+    DataWarning,
     suppress_warnings,
     warn,
 )
@@ -34,6 +35,8 @@ from isinglass.select.tasks import kernel_threads, run_tasks
 
 LARGEST_BLOCK, CELLS_PER_BLOCK = 25, 500_000
 """Permutations in one task where the penalty is kept, and cells of the table times permutations."""
+UNEQUAL = 0.05
+"""Difference in the share of missing cells up to which groups are compared as they are."""
 COPIES = 5
 """Completed copies of every row with missing cells."""
 _SHOWN = 5  # columns, rows or subjects named in a message
@@ -92,9 +95,11 @@ def compare_groups(
     penalty has to exceed falls with the square root of their number. A penalty given as a number is used as it is.
 
     Missing cells are imputed before labels are looked at. If the groups have the same network and lose cells in the
-    same way, rows with their holes can change places, and the test is exact. Cells drawn from the network of all rows
-    are alike in all groups: differences become smaller, and some power is lost. ``impute_by_group=True`` is exact as
-    well, and many times slower. Rows without any answer are left out, but for paired ones, which keep their place.
+    same way, rows with their holes can change places, and the test is exact. Where the shares of missing cells differ
+    by more than 5 %, cells of every group are left out as they are missing in the others, with a warning: without it,
+    tests of strength reject too often. Cells drawn from the network of all rows are alike in all groups: differences
+    become smaller, and some power is lost. ``impute_by_group=True`` is exact as well, and many times slower. Rows
+    without any answer are left out, but for paired ones, which keep their place.
 
     Examples
     --------
@@ -108,7 +113,9 @@ def compare_groups(
     """
     count = check_count("n_permutations", n_permutations, most=MOST_TASKS)
     wanted = as_method(method)
+    seeds = spawn_seeds(random_state, count + LARGEST_BLOCK)
     data, plan = _read_groups(X, groups, paired, sample_weight)
+    data = _lose_cells_alike(data, plan, np.random.default_rng(seeds[0].spawn(1)[0]))
     sample = _Sample.of(data, impute_by_group)
     names = data.names
     _name_constant(names, sample, plan)
@@ -119,7 +126,6 @@ def compare_groups(
         solutions = tuple(again.choose(sample.take(rows), run=alone).solution.with_names(names) for rows in plan.rows)
     networks = [solution.network for solution in solutions]
     keys, observed = union_keys(networks), Differing.of(networks)
-    seeds = spawn_seeds(random_state, count + LARGEST_BLOCK)
     size = 1 if reselect else max(1, min(LARGEST_BLOCK, CELLS_PER_BLOCK // math.prod(sample.table.shape)))
     fingerprint = {
         "X": sample.table,
@@ -152,6 +158,33 @@ def _read_groups(X: Any, groups: Any, paired: Any, sample_weight: ArrayLike | No
         data, rows = repeated(data)
         members = members[rows]
     return data, _Plan.of(members, None)
+
+
+def _lose_cells_alike(data: Table, plan: _Plan, rng: Generator) -> Table:
+    """Return the table with cells left out where groups lose very different shares of them.
+
+    Estimates from fewer cells scatter more: shuffled groups, which all lose the same share, would not show what such
+    groups differ by. A row loses what a random row of each other group has lost, a subject's row what its others have.
+    """
+    if data.holes is None:
+        return data
+    before = [float(data.holes[rows].mean()) for rows in plan.rows]
+    if max(before) - min(before) <= UNEQUAL:
+        return data
+    holes = data.holes.copy()
+    for own in plan.rows:
+        for other in plan.rows:
+            if other is not own:
+                holes[own] |= data.holes[other if plan.subject is not None else rng.choice(other, len(own))]
+    shares = ", ".join(f"{share:.1%} in {group!r}" for group, share in zip(plan.groups, before, strict=True))
+    warn(
+        DataWarning(
+            f"groups differ in the share of missing cells ({shares}), and estimates from fewer cells scatter more. "
+            f"Cells of every group were left out as they are missing in the others, {holes.mean():.1%} in all: the "
+            "tests keep their level. Leave out columns that one group has hardly answered."
+        )
+    )
+    return replace(data, holes=holes, n_missing=int(holes.sum()))
 
 
 def _take_column(X: Any, groups: Any, argument: str) -> tuple[Any, Any]:
