@@ -14,7 +14,7 @@ import argparse
 
 import numpy as np
 
-from isinglass import as_table, bootstrap, ising_path, refit, simulate
+from isinglass import Fixed, Method, as_table, bootstrap, ising_path, refit, simulate
 from isinglass.select.task import penalty_on
 
 MODEL = simulate.chain_network(6, strength=1.0, fields="balanced")
@@ -44,12 +44,8 @@ def measure(kind: str, n_tables: int, seed: int = 0, n_boot: int = 0) -> float:
     for number in range(n_tables):
         X, weight = draw(kind, 10_000 * seed + number)
         if n_boot:
-            penalty = penalty_on(MODEL.edge_index, MODEL.n_features, 1.0)
-
-            def fit(X, *, sample_weight=None, penalty=penalty):
-                return ising_path(X, [1e-6], sample_weight=sample_weight, penalty_weights=penalty)[0]
-
-            found = bootstrap(X, fit, n_boot=n_boot, sample_weight=weight, random_state=number)
+            method = Method(selector=Fixed(1e-6), penalty_weights=penalty_on(MODEL.edge_index, MODEL.n_features, 1.0))
+            found = bootstrap(X, method, n_boot=n_boot, sample_weight=weight, random_state=number)
             lower, _, upper = found.edge_quantiles
         else:
             network = ising_path(X, [0.02], sample_weight=weight, penalty_weights=penalty_on(MODEL.edge_index, 6, 1.0))
