@@ -450,7 +450,7 @@ class Categories:
     def gap(self, theta, field):
         """F minus the dual at a point made of the chances at the best fields, by problem."""
         loss, _ = self.misses(self.odds(theta, field))
-        best = self.stationary(theta, field)
+        best = self.settled(theta, field)
         odds = self.odds(theta, best)
         least, miss = self.misses(odds)
         kept = self.balanced(self.flows(miss))  # (p, j, k): the share of what rows of j give to k that is kept
@@ -490,6 +490,25 @@ class Categories:
             if (np.abs(step) <= 4 * EPS * np.maximum(np.abs(field), 1)).all():
                 break
             field = np.where(self.real, field + step, 0)
+        return field
+
+    def settled(self, theta, field):
+        """The best fields, also of groups of categories that hardly mix: what crosses between them drowns above.
+
+        Moving a group by δ multiplies what comes in by exp(δ) and what goes out by exp(−δ), if both are small.
+        """
+        field = self.stationary(theta, field)
+        for _ in range(30):
+            _, miss = self.misses(self.odds(theta, field))
+            moved = False
+            for s, (flow, real) in enumerate(zip(self.flows(miss), self.real, strict=True)):
+                among = np.flatnonzero(real)
+                for _, _, inside, into, out in cuts(flow[np.ix_(among, among)]):
+                    if into > 0 and out > 0 and abs(into - out) > 1e-14 * into:
+                        field[s, among[inside]] += np.log(out / into) / 2
+                        moved = True
+            if not moved:
+                break
         return field
 
     def balanced(self, flow):
@@ -587,12 +606,10 @@ def laplace(shared, push):
     return x
 
 
-def repair(flow):
-    """Factors ≤ 1 that make a flow a circulation, by what is too much across each edge of a spanning tree; or None."""
-    q = len(flow)
-    kept, reached = np.ones((q, q), dtype=LONG), [0]
+def cuts(flow):
+    """(j, k, which categories are behind k, weight in, weight out) of every edge of the strongest spanning tree."""
+    q, reached, tree = len(flow), [0], []
     weak = np.minimum(flow, flow.T)
-    tree = []
     while len(reached) < q:  # Prim: the strongest edge out of what is reached
         rest = [k for k in range(q) if k not in reached]
         j, k = max(((j, k) for j in reached for k in rest), key=lambda pair: weak[pair])
@@ -604,12 +621,18 @@ def repair(flow):
             if a in behind and (a, b) != (j, k):
                 behind.add(b)
         inside = np.array([i in behind for i in range(q)])
-        excess = flow[np.ix_(~inside, inside)].sum() - flow[np.ix_(inside, ~inside)].sum()
-        source = (j, k) if excess > 0 else (k, j)
-        if excess != 0:
-            if abs(excess) > flow[source]:
+        yield j, k, inside, flow[np.ix_(~inside, inside)].sum(), flow[np.ix_(inside, ~inside)].sum()
+
+
+def repair(flow):
+    """Factors ≤ 1 that make a flow a circulation, by what is too much across each edge of the tree; or None."""
+    kept = np.ones_like(flow)
+    for j, k, _, into, out in cuts(flow):
+        source = (j, k) if into > out else (k, j)
+        if into != out:
+            if abs(into - out) > flow[source]:
                 return None
-            kept[source] -= abs(excess) / flow[source]
+            kept[source] -= abs(into - out) / flow[source]
     return kept
 
 
@@ -696,16 +719,18 @@ class Side:
 
         Exact where scores are far from zero: fields then cancel products that are larger by many orders of magnitude.
         """
-        own = [Fraction(float(fields[k])) for k in self.seen]
+        own, mean = [Fraction(float(fields[k])) for k in self.seen], LONG(0)
         for block, other in neighbors:
             if block is None:
                 continue
             rows = np.asarray(block)[self.seen] if self.scores is None else np.asarray(block)
             if other.scores is None:
-                part = [sum(map(Fraction, map(float, row[other.seen]))) / len(other.seen) for row in rows]
-            else:
+                mean = mean + rows[:, other.seen].astype(LONG).mean(axis=1)
+            elif min(other.scores) != 0:
                 part = [Fraction(float(row[0])) * min(other.scores) for row in rows]
-            if any(part):
                 factors = part if self.scores is None else [part[0] * value for value in self.above]
                 own = [a + b for a, b in zip(own, factors, strict=True)]
-        return [to_long(value - own[0]) for value in own]
+        found = np.array([to_long(value - own[0]) for value in own])
+        if self.scores is None:
+            return found + mean
+        return found + mean * np.array([to_long(value) for value in self.above])

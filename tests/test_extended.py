@@ -5,9 +5,12 @@ import itertools
 import extended
 import numpy as np
 import pytest
-from networks import make_table
+from networks import make_table, split_fields
 from oracles import discrete_cases
 from reference_discrete import Discrete, OneNode
+
+from isinglass import ising_path
+from isinglass.errors import ConvergenceWarning, suppress_warnings
 
 KINDS = ("ordinal", "nominal", "binary", "nominal")
 LEVELS = (4, 3, 2, 5)
@@ -214,6 +217,19 @@ def network_probabilities(table, fields, blocks):
         P = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
         found.append(P[np.arange(len(table)), table.codes[:, s]])
     return found
+
+
+def test_groups_of_categories_that_hardly_mix_have_a_bound():
+    """What crosses between the groups, {1} and {5, 6}, is far below the rounding error of what stays inside."""
+    X = np.array([[5, 3], [6, 4], [6, 4], [1, 1], [6, 4], [6, 4]], dtype=np.uint8)
+    scores = [np.array([0.0, 9.0, 12.0, 15.0, 24.0, 26.0, 28.0]), np.array([0.0, 3.0, 8.5, 11.5, 14.0])]
+    with suppress_warnings(ConvergenceWarning):
+        network = ising_path(make_table(X, "ordinal", scores=scores), [0.29])[0].network
+    problem, *point = extended.categories(
+        X, scores, split_fields(network), both({(0, 1): network.blocks[0]}), 0.29, joint=True
+    )
+    assert problem.kkt(*point)[0] < 1e-9
+    assert 0 <= problem.gap(*point)[0] < 1e-9
 
 
 @pytest.mark.parametrize("seed", range(5))

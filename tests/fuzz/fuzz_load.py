@@ -25,6 +25,7 @@ from isinglass import (
     IsingLassoCV,
     IsingLassoEBIC,
     IsingLassoStARS,
+    IsingNetwork,
     Network,
     NodewiseIsing,
     save,
@@ -39,6 +40,8 @@ def model_files() -> list[bytes]:
     """Return a small valid file of every class."""
     a = np.arange(60) % 2
     X = np.column_stack([a, a ^ (np.arange(60) % 7 == 0), np.arange(60) % 3 == 0])
+    three = np.column_stack([(a + np.arange(60) % 5) % 3, np.arange(60) % 4, a])
+    kinds = {"reading": {"kinds": ["nominal", "ordinal", "binary"]}}
     nets: list[Any] = [
         IsingLasso(0.05, reading={"encode": "auto"}).fit(np.where(X, "Yes", "No")),
         IsingLassoStARS([0.3, 0.2, 0.1, 0.0], n_subsamples=3, random_state=0, threshold=0.5).fit(X),
@@ -46,6 +49,9 @@ def model_files() -> list[bytes]:
         IsingLassoCV([0.2, 0.05, 0.0], cv=2, random_state=0).fit(X),
         NodewiseIsing(criterion="ebic").fit(X),
         ExactIsing(0.05).fit(X),
+        IsingLasso(0.01, **kinds).fit(three),
+        IsingNetwork(reading={"kinds": "nominal"}).fit(np.where(three == 2, "often", three.astype(str))),
+        NodewiseIsing(0.01, **kinds).fit(three),
         Network.from_couplings([[0, 1.0], [1.0, 0]], [0.5, -0.5], names=["<a>", "\ud800"]),
     ]
     files = []
@@ -87,8 +93,8 @@ def check(data: bytes) -> None:
             raise AssertionError("an error without a message") from error
         return
     model = found if isinstance(found, Network) else found.network
-    chances = model.conditional_probabilities(np.zeros((1, model.n_features), dtype=np.uint8))
-    if not np.isfinite(chances).all():
+    chances = model.probabilities(np.zeros((1, model.n_features), dtype=np.uint8))
+    if not all(np.isfinite(column).all() for column in chances):
         raise AssertionError(f"{model!r} has probabilities that are not finite")
     if found is not model:
         found.edges()
