@@ -138,6 +138,12 @@ def test_random_tables_have_true_certificates():
     assert certificates.complaints(counts, cases) == []
 
 
+def test_random_tables_with_categories_have_true_certificates():
+    counts, cases = categories.run(120.0, 2024, most=40)
+    assert sum(count for (_, _, word), count in counts.items() if word == "tables") > 5
+    assert categories.complaints(counts, cases) == []
+
+
 def test_the_fuzz_notices_a_false_certificate():
     rng = np.random.default_rng(3)
     case = certificates.draw_sane(rng)
