@@ -121,27 +121,23 @@ def test_the_optimum_of_two_equal_nominal_columns(q, alpha):
 
 
 @pytest.mark.parametrize(("origin", "step"), [(0.0, 1.0), (1e9, 1.0), (-1e9, 1024.0), (2000.0, 2.0**-20)])
-def test_the_origin_of_scores_drops_out(origin, step):
-    """Two equal ordinal columns whose middle category does not occur: α = 1 / (1 + exp(θ D² / 2)), D the range.
-
-    A table measures scores from the lowest one, and so do the fields of its networks.
-    """
-    scores = [origin + step * np.arange(3)] * 2
-    table = make_table(np.array([[0, 0], [2, 2]], dtype=np.uint8), "ordinal", scores=scores)
+def test_scores_far_from_zero_are_taken_as_they_are(origin, step):
+    """Two equal ordinal columns whose middle category does not occur: α = 1 / (1 + exp(θ D² / 2)), D the range."""
+    codes = np.array([[0, 0], [2, 2]], dtype=np.uint8)
     theta = 0.5 / step**2  # times D² = 4 step² it is 2
-    field = -2 * step * theta * step
     alpha = 4 * step**2 / (1 + np.exp(np.longdouble(1)))
-    fields = [np.array([0.0, 0.0, field])] * 2
-    problem, *point = extended.categories(
-        table.codes, table.variables.scores, fields, both({(0, 1): np.array([[theta]])}), alpha, joint=True
-    )
-    assert problem.kkt(*point)[0] < 1e-18
-    assert 0 <= problem.gap(*point)[0] < 1e-18
-    moved = [np.array([0.0, 0.0, field + 1e-3])] * 2
-    problem, *point = extended.categories(
-        table.codes, table.variables.scores, moved, both({(0, 1): np.array([[theta]])}), alpha, joint=True
-    )
-    assert 1e-5 < problem.kkt(*point)[0] < 1e-3
+    blocks = both({(0, 1): np.array([[theta]])})
+    for lowest in (origin, 0.0):  # a table measures scores from the lowest one, and so do the fields of its networks
+        scores = [lowest + step * np.arange(3)] * 2
+        field = -2 * step * theta * (lowest + step)
+        assert field * step == -(lowest + step)  # nothing was rounded
+        for off in (0.0, 1e-3):
+            fields = [np.array([0.0, 0.0, field + off])] * 2
+            problem, *point = extended.categories(codes, scores, fields, blocks, alpha, joint=True)
+            assert 1e-2 * off <= problem.kkt(*point)[0] < max(off, 1e-18)
+            assert 1e-2 * off**2 <= problem.gap(*point)[0] < max(off, 1e-18)
+    table = make_table(codes, "ordinal", scores=[origin + step * np.arange(3)] * 2)
+    assert table.variables.scores == ((0.0, step, 2 * step),) * 2
 
 
 def test_numbering_and_repetition_change_nothing():
@@ -163,7 +159,7 @@ def test_numbering_and_repetition_change_nothing():
         for (s, t), block in blocks.items()
     }
     fields[1] = fields[1][order]
-    again, *there = extended.categories(other.codes, other.scores, fields, both(renumbered), 0.02, joint=True)
+    again, *there = extended.categories(other.codes, other.variables.scores, fields, both(renumbered), 0.02, joint=True)
     for what in ("value", "kkt", "gap"):
         expected = float(getattr(problem, what)(*point)[0])
         assert float(getattr(again, what)(*there)[0]) == pytest.approx(expected, rel=1e-15)
@@ -185,7 +181,7 @@ def test_categories_that_do_not_occur_and_constant_columns_are_left_out():
     }
     wider = {(s, t): np.insert(block, 0, 0.0, axis=1)[:, slice(t != 1, None)] for (s, t), block in wider.items()}
     every = [fields[0], np.zeros(LEVELS[1] + 1), *fields[2:], np.zeros(3)]
-    again, *there = extended.categories(other.codes, other.scores, every, wider, 0.02, joint=True)
+    again, *there = extended.categories(other.codes, other.variables.scores, every, wider, 0.02, joint=True)
     for what in ("value", "kkt", "gap"):
         expected = float(getattr(problem, what)(*point)[0])
         assert float(getattr(again, what)(*there)[0]) == pytest.approx(expected, rel=1e-15)

@@ -314,7 +314,7 @@ def node_claims(table, path, weight, omega, top=math.inf):
             for s, t, block in zip(nodes, fits.columns.tolist(), fits.blocks, strict=True)
         }
         flat = np.zeros(len(fits.variables.column))
-        flat[fits.variables.is_later] = fits.category_fields[0]
+        flat[fits.variables.is_later] = fits.fields[0]
         fields = fits.variables.split(flat)
         problem, *point = extended.categories(
             *(table.codes, table.variables.scores, fields, blocks, solution.alpha),
