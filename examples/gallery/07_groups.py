@@ -29,7 +29,7 @@ found
 plot.group_networks(found, legend=False)
 
 # %%
-# Women minus men: the edges that differ at a family-wise level of 5 %. The page of ``report.write_comparison`` also
+# Men minus women: the edges that differ at a family-wise level of 5 %. The page of ``report.write_comparison`` also
 # draws the distribution over permutations.
 
 plot.group_difference(found, level=0.05)
