@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 from unicodedata import category
 
 import numpy as np
@@ -77,8 +77,22 @@ def _make_room(ax: Axes, height: float) -> None:
         ax.yaxis.label.set_fontsize(SMALL + 1.0)
 
 
-def listed_axes(axes: Sequence[Axes] | Axes, count: int, what: str) -> NDArray[Any]:
-    """Return the given axes as an array, after checking their number."""
+def panels(
+    axes: Sequence[Axes] | Axes | None,
+    count: int,
+    what: str,
+    size: tuple[float, float],
+    columns: int,
+    layout: Literal["constrained", "none"] = "constrained",
+) -> NDArray[Any]:
+    """Return the given axes, of which there must be ``count``, or those of a new figure with this many columns."""
+    if axes is None:
+        from matplotlib import pyplot
+
+        made = np.ravel(pyplot.figure(figsize=size, layout=layout).subplots(-(-count // columns), columns))
+        for unused in made[count:]:
+            unused.remove()
+        return made[:count]
     listed = np.atleast_1d(np.asarray(axes, dtype=object)).ravel()
     if len(listed) != count:
         raise ArgumentError("axes", f"must be one for each of {count} {what}", len(listed))

@@ -1,18 +1,17 @@
-"""Figures of a comparison of groups: networks, their difference, and the permutation distribution."""
+"""Figures of a comparison of groups: their networks, and the difference of two."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from isinglass.network import Network
 from isinglass.select.comparison import GroupComparison
 from isinglass.show.layout import shared_layout
-from isinglass.show.plot.canvas import MILLIMETERS, NARROW, PLAIN, expect, listed_axes, readable
+from isinglass.show.plot.canvas import MILLIMETERS, NARROW, PLAIN, expect, panels, readable
 from isinglass.show.plot.drawing import network
 
 
@@ -33,15 +32,21 @@ def group_networks(
         As for `network`: positions, groups (of nodes), sizes, inside, and so on.
     """
     expect(result, GroupComparison, "compare_groups")
-    places = _axes(axes, len(result.groups), width)
+    n_groups, wide = len(result.groups), width / MILLIMETERS
+    n_rows = -(-n_groups // (1 if wide < NARROW else 3))
+    columns = -(-n_groups // n_rows)
+    tall = n_rows * (wide / columns + 0.25)
+    places = panels(axes, n_groups, "groups", (wide, tall), columns, layout="none")
+    if axes is None:
+        places[0].figure.subplots_adjust(0.01, 0.01, 0.99, 1 - 0.3 / tall, 0.04, 0.12)
     shared = {
         "positions": shared_layout(result.networks),
         "max_weight": max((float(one.weights.max(initial=0.0)) for one in result.networks), default=0.0) or None,
         "legend": False,
     }
-    for ax, one, group, n_rows in zip(places, result.networks, result.groups, result.n_rows, strict=True):
+    for ax, one, group, count in zip(places, result.networks, result.groups, result.n_rows, strict=True):
         network(one, ax, **{**shared, **options})
-        ax.set_title(f"{readable(group)} ({n_rows} rows)", fontsize=9, **PLAIN)
+        ax.set_title(f"{readable(group)} ({count} rows)", fontsize=9, **PLAIN)
     return places
 
 
@@ -83,19 +88,3 @@ def group_difference(
     ax.set_ylim(low, high + 0.06 * (high - low))  # room for the title above the highest label
     ax.set_title(f"{readable(one)} minus {readable(two)}{found}", fontsize=8, y=0.96, pad=0, **PLAIN)
     return ax
-
-
-def _axes(axes: Sequence[Axes] | None, n_groups: int, width: float) -> NDArray[Any]:
-    if axes is not None:
-        return listed_axes(axes, n_groups, "groups")
-    from matplotlib import pyplot
-
-    wide = width / MILLIMETERS
-    rows = -(-n_groups // (1 if wide < NARROW else 3))
-    columns = -(-n_groups // rows)
-    tall = rows * (wide / columns + 0.25)
-    figure, made = pyplot.subplots(rows, columns, figsize=(wide, tall), squeeze=False, layout="none")
-    figure.subplots_adjust(0.01, 0.01, 0.99, 1 - 0.3 / tall, 0.04, 0.12)
-    for ax in made.ravel()[n_groups:]:
-        ax.set_axis_off()
-    return np.asarray(made.ravel()[:n_groups])

@@ -167,8 +167,10 @@ def centrality(
     values = {name: node_measure(network, name, communities) for name in dict.fromkeys([*measures, by])}
     sorted_nodes = np.argsort(values[by], kind="stable")
     columns = min(len(measures), 2) if axes is None and width < canvas.MILLIMETERS * canvas.NARROW else len(measures)
-    places = _panels(axes, len(measures), len(sorted_nodes), width, columns)
     y = np.arange(len(sorted_nodes))
+    height = 0.7 + min(0.15 * max(len(y), 6), 0.15 * CLOSE + 0.075 * max(len(y) - CLOSE, 0))
+    size = width / canvas.MILLIMETERS, -(-len(measures) // columns) * height
+    places = canvas.panels(axes, len(measures), "measures", size, columns)
     for ax, name in zip(places, measures, strict=True):
         if resampled is not None:
             low, high = np.quantile(resampled.node_draws(name, communities), (0.025, 0.975), axis=0)[:, sorted_nodes]
@@ -180,27 +182,10 @@ def centrality(
         ax.set_ylim(-0.7, len(y) - 0.3)
         ax.spines[["top", "right"]].set_visible(False)
         ax.set_yticks(y, [""] * len(y))
-    size = float(np.clip(300.0 / max(len(y), 1), 5.0, 8.0))
+    font = float(np.clip(300.0 / max(len(y), 1), 5.0, 8.0))
     for ax in places[::columns]:
-        ax.set_yticks(y, [readable(network.names[k], 24) for k in sorted_nodes], fontsize=size, **PLAIN)
+        ax.set_yticks(y, [readable(network.names[k], 24) for k in sorted_nodes], fontsize=font, **PLAIN)
     return places
-
-
-def _panels(
-    axes: Sequence[Axes] | Axes | None, n_measures: int, n_nodes: int, width: float, columns: int
-) -> NDArray[Any]:
-    """Return the given axes, or those of a new figure with one panel per measure."""
-    if axes is not None:
-        return canvas.listed_axes(axes, n_measures, "measures")
-    from matplotlib import pyplot
-
-    height = 0.7 + min(0.15 * max(n_nodes, 6), 0.15 * CLOSE + 0.075 * max(n_nodes - CLOSE, 0))
-    n_rows = -(-n_measures // columns)
-    figure = pyplot.figure(figsize=(width / canvas.MILLIMETERS, n_rows * height), layout="constrained")
-    panels = np.ravel(figure.subplots(n_rows, columns))
-    for unused in panels[n_measures:]:
-        unused.remove()
-    return panels[:n_measures]
 
 
 def edge_block(result: NetworkLike, ax: Axes | None = None, *, source: str | int, target: str | int) -> Axes:

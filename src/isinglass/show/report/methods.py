@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from isinglass.fit import Fit
 from isinglass.network import Network
 from isinglass.select.comparison import GroupComparison
@@ -82,17 +84,12 @@ def _describe_estimate(fit: Fit) -> str:
 
 def _describe_columns(network: Network) -> str:
     """Say how many variables of which kind the network has."""
-    if network.variables.is_binary:
-        return f"{network.n_features} binary variables"
-    parts = []
+    parts, kinds = [], np.array(network.kinds)
     for kind in KINDS:
-        sizes = sorted(
-            {int(q) for q, other in zip(network.variables.sizes, network.kinds, strict=True) if other == kind}
-        )
-        if sizes:
-            several = f"{sizes[0]} to {sizes[-1]}" if len(sizes) > 1 else f"{sizes[0]}"
-            levels = "" if kind == "binary" else f" ({several} categories)"
-            parts.append(f"{network.kinds.count(kind)} {kind}{levels}")
+        sizes = network.variables.sizes[kinds == kind]
+        if len(sizes):
+            several = f"{sizes.min()} to {sizes.max()}" if np.ptp(sizes) else f"{sizes[0]}"
+            parts.append(f"{len(sizes)} {kind}" + ("" if kind == "binary" else f" ({several} categories)"))
     return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts) + " variables"
 
 
