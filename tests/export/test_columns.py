@@ -63,7 +63,7 @@ def test_names_that_become_equal_are_refused():
     taken = check_name("a\ud800", "node", [])
     with pytest.raises(DataError, match="used twice"):
         check_name("a\ud801", "node", [taken])
-    with pytest.raises(DataError, match="used twice, whatever the case"):
+    with pytest.raises(DataError, match="used twice, in upper or lower case"):
         check_name("PARTY", "edge", [check_name("Party", "edge", [])])
 
 

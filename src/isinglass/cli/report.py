@@ -18,7 +18,7 @@ from isinglass.cli.values import ALPHAS, IN_FILE, OUT_FILE
 from isinglass.errors import DataError
 
 SAME_COUPLING = 1e-3
-"""Difference up to which two fits of one table count as one: beyond their tolerance, below what anybody reads."""
+"""Difference of couplings up to which two fits of one table are the same."""
 COUPLINGS = ("source", "target", "coupling")
 
 
@@ -142,7 +142,7 @@ def _columns(file: Path) -> dict[str, list[Any]]:
 def _recipe(model: Path) -> tuple[str, dict[str, str]]:
     """Return the commands that make this page, and the summary of the fit, if its folder tells.
 
-    The page itself puts its name in the place of {page}: equal pages are equal files, whatever their name.
+    The page replaces {page} by its own name: equal pages are equal files under any name.
     """
     record = read_record(model.parent)
     here = f"{shlex.join(command_line())} -o {{page}}"

@@ -181,7 +181,7 @@ def check_name(name: object, of: Literal["node", "edge"], taken: Sequence[str]) 
     if name.casefold() in RESERVED[of] or storable(name).casefold() in {other.casefold() for other in taken}:
         raise DataError(
             f"the name of an attribute of {of}s must not be one of {', '.join(sorted(RESERVED[of]))}, nor used twice, "
-            f"whatever the case of its letters; got {name!r}. Rename that column."
+            f"in upper or lower case; got {name!r}. Rename that column."
         )
     return storable(name)
 
