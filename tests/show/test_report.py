@@ -35,7 +35,7 @@ from isinglass.datasets import load_senate109
 from isinglass.errors import DataError
 from isinglass.estimators import IsingLasso, IsingLassoCV, IsingLassoEBIC, IsingLassoStARS
 from isinglass.evaluate import metrics
-from isinglass.show.report import build_report, page, payload, write_report
+from isinglass.show.report import build_report, contents, page, write_report
 
 ROOT = FilePath(__file__).resolve().parents[2]
 HOSTILE = [
@@ -521,7 +521,7 @@ def test_a_missing_folder_is_refused(tmp_path, path):
 
 def test_rounding_never_makes_zero():
     values = np.array([1e-300, -5e-324, 123456789.0, 0.1234567])
-    assert payload._round(values) == [1e-300, -5e-324, 123457000.0, 0.123457]
+    assert contents._round(values) == [1e-300, -5e-324, 123457000.0, 0.123457]
 
 
 def test_versions_are_on_the_page(path):
@@ -533,7 +533,7 @@ def test_tables_of_edges_stop_where_the_page_would_grow_too_large(monkeypatch):
     blocks = [b - b.mean(0) - b.mean(1)[:, None] + b.mean() for b in rng.normal(size=(3, 4, 4))]
     network = make_network([[0.0] * 4] * 3, [None] * 3, [[0, 1], [0, 2], [1, 2]], blocks=blocks)
     every = data_of(build_report(network))
-    monkeypatch.setattr(payload, "MOST_CELLS", 40)
+    monkeypatch.setattr(contents, "MOST_CELLS", 40)
     some = data_of(build_report(network))
     assert [table is None for table in every["edge_tables"]] == [False] * 3
     weakest = int(network.by_strength[-1])

@@ -1,4 +1,4 @@
-"""The arguments of a report, checked and read."""
+"""What a report shows: its arguments, checked, as plain data."""
 
 from __future__ import annotations
 
@@ -9,17 +9,23 @@ import numpy as np
 import scipy  # its parts are loaded when they are needed
 from numpy.typing import NDArray
 
+from isinglass.arguments import RandomSource
 from isinglass.arrays import FloatArray
 from isinglass.data import Table
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.export.attributes import list_columns, plain_value
 from isinglass.fit import Fit, summarize
 from isinglass.names import NodeValues, by_node
-from isinglass.network import Network
+from isinglass.network import Network, pair_keys, pairs_of, spread, union_keys
 from isinglass.results import Evidence, Missing, Path, Solution, Stability
+from isinglass.show.layout import force_layout
 from isinglass.show.palette import GroupColors, color_groups
 
 SAME_ALPHA = 1e-9  # relative difference up to which two alphas are the same
+DIGITS = 6  # significant digits of couplings off the selected network, whose own are exact, and of tables of categories
+NEGATIVE_PULL = 0.1
+"""Share of their strength with which negative edges attract in the drawing: enough to keep their nodes in sight."""
+MOST_CELLS = 200_000  # largest number of cells of the tables of edges
 COUNTED = {"degree", "strength", "expected_influence"}
 """Measures of nodes that the page computes itself, for every point of the path."""
 
@@ -63,23 +69,6 @@ def read_curve(stability: Stability | None, evidence: Evidence | None) -> dict[s
         return None
     line = {name: getattr(evidence, name) for name in ("kind", "alphas", "values", "choice")}
     return {**line, **evidence.settings, **({} if evidence.errors is None else {"errors": evidence.errors})}
-
-
-def find_proof(result: object, fit: Fit | None) -> dict[str, str | None]:
-    """Return the kind of certificate, and the rule that combined two regressions into one coupling."""
-    if fit is not None:
-        rule = fit.method.rule if fit.method.estimator == "nodewise" else None
-        return {"kind": fit.method.estimator if fit.proves else "published", "rule": rule}
-    nodewise = isinstance(result, Solution) and result.alphas_per_node is not None
-    return {"kind": "nodewise" if nodewise else "joint", "rule": None}
-
-
-def null_objective(solutions: tuple[Solution, ...], shares: tuple[FloatArray, ...] | None) -> float:
-    """Return the objective without edges: that of an empty network, or the sum of the columns' entropies."""
-    empty = [each.objective for each in solutions if each.n_edges == 0 and np.isfinite(each.objective)]
-    if empty:
-        return float(empty[0])
-    return float("nan") if shares is None else float(sum(scipy.special.entr(share).sum() for share in shares))
 
 
 def read_settings(given: Mapping[str, object] | None, result: object, fit: Fit | None) -> dict[str, str]:
@@ -173,8 +162,163 @@ def _columns(table: Any, name: str) -> dict[str, list[Any]]:
 def read_groups(
     groups: NodeValues | None, chosen: GroupColors | None, names: Sequence[str]
 ) -> tuple[list[str | None], dict[str, str]]:
-    """Return the group of every node, none if nobody said, and the color of every group, in the order of the legend."""
+    """Return the group of every node, and the color of every group in the order of the legend."""
     listed = [] if groups is None else [plain_value(member) for member in by_node(groups, names, "groups")]
     members = [None if member is None else str(member) for member in listed]
     colors = color_groups(members, {str(group): color for group, color in (chosen or {}).items()})
     return members, {str(group): color for group, color in colors.items() if group is not None}
+
+
+def _round(values: FloatArray) -> list[float]:
+    """Return the values with a few significant digits."""
+    return [float(f"{value:.{DIGITS}g}") for value in values.tolist()]
+
+
+def place_nodes(solutions: Sequence[Solution], selected: int, random_state: RandomSource) -> dict[str, object]:
+    """Return the layout of the selected network, or of the densest if it is empty, and its fields for two values."""
+    drawn = network = solutions[selected]
+    if drawn.n_edges == 0:
+        drawn = max(solutions, key=lambda solution: solution.n_edges)
+    pull = np.where(drawn.edge_values > 0, drawn.edge_values, -NEGATIVE_PULL * drawn.edge_values)
+    xy = force_layout(drawn.n_features, drawn.edge_index, pull, random_state=random_state).round(4)
+    two_values = network.network.variables.is_binary
+    return {"x": xy[:, 0], "y": xy[:, 1], "fields": network.fields if two_values else None}
+
+
+def stored_pairs(solutions: Sequence[Solution], selected: int, max_edges: int) -> NDArray[np.int64]:
+    """Return the keys of the pairs on the page.
+
+    If there are too many: first the edges of the selected network, strong before weak, then those that enter the path
+    early.
+    """
+    keys = [_keys(solution) for solution in solutions]
+    every, place = np.unique(np.concatenate(keys), return_inverse=True)
+    if len(every) <= max_edges:
+        return every
+    entered = np.full(len(every), len(solutions))
+    np.minimum.at(entered, place, np.repeat(np.arange(len(solutions)), [len(each) for each in keys]))
+    strength = np.zeros(len(every))
+    strength[np.searchsorted(every, keys[selected])] = np.abs(solutions[selected].edge_values)
+    return np.sort(every[np.lexsort((every, entered, -strength))[:max_edges]])
+
+
+def _keys(solution: Solution) -> NDArray[np.int64]:
+    return pair_keys(solution.edge_index, solution.n_features)
+
+
+def describe_path(solutions: Sequence[Solution], selected: int, stored: NDArray[np.int64]) -> dict[str, object]:
+    """Return the couplings of every stored pair, from the alpha at which it enters to its last one."""
+    shown = solutions[selected]
+    pairs = pairs_of(stored, shown.n_features)
+    table = np.array([spread(each.edge_values, _keys(each), stored) for each in solutions]).T  # pairs × alphas
+    present = table != 0.0
+    first = present.argmax(axis=1)
+    end = len(solutions) - present[:, ::-1].argmax(axis=1)
+    return {
+        "alphas": [solution.alpha for solution in solutions],
+        "per_node": shown.alphas_per_node is not None,
+        "selected": selected,
+        "n_edges": [solution.n_edges for solution in solutions],
+        "n_pairs": len(union_keys(solutions)),
+        "s": pairs[:, 0],
+        "t": pairs[:, 1],
+        "first": first,
+        "values": [_round(row[a:b]) for row, a, b in zip(table, first, end, strict=True)],
+        "exact": table[:, selected],
+        "signed": shown.network.has_sign(pairs),
+    }
+
+
+def list_edge_columns(
+    shown: Solution,
+    stability: Stability | None,
+    further: Mapping[str, Mapping[tuple[int, int], Any]],
+    stored: NDArray[np.int64],
+) -> list[dict[str, object]]:
+    """Return further columns of the edge table, in the order of the stored pairs."""
+    if not len(stored):
+        return []
+    s, t = pairs_of(stored, shown.n_features).T
+    pairs = list(zip(s.tolist(), t.tolist(), strict=True))
+    columns: list[tuple[Any, ...]] = []
+    if stability is not None:
+        # At the nearest alpha of the subsamples.
+        known = stability.alphas[: len(stability.edge_frequencies)]
+        nearest = int(np.abs(known - (shown.alpha if np.isfinite(shown.alpha) else stability.alpha)).argmin())
+        at = f"{known[nearest]:.4g}"
+        same = np.isclose(known[nearest], shown.alpha, rtol=SAME_ALPHA, atol=0.0)
+        words = ("in subsamples", "stability") if same else (f"in subsamples at α = {at}", f"stability_at_alpha_{at}")
+        columns.append((*words, np.asarray(stability.edge_frequencies[nearest][s, t]).ravel()))
+    network = shown.network
+    if not network.variables.is_binary:
+        columns.append(("kinds", "kinds", [f"{network.kinds[a]} – {network.kinds[b]}" for a, b in pairs]))
+    columns += [(label, label, [by_pair.get(pair) for pair in pairs]) for label, by_pair in further.items()]
+    return [dict(zip(("label", "field", "values"), column, strict=True)) for column in columns]
+
+
+def describe_categories(network: Network, shares: Sequence[FloatArray] | None) -> dict[str, object] | None:
+    """Return kinds, labels, scores, fields and shares of the categories of every node; None if all are 0 and 1."""
+    variables = network.variables
+    if variables.is_binary:
+        return None
+    return {
+        "kinds": network.kinds,
+        "labels": network.labels,
+        "scores": variables.scores,
+        "fields": [_round(field) for field in variables.split(network.category_fields)],
+        "shares": None if shares is None else [_round(share) for share in shares],
+    }
+
+
+def list_tables(
+    network: Network, counts: Mapping[tuple[int, int], NDArray[Any]], stored: NDArray[np.int64]
+) -> list[dict[str, object] | None]:
+    """Return block and counts of the stored edges of the network, the strongest first up to MOST_CELLS."""
+    found: list[dict[str, object] | None] = [None] * len(stored)
+    if network.variables.is_binary:
+        return found
+    place = {(s, t): k for k, (s, t) in enumerate(pairs_of(stored, network.n_features).tolist())}
+    room, blocks = MOST_CELLS, network.blocks
+    for k in network.by_strength.tolist():
+        s, t = network.edge_index[k].tolist()
+        block, count = blocks[k], counts.get((s, t))
+        room -= block.size + (0 if count is None else count.size)
+        if room < 0:
+            break
+        if (s, t) in place:
+            signed = bool(network.is_signed[k])
+            found[place[s, t]] = {"block": None if signed else [_round(row) for row in block], "counts": count}
+    return found
+
+
+def describe_missing(missing: Missing | None) -> dict[str, object] | None:
+    """Return how many cells are missing and how they were treated."""
+    if missing is None:
+        return None
+    counted = ("treatment", "n_rows", "n_cells", "n_left_out", "n_holed", "n_patterns", "n_imputations", "settled")
+    patterns = [] if missing.patterns is None else [np.flatnonzero(pattern) for pattern in missing.patterns]
+    counts = [] if missing.pattern_counts is None else missing.pattern_counts.tolist()
+    return {
+        **{name: getattr(missing, name) for name in (*counted, "noise")},
+        "n_rounds": 0 if missing.changes is None else len(missing.changes),
+        "edge_information": [] if missing.edge_information is None else missing.edge_information,
+        "patterns": [{"columns": columns, "n_rows": count} for columns, count in zip(patterns, counts, strict=True)],
+    }
+
+
+def describe_certificate(
+    solutions: Sequence[Solution], result: object, fit: Fit | None, tol: float, shares: Sequence[FloatArray] | None
+) -> dict[str, object]:
+    """Return the certificate of every network along the slider; gaps are relative to the objective without edges."""
+    nodewise = isinstance(result, Solution) and result.alphas_per_node is not None
+    kind, rule = "nodewise" if nodewise else "joint", None
+    if fit is not None:
+        kind = fit.method.estimator if fit.proves else "published"
+        rule = fit.method.rule if kind == "nodewise" else None
+    empty = [each.objective for each in solutions if each.n_edges == 0 and np.isfinite(each.objective)]
+    if not empty:
+        empty = [np.nan if shares is None else float(sum(scipy.special.entr(share).sum() for share in shares))]
+    names = ("objective", "kkt_residual", "duality_gap", "certified_zeros", "n_iter", "n_screened", "converged")
+    columns = {name: [getattr(solution, name) for solution in solutions] for name in names}
+    relative = np.array(columns["duality_gap"]) / np.maximum(empty[0], 1e-12)
+    return {"kind": kind, "rule": rule, "tol": tol, "null_objective": empty[0], "relative_gap": relative, **columns}

@@ -23,7 +23,7 @@ from isinglass.names import NodeValues
 from isinglass.network import NetworkLike, as_network
 from isinglass.results import Path, Solution, Stability
 from isinglass.show.palette import GroupColors
-from isinglass.show.report import contents, payload
+from isinglass.show.report import contents
 from isinglass.show.report.methods import citation, describe_fit
 from isinglass.version import __version__
 
@@ -111,13 +111,8 @@ def build_report(
     edges = {} if fit is None else contents.edge_columns(fit.edges(), fit.network.names)
     edges |= contents.edge_columns(edge_table, model.names)
     members, colors = contents.read_groups(groups, group_colors, model.names)
-    drawn, stored = solutions[index], payload.stored_pairs(solutions, index, max_edges)
+    drawn, stored = solutions[index], contents.stored_pairs(solutions, index, max_edges)
     tol = getattr(fit, "tol", np.nan) if path is None else path.tol
-    proof = {
-        **contents.find_proof(result, fit),
-        "tol": tol,
-        "null_objective": contents.null_objective(solutions, shares),
-    }
     data = {
         "format": FORMAT,
         "title": str(title),
@@ -126,17 +121,17 @@ def build_report(
         "nodes": {
             "names": model.names,
             "groups": [-1 if member is None else list(colors).index(member) for member in members],
-            **payload.place_nodes(solutions, index, random_state),
+            **contents.place_nodes(solutions, index, random_state),
             "columns": [{"label": label, "values": values} for label, values in nodes.items()],
         },
-        "categories": payload.describe_categories(drawn.network, shares),
+        "categories": contents.describe_categories(drawn.network, shares),
         "groups": [{"name": name, "color": color} for name, color in colors.items()],
-        "path": payload.describe_path(solutions, index, stored),
-        "edge_columns": payload.edge_columns(drawn, stability, edges, stored),
-        "edge_tables": payload.list_tables(drawn.network, edge_counts, stored),
+        "path": contents.describe_path(solutions, index, stored),
+        "edge_columns": contents.list_edge_columns(drawn, stability, edges, stored),
+        "edge_tables": contents.list_tables(drawn.network, edge_counts, stored),
         "curve": contents.read_curve(stability, getattr(fit, "evidence", None)),
-        "missing": payload.describe_missing(getattr(fit, "missing", None)),
-        "certificate": payload.describe_certificate(solutions, proof),
+        "missing": contents.describe_missing(getattr(fit, "missing", None)),
+        "certificate": contents.describe_certificate(solutions, result, fit, tol, shares),
         "settings": contents.read_settings(settings, result, fit),
         "command": None if command is None else str(command),
         "methods": None if fit is None else describe_fit(fit),
