@@ -85,15 +85,13 @@ def fit(
 
 
 def _describe(found: Fit) -> dict[str, Any]:
-    from isinglass.export import edge_table
-
     network = found.network
     return {
         "tol": found.tol,
         "missing": describe_missing(found.missing, network.names),
         "network": describe_solution(found.solution),
         "nodes": records(_nodes(network)),
-        "edges": records(edge_table(network, edge_attributes=found.edge_attributes)),
+        "edges": records(found.edges()),
     }
 
 

@@ -172,16 +172,9 @@ def centrality(network: NetworkLike, communities: NodeValues | None = None) -> C
     """Return strength, expected influence, closeness and betweenness of every node, and how it bridges communities.
 
     The length of an edge is 1 / |θ_st|. Closeness and betweenness are those of networkx for such lengths: closeness is
-    scaled by the share of nodes within reach, betweenness by the number of pairs of other nodes.
-
-    Parameters
-    ----------
-    network : Network, Solution, fitted estimator or matrix
-        The network.
-    communities : sequence, mapping or pandas Series, optional
-        The community of each node, in order or by name, such as what `communities` found or the scales of a
-        questionnaire. Bridge strength is Σ |θ_st| and bridge expected influence Σ θ_st over the edges to other
-        communities. A node without one is a community of its own.
+    scaled by the share of nodes within reach, betweenness by the number of pairs of other nodes. Given the community of
+    each node, in order or by name, bridge strength is Σ |θ_st| and bridge expected influence Σ θ_st over the edges to
+    other communities; a node without one is a community of its own.
 
     Examples
     --------
@@ -285,24 +278,9 @@ def communities(
 ) -> NDArray[np.intp]:
     """Return the community of every node by Louvain's method, numbered from 0, the largest first.
 
-    A node without edges is a community of its own. networkx comes with ``pip install "isinglass[graph]"``.
-
-    Parameters
-    ----------
-    network : Network, Solution, fitted estimator or matrix
-        The network.
-    resolution : float, default 1
-        Above 1 for more and smaller communities.
-    positive_only : bool, default True
-        Whether negative couplings are left out; otherwise |θ_st| counts.
-    random_state : int, Generator, RandomState, SeedSequence or None, default 0
-        Seed of the order in which nodes are visited.
-
-    Examples
-    --------
-    >>> triangles = np.kron(np.eye(2), np.ones((3, 3))) - np.eye(6)
-    >>> communities(triangles).tolist()
-    [0, 0, 0, 1, 1, 1]
+    A node without edges is a community of its own. A ``resolution`` above 1 gives more and smaller communities.
+    Negative couplings are left out, or count as |θ_st| without ``positive_only``. ``random_state`` is the seed of the
+    order in which nodes are visited. networkx comes with ``pip install "isinglass[graph]"``.
     """
     read = as_network(network)
     resolution = check_positive("resolution", resolution)

@@ -84,15 +84,6 @@ def write_network(
     name,field,degree,strength,cups
     "tea, green",0.5,1,1.5,3
     rain,0.0,1,1.5,
-    >>> write_network(model, "-", "json")
-    {"kind": "isinglass network", "version": 1, "directed": false, "multigraph": false, "graph": {},
-    "nodes": [
-    {"id": 0, "name": "tea, green", "field": 0.5, "degree": 1, "strength": 1.5},
-    {"id": 1, "name": "rain", "field": 0.0, "degree": 1, "strength": 1.5}
-    ],
-    "edges": [
-    {"source": 0, "target": 1, "coupling": 1.5, "sign": 1, "weight": 1.5}
-    ]}
     """
     given = locals()
     if format is None:
@@ -105,26 +96,6 @@ def write_network(
         raise ArgumentError("format", f"must be one of {', '.join(FORMATS)}", format)
     lines, used = FORMATS[format]
     write_lines(lines(annotate(network, **{name: given[name] for name in used}), spreadsheet_safe), path)
-
-
-def edge_table(network: NetworkLike, **attributes: Any) -> dict[str, list[Any]]:
-    """Return the edges as columns, ready for a data frame: the largest |coupling| first, ties in node order.
-
-    The columns are ``source``, ``target``, ``coupling`` (θ_st), ``sign`` (1 or -1), ``weight`` (|θ_st|) and the
-    attributes. The sign of an edge with more than one parameter is 0, and its coupling the norm that is penalized.
-    ``attributes`` are ``names`` and ``edge_attributes`` of `write_network`.
-
-    Examples
-    --------
-    >>> from isinglass import Network
-    >>> model = Network.from_couplings([[0, 1, 0], [1, 0, -2], [0, -2, 0]], [0, 0, 0], names=["a", "b", "c"])
-    >>> edge_table(model)["source"], edge_table(model)["coupling"], edge_table(model)["sign"]
-    (['b', 'a'], [-2.0, 1.0], [-1, 1])
-    """
-    graph = annotate(network, **attributes)
-    names = graph.network.names
-    ends = {side: [names[pair[k]] for pair in graph.pairs] for k, side in enumerate(("source", "target"))}
-    return {**ends, **{name: list(column.values) for name, column in graph.edges.items()}}
 
 
 def to_networkx(network: NetworkLike, **attributes: Any) -> Any:

@@ -59,14 +59,6 @@ def force_layout(
         Seed of the small shifts that separate nodes with the same neighbors.
     n_iter : int, optional
         Number of rounds; default 250, or 80 for more than 1 500 nodes.
-
-    Examples
-    --------
-    >>> triangles = [[0, 1], [1, 2], [0, 2], [3, 4], [4, 5], [3, 5], [2, 3]]
-    >>> xy = force_layout(6, triangles)
-    >>> left, right = xy[:3].mean(axis=0), xy[3:].mean(axis=0)
-    >>> bool(np.linalg.norm(left - right) > np.linalg.norm(xy[0] - xy[1]))
-    True
     """
     check_count("n_nodes", n_nodes, least=0)
     if n_iter is None:
@@ -91,11 +83,6 @@ def shared_layout(networks: Iterable[NetworkLike], *, random_state: RandomSource
     """Return one position per node for several networks of the same nodes: the layout of their mean couplings.
 
     ``networks`` are Networks, Solutions, fitted estimators or matrices.
-
-    Examples
-    --------
-    >>> shared_layout([[[0, 1.0], [1.0, 0]], [[0, 0.0], [0.0, 0]]]).shape
-    (2, 2)
     """
     read = [as_network(network) for network in networks]
     if not read or any(one.names != read[0].names for one in read):

@@ -154,12 +154,6 @@ def gibbs_diagnostics(
 
     ``n_samples`` is the number of rows per chain, at least 4; the other parameters are those of `gibbs_sample`. A
     MixingWarning says if the chains have not mixed.
-
-    Examples
-    --------
-    >>> from isinglass.simulate import chain_network
-    >>> gibbs_diagnostics(chain_network(10, fields="balanced"), random_state=0).mixed
-    True
     """
     n_draws, m = check_count("n_samples", n_samples, least=4), check_count("n_chains", n_chains, least=2)
     whole = as_network(model)

@@ -95,11 +95,6 @@ def grid_network(n_rows: int, n_columns: int, *, periodic: bool = False, **coupl
 
     Node ``r * n_columns + c`` stands in row r and column c. ``periodic`` closes the grid to a torus, in each
     direction that has at least 3 nodes. The other parameters are those of `chain_network`.
-
-    Examples
-    --------
-    >>> grid_network(2, 3).n_edges, grid_network(3, 3, periodic=True).n_edges
-    (7, 18)
     """
     shape = (check_count("n_rows", n_rows), check_count("n_columns", n_columns))
     nodes = np.arange(shape[0] * shape[1]).reshape(shape)

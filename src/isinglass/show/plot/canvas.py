@@ -200,20 +200,9 @@ def _legend_at(ax: Axes, entries: list[tuple[Any, str]], below: float, box: Any)
 def paper_axes(width: float = 85.0, height: float | None = None) -> Axes:
     """Return axes that fill a new figure of a given size on paper.
 
-    Scales and their labels take room inside it. What needs more height, such as a legend below a network or one row for
-    each of 57 nodes, makes the figure higher, never wider.
-
-    Parameters
-    ----------
-    width : float, default 85
-        In millimeters: one column of most journals; 180 is two.
-    height : float, optional
-        In millimeters; as high as wide by default, or three quarters of a width above 120.
-
-    Examples
-    --------
-    >>> paper_axes(180).figure.get_size_inches().round(2).tolist()
-    [7.09, 5.31]
+    Width and height are in millimeters: 85 is one column of most journals, 180 two. The default height is the width, or
+    three quarters of it above 120. Scales and their labels take room inside the figure; what needs more height, such as
+    a legend below a network or many rows, makes it higher, never wider.
     """
     wide = check_positive("width", width)
     tall = check_positive("height", (wide if wide <= 120 else 0.75 * wide) if height is None else height)

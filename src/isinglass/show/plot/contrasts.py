@@ -20,16 +20,8 @@ def group_networks(
 ) -> NDArray[Any]:
     """Draw the networks of the groups side by side, in one layout and with one scale of edge widths.
 
-    Parameters
-    ----------
-    result : GroupComparison
-        What `isinglass.compare_groups` returned.
-    axes : sequence of Axes, optional
-        Where to draw, one for each group; a new figure by default.
-    width : float, default 180
-        Width of that figure in millimeters.
-    **options
-        As for `network`: positions, groups (of nodes), sizes, inside, and so on.
+    ``result`` is what `isinglass.compare_groups` returned, ``width`` that of a new figure in millimeters; other options
+    are those of `network`.
     """
     expect(result, GroupComparison, "compare_groups")
     n_groups, wide = len(result.groups), width / MILLIMETERS
@@ -61,18 +53,8 @@ def group_difference(
 ) -> Axes:
     """Draw the couplings of one group minus those of another: blue where the first is larger, vermillion if smaller.
 
-    Parameters
-    ----------
-    result : GroupComparison
-        What `isinglass.compare_groups` returned.
-    ax : Axes, optional
-        Where to draw; a new figure by default.
-    first, second : str, optional
-        The groups; the first two by default.
-    level : float, optional
-        Draw only the edges whose family-wise p-value is at most this; all by default.
-    **options
-        As for `network`.
+    ``result`` is what `isinglass.compare_groups` returned. The groups are the first two by default. With ``level`` only
+    the edges whose family-wise p-value is at most this are drawn. Other options are those of `network`.
     """
     expect(result, GroupComparison, "compare_groups")
     whole = result.difference(first, second)

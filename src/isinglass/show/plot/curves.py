@@ -79,12 +79,7 @@ def path(
 def roc(result: RocCurve | Mapping[str, RocCurve] | Sequence[RocCurve], ax: Axes | None = None) -> Axes:
     """Draw the true against the false positive rate of edges, one line per curve, and the diagonal of guessing.
 
-    Parameters
-    ----------
-    result : RocCurve, or several
-        What `isinglass.metrics.roc_curve` returned; several by name or in a list.
-    ax : Axes, optional
-        Where to draw; a new figure by default.
+    ``result`` is what `isinglass.metrics.roc_curve` returned; several by name or in a list.
     """
     if isinstance(result, RocCurve):
         result = {"": result}
@@ -110,12 +105,7 @@ def roc(result: RocCurve | Mapping[str, RocCurve] | Sequence[RocCurve], ax: Axes
 def sample_size(result: SampleSizeStudy, ax: Axes | None = None) -> Axes:
     """Draw how well a network is recovered by the number of rows: means and middle 90 % of the repeats.
 
-    Parameters
-    ----------
-    result : SampleSizeStudy
-        What `isinglass.select.sample_size` returned.
-    ax : Axes, optional
-        Where to draw; a new figure by default.
+    ``result`` is what `isinglass.select.sample_size` returned.
     """
     expect(result, SampleSizeStudy, "sample_size")
     ax = axes_or_new(ax, (4.6, 3.2))

@@ -194,15 +194,7 @@ def edge_block(result: NetworkLike, ax: Axes | None = None, *, source: str | int
     Blue cells are categories that occur together more often than the other columns explain, vermillion ones less often.
     Couplings sum to zero over the categories of a nominal column; an ordinal or binary column has one row or column,
     per unit of its score.
-
-    Parameters
-    ----------
-    result : Network, Solution or fitted estimator
-        The network.
-    ax : Axes, optional
-        Where to draw; a new figure by default.
-    source, target : str or int
-        The two columns, by name or number: rows and columns of the heat map.
+    The columns are given by name or number: ``source`` is in the rows, ``target`` in the columns of the heat map.
     """
     network = as_network(result)
     s, t = (_node(network, end, name) for end, name in ((source, "source"), (target, "target")))
