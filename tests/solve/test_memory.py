@@ -125,12 +125,12 @@ def test_a_device_without_memory_is_named():
 WIDE = """
 import resource, sys
 import numpy as np
-from isinglass import ising_path, nodewise_path
-from isinglass.data import Table
+from isinglass import as_table, ising_path, nodewise_path
 from isinglass.errors import LimitError
 
-table = make_table(np.random.default_rng(0).integers(0, 20, (300, 900)).astype(np.uint8), "nominal")
-ising_path(make_table(table.codes[:, :3], "nominal"), [1.0])
+cells = np.random.default_rng(0).integers(0, 20, (300, 900))
+table = as_table(cells, kinds="nominal")
+ising_path(as_table(cells[:, :3], kinds="nominal"), [1.0])
 size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (size + 2**30, size + 2**30))  # 1 GiB more; the moments take 1.3
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
