@@ -176,6 +176,10 @@ class PartedTable:
         total: Sum = functools.reduce(_add, self.each(function, *arguments))
         return total
 
+    def distinct_rows(self) -> Bytes:
+        """Return the combinations of codes that occur, some of them more than once."""
+        return np.concatenate(self.each(_distinct))
+
     def whole(self, *_: Any, **__: Any) -> NoReturn:  # Any: whatever asked for rows
         """Say that rows are needed in memory."""
         raise DataError(
@@ -218,6 +222,10 @@ def _add(a: Any, b: Any) -> Any:  # Any: numbers, arrays, or tuples or dicts of 
     return tuple(map(_add, a, b)) if isinstance(a, tuple) else a + b
 
 
+def _distinct(codes: Bytes, weight: FloatArray | None) -> Bytes:
+    return np.unique(codes, axis=0)
+
+
 def _count(codes: Bytes, weight: FloatArray | None) -> float:
     return float(len(codes)) if weight is None else float(weight.sum())
 
@@ -238,7 +246,7 @@ def as_table(
     missing: str = "error",
     names: Sequence[str] | None = None,
     variables: Variables | None = None,
-) -> Any:
+) -> Any:  # a Table, or a PartedTable where X comes in parts
     """Return anything that is a table as a `Table`, with its weights; what comes in parts as a `PartedTable`.
 
     Parameters

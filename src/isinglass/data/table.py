@@ -170,6 +170,10 @@ class Table:
         """Return ``function(codes, weight, *arguments)``: a number, an array, or a tuple or dict of these."""
         return function(self.codes, self.sample_weight, *arguments)
 
+    def distinct_rows(self) -> Bytes:
+        """Return the codes with every combination that occurs."""
+        return self.codes
+
     def whole(self) -> Table:
         """Return the table, whose rows are all here; a table in parts refuses."""
         return self

@@ -17,7 +17,7 @@ from isinglass import objective
 from isinglass._core import Problem
 from isinglass.arguments import check_count, check_positive
 from isinglass.arrays import FloatArray
-from isinglass.data import AnyTable, PartedTable, as_table, check_penalty_weights
+from isinglass.data import AnyTable, as_table, check_penalty_weights
 from isinglass.data.table import Kinds, Scores
 from isinglass.errors import ArgumentError, ConstantColumnWarning, ConvergenceWarning, setting, suppress_warnings, warn
 from isinglass.machine import thread_count, within_memory
@@ -133,7 +133,7 @@ def _alpha_max(
 ) -> float:
     """Return the smallest alpha without penalized edges, of a table of any kind, however wide."""
     table = as_table(X, sample_weight)
-    if not isinstance(table, PartedTable) and table.variables.is_binary and table.shape[1] <= WIDE:
+    if table.is_whole and table.variables.is_binary and table.shape[1] <= WIDE:
         return objective.alpha_max(table, penalty_weights=penalty_weights)
     where = device_name() if table.variables.is_binary else "cpu"
     with suppress_warnings(ConstantColumnWarning):

@@ -278,16 +278,12 @@ class Reduction:
         """Raise if the optimum with these pairs of varying columns unpenalized lies at infinity."""
         if len(pairs) == 0:
             return
-        if isinstance(self.table, PartedTable):
-            if math.prod(self.table.shape) > LARGE:
-                raise LimitError(
-                    f"every pair must be penalized in a table of more than {LARGE} cells; got one without. Pass alphas "
-                    "above 0 and penalty weights above 0."
-                )
-            rows = np.concatenate(self.table.each(_distinct))
-        else:
-            rows = self.table.codes
-        found = objective.find_separation(rows, pairs)
+        if not self.table.is_whole and math.prod(self.table.shape) > LARGE:
+            raise LimitError(
+                f"every pair must be penalized in a table of more than {LARGE} cells; got one without. Pass alphas "
+                "above 0 and penalty weights above 0."
+            )
+        found = objective.find_separation(self.table.distinct_rows(), pairs)
         if found is not None:
             s, t = (int(self.columns[node]) for node in found)
             raise SeparationError(
@@ -348,10 +344,6 @@ def _is_large(shape: tuple[int, int], count_ones: Callable[[], int]) -> bool:
 def without_negligible(table: AnyTable) -> AnyTable:
     """Leave out rows whose weight cannot matter."""
     return table.above(NEGLIGIBLE * table.weight_range[1])
-
-
-def _distinct(codes: Bytes, weight: FloatArray | None) -> Bytes:
-    return np.unique(codes, axis=0)
 
 
 def as_solution(network: Network, state: State, problem: Problem, alpha: float, tol: float) -> Solution:
