@@ -9,7 +9,7 @@ INSTALLED_BENCH := $(VENV)/.installed-bench
 OLDEST := .venv-oldest
 FUZZ_MINUTES ?= 4
 FUZZ_SEED ?= 0
-CORE := $(wildcard src/isinglass/_core/*/*.cpp src/isinglass/_core/*/*.hpp)
+CORE := $(wildcard src/isinglass/_core/*.hpp src/isinglass/_core/*/*.cpp src/isinglass/_core/*/*.hpp)
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_INPUT := 1

@@ -12,10 +12,8 @@ using namespace isinglass;
 
 namespace {
 
-constexpr size_t POLLED = 4096;  // rows between two looks for an interrupt
-
 Penalty::Kind kind_of(const std::optional<Matrix>& penalty, bool standardized, size_t p) {
-    require(p <= MAX_FEATURES, "too many columns");
+    require(p <= tuning::MAX_FEATURES, "too many columns");
     require(!penalty || (penalty->shape(0) == p && penalty->shape(1) == p), "one penalty weight per pair");
     if (penalty) return Penalty::Kind::matrix;
     return standardized ? Penalty::Kind::standardized : Penalty::Kind::equal;
@@ -114,7 +112,7 @@ nb::tuple count_ones(const Bytes& X, const std::optional<Vector>& weights) {
             std::vector<uint8_t> seen(p, 0);  // bit 0: a zero was seen; bit 1: a one
             for (size_t n = 0; n < n_rows; ++n) {
                 const double w = (*weights)(n);
-                if (n % POLLED == 0) Poll::here();
+                if (n % tuning::ROWS_PER_POLL == 0) Poll::here();
                 if (w == 0.0) continue;
                 const uint8_t* row = X.data() + n * p;
                 for (size_t s = 0; s < p; ++s) {
@@ -133,7 +131,7 @@ nb::tuple count_ones(const Bytes& X, const std::optional<Vector>& weights) {
 NB_MODULE(_native, m) {
     using Release = nb::call_guard<nb::gil_scoped_release>;
     m.attr("instruction_set") = kernels().name;
-    m.attr("max_features") = MAX_FEATURES;
+    m.attr("max_features") = tuning::MAX_FEATURES;
     Poll::is_interrupted = is_interrupted;
     nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
         try {

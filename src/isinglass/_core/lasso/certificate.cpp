@@ -4,13 +4,16 @@
 #include <cmath>
 #include <limits>
 
+#include "tuning.hpp"
+
 namespace isinglass {
+
+using namespace tuning::certificate;
+
 namespace {
 
 constexpr double UNIT = std::numeric_limits<double>::epsilon() / 2;
 constexpr double INFINITE = std::numeric_limits<double>::infinity();
-constexpr int GRAM_SHARE = 8;  // rows per column of the first attempt to bound the eigenvalues of a Gram matrix
-constexpr double NEGLIGIBLE_PENALTY = 1000;  // a penalty below so many rounding errors is drowned by them
 
 // KL(x + c r || sigma) of one cell with this margin (the predictor in favor of the observed answer).
 double cell_divergence(double margin, double c) {
@@ -167,7 +170,7 @@ bool repair(Rows& rows, const WorkingSet& set, const Point& point, const std::ve
         if (!grams) return false;
         const NeighborColumns neighbors{columns.data(), static_cast<int>(columns.size())};
         const int column = set.first_node + node, all = std::numeric_limits<int>::max() / 2;
-        for (int most : {GRAM_SHARE * (neighbors.count + 1), all}) {
+        for (int most : {GRAM_ROWS_PER_COLUMN * (neighbors.count + 1), all}) {
             infeasibilities[node].repair =
                 repair_norm(grams->gram(column, neighbors, most), missing, infeasibilities[node].share, rounding);
             if (std::isfinite(infeasibilities[node].repair)) break;

@@ -5,11 +5,9 @@
 #include <vector>
 
 #include "lasso/working_set.hpp"
+#include "tuning.hpp"
 
 namespace isinglass {
-
-// Of a field or a free edge that is as good as at its optimum: |g| relative to the size of its terms.
-constexpr double STATIONARY = 1e-13;
 
 // The parameters of a problem's nodes and what follows from them; the coefficients are in the working set.
 struct Point {

@@ -5,17 +5,13 @@
 #include <limits>
 
 #include "lasso/lasso.hpp"
+#include "tuning.hpp"
 
 namespace isinglass {
-namespace {
 
-constexpr int MAX_ROUNDS = 40;
-constexpr int MAX_PRODUCTS = 100;  // of one face step
-constexpr double FORCING = 0.05;   // a face is solved to this share of its residual: it may yet change
-constexpr double SHORTEST = 1e-4;  // share of a step
-constexpr int MAX_SECULAR = 60;
-constexpr size_t SHARE = 16384;  // coefficients that one thread takes at a time
-constexpr double CLOSE = 1e-12;  // relative error of the norm that the secular equation is solved to
+using namespace tuning::groups;
+
+namespace {
 
 double dot(const std::vector<double>& a, const std::vector<double>& b) {
     double sum = 0;
@@ -45,7 +41,7 @@ void minimize_group(const double* c, const double* h, size_t size, double limit,
         (root > 1 ? low : high) = length;
         double next = length + (root - 1) * sum / slope;  // of 1 / root, which is nearly linear
         if (!(next > low && next < high)) next = (low + high) / 2;
-        const bool is_close = std::abs(next - length) <= CLOSE * length;
+        const bool is_close = std::abs(next - length) <= SECULAR_ERROR * length;
         length = next;
         if (is_close) break;
     }
@@ -57,7 +53,7 @@ void minimize_group(const double* c, const double* h, size_t size, double limit,
 // task(group) for every group: several at a time, each thread a share of them that is worth waking it for.
 template <class Task>
 void GroupModel::each_group(Task task) {
-    const size_t share = std::max<size_t>(groups_.size() * SHARE / std::max<size_t>(z_.size(), 1), 1);
+    const size_t share = std::max<size_t>(groups_.size() * NUMBERS_PER_TASK / std::max<size_t>(z_.size(), 1), 1);
     pool_.each((groups_.size() + share - 1) / share, [&](int k, int) {
         const size_t first = k * share, last = std::min(first + share, groups_.size());
         for (size_t i = first; i < last; ++i) task(groups_[i]);
@@ -140,7 +136,7 @@ void GroupModel::take(const Values& step, const Values& product, double length) 
 
 // Every group to the minimum of its own parabola, made steeper until the model decreases.
 bool GroupModel::proximal_step() {
-    for (reach = std::min(1.0, 2 * reach); reach > SHORTEST; reach /= 2) {
+    for (reach = std::min(1.0, 2 * reach); reach > SHORTEST_STEP; reach /= 2) {
         each_group([&](const Group& group) {
             double* next = step_.data() + group.begin;
             std::vector<double> c(group.size), h(group.size);
@@ -226,7 +222,7 @@ bool GroupModel::face_step(double tolerance) {
     begin_face();
     solve_face(tolerance);
     const double linear = dot(slope_, x_), quadratic = dot(x_, Hx_) / 2;
-    for (double length = 1; length > SHORTEST; length /= 2) {
+    for (double length = 1; length > SHORTEST_STEP; length /= 2) {
         if (!(length * linear + length * length * quadratic + penalty_change(x_, length) < 0)) continue;
         take(x_, Hx_, length);
         return true;

@@ -5,32 +5,16 @@
 #include <limits>
 #include <numeric>
 
+#include "tuning.hpp"
+
 namespace isinglass {
+
+using namespace tuning::newton;
+
 namespace {
 
-constexpr double INNER = 0.02;  // the model is solved to this share of the current KKT residual
-constexpr double LOOSE = 0.05, QUADRATIC = 0.3,
-                 FLOOR = 0.9;         // the same where nodes are operators: see inner_tolerance
-constexpr double FARTHEST = 1.5;      // steps of the path to extrapolate over, at most
-constexpr double CONTRACTION = 0.05;  // blocks are kept while a step shrinks the residual at least this much
-constexpr double NEAR = 0.98;         // edges whose gradient exceeds this share of the penalty become inner ones
-constexpr size_t GROWTH = 4;          // edges per node that may become inner at once...
-constexpr size_t SOME = 16;           // ...or this many
-constexpr int EARLY = 2;              // steps after which the whole working set is looked at in any case
-constexpr double UNCHANGED = 0.08;    // a block is kept while its curvatures have changed by no larger a share
 constexpr double STEEPEST_CURVATURE = 0.0963;  // |d/d eta| of sigma (1 - sigma) is at most 1 / (6 sqrt 3)
-constexpr int STAGNATION = 40;  // steps without progress after which the best that can be had is returned
-constexpr int HOPELESS = 2;     // such steps after which operators give way to blocks...
-constexpr size_t MOST_BLOCK_BYTES = size_t{1} << 28;  // ...of at most this size
-constexpr double PROGRESS = 0.9;                      // a residual this much smaller than the best so far is progress
-constexpr double DRIFT = 1e-3;                        // share of the tolerance that rounding of predictors may take
-constexpr double SLOW = 0.2;                          // a step that leaves more than this share of the residual is slow
-constexpr double SUFFICIENT = 1e-4;                   // share of the predicted decrease a step must bring
-constexpr double ROUNDING = 1e-14;                    // relative error of F that the line search forgives
-constexpr int MAX_HALVINGS = 12;                      // then the blocks are majorized: sigma (1 - sigma) <= 1/4
-constexpr int MAX_POLISH = 50;
 constexpr double UNIT = std::numeric_limits<double>::epsilon() / 2;
-constexpr double PROJECTED = 8;  // roundings of a block up to which its predictors are not computed afresh
 constexpr double SMALLEST_CURVE = 1e-30;
 constexpr double INFINITE = std::numeric_limits<double>::infinity();
 
@@ -172,11 +156,11 @@ bool Newton::widen(double alpha) {
     std::vector<std::pair<double, int>> found;
     for (size_t e = 0; e < set_.n_edges(); ++e) {
         if (set_.is_inner[e]) continue;
-        const double limit = NEAR * alpha * set_.omega[e], g = set_.gradient_norm(e);
+        const double limit = NEARLY_ACTIVE * alpha * set_.omega[e], g = set_.gradient_norm(e);
         if (g > limit) found.push_back({limit > 0 ? -g / limit : -INFINITE, static_cast<int>(e)});
     }
     if (found.empty()) return false;
-    const size_t most = std::max({set_.inner.size(), GROWTH * set_.nodes.size(), SOME});
+    const size_t most = std::max({set_.inner.size(), INNER_PER_NODE * set_.nodes.size(), MIN_INNER});
     if (found.size() > most) {
         std::nth_element(found.begin(), found.begin() + most, found.end());
         found.resize(most);
@@ -230,7 +214,7 @@ State Newton::run(double alpha, const Tolerances& tolerances) {
         else
             phase = certify_point(run, phase == Phase::settle);
     }
-    if (!run.is_reached && !(objective(alpha) <= start_value * (1 + ROUNDING))) {
+    if (!run.is_reached && !(objective(alpha) <= start_value * (1 + OBJECTIVE_ROUNDING))) {
         keep_better(start, alpha);
         certify_point(run, true);
     }
@@ -242,7 +226,7 @@ void Newton::extrapolate(double alpha) {
     const bool goes_on = 0.0 < alpha && alpha < last_.alpha && last_.alpha < before_.alpha;
     if (!goes_on) return;
     const double ahead = std::log(last_.alpha / alpha) / std::log(before_.alpha / last_.alpha);
-    if (ahead > FARTHEST) return;
+    if (ahead > MAX_EXTRAPOLATION) return;
     const std::vector<double> start = set_.theta, start_fields = point_.fields;
     model_.reset();
     size_t k = 0;
@@ -288,17 +272,17 @@ Newton::Phase Newton::look(Run& run) {
 
 // How well to solve the model of the next step.
 double Newton::inner_tolerance(const Run& run) const {
-    if (!set_.has_operators) return INNER * run.kkt;
+    if (!set_.has_operators) return INNER_TOLERANCE * run.kkt;
     // No better than the step can be, nor than the certificate needs: by what a residual has cost in the gap.
-    const double share = std::min(LOOSE, QUADRATIC * run.kkt / run.alpha);
-    return std::max(share * run.kkt, FLOOR * std::min(run.target, needed_));
+    const double share = std::min(LOOSE_TOLERANCE, QUADRATIC_TOLERANCE * run.kkt / run.alpha);
+    return std::max(share * run.kkt, NEEDED_SHARE * std::min(run.target, needed_));
 }
 
 // One Newton step.
 Newton::Phase Newton::advance(Run& run) {
     if (run.is_stale) assemble(Curvature::own);
     const bool is_accepted = step(run.alpha, inner_tolerance(run), false);
-    run.looks = run.widened || run.n_iter < EARLY;
+    run.looks = run.widened || run.n_iter < EARLY_STEPS;
     run.widened = false;
     ++run.n_iter;
     // Rounding: no step decreases F any more.
@@ -306,14 +290,14 @@ Newton::Phase Newton::advance(Run& run) {
     const double next = inner_residual(run.alpha);
     run.is_stale = set_.has_operators || curvature_ == Curvature::majorized || next > CONTRACTION * run.kkt;
     // Slow: small curvatures may matter that the share of change does not see, so every block is remade.
-    if (next > SLOW * run.kkt) std::fill(set_.is_made.begin(), set_.is_made.end(), 0);
+    if (next > SLOW_STEP * run.kkt) std::fill(set_.is_made.begin(), set_.is_made.end(), 0);
     run.kkt = next;
     run.since_best = next < PROGRESS * run.best ? 0 : run.since_best + 1;
     if (run.since_best == 0) run.best = next;
     // Conjugate gradients get nowhere on a face that is all but singular (columns that are nearly alike); blocks can be
     // factorized.
-    if (set_.has_operators && !set_.has_groups && run.since_best >= HOPELESS &&
-        set_.block_bytes() <= MOST_BLOCK_BYTES) {
+    if (set_.has_operators && !set_.has_groups && run.since_best >= OPERATOR_STAGNATION &&
+        set_.block_bytes() <= MAX_BLOCK_BYTES) {
         set_.needs_blocks = run.is_stale = true;
         set_.arrange();
         run.since_best = 0;
@@ -349,7 +333,7 @@ Newton::Phase Newton::certify_point(Run& run, bool is_last) {
 void Newton::finish(double alpha, double tolerance) {
     std::vector<int> drifted;
     for (int node : set_.nodes)
-        if (!(std::numeric_limits<double>::epsilon() * point_.travel[node] <= DRIFT * tolerance))
+        if (!(std::numeric_limits<double>::epsilon() * point_.travel[node] <= PREDICTOR_DRIFT * tolerance))
             drifted.push_back(node);
     if (set_.has_groups) project(drifted);
     if (!drifted.empty()) rebuild(drifted);
@@ -372,8 +356,8 @@ void Newton::project(std::vector<int>& changed) {
         }
         const double length = norm(moved_group_.data(), size);
         for (int node : {set_.s[e], set_.is_shared ? set_.t[e] : set_.s[e]}) {
-            point_.travel[node] += PROJECTED * length;
-            is_changed[node] |= !(change <= PROJECTED * UNIT * length);
+            point_.travel[node] += PROJECTION_ROUNDINGS * length;
+            is_changed[node] |= !(change <= PROJECTION_ROUNDINGS * UNIT * length);
         }
     }
     changed.clear();
@@ -405,7 +389,7 @@ void Newton::assemble(Curvature curvature) {
     std::vector<int> remade;
     for (int node : set_.nodes) {
         const bool is_kept = set_.is_made[node] && !set_.is_operator[node] &&
-                             STEEPEST_CURVATURE * moved_[node] <= UNCHANGED * point_.sums[node].curve;
+                             STEEPEST_CURVATURE * moved_[node] <= UNCHANGED_CURVATURE * point_.sums[node].curve;
         if (is_kept) continue;
         remade.push_back(node);
         tasks.push_back(set_.block_of(node));
@@ -438,7 +422,7 @@ void Newton::find_field_steps() {
         const int first = set_.offset[node], last = first + (set_.has_groups ? 0 : set_.inner_degree[node]);
         for (int slot = first; slot < last; ++slot) sum += set_.b[slot] * model_.d[set_.edge[slot]];
         // A field that is at its minimum, with no edge moving, stays: the node then costs nothing.
-        const double negligible = STATIONARY / 10 * (point_.sums[node].zeros + point_.sums[node].ones);
+        const double negligible = tuning::STATIONARY / 10 * (point_.sums[node].zeros + point_.sums[node].ones);
         field_steps_[node] = std::abs(sum) <= negligible ? 0.0 : -sum / set_.curve[node];
     }
 }
@@ -539,7 +523,7 @@ bool Newton::step(double alpha, double inner_tolerance, bool free_only) {
         moved = length;
         step_from(start, length);
         const double after = objective(alpha);
-        if (after <= before + SUFFICIENT * length * std::min(predicted, 0.0) + ROUNDING * before) {
+        if (after <= before + SUFFICIENT_DECREASE * length * std::min(predicted, 0.0) + OBJECTIVE_ROUNDING * before) {
             gather_gradient();
             return true;
         }
@@ -566,7 +550,7 @@ void Newton::polish_fields() {
         for (Bracket bracket : open) {
             const NodeSums& sums = point_.sums[bracket.node];
             double& field = point_.fields[bracket.node];
-            if (std::abs(sums.field) <= STATIONARY * (sums.zeros + sums.ones)) continue;
+            if (std::abs(sums.field) <= tuning::STATIONARY * (sums.zeros + sums.ones)) continue;
             (sums.field > 0 ? bracket.high : bracket.low) = field;
             double next = field - std::clamp(sums.field / std::max(sums.curve, SMALLEST_CURVE), -4.0, 4.0);
             if (!(next > bracket.low && next < bracket.high)) next = (bracket.low + bracket.high) / 2;
@@ -590,7 +574,7 @@ void Newton::polish_free(double alpha) {
         bool is_open = false;
         const auto look_at = [&](double gradient, double terms) {
             largest = std::max(largest, std::abs(gradient));
-            is_open |= std::abs(gradient) > STATIONARY * terms;
+            is_open |= std::abs(gradient) > tuning::STATIONARY * terms;
         };
         const auto mass = [&](int node) { return point_.sums[node].zeros + point_.sums[node].ones; };
         for (int node : set_.nodes) look_at(point_.sums[node].field, mass(node));
@@ -598,7 +582,7 @@ void Newton::polish_free(double alpha) {
             if (alpha * set_.omega[e] == 0.0) look_at(set_.gradient[e], mass(set_.s[e]));
         if (!is_open) return;
         assemble(Curvature::own);
-        if (!step(alpha, INNER * largest, true)) return;
+        if (!step(alpha, INNER_TOLERANCE * largest, true)) return;
     }
 }
 

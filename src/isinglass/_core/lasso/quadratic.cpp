@@ -5,25 +5,15 @@
 #include <numeric>
 
 #include "lasso/lasso.hpp"
+#include "tuning.hpp"
 
 namespace isinglass {
+
+using namespace tuning::quadratic;
+
 namespace {
 
-constexpr int MAX_ROUNDS = 20;           // of sweeps and face steps; the next Newton step copes with what is left
-constexpr int MAX_FACES = 60;            // without sweeps
-constexpr double SHORTEST_FACE = 0.05;   // share of a face step, and...
-constexpr double SHORTEST = 1e-4;        // share of a gradient step
-constexpr int ACTIVE_SWEEPS = 2;         // before the face step is tried
-constexpr double SLOW = 0.2;             // a sweep that leaves more than this share of the violation is slow
-constexpr int MAX_PRODUCTS = 200;        // of one face step
-constexpr int MAX_CUTS = 30;             // face steps in a row that end at a sign change
-constexpr double CHECK = 0.1;            // the face is looked at again whenever the residual has shrunk to this share
-constexpr int PATIENCE = 6;              // products before the matrix of the face may be factorized
-constexpr double FACTOR_COST = 70;       // products that a factorization may cost
-constexpr float SMALLEST_PIVOT = 1e-6f;  // relative to the diagonal: below, single precision has nothing left
-
-constexpr size_t CHUNK = 4096;  // edges that one thread takes at a time
-constexpr size_t LANES = 8;     // partial results side by side, in a fixed order, for the compiler to vectorize
+constexpr size_t LANES = 8;  // partial results side by side, in a fixed order, for the compiler to vectorize
 
 double largest_of(const double* values, size_t n) {
     double largest[LANES] = {};
@@ -52,10 +42,10 @@ double dot(const T* a, const T* b, size_t n) {
 // body(first, last) for chunks of m entries, on all threads; what it returns, chunk by chunk.
 template <class Body>
 const std::vector<double>& Quadratic::each_chunk(size_t m, Body body) {
-    parts_.resize((m + CHUNK - 1) / CHUNK);
+    parts_.resize((m + EDGES_PER_TASK - 1) / EDGES_PER_TASK);
     pool_.each(parts_.size(), [&](int chunk, int) {
-        const size_t first = chunk * CHUNK;
-        parts_[chunk] = body(first, std::min(first + CHUNK, m));
+        const size_t first = chunk * EDGES_PER_TASK;
+        parts_[chunk] = body(first, std::min(first + EDGES_PER_TASK, m));
     });
     return parts_;
 }
@@ -139,7 +129,7 @@ void Quadratic::minimize_by_sweeps(double alpha, double tolerance) {
         bool slow = false;
         for (int k = 0; k < ACTIVE_SWEEPS && violation > tolerance; ++k) {
             const double next = sweep(alpha, true);
-            slow = next > SLOW * violation;
+            slow = next > SLOW_SWEEP * violation;
             violation = next;
         }
         if (violation <= tolerance || !slow) continue;
@@ -172,7 +162,7 @@ bool Quadratic::gradient_step(double alpha) {
     const std::vector<double> kept = d;
     std::vector<double> slopes(set_.n_edges());
     for (int e : set_.inner) slopes[e] = slope(e);
-    for (double length = 1; length > SHORTEST; length /= 4) {
+    for (double length = 1; length > SHORTEST_STEP; length /= 4) {
         for (int e : set_.inner) {
             const double z = set_.theta[e] + kept[e], h = curvature_[e] / length;
             const double target = soft_threshold(z - slopes[e] / h, alpha * set_.omega[e] / h);
@@ -267,17 +257,17 @@ void Quadratic::solve_face(double tolerance, double alpha) {
     scaled_.resize(m);
     product_face_.resize(m);
     factor_stride_ = 0;
-    double rz = 0, largest = largest_of(residual_.data(), m), check = CHECK * largest;
+    double rz = 0, largest = largest_of(residual_.data(), m), check = FACE_CHECK * largest;
     for (int step = 0; step < MAX_PRODUCTS && largest > tolerance; ++step) {
         poll_();
         if (alpha > 0.0 && largest <= check) {
             if (leaves_face(alpha)) return;
-            check = CHECK * largest;
+            check = FACE_CHECK * largest;
         }
-        if (step == PATIENCE) factorize_face();
+        if (step == FACTOR_PATIENCE) factorize_face();
         const double next = precondition();
         // A new metric starts anew.
-        const double ratio = step == 0 || (step == PATIENCE && factor_stride_ > 0) ? 0.0 : next / rz;
+        const double ratio = step == 0 || (step == FACTOR_PATIENCE && factor_stride_ > 0) ? 0.0 : next / rz;
         rz = next;
         each_chunk(m, [&](size_t first, size_t last) {
             for (size_t k = first; k < last; ++k) direction_[k] = scaled_[k] + ratio * direction_[k];

@@ -5,15 +5,15 @@
 #include <limits>
 #include <numeric>
 
+#include "tuning.hpp"
+
 namespace isinglass {
+
+using namespace tuning::screen;
+
 namespace {
 
-// A new reference is taken once so many of the pairs cannot be excluded: about the number of exact values that costs as
-// much. All pairs at once are a product of two matrices, those of one node are not.
-constexpr double REFRESH_ALL = 1.0 / 16, REFRESH_ONE = 0.3;
-constexpr size_t BAND = size_t{1} << 26;  // pairs of one band where no reference is kept
-constexpr int FEW = 64;                   // columns of a table whose pairs are quickly computed each time
-constexpr double NARROW = 1.5e-7;         // of the reference of one node: residuals and values in single precision
+constexpr double NARROW = 1.5e-7;  // of the reference of one node: residuals and values in single precision
 
 }  // namespace
 
@@ -36,7 +36,7 @@ Screen::Screen(Rows& rows, const Newton& newton, const Penalty& penalty, Pool& p
 
 // Then nothing needs to be remembered, which matters for tables of many rows.
 bool Screen::is_always_fresh() const {
-    return is_shared_ && n_features_ <= FEW;
+    return is_shared_ && n_features_ <= ALWAYS_FRESH_COLUMNS;
 }
 
 void Screen::start(int node) {
@@ -81,7 +81,7 @@ void Screen::each_band(Look look) {
         look(0, n_lines());
         return;
     }
-    const size_t most = std::max<size_t>(std::min(BAND, largest_reference_), n_features_);
+    const size_t most = std::max<size_t>(std::min(PAIRS_PER_BAND, largest_reference_), n_features_);
     if (reference_.size() < most) reference_.resize(most);
     for (int first = 0, last; first < n_lines(); first = last) {
         const size_t begin = first_of_row(first, n_features_);

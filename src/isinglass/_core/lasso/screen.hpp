@@ -8,6 +8,7 @@
 
 #include "lasso/newton.hpp"
 #include "rows/pool.hpp"
+#include "tuning.hpp"
 
 namespace isinglass {
 
@@ -71,7 +72,7 @@ class Screen {
     Buffer<float> reference_;
     bool has_reference_ = false;
     int first_line_ = 0;  // of the band that the reference holds
-    size_t largest_reference_ = size_t{800'000'000};
+    size_t largest_reference_ = tuning::screen::MAX_REFERENCE_PAIRS;
     int64_t certified_ = 0;  // outside the working set, where no reference is kept
     double top_ = 0;
     double slack_ = 0;                 // of the reference, and of what may be missing from |g|

@@ -17,16 +17,15 @@
 
 #include "lasso/lasso.hpp"
 #include "rows/rows.hpp"
+#include "tuning.hpp"
 
 namespace isinglass {
 
 struct WorkingSet {
-    int n_nodes = 0, first_node = 0;  // node k of the set is column first_node + k
-    bool is_shared = true;            // edges have two slots
-    // Inner degree, on average over the slots, from which on nodes are operators: one block costs as much to make as
-    // products of one and a half times its width (measured), and a step needs some dozens.
-    int widest_block = 50;
-    bool needs_blocks = false;  // operators have failed to get anywhere
+    int n_nodes = 0, first_node = 0;                       // node k of the set is column first_node + k
+    bool is_shared = true;                                 // edges have two slots
+    int widest_block = tuning::working_set::WIDEST_BLOCK;  // nodes with a wider neighborhood are operators
+    bool needs_blocks = false;                             // operators have failed to get anywhere
     bool has_groups = false;
 
     // Edges in lexicographic order: s is a node of the set, t a column and, if shared, a node as well.

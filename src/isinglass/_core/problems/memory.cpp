@@ -3,31 +3,23 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "tuning.hpp"
+
 namespace isinglass {
-namespace {
 
-constexpr double START = 4e6;     // threads and their scratch
-constexpr double PER_CELL = 20;   // predictor, residual, pattern and byte of the table, rows padded
-constexpr double REMEMBERED = 4;  // the residuals of the reference, with more columns than...
-constexpr double FEW = 64;
-constexpr double PER_PAIR = 4;     // the gradient of the reference...
-constexpr double MOST_KEPT = 8e8;  // ...of at most so many pairs
-// Of a pair in the working set: its lists, and either its share of blocks of second derivatives or two packed columns
-// (see WorkingSet::arrange for which).
-constexpr double PER_WORKING = 850, BLOCKS = 500, BITS = 0.625;
-constexpr double WIDE = 25;  // mean degree from which the bits are counted
-// Of a coefficient of a group: itself and its gradient, two slots, and the vectors of conjugate gradients.
-constexpr double PER_COEFFICIENT = 260;
-
-}  // namespace
+using namespace tuning::memory;
 
 size_t path_bytes(size_t n_distinct, size_t n_features, size_t n_pairs) {
     const double n = static_cast<double>(n_distinct), p = static_cast<double>(n_features),
                  working = static_cast<double>(n_pairs);
     const double degree = p > 0 ? 2 * working / p : 0;
-    const double curvature = degree < WIDE || p <= 2 * WIDE ? BLOCKS : std::max(BLOCKS, BITS * n);
-    return static_cast<size_t>(START + n * p * (PER_CELL + (p > FEW ? REMEMBERED : 0)) +
-                               PER_PAIR * std::min(p * (p - 1) / 2, MOST_KEPT) + working * (PER_WORKING + curvature));
+    const double curvature = degree < OPERATOR_DEGREE || p <= 2 * OPERATOR_DEGREE
+                                 ? PER_WORKING_BLOCK
+                                 : std::max(PER_WORKING_BLOCK, PER_WORKING_ROW * n);
+    return static_cast<size_t>(
+        START + n * p * (PER_CELL + (p > tuning::screen::ALWAYS_FRESH_COLUMNS ? PER_CELL_REMEMBERED : 0)) +
+        PER_PAIR * std::min(p * (p - 1) / 2, static_cast<double>(tuning::screen::MAX_REFERENCE_PAIRS)) +
+        working * (PER_WORKING + curvature));
 }
 
 std::string TooLarge::message() const {

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 
-namespace isinglass {
-namespace {
+#include "tuning.hpp"
 
-constexpr double SINGLE_THREAD_WORK = 1e6;  // rows x columns x nodes x alphas below which threads do not pay
-constexpr int MIN_PATH = 5;                 // glmnet's mnlam
-constexpr double MAX_DEVIANCE_RATIO = 0.999, MIN_DEVIANCE_GAIN = 1e-5;  // glmnet's devmax and fdev
+namespace isinglass {
+
+using namespace tuning::nodewise;
+
+namespace {
 
 // Where glmnet ends a binomial path: hardly any deviance left, or hardly any gained.
 bool is_flat(const std::vector<State>& states, double null_loss) {

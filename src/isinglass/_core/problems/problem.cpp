@@ -7,28 +7,20 @@
 #include "rows/binary_rows.hpp"
 #include "rows/nominal_rows.hpp"
 #include "rows/ordinal_rows.hpp"
+#include "tuning.hpp"
 
 namespace isinglass {
+
+using namespace tuning::path;
+
 namespace {
 
-constexpr size_t SINGLE_THREAD_CELLS = 26000;  // below, a second thread costs more than it saves (measured)
-constexpr double STEEPEST = 0.6;  // smallest ratio of consecutive alphas; a larger step has stops in between
-constexpr double COLD = 0.01;     // ratio to alpha_max that Newton bridges in one go if all pairs are in...
-constexpr double STEEP = 0.1;     // ...and the steps that lead to smaller alphas
-constexpr double LOOSE = 0.2;     // such stops are solved to this share of their alpha: near is enough
-// The strong rule keeps everything after a step by one half; it is never taken to keep pairs below this share of alpha.
-// What that misses, the check finds.
-constexpr double TIGHT = 0.9;
-// Share of the pairs from which on gradients no longer move as slowly as the rule assumes, and how much smaller its
-// threshold is then: a pair too many costs a product, one too few another solve. (Of one node
-// too many cost more: node-wise Senate paths take 8 % longer with it, measured.)
-constexpr double DENSE = 0.05, WIDER = 0.7;
 constexpr double INFINITE = std::numeric_limits<double>::infinity();
 
 // |g| / omega from which a pair is kept at alpha, g being that at the alpha before. The sequential strong rule: if g
 // moves no faster than alpha (it usually does not), a pair below this stays below alpha.
 double strong_threshold(double alpha, double previous) {
-    return std::max(2 * alpha - previous, TIGHT * alpha);
+    return std::max(2 * alpha - previous, SMALLEST_KEPT * alpha);
 }
 
 // From one alpha down to another, no ratio below steepest: a large step would put many pairs into the working set that
@@ -84,12 +76,12 @@ State PathSolver::solve(const std::vector<Pair>& pairs, double alpha, const Tole
 
 State PathSolver::follow(double alpha, double next, const PathOptions& options) {
     const bool screens = options.strictness > 0;
-    const double steepest = screens ? STEEPEST : alpha < COLD * top_ ? STEEP : 0;
+    const double steepest = screens ? STEEPEST : alpha < COLD_RATIO * top_ ? STEEP_RATIO : 0;
     const std::vector<double> stops = stops_between(reached_, alpha, steepest);
     if (!has_begun_) screens ? look(INFINITE, stops.front(), options.strictness) : void(found_ = every_pair());
     has_begun_ = true;
     for (size_t k = 0; k + 1 < stops.size(); ++k) {
-        solve(found_.pairs, stops[k], {LOOSE * stops[k], INFINITE, options.max_iter});
+        solve(found_.pairs, stops[k], {STOP_TOLERANCE * stops[k], INFINITE, options.max_iter});
         if (screens) look(stops[k], stops[k + 1], options.strictness);
     }
     std::vector<Pair> working = found_.pairs;
@@ -105,8 +97,8 @@ State PathSolver::follow(double alpha, double next, const PathOptions& options) 
     }
     if (screens && kind_ == Kind::joint) state.certified_zeros += screen_.certified_outside();
     reached_ = std::min(alpha, top_);
-    is_dense_ =
-        kind_ == Kind::joint && static_cast<double>(state.edges.size()) > DENSE * n_features_ * (n_features_ - 1) / 2;
+    is_dense_ = kind_ == Kind::joint &&
+                static_cast<double>(state.edges.size()) > DENSE_SHARE * n_features_ * (n_features_ - 1) / 2;
     return state;
 }
 
@@ -121,7 +113,7 @@ PairList PathSolver::every_pair() const {
 // Finds what the next alpha begins with, and every pair that violates this one.
 void PathSolver::look(double alpha, double next, double strictness) {
     const double threshold = strictness * strong_threshold(next, std::min(alpha, top_));
-    found_ = gradient_above(std::min(threshold, alpha) * (is_dense_ ? WIDER : 1.0));
+    found_ = gradient_above(std::min(threshold, alpha) * (is_dense_ ? DENSE_THRESHOLD : 1.0));
 }
 
 // Pairs above alpha that the working set lacks; both are sorted.

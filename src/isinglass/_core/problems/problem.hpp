@@ -9,10 +9,9 @@
 
 #include "lasso/screen.hpp"
 #include "problems/memory.hpp"
+#include "tuning.hpp"
 
 namespace isinglass {
-
-constexpr int MAX_FEATURES = 1'000'000;
 
 // How a path is followed.
 struct PathOptions {

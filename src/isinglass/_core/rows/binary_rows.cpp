@@ -5,12 +5,11 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "tuning.hpp"
+
 namespace isinglass {
-namespace {
 
-constexpr int HOPELESS = 4;  // times as many columns as patterns can have
-
-}  // namespace
+using namespace tuning::rows;
 
 BinaryRows::BinaryRows(const std::shared_ptr<const Table>& table, Holds holds, Pool& pool)
     : KeptRows(table, table->margins, holds, pool),
@@ -106,7 +105,7 @@ bool BinaryRows::track(const Move& task, bool afresh, int worker) {
     if (afresh) recipe = {};
     if (!afresh && !is_known) return false;
     recipe.change(task, where_[worker]);
-    is_known = recipe.columns().count <= HOPELESS * (most_columns_ + 1);
+    is_known = recipe.columns().count <= HOPELESS_RECIPE * (most_columns_ + 1);
     return true;
 }
 
@@ -171,7 +170,7 @@ void BinaryRows::move(std::span<const Move> tasks, bool afresh) {
                 if (afresh) std::fill(e, e + stride_, task.offset);
                 if (!afresh || task.moved.count > 0) add_columns(task, afresh ? 0.0 : task.offset, worker);
             }
-            const bool is_constant = afresh && task.moved.count == 0 && std::abs(task.offset) < WRONG;
+            const bool is_constant = afresh && task.moved.count == 0 && std::abs(task.offset) < tuning::BADLY_PREDICTED;
             sums = is_constant ? pass_constant(task.node, task.offset)
                                : kernels_.node_pass(e, table_->column(task.node), table_->w.data(), stride_,
                                                     table_->n_equal, wr(task.node));

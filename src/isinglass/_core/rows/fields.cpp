@@ -104,7 +104,7 @@ FieldImprovement improve_fields(const double* sums, int q) {
     const Tree tree = widest_tree(sums, q);
     const std::vector<double> excess = excess_behind(tree, sums, q);
     const double share = largest_share(tree, excess, sums, q);
-    if (share <= GOOD_SHARE || q > MOST_IMPROVED) return {share, {}};
+    if (share <= tuning::fields::GOOD_SHARE || q > tuning::fields::MAX_IMPROVED) return {share, {}};
     return {share, tree_step(tree, excess, sums + static_cast<size_t>(q) * q, q)};
 }
 
@@ -208,7 +208,7 @@ NodeSums summarize_fields(const std::vector<double>& slopes, const double* sums)
     for (double each : excess) moved += std::abs(each);
     const double share = largest_share(tree, excess, sums, q);
     const double rounded = 1 + 8 * q * EPSILON;
-    const bool is_settled = relative_size(slopes, sums) <= STATIONARY_FIELD;
+    const bool is_settled = relative_size(slopes, sums) <= tuning::STATIONARY;
     return {sums[2 * q * q],
             is_settled ? 0.0 : largest,
             sums[2 * q * q + 1],

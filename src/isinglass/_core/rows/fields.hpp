@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "rows/kernels.hpp"
+#include "tuning.hpp"
 
 namespace isinglass {
 
@@ -29,18 +30,12 @@ double relative_size(const std::vector<double>& slopes, const double* confusion)
 // What the certificate takes from a node whose fields have these slopes.
 NodeSums summarize_fields(const std::vector<double>& slopes, const double* sums);
 
-constexpr int MAX_FIELD_STEPS = 40;         // of Newton's method
-constexpr double STATIONARY_FIELD = 1e-13;  // slopes, relative to the weight of their terms
-constexpr double LONGEST_FIELD_STEP = 4, SHORTEST_FIELD_SHARE = 1e-6;
-
 // How much of what categories give to each other must be taken back for the slopes to vanish, at most, and a step of
 // the fields that makes it less (empty: none is needed, or there are more categories than it is worth it for).
 struct FieldImprovement {
     double share;
     std::vector<double> step;
 };
-constexpr int MOST_IMPROVED = 24, MAX_IMPROVEMENTS = 6;
-constexpr double GOOD_SHARE = 1e-12;  // adds as large a share of the loss to the duality gap
 FieldImprovement improve_fields(const double* sums, int q);
 
 // The fields to their optimum: Newton's method, halved while the loss does not fall. pass() fills the sums. Returns the
@@ -52,17 +47,18 @@ std::vector<double> settle_fields(std::vector<double>& fields, const double* sum
     pass();
     std::vector<double> slopes = field_slopes(sums, q);
     double before = std::numeric_limits<double>::infinity();
-    for (int step = 0; step < MAX_FIELD_STEPS; ++step) {
+    for (int step = 0; step < tuning::fields::MAX_STEPS; ++step) {
         const double size = relative_size(slopes, sums);
         // Rounding: Newton's method would have gained digits.
-        const bool is_stuck = size < 1e-9 && size > before / 2;
-        if (size <= STATIONARY_FIELD || is_stuck) break;
+        const bool is_stuck = size < tuning::fields::ROUNDED && size > before / 2;
+        if (size <= tuning::STATIONARY || is_stuck) break;
         before = size;
         const std::vector<double> change = field_step(sums + q * q, slopes), start = fields;
         const double bound = *loss * (1 + 1e-14);
-        for (double length = 1; length > SHORTEST_FIELD_SHARE; length /= 2) {
+        for (double length = 1; length > tuning::fields::SHORTEST_SHARE; length /= 2) {
             for (int k = 1; k < q; ++k)
-                fields[k] = start[k] - std::clamp(length * change[k], -LONGEST_FIELD_STEP, LONGEST_FIELD_STEP);
+                fields[k] = start[k] -
+                            std::clamp(length * change[k], -tuning::fields::LONGEST_STEP, tuning::fields::LONGEST_STEP);
             pass();
             if (*loss <= bound) break;
         }
@@ -70,9 +66,10 @@ std::vector<double> settle_fields(std::vector<double>& fields, const double* sum
     }
     // Where few rows tell some categories from others, what is left of the slopes may be much to those.
     FieldImprovement found = improve_fields(sums, q);
-    for (int step = 0; step < MAX_IMPROVEMENTS && !found.step.empty(); ++step) {
+    for (int step = 0; step < tuning::fields::MAX_IMPROVEMENTS && !found.step.empty(); ++step) {
         const std::vector<double> start = fields;
-        for (int k = 1; k < q; ++k) fields[k] -= std::clamp(found.step[k], -LONGEST_FIELD_STEP, LONGEST_FIELD_STEP);
+        for (int k = 1; k < q; ++k)
+            fields[k] -= std::clamp(found.step[k], -tuning::fields::LONGEST_STEP, tuning::fields::LONGEST_STEP);
         pass();
         FieldImprovement next = improve_fields(sums, q);
         if (!(next.share < found.share / 2)) {

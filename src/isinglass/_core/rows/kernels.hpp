@@ -9,11 +9,11 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "tuning.hpp"
+
 namespace isinglass {
 
 constexpr int ROW_ALIGN = 16;  // the widest vector of single-precision numbers
-// Margin against the observed answer beyond which a row counts as badly predicted: its curvature is bounded.
-constexpr double WRONG = 8;
 
 // What one pass over a node's rows returns.
 struct NodeSums {
@@ -121,10 +121,8 @@ struct Kernels {
     void (*scale)(const float* factor, int n, float* z);  // z_n *= factor_n
 };
 
-constexpr int GRAM_ROWS = 512;  // rows of a Gram block accumulated at a time, so that panels stay in cache
-
 constexpr size_t gram_scratch(int d) {
-    return static_cast<size_t>(2 * d) * (GRAM_ROWS + 1);
+    return static_cast<size_t>(2 * d) * (tuning::GRAM_ROWS + 1);
 }
 
 const Kernels& kernels();  // the widest set this processor runs

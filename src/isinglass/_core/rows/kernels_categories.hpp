@@ -111,7 +111,7 @@ static void category_rows(const Categories& c, const Powers<Q>& powers, const do
         const vd behind = BY_POWERS ? vd{} : top - logit;
         const vd cost = behind + log1p_large(rest);
         // Of rows predicted wrongly with confidence the curvature is bounded, as for two values (bound_curvature).
-        const vd variance = square - r * r, bound = cost > WRONG ? r * r / (2.0 * cost) : vd{};
+        const vd variance = square - r * r, bound = cost > tuning::BADLY_PREDICTED ? r * r / (2.0 * cost) : vd{};
         const vd curve = weight * (variance > bound ? variance : bound);
         store(wr + i, weight * r);
         store(wv + i, __builtin_convertvector(curve > 0.0 ? curve : vd{}, vf_half));

@@ -171,7 +171,7 @@ static double bound_curvature(const double* eta, const uint8_t* x, const double*
     double added = 0;
     for (int i = 0; i < n; ++i) {
         const double miss = x[i] ? -eta[i] : eta[i];
-        if (miss <= WRONG) continue;
+        if (miss <= tuning::BADLY_PREDICTED) continue;
         const double bound = w[i] / (2 * miss), y = __builtin_exp(-miss);  // tanh is 1 to three digits
         added += bound - w[i] * y / ((1 + y) * (1 + y));
         if (wv) wv[i] = static_cast<float>(bound);
@@ -207,7 +207,7 @@ inline vd pass_rows(const double* eta, const uint8_t* x, const double* w, double
     const vd other = agrees ? unlikely : likely;
     const vd size = weight * other;
     const vd minus_margin = is_one ? -e : e;
-    sums.wrong |= minus_margin > WRONG;
+    sums.wrong |= minus_margin > tuning::BADLY_PREDICTED;
     sums.excess += weight * (minus_margin > 0.0 ? minus_margin : vd{});
     sums.zeros += is_one ? vd{} : size;
     sums.ones += is_one ? size : vd{};
@@ -324,8 +324,8 @@ inline void split_sums(const float* wv, const uint8_t* x, int n, float* ones, fl
 static void gram(const float* wv, const uint8_t* const* x, int d, int n, float* G, int ld, float* sums,
                  float* scratch) {
     for (int i = 0; i < d; ++i) __builtin_memset(G + static_cast<size_t>(i) * ld, 0, ld * sizeof(float));
-    float *weighted = scratch, *plain = scratch + static_cast<size_t>(d) * GRAM_ROWS;
-    float *low = plain + static_cast<size_t>(d) * GRAM_ROWS, *high = low + d;
+    float *weighted = scratch, *plain = scratch + static_cast<size_t>(d) * tuning::GRAM_ROWS;
+    float *low = plain + static_cast<size_t>(d) * tuning::GRAM_ROWS, *high = low + d;
     for (int j = 0; j < d; ++j) {
         float zeros;
         split_sums(wv, x[j], n, sums + j, &zeros);
@@ -334,22 +334,22 @@ static void gram(const float* wv, const uint8_t* const* x, int d, int n, float* 
         low[j] = -sums[j] * inverse;  // x - mean for x = 0 and x = 1, neither by a difference
         high[j] = zeros * inverse;
     }
-    for (int row = 0; row < n; row += GRAM_ROWS) {
-        const int rows = n - row < GRAM_ROWS ? n - row : GRAM_ROWS;
+    for (int row = 0; row < n; row += tuning::GRAM_ROWS) {
+        const int rows = n - row < tuning::GRAM_ROWS ? n - row : tuning::GRAM_ROWS;
         for (int j = 0; j < d; ++j)
             for (int i = 0; i < rows; i += FLOATS) {
                 const vf value = bytes_to_floats(x[j] + row + i);
                 const vf centered = value * high[j] + (1.0f - value) * low[j];
-                store(plain + static_cast<size_t>(j) * GRAM_ROWS + i, centered);
-                store(weighted + static_cast<size_t>(j) * GRAM_ROWS + i, centered * load<vf>(wv + row + i));
+                store(plain + static_cast<size_t>(j) * tuning::GRAM_ROWS + i, centered);
+                store(weighted + static_cast<size_t>(j) * tuning::GRAM_ROWS + i, centered * load<vf>(wv + row + i));
             }
         for (int i = 0; i < d; i += 4)
             for (int j = i; j < d; j += 4) {
                 const float *left[4], *right[4];
                 // The last block repeats its last row; the copies are not stored.
                 for (int k = 0; k < 4; ++k) {
-                    left[k] = weighted + static_cast<size_t>(i + k < d ? i + k : d - 1) * GRAM_ROWS;
-                    right[k] = plain + static_cast<size_t>(j + k < d ? j + k : d - 1) * GRAM_ROWS;
+                    left[k] = weighted + static_cast<size_t>(i + k < d ? i + k : d - 1) * tuning::GRAM_ROWS;
+                    right[k] = plain + static_cast<size_t>(j + k < d ? j + k : d - 1) * tuning::GRAM_ROWS;
                 }
                 float block[16];
                 dot_block(left, right, rows, block);

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 
+#include "tuning.hpp"
+
 namespace isinglass {
-namespace {
 
-constexpr size_t SLAB = size_t{1} << 24;  // residuals of all nodes that exist at a time for all pairs
-
-}  // namespace
+using namespace tuning::rows;
 
 LeanRows::LeanRows(const std::shared_ptr<const Table>& table, Pool& pool, int n_kept)
     : RecipeBase(table, table->margins, pool),
@@ -92,8 +91,8 @@ const float* LeanRows::reference(int node, int worker) {
 
 double LeanRows::all_pairs(int first, int last, float* band) {
     const int count = table_->n_features - first, stride = table_->stride;
-    const size_t chunks = std::max<size_t>(SLAB / (static_cast<size_t>(count) * PairTiles::CHUNK), 1);
-    const int slab = std::min(static_cast<size_t>(stride), chunks * PairTiles::CHUNK);
+    const size_t chunks = std::max<size_t>(SLAB_RESIDUALS / (static_cast<size_t>(count) * TILE_ROWS), 1);
+    const int slab = std::min(static_cast<size_t>(stride), chunks * TILE_ROWS);
     Buffer<float> residuals(static_cast<size_t>(count) * slab);
     PairTiles tiles(*table_, first, last, pool_);
     for (int begin = 0; begin < stride; begin += slab) {

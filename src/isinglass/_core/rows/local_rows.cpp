@@ -5,12 +5,11 @@
 #include <limits>
 #include <numeric>
 
+#include "tuning.hpp"
+
 namespace isinglass {
-namespace {
 
-constexpr double NEGLIGIBLE_COEFFICIENT = 1e-15;  // of a coefficient, after steps that add up to nothing
-
-}  // namespace
+using namespace tuning::rows;
 
 // Every lane adds its rows one after the other, packed columns four rows at a time; the terms are products and
 // functions with a few roundings of their own.

@@ -6,14 +6,16 @@
 #include <numeric>
 
 #include "rows/fields.hpp"
+#include "tuning.hpp"
 
 namespace isinglass {
+
+using namespace tuning::rows;
+
 namespace {
 
 constexpr double EPSILON = std::numeric_limits<double>::epsilon();
-constexpr size_t CACHED = 24 << 10;  // bytes of tables that are read together
-constexpr int LINES = 16;            // of the matrix of all pairs, computed at a time
-constexpr double NOWHERE = -1e30;    // field of the padding
+constexpr double NOWHERE = -1e30;  // field of the padding
 
 int padded(int q) {
     return q <= 4 ? 4 : (q + 7) / 8 * 8;
@@ -169,7 +171,7 @@ namespace {
 
 // Of `count` tables with so many bytes in all, how many the cache holds.
 int at_once(int count, size_t bytes) {
-    return static_cast<int>(std::max<size_t>(CACHED * count / std::max<size_t>(bytes, 1), 1));
+    return static_cast<int>(std::max<size_t>(TABLE_CACHE_BYTES * count / std::max<size_t>(bytes, 1), 1));
 }
 
 }  // namespace
@@ -243,7 +245,7 @@ void NominalRows::bound_curvature(int node, Tabled& scratch) const {
     const Column& column = columns_[node];
     double* products = scratch.sums.data() + static_cast<size_t>(column.q) * column.q;
     for (int n = 0; n < table_->n_distinct; ++n) {
-        if (scratch.margin[n] > -WRONG) continue;
+        if (scratch.margin[n] > -tuning::BADLY_PREDICTED) continue;
         double* P = scratch.P.data() + static_cast<size_t>(n) * column.ld;
         const double share = -0.5 / scratch.margin[n];
         const auto add_products = [&](double weight) {
@@ -404,8 +406,8 @@ double NominalRows::all_pairs(int first, int last, float* band) {
     const int p = table_->n_features;
     std::vector<std::vector<double>> halves(p);
     std::vector<std::vector<int>> wanted(p);
-    for (int begin = first; begin < last; begin += LINES) {
-        const int end = std::min(begin + LINES, last);
+    for (int begin = first; begin < last; begin += NOMINAL_LINES_AT_ONCE) {
+        const int end = std::min(begin + NOMINAL_LINES_AT_ONCE, last);
         pool_.each(p - begin, [&](int k, int worker) {
             const int node = begin + k;
             halves[node].resize(halves_of(node, begin, end, wanted[node]));

@@ -6,13 +6,15 @@
 #include <numeric>
 
 #include "rows/fields.hpp"
+#include "tuning.hpp"
 
 namespace isinglass {
+
+using namespace tuning::rows;
+
 namespace {
 
-constexpr double SMALLEST_PIVOT = 1e-6;  // of a profiled diagonal, relative to what it was
-constexpr size_t MOST_KEPT = 16 << 20;   // bytes of probabilities that are kept from a pass to a block
-constexpr int LANES = 8;                 // divides ROW_ALIGN
+constexpr int LANES = 8;  // divides ROW_ALIGN
 constexpr double EPSILON = std::numeric_limits<double>::epsilon();
 
 }  // namespace
@@ -33,7 +35,7 @@ OrdinalRows::OrdinalRows(std::shared_ptr<const Table> table, const uint8_t* rang
 void OrdinalRows::make_room() {
     int most = 2, all = 0;
     for (const Levels& levels : levels_) most = std::max(most, levels.q()), all += levels.q();
-    is_kept_ = holds_ == Holds::one_node || sizeof(double) * all * stride_ <= MOST_KEPT;
+    is_kept_ = holds_ == Holds::one_node || sizeof(double) * all * stride_ <= KEPT_PROBABILITY_BYTES;
     passed_.resize(is_kept_ ? n_lines() : scratch_.size());
     for (size_t k = 0; k < passed_.size(); ++k) {
         const bool is_of_node = is_kept_ && holds_ == Holds::all_nodes;
@@ -176,7 +178,7 @@ void OrdinalRows::profile(const Block& task, int worker) {
             const double* y_i = Y.data() + static_cast<size_t>(i) * m;
             float& entry = task.G[static_cast<size_t>(i) * task.stride + j];
             const double less = std::inner_product(y_i, y_i + m, Y.data() + static_cast<size_t>(j) * m, 0.0);
-            const double floor = i == j ? SMALLEST_PIVOT * entry : -std::numeric_limits<double>::infinity();
+            const double floor = i == j ? SMALLEST_PROFILED * entry : -std::numeric_limits<double>::infinity();
             entry = static_cast<float>(std::max(entry - less, floor));
         }
 }

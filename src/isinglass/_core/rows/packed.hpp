@@ -11,6 +11,7 @@
 
 #include "rows/kernels.hpp"
 #include "rows/table.hpp"
+#include "tuning.hpp"
 
 namespace isinglass {
 
@@ -52,9 +53,9 @@ class PackedColumns {
 
  private:
     static void ask_for(const Buffer<uint32_t>& words) {
-        for (size_t i = 0; i < FIRST_WORDS && i < words.size(); i += 16) __builtin_prefetch(words.data() + i);
+        for (size_t i = 0; i < tuning::rows::PREFETCHED_WORDS && i < words.size(); i += 16)
+            __builtin_prefetch(words.data() + i);
     }
-    static constexpr size_t FIRST_WORDS = 512;  // the kernels look as far ahead themselves
     int n_words_ = 0;
     std::vector<int> columns_;
     Buffer<uint32_t> by_row_, by_column_;

@@ -2,21 +2,22 @@
 
 #include <algorithm>
 
+#include "tuning.hpp"
+
 namespace isinglass {
+
+using namespace tuning::rows;
+
 namespace {
 
-constexpr int MOST = 12;         // columns: sums of all patterns stay in the second-level cache
-constexpr int FEWER = 8;         // rows per pattern from which merging them is worth its cost
-constexpr size_t SMALL = 30000;  // cells of a table that is done sooner than merged
-constexpr int LANES = 8;         // sums side by side: consecutive rows often have the same pattern
-constexpr int CHUNK = 4096;      // rows whose patterns are put together at a time
+constexpr int LANES = 8;  // sums side by side: consecutive rows often have the same pattern
 
 }  // namespace
 
 int Patterns::most_columns(const Table& table) {
     int d = -1;
-    if (static_cast<size_t>(table.n_distinct) * table.n_features >= SMALL)
-        while (d < MOST && (FEWER << (d + 2)) <= table.n_distinct) ++d;
+    if (static_cast<size_t>(table.n_distinct) * table.n_features >= MIN_PATTERN_CELLS)
+        while (d < MAX_PATTERN_COLUMNS && (ROWS_PER_PATTERN << (d + 2)) <= table.n_distinct) ++d;
     return d;
 }
 
@@ -27,8 +28,8 @@ void Patterns::make(const Table& table, int node, const NeighborColumns& neighbo
     size = std::max(count, ROW_ALIGN);
     if (pattern_.size() == 0) pattern_.resize(table.stride);
     std::vector<double> sums(static_cast<size_t>(LANES) * count);
-    for (int begin = 0; begin < table.n_distinct; begin += CHUNK) {
-        const int end = std::min(begin + CHUNK, table.n_distinct);
+    for (int begin = 0; begin < table.n_distinct; begin += PATTERN_ROWS_AT_ONCE) {
+        const int end = std::min(begin + PATTERN_ROWS_AT_ONCE, table.n_distinct);
         uint16_t* pattern = pattern_.data();
         const uint8_t* own = table.column(node);
         for (int n = begin; n < end; ++n) pattern[n] = own[n];

@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "tuning.hpp"
+
 namespace isinglass {
 
 // Thrown on the calling thread when Python has a signal to handle; its exception is then pending.
@@ -45,12 +47,10 @@ class Poll {
  private:
     static bool has_signal(uint64_t& last) {
         const uint64_t now = ticks();
-        if (now - last < INTERVAL) return false;
+        if (now - last < tuning::POLL_TICKS) return false;
         last = now;
         return is_interrupted && is_interrupted();
     }
-    // Some 20 to 100 ms. Reading the clock of the system would cost more than a small piece of work.
-    static constexpr uint64_t INTERVAL = 100'000'000;
 #ifdef ISINGLASS_X86
     static uint64_t ticks() { return __builtin_ia32_rdtsc(); }
 #else
@@ -61,11 +61,9 @@ class Poll {
     std::atomic<bool> stopped_{false};
 };
 
-constexpr int MAX_THREADS = 256;
-
 class Pool {
  public:
-    Pool(int size, Poll& poll) : size_(std::clamp(size, 1, MAX_THREADS)), poll_(poll) {
+    Pool(int size, Poll& poll) : size_(std::clamp(size, 1, tuning::MAX_THREADS)), poll_(poll) {
         try {
             for (int k = 1; k < size_; ++k) threads_.emplace_back([this, k] { work(k); });
         } catch (...) {  // no more threads to be had: those that started will do
@@ -147,7 +145,7 @@ class Pool {
     }
     // Waits for the next round: awake for a moment, because rounds follow each other closely, then asleep.
     bool await(long seen) {
-        for (int turn = 0; turn < PATIENCE; ++turn) {
+        for (int turn = 0; turn < tuning::YIELDS_BEFORE_SLEEP; ++turn) {
             if (stopping_) return false;
             if (round_ != seen) return true;
             std::this_thread::yield();
@@ -159,7 +157,6 @@ class Pool {
         return !stopping_;
     }
 
-    static constexpr int PATIENCE = 20000;  // a few milliseconds: longer than the serial part of a step
     int size_;
     Poll& poll_;
     std::vector<std::thread> threads_;

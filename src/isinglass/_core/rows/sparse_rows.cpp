@@ -5,11 +5,15 @@
 #include <limits>
 #include <numeric>
 
+#include "tuning.hpp"
+
 namespace isinglass {
+
+using namespace tuning::rows;
+
 namespace {
 
 constexpr double SINGLE = 6e-8;  // relative rounding of a number in single precision
-constexpr int AT_ONCE = 64;      // nodes whose moments with all columns exist at a time
 
 }  // namespace
 
@@ -201,9 +205,9 @@ std::vector<ResidualDrift> SparseRows::drift(std::span<const int> nodes) {
 double SparseRows::all_pairs(int first, int last, float* band) {
     const int p = static_cast<int>(margins_.mean.size());
     std::fill(band, band + (first_of_row(last, p) - first_of_row(first, p)), 0.0f);
-    std::vector<float> moments(static_cast<size_t>(AT_ONCE) * p);
-    for (int begin = first; begin < p; begin += AT_ONCE) {
-        const int end = std::min(begin + AT_ONCE, p);
+    std::vector<float> moments(static_cast<size_t>(SPARSE_NODES_AT_ONCE) * p);
+    for (int begin = first; begin < p; begin += SPARSE_NODES_AT_ONCE) {
+        const int end = std::min(begin + SPARSE_NODES_AT_ONCE, p);
         const auto of = [&](int node) { return moments.data() + static_cast<size_t>(node - begin) * p; };
         pool_.each(end - begin, [&](int k, int worker) {
             view(begin + k, {}, worker);

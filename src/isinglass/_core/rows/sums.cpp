@@ -3,14 +3,11 @@
 #include <algorithm>
 
 #include "rows/packed.hpp"
+#include "tuning.hpp"
 
 namespace isinglass {
-namespace {
 
-constexpr int TILE = 64;  // nodes of one block of the full gradient
-constexpr int MANY = 32;  // columns from which their bits are worth having
-
-}  // namespace
+using namespace tuning::rows;
 
 const double* padded(const double* a, int stride, int n_words, Buffer<double>& scratch) {
     if (stride == 32 * n_words) return a;
@@ -22,7 +19,7 @@ const double* padded(const double* a, int stride, int n_words, Buffer<double>& s
 
 void column_sums(const Table& table, const double* a, const NeighborColumns& asked, double* out, SumScratch& scratch) {
     if (asked.count == 0) return;
-    if (asked.count < MANY || asked.count < table.n_features / 4) {
+    if (asked.count < BIT_COLUMNS || asked.count < table.n_features / 4) {
         kernels().dots(a, table.list(asked, scratch.columns), asked.count, table.stride, out);
         return;
     }
@@ -42,16 +39,16 @@ void write_diagonal(const Block& task, const double* sums, double all) {
 PairTiles::PairTiles(const Table& table, int first, int last, Pool& pool)
     : table_(table), kernels_(kernels()), first_(first), last_(last), pool_(pool), panels_(pool.size()) {
     const int p = table.n_features;
-    for (int top = first; top < last; top += TILE)
-        for (int left = top; left < p; left += TILE) tiles_.push_back({top, left});
-    const size_t size = static_cast<size_t>(4 * std::min(TILE, p)) * CHUNK + TILE * TILE;
+    for (int top = first; top < last; top += TILE_NODES)
+        for (int left = top; left < p; left += TILE_NODES) tiles_.push_back({top, left});
+    const size_t size = static_cast<size_t>(4 * std::min(TILE_NODES, p)) * TILE_ROWS + TILE_NODES * TILE_NODES;
     for (Buffer<float>& panels : panels_) panels.resize(size);
 }
 
 // |computed - exact| at worst: per lane the products of one chunk from both sides, the sum of the lanes, the sum over
 // chunks, and the rounding of wr, each relative to a sum of absolute values of at most 2.
 double PairTiles::slack() const {
-    return 2.0 * (2.0 * CHUNK / kernels_.lanes + 8 + static_cast<double>(table_.stride) / CHUNK) * 6e-8;
+    return 2.0 * (2.0 * TILE_ROWS / kernels_.lanes + 8 + static_cast<double>(table_.stride) / TILE_ROWS) * 6e-8;
 }
 
 void PairTiles::add(int begin, int end, const Residuals& residuals, float* band) {
@@ -63,8 +60,8 @@ void PairTiles::add(int begin, int end, const Residuals& residuals, float* band)
 // Columns and residuals of some nodes, a chunk of rows, in single precision.
 void PairTiles::fill_panels(int from, int count, int row, int rows, const Residuals& residuals, float* x, float* r) {
     for (int k = 0; k < count; ++k) {
-        kernels_.widen(table_.column(from + k) + row, rows, x + k * CHUNK);
-        residuals(from + k, row, rows, r + k * CHUNK);
+        kernels_.widen(table_.column(from + k) + row, rows, x + k * TILE_ROWS);
+        residuals(from + k, row, rows, r + k * TILE_ROWS);
     }
 }
 
@@ -72,11 +69,11 @@ void PairTiles::fill_panels(int from, int count, int row, int rows, const Residu
 template <class Visit>
 void PairTiles::each_line(Pair corner, float* tile, float* band, Visit visit) {
     const int p = table_.n_features, top = corner.s, left = corner.t;
-    const int height = std::min(TILE, last_ - top), width = std::min(TILE, p - left);
+    const int height = std::min(TILE_NODES, last_ - top), width = std::min(TILE_NODES, p - left);
     for (int i = 0; i < height; ++i) {
         const int s = top + i, begin = std::max(0, s + 1 - left);
         if (begin < width)
-            visit(tile + i * TILE + begin,
+            visit(tile + i * TILE_NODES + begin,
                   band + (first_of_row(s, p) - first_of_row(first_, p)) + (left + begin - s - 1), width - begin);
     }
 }
@@ -84,26 +81,26 @@ void PairTiles::each_line(Pair corner, float* tile, float* band, Visit visit) {
 // The pairs between TILE nodes from the corner down and TILE nodes to its right.
 void PairTiles::add_tile(Pair corner, int begin, int end, const Residuals& residuals, float* scratch, float* band) {
     const int p = table_.n_features, top = corner.s, left = corner.t;
-    const int height = std::min(TILE, last_ - top), width = std::min(TILE, p - left);
-    float *tile = scratch, *x_top = tile + TILE * TILE, *r_top = x_top + height * CHUNK;
-    float *x_left = r_top + height * CHUNK, *r_left = x_left + width * CHUNK;
-    std::fill(tile, tile + TILE * TILE, 0.0f);
+    const int height = std::min(TILE_NODES, last_ - top), width = std::min(TILE_NODES, p - left);
+    float *tile = scratch, *x_top = tile + TILE_NODES * TILE_NODES, *r_top = x_top + height * TILE_ROWS;
+    float *x_left = r_top + height * TILE_ROWS, *r_left = x_left + width * TILE_ROWS;
+    std::fill(tile, tile + TILE_NODES * TILE_NODES, 0.0f);
     if (begin > 0)
         each_line(corner, tile, band,
                   [](float* in_tile, float* in_band, int length) { std::copy(in_band, in_band + length, in_tile); });
-    for (int row = begin; row < end; row += CHUNK, pool_.poll()()) {
-        const int rows = std::min(CHUNK, end - row);
+    for (int row = begin; row < end; row += TILE_ROWS, pool_.poll()()) {
+        const int rows = std::min(TILE_ROWS, end - row);
         fill_panels(top, height, row, rows, residuals, x_top, r_top);
         fill_panels(left, width, row, rows, residuals, x_left, r_left);
         for (int i = 0; i < height; i += 4)
             for (int j = 0; j < width; j += 4) {
                 const float *r_i[4], *x_i[4], *r_j[4], *x_j[4];
                 for (int k = 0; k < 4; ++k) {  // a short last group repeats its last node
-                    const int a = std::min(i + k, height - 1) * CHUNK, b = std::min(j + k, width - 1) * CHUNK;
+                    const int a = std::min(i + k, height - 1) * TILE_ROWS, b = std::min(j + k, width - 1) * TILE_ROWS;
                     r_i[k] = r_top + a, x_i[k] = x_top + a;
                     r_j[k] = r_left + b, x_j[k] = x_left + b;
                 }
-                kernels_.gradient_tile(r_i, x_i, r_j, x_j, rows, tile + i * TILE + j, TILE);
+                kernels_.gradient_tile(r_i, x_i, r_j, x_j, rows, tile + i * TILE_NODES + j, TILE_NODES);
             }
     }
     each_line(corner, tile, band,

@@ -7,6 +7,7 @@
 
 #include "rows/pool.hpp"
 #include "rows/rows.hpp"
+#include "tuning.hpp"
 
 namespace isinglass {
 
@@ -35,7 +36,6 @@ class PairTiles {
  public:
     PairTiles(const Table& table, int first, int last, Pool& pool);
 
-    static constexpr int CHUNK = 512;  // rows accumulated at a time: panels stay in the second-level cache
     // Writes the residuals wr of a node from `row` on, `rows` of them.
     using Residuals = std::function<void(int node, int row, int rows, float* out)>;
     // Adds the rows from `begin`, a multiple of CHUNK, to `end`.

@@ -11,11 +11,10 @@
 #include "rows/kernels.hpp"
 #include "rows/packed.hpp"
 #include "rows/pool.hpp"
+#include "tuning.hpp"
 
 namespace isinglass {
 namespace {
-
-constexpr size_t POLLED = 4096;  // rows between two looks for an interrupt
 
 // Secret, so that no table can be made whose rows collide. The order of the rows does not depend on it.
 struct Secret {
@@ -83,7 +82,7 @@ std::vector<Distinct> merge_rows(const TableView& table) {
     const RowWords rows(table);
     for (size_t n = 0; n < table.n_rows; ++n) {
         const double w = table.weights ? table.weights[n] : 1.0;
-        if (n % POLLED == 0) Poll::here();
+        if (n % tuning::ROWS_PER_POLL == 0) Poll::here();
         if (w == 0.0) continue;
         size_t slot = rows.hash(n) & (capacity - 1);
         while (slots[slot] >= 0 && !rows.are_equal(found[slots[slot]].row, n)) slot = (slot + 1) & (capacity - 1);
@@ -132,7 +131,7 @@ Table::Table(const TableView& given, double total) : n_features(given.n_features
     for (int n = 0; n < n_distinct; ++n) {
         w[n] = rows[n].weight / sum;
         inverse_w[n] = sum / rows[n].weight;
-        if (n % POLLED == 0) Poll::here();
+        if (n % tuning::ROWS_PER_POLL == 0) Poll::here();
         const uint8_t* row = given.X + rows[n].row * n_features;
         for (int s = 0; s < n_features; ++s) bytes[static_cast<size_t>(s) * stride + n] = row[s];
     }

@@ -1,0 +1,158 @@
+// Every constant of the core that was chosen and not derived: what it counts, and what the choice rests on. "Measured"
+// refers to the notebook (docs/notebook.md) and the scripts of benchmarks/; what is not measured there only has to be
+// of the right order, because results do not depend on it. Constants of mathematics stay where they are used.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace isinglass::tuning {
+
+// Of several files.
+constexpr size_t ROWS_PER_POLL = 4096;   // rows between two looks for an interrupt: well below a millisecond
+constexpr double STATIONARY = 1e-13;     // |gradient| of a field or free edge at its optimum, relative to its terms
+constexpr double BADLY_PREDICTED = 8;    // log odds against the observed answer from which curvature is bounded
+constexpr int GRAM_ROWS = 512;           // rows of a Gram block at a time: its panels stay in the second-level cache
+constexpr int MAX_THREADS = 256;         // of one pool
+constexpr int MAX_FEATURES = 1'000'000;  // columns of a table
+constexpr uint64_t POLL_TICKS =
+    100'000'000;  // of the processor's clock between two questions for signals: 20 to 100 ms
+constexpr int YIELDS_BEFORE_SLEEP =
+    20000;  // of an idle thread: some milliseconds, longer than the serial part of a step
+
+namespace newton {
+constexpr double INNER_TOLERANCE = 0.02;  // share of the KKT residual to which a model with blocks is solved (measured)
+// The same for operators: at most LOOSE_TOLERANCE, proportional to the residual below that, and no better than
+// NEEDED_SHARE of what the certificate asks for (measured on latent-factor tables).
+constexpr double LOOSE_TOLERANCE = 0.05, QUADRATIC_TOLERANCE = 0.3, NEEDED_SHARE = 0.9;
+constexpr double MAX_EXTRAPOLATION = 1.5;  // steps of the path in log alpha
+constexpr double CONTRACTION = 0.05;    // share of the residual left by a step up to which blocks are kept (measured)
+constexpr double NEARLY_ACTIVE = 0.98;  // share of the penalty from which a gradient makes an edge an inner one
+constexpr size_t INNER_PER_NODE = 4;    // edges per node that may become inner at once, or ...
+constexpr size_t MIN_INNER = 16;        // ... this many edges in all
+constexpr int EARLY_STEPS = 2;          // steps after which the whole working set is looked at in any case
+constexpr double UNCHANGED_CURVATURE =
+    0.08;                       // share by which curvatures may have changed under a block that is kept (measured)
+constexpr int STAGNATION = 40;  // steps without progress until the best point is returned
+constexpr int OPERATOR_STAGNATION = 2;  // such steps until operators give way to blocks (near copies; measured) ...
+constexpr size_t MAX_BLOCK_BYTES = size_t{1} << 28;  // ... of at most so many bytes
+constexpr double PROGRESS = 0.9;                     // of the best residual so far: below is progress
+constexpr double PREDICTOR_DRIFT = 1e-3;             // share of the tolerance that rounding of predictors may take
+constexpr double SLOW_STEP = 0.2;                    // share of the residual left by a step that is slow
+constexpr double SUFFICIENT_DECREASE = 1e-4;         // share of the predicted decrease (Armijo)
+constexpr double OBJECTIVE_ROUNDING = 1e-14;         // relative error of F that the line search forgives
+constexpr int MAX_HALVINGS = 12;                     // of a step until the curvature is majorized
+constexpr int MAX_POLISH = 50;                       // Newton steps on fields and free edges before a certificate
+constexpr double PROJECTION_ROUNDINGS = 8;  // of a block's norm, up to which its predictors are not computed afresh
+}  // namespace newton
+
+namespace quadratic {
+constexpr int MAX_ROUNDS = 20;           // of sweeps and face steps; the next Newton step copes with what is left
+constexpr int MAX_FACES = 60;            // face steps without sweeps
+constexpr double SHORTEST_FACE = 0.05;   // share of a face step
+constexpr double SHORTEST_STEP = 1e-4;   // share of a gradient step
+constexpr int ACTIVE_SWEEPS = 2;         // before a face step is tried
+constexpr double SLOW_SWEEP = 0.2;       // share of the violation left by a sweep that is slow
+constexpr int MAX_PRODUCTS = 200;        // of one face step
+constexpr int MAX_CUTS = 30;             // face steps in a row that end at a sign change
+constexpr double FACE_CHECK = 0.1;       // share of the residual at which the face is looked at again
+constexpr int FACTOR_PATIENCE = 6;       // products before the matrix of a face may be factorized (measured)
+constexpr double FACTOR_COST = 70;       // products that a factorization may cost (measured)
+constexpr float SMALLEST_PIVOT = 1e-6f;  // of a diagonal entry: below, single precision has nothing left
+constexpr size_t EDGES_PER_TASK = 4096;  // that one thread takes at a time
+}  // namespace quadratic
+
+namespace groups {
+constexpr int MAX_ROUNDS = 40;              // of proximal and face steps
+constexpr int MAX_PRODUCTS = 100;           // of one face step
+constexpr double FORCING = 0.05;            // share of its residual to which a face is solved that may yet change
+constexpr double SHORTEST_STEP = 1e-4;      // share of a step
+constexpr int MAX_SECULAR = 60;             // steps for the norm of one group
+constexpr double SECULAR_ERROR = 1e-12;     // relative, of that norm
+constexpr size_t NUMBERS_PER_TASK = 16384;  // coefficients that one thread takes at a time
+}  // namespace groups
+
+namespace working_set {
+// Inner degree, on average over the slots, from which on nodes are operators: a block costs as much to make as products
+// of one and a half times its width, and a step needs some dozens (measured on latent-factor tables).
+constexpr int WIDEST_BLOCK = 50;
+}  // namespace working_set
+
+namespace certificate {
+constexpr int GRAM_ROWS_PER_COLUMN = 8;      // of the first attempt to bound the eigenvalues of a Gram matrix
+constexpr double NEGLIGIBLE_PENALTY = 1000;  // rounding errors below which a penalty is as good as none
+}  // namespace certificate
+
+namespace screen {
+// Share of the pairs that cannot be excluded from which on a new reference is taken: about the number of exact values
+// that costs as much (measured). All pairs at once are a product of two matrices, those of one node are not.
+constexpr double REFRESH_ALL = 1.0 / 16, REFRESH_ONE = 0.3;
+constexpr size_t PAIRS_PER_BAND = size_t{1} << 26;   // where no reference is kept: 256 MB
+constexpr size_t MAX_REFERENCE_PAIRS = 800'000'000;  // of a reference that is kept: 3.2 GB, 40 000 columns
+constexpr int ALWAYS_FRESH_COLUMNS = 64;             // up to which all pairs are computed each time (measured)
+}  // namespace screen
+
+namespace path {
+constexpr size_t SINGLE_THREAD_CELLS = 26000;  // below, a second thread costs more than it saves (measured)
+constexpr double STEEPEST = 0.6;        // smallest ratio of consecutive alphas; a larger step has stops in between
+constexpr double COLD_RATIO = 0.01;     // to alpha_max, that Newton bridges in one go if all pairs are in ...
+constexpr double STEEP_RATIO = 0.1;     // ... and the steps that lead to smaller alphas
+constexpr double STOP_TOLERANCE = 0.2;  // share of their alpha to which such stops are solved
+// The strong rule keeps everything after a step by one half; it is never taken to keep pairs below this share of alpha.
+// What that misses, the check finds.
+constexpr double SMALLEST_KEPT = 0.9;
+// Share of the pairs from which on gradients no longer move as slowly as the rule assumes, and how much smaller its
+// threshold is then: a pair too many costs a product, one too few another solve. (Of one node
+// too many cost more: node-wise Senate paths take 8 % longer with it, measured.)
+constexpr double DENSE_SHARE = 0.05, DENSE_THRESHOLD = 0.7;
+}  // namespace path
+
+namespace nodewise {
+constexpr double SINGLE_THREAD_WORK = 1e6;  // rows x columns x nodes x alphas below which threads do not pay
+constexpr int MIN_PATH = 5;                 // alphas: glmnet's mnlam
+constexpr double MAX_DEVIANCE_RATIO = 0.999, MIN_DEVIANCE_GAIN = 1e-5;  // glmnet's devmax and fdev
+}  // namespace nodewise
+
+// Bytes. Measured: no less than is taken, and at most twice as much (tests/solve/test_memory.py).
+namespace memory {
+constexpr double START = 4e6;              // threads and their scratch
+constexpr double PER_CELL = 20;            // predictor, residual, pattern and byte of the table, rows padded
+constexpr double PER_CELL_REMEMBERED = 4;  // residuals of the reference, with more columns than are always fresh
+constexpr double PER_PAIR = 4;             // gradient of the reference
+// Of a pair in the working set: its lists, and either its share of blocks of second derivatives or two packed columns
+// (see WorkingSet::arrange for which).
+constexpr double PER_WORKING = 850, PER_WORKING_BLOCK = 500, PER_WORKING_ROW = 0.625;
+constexpr double OPERATOR_DEGREE = 25;   // mean degree from which packed columns are counted
+constexpr double PER_COEFFICIENT = 260;  // of a group: itself, its gradient, two slots, vectors of conjugate gradients
+}  // namespace memory
+
+namespace fields {
+constexpr int MAX_STEPS = 40;            // of Newton's method on the fields of a node
+constexpr double LONGEST_STEP = 4;       // of a field
+constexpr double SHORTEST_SHARE = 1e-6;  // of a step
+constexpr double ROUNDED = 1e-9;         // relative slopes below which a step that gains no digit ends it
+constexpr double GOOD_SHARE = 1e-12;     // of the loss that slopes which are left may add to the duality gap
+constexpr int MAX_IMPROVEMENTS = 6;      // steps towards that, of columns with at most ...
+constexpr int MAX_IMPROVED = 24;         // ... so many categories, whose cost grows with the fourth power
+}  // namespace fields
+
+namespace rows {
+constexpr int MAX_PATTERN_COLUMNS = 12;           // beside a node: sums of all patterns stay in the second-level cache
+constexpr int ROWS_PER_PATTERN = 8;               // from which merging them is worth its cost (measured)
+constexpr size_t MIN_PATTERN_CELLS = 30000;       // of a table: a smaller one is done sooner than merged (measured)
+constexpr int PATTERN_ROWS_AT_ONCE = 4096;        // rows whose patterns are put together at a time
+constexpr int HOPELESS_RECIPE = 4;                // times as many columns as patterns can have: the recipe is given up
+constexpr double NEGLIGIBLE_COEFFICIENT = 1e-15;  // what is left of a coefficient after steps that add up to nothing
+constexpr int BIT_COLUMNS = 32;  // asked for at once, from which the bits of all are worth having (measured)
+constexpr int TILE_NODES = 64;   // of one block of the gradient of all pairs
+constexpr int TILE_ROWS = 512;   // accumulated at a time: panels stay in the second-level cache
+constexpr size_t SLAB_RESIDUALS = size_t{1} << 24;  // of all nodes that exist at a time: 64 MB
+constexpr int SPARSE_NODES_AT_ONCE = 64;            // whose moments with all columns exist at a time
+constexpr size_t PREFETCHED_WORDS = 512;  // of packed columns; the kernels look as far ahead themselves (measured)
+constexpr size_t KEPT_PROBABILITY_BYTES = 16 << 20;  // from a pass to a block of ordered categories
+constexpr double SMALLEST_PROFILED = 1e-6;           // of a diagonal entry, once the fields are taken out
+constexpr size_t TABLE_CACHE_BYTES = 24 << 10;  // of tables of categories that are read together: the first-level cache
+constexpr int NOMINAL_LINES_AT_ONCE = 16;       // of the matrix of all pairs
+}  // namespace rows
+
+}  // namespace isinglass::tuning
