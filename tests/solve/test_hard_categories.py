@@ -56,6 +56,13 @@ def test_fields_between_groups_of_categories_that_hardly_mix(alpha):
     assert nodewise_path(separable, [alpha]).converged.all()
 
 
+def test_steps_along_which_single_precision_has_no_curvature():
+    nearly_copied = table([[1, 1, 0, 1], [0, 1, 0, 1], [0, 0, 1, 3]], ["nominal", "ordinal", "nominal", "ordinal"])
+    assert nodewise_path(nearly_copied, [0.006307678779336255]).converged.all()
+    codes = [[0, 0, 0, 4], [4, 4, 4, 6], [1, 1, 1, 4], [6, 5, 4, 4], [0, 4, 0, 6]]
+    assert ising_path(table(codes, "ordinal"), [0.012038], tol=1e-5)[0].converged
+
+
 def test_rows_of_little_weight_that_are_predicted_wrongly():
     rng = np.random.default_rng(5)
     codes = np.column_stack([rng.integers(0, q, 17) for q in (4, 3, 5, 2)])

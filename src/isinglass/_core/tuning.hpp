@@ -65,6 +65,7 @@ constexpr size_t EDGES_PER_TASK = 4096;  // that one thread takes at a time
 namespace groups {
 constexpr int MAX_ROUNDS = 40;              // of proximal and face steps
 constexpr int MAX_PRODUCTS = 100;           // of one face step
+constexpr double LONGEST_STEP = 200;        // of a coefficient, about: more than any log odds ratio that tables have
 constexpr double FORCING = 0.05;            // share of its residual to which a face is solved that may yet change
 constexpr double SHORTEST_STEP = 1e-4;      // share of a step
 constexpr int MAX_SECULAR = 60;             // steps for the norm of one group

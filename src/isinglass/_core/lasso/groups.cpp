@@ -73,6 +73,8 @@ void GroupModel::gather(const std::vector<double>& gradient, double alpha) {
                     *other = set_.diagonal.data() + set_.at(set_.slot_t[e]);
         for (size_t i = 0; i < size; ++i) diagonal_.push_back(static_cast<double>(one[i]) + other[i]);
     }
+    damping_ = violation() / LONGEST_STEP;
+    for (double& each : diagonal_) each += damping_;
     factors_.resize(set_.n_numbers());
     products_.assign(set_.n_numbers(), 0.0f);
     for (Values* values : {&step_, &product_, &x_, &Hx_, &residual_, &scaled_, &direction_, &Hd_, &inverse_})
@@ -98,7 +100,8 @@ void GroupModel::multiply(const Values& x, Values& Hx) {
     rows_.operators()->products(tasks_);
     each_group([&](const Group& group) {
         const float *one = products_.data() + set_.at(group.slot_s), *other = products_.data() + set_.at(group.slot_t);
-        for (size_t i = 0; i < group.size; ++i) Hx[group.begin + i] = static_cast<double>(one[i]) + other[i];
+        for (size_t i = 0; i < group.size; ++i)
+            Hx[group.begin + i] = static_cast<double>(one[i]) + other[i] + damping_ * x[group.begin + i];
     });
 }
 

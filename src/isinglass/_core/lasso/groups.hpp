@@ -59,6 +59,7 @@ class GroupModel {
     std::vector<float> factors_, products_;
     std::vector<Product> tasks_;
     int64_t n_products_ = 0;
+    double damping_ = 0;  // added to H: in single precision it may have no curvature left where there is a slope
 };
 
 }  // namespace isinglass

@@ -76,7 +76,8 @@ void OrdinalRows::run(int node, int worker, double* margin) {
                            passed.P.data(), passed.sums.data());
 }
 
-// The fields to where the last block expects them after a move.
+// The fields to where the last block expects them after a move. Scores have a range of 1, so that no difference of two
+// fields follows a coefficient by more than twice its change.
 void OrdinalRows::follow(const Move& task) {
     const auto& [known, values] = responses_[task.node];
     std::vector<double>& fields = fields_[task.node];
@@ -85,7 +86,7 @@ void OrdinalRows::follow(const Move& task) {
         while (j < known.size() && known[j] != task.moved.column[i]) ++j;
         if (j == known.size()) return;
         for (size_t k = 1; k < fields.size(); ++k)
-            fields[k] -= task.coefficient[i] * values[j * (fields.size() - 1) + k - 1];
+            fields[k] -= task.coefficient[i] * std::clamp(values[j * (fields.size() - 1) + k - 1], -2.0, 2.0);
     }
 }
 
