@@ -17,7 +17,7 @@ export PIP_NO_INPUT := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test fuzz sanitize sanitize-quick FORCE test-oldest check check-core check-page wheel bench paper paper-quick docs clean
+.PHONY: help install demo test test-core fuzz sanitize sanitize-quick FORCE test-oldest check check-core check-page wheel bench paper paper-quick docs clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,8 +27,17 @@ install: $(INSTALLED)  ## create .venv with the package (editable) and the devel
 demo: $(INSTALLED)  ## fit the Senate network, print what it shows, write report, picture and tables into demo/
 	$(BIN)/isinglass demo -o demo
 
-test: $(INSTALLED)  ## run the tests
+test: $(INSTALLED) test-core  ## run the tests
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
+
+# doctest is a package of the system (Debian: doctest-dev); where it or cmake is missing these tests are skipped.
+CORE_SANITIZE ?=
+CORE_TESTS := build/core-tests$(CORE_SANITIZE)
+test-core:  ## test the core from C++ (needs cmake and doctest)
+	@if command -v cmake >/dev/null && echo '#include <doctest/doctest.h>' | $(CXX) -E -x c++ - >/dev/null 2>&1; then \
+		cmake -S tests/_core/cpp -B $(CORE_TESTS) -DISINGLASS_SANITIZE=$(CORE_SANITIZE) >/dev/null && \
+		cmake --build $(CORE_TESTS) --parallel 2 >/dev/null && $(CORE_TESTS)/core_tests; \
+	else echo "cmake or doctest is not installed: the core is not tested from C++"; fi
 
 fuzz: $(INSTALLED)  ## attack it at random for FUZZ_MINUTES (4), all suites or those in FUZZ_SUITES
 	$(BIN)/python tests/fuzz $(FUZZ_SUITES) --minutes $(FUZZ_MINUTES) --seed $(FUZZ_SEED)
@@ -37,6 +46,7 @@ fuzz: $(INSTALLED)  ## attack it at random for FUZZ_MINUTES (4), all suites or t
 SANITIZED := tests/_core tests/simulate tests/solve/published \
 	$(addprefix tests/solve/test_,hard_tables.py path.py seam.py dense.py ordinal.py nominal.py)
 sanitize: $(INSTALLED)  ## run the tests of the core under the address, undefined-behavior and thread sanitizers
+	$(MAKE) --no-print-directory test-core CORE_SANITIZE=address,undefined
 	$(MAKE) --no-print-directory build/sanitize-address,undefined build/sanitize-thread
 
 sanitize-quick: $(INSTALLED)  ## the first two of these on tests/_core: seconds, once it is built

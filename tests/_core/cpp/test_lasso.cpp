@@ -1,0 +1,138 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <memory>
+#include <random>
+
+#include "lasso/quadratic.hpp"
+#include "problems/problem.hpp"
+#include "rows/binary_rows.hpp"
+#include "twin.hpp"
+
+using namespace isinglass;
+
+namespace {
+
+// All pairs of p nodes at zero; edges for which is_inner(e) holds have second derivatives.
+template <class IsInner>
+void fill(WorkingSet& set, int p, IsInner is_inner) {
+    set.n_nodes = p;
+    for (int s = 0; s < p; ++s)
+        for (int t = s + 1; t < p; ++t) set.s.push_back(s), set.t.push_back(t);
+    const size_t m = set.n_edges();
+    set.theta.assign(m, 0.0), set.omega.assign(m, 1.0), set.gradient.assign(m, 0.0);
+    set.is_inner.resize(m);
+    for (size_t e = 0; e < m; ++e) set.is_inner[e] = is_inner(e);
+    set.arrange();
+}
+
+void check_slots(const WorkingSet& set) {
+    std::vector<int> degree(set.n_nodes), inner(set.n_nodes);
+    for (size_t e = 0; e < set.n_edges(); ++e) {
+        ++degree[set.s[e]], ++degree[set.t[e]];
+        inner[set.s[e]] += set.is_inner[e], inner[set.t[e]] += set.is_inner[e];
+        CHECK(set.edge[set.slot_s[e]] == static_cast<int>(e));
+        CHECK(set.edge[set.slot_t[e]] == static_cast<int>(e));
+        CHECK(set.column[set.slot_s[e]] == set.t[e]);
+        CHECK(set.column[set.slot_t[e]] == set.s[e]);
+        CHECK((set.slot_s[e] < set.offset[set.s[e]] + set.inner_degree[set.s[e]]) == (set.is_inner[e] != 0));
+    }
+    CHECK(degree == set.degree);
+    CHECK(inner == set.inner_degree);
+    CHECK(set.edge[set.null_slot()] == -1);
+}
+
+}  // namespace
+
+TEST_CASE("a working set stays whole under random sequences of operations") {
+    std::mt19937 random(1);
+    WorkingSet set;
+    fill(set, 9, [&](size_t) { return random() % 2; });
+    check_slots(set);
+    for (int round = 0; round < 50; ++round) {
+        std::vector<double> kept(set.n_edges());
+        for (size_t e = 0; e < set.n_edges(); ++e) {
+            kept[e] = static_cast<double>(random() % 1000);
+            set.slot_gradient[set.slot_s[e]] = kept[e];
+            if (random() % 5 == 0) set.is_inner[e] = !set.is_inner[e];
+        }
+        set.arrange();
+        check_slots(set);
+        for (size_t e = 0; e < set.n_edges(); ++e) CHECK(set.slot_gradient[set.slot_s[e]] == kept[e]);
+    }
+}
+
+TEST_CASE("the minimum of the quadratic model is that of a dense matrix") {
+    Poll poll;
+    Pool pool(1, poll);
+    for (const int widest : {50, 1}) {  // blocks, operators
+        Twin twin(200, 6, 0.5, true, 3);
+        BinaryRows rows(std::make_shared<const Table>(twin.view()), Holds::all_nodes, pool);
+        for (int node = 0; node < twin.p; ++node) {
+            NodeSums sums;
+            const Move start{node, 0.2, &sums};
+            rows.move({&start, 1}, true);
+            twin.move(node, 0.2, {}, {}, true);
+        }
+        WorkingSet set;
+        set.widest_block = widest;
+        fill(set, twin.p, [](size_t) { return 1; });
+        std::vector<Block> tasks;
+        for (int node : set.nodes) tasks.push_back(set.block_of(node));
+        rows.blocks(tasks, Curvature::own);
+        for (int node : set.nodes) set.finish_block(node);
+        CHECK(set.has_operators == (widest == 1));
+        Quadratic model(set, rows, pool);
+        model.reset();
+        std::mt19937 random(4);
+        for (size_t e = 0; e < set.n_edges(); ++e) model.gradient[e] = 0.002 * (static_cast<int>(random() % 21) - 10);
+        const double alpha = 0.008;
+        model.minimize(alpha, 1e-7);
+        int n_moved = 0;
+        for (size_t e = 0; e < set.n_edges(); ++e) {
+            double slope = model.gradient[e];
+            for (size_t f = 0; f < set.n_edges(); ++f)
+                for (const int node : {set.s[e], set.t[e]}) {
+                    const int other = node == set.s[e] ? set.t[e] : set.s[e];
+                    if (set.s[f] != node && set.t[f] != node) continue;
+                    slope += twin.second(node, other, set.s[f] == node ? set.t[f] : set.s[f]) * model.d[f];
+                }
+            CHECK(kkt_violation(model.d[e], slope, alpha) < 1e-6);
+            n_moved += model.d[e] != 0.0;
+        }
+        CHECK(n_moved > 3);
+    }
+}
+
+TEST_CASE("the certificate of two equal columns encloses the known optimum") {
+    for (const double alpha : {0.3, 0.01, 1e-5, 1e-9}) {
+        const uint8_t X[] = {0, 0, 1, 1};
+        Problem problem({X, nullptr, 2, 2}, Penalty::Kind::equal, nullptr, 1, ANY_SIZE);
+        problem.solver().alpha_max();
+        const State state = problem.solver().follow(alpha, alpha, {1e-9, 100, 0.0});
+        // theta = 2 log((1 - alpha) / alpha), F = 2 log(1 + exp(-theta / 2)) + alpha theta
+        const double theta = 2 * std::log((1 - alpha) / alpha), least = -2 * std::log1p(-alpha) + alpha * theta;
+        REQUIRE(state.values.size() == 1);
+        CHECK(state.values[0] == doctest::Approx(theta).epsilon(1e-3));
+        CHECK(state.duality_gap >= 0);
+        CHECK(state.duality_gap <= 1e-9 * 2 * std::log(2.0));
+        CHECK(state.objective - least <= state.duality_gap + 1e-15);
+        CHECK(state.objective - least >= -1e-15);
+    }
+}
+
+TEST_CASE("the certificate of two equal nominal columns encloses the known optimum") {
+    for (const double alpha : {0.1, 1e-4, 1e-8}) {
+        const uint8_t X[] = {0, 0, 1, 1, 2, 2}, ranges[] = {0, 0};
+        const double widths[] = {1, 1}, m = 2;
+        Problem problem({X, nullptr, 3, 2, ranges, widths}, Penalty::Kind::equal, nullptr, 1, ANY_SIZE);
+        problem.solver().alpha_max();
+        const State state = problem.solver().follow(alpha, alpha, {1e-8, 100, 0.0});
+        // With d the log odds of being right: m exp(-d) / (1 + m exp(-d)) = alpha sqrt m.
+        const double miss = alpha * std::sqrt(m), d = -std::log(miss / (m * (1 - miss)));
+        const double least = 2 * std::log1p(m * std::exp(-d)) + 2 * alpha * std::sqrt(m) * d;
+        CHECK(state.duality_gap <= 1e-8 * 2 * std::log(3.0));
+        CHECK(state.objective - least <= state.duality_gap + 1e-14);
+        CHECK(state.objective - least >= -1e-14);
+    }
+}
