@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <memory>
+#include <numeric>
 #include <random>
 
 #include "lasso/quadratic.hpp"
@@ -13,52 +14,58 @@ using namespace isinglass;
 
 namespace {
 
-// All pairs of p nodes at zero; edges for which is_inner(e) holds have second derivatives.
-template <class IsInner>
-void fill(WorkingSet& set, int p, IsInner is_inner) {
-    set.n_nodes = p;
-    for (int s = 0; s < p; ++s)
-        for (int t = s + 1; t < p; ++t) set.s.push_back(s), set.t.push_back(t);
-    const size_t m = set.n_edges();
-    set.theta.assign(m, 0.0), set.omega.assign(m, 1.0), set.gradient.assign(m, 0.0);
-    set.is_inner.resize(m);
-    for (size_t e = 0; e < m; ++e) set.is_inner[e] = is_inner(e);
+// All pairs of the nodes, at zero.
+void add_pairs(WorkingSet& set) {
+    for (int s = 0; s < set.n_nodes(); ++s)
+        for (int t = s + 1; t < set.n_nodes(); ++t) set.add_edge({s, t}, 1.0, 1, nullptr);
     set.arrange();
 }
 
 void check_slots(const WorkingSet& set) {
-    std::vector<int> degree(set.n_nodes), inner(set.n_nodes);
+    std::vector<int> degree(set.n_nodes()), inner(set.n_nodes());
     for (size_t e = 0; e < set.n_edges(); ++e) {
-        ++degree[set.s[e]], ++degree[set.t[e]];
-        inner[set.s[e]] += set.is_inner[e], inner[set.t[e]] += set.is_inner[e];
-        CHECK(set.edge[set.slot_s[e]] == static_cast<int>(e));
-        CHECK(set.edge[set.slot_t[e]] == static_cast<int>(e));
-        CHECK(set.column[set.slot_s[e]] == set.t[e]);
-        CHECK(set.column[set.slot_t[e]] == set.s[e]);
-        CHECK((set.slot_s[e] < set.offset[set.s[e]] + set.inner_degree[set.s[e]]) == (set.is_inner[e] != 0));
+        ++degree[set.s()[e]], ++degree[set.t()[e]];
+        inner[set.s()[e]] += set.is_inner()[e], inner[set.t()[e]] += set.is_inner()[e];
+        CHECK(set.edge()[set.slot_s()[e]] == static_cast<int>(e));
+        CHECK(set.edge()[set.slot_t()[e]] == static_cast<int>(e));
+        CHECK(set.column()[set.slot_s()[e]] == set.t()[e]);
+        CHECK(set.column()[set.slot_t()[e]] == set.s()[e]);
+        CHECK((set.slot_s()[e] < set.offset()[set.s()[e]] + set.inner_degree()[set.s()[e]]) ==
+              (set.is_inner()[e] != 0));
     }
-    CHECK(degree == set.degree);
-    CHECK(inner == set.inner_degree);
-    CHECK(set.edge[set.null_slot()] == -1);
+    CHECK(degree == set.degree());
+    CHECK(inner == set.inner_degree());
+    CHECK(set.edge()[set.null_slot()] == -1);
 }
 
 }  // namespace
 
 TEST_CASE("a working set stays whole under random sequences of operations") {
     std::mt19937 random(1);
-    WorkingSet set;
-    fill(set, 9, [&](size_t) { return random() % 2; });
-    check_slots(set);
-    for (int round = 0; round < 50; ++round) {
-        std::vector<double> kept(set.n_edges());
-        for (size_t e = 0; e < set.n_edges(); ++e) {
-            kept[e] = static_cast<double>(random() % 1000);
-            set.slot_gradient[set.slot_s[e]] = kept[e];
-            if (random() % 5 == 0) set.is_inner[e] = !set.is_inner[e];
-        }
+    WorkingSet set(9, true, false);
+    for (int round = 0; round < 20; ++round) {
+        set.clear();
+        for (int s = 0; s < 9; ++s)
+            for (int t = s + 1; t < 9; ++t) {
+                const double theta = random() % 3 == 0 ? 0.5 : 0.0;
+                if (random() % 2) set.add_edge({s, t}, 1.0, 1, &theta);
+            }
         set.arrange();
         check_slots(set);
-        for (size_t e = 0; e < set.n_edges(); ++e) CHECK(set.slot_gradient[set.slot_s[e]] == kept[e]);
+        for (size_t e = 0; e < set.n_edges(); ++e) CHECK((set.is_inner()[e] != 0) == (set.theta()[e] != 0.0));
+        for (int step = 0; step < 4; ++step) {
+            std::vector<int> joining;
+            for (size_t e = 0; e < set.n_edges(); ++e) {
+                *set.gradient_at(set.slot_s()[e]) = static_cast<double>(e + 1);
+                *set.gradient_at(set.slot_t()[e]) = 0.25;
+                if (random() % 4 == 0) joining.push_back(static_cast<int>(e));
+            }
+            set.make_inner(joining);  // gradients of slots move along
+            check_slots(set);
+            set.gather_gradient();
+            for (size_t e = 0; e < set.n_edges(); ++e) CHECK(set.gradient()[e] == static_cast<double>(e) + 1.25);
+            for (int e : joining) CHECK(set.is_inner()[e]);
+        }
     }
 }
 
@@ -74,14 +81,17 @@ TEST_CASE("the minimum of the quadratic model is that of a dense matrix") {
             rows.move({&start, 1}, true);
             twin.move(node, 0.2, {}, {}, true);
         }
-        WorkingSet set;
-        set.widest_block = widest;
-        fill(set, twin.p, [](size_t) { return 1; });
+        WorkingSet set(twin.p, true, false);
+        set.set_widest_block(widest);
+        add_pairs(set);
+        std::vector<int> every(set.n_edges());
+        std::iota(every.begin(), every.end(), 0);
+        set.make_inner(every);
         std::vector<Block> tasks;
-        for (int node : set.nodes) tasks.push_back(set.block_of(node));
+        for (int node : set.nodes()) tasks.push_back(set.block_of(node));
         rows.blocks(tasks, Curvature::own);
-        for (int node : set.nodes) set.finish_block(node);
-        CHECK(set.has_operators == (widest == 1));
+        for (int node : set.nodes()) set.finish_block(node);
+        CHECK(set.has_operators() == (widest == 1));
         Quadratic model(set, rows, pool);
         model.reset();
         std::mt19937 random(4);
@@ -92,10 +102,10 @@ TEST_CASE("the minimum of the quadratic model is that of a dense matrix") {
         for (size_t e = 0; e < set.n_edges(); ++e) {
             double slope = model.gradient[e];
             for (size_t f = 0; f < set.n_edges(); ++f)
-                for (const int node : {set.s[e], set.t[e]}) {
-                    const int other = node == set.s[e] ? set.t[e] : set.s[e];
-                    if (set.s[f] != node && set.t[f] != node) continue;
-                    slope += twin.second(node, other, set.s[f] == node ? set.t[f] : set.s[f]) * model.d[f];
+                for (const int node : {set.s()[e], set.t()[e]}) {
+                    const int other = node == set.s()[e] ? set.t()[e] : set.s()[e];
+                    if (set.s()[f] != node && set.t()[f] != node) continue;
+                    slope += twin.second(node, other, set.s()[f] == node ? set.t()[f] : set.s()[f]) * model.d[f];
                 }
             CHECK(kkt_violation(model.d[e], slope, alpha) < 1e-6);
             n_moved += model.d[e] != 0.0;

@@ -29,8 +29,8 @@ double divergence(Rows& rows, const WorkingSet& set, const Point& point, double 
     if (c <= 0.0) return point.loss();  // KL(x || sigma) is the loss itself
     double sum = 0;
     std::vector<int> connected;
-    for (int node = 0; node < set.n_nodes; ++node) {
-        const int column = set.first_node + node;
+    for (int node = 0; node < set.n_nodes(); ++node) {
+        const int column = set.first_node() + node;
         if (!point.is_isolated[node] || rows.has_categories()) {
             connected.push_back(column);
             continue;
@@ -56,18 +56,18 @@ struct Infeasibility {
 std::vector<Infeasibility> find_infeasibilities(const Rows& rows, const WorkingSet& set, const Point& point,
                                                 double alpha) {
     const double rounding = rows.rounding();
-    std::vector<Infeasibility> infeasibilities(set.n_nodes);
-    std::vector<double> sizes(set.n_nodes);  // free edges included
+    std::vector<Infeasibility> infeasibilities(set.n_nodes());
+    std::vector<double> sizes(set.n_nodes());  // free edges included
     for (size_t e = 0; e < set.n_edges(); ++e) {
         const double size = set.theta_norm(e);
-        const bool is_free = alpha * set.omega[e] == 0.0;
-        for (int node : {set.s[e], set.is_shared ? set.t[e] : -1}) {
+        const bool is_free = alpha * set.omega()[e] == 0.0;
+        for (int node : {set.s()[e], set.is_shared() ? set.t()[e] : -1}) {
             if (node < 0) continue;
             sizes[node] += size;
             if (!is_free) infeasibilities[node].size += size;
         }
     }
-    for (int node = 0; node < set.n_nodes; ++node) {
+    for (int node = 0; node < set.n_nodes(); ++node) {
         const NodeSums& sums = point.sums[node];
         Infeasibility& infeasible = infeasibilities[node];
         infeasible.mass = sums.zeros + sums.ones;
@@ -75,12 +75,12 @@ std::vector<Infeasibility> find_infeasibilities(const Rows& rows, const WorkingS
         infeasible.share = heavier > 0 ? std::min((uneven + 2 * rounding * heavier) / heavier, 1.0) : 0.0;
         infeasible.moment_error = uneven + 4 * rounding * infeasible.mass;
         infeasible.drift =
-            UNIT * (2 * point.travel[node] + (set.degree[node] + 2) * (std::abs(point.fields[node]) + sizes[node]));
+            UNIT * (2 * point.travel[node] + (set.degree()[node] + 2) * (std::abs(point.fields[node]) + sizes[node]));
         if (!rows.has_categories()) continue;
         // Returned are fields for uncentered scores, and blocks in the unit of these scores: a sum over the neighbors
         // and a few operations more.
         const double size = sums.largest_field + sizes[node];
-        infeasible.drift = 2 * UNIT * (2 * point.travel[node] + (2 * set.degree[node] + 16) * size);
+        infeasible.drift = 2 * UNIT * (2 * point.travel[node] + (2 * set.degree()[node] + 16) * size);
         infeasible.share = std::min(std::max(infeasible.share, sums.share + 2 * rounding), 1.0);
         infeasible.slope = sums.largest_slope + 4 * rounding * infeasible.mass;
     }
@@ -135,7 +135,8 @@ double repair_norm(const std::vector<double>& gram, const std::vector<double>& m
 }
 
 double moment_error_of(const WorkingSet& set, const std::vector<Infeasibility>& infeasibilities, size_t e) {
-    return infeasibilities[set.s[e]].moment_error + (set.is_shared ? infeasibilities[set.t[e]].moment_error : 0.0);
+    return infeasibilities[set.s()[e]].moment_error +
+           (set.is_shared() ? infeasibilities[set.t()[e]].moment_error : 0.0);
 }
 
 // Edges whose moment is made exactly zero: free ones, or also those whose penalty is so small that rounding alone would
@@ -144,7 +145,7 @@ std::vector<char> find_zeroed(const WorkingSet& set, const std::vector<Infeasibi
                               bool with_negligible) {
     std::vector<char> zeroed(set.n_edges());
     for (size_t e = 0; e < set.n_edges(); ++e) {
-        const double limit = alpha * set.omega[e];
+        const double limit = alpha * set.omega()[e];
         zeroed[e] =
             limit == 0.0 || (with_negligible && limit < NEGLIGIBLE_PENALTY * moment_error_of(set, infeasibilities, e));
     }
@@ -156,20 +157,20 @@ bool repair(Rows& rows, const WorkingSet& set, const Point& point, const std::ve
             std::vector<Infeasibility>& infeasibilities) {
     const double rounding = rows.rounding();
     GramRows* const grams = rows.grams();
-    for (int node : set.nodes) {
+    for (int node : set.nodes()) {
         std::vector<int> columns;
         std::vector<double> missing;
-        for (int slot = set.offset[node]; slot < set.offset[node] + set.degree[node]; ++slot) {
-            const int e = set.edge[slot];
+        for (int slot = set.offset()[node]; slot < set.offset()[node] + set.degree()[node]; ++slot) {
+            const int e = set.edge()[slot];
             if (!zeroed[e]) continue;
             const double reach = set.gradient_norm(e) + moment_error_of(set, infeasibilities, e);
-            columns.push_back(set.column[slot]);
-            missing.push_back(set.is_shared ? reach / 2 : reach);
+            columns.push_back(set.column()[slot]);
+            missing.push_back(set.is_shared() ? reach / 2 : reach);
         }
         if (columns.empty()) continue;
         if (!grams) return false;
         const NeighborColumns neighbors{columns.data(), static_cast<int>(columns.size())};
-        const int column = set.first_node + node, all = std::numeric_limits<int>::max() / 2;
+        const int column = set.first_node() + node, all = std::numeric_limits<int>::max() / 2;
         for (int most : {GRAM_ROWS_PER_COLUMN * (neighbors.count + 1), all}) {
             infeasibilities[node].repair =
                 repair_norm(grams->gram(column, neighbors, most), missing, infeasibilities[node].share, rounding);
@@ -177,7 +178,7 @@ bool repair(Rows& rows, const WorkingSet& set, const Point& point, const std::ve
         }
         if (!std::isfinite(infeasibilities[node].repair)) return false;
     }
-    for (int node : set.nodes)
+    for (int node : set.nodes())
         infeasibilities[node].moment_error +=
             infeasibilities[node].repair * std::sqrt(point.sums[node].curve) * (1 + rounding);
     return true;
@@ -213,7 +214,7 @@ Certificate prove(Rows& rows, const WorkingSet& set, const Point& point, double 
     bool is_plain = true;  // no edge, no repair
     double c = 1;
     for (size_t e = 0; e < set.n_edges(); ++e) {
-        const double limit = alpha * set.omega[e] * (1 - (3 + static_cast<double>(set.size(e))) * UNIT);
+        const double limit = alpha * set.omega()[e] * (1 - (3 + static_cast<double>(set.size(e))) * UNIT);
         const double reach = set.gradient_norm(e) + moment_error_of(set, infeasibilities, e);
         is_plain = is_plain && set.theta_norm(e) == 0.0 && !zeroed[e];
         if (!zeroed[e] && reach > limit) c = std::min(c, limit / reach);
@@ -222,24 +223,24 @@ Certificate prove(Rows& rows, const WorkingSet& set, const Point& point, double 
     if (is_plain && alpha > 0) c = std::max(c, alpha < top ? alpha / top * (1 - 4 * UNIT) : 1.0);
     double gap = divergence(rows, set, point, c) * (1 + rounding), moment_error = 0, gradient_error = 0;
     for (size_t e = 0; e < set.n_edges(); ++e) {
-        const double limit = alpha * set.omega[e], size = set.theta_norm(e);
+        const double limit = alpha * set.omega()[e], size = set.theta_norm(e);
         if (size == 0.0 || limit == 0.0) continue;
         double moment = 0;
         if (!zeroed[e])
             for (size_t i = set.first(e), end = i + set.size(e); i < end; ++i)
-                moment += c * set.gradient[i] * set.theta[i];
+                moment += c * set.gradient()[i] * set.theta()[i];
         const double roundings = rows.has_categories() ? 16.0 + 4.0 * static_cast<double>(set.size(e)) : 8.0;
         gap += std::max(limit * size + moment, 0.0) + roundings * UNIT * limit * size;
     }
-    for (int node = 0; node < set.n_nodes; ++node) {
+    for (int node = 0; node < set.n_nodes(); ++node) {
         gap += node_cost(infeasibilities[node], point.sums[node], c, rounding);
         moment_error = std::max(moment_error, infeasibilities[node].moment_error);
         gradient_error =
             std::max(gradient_error, infeasibilities[node].mass * std::min(infeasibilities[node].drift, 1.0) +
                                          infeasibilities[node].slope);
     }
-    gap *= 1 + (static_cast<double>(set.n_edges()) + set.n_nodes + 16) * UNIT;
-    return {c, gap < value ? gap : value, moment_error, set.is_shared ? 2 * gradient_error : gradient_error};
+    gap *= 1 + (static_cast<double>(set.n_edges()) + set.n_nodes() + 16) * UNIT;
+    return {c, gap < value ? gap : value, moment_error, set.is_shared() ? 2 * gradient_error : gradient_error};
 }
 
 }  // namespace
@@ -252,7 +253,7 @@ double Point::loss() const {
 
 double penalty_of(const WorkingSet& set, double alpha) {
     double sum = 0;
-    for (size_t e = 0; e < set.n_edges(); ++e) sum += set.omega[e] * set.theta_norm(e);
+    for (size_t e = 0; e < set.n_edges(); ++e) sum += set.omega()[e] * set.theta_norm(e);
     return alpha * sum;
 }
 
@@ -271,10 +272,10 @@ int64_t count_certified(const WorkingSet& set, const Margins& margins, const Cer
     int64_t count = 0;
     const double moment_error = slack_share > 0 ? 0 : certificate.moment_error;
     for (size_t e = 0; e < set.n_edges(); ++e) {
-        const double sd_s = set.is_shared ? margins.sd[set.s[e]] : 0.0, sd_t = margins.sd[set.t[e]];
+        const double sd_s = set.is_shared() ? margins.sd[set.s()[e]] : 0.0, sd_t = margins.sd[set.t()[e]];
         const double radius = std::sqrt(certificate.gap * (sd_s * sd_s + sd_t * sd_t) / 2) * (1 + 1e-9);
         const double moment = certificate.scale * (set.gradient_norm(e) + 2 * moment_error);
-        count += moment + radius < alpha * set.omega[e] * (1 + slack_share);
+        count += moment + radius < alpha * set.omega()[e] * (1 + slack_share);
     }
     return count;
 }

@@ -63,14 +63,14 @@ void GroupModel::each_group(Task task) {
 // What the model needs, group after group.
 void GroupModel::gather(const std::vector<double>& gradient, double alpha) {
     groups_.clear(), z_.clear(), slope_.clear(), diagonal_.clear();
-    for (int e : set_.inner) {
+    for (int e : set_.inner()) {
         const size_t first = set_.first(e), size = set_.size(e);
-        const Pair pair{set_.first_node + set_.s[e], set_.t[e]};
-        groups_.push_back({z_.size(), size, first, set_.slot_s[e], set_.slot_t[e], alpha * set_.omega[e], pair});
-        z_.insert(z_.end(), set_.theta.begin() + first, set_.theta.begin() + first + size);
+        const Pair pair{set_.first_node() + set_.s()[e], set_.t()[e]};
+        groups_.push_back({z_.size(), size, first, set_.slot_s()[e], set_.slot_t()[e], alpha * set_.omega()[e], pair});
+        z_.insert(z_.end(), set_.theta().begin() + first, set_.theta().begin() + first + size);
         slope_.insert(slope_.end(), gradient.begin() + first, gradient.begin() + first + size);
-        const float *one = set_.diagonal.data() + set_.at(set_.slot_s[e]),
-                    *other = set_.diagonal.data() + set_.at(set_.slot_t[e]);
+        const float *one = set_.diagonal().data() + set_.at(set_.slot_s()[e]),
+                    *other = set_.diagonal().data() + set_.at(set_.slot_t()[e]);
         for (size_t i = 0; i < size; ++i) diagonal_.push_back(static_cast<double>(one[i]) + other[i]);
     }
     damping_ = violation() / LONGEST_STEP;
@@ -92,10 +92,10 @@ void GroupModel::multiply(const Values& x, Values& Hx) {
                 factors_[set_.at(slot) + i] = static_cast<float>(x[group.begin + i]);
     });
     tasks_.clear();
-    for (int node : set_.operators) {
-        const size_t first = set_.at(set_.offset[node]);
+    for (int node : set_.operators()) {
+        const size_t first = set_.at(set_.offset()[node]);
         tasks_.push_back(
-            {set_.first_node + node, set_.inner_of(node), factors_.data() + first, 0.0, products_.data() + first});
+            {set_.first_node() + node, set_.inner_of(node), factors_.data() + first, 0.0, products_.data() + first});
     }
     rows_.operators()->products(tasks_);
     each_group([&](const Group& group) {
@@ -243,7 +243,8 @@ int64_t GroupModel::minimize(const std::vector<double>& gradient, double alpha, 
         if (!face_step(0.3 * tolerance) && !has_moved) break;
     }
     for (const Group& group : groups_)
-        for (size_t i = 0; i < group.size; ++i) d[group.first + i] = z_[group.begin + i] - set_.theta[group.first + i];
+        for (size_t i = 0; i < group.size; ++i)
+            d[group.first + i] = z_[group.begin + i] - set_.theta()[group.first + i];
     return n_products_;
 }
 

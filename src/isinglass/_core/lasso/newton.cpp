@@ -24,20 +24,18 @@ Newton::Newton(Rows& rows, const Penalty& penalty, Pool& pool, int n_nodes, bool
     : rows_(rows),
       penalty_(penalty),
       poll_(pool.poll()),
+      set_(n_nodes, is_shared, rows.has_groups()),
       model_(set_, rows, pool),
       point_{std::vector<double>(n_nodes), std::vector<NodeSums>(n_nodes), std::vector<char>(n_nodes),
              std::vector<double>(n_nodes)},
       field_steps_(n_nodes),
       moved_(n_nodes),
       known_(n_nodes) {
-    set_.n_nodes = n_nodes;
-    set_.is_shared = is_shared;
-    set_.has_groups = rows.has_groups();
-    if (!rows.operators()) set_.widest_block = std::numeric_limits<int>::max();
+    if (!rows.operators()) set_.set_widest_block(std::numeric_limits<int>::max());
 }
 
 size_t Newton::group_size(const Pair& pair) const {
-    return set_.has_groups ? static_cast<size_t>(rows_.width(pair.s)) * rows_.width(pair.t) : 1;
+    return set_.has_groups() ? static_cast<size_t>(rows_.width(pair.s)) * rows_.width(pair.t) : 1;
 }
 
 size_t Newton::coefficients_with(const std::vector<Pair>& pairs) const {
@@ -47,19 +45,14 @@ size_t Newton::coefficients_with(const std::vector<Pair>& pairs) const {
 }
 
 void Newton::start(int first_node) {
-    set_.first_node = first_node;
-    set_.needs_blocks = false;
-    set_.s.clear(), set_.t.clear(), set_.theta.clear(), set_.omega.clear(), set_.gradient.clear();
-    set_.is_inner.clear();
-    set_.place.assign(1, 0);
-    set_.arrange();
+    set_.start(first_node);
     last_ = before_ = {};
     adopted_.clear(), support_.clear(), support_values_.clear();
     certificate_ = {};
     top_ = INFINITE;
     needed_ = 1;
     model_.start();
-    std::vector<int> nodes(set_.n_nodes);
+    std::vector<int> nodes(set_.n_nodes());
     std::iota(nodes.begin(), nodes.end(), 0);
     reset_nodes(nodes);
     mark_null();
@@ -67,7 +60,7 @@ void Newton::start(int first_node) {
 
 // The log odds of the column.
 double Newton::null_field(int node) const {
-    const int column = set_.first_node + node;
+    const int column = set_.first_node() + node;
     return std::log(rows_.margins().mean[column]) - std::log(rows_.margins().rest[column]);
 }
 
@@ -75,7 +68,7 @@ double Newton::null_field(int node) const {
 void Newton::reset_nodes(const std::vector<int>& nodes) {
     moves_.clear();
     for (int node : nodes) {
-        const int column = set_.first_node + node;
+        const int column = set_.first_node() + node;
         point_.fields[node] = null_field(node);
         point_.is_isolated[node] = 1;
         point_.travel[node] = 0;
@@ -94,32 +87,21 @@ void Newton::adopt(std::vector<Pair> pairs) {
     pairs.erase(std::remove_if(pairs.begin(), pairs.end(), is_forbidden), pairs.end());
     if (pairs == adopted_) return;
     adopted_ = pairs;
-    set_.s.clear(), set_.t.clear(), set_.theta.clear(), set_.omega.clear(), set_.slot_s.clear();
-    set_.place.assign(1, 0);
     size_t known = 0;
     const double* value = support_values_.data();
+    set_.clear();
     for (const Pair& pair : pairs) {
-        set_.s.push_back(pair.s - set_.first_node);
-        set_.t.push_back(pair.t);
-        set_.omega.push_back(penalty_(pair.s, pair.t));
-        const bool is_known = known < support_.size() && support_[known] == pair;
         const size_t size = group_size(pair);
-        set_.theta.resize(set_.theta.size() + size, 0.0);
-        if (is_known) {
-            std::copy(value, value + size, set_.theta.end() - static_cast<std::ptrdiff_t>(size));
-            value += size, ++known;
-        }
-        if (set_.has_groups) set_.place.push_back(set_.theta.size());
+        const bool is_known = known < support_.size() && support_[known] == pair;
+        set_.add_edge(pair, penalty_(pair.s, pair.t), size, is_known ? value : nullptr);
+        if (is_known) value += size, ++known;
     }
-    set_.is_inner.resize(set_.n_edges());
-    for (size_t e = 0; e < set_.n_edges(); ++e) set_.is_inner[e] = set_.theta_norm(e) != 0.0;
-    set_.gradient.resize(set_.n_coefficients());
     set_.arrange();
     // Nodes that have left the working set go back to their field alone; the others keep their predictor.
     std::vector<int> leaving;
-    for (int node = 0; node < set_.n_nodes; ++node) {
-        if (set_.degree[node] == 0 && !point_.is_isolated[node]) leaving.push_back(node);
-        if (set_.degree[node] > 0) point_.is_isolated[node] = 0;
+    for (int node = 0; node < set_.n_nodes(); ++node) {
+        if (set_.degree()[node] == 0 && !point_.is_isolated[node]) leaving.push_back(node);
+        if (set_.degree()[node] > 0) point_.is_isolated[node] = 0;
         known_[node] = 0;
     }
     if (!leaving.empty()) reset_nodes(leaving);
@@ -128,25 +110,14 @@ void Newton::adopt(std::vector<Pair> pairs) {
 // The gradient of every slot, so that the whole working set can be looked at.
 void Newton::complete_gradient() {
     std::vector<Gradient> tasks;
-    for (int node : set_.nodes) {
-        const int first = set_.offset[node] + known_[node], count = set_.degree[node] - known_[node];
+    for (int node : set_.nodes()) {
+        const int first = set_.offset()[node] + known_[node], count = set_.degree()[node] - known_[node];
         if (count > 0)
-            tasks.push_back({set_.first_node + node,
-                             {set_.column.data() + first, count},
-                             set_.slot_gradient.data() + set_.at(first)});
-        known_[node] = set_.degree[node];
+            tasks.push_back({set_.first_node() + node, {set_.column().data() + first, count}, set_.gradient_at(first)});
+        known_[node] = set_.degree()[node];
     }
     rows_.gradients(tasks);
-    gather_gradient();
-}
-
-void Newton::gather_gradient() {
-    for (size_t e = 0; e < set_.n_edges(); ++e) {
-        const double *one = set_.slot_gradient.data() + set_.at(set_.slot_s[e]),
-                     *other = set_.slot_gradient.data() + set_.at(set_.slot_t[e]);
-        double* sum = set_.gradient.data() + set_.first(e);
-        for (size_t i = 0; i < set_.size(e); ++i) sum[i] = one[i] + other[i];
-    }
+    set_.gather_gradient();
 }
 
 // Takes the edges that are about to move into the blocks, the steepest first; false if there is none outside. Needs the
@@ -155,30 +126,32 @@ void Newton::gather_gradient() {
 bool Newton::widen(double alpha) {
     std::vector<std::pair<double, int>> found;
     for (size_t e = 0; e < set_.n_edges(); ++e) {
-        if (set_.is_inner[e]) continue;
-        const double limit = NEARLY_ACTIVE * alpha * set_.omega[e], g = set_.gradient_norm(e);
+        if (set_.is_inner()[e]) continue;
+        const double limit = NEARLY_ACTIVE * alpha * set_.omega()[e], g = set_.gradient_norm(e);
         if (g > limit) found.push_back({limit > 0 ? -g / limit : -INFINITE, static_cast<int>(e)});
     }
     if (found.empty()) return false;
-    const size_t most = std::max({set_.inner.size(), INNER_PER_NODE * set_.nodes.size(), MIN_INNER});
+    const size_t most = std::max({set_.inner().size(), INNER_PER_NODE * set_.nodes().size(), MIN_INNER});
     if (found.size() > most) {
         std::nth_element(found.begin(), found.begin() + most, found.end());
         found.resize(most);
     }
-    for (const auto& [strength, e] : found) set_.is_inner[e] = 1;
-    set_.arrange();
+    std::vector<int> edges;
+    edges.reserve(found.size());
+    for (const auto& [strength, e] : found) edges.push_back(e);
+    set_.make_inner(edges);
     return true;
 }
 
 double Newton::violation(size_t e, double alpha) const {
-    return kkt_violation(set_.theta.data() + set_.first(e), set_.gradient.data() + set_.first(e), set_.size(e),
-                         alpha * set_.omega[e]);
+    return kkt_violation(set_.theta().data() + set_.first(e), set_.gradient().data() + set_.first(e), set_.size(e),
+                         alpha * set_.omega()[e]);
 }
 
 double Newton::inner_residual(double alpha) const {
     double residual = 0;
-    for (int node : set_.nodes) residual = std::max(residual, std::abs(point_.sums[node].field));
-    for (int e : set_.inner) residual = std::max(residual, violation(e, alpha));
+    for (int node : set_.nodes()) residual = std::max(residual, std::abs(point_.sums[node].field));
+    for (int e : set_.inner()) residual = std::max(residual, violation(e, alpha));
     return residual;
 }
 
@@ -190,7 +163,7 @@ double Newton::kkt_residual(double alpha) const {
 }
 
 bool Newton::has_free(double alpha) const {
-    return std::any_of(set_.omega.begin(), set_.omega.end(), [&](double omega) { return alpha * omega == 0.0; });
+    return std::any_of(set_.omega().begin(), set_.omega().end(), [&](double omega) { return alpha * omega == 0.0; });
 }
 
 State Newton::run(double alpha, const Tolerances& tolerances) {
@@ -201,7 +174,7 @@ State Newton::run(double alpha, const Tolerances& tolerances) {
     complete_gradient();
     widen(alpha);
     run.kkt = run.best = kkt_residual(alpha);
-    const Parameters start{set_.theta, point_.fields};
+    const Parameters start{set_.theta(), point_.fields};
     const double start_value = objective(alpha);
     for (Phase phase = next_phase(run); phase != Phase::done;) {
         poll_();
@@ -227,11 +200,11 @@ void Newton::extrapolate(double alpha) {
     if (!goes_on) return;
     const double ahead = std::log(last_.alpha / alpha) / std::log(before_.alpha / last_.alpha);
     if (ahead > MAX_EXTRAPOLATION) return;
-    const std::vector<double> start = set_.theta, start_fields = point_.fields;
+    const std::vector<double> start = set_.theta(), start_fields = point_.fields;
     model_.reset();
     size_t k = 0;
     const double* value = before_.values.data();  // of edge k
-    for (int e : set_.inner) {
+    for (int e : set_.inner()) {
         const Pair pair = set_.pair(e);
         while (k < before_.edges.size() && before_.edges[k] < pair) value += group_size(before_.edges[k++]);
         const bool is_known = k < before_.edges.size() && before_.edges[k] == pair;
@@ -245,14 +218,14 @@ void Newton::extrapolate(double alpha) {
         if (along > 0.0) continue;
         for (size_t i = first; i < first + size; ++i) model_.d[i] = -start[i];
     }
-    for (int node : set_.nodes) field_steps_[node] = ahead * (point_.fields[node] - before_.fields[node]);
+    for (int node : set_.nodes()) field_steps_[node] = ahead * (point_.fields[node] - before_.fields[node]);
     const double before = objective(alpha);
     shift(1.0);
     step_from(start, 1.0);
     if (objective(alpha) < before) return;
-    set_.theta = start;
+    set_.set_theta(start);
     point_.fields = start_fields;
-    rebuild(set_.nodes);
+    rebuild(set_.nodes());
 }
 
 Newton::Phase Newton::next_phase(const Run& run) const {
@@ -272,7 +245,7 @@ Newton::Phase Newton::look(Run& run) {
 
 // How well to solve the model of the next step.
 double Newton::inner_tolerance(const Run& run) const {
-    if (!set_.has_operators) return INNER_TOLERANCE * run.kkt;
+    if (!set_.has_operators()) return INNER_TOLERANCE * run.kkt;
     // No better than the step can be, nor than the certificate needs: by what a residual has cost in the gap.
     const double share = std::min(LOOSE_TOLERANCE, QUADRATIC_TOLERANCE * run.kkt / run.alpha);
     return std::max(share * run.kkt, NEEDED_SHARE * std::min(run.target, needed_));
@@ -288,18 +261,18 @@ Newton::Phase Newton::advance(Run& run) {
     // Rounding: no step decreases F any more.
     if (!is_accepted && curvature_ == Curvature::majorized) return Phase::settle;
     const double next = inner_residual(run.alpha);
-    run.is_stale = set_.has_operators || curvature_ == Curvature::majorized || next > CONTRACTION * run.kkt;
+    run.is_stale = set_.has_operators() || curvature_ == Curvature::majorized || next > CONTRACTION * run.kkt;
     // Slow: small curvatures may matter that the share of change does not see, so every block is remade.
-    if (next > SLOW_STEP * run.kkt) std::fill(set_.is_made.begin(), set_.is_made.end(), 0);
+    if (next > SLOW_STEP * run.kkt) set_.forget_matrices();
     run.kkt = next;
     run.since_best = next < PROGRESS * run.best ? 0 : run.since_best + 1;
     if (run.since_best == 0) run.best = next;
     // Conjugate gradients get nowhere on a face that is all but singular (columns that are nearly alike); blocks can be
     // factorized.
-    if (set_.has_operators && !set_.has_groups && run.since_best >= OPERATOR_STAGNATION &&
+    if (set_.has_operators() && !set_.has_groups() && run.since_best >= OPERATOR_STAGNATION &&
         set_.block_bytes() <= MAX_BLOCK_BYTES) {
-        set_.needs_blocks = run.is_stale = true;
-        set_.arrange();
+        set_.use_blocks();
+        run.is_stale = true;
         run.since_best = 0;
     }
     return is_accepted ? next_phase(run) : Phase::majorize;
@@ -307,9 +280,9 @@ Newton::Phase Newton::advance(Run& run) {
 
 // After a refused step: a model that lies above the loss everywhere.
 Newton::Phase Newton::majorize(Run& run) {
-    std::fill(set_.is_made.begin(), set_.is_made.end(), 0);
+    set_.forget_matrices();
     assemble(Curvature::majorized);
-    std::fill(set_.is_made.begin(), set_.is_made.end(), 0);
+    set_.forget_matrices();
     run.is_stale = false;
     return next_phase(run);
 }
@@ -332,10 +305,10 @@ Newton::Phase Newton::certify_point(Run& run, bool is_last) {
 // stationary.
 void Newton::finish(double alpha, double tolerance) {
     std::vector<int> drifted;
-    for (int node : set_.nodes)
+    for (int node : set_.nodes())
         if (!(std::numeric_limits<double>::epsilon() * point_.travel[node] <= PREDICTOR_DRIFT * tolerance))
             drifted.push_back(node);
-    if (set_.has_groups) project(drifted);
+    if (set_.has_groups()) project(drifted);
     if (!drifted.empty()) rebuild(drifted);
     if (rows_.has_categories()) return;  // their fields are at their optimum, and no pair is free
     has_free(alpha) ? polish_free(alpha) : polish_fields();
@@ -343,37 +316,37 @@ void Newton::finish(double alpha, double tolerance) {
 
 // Blocks of the returned network have no part in directions that say nothing; so must those that are certified.
 void Newton::project(std::vector<int>& changed) {
-    std::vector<char> is_changed(set_.n_nodes);
+    std::vector<char> is_changed(set_.n_nodes());
     for (int node : changed) is_changed[node] = 1;
-    for (int e : set_.inner) {
+    for (int e : set_.inner()) {
         const size_t first = set_.first(e), size = set_.size(e);
-        moved_group_.assign(set_.theta.begin() + first, set_.theta.begin() + first + size);
+        moved_group_.assign(set_.theta().begin() + first, set_.theta().begin() + first + size);
         rows_.project(set_.pair(e), moved_group_.data());
         double change = 0;
         for (size_t i = 0; i < size; ++i) {
-            change = std::max(change, std::abs(moved_group_[i] - set_.theta[first + i]));
-            set_.theta[first + i] = moved_group_[i];
+            change = std::max(change, std::abs(moved_group_[i] - set_.theta()[first + i]));
         }
+        set_.set_theta(e, moved_group_.data());
         const double length = norm(moved_group_.data(), size);
-        for (int node : {set_.s[e], set_.is_shared ? set_.t[e] : set_.s[e]}) {
+        for (int node : {set_.s()[e], set_.is_shared() ? set_.t()[e] : set_.s()[e]}) {
             point_.travel[node] += PROJECTION_ROUNDINGS * length;
             is_changed[node] |= !(change <= PROJECTION_ROUNDINGS * UNIT * length);
         }
     }
     changed.clear();
-    for (int node : set_.nodes)
+    for (int node : set_.nodes())
         if (is_changed[node]) changed.push_back(node);
 }
 
 // Rounding may have made steps that seemed to lead down lead up: of where the run began, where it ended and the model
 // without edges, the best is kept.
 void Newton::keep_better(const Parameters& start, double alpha) {
-    Parameters best{set_.theta, point_.fields}, none{std::vector<double>(set_.theta.size()), point_.fields};
-    for (int node : set_.nodes) none.fields[node] = null_field(node);
+    Parameters best{set_.theta(), point_.fields}, none{std::vector<double>(set_.theta().size()), point_.fields};
+    for (int node : set_.nodes()) none.fields[node] = null_field(node);
     const auto place = [&](const Parameters& parameters) {
-        set_.theta = parameters.theta;
+        set_.set_theta(parameters.theta);
         point_.fields = parameters.fields;
-        rebuild(set_.nodes);
+        rebuild(set_.nodes());
         return objective(alpha);
     };
     double least = place(best);
@@ -387,8 +360,8 @@ void Newton::assemble(Curvature curvature) {
     curvature_ = curvature;
     std::vector<Block> tasks;
     std::vector<int> remade;
-    for (int node : set_.nodes) {
-        const bool is_kept = set_.is_made[node] && !set_.is_operator[node] &&
+    for (int node : set_.nodes()) {
+        const bool is_kept = set_.is_made()[node] && !set_.is_operator()[node] &&
                              STEEPEST_CURVATURE * moved_[node] <= UNCHANGED_CURVATURE * point_.sums[node].curve;
         if (is_kept) continue;
         remade.push_back(node);
@@ -401,14 +374,14 @@ void Newton::assemble(Curvature curvature) {
 
 // The gradient of the edges once the fields follow to their minimum of the model.
 void Newton::profile_gradient() {
-    if (set_.has_groups) {
-        model_.gradient = set_.gradient;
+    if (set_.has_groups()) {
+        model_.gradient = set_.gradient();
         return;
     }
-    const auto pull = [&](int slot, int node) { return set_.b[slot] * point_.sums[node].field / set_.curve[node]; };
-    for (int e : set_.inner) {
-        model_.gradient[e] = set_.gradient[e] - pull(set_.slot_s[e], set_.s[e]);
-        if (set_.is_shared) model_.gradient[e] -= pull(set_.slot_t[e], set_.t[e]);
+    const auto pull = [&](int slot, int node) { return set_.b()[slot] * point_.sums[node].field / set_.curve()[node]; };
+    for (int e : set_.inner()) {
+        model_.gradient[e] = set_.gradient()[e] - pull(set_.slot_s()[e], set_.s()[e]);
+        if (set_.is_shared()) model_.gradient[e] -= pull(set_.slot_t()[e], set_.t()[e]);
     }
 }
 
@@ -417,60 +390,60 @@ void Newton::find_field_steps() {
         std::fill(field_steps_.begin(), field_steps_.end(), 0.0);
         return;
     }
-    for (int node : set_.nodes) {
+    for (int node : set_.nodes()) {
         double sum = point_.sums[node].field;
-        const int first = set_.offset[node], last = first + (set_.has_groups ? 0 : set_.inner_degree[node]);
-        for (int slot = first; slot < last; ++slot) sum += set_.b[slot] * model_.d[set_.edge[slot]];
+        const int first = set_.offset()[node], last = first + (set_.has_groups() ? 0 : set_.inner_degree()[node]);
+        for (int slot = first; slot < last; ++slot) sum += set_.b()[slot] * model_.d[set_.edge()[slot]];
         // A field that is at its minimum, with no edge moving, stays: the node then costs nothing.
         const double negligible = tuning::STATIONARY / 10 * (point_.sums[node].zeros + point_.sums[node].ones);
-        field_steps_[node] = std::abs(sum) <= negligible ? 0.0 : -sum / set_.curve[node];
+        field_steps_[node] = std::abs(sum) <= negligible ? 0.0 : -sum / set_.curve()[node];
     }
 }
 
 double Newton::predicted_change(double alpha) {
     double change = 0;
-    for (int e : set_.inner) {
+    for (int e : set_.inner()) {
         const size_t first = set_.first(e), size = set_.size(e);
         double slope = 0;
         moved_group_.resize(size);
         for (size_t i = 0; i < size; ++i) {
-            slope += set_.gradient[first + i] * model_.d[first + i];
-            moved_group_[i] = set_.theta[first + i] + model_.d[first + i];
+            slope += set_.gradient()[first + i] * model_.d[first + i];
+            moved_group_[i] = set_.theta()[first + i] + model_.d[first + i];
         }
-        change += slope + alpha * set_.omega[e] * (norm(moved_group_.data(), size) - set_.theta_norm(e));
+        change += slope + alpha * set_.omega()[e] * (norm(moved_group_.data(), size) - set_.theta_norm(e));
     }
-    for (int node : set_.nodes) change += point_.sums[node].field * field_steps_[node];
+    for (int node : set_.nodes()) change += point_.sums[node].field * field_steps_[node];
     return change;
 }
 
 // A move of a node's predictor by offset and value(i) times the column of each inner edge, i its coefficients.
 template <class Value>
 void Newton::add_move(int node, double offset, bool afresh, Value value) {
-    const int first = set_.offset[node];
+    const int first = set_.offset()[node];
     int count = 0;
     bool is_moved = offset != 0.0;
     double* const values = moved_values_.data() + set_.at(first);
     double* next = values;
-    for (int slot = first; slot < first + set_.inner_degree[node]; ++slot) {
-        const int e = set_.edge[slot];
+    for (int slot = first; slot < first + set_.inner_degree()[node]; ++slot) {
+        const int e = set_.edge()[slot];
         const size_t size = set_.size(e), begin = set_.first(e);
         for (size_t i = 0; i < size; ++i) next[i] = value(begin + i);
         const double length = norm(next, size);
         is_moved |= length != 0.0;
         // An operator on bits takes all its columns.
-        if (length == 0.0 && (set_.has_groups || !set_.is_operator[node])) continue;
+        if (length == 0.0 && (set_.has_groups() || !set_.is_operator()[node])) continue;
         point_.travel[node] += length;
-        moved_[node] += length * rows_.margins().mean[set_.column[slot]];
-        moved_columns_[first + count++] = set_.column[slot];
+        moved_[node] += length * rows_.margins().mean[set_.column()[slot]];
+        moved_columns_[first + count++] = set_.column()[slot];
         next += size;
     }
     if (!is_moved && !afresh) return;
     point_.travel[node] += std::abs(offset);
     moved_[node] += std::abs(offset);
-    known_[node] = set_.inner_degree[node];
+    known_[node] = set_.inner_degree()[node];
     const NeighborColumns moved{moved_columns_.data() + first, count};
-    moves_.push_back({set_.first_node + node, offset, &point_.sums[node], moved, values, set_.inner_of(node),
-                      set_.slot_gradient.data() + set_.at(first)});
+    moves_.push_back({set_.first_node() + node, offset, &point_.sums[node], moved, values, set_.inner_of(node),
+                      set_.gradient_at(first)});
 }
 
 // Moves along the step: fields, predictors and everything that follows from them; theta is the caller's.
@@ -478,13 +451,13 @@ void Newton::shift(double length) {
     moves_.clear();
     moved_columns_.resize(set_.n_slots());
     moved_values_.resize(set_.n_numbers());
-    for (int node : set_.nodes) {
+    for (int node : set_.nodes()) {
         add_move(node, length * field_steps_[node], false, [&](size_t i) { return length * model_.d[i]; });
         point_.fields[node] += length * field_steps_[node];
     }
     if (rows_.has_categories())  // adding a small step rounds what is there already
-        for (int e : set_.inner)
-            for (int node : {set_.s[e], set_.is_shared ? set_.t[e] : set_.s[e]})
+        for (int e : set_.inner())
+            for (int node : {set_.s()[e], set_.is_shared() ? set_.t()[e] : set_.s()[e]})
                 point_.travel[node] += set_.theta_norm(e);
     rows_.move(moves_, false);
 }
@@ -495,17 +468,15 @@ void Newton::rebuild(const std::vector<int>& nodes) {
     moved_columns_.resize(set_.n_slots());
     moved_values_.resize(set_.n_numbers());
     for (int node : nodes) {
-        add_move(node, point_.fields[node], true, [&](size_t i) { return set_.theta[i]; });
+        add_move(node, point_.fields[node], true, [&](size_t i) { return set_.theta()[i]; });
         point_.travel[node] = 0;
     }
     rows_.move(moves_, true);
-    gather_gradient();
+    set_.gather_gradient();
 }
 
 void Newton::step_from(const std::vector<double>& start, double length) {
-    for (int e : set_.inner)
-        for (size_t i = set_.first(e), end = i + set_.size(e); i < end; ++i)
-            set_.theta[i] = start[i] + length * model_.d[i];
+    set_.move_theta(start, length, model_.d);
 }
 
 // One Newton step with line search; false if no length decreases F enough (the point is then unchanged).
@@ -516,7 +487,7 @@ bool Newton::step(double alpha, double inner_tolerance, bool free_only) {
     free_only ? model_.minimize_free(alpha, inner_tolerance) : model_.minimize(alpha, inner_tolerance);
     find_field_steps();
     const double predicted = predicted_change(alpha);
-    const std::vector<double> start = set_.theta, start_fields = point_.fields;
+    const std::vector<double> start = set_.theta(), start_fields = point_.fields;
     double length = 1.0, moved = 0.0;
     for (int halving = 0; halving <= MAX_HALVINGS; ++halving, length /= 2) {
         shift(length - moved);
@@ -524,14 +495,14 @@ bool Newton::step(double alpha, double inner_tolerance, bool free_only) {
         step_from(start, length);
         const double after = objective(alpha);
         if (after <= before + SUFFICIENT_DECREASE * length * std::min(predicted, 0.0) + OBJECTIVE_ROUNDING * before) {
-            gather_gradient();
+            set_.gather_gradient();
             return true;
         }
         poll_();
     }
-    set_.theta = start;
+    set_.set_theta(start);
     point_.fields = start_fields;
-    rebuild(set_.nodes);  // not by stepping back: the step may have been enormous
+    rebuild(set_.nodes());  // not by stepping back: the step may have been enormous
     return false;
 }
 
@@ -543,7 +514,7 @@ void Newton::polish_fields() {
         double low = -INFINITE, high = INFINITE;
     };
     std::vector<Bracket> open, moving;
-    for (int node : set_.nodes) open.push_back({node});
+    for (int node : set_.nodes()) open.push_back({node});
     for (int round = 0; round < MAX_POLISH && !open.empty(); ++round, std::swap(open, moving)) {
         moves_.clear();
         moving.clear();
@@ -559,7 +530,7 @@ void Newton::polish_fields() {
             field = next;
             point_.travel[bracket.node] += std::abs(change);
             known_[bracket.node] = 0;
-            moves_.push_back({set_.first_node + bracket.node, change, &point_.sums[bracket.node]});
+            moves_.push_back({set_.first_node() + bracket.node, change, &point_.sums[bracket.node]});
             moving.push_back(bracket);
         }
         rows_.move(moves_, false);
@@ -577,9 +548,9 @@ void Newton::polish_free(double alpha) {
             is_open |= std::abs(gradient) > tuning::STATIONARY * terms;
         };
         const auto mass = [&](int node) { return point_.sums[node].zeros + point_.sums[node].ones; };
-        for (int node : set_.nodes) look_at(point_.sums[node].field, mass(node));
+        for (int node : set_.nodes()) look_at(point_.sums[node].field, mass(node));
         for (size_t e = 0; e < set_.n_edges(); ++e)
-            if (alpha * set_.omega[e] == 0.0) look_at(set_.gradient[e], mass(set_.s[e]));
+            if (alpha * set_.omega()[e] == 0.0) look_at(set_.gradient()[e], mass(set_.s()[e]));
         if (!is_open) return;
         assemble(Curvature::own);
         if (!step(alpha, INNER_TOLERANCE * largest, true)) return;
@@ -587,7 +558,7 @@ void Newton::polish_free(double alpha) {
 }
 
 State Newton::record(const Run& run) {
-    State state{run.alpha, point_.fields, rows_.category_fields(set_.first_node, set_.first_node + set_.n_nodes)};
+    State state{run.alpha, point_.fields, rows_.category_fields(set_.first_node(), set_.first_node() + set_.n_nodes())};
     state.loss = point_.loss();
     state.objective = state.loss + penalty_of(set_, run.alpha);
     state.kkt_residual = run.kkt + certificate_.gradient_error;
@@ -599,12 +570,12 @@ State Newton::record(const Run& run) {
     for (size_t e = 0; e < set_.n_edges(); ++e) {
         if (set_.theta_norm(e) == 0.0) continue;
         state.edges.push_back(set_.pair(e));
-        const double* theta = set_.theta.data() + set_.first(e);
+        const double* theta = set_.theta().data() + set_.first(e);
         state.values.insert(state.values.end(), theta, theta + set_.size(e));
     }
     if (has_free(run.alpha)) {
-        std::vector<int> columns = set_.nodes;
-        for (int& column : columns) column += set_.first_node;
+        std::vector<int> columns = set_.nodes();
+        for (int& column : columns) column += set_.first_node();
         state.largest_eta = rows_.largest_predictor(columns);
     }
     support_ = state.edges;

@@ -35,7 +35,7 @@ class Newton {
  public:
     Newton(Rows& rows, const Penalty& penalty, Pool& pool, int n_nodes, bool is_shared);
     // Nodes with a wider neighborhood become operators (see Quadratic).
-    void set_widest_block(int width) { set_.widest_block = width; }
+    void set_widest_block(int width) { set_.set_widest_block(width); }
     // The model without edges, of the nodes from this one on.
     void start(int first_node);
     // The current point is the null model: fields and free edges fitted, nothing else.
@@ -82,7 +82,6 @@ class Newton {
     double null_field(int node) const;
     void reset_nodes(const std::vector<int>& nodes);
     void complete_gradient();
-    void gather_gradient();
     bool widen(double alpha);
     void extrapolate(double alpha);
     double violation(size_t e, double alpha) const;

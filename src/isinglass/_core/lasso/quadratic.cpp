@@ -66,7 +66,7 @@ void Quadratic::reset() {
     const size_t m = set_.n_coefficients();
     d.assign(m, 0.0);
     gradient.resize(m);
-    if (set_.has_groups) return;
+    if (set_.has_groups()) return;
     if (slope_.size() < set_.n_slots()) {
         slope_.resize(set_.n_slots() * 2);
         product_.resize(set_.n_slots() * 2);
@@ -74,12 +74,12 @@ void Quadratic::reset() {
     std::fill(slope_.data(), slope_.data() + set_.n_slots(), 0.0f);
     product_[set_.null_slot()] = 0;
     curvature_.resize(m);
-    for (int e : set_.inner)
-        curvature_[e] = static_cast<double>(set_.diagonal[set_.slot_s[e]]) + set_.diagonal[set_.slot_t[e]];
+    for (int e : set_.inner())
+        curvature_[e] = static_cast<double>(set_.diagonal()[set_.slot_s()[e]]) + set_.diagonal()[set_.slot_t()[e]];
 }
 
 double Quadratic::slope(int e) const {
-    return gradient[e] + slope_[set_.slot_s[e]] + slope_[set_.slot_t[e]];
+    return gradient[e] + slope_[set_.slot_s()[e]] + slope_[set_.slot_t()[e]];
 }
 
 void Quadratic::move(int e, double change) {
@@ -87,39 +87,39 @@ void Quadratic::move(int e, double change) {
     const float factor = static_cast<float>(change);
     const auto add_row = [&](int slot, int node) {
         const float* r = set_.block_row(slot);
-        kernels_.add_rows(&r, &factor, 1, slope_.data() + set_.offset[node], set_.block_stride(node));
+        kernels_.add_rows(&r, &factor, 1, slope_.data() + set_.offset()[node], set_.block_stride(node));
     };
-    add_row(set_.slot_s[e], set_.s[e]);
-    if (set_.is_shared) add_row(set_.slot_t[e], set_.t[e]);
+    add_row(set_.slot_s()[e], set_.s()[e]);
+    if (set_.is_shared()) add_row(set_.slot_t()[e], set_.t()[e]);
 }
 
 // One coordinate to its minimum; returns how much its optimality condition was violated.
 double Quadratic::visit(int e, double alpha) {
-    const double z = set_.theta[e] + d[e], limit = alpha * set_.omega[e], h = curvature_[e];
+    const double z = set_.theta()[e] + d[e], limit = alpha * set_.omega()[e], h = curvature_[e];
     const double q = slope(e);
     if (z == 0.0 && std::abs(q) <= limit) return 0.0;
     const double target = soft_threshold(z - q / h, limit / h);
     const double change = target - z;
     if (change == 0.0) return 0.0;
     move(e, change);
-    if (target == 0.0) d[e] = -set_.theta[e];  // exactly, whatever the rounding of the sum
+    if (target == 0.0) d[e] = -set_.theta()[e];  // exactly, whatever the rounding of the sum
     return std::abs(change) * h;
 }
 
 double Quadratic::sweep(double alpha, bool only_active) {
     double violation = 0;
-    for (int e : set_.inner)
-        if (!only_active || set_.theta[e] + d[e] != 0.0) violation = std::max(violation, visit(e, alpha));
+    for (int e : set_.inner())
+        if (!only_active || set_.theta()[e] + d[e] != 0.0) violation = std::max(violation, visit(e, alpha));
     poll_();
     return violation;
 }
 
 void Quadratic::minimize(double alpha, double tolerance) {
-    if (set_.has_groups) {
+    if (set_.has_groups()) {
         n_products += groups_.minimize(gradient, alpha, tolerance, d);
         return;
     }
-    set_.has_operators ? minimize_by_faces(alpha, tolerance) : minimize_by_sweeps(alpha, tolerance);
+    set_.has_operators() ? minimize_by_faces(alpha, tolerance) : minimize_by_sweeps(alpha, tolerance);
 }
 
 void Quadratic::minimize_by_sweeps(double alpha, double tolerance) {
@@ -142,11 +142,11 @@ void Quadratic::minimize_by_sweeps(double alpha, double tolerance) {
 
 void Quadratic::minimize_by_faces(double alpha, double tolerance) {
     for (int round = 0; round < MAX_FACES; ++round) {
-        const double violation = largest_over(set_.inner.size(), [&](size_t first, size_t last) {
+        const double violation = largest_over(set_.inner().size(), [&](size_t first, size_t last) {
             double largest = 0;
             for (size_t k = first; k < last; ++k) {
-                const int e = set_.inner[k];
-                largest = std::max(largest, kkt_violation(set_.theta[e] + d[e], slope(e), alpha * set_.omega[e]));
+                const int e = set_.inner()[k];
+                largest = std::max(largest, kkt_violation(set_.theta()[e] + d[e], slope(e), alpha * set_.omega()[e]));
             }
             return largest;
         });
@@ -161,12 +161,12 @@ bool Quadratic::gradient_step(double alpha) {
     const double before = value(alpha);
     const std::vector<double> kept = d;
     std::vector<double> slopes(set_.n_edges());
-    for (int e : set_.inner) slopes[e] = slope(e);
+    for (int e : set_.inner()) slopes[e] = slope(e);
     for (double length = 1; length > SHORTEST_STEP; length /= 4) {
-        for (int e : set_.inner) {
-            const double z = set_.theta[e] + kept[e], h = curvature_[e] / length;
-            const double target = soft_threshold(z - slopes[e] / h, alpha * set_.omega[e] / h);
-            d[e] = target == 0.0 ? -set_.theta[e] : kept[e] + (target - z);
+        for (int e : set_.inner()) {
+            const double z = set_.theta()[e] + kept[e], h = curvature_[e] / length;
+            const double target = soft_threshold(z - slopes[e] / h, alpha * set_.omega()[e] / h);
+            d[e] = target == 0.0 ? -set_.theta()[e] : kept[e] + (target - z);
         }
         rebuild_slopes();
         if (value(alpha) < before) return true;
@@ -179,8 +179,8 @@ bool Quadratic::gradient_step(double alpha) {
 void Quadratic::minimize_free(double alpha, double tolerance) {
     face_.clear();
     residual_.clear();
-    for (int e : set_.inner) {
-        if (alpha * set_.omega[e] != 0.0) continue;
+    for (int e : set_.inner()) {
+        if (alpha * set_.omega()[e] != 0.0) continue;
         face_.push_back(e);
         residual_.push_back(-slope(e));
     }
@@ -195,8 +195,8 @@ void Quadratic::minimize_free(double alpha, double tolerance) {
 // changed.
 Quadratic::FaceStep Quadratic::face_step(double alpha, double tolerance, bool with_violators) {
     face_.clear(), side_.clear(), residual_.clear();
-    for (int e : set_.inner) {
-        const double z = set_.theta[e] + d[e], q = slope(e), limit = alpha * set_.omega[e];
+    for (int e : set_.inner()) {
+        const double z = set_.theta()[e] + d[e], q = slope(e), limit = alpha * set_.omega()[e];
         if (z == 0.0 && !(with_violators && std::abs(q) > limit)) continue;
         face_.push_back(e);
         side_.push_back(z == 0.0 ? -sign(q) : sign(z));
@@ -211,10 +211,10 @@ Quadratic::FaceStep Quadratic::face_step(double alpha, double tolerance, bool wi
         bool is_cut = false;
         for (size_t k = 0; k < face_.size(); ++k) {
             const int e = face_[k];
-            const double z = set_.theta[e] + kept[e], move = length * x_[k];
-            if (alpha * set_.omega[e] > 0.0 && side_[k] * (z + move) <= 0.0) {
+            const double z = set_.theta()[e] + kept[e], move = length * x_[k];
+            if (alpha * set_.omega()[e] > 0.0 && side_[k] * (z + move) <= 0.0) {
                 if (z != 0.0) longest = std::min(longest, -z / x_[k]);
-                d[e] = -set_.theta[e];
+                d[e] = -set_.theta()[e];
                 is_cut = true;
             } else {
                 d[e] = kept[e] + move;
@@ -230,9 +230,9 @@ Quadratic::FaceStep Quadratic::face_step(double alpha, double tolerance, bool wi
     }
     for (size_t k = 0; k < face_.size(); ++k) {
         const int e = face_[k];
-        const double z = set_.theta[e] + d[e] + longest * x_[k];
+        const double z = set_.theta()[e] + d[e] + longest * x_[k];
         // The edge that ends the step lands on zero exactly.
-        d[e] = std::abs(z) <= 1e-12 * std::abs(x_[k]) ? -set_.theta[e] : d[e] + longest * x_[k];
+        d[e] = std::abs(z) <= 1e-12 * std::abs(x_[k]) ? -set_.theta()[e] : d[e] + longest * x_[k];
     }
     rebuild_slopes();
     return FaceStep::cut;
@@ -242,7 +242,7 @@ Quadratic::FaceStep Quadratic::face_step(double alpha, double tolerance, bool wi
 bool Quadratic::leaves_face(double alpha) const {
     for (size_t k = 0; k < face_.size(); ++k) {
         const int e = face_[k];
-        if (alpha * set_.omega[e] > 0.0 && side_[k] * (set_.theta[e] + d[e] + x_[k]) <= 0.0) return true;
+        if (alpha * set_.omega()[e] > 0.0 && side_[k] * (set_.theta()[e] + d[e] + x_[k]) <= 0.0) return true;
     }
     return false;
 }
@@ -297,16 +297,16 @@ void Quadratic::index_face() {
     }
     face_nodes_.clear(), face_slots_.clear(), face_places_.clear(), face_rows_.clear();
     place_of_.resize(set_.n_slots());
-    for (int node : set_.nodes) {
-        const int first = set_.offset[node], last = first + set_.inner_degree[node];
-        if (set_.is_operator[node]) {
-            for (int slot = first; slot < last; ++slot) place_of_[slot] = face_of_[set_.edge[slot]];
+    for (int node : set_.nodes()) {
+        const int first = set_.offset()[node], last = first + set_.inner_degree()[node];
+        if (set_.is_operator()[node]) {
+            for (int slot = first; slot < last; ++slot) place_of_[slot] = face_of_[set_.edge()[slot]];
             continue;
         }
         const int begin = static_cast<int>(face_slots_.size());
         int reach = 0;
         for (int slot = first; slot < last; ++slot) {
-            const int place = face_of_[set_.edge[slot]];
+            const int place = face_of_[set_.edge()[slot]];
             if (place == m) continue;
             face_slots_.push_back(slot);
             face_places_.push_back(place);
@@ -322,15 +322,15 @@ void Quadratic::index_face() {
 // out = H_s d_s at the slots of every node that is an operator; value(slot) is d there.
 template <class Value>
 void Quadratic::apply_operators(float* out, Value value) {
-    if (!set_.has_operators) return;
-    operators_.resize(set_.operators.size());
+    if (!set_.has_operators()) return;
+    operators_.resize(set_.operators().size());
     slot_factors_.resize(set_.n_slots());
     pool_.each(operators_.size(), [&](int k, int) {
-        const int node = set_.operators[k], first = set_.offset[node], count = set_.inner_degree[node];
+        const int node = set_.operators()[k], first = set_.offset()[node], count = set_.inner_degree()[node];
         float* factors = slot_factors_.data() + first;
         for (int i = 0; i < count; ++i) factors[i] = static_cast<float>(value(first + i));
-        const double center = dot(set_.b.data() + first, factors, count) / set_.curve[node];
-        operators_[k] = {set_.first_node + node, set_.inner_of(node), factors, center, out + first};
+        const double center = dot(set_.b().data() + first, factors, count) / set_.curve()[node];
+        operators_[k] = {set_.first_node() + node, set_.inner_of(node), factors, center, out + first};
     });
     rows_.operators()->products(operators_);
 }
@@ -341,14 +341,15 @@ double Quadratic::multiply() {
     apply_operators(product_.data(), [&](int slot) { return direction_[place_of_[slot]]; });
     for (size_t k = 0; k < face_slots_.size(); ++k) factors_[k] = static_cast<float>(direction_[face_places_[k]]);
     for (const FaceNode& node : face_nodes_) {
-        float* out = product_.data() + set_.offset[node.node];
+        float* out = product_.data() + set_.offset()[node.node];
         std::fill(out, out + node.reach, 0.0f);
         kernels_.add_rows(face_rows_.data() + node.begin, factors_.data() + node.begin, node.end - node.begin, out,
                           node.reach);
     }
     return sum_over(face_.size(), [&](size_t first, size_t last) {
         for (size_t k = first; k < last; ++k)
-            product_face_[k] = static_cast<double>(product_[set_.slot_s[face_[k]]]) + product_[set_.slot_t[face_[k]]];
+            product_face_[k] =
+                static_cast<double>(product_[set_.slot_s()[face_[k]]]) + product_[set_.slot_t()[face_[k]]];
         return dot(direction_.data() + first, product_face_.data() + first, last - first);
     });
 }
@@ -358,7 +359,7 @@ double Quadratic::multiply() {
 // independent: each costs one product more.
 void Quadratic::factorize_face() {
     const size_t m = face_.size(), stride = (m + 15) / 16 * 16;
-    if (set_.has_operators) return;
+    if (set_.has_operators()) return;
     double work = 0;
     for (const FaceNode& node : face_nodes_) work += static_cast<double>(node.end - node.begin) * node.reach;
     if (static_cast<double>(m) * m * m / 6 > FACTOR_COST * work) return;
@@ -367,7 +368,7 @@ void Quadratic::factorize_face() {
     for (const FaceNode& node : face_nodes_)
         for (int i = node.begin; i < node.end; ++i) {
             float* u = factor_.data() + face_places_[i] * stride;
-            const float* row = face_rows_[i] - set_.offset[node.node];
+            const float* row = face_rows_[i] - set_.offset()[node.node];
             for (int j = i; j < node.end; ++j) u[face_places_[j]] += row[face_slots_[j]];
         }
     std::vector<float> scale(m);
@@ -419,16 +420,16 @@ double Quadratic::precondition() {
 
 void Quadratic::rebuild_slopes() {
     ++n_products;
-    apply_operators(slope_.data(), [&](int slot) { return d[set_.edge[slot]]; });
-    for (int node : set_.nodes) {
-        if (set_.is_operator[node]) continue;
-        const int first = set_.offset[node], last = first + set_.inner_degree[node];
+    apply_operators(slope_.data(), [&](int slot) { return d[set_.edge()[slot]]; });
+    for (int node : set_.nodes()) {
+        if (set_.is_operator()[node]) continue;
+        const int first = set_.offset()[node], last = first + set_.inner_degree()[node];
         rows_of_.clear();
         factors_.clear();
         for (int slot = first; slot < last; ++slot)
-            if (d[set_.edge[slot]] != 0.0) {
+            if (d[set_.edge()[slot]] != 0.0) {
                 rows_of_.push_back(set_.block_row(slot));
-                factors_.push_back(static_cast<float>(d[set_.edge[slot]]));
+                factors_.push_back(static_cast<float>(d[set_.edge()[slot]]));
             }
         const int length = set_.block_stride(node);
         std::fill(slope_.data() + first, slope_.data() + first + length, 0.0f);
@@ -438,14 +439,14 @@ void Quadratic::rebuild_slopes() {
 }
 
 double Quadratic::value(double alpha) {
-    return sum_over(set_.inner.size(), [&](size_t first, size_t last) {
+    return sum_over(set_.inner().size(), [&](size_t first, size_t last) {
         double sum = 0;
         for (size_t k = first; k < last; ++k) {
-            const int e = set_.inner[k];
-            const double Hd = static_cast<double>(slope_[set_.slot_s[e]]) + slope_[set_.slot_t[e]];
+            const int e = set_.inner()[k];
+            const double Hd = static_cast<double>(slope_[set_.slot_s()[e]]) + slope_[set_.slot_t()[e]];
             // The change of the penalty, not the penalty: no cancellation against what stays.
-            const double penalty = std::abs(set_.theta[e] + d[e]) - std::abs(set_.theta[e]);
-            sum += d[e] * (gradient[e] + 0.5 * Hd) + alpha * set_.omega[e] * penalty;
+            const double penalty = std::abs(set_.theta()[e] + d[e]) - std::abs(set_.theta()[e]);
+            sum += d[e] * (gradient[e] + 0.5 * Hd) + alpha * set_.omega()[e] * penalty;
         }
         return sum;
     });

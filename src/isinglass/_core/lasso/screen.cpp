@@ -211,7 +211,7 @@ std::vector<double> Screen::known_or_exact(const std::vector<Pair>& pairs) {
     size_t e = 0;
     for (size_t k = 0; k < pairs.size(); ++k) {
         if (set.find(pairs[k], e)) {
-            values[k] = set.has_groups ? set.gradient_norm(e) : set.gradient[e];
+            values[k] = set.has_groups() ? set.gradient_norm(e) : set.gradient()[e];
         } else {
             unknown.push_back(pairs[k]);
             asked.push_back(k);
@@ -272,7 +272,7 @@ double Screen::reached() {
 }
 
 double Screen::alpha_max() {
-    const std::vector<double>& theta = newton_.set().theta;
+    const std::vector<double>& theta = newton_.set().theta();
     const double threshold = reached();
     // Where a reference is kept, it has just been taken.
     const PairList found = reaching(threshold, keeps_reference() ? candidates(threshold) : find(threshold));
@@ -295,9 +295,9 @@ int64_t Screen::count_certified(int first_line, int last_line) {
     const float c = static_cast<float>(certificate.scale),
                 half_gap = static_cast<float>(certificate.gap / 2 * (1 + 1e-6));
     std::vector<int64_t> counts(std::max(last_line - first_line, 0), 0);
-    std::vector<size_t> begin(set.n_nodes + 1, 0);  // the working set, row by row
-    for (int s : set.s) ++begin[s + 1];
-    for (int s = 0; s < set.n_nodes; ++s) begin[s + 1] += begin[s];
+    std::vector<size_t> begin(set.n_nodes() + 1, 0);  // the working set, row by row
+    for (int s : set.s()) ++begin[s + 1];
+    for (int s = 0; s < set.n_nodes(); ++s) begin[s + 1] += begin[s];
     pool_.each(counts.size(), [&](int k, int worker) {
         const int line = first_line + k, count = n_features_ - first(line);
         float* limit = limits_[worker].data();
@@ -305,7 +305,7 @@ int64_t Screen::count_certified(int first_line, int last_line) {
         fill_limits(line, newton_.alpha(), limit);
         for (int i = 0; i < count; ++i)
             if (std::isinf(limit[i])) limit[i] = -1.0f;
-        for (size_t e = begin[line]; e < begin[line + 1]; ++e) limit[set.t[e] - first(line)] = -1.0f;
+        for (size_t e = begin[line]; e < begin[line + 1]; ++e) limit[set.t()[e] - first(line)] = -1.0f;
         counts[k] = kernels_.count_certified(reference(line), drift(line), limit, c, half_gap, count);
     });
     return std::accumulate(counts.begin(), counts.end(), int64_t{0});

@@ -13,121 +13,168 @@ float with_ridge(float diagonal) {
 
 }  // namespace
 
-void WorkingSet::arrange() {
-    degree.assign(n_nodes, 0);
-    inner_degree.assign(n_nodes, 0);
-    inner.clear();
+void WorkingSet::start(int first_node) {
+    first_node_ = first_node;
+    needs_blocks_ = false;
+    clear();
+    arrange();
+}
+
+void WorkingSet::clear() {
+    s_.clear(), t_.clear(), theta_.clear(), omega_.clear(), is_inner_.clear(), slot_s_.clear();
+    place_.assign(1, 0);
+}
+
+void WorkingSet::add_edge(const Pair& pair, double omega, size_t size, const double* values) {
+    s_.push_back(pair.s - first_node_);
+    t_.push_back(pair.t);
+    omega_.push_back(omega);
+    theta_.resize(theta_.size() + size, 0.0);
+    if (has_groups_) place_.push_back(theta_.size());
+    if (values) set_theta(n_edges() - 1, values);
+    is_inner_.push_back(theta_norm(n_edges() - 1) != 0.0);
+}
+
+void WorkingSet::make_inner(const std::vector<int>& edges) {
+    for (int e : edges) is_inner_[e] = 1;
+    arrange();
+}
+
+void WorkingSet::use_blocks() {
+    needs_blocks_ = true;
+    arrange();
+}
+
+void WorkingSet::move_theta(const std::vector<double>& start, double length, const std::vector<double>& d) {
+    for (int e : inner_)
+        for (size_t i = first(e), end = i + size(e); i < end; ++i) theta_[i] = start[i] + length * d[i];
+}
+
+void WorkingSet::gather_gradient() {
     for (size_t e = 0; e < n_edges(); ++e) {
-        ++degree[s[e]];
-        inner_degree[s[e]] += is_inner[e];
-        if (is_shared) ++degree[t[e]], inner_degree[t[e]] += is_inner[e];
-        if (is_inner[e]) inner.push_back(static_cast<int>(e));
+        const double *one = slot_gradient_.data() + at(slot_s_[e]), *other = slot_gradient_.data() + at(slot_t_[e]);
+        double* sum = gradient_.data() + first(e);
+        for (size_t i = 0; i < size(e); ++i) sum[i] = one[i] + other[i];
     }
-    nodes.clear();
-    offset.assign(n_nodes + 1, 0);
-    for (int node = 0; node < n_nodes; ++node) {
-        if (degree[node]) nodes.push_back(node);
-        offset[node + 1] = offset[node] + (degree[node] + 15) / 16 * 16;
+}
+
+void WorkingSet::arrange() {
+    gradient_.resize(n_coefficients());
+    degree_.assign(n_nodes_, 0);
+    inner_degree_.assign(n_nodes_, 0);
+    inner_.clear();
+    for (size_t e = 0; e < n_edges(); ++e) {
+        ++degree_[s_[e]];
+        inner_degree_[s_[e]] += is_inner_[e];
+        if (is_shared_) ++degree_[t_[e]], inner_degree_[t_[e]] += is_inner_[e];
+        if (is_inner_[e]) inner_.push_back(static_cast<int>(e));
     }
-    edge.assign(offset[n_nodes] + 1, -1);
-    column.resize(edge.size());
-    row.resize(edge.size());
-    const std::vector<double> old_gradient = std::move(slot_gradient);
-    const std::vector<int> old_s = std::move(slot_s), old_t = std::move(slot_t);
+    nodes_.clear();
+    offset_.assign(n_nodes_ + 1, 0);
+    for (int node = 0; node < n_nodes_; ++node) {
+        if (degree_[node]) nodes_.push_back(node);
+        offset_[node + 1] = offset_[node] + (degree_[node] + 15) / 16 * 16;
+    }
+    edge_.assign(offset_[n_nodes_] + 1, -1);
+    column_.resize(edge_.size());
+    row_.resize(edge_.size());
+    const std::vector<double> old_gradient = std::move(slot_gradient_);
+    const std::vector<int> old_s = std::move(slot_s_), old_t = std::move(slot_t_);
     std::vector<size_t> old_spot;
-    old_spot.swap(spot);
-    slot_s.resize(n_edges());
-    slot_t.assign(n_edges(), null_slot());
-    std::vector<int> next(offset.begin(), offset.end() - 1);
+    old_spot.swap(spot_);
+    slot_s_.resize(n_edges());
+    slot_t_.assign(n_edges(), null_slot());
+    std::vector<int> next(offset_.begin(), offset_.end() - 1);
     for (const char turn : {1, 0})
         for (size_t e = 0; e < n_edges(); ++e) {
-            if (is_inner[e] != turn) continue;
-            slot_s[e] = next[s[e]]++;
-            edge[slot_s[e]] = static_cast<int>(e);
-            column[slot_s[e]] = t[e];
-            if (!is_shared) continue;
-            slot_t[e] = next[t[e]]++;
-            edge[slot_t[e]] = static_cast<int>(e);
-            column[slot_t[e]] = s[e];
+            if (is_inner_[e] != turn) continue;
+            slot_s_[e] = next[s_[e]]++;
+            edge_[slot_s_[e]] = static_cast<int>(e);
+            column_[slot_s_[e]] = t_[e];
+            if (!is_shared_) continue;
+            slot_t_[e] = next[t_[e]]++;
+            edge_[slot_t_[e]] = static_cast<int>(e);
+            column_[slot_t_[e]] = s_[e];
         }
-    if (has_groups) place_slots();
-    slot_gradient.assign(n_numbers(), 0.0);
+    if (has_groups_) place_slots();
+    slot_gradient_.assign(n_numbers(), 0.0);
     const auto keep = [&](size_t e, int slot, int old) {
-        const double* from = old_gradient.data() + (has_groups ? old_spot[old] : old);
-        std::copy(from, from + size(e), slot_gradient.data() + at(slot));
+        const double* from = old_gradient.data() + (has_groups_ ? old_spot[old] : old);
+        std::copy(from, from + size(e), slot_gradient_.data() + at(slot));
     };
     if (old_s.size() == n_edges())
         for (size_t e = 0; e < n_edges(); ++e) {
-            keep(e, slot_s[e], old_s[e]);
-            if (is_shared) keep(e, slot_t[e], old_t[e]);
+            keep(e, slot_s_[e], old_s[e]);
+            if (is_shared_) keep(e, slot_t_[e], old_t[e]);
         }
     size_t floats = 0;
-    is_operator.assign(n_nodes, 0);
-    operators.clear();
+    is_operator_.assign(n_nodes_, 0);
+    operators_.clear();
     double sum = 0, squares = 0;
-    for (int node : nodes) {
-        sum += inner_degree[node];
-        squares += static_cast<double>(inner_degree[node]) * inner_degree[node];
+    for (int node : nodes_) {
+        sum += inner_degree_[node];
+        squares += static_cast<double>(inner_degree_[node]) * inner_degree_[node];
     }
-    const bool is_dense = !needs_blocks && squares > widest_block * sum;
-    for (int node : nodes) {
-        is_operator[node] = has_groups ? inner_degree[node] > 0 : is_dense && 2.0 * inner_degree[node] > widest_block;
-        if (is_operator[node]) {
-            operators.push_back(node);
+    const bool is_dense = !needs_blocks_ && squares > widest_block_ * sum;
+    for (int node : nodes_) {
+        is_operator_[node] =
+            has_groups_ ? inner_degree_[node] > 0 : is_dense && 2.0 * inner_degree_[node] > widest_block_;
+        if (is_operator_[node]) {
+            operators_.push_back(node);
             continue;
         }
-        for (int k = 0; k < inner_degree[node]; ++k, floats += block_stride(node)) row[offset[node] + k] = floats;
+        for (int k = 0; k < inner_degree_[node]; ++k, floats += block_stride(node)) row_[offset_[node] + k] = floats;
     }
-    has_operators = !operators.empty();
-    if (blocks.size() < floats) blocks.resize(floats + floats / 4);
-    if (!has_groups && b.size() < edge.size()) b.resize(edge.size() * 2);
-    if (diagonal.size() < n_numbers()) diagonal.resize(n_numbers() * 2);
-    if (!has_groups) b[null_slot()] = 0;
-    std::fill(diagonal.data() + at(null_slot()), diagonal.data() + n_numbers(), 0.0f);
-    curve.resize(n_nodes);
-    is_made.assign(n_nodes, 0);
+    if (blocks_.size() < floats) blocks_.resize(floats + floats / 4);
+    if (!has_groups_ && b_.size() < edge_.size()) b_.resize(edge_.size() * 2);
+    if (diagonal_.size() < n_numbers()) diagonal_.resize(n_numbers() * 2);
+    if (!has_groups_) b_[null_slot()] = 0;
+    std::fill(diagonal_.data() + at(null_slot()), diagonal_.data() + n_numbers(), 0.0f);
+    curve_.resize(n_nodes_);
+    is_made_.assign(n_nodes_, 0);
 }
 
 // The null slot is as large as the largest group.
 void WorkingSet::place_slots() {
-    spot.assign(1, 0);
+    spot_.assign(1, 0);
     size_t largest = 1;
     for (size_t slot = 0; slot + 1 < n_slots(); ++slot) {
-        const size_t here = edge[slot] < 0 ? 0 : size(edge[slot]);
+        const size_t here = edge_[slot] < 0 ? 0 : size(edge_[slot]);
         largest = std::max(largest, here);
-        spot.push_back(spot.back() + here);
+        spot_.push_back(spot_.back() + here);
     }
-    spot.push_back(spot.back() + largest);
+    spot_.push_back(spot_.back() + largest);
 }
 
 size_t WorkingSet::block_bytes() const {
     size_t floats = 0;
-    for (int node : nodes) floats += static_cast<size_t>(inner_degree[node]) * block_stride(node);
+    for (int node : nodes_) floats += static_cast<size_t>(inner_degree_[node]) * block_stride(node);
     return floats * sizeof(float);
 }
 
 Block WorkingSet::block_of(int node) {
-    const int first = offset[node];
-    float* G = is_operator[node] || inner_degree[node] == 0 ? nullptr : blocks.data() + row[first];
-    float* own_b = has_groups ? nullptr : b.data() + first;
-    return {first_node + node, inner_of(node), G, block_stride(node), own_b, diagonal.data() + at(first), &curve[node]};
+    const int first = offset_[node];
+    float* G = is_operator_[node] || inner_degree_[node] == 0 ? nullptr : blocks_.data() + row_[first];
+    float* own_b = has_groups_ ? nullptr : b_.data() + first;
+    return {first_node_ + node,           inner_of(node), G, block_stride(node), own_b,
+            diagonal_.data() + at(first), &curve_[node]};
 }
 
 void WorkingSet::finish_block(int node) {
-    curve[node] = std::max(curve[node], 1e-30);
-    is_made[node] = 1;
-    if (has_groups) {
-        const int first = offset[node];
-        for (size_t i = at(first); i < at(first + inner_degree[node]); ++i) diagonal[i] = with_ridge(diagonal[i]);
+    curve_[node] = std::max(curve_[node], 1e-30);
+    is_made_[node] = 1;
+    if (has_groups_) {
+        const int first = offset_[node];
+        for (size_t i = at(first); i < at(first + inner_degree_[node]); ++i) diagonal_[i] = with_ridge(diagonal_[i]);
         return;
     }
-    for (int k = 0; k < inner_degree[node]; ++k) {
-        float& value = diagonal[offset[node] + k];
-        if (is_operator[node]) {
+    for (int k = 0; k < inner_degree_[node]; ++k) {
+        float& value = diagonal_[offset_[node] + k];
+        if (is_operator_[node]) {
             value = with_ridge(value);
             continue;
         }
-        float& entry = blocks[row[offset[node] + k] + k];
+        float& entry = blocks_[row_[offset_[node] + k] + k];
         value = entry = with_ridge(entry);
     }
 }

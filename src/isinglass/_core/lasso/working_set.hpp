@@ -13,6 +13,8 @@
 // What there is one of per edge or slot is then indexed by first() or at(), and all nodes are operators.
 #pragma once
 
+#include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "lasso/lasso.hpp"
@@ -21,67 +23,112 @@
 
 namespace isinglass {
 
-struct WorkingSet {
-    int n_nodes = 0, first_node = 0;                       // node k of the set is column first_node + k
-    bool is_shared = true;                                 // edges have two slots
-    int widest_block = tuning::working_set::WIDEST_BLOCK;  // nodes with a wider neighborhood are operators
-    bool needs_blocks = false;                             // operators have failed to get anywhere
-    bool has_groups = false;
+class WorkingSet {
+ public:
+    WorkingSet(int n_nodes, bool is_shared, bool has_groups)
+        : n_nodes_(n_nodes), is_shared_(is_shared), has_groups_(has_groups) {
+        start(0);
+    }
 
-    // Edges in lexicographic order: s is a node of the set, t a column and, if shared, a node as well.
-    std::vector<int> s, t, slot_s, slot_t;
-    std::vector<double> theta, omega, gradient;
-    std::vector<size_t> place, spot;  // with groups: where coefficients of edges, numbers of slots begin
-    std::vector<char> is_inner;
-    std::vector<int> inner;  // edges that have second derivatives
+    // Nodes with a wider neighborhood are operators; from the next arrangement on.
+    void set_widest_block(int width) { widest_block_ = width; }
 
-    // Slots, node after node; every node starts at a multiple of 16 so that rows are padded alike. The last one is the
-    // null slot.
-    std::vector<int> nodes;   // those with a slot
-    std::vector<int> offset;  // first slot of each node
-    std::vector<int> degree, inner_degree;
-    std::vector<int> edge;              // of a slot; -1 in the padding
-    std::vector<int> column;            // of the slot's neighbor
-    std::vector<double> slot_gradient;  // sum_n w r_s x_t
+    // No edges; node k of the set is column first_node + k.
+    void start(int first_node);
+    // No edges; until arrange() there are edges and no slots.
+    void clear();
+    // The next edge, in lexicographic order; values: null for zeros. An edge that is not zero is an inner one.
+    void add_edge(const Pair& pair, double omega, size_t size, const double* values);
+    // Fills the slots; their gradients move along if no edge was added.
+    void arrange();
+    void make_inner(const std::vector<int>& edges);
+    void use_blocks();  // operators have failed to get anywhere
+    void set_theta(std::vector<double> theta) { theta_ = std::move(theta); }
+    void set_theta(size_t e, const double* values) { std::copy(values, values + size(e), theta_.data() + first(e)); }
+    // theta = start + length d, over the inner edges.
+    void move_theta(const std::vector<double>& start, double length, const std::vector<double>& d);
+    // Where rows put the gradients of slots; gather_gradient() adds both slots of every edge.
+    double* gradient_at(int slot) { return slot_gradient_.data() + at(slot); }
+    void gather_gradient();
+    // What the rows are asked for to make the matrix of one node, and what is left to do then.
+    Block block_of(int node);
+    void finish_block(int node);
+    void forget_matrices() { is_made_.assign(n_nodes_, 0); }
 
-    Buffer<float> blocks, b, diagonal;
-    std::vector<size_t> row;        // of a slot, in blocks
-    std::vector<double> curve;      // S_s when the blocks were made
-    std::vector<char> is_made;      // the matrix of a node belongs to its present slots
-    std::vector<char> is_operator;  // of a node: products on the rows instead of a block
-
-    std::vector<int> operators;  // these nodes
-    bool has_operators = false;
-
-    size_t n_edges() const { return s.size(); }
-    Pair pair(size_t e) const { return {first_node + s[e], t[e]}; }  // of columns
+    // Edges: s is a node of the set, t a column and, if shared, a node as well.
+    int n_nodes() const { return n_nodes_; }
+    int first_node() const { return first_node_; }
+    bool is_shared() const { return is_shared_; }
+    bool has_groups() const { return has_groups_; }
+    const std::vector<int>& s() const { return s_; }
+    const std::vector<int>& t() const { return t_; }
+    const std::vector<double>& theta() const { return theta_; }
+    const std::vector<double>& omega() const { return omega_; }
+    const std::vector<double>& gradient() const { return gradient_; }
+    const std::vector<char>& is_inner() const { return is_inner_; }
+    const std::vector<int>& inner() const { return inner_; }  // edges that have second derivatives
+    size_t n_edges() const { return s_.size(); }
+    size_t n_coefficients() const { return theta_.size(); }
+    Pair pair(size_t e) const { return {first_node_ + s_[e], t_[e]}; }  // of columns
     // Moves e, at first 0, on to this pair; false if it is not in the set. Pairs are asked for in their order.
     bool find(const Pair& wanted, size_t& e) const {
         while (e < n_edges() && pair(e) < wanted) ++e;
         return e < n_edges() && pair(e) == wanted;
     }
-    size_t first(size_t e) const { return has_groups ? place[e] : e; }
-    size_t size(size_t e) const { return has_groups ? place[e + 1] - place[e] : 1; }
-    size_t at(size_t slot) const { return has_groups ? spot[slot] : slot; }
-    size_t n_coefficients() const { return theta.size(); }
-    size_t n_numbers() const { return has_groups ? spot.back() : n_slots(); }
-    double theta_norm(size_t e) const { return norm(theta.data() + first(e), size(e)); }
-    double gradient_norm(size_t e) const { return norm(gradient.data() + first(e), size(e)); }
-    size_t block_bytes() const;  // if no node were an operator
-    size_t n_slots() const { return edge.size(); }
-    int null_slot() const { return static_cast<int>(n_slots()) - 1; }
-    int block_stride(int node) const { return (inner_degree[node] + 15) / 16 * 16; }
-    const float* block_row(int slot) const { return blocks.data() + row[slot]; }
-    NeighborColumns inner_of(int node) const { return {column.data() + offset[node], inner_degree[node]}; }
+    size_t first(size_t e) const { return has_groups_ ? place_[e] : e; }
+    size_t size(size_t e) const { return has_groups_ ? place_[e + 1] - place_[e] : 1; }
+    double theta_norm(size_t e) const { return norm(theta_.data() + first(e), size(e)); }
+    double gradient_norm(size_t e) const { return norm(gradient_.data() + first(e), size(e)); }
 
-    // Fills the slots once s, t, gradient and is_inner are known; gradients of slots move along.
-    void arrange();
-    // What the rows are asked for to make the matrix of one node, and what is left to do then.
-    Block block_of(int node);
-    void finish_block(int node);
+    // Slots, node after node; every node starts at a multiple of 16 so that rows are padded alike. The last one is the
+    // null slot.
+    const std::vector<int>& slot_s() const { return slot_s_; }
+    const std::vector<int>& slot_t() const { return slot_t_; }
+    const std::vector<int>& nodes() const { return nodes_; }    // those with a slot
+    const std::vector<int>& offset() const { return offset_; }  // first slot of each node
+    const std::vector<int>& degree() const { return degree_; }
+    const std::vector<int>& inner_degree() const { return inner_degree_; }
+    const std::vector<int>& edge() const { return edge_; }                       // of a slot; -1 in the padding
+    const std::vector<int>& column() const { return column_; }                   // of the slot's neighbor
+    const std::vector<double>& slot_gradient() const { return slot_gradient_; }  // sum_n w r_s x_t
+    size_t at(size_t slot) const { return has_groups_ ? spot_[slot] : slot; }
+    size_t n_slots() const { return edge_.size(); }
+    size_t n_numbers() const { return has_groups_ ? spot_.back() : n_slots(); }
+    int null_slot() const { return static_cast<int>(n_slots()) - 1; }
+    NeighborColumns inner_of(int node) const { return {column_.data() + offset_[node], inner_degree_[node]}; }
+
+    // Matrices.
+    const Buffer<float>& b() const { return b_; }
+    const Buffer<float>& diagonal() const { return diagonal_; }
+    const std::vector<double>& curve() const { return curve_; }    // S_s when the blocks were made
+    const std::vector<char>& is_made() const { return is_made_; }  // a node's matrix belongs to its present slots
+    const std::vector<char>& is_operator() const { return is_operator_; }  // products on the rows instead of a block
+    const std::vector<int>& operators() const { return operators_; }       // these nodes
+    bool has_operators() const { return !operators_.empty(); }
+    size_t block_bytes() const;  // if no node were an operator
+    int block_stride(int node) const { return (inner_degree_[node] + 15) / 16 * 16; }
+    const float* block_row(int slot) const { return blocks_.data() + row_[slot]; }
 
  private:
     void place_slots();
+
+    const int n_nodes_;
+    const bool is_shared_, has_groups_;  // edges have two slots; groups of coefficients
+    int first_node_ = 0;
+    int widest_block_ = tuning::working_set::WIDEST_BLOCK;
+    bool needs_blocks_ = false;
+
+    std::vector<int> s_, t_, slot_s_, slot_t_;
+    std::vector<double> theta_, omega_, gradient_;
+    std::vector<size_t> place_, spot_;  // with groups: where coefficients of edges, numbers of slots begin
+    std::vector<char> is_inner_;
+    std::vector<int> inner_, nodes_, offset_, degree_, inner_degree_, edge_, column_;
+    std::vector<double> slot_gradient_;
+    Buffer<float> blocks_, b_, diagonal_;
+    std::vector<size_t> row_;  // of a slot, in blocks
+    std::vector<double> curve_;
+    std::vector<char> is_made_, is_operator_;
+    std::vector<int> operators_;
 };
 
 }  // namespace isinglass
