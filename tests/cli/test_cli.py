@@ -120,12 +120,12 @@ def test_every_error_has_its_code_and_one_line(error, code, capsys):
 
 
 def test_a_defect_says_so_and_shows_where_if_asked(table, monkeypatch):
-    from isinglass.select import method
+    from isinglass.select import task
 
     def broken(*arguments, **options):
         raise ZeroDivisionError("division by zero")
 
-    monkeypatch.setattr(method, "path_function_of", broken)
+    monkeypatch.setitem(task.PATHS, "joint", broken)
     line = error_line(run("fit", "--path", table, code=1))
     assert "ZeroDivisionError" in line
     assert "-vv" in line
