@@ -30,7 +30,8 @@ LAYERS = (
     ("select", "fit", "model_file"),  # a method makes a fit, and a fit knows its method
     ("estimators",),
     ("cli", "show", "export"),
-    ("__init__", "__main__"),  # the public names, and python -m isinglass
+    # The public names, python -m isinglass, and modules that give others their public name.
+    ("__init__", "__main__", "exact", "layout", "metrics", "plot", "published", "report"),
 )
 RANK = {room: rank for rank, layer in enumerate(LAYERS) for room in layer}
 EDGE = set(LAYERS[-2])
@@ -107,12 +108,19 @@ def misplaced_modules(modules: Mapping[str, str]) -> list[str]:
     return wrong
 
 
+# Methods of a fit that draw or write a page load the room that does so when they are called.
+UPWARD = {("fit", "show")}
+
+
 def upward_imports(modules: Mapping[str, str]) -> list[str]:
     """Name the imports that point to a higher layer; the core may import nothing but itself."""
     wrong = []
     for module in modules:
         room = room_of(module)
-        for target in inner_imports(module, modules):
+        for found in imports_of(module, modules):
+            target = found.target
+            if target.split(".")[0] != PACKAGE or (not found.eager and (room, room_of(target)) in UPWARD):
+                continue
             above = RANK.get(room_of(target), len(LAYERS)) > RANK.get(room, -1)
             if above or (room == "_core" and room_of(target) != "_core"):
                 wrong.append(f"{module} imports {target}")
@@ -204,6 +212,35 @@ def test_loaded_by_sees_what_is_loaded():
     assert "isinglass.errors" in loaded_by("import isinglass; isinglass.errors")
 
 
+def test_public_names_are_known_to_type_checkers():
+    """What is loaded on first use is imported under TYPE_CHECKING, under the same names."""
+    import isinglass
+
+    tree = ast.parse((SOURCE / "__init__.py").read_text(encoding="utf-8"))
+    (block,) = [node for node in tree.body if is_type_checking(node)]
+    named = {alias.asname for node in block.body for alias in node.names}
+    assert named == {*isinglass._HOME, *isinglass._SUBMODULES}
+
+
+@pytest.mark.parametrize("name", ["exact", "layout", "metrics", "plot", "published", "report", "select", "simulate"])
+def test_public_modules_can_be_imported(name):
+    import importlib
+
+    import isinglass
+
+    assert importlib.import_module(f"isinglass.{name}") is getattr(isinglass, name)
+
+
+def test_type_checkers_see_signatures(tmp_path):
+    """A mistyped parameter is an error before anything is run."""
+    api = pytest.importorskip("mypy.api")
+    file = tmp_path / "wrong.py"
+    file.write_text("from isinglass import IsingNetwork, Method\nIsingNetwork(gama=1)\nMethod(tolerance=1)\n")
+    text, _, _ = api.run(["--no-incremental", "--follow-imports=silent", str(file)])
+    assert 'Unexpected keyword argument "gama" for "IsingNetwork"' in text
+    assert 'Unexpected keyword argument "tolerance" for "Method"' in text
+
+
 def test_public_names_exist():
     import isinglass
 
@@ -227,6 +264,7 @@ BAD = [
         upward_imports,
         {"isinglass.select.__init__": "", "isinglass.select.criteria": "from ..estimators import IsingLasso"},
     ),
+    (upward_imports, {"isinglass.show.plot": "", "isinglass.fit": "from isinglass.show import plot"}),
     (upward_imports, {"isinglass._core.__init__": "from isinglass.errors import DataError"}),
     (upward_imports, {"isinglass._core.__init__": "", "isinglass._core.table": "from .. import errors"}),
     (import_cycle, {"isinglass.network": "import isinglass.objective", "isinglass.objective": "from . import network"}),
@@ -257,7 +295,7 @@ GOOD = [
     {"isinglass.cli.__init__": "import click\ndef f():\n    import rich\n    print(1)"},
     {"isinglass.export.__init__": "def f():\n    import networkx"},
     {"isinglass.select.tasks": "def f():\n    import rich"},
-    {"isinglass.cli.fit": "", "isinglass.fit": ""},
+    {"isinglass.show.plot": "", "isinglass.fit": "def f():\n    from isinglass.show import plot"},
     {"isinglass.data.files.__init__": "if TYPE_CHECKING:\n    import pandas"},
 ]
 

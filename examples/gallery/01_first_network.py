@@ -16,7 +16,7 @@ answers.head()
 # The answers are words and a few are missing. ``reading`` says what to do about that: find out which word means
 # yes, and leave out the 48 people who skipped a question.
 
-net = IsingNetwork(reading={"encode": "auto", "missing": "drop"}).fit(answers)
+net = IsingNetwork(encode="auto", missing="drop").fit(answers)
 net.edges()[["source", "target", "coupling", "std_error"]].round(2)
 
 # %%

@@ -60,8 +60,11 @@ for s, t in [(0, 1), (1, 2), (0, 2), (3, 4)]:
 from isinglass import IsingLassoStARS
 
 net = IsingLassoStARS(penalty_weights="standardized", random_state=0).fit(table)
-for edge in net.edges():
-    print(f"{edge['source']} {edge['target']} {edge['coupling']:+.1f}, in {edge['stability']:.0%} of the subsamples")
+edges = net.edges()
+for source, target, coupling, share in zip(
+    *(edges[k] for k in ("source", "target", "coupling", "stability")), strict=True
+):
+    print(f"{source} {target} {coupling:+.1f}, in {share:.0%} of the subsamples")
 
 # %%
 # Couplings are shrunken by the penalty. :func:`~isinglass.refit` estimates them again without it, with standard

@@ -32,7 +32,7 @@ from isinglass import IsingNetwork
 
 votes = pd.DataFrame(senate.X, columns=senate.names)
 net = IsingNetwork().fit(votes)
-edges = net.edges()
+edges = pd.DataFrame(net.edges())
 edges[["source", "target", "coupling"]].head(8).round(2)
 
 # %%
@@ -78,7 +78,7 @@ print(f"guessing the more frequent vote of each senator: {np.maximum(votes.mean(
 # Counting an absence as nay makes up agreement between people who stayed away together. Impute instead, and see
 # which edges come and go.
 
-imputed = IsingLasso(alpha=0.06, reading={"missing": "impute"}).fit(present)
+imputed = IsingLasso(alpha=0.06, missing="impute").fit(present)
 before, after = paper.couplings_ != 0, imputed.couplings_ != 0
 upper = np.triu_indices(100, 1)
 both, gone, new = (found[upper].sum() for found in (before & after, before & ~after, ~before & after))

@@ -41,9 +41,10 @@ net
 X = table.codes
 correlated = np.corrcoef(X, rowvar=False)[np.triu_indices(len(words), 1)]
 print(f"{(abs(correlated) > 0.1).sum()} pairs with a correlation beyond 0.1")
-print(f"{len(net.edges())} of {len(correlated)} pairs have an edge")
-for edge in net.edges()[:10]:
-    print(f"{edge['source']} – {edge['target']}: {edge['coupling']:+.2f}")
+print(f"{net.network_.n_edges} of {len(correlated)} pairs have an edge")
+edges = net.edges()
+for source, target, coupling in list(zip(edges["source"], edges["target"], edges["coupling"], strict=True))[:10]:
+    print(f"{source} – {target}: {coupling:+.2f}")
 
 # %%
 # Topics
@@ -66,4 +67,4 @@ plot.network(net, ax, groups=[f"topic {k + 1}" if k < 4 else "others" for k in m
 # out, and may then return a denser network; ``keep=0`` insists on the sparse one.
 
 sparse = IsingNetwork(penalty_weights="standardized", keep=0).fit(table)
-print(f"{len(net.edges())} edges by default, {len(sparse.edges())} with keep=0")
+print(f"{net.network_.n_edges} edges by default, {sparse.network_.n_edges} with keep=0")

@@ -42,7 +42,7 @@ from isinglass import IsingNetwork, plot
 
 purine = pd.DataFrame(np.isin(letters[sequences], ["A", "G"]).astype(int), columns=[f"{k}" for k in range(length)])
 net = IsingNetwork().fit(purine)
-edges = net.edges()
+edges = pd.DataFrame(net.edges())
 edges[["source", "target", "coupling"]].head(12).round(2)
 
 # %%

@@ -1,9 +1,61 @@
 """Sparse networks from tables of yes/no data, with proof that the optimum was reached."""
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from isinglass.version import __version__
+
+if TYPE_CHECKING:  # the same names for type checkers and editors, which do not run `__getattr__`
+    from isinglass import datasets as datasets
+    from isinglass import errors as errors
+    from isinglass import exact as exact
+    from isinglass import export as export
+    from isinglass import layout as layout
+    from isinglass import metrics as metrics
+    from isinglass import objective as objective
+    from isinglass import plot as plot
+    from isinglass import published as published
+    from isinglass import report as report
+    from isinglass import select as select
+    from isinglass import simulate as simulate
+    from isinglass.data import Coding as Coding
+    from isinglass.data import Table as Table
+    from isinglass.data import as_table as as_table
+    from isinglass.data import read_parts as read_parts
+    from isinglass.data.files import read_table as read_table
+    from isinglass.estimators import ExactIsing as ExactIsing
+    from isinglass.estimators import IsingLasso as IsingLasso
+    from isinglass.estimators import IsingLassoCV as IsingLassoCV
+    from isinglass.estimators import IsingLassoEBIC as IsingLassoEBIC
+    from isinglass.estimators import IsingLassoStARS as IsingLassoStARS
+    from isinglass.estimators import IsingNetwork as IsingNetwork
+    from isinglass.estimators import NodewiseIsing as NodewiseIsing
+    from isinglass.fit import Fit as Fit
+    from isinglass.fit import save as save
+    from isinglass.model_file import load as load
+    from isinglass.network import Network as Network
+    from isinglass.results import Path as Path
+    from isinglass.results import Solution as Solution
+    from isinglass.results import Stability as Stability
+    from isinglass.select.bootstrap import bootstrap as bootstrap
+    from isinglass.select.cross_validation import CrossValidation as CrossValidation
+    from isinglass.select.ebic import EBIC as EBIC
+    from isinglass.select.method import Method as Method
+    from isinglass.select.method import impute as impute
+    from isinglass.select.permutation import compare_groups as compare_groups
+    from isinglass.select.refit import refit as refit
+    from isinglass.select.selector import Fixed as Fixed
+    from isinglass.select.selector import PerNode as PerNode
+    from isinglass.select.settings import Run as Run
+    from isinglass.select.stars import StARS as StARS
+    from isinglass.select.two_stage import TwoStage as TwoStage
+    from isinglass.solve.exact import exact_path as exact_path
+    from isinglass.solve.nodewise import nodewise_ebic as nodewise_ebic
+    from isinglass.solve.nodewise import nodewise_path as nodewise_path
+    from isinglass.solve.path import ising_path as ising_path
+    from isinglass.solve.published.stacked import stacked_design as stacked_design
+    from isinglass.solve.regressions import NodewisePath as NodewisePath
+    from isinglass.variables import Variables as Variables
 
 # Module -> the public names it defines; loaded on first use (PEP 562): `import isinglass` costs next to nothing.
 _NAMES = {
@@ -32,21 +84,11 @@ _NAMES = {
     "variables": "Variables",
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names.split()}
-# Public module -> where it is.
-_SUBMODULES = {
-    "datasets": "datasets",
-    "errors": "errors",
-    "exact": "solve.exact",
-    "export": "export",
-    "layout": "show.layout",
-    "metrics": "evaluate.metrics",
-    "objective": "objective",
-    "plot": "show.plot",
-    "published": "solve.published",
-    "report": "show.report",
-    "select": "select",
-    "simulate": "simulate",
-}
+# Public modules.
+_SUBMODULES = (
+    *("datasets", "errors", "exact", "export", "layout", "metrics"),
+    *("objective", "plot", "published", "report", "select", "simulate"),
+)
 
 # What `from isinglass import *` gives: everything that needs no optional package.
 __all__ = ["__version__", *_HOME, *(name for name in _SUBMODULES if name != "plot")]
@@ -57,7 +99,7 @@ def __getattr__(name: str) -> Any:
     if name in _HOME:
         value = getattr(import_module(f"isinglass.{_HOME[name]}"), name)
     elif name in _SUBMODULES:
-        value = import_module(f"isinglass.{_SUBMODULES[name]}")
+        value = import_module(f"isinglass.{name}")
     else:
         raise AttributeError(f"module 'isinglass' has no attribute {name!r}")
     globals()[name] = value

@@ -2,31 +2,42 @@
 
 from __future__ import annotations
 
+import math
+import os
 import platform
-from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from html import escape
 from os import PathLike
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from isinglass.arguments import require
+from isinglass.arguments import RandomSource, require
 from isinglass.arrays import FloatArray, Frozen
-from isinglass.data import Coding, Table, as_table, category_counts, pair_counts
-from isinglass.errors import DataError
+from isinglass.data import Coding, Table, as_table, category_counts, pair_counts, read_parts
+from isinglass.data.blocks import is_in_parts
+from isinglass.data.frames import complete_like
+from isinglass.errors import ArgumentError, DataError, setting
+from isinglass.evaluate.imputation import cell_probabilities, fill_cells, label_cells, score_rows
+from isinglass.evaluate.nodes import text_table
 from isinglass.network import Network, symmetric_matrix
 from isinglass.results import Evidence, Missing, Path, Solution, Stability
 from isinglass.select.imputation import Imputation
 from isinglass.select.method import Method
 from isinglass.select.selector import Choice
+from isinglass.simulate import gibbs_sample
+from isinglass.solve.exact import can_enumerate, exact_sample
 from isinglass.storage import NOT_STORED, NotStorableError, write_record
 from isinglass.version import __version__
 
 KIND, VERSION = "isinglass model", 6
 """What the header of a model file says."""
 EDGE_COUNTS = ("n11", "n10", "n01", "n00")
+SUMMARY = ("source", "target", "coupling", "weight", "std_error", "stability", "log_odds_ratio")
+"""Columns of the edges that a summary shows."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -156,10 +167,194 @@ class Fit(Frozen):
         self.network.variables.require_two_values("The table of the fit")
         return self.shares[1::2]
 
-    def read(self, X: Any, *, missing: str = "error") -> Table:
-        """Read another table as that of the fit was read; columns are found by name, others are ignored."""
-        table: Table = as_table(X, encode=self.coding, missing=missing)
+    def read(
+        self, X: Any, *, missing: str | None = None, sample_weight: ArrayLike | None = None, by_name: bool = True
+    ) -> Any:  # Any: a table in memory or in parts
+        """Return another table, read as that of the fit was read.
+
+        Columns are found by name, and others are ignored; with ``by_name=False`` they are in the order of the fit.
+        ``missing`` is what becomes of missing cells, by default what the fit did.
+        """
+        coding = self.coding if by_name else replace(self.coding, names=None)
+        how: dict[str, Any] = {"encode": coding, "missing": missing or coding.missing}
+        table = (
+            read_parts(X, sample_weight=sample_weight, **how) if is_in_parts(X) else as_table(X, sample_weight, **how)
+        )
+        if table.shape[1] != self.network.n_features:
+            columns = f"{self.network.n_features} columns"
+            raise DataError(f"{setting('X')} must have the {columns} of the fit; got {table.shape[1]}.")
+        ours, theirs = self.network.variables, table.variables
+        if isinstance(X, Table) and not (ours.is_plain or theirs.is_plain) and ours.categories != theirs.categories:
+            raise DataError(
+                f"{setting('X')} must have the categories of the fit in the same order; got others. Read it with the "
+                "coding of the fit: as_table(frame, encode=fit.coding)."
+            )
         return table
+
+    def score_samples(self, X: Any) -> Any:
+        """Return the log pseudo-likelihood of every row of a table, Σ_s log P(x_s | the rest).
+
+        Of a table in parts: a list, an array per part. Where cells are missing the sum is over the observed ones, and
+        missing ones are averaged over by Gibbs draws.
+        """
+        return self._score(self.read(X, missing=self._every_row))
+
+    def score(self, X: Any, sample_weight: ArrayLike | None = None) -> float:
+        """Return the mean log pseudo-likelihood per row, the larger the better; of the rows that are not dropped."""
+        return self._mean_score(self.read(X, sample_weight=sample_weight))
+
+    def predict_proba(self, X: Any) -> Any:
+        """Return P(x_s = 1 | the rest of the row) for every cell; column s holds that of column s, not of a class.
+
+        If columns have more than two categories: a list with one array per column, of shape (n_samples, n_categories),
+        of the probabilities of its categories (``network.categories``). Every cell has an answer, missing ones too,
+        which are averaged over by Gibbs draws. Of a table in parts: a list, an array per part.
+        """
+        return self._probabilities(self.read(X, missing=self._every_row))
+
+    def predict(self, X: Any) -> Any:
+        """Return the most probable value of every cell given the rest of its row, as the table calls it.
+
+        The first value where two are equally probable. Of a table in parts: a list, an array per part.
+        """
+        return self._most_probable(self.predict_proba(X))
+
+    def impute(
+        self,
+        X: Any,
+        *,
+        method: str = "conditional",
+        probabilities: bool = False,
+        n_sweeps: int = 200,
+        random_state: RandomSource = None,
+    ) -> Any:
+        """Fill the missing cells of a table given the observed ones, which stay as they are.
+
+        Parameters
+        ----------
+        X : table
+            The columns of the fit. Missing are NaN, None, NA and masked cells, and those that a table says are.
+        method : {"conditional", "gibbs"}, default "conditional"
+            "conditional": the most probable value given the observed cells of the row; other missing cells are averaged
+            over by Gibbs draws.
+            "gibbs": a draw from the distribution of the missing cells given the observed ones; draw several times to
+            see how uncertain the cells are.
+        probabilities : bool, default False
+            With "conditional", put the probability of a 1 into the missing cells, instead of 0 or 1.
+        n_sweeps : int, default 200
+            Sweeps over the missing cells of "gibbs".
+        random_state : int, Generator, RandomState, SeedSequence or None
+            Seed of "gibbs".
+
+        Returns
+        -------
+        DataFrame, Table or ndarray of shape (n_samples, n_features)
+            A frame of the kind of ``X`` with its columns (and the index of pandas), an array for everything else; cells
+            as the table calls them.
+        """
+        return complete_like(
+            X, self._fill(self.read(X, missing="impute").whole(), method, probabilities, n_sweeps, random_state)
+        )
+
+    def sample(
+        self, n_samples: int = 1, random_state: RandomSource = None, *, burn_in: int = 1000, thin: int = 10
+    ) -> Any:
+        """Draw rows from the network: independent ones by enumeration up to 20 columns, else a Gibbs chain.
+
+        ``burn_in`` and ``thin`` are sweeps of the chain before the first row, and from one row to the next. Whether
+        they are enough depends on the network: `isinglass.simulate.gibbs_diagnostics` tells.
+        """
+        if can_enumerate(self.network):
+            return exact_sample(self.network, n_samples, random_state=random_state)
+        return gibbs_sample(self.network, n_samples, burn_in=burn_in, thin=thin, random_state=random_state)
+
+    @property
+    def _every_row(self) -> str | None:
+        """What becomes of missing cells where every row wants an answer: none can be dropped."""
+        return "impute" if self.coding.missing == "drop" else None
+
+    def _score(self, table: Any) -> Any:
+        if not table.is_whole:
+            return table.each(_score_part, self.network)
+        return score_rows(table, self.network)
+
+    def _mean_score(self, table: Any) -> float:
+        if table.holes is not None:
+            return float(np.average(score_rows(table, self.network), weights=table.sample_weight))
+        return float(table.sum_rows(_sum_scores, self.network) / table.total_weight)
+
+    def _probabilities(self, table: Any) -> Any:
+        if not table.is_whole:
+            return table.each(_ask_part, self.network)
+        return cell_probabilities(table, self.network)
+
+    def _most_probable(self, found: Any) -> Any:
+        if not self.network.variables.is_binary:
+            return self._label(np.column_stack([P.argmax(axis=1) for P in found]))
+        if isinstance(found, list):
+            return [self._label((part > 0.5).astype(np.uint8)) for part in found]
+        return self._label((found > 0.5).astype(np.uint8))
+
+    def _fill(
+        self, table: Any, method: str, probabilities: bool, n_sweeps: int, random_state: RandomSource
+    ) -> NDArray[Any]:
+        if method not in ("conditional", "gibbs"):
+            raise ArgumentError("method", 'must be "conditional" or "gibbs"', method)
+        draws = None if method == "conditional" else {"n_sweeps": n_sweeps, "random_state": random_state}
+        cells = fill_cells(table, self.network, probabilities=probabilities, draws=draws)
+        return self._label(cells) if self.network.variables.is_binary and not probabilities else cells
+
+    def _label(self, codes: NDArray[Any]) -> NDArray[Any]:
+        """Return the values that codes stand for in the table."""
+        variables = self.network.variables
+        return codes if variables.is_plain else label_cells(codes, variables)
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:  # Any: axes of matplotlib, which is optional
+        """Draw the network; the options are those of `isinglass.plot.network`. Returns the axes."""
+        from isinglass.show import plot
+
+        return plot.network(self, ax, **options)
+
+    def report(self, filename: str | PathLike[str], X: Any = None, **options: Any) -> None:
+        """Write a self-contained HTML page about the network; the options are those of `isinglass.report.build_report`.
+
+        ``X`` is the table of the fit, for the predictability of nodes.
+        """
+        from isinglass.show.report import write_report
+
+        write_report(self, os.fspath(filename), X=X, **options)
+
+    def summary(self, n_edges: int = 10) -> str:
+        """Return in words what was found, and the strongest edges as a table."""
+        names, rows = self._strongest(n_edges)
+        lines = [f"{name}: {text}" for name, text in self._facts().items()]
+        more = self.network.n_edges - len(rows)
+        lines += ["", text_table(names, rows)] if rows else []
+        return "\n".join([*lines, *([f"… and {more} more"] if more > 0 else [])])
+
+    def _strongest(self, n_edges: int) -> tuple[list[str], list[list[str]]]:
+        """Return the names of some columns of the edge table, and its first rows as texts."""
+        columns = {name: column[:n_edges] for name, column in self.edges().items() if name in SUMMARY}
+        rows = zip(*columns.values(), strict=True)
+        return list(columns), [[f"{v:.4g}" if isinstance(v, float) else str(v) for v in row] for row in rows]
+
+    def _facts(self) -> dict[str, str]:
+        signs, solution = self.network.edge_signs, self.solution
+        kinds = [f"{int((signs == sign).sum())} {word}" for sign, word in ((1, "positive"), (-1, "negative"))]
+        kinds += [f"{int((signs == 0).sum())} without a sign"] * bool((signs == 0).any())
+        alpha = "one per node" if math.isnan(solution.alpha) else f"{solution.alpha:.6g}"
+        proof = f"duality gap {solution.duality_gap:.1e}, KKT residual {solution.kkt_residual:.1e}"
+        return {
+            "Network": f"{solution.n_edges} of {self.network.n_pairs} possible edges ({', '.join(kinds)}) among "
+            f"{solution.n_features} columns, {self.n_rows:g} rows",
+            "Penalty": f"{alpha} ({self.chosen})",
+            "Certificate": f"{'converged' if solution.converged else 'NOT converged'}: {proof}, tolerance {self.tol:g}",
+        }
+
+    def _repr_html_(self) -> str:
+        names, rows = self._strongest(10)
+        facts = [[name, text] for name, text in self._facts().items()]
+        return _html_table([], facts) + _html_table(names, rows)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fit to a file that `isinglass.load` reads; see `isinglass.save`."""
@@ -278,6 +473,26 @@ def save(fitted: Any, path: str | PathLike[str]) -> None:
             f"This cannot be saved, because {error}, and a file holds numbers and text only. Turn the values of the "
             "table into text before the fit."
         ) from None
+
+
+def _html_table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    head = "".join(f"<th>{escape(name)}</th>" for name in names)
+    body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    return f"<table><tr>{head}</tr>{body}</table>"
+
+
+def _score_part(table: Any, weight: FloatArray | None, network: Network) -> FloatArray:
+    return network.log_pseudolikelihood(table)
+
+
+def _ask_part(table: Any, weight: FloatArray | None, network: Network) -> FloatArray:
+    return network.conditional_probabilities(table)
+
+
+def _sum_scores(table: Any, weight: FloatArray | None, network: Network) -> float:
+    """Return the log pseudo-likelihood of some rows under their weights."""
+    rows = network.log_pseudolikelihood(table)
+    return float(rows.sum() if weight is None else weight @ rows)
 
 
 def summarize(

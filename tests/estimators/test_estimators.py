@@ -1,7 +1,6 @@
 """Estimators: the same bits as the functions they wrap, whatever the table comes in; scikit-learn's company."""
 
 import contextlib
-import importlib
 import pickle
 import warnings
 
@@ -38,8 +37,10 @@ from isinglass import (
     NodewiseIsing,
     exact_path,
     ising_path,
+    load,
     nodewise_ebic,
     nodewise_path,
+    save,
     simulate,
 )
 from isinglass.data import as_table
@@ -52,7 +53,6 @@ from isinglass.errors import (
     LimitError,
     suppress_warnings,
 )
-from isinglass.estimators import frames
 from isinglass.solve import exact
 
 MODEL = simulate.grid_network(2, 3, couplings="mixed", strength=1.5, fields="balanced", random_state=4)
@@ -198,9 +198,7 @@ def test_other_columns_are_refused(kind):
 @every
 @pytest.mark.filterwarnings("ignore::isinglass.errors.GridEndWarning")
 def test_scikit_learn_checks_the_names(estimator):
-    check_dataframe_column_names_consistency(
-        type(estimator).__name__, clone(estimator).set_params(reading={"binarize": 0.5})
-    )
+    check_dataframe_column_names_consistency(type(estimator).__name__, clone(estimator).set_params(binarize=0.5))
 
 
 def test_tables_without_names_where_there_were_names():
@@ -342,24 +340,23 @@ def test_what_missing_means():
     complete = HOLES[~np.isnan(HOLES).any(axis=1)]
     with pytest.raises(DataError, match="got NaN in column 0"):
         IsingLasso().fit(HOLES)
-    assert bits(IsingLasso(reading={"missing": "zero"}).fit(HOLES)) == bits(IsingLasso().fit(zeros))
-    dropping = IsingLasso(reading={"missing": "drop"}).fit(HOLES)
+    assert bits(IsingLasso(missing="zero").fit(HOLES)) == bits(IsingLasso().fit(zeros))
+    dropping = IsingLasso(missing="drop").fit(HOLES)
     assert bits(dropping) == bits(IsingLasso().fit(complete))
     assert dropping.n_rows_ == len(complete)
     weight = np.arange(1.0, 401.0)
     kept = ~np.isnan(HOLES).any(axis=1)
-    weighted = IsingLasso(reading={"missing": "drop"}).fit(HOLES, sample_weight=weight)
+    weighted = IsingLasso(missing="drop").fit(HOLES, sample_weight=weight)
     assert bits(weighted) == bits(IsingLasso().fit(complete, sample_weight=weight[kept]))
     assert dropping.score(HOLES, sample_weight=weight) == dropping.score(complete, sample_weight=weight[kept])
-    with pytest.raises(DataError, match=r"every row has an answer.*got \d+ \(NaN\)"):
-        dropping.score_samples(HOLES)
+    assert dropping.score_samples(HOLES).shape == (400,)  # every row has an answer, and none is dropped
     with pytest.raises(DataError, match=r"one value per row \(400,\)"):
-        IsingLasso(reading={"missing": "drop"}).fit(HOLES, sample_weight=weight[kept])
+        IsingLasso(missing="drop").fit(HOLES, sample_weight=weight[kept])
 
 
 def test_what_was_found_in_fit_holds_for_other_tables():
     words = FRAME.replace({0: "Nay", 1: "Yea"})
-    net = IsingLasso(reading={"encode": "auto"}).fit(words)
+    net = IsingLasso(encode="auto").fit(words)
     assert bits(net) == bits(fitted(ESTIMATORS[0]))
     assert net.encoding_["mid"] == ("Nay", "Yea")
     only_one = words[words["mid"] == "Yea"][:1]  # by itself, nobody could tell what these mean
@@ -369,9 +366,9 @@ def test_what_was_found_in_fit_holds_for_other_tables():
     )
     with pytest.raises(DataError, match="'Perhaps'"):
         net.predict(words.replace({"Yea": "Perhaps"}))
-    assert bits(IsingLasso(reading={"encode": {-1: 0, 1: 1}}).fit(2 * X.astype(int) - 1)) == bits(net)
-    assert bits(IsingLasso(reading={"encode": {"Nay": 0, "Yea": 1}}).fit(words)) == bits(net)
-    assert bits(IsingLasso(reading={"binarize": 3.5}).fit(X + 3.0)) == bits(net)
+    assert bits(IsingLasso(encode={-1: 0, 1: 1}).fit(2 * X.astype(int) - 1)) == bits(net)
+    assert bits(IsingLasso(encode={"Nay": 0, "Yea": 1}).fit(words)) == bits(net)
+    assert bits(IsingLasso(binarize=3.5).fit(X + 3.0)) == bits(net)
 
 
 def test_what_a_table_says_about_its_values_holds_after_fit():
@@ -379,11 +376,11 @@ def test_what_a_table_says_about_its_values_holds_after_fit():
     table = as_table(words, encode={"Yea": 1, "Nay": 0})
     expected = IsingLasso().fit(X).predict_proba(X)
     for reading in (
-        None,
+        {},
         {"encode": {"Yea": 0, "Nay": 1}},
         {"binarize": 3.5},
     ):  # a table that was read is not read again
-        net = IsingLasso(reading=reading).fit(table)
+        net = IsingLasso(**reading).fit(table)
         assert net.predict_proba(words).tobytes() == expected.tobytes()
         assert net.predict_proba(table).tobytes() == expected.tobytes()
     spins = 2 * X.astype(int) - 1
@@ -396,7 +393,7 @@ def test_what_a_table_says_about_its_values_holds_after_fit():
 def test_a_value_that_fit_did_not_have_is_explained():
     frame = pd.DataFrame({"a": X[:, 0], "b": ["Low"] * 200 + ["High"] * 200, "c": X[:, 2]})
     with pytest.warns(ConstantColumnWarning):
-        net = IsingLasso(reading={"encode": "auto"}).fit(frame[:200])
+        net = IsingLasso(encode="auto").fit(frame[:200])
     message = r"got 'High' in column 'b' .*It knows only 'Low' there.*Encode the whole table at once, or pass a mapping"
     with pytest.raises(DataError, match=message):
         net.score(frame[200:])
@@ -462,7 +459,7 @@ def test_the_ebic_says_what_weights_are_taken_for(estimator):
     with pytest.warns(DataWarning, match=r"sum 2000 over 400 rows and is taken for counts"):
         fitted(estimator, sample_weight=np.full(400, 5))
     for kind, n_rows in (("counts", 2000), ("sampling", 400)):
-        stated = clone(estimator).set_params(reading={"weight_kind": kind})
+        stated = clone(estimator).set_params(weight_kind=kind)
         assert stated.fit(X, sample_weight=np.full(400, 5)).fit_.n_rows == n_rows
 
 
@@ -486,8 +483,7 @@ def test_the_number_of_jobs_does_not_matter(k):
 @every
 def test_edges_by_hand(estimator):
     net = fitted(estimator, FRAME)
-    table = net.edges()
-    assert isinstance(table, pd.DataFrame)
+    table = pd.DataFrame(net.edges())
     columns = ["source", "target", "coupling", "sign", "weight", "n11", "n10", "n01", "n00", "log_odds_ratio"]
     assert [name for name in table.columns if name not in ("stability", "std_error")] == columns
     assert ("std_error" in table.columns) == isinstance(estimator, IsingNetwork)
@@ -509,14 +505,10 @@ def test_edges_by_hand(estimator):
             assert edge.stability == net.stability_.frequencies()[s, t]
 
 
-def test_edges_come_in_the_kind_of_the_table():
-    expected = fitted(ESTIMATORS[1], FRAME).edges()
-    kinds = {"polars": pl.DataFrame, "pyarrow": pa.Table, "Table": np.ndarray, "csr": np.ndarray}
-    for kind, cls in kinds.items():
-        table = fitted(ESTIMATORS[1], KINDS[kind]).edges()
-        assert isinstance(table, cls)
-        frame = pd.DataFrame(table) if cls is np.ndarray else table.to_pandas()
-        assert list(frame.columns) == list(expected.columns)
+def test_edges_have_one_shape_whatever_the_table():
+    expected = pd.DataFrame(fitted(ESTIMATORS[1], FRAME).edges())
+    for kind in ("polars", "pyarrow", "Table", "csr"):
+        frame = pd.DataFrame(fitted(ESTIMATORS[1], KINDS[kind]).edges())
         if kind == "csr":
             frame = frame.replace({f"x{k}": name for k, name in enumerate(NAMES)})
         pd.testing.assert_frame_equal(frame, expected, check_dtype=False)
@@ -534,16 +526,84 @@ def test_edges_with_weights_that_are_not_whole():
 
 def test_no_edges_is_an_empty_table():
     for table in (X, FRAME, KINDS["polars"], KINDS["pyarrow"]):
-        assert len(IsingLasso(10.0).fit(table).edges()) == 0
-    for kind in ("polars", "pyarrow"):
-        assert IsingLasso(10.0).fit(KINDS[kind]).edges().schema == IsingLasso(0.01).fit(KINDS[kind]).edges().schema
+        edges = pd.DataFrame(IsingLasso(10.0).fit(table).edges())
+        assert len(edges) == 0
+        assert list(edges.columns) == list(IsingLasso(0.01).fit(table).edges())
 
 
-def test_edges_without_the_library_are_an_array(monkeypatch):
-    net = fitted(ESTIMATORS[0], FRAME)
-    monkeypatch.setattr(frames, "import_module", lambda name: importlib.import_module("not installed"))
-    assert isinstance(net.edges(), np.ndarray)
-    assert net.edges()["source"].tolist() == net.network_.edges()["source"].tolist()
+# --- what a fitted estimator and its file can do ----------------------------------------------------------------------
+
+
+@every
+def test_a_loaded_fit_answers_like_the_estimator(estimator, tmp_path):
+    net = fitted(estimator, FRAME)
+    save(net, tmp_path / "net.npz")
+    again = load(tmp_path / "net.npz")
+    holes = pd.DataFrame(HOLES, columns=NAMES)
+    for question in (
+        lambda one: one.predict(FRAME),
+        lambda one: one.predict_proba(FRAME),
+        lambda one: one.score_samples(FRAME),
+        lambda one: np.array(one.score(FRAME)),
+        lambda one: one.sample(5, random_state=0),
+        lambda one: one.impute(holes, method="gibbs", random_state=0).to_numpy(),
+    ):
+        assert question(again).tobytes() == question(net).tobytes()
+    assert again.summary() == net.summary()
+    assert again._repr_html_() in net._repr_html_()
+
+
+def test_summary_repr_plot_and_report(tmp_path):
+    net = IsingLasso(0.05)
+    assert repr(net) == "IsingLasso()"
+    assert "IsingLasso" in net._repr_html_()
+    net.fit(FRAME)
+    assert repr(net) == f"IsingLasso(), fitted: {net.network_.n_edges} edges among 6 columns, converged"
+    lines = net.summary(3).splitlines()
+    assert lines[0].startswith(f"Network: {net.network_.n_edges} of 15 possible edges")
+    assert lines[4].split()[:3] == ["source", "target", "coupling"]
+    assert f"{net.edges()['coupling'][0]:.4g}" in lines[5]
+    assert net.plot().get_figure() is not None
+    net.report(tmp_path / "net.html", FRAME, title="Tea")
+    assert "<title>Tea" in (tmp_path / "net.html").read_text(encoding="utf-8")
+    assert {"network_", "alpha_", "couplings_", "marginals_", "converged_"} <= set(dir(net))
+    for method in ("summary", "plot", "edges", "sample"):
+        with pytest.raises(NotFittedError):
+            getattr(IsingLasso(), method)()
+
+
+def test_answers_are_in_the_words_of_the_table():
+    words = pd.DataFrame(np.where(X == 1, "yes", "no"), columns=NAMES)
+    net = IsingLasso(0.05, encode="auto", missing="impute").fit(words)
+    plain = IsingLasso(0.05).fit(X)
+    assert (net.predict(words) == np.where(plain.predict(X) == 1, "yes", "no")).all()
+    holed = words.mask(np.isnan(HOLES))
+    filled = net.transform(holed)
+    assert list(filled.columns) == NAMES
+    assert set(np.unique(filled.to_numpy())) == {"yes", "no"}
+    assert (filled.to_numpy() == words.to_numpy())[~np.isnan(HOLES)].all()
+    assert net.get_feature_names_out().tolist() == NAMES
+    assert np.isfinite(net.predict_proba(holed)).all()
+
+
+def test_a_search_over_how_a_table_is_read():
+    search = GridSearchCV(IsingLasso(0.05), {"binarize": [0.5, 0.9], "alpha": [0.02, 0.1]}, cv=2)
+    search.fit(X.astype(float) + np.random.default_rng(0).uniform(0, 0.4, X.shape))
+    assert search.best_params_["binarize"] in (0.5, 0.9)
+
+
+@pytest.mark.filterwarnings("ignore::isinglass.errors.DataWarning")
+def test_values_that_stand_for_a_missing_cell():
+    marked = np.where(np.isnan(HOLES), 99, HOLES)
+    net = IsingLasso(0.05, na_values=[99], missing="zero")
+    expected = bits(IsingLasso(0.05, missing="zero").fit(HOLES))
+    for table in (marked, pd.DataFrame(marked), pl.DataFrame(marked.astype(int)), marked.astype(int).tolist()):
+        assert bits(net.fit(table)) == expected
+
+
+def test_mistyped_parameters_are_refused():
+    with pytest.raises(TypeError, match="gama"):
+        IsingNetwork(gama=1)
 
 
 # --- scikit-learn's company -------------------------------------------------------------------------------------------
@@ -586,13 +646,13 @@ def test_splits_where_rows_were_dropped():
     folds = StratifiedKFold(3)
     expected = IsingLassoCV(GRID, cv=folds).fit(X[complete], y[complete])
     for labels in (y, y.tolist(), pd.Series(y, index=np.arange(400)[::-1])):
-        net = IsingLassoCV(GRID, cv=folds, reading={"missing": "drop"}).fit(HOLES, labels)
+        net = IsingLassoCV(GRID, cv=folds, missing="drop").fit(HOLES, labels)
         assert net.cv_results_["mean_test_score"].tolist() == expected.cv_results_["mean_test_score"].tolist()
     pairs = list(folds.split(X[complete], y[complete]))
     with pytest.raises(DataError, match="Drop these rows first"):
-        IsingLassoCV(GRID, cv=pairs, reading={"missing": "drop"}).fit(HOLES)
+        IsingLassoCV(GRID, cv=pairs, missing="drop").fit(HOLES)
     table = as_table(HOLES, missing="drop")  # dropped before: its row numbers are those of the pairs
-    for options in ({}, {"reading": {"missing": "drop"}}):
+    for options in ({}, {"missing": "drop"}):
         net = IsingLassoCV(GRID, cv=pairs, **options).fit(table)
         assert net.cv_results_["mean_test_score"].tolist() == expected.cv_results_["mean_test_score"].tolist()
     assert IsingLassoCV(GRID, cv=folds).fit(table, y[complete]).alpha_ == expected.alpha_
@@ -627,7 +687,7 @@ def test_copies(estimator):
     net = fitted(estimator, FRAME)
     again = pickle.loads(pickle.dumps(net))
     assert bits(again) == bits(net)
-    pd.testing.assert_frame_equal(again.edges(), net.edges())
+    pd.testing.assert_frame_equal(pd.DataFrame(again.edges()), pd.DataFrame(net.edges()))
     assert not hasattr(clone(net), "network_")
     assert clone(net).get_params() == net.get_params() == estimator.get_params()
     assert type(estimator).__name__ in net._repr_html_()
@@ -650,7 +710,6 @@ def test_a_second_fit_forgets_the_first():
     assert net.n_features_in_ == 4
     assert not hasattr(net, "feature_names_in_")
     assert not hasattr(net, "alphas_per_node_")
-    assert isinstance(net.edges(), np.ndarray)
     with pytest.raises(DataError):
         net.set_params(alpha=-1).fit(X)
     with pytest.raises(NotFittedError):
@@ -662,7 +721,7 @@ def test_tags():
     assert tags.input_tags.sparse
     assert not tags.input_tags.allow_nan
     assert not tags.target_tags.required
-    assert sklearn.utils.get_tags(IsingLasso(reading={"missing": "drop"})).input_tags.allow_nan
+    assert sklearn.utils.get_tags(IsingLasso(missing="drop")).input_tags.allow_nan
 
 
 # --- bad input --------------------------------------------------------------------------------------------------------
@@ -678,9 +737,9 @@ BAD = [
     (IsingLasso(penalty_weights="large"), "penalty_weights must be None"),
     (IsingLasso(penalty_weights=np.ones((5, 5))), "penalty_weights must have shape"),
     (IsingLasso(n_threads=0), "n_threads must be"),
-    (IsingLasso(reading={"missing": "fill"}), 'missing must be "error", "impute", "zero" or "drop"'),
-    (IsingLasso(reading={"binarize": "x"}), "binarize must be None or a finite number"),
-    (IsingLasso(reading={"encode": 3}), "encode must be"),
+    (IsingLasso(missing="fill"), 'missing must be "error", "impute", "zero" or "drop"'),
+    (IsingLasso(binarize="x"), "binarize must be None or a finite number"),
+    (IsingLasso(encode=3), "encode must be"),
     (IsingLassoStARS(n_subsamples=1), "n_subsamples must be at least 2"),
     (IsingLassoStARS(subsample_size=400), "subsample_size must be from 2 to 399"),
     (IsingLassoStARS(threshold=2), "threshold must be"),
@@ -724,7 +783,7 @@ def test_bad_tables_and_requests():
     with pytest.raises(DataError, match="n_samples=2"):
         IsingLassoStARS().fit([[0, 1], [1, 0]])
     with pytest.raises(DataError, match="row numbers have changed"):
-        IsingLassoCV(reading={"missing": "drop"}, cv=[([0], [1]), ([1], [0])]).fit(HOLES)
+        IsingLassoCV(missing="drop", cv=[([0], [1]), ([1], [0])]).fit(HOLES)
     net = fitted(ESTIMATORS[0])
     with pytest.raises(DataError, match='method must be "conditional" or "gibbs"; got \'mean\''):
         net.impute(X, method="mean")
@@ -745,7 +804,7 @@ def test_holes_are_imputed():
     truth = simulate.chain_network(5, strength=2.0, fields="balanced")
     table = simulate.exact_sample(truth, 300, random_state=0)
     holes = np.where(np.random.default_rng(0).random(table.shape) < 0.2, np.nan, table)
-    net = IsingNetwork(reading={"missing": "impute"}).fit(holes)
+    net = IsingNetwork(missing="impute").fit(holes)
     assert net.imputation_.converged
     assert net.n_rows_ == pytest.approx(300)
     assert net.solution_.edge_index.tolist() == [[0, 1], [1, 2], [2, 3], [3, 4]]
@@ -757,4 +816,4 @@ def test_holes_are_imputed():
     whole = np.isnan(holes).sum(axis=1) == 0
     np.testing.assert_allclose(chances[whole], net.network_.conditional_probabilities(table[whole]))
     with pytest.raises(DataError, match="cv must be a number of folds where missing cells are imputed"):
-        IsingLassoCV(3, cv=KFold(3), reading={"missing": "impute"}).fit(holes)
+        IsingLassoCV(3, cv=KFold(3), missing="impute").fit(holes)

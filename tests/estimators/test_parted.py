@@ -55,7 +55,7 @@ def test_scores_and_predictions_take_what_fit_took(kind, tmp_path):
         frame.to_csv(tmp_path / f"{k}.csv", index=False)
     files, pattern = [tmp_path / f"{k}.{kind}" for k in range(3)], str(tmp_path / f"*.{kind}")
     net = IsingLasso(0.05).fit(read_parts(pattern, weights="w"))
-    again = IsingLasso(0.05, reading={"weights": "w"}).fit(pattern)
+    again = IsingLasso(0.05).fit(read_parts(files, weights="w"))
     expected = net.score(FRAME, sample_weight=WEIGHT)
     # Each part of a Parquet table starts a process: there, one way is enough.
     for given in (pattern, files, frames, iter(frames)) if kind == "csv" else (pattern,):
@@ -95,7 +95,7 @@ def test_blocks_of_a_generator_and_of_dask():
 def test_missing_cells_are_dropped_in_a_fit_and_refused_where_every_row_has_an_answer():
     holes = FRAME.astype(float)
     holes.loc[120, "b"] = np.nan
-    net = IsingLasso(0.05, reading={"missing": "drop"}).fit([holes[:100], holes[100:]])
+    net = IsingLasso(0.05, missing="drop").fit([holes[:100], holes[100:]])
     assert net.n_rows_ == 399
     assert net.score([holes[:100], holes[100:]]) == pytest.approx(net.score(FRAME.drop(index=120)), rel=1e-12)
     with pytest.raises(DataError, match=r"part 1: .*missing"):
@@ -109,12 +109,12 @@ def test_columns_with_categories_are_refused_in_parts():
     with pytest.raises(DataError, match=r"kinds.* must not be given for a table in parts"):
         ising_path([answers[:200], answers[200:]], [0.05], kinds={"a": "ordinal"})
     with pytest.raises(DataError, match=r"kinds.* must not be given for a table in parts"):
-        IsingLasso(0.05, reading={"kinds": {"a": "ordinal"}}).fit([answers[:200], answers[200:]])
+        IsingLasso(0.05, kinds={"a": "ordinal"}).fit([answers[:200], answers[200:]])
 
 
 def test_values_that_stand_for_bits():
     words = FRAME.replace({0: "No", 1: "Yes"})
-    net = IsingLasso(0.05, reading={"encode": "auto"}).fit([words[:300], words[300:]])
+    net = IsingLasso(0.05, encode="auto").fit([words[:300], words[300:]])
     assert net.encoding_["a"] == ("No", "Yes")
     assert net.score([words[:300], words[300:]]) == pytest.approx(net.score(words), rel=1e-12)
 

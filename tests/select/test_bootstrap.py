@@ -242,7 +242,7 @@ def test_names_are_kept(table):
 def test_an_estimator_reads_the_table_its_way(table):
     words = pd.DataFrame(np.where(table, "Yes", "No"), columns=list("abcd"))
     words.iloc[3, 2] = None
-    estimator = IsingLasso(0.05, reading={"encode": "auto", "missing": "drop"})
+    estimator = IsingLasso(0.05, encode="auto", missing="drop")
     found = bootstrap(words, estimator, n_boot=4, random_state=0)
     plain = bootstrap(np.delete(table, 3, axis=0), 0.05, n_boot=4, random_state=0)
     assert found.names == tuple("abcd")

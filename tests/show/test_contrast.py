@@ -111,7 +111,7 @@ def test_methods_of_regressions_name_the_likelihood_of_each_kind():
     rng = np.random.default_rng(4)
     X = np.column_stack([rng.integers(0, 3, 90), rng.integers(0, 3, 90), rng.integers(0, 2, 90)])
     kinds = ["nominal", "ordinal", "binary"]
-    said = describe_fit(NodewiseIsing(alpha=0.2, reading={"kinds": kinds}).fit(X).fit_)
+    said = describe_fit(NodewiseIsing(alpha=0.2, kinds=kinds).fit(X).fit_)
     assert "(logistic, adjacent-category logistic, multinomial logistic)" in said
 
 

@@ -1,34 +1,44 @@
-"""What the estimators share: reading tables, holding a `Fit`, and everything a fitted network can answer."""
+"""What the estimators share: reading tables, holding a `Fit`, and passing questions on to it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from os import PathLike
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import estimator_html_repr
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from isinglass.arguments import RandomSource
-from isinglass.arrays import Bytes, FloatArray
-from isinglass.data import AnyTable, PartedTable, Table, as_table, read_parts
-from isinglass.data.blocks import Block, is_in_parts
+from isinglass.arrays import FloatArray
+from isinglass.data import AnyTable, Coding, PartedTable, Table, as_table, read_parts
+from isinglass.data.blocks import is_in_parts
+from isinglass.data.frames import complete_like, mark_missing
 from isinglass.data.parts import read_like
-from isinglass.errors import ArgumentError, DataError, setting
-from isinglass.estimators.frames import complete_like, kind_of, make_frame
-from isinglass.evaluate.imputation import cell_probabilities, fill_cells, label_cells, score_rows
+from isinglass.errors import DataError, setting
 from isinglass.fit import Fit
 from isinglass.network import Network
+from isinglass.results import Path, Solution, Stability
+from isinglass.select.imputation import Imputation
 from isinglass.select.method import Method
-from isinglass.select.selector import Selector
+from isinglass.select.selector import Choice, Selector
 from isinglass.select.settings import Run
-from isinglass.simulate import gibbs_sample
-from isinglass.solve.exact import can_enumerate, exact_sample
+
+Alphas = int | float | Sequence[float] | NDArray[Any]
+Penalty = ArrayLike | str | None
+Kinds = str | Sequence[str] | Mapping[Any, str] | None
+READING = ("kinds", "scores", "missing", "encode", "binarize", "weight_kind")
+"""Parameters that say how a table is read; ``na_values`` comes before them."""
+FOUND = ("alphas", "path", "evidence", "stability", "stages", "edge_errors", "ebic_path", "missing")
+"""Parts of a fit that not every estimator has."""
+CERTIFICATE = ("kkt_residual", "duality_gap", "converged", "n_iter")
 
 
-class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class IsingEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """A network that is estimated from a table.
 
     Parameters that several estimators have:
@@ -44,160 +54,243 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         Bound on the relative duality gap and on the KKT residual over all pairs.
     max_iter : int, default 100
         Newton steps per alpha.
-    random_state : int, Generator, RandomState, SeedSequence or None
+    random_state : int, Generator, RandomState, SeedSequence or None, default 0
         Seed of the folds and subsamples.
     n_jobs : int, optional
         Folds or subsamples to run in parallel, as in joblib; -1: all cores. The result does not depend on it.
     n_threads : int, optional
         Threads of the kernels; default all cores, or what ISINGLASS_NUM_THREADS says. The result does not depend on it.
     device : str, optional
-        Where to fit: "cpu", or a graphics processor such as "cuda" (`ising_path`); default what ISINGLASS_DEVICE says.
-    reading : mapping, optional
-        Options of `read_categories` for tables that are not 0/1 yet, such as ``{"encode": "auto", "missing": "drop"}``
-        or ``{"kinds": {"age": "ordinal", "party": "nominal"}}``. Columns that are categorical by their type need none.
+        Where to fit: "cpu", or a GPU such as "cuda" (`ising_path`); default what ISINGLASS_DEVICE says.
+    kinds : {"binary", "ordinal", "nominal"}, one of these per column, or a mapping, optional
+        Which columns have categories, and whether these have an order. Columns that are categorical by their type need
+        none.
+    scores : mapping, optional
+        Where the categories of ordinal columns lie, by name or number of the column.
+    missing : {"error", "impute", "zero", "drop"}, default "error"
+        What to do with missing cells: refuse them, draw them from the network, take them as 0, or leave out their rows.
+    encode : mapping or "auto", optional
+        What values mean, such as ``{"yes": 1, "no": 0}``; "auto" finds the two values of every column.
+    binarize : float or mapping, optional
+        Numbers above this threshold are 1, the others 0.
+    na_values : sequence, optional
+        Further values that stand for a missing cell, such as 99.
+    weight_kind : {"sampling", "counts"}, optional
+        What ``sample_weight`` stands for; by default whole numbers are counts, and others sampling weights.
 
     Attributes
     ----------
     fit_ : Fit
-        All that was found, as a plain record that knows nothing of scikit-learn: ``fit_.save(path)`` writes it to a
-        file. The attributes below, and ``path_``, ``stability_``, ``stages_`` where there are any, are parts of it.
+        All that was found, as a plain record that knows nothing of scikit-learn. The attributes below are parts of it.
     network_ : Network
         Couplings, fields and names: the network by itself; ``couplings_`` (dense, made on demand) and ``fields_``.
     solution_ : Solution
         The network with its certificate: ``alpha_``, ``kkt_residual_``, ``duality_gap_``, ``converged_``, ``n_iter_``.
-    alphas_ : ndarray of shape (n_alphas,)
-        The penalties it was chosen from, if it was chosen.
+    alphas_, path_ : ndarray, Path
+        The penalties it was chosen from, and the networks there, if it was chosen.
     pair_counts_ : tuple of ndarrays
-        Rows with 11, 10, 01 and 00 in the two columns of each edge of `solution_`.
-    marginals_ : ndarray of shape (n_features,)
-        Share of ones in every column; ``n_rows_``, the number of rows: the sum of the weights.
+        For each edge of `solution_` the number of rows by category of the first column and of the second.
+    shares_ : ndarray
+        Share of every category of every column; ``marginals_``, the shares of ones, where columns have two values;
+        ``n_rows_``, the number of rows: the sum of the weights.
     coding_ : Coding
         How the table was read; ``encoding_`` has the values that stand for 0 and 1.
     n_features_in_ : int
         Number of columns; ``feature_names_in_``, their names, if they all have one that is a string.
     """
 
-    reading: Mapping[str, Any] | None
-
     fit_: Fit
+    network_: Network
+    solution_: Solution
+    alpha_: float
+    kkt_residual_: float
+    duality_gap_: float
+    converged_: bool
+    n_iter_: int
+    n_rows_: float
+    tol_: float
+    shares_: FloatArray
+    marginals_: FloatArray
+    pair_counts_: tuple[NDArray[Any], ...]  # Any: whole numbers, or sums of weights
+    coding_: Coding
+    encoding_: dict[Any, tuple[Any, Any]]
+    alphas_: FloatArray
+    path_: Path
+    stability_: Stability
+    stages_: list[dict[str, Any]]
+    edge_errors_: FloatArray
+    ebic_path_: FloatArray
+    imputation_: Imputation
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
 
-    _estimator = "joint"  # how pairs are estimated
-    _settings: tuple[str, ...] = ("penalty_weights", "tol", "max_iter")
-
-    def _keep(self, parameters: Mapping[str, Any]) -> None:
-        """Keep the parameters of the constructor as they are, under their names, as scikit-learn wants it."""
-        self.__dict__.update({name: value for name, value in parameters.items() if name != "self"})
+    kinds: Kinds
+    missing: str
+    na_values: Sequence[Any] | None
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Estimate the network of a table.
 
         Parameters
         ----------
-        X : array, data frame, sparse matrix, list of rows, Table or CategoryTable, shape (n_samples, n_features)
-            Bytes of 0 and 1 or of categories, or what ``reading`` makes that. Not modified, and not kept.
+        X : array, data frame, sparse matrix, list of rows or table, shape (n_samples, n_features)
+            A 0/1 or categorical table, or what the parameters for reading make one. Not modified, and not kept.
             `IsingNetwork`, `IsingLasso` and `IsingLassoEBIC` also take a table in parts, as `isinglass.read_parts`
-            does. Missing cells that were read with ``missing="impute"`` are drawn by `isinglass.impute`;
-            ``imputation_`` says how.
+            does. Missing cells are drawn from the network with ``missing="impute"``; ``imputation_`` says how.
         y : None
             Ignored; every column is both predictor and response.
         sample_weight : array-like of shape (n_samples,), optional
-            Row weights; by default those that a Table brings along.
+            Row weights; by default those that the table brings along.
         """
         table = self.read_table(X, sample_weight)
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
-        self._remember_columns(X, table)
+        if isinstance(X, Table | PartedTable) or is_in_parts(X):
+            self.n_features_in_ = table.shape[1]
+            if table.variables.named:
+                self.feature_names_in_ = np.array(table.names, dtype=object)
+        else:
+            validate_data(self, X, skip_check_array=True)
         self._block = table.block if isinstance(table, PartedTable) else None
         run = Run(**{name: getattr(self, name, None) for name in ("n_jobs", "n_threads", "device")})
-        self.fit_ = self._prepare(table, X, y).fit(table, run=run)
-        if self.fit_.imputation is not None:
-            self.imputation_ = self.fit_.imputation
-        self._frame_kind = kind_of(X)
+        self._hold(self._prepare(table, X, y).fit(table, run=run))
         return self
+
+    def _hold(self, fit: Fit) -> None:
+        """Set the fitted attributes."""
+        self.fit_, self.network_, self.solution_ = fit, fit.network, fit.solution
+        self.alpha_, self.n_rows_, self.tol_ = fit.solution.alpha, fit.n_rows, fit.tol
+        self.shares_, self.pair_counts_ = fit.shares, fit.pair_counts
+        if fit.network.variables.is_binary:
+            self.marginals_ = fit.marginals
+        self.coding_, self.encoding_ = fit.coding, fit.encoding
+        for name in CERTIFICATE:
+            setattr(self, f"{name}_", getattr(fit.solution, name))
+        for name in FOUND:
+            if getattr(fit, name) is not None:
+                setattr(self, f"{name}_", getattr(fit, name))
+        if fit.solution.alphas_per_node is not None:
+            self.alphas_per_node_ = fit.solution.alphas_per_node
+        if fit.imputation is not None:
+            self.imputation_ = fit.imputation
+        if fit.choice is not None:
+            self._hold_choice(fit.choice)
+
+    def _hold_choice(self, choice: Choice) -> None:
+        """Set the fitted attributes that only one estimator has."""
+
+    @property
+    def couplings_(self) -> FloatArray:
+        """Dense symmetric coupling matrix, made on demand."""
+        return self.network_.couplings
+
+    @property
+    def fields_(self) -> FloatArray:
+        """Fields of the nodes."""
+        return self.network_.fields
 
     @property
     def method(self) -> Method:
         """How the network is estimated, as plain settings: what `bootstrap` and others repeat."""
-        return Method(self._estimator, self._selector(), **{name: getattr(self, name) for name in self._settings})
-
-    def read_table(self, X: Any, sample_weight: ArrayLike | None = None) -> Any:
-        """Return a table as `fit` reads it."""
-        return _open_table(X, sample_weight, **(self.reading or {}))
-
-    def _selector(self) -> Selector:
-        """Return what chooses the penalty."""
         raise NotImplementedError
 
-    def _prepare(self, table: Any, X: Any, y: Any) -> Method:
+    def _make(self, estimator: str, selector: Selector, *names: str) -> Method:
+        """Return a method with the tolerances and further parameters of this estimator."""
+        return Method(estimator, selector, **{name: getattr(self, name) for name in ("tol", "max_iter", *names)})
+
+    def _prepare(self, table: AnyTable, X: Any, y: Any) -> Method:
         """Return the method for one table."""
         return self.method
 
-    def _remember_columns(self, X: Any, table: AnyTable) -> None:
-        if isinstance(X, Table) or isinstance(table, PartedTable):
-            if table.variables.named:
-                self.feature_names_in_ = np.array(table.names, dtype=object)
-        else:
-            _check_feature_names(self, X, reset=True)
-        self.n_features_in_ = table.shape[1]
+    def read_table(self, X: Any, sample_weight: ArrayLike | None = None) -> AnyTable:
+        """Return a table as `fit` reads it."""
+        how = {name: getattr(self, name) for name in READING}
+        stated = {name: value for name, value in how.items() if value is not None}
+        if isinstance(X, Table | PartedTable):
+            stated = {name: value for name, value in stated.items() if name == "weight_kind"}
+        elif is_in_parts(X):
+            return read_parts(X, sample_weight=sample_weight, **stated)
+        table: AnyTable = as_table(self._marked(X), sample_weight, **stated)
+        return table
 
-    def __getattr__(self, name: str) -> Any:
-        """Give parts of `fit_` under their names: ``alpha_`` is ``fit_.solution.alpha``."""
-        if name.endswith("_") and not name.startswith("_") and "fit_" in vars(self):
-            return getattr(self.fit_, name)
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+    def _marked(self, X: Any) -> Any:
+        if self.na_values is None or isinstance(X, Table | PartedTable):
+            return X
+        return mark_missing(X, self.na_values)
+
+    def _open(
+        self,
+        X: Any,
+        *,
+        missing: str | None = None,
+        every_row: bool = False,
+        sample_weight: ArrayLike | None = None,
+    ) -> AnyTable:
+        """Return a table read like that of `fit`, whose columns are the same in the same order.
+
+        ``every_row``: each row wants an answer, and none is dropped.
+        """
+        check_is_fitted(self)
+        if isinstance(X, Table | PartedTable):
+            self._check_names(X)
+        elif not is_in_parts(X) and getattr(X, "ndim", 2) == 2:  # others are refused when they are read
+            validate_data(self, X, reset=False, skip_check_array=True)
+        coding = self.fit_.coding
+        if missing is None and every_row and coding.missing == "drop":
+            missing = "error" if is_in_parts(X) else "impute"
+        if is_in_parts(X) and self._block is not None:
+            how = {"encode": replace(coding, names=None), "missing": missing or coding.missing}
+            table: AnyTable = read_like(X, self._block, sample_weight, **how)
+            self._check_names(table)
+            return table
+        read: AnyTable = self.fit_.read(self._marked(X), missing=missing, sample_weight=sample_weight, by_name=False)
+        return read
+
+    def _check_names(self, table: AnyTable) -> None:
+        known = vars(self).get("feature_names_in_")
+        if not table.variables.named or known is None or tuple(table.names) == tuple(known):
+            return
+        unknown = [name for name in table.names if name not in set(known)]
+        shown = f"the unknown column {unknown[0]!r}" if unknown else "other columns or another order"
+        raise DataError(f"{setting('X')} must have the columns of fit in the same order; got {shown}.")
 
     def score_samples(self, X: Any) -> Any:
-        """Return the log pseudo-likelihood of every row of a table like that of `fit`, Σ_s log P(x_s | the rest).
-
-        Of a table in parts: a list, an array per part. Where cells are missing (``missing="impute"``) the sum is over
-        the observed ones, and missing ones are averaged over by Gibbs draws.
-        """
-        table = self._read(X)
-        if table.holes is not None:
-            return score_rows(table, self.fit_.network)
-        return _ask_rows(table, "log_pseudolikelihood", self.fit_.network)
+        """Return the log pseudo-likelihood of every row; see `Fit.score_samples`."""
+        table = self._open(X, every_row=True)
+        return self.fit_._score(table)
 
     def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
-        """Return the mean log pseudo-likelihood per row, the larger the better; of the rows that are not dropped.
-
-        The arguments are those of `fit`, with the same columns in the same order.
-        """
-        table = self._read(X, drops=True, sample_weight=sample_weight)
-        if table.holes is not None:
-            return float(np.average(score_rows(table, self.fit_.network), weights=table.sample_weight))
-        return float(table.sum_rows(_sum_rows, self.fit_.network) / table.total_weight)
+        """Return the mean log pseudo-likelihood per row, the larger the better; of the rows that are not dropped."""
+        table = self._open(X, sample_weight=sample_weight)
+        return self.fit_._mean_score(table)
 
     def predict_proba(self, X: Any) -> Any:
-        """Return P(x_s = 1 | the rest of the row) for every cell; column s holds that of column s, not of a class.
+        """Return the conditional probability of every cell; see `Fit.predict_proba`.
 
-        If the network has categories: a list with one array per column, of shape (n_samples, n_categories), of the
-        probabilities of its categories (``network_.categories``).
-
-        Every cell has an answer, so the result is as large as the dense table; a sparse one has to be made dense first.
-        Of a table in parts: a list, an array per part. Missing cells (``missing="impute"``) are averaged over by Gibbs
-        draws, and have a probability as well.
+        The result is as large as the dense table; a sparse one has to be made dense first.
         """
         if hasattr(X, "tocsr") and hasattr(X, "toarray"):
             raise DataError(
                 f"{setting('X')} must be dense here, because the result has a value for every cell; got a sparse "
                 f"{type(X).__name__}. Pass X.toarray(), or some of its rows at a time."
             )
-        table = self._read(X)
-        if table.holes is None and table.variables.is_binary:
-            return _ask_rows(table, "conditional_probabilities", self.fit_.network)  # perhaps in parts
-        return cell_probabilities(table.whole(), self.fit_.network)
+        table = self._open(X, every_row=True)
+        return self.fit_._probabilities(table)
 
     def predict(self, X: Any) -> Any:
-        """Return the more probable value of every cell given the rest of its row; 0 where both are equally so.
-
-        If the network has categories, the most probable ones, as they are called in the table. Of a table in parts: a
-        list, an array per part.
-        """
+        """Return the most probable value of every cell given the rest of its row, as the table calls it."""
         found = self.predict_proba(X)
-        if not self.network_.variables.is_binary:
-            return label_cells(np.column_stack([P.argmax(axis=1) for P in found]), self.network_.variables)
-        parts = [(part > 0.5).astype(np.uint8) for part in (found if isinstance(found, list) else [found])]
-        return parts if isinstance(found, list) else parts[0]
+        return self.fit_._most_probable(found)
+
+    def transform(self, X: Any) -> Any:
+        """Return the table with its missing cells filled by their most probable values; as `fit` reads it else."""
+        table = self._open(X, every_row=True)
+        return complete_like(X, self.fit_._fill(table, "conditional", False, 0, None))
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Return the names of the columns."""
+        check_is_fitted(self)
+        return np.array(self.network_.names, dtype=object)
 
     def impute(
         self,
@@ -208,139 +301,55 @@ class IsingEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         n_sweeps: int = 200,
         random_state: RandomSource = None,
     ) -> Any:
-        """Fill the missing cells of a table given the observed ones, which stay as they are.
-
-        Parameters
-        ----------
-        X : as for `fit`
-            The same columns in the same order. Missing are NaN, None, NA and masked cells, and the ``holes`` or
-            ``filled`` cells of a Table.
-        method : {"conditional", "gibbs"}, default "conditional"
-            "conditional": the most probable value given the observed cells of the row; other missing cells are averaged
-            over by Gibbs draws.
-            "gibbs": a draw from the distribution of the missing cells given the observed ones; draw several times to
-            see how uncertain the cells are.
-        probabilities : bool, default False
-            With "conditional", put the probability of a 1 into the missing cells, instead of 0 or 1.
-        n_sweeps : int, default 200
-            Sweeps over the missing cells of "gibbs".
-        random_state : int, Generator, RandomState, SeedSequence or None
-            Seed of "gibbs".
-
-        Returns
-        -------
-        DataFrame, Bytes or ndarray of shape (n_samples, n_features)
-            A frame of the kind of ``X`` with its columns (and the index of pandas), an array for everything else; in
-            0/1 coding, whatever the coding of ``X``. If the network has categories, these as they are called.
-        """
-        check_is_fitted(self)
-        if method not in ("conditional", "gibbs"):
-            raise ArgumentError("method", 'must be "conditional" or "gibbs"', method)
-        table = self._read(X, missing="impute")
-        draws = None if method == "conditional" else {"n_sweeps": n_sweeps, "random_state": random_state}
-        filled = fill_cells(table.whole(), self.network_, probabilities=probabilities, draws=draws)
-        return complete_like(X, filled)
+        """Fill the missing cells of a table given the observed ones; see `Fit.impute`."""
+        table = self._open(X, missing="impute")
+        return complete_like(X, self.fit_._fill(table, method, probabilities, n_sweeps, random_state))
 
     def sample(
         self, n_samples: int = 1, random_state: RandomSource = None, *, burn_in: int = 1000, thin: int = 10
     ) -> Any:
-        """Draw rows from the network: independent ones by enumeration up to 20 columns, else a Gibbs chain.
-
-        ``burn_in`` and ``thin`` are sweeps of the chain before the first row, and from one row to the next. Whether
-        they are enough depends on the network: `isinglass.simulate.gibbs_diagnostics` tells.
-        """
+        """Draw rows from the network; see `Fit.sample`."""
         check_is_fitted(self)
-        if can_enumerate(self.network_):
-            return exact_sample(self.network_, n_samples, random_state=random_state)
-        return gibbs_sample(self.network_, n_samples, burn_in=burn_in, thin=thin, random_state=random_state)
+        return self.fit_.sample(n_samples, random_state, burn_in=burn_in, thin=thin)
 
-    def edges(self) -> Any:
-        """Return the edges as a table, largest absolute coupling first; its columns are those of `Fit.edges`.
-
-        A frame of the kind that `fit` had, a NumPy structured array for everything else.
-        """
+    def edges(self) -> dict[str, NDArray[Any]]:
+        """Return the edges as columns, largest absolute coupling first; ready for a data frame. See `Fit.edges`."""
         check_is_fitted(self)
-        return make_frame(self._frame_kind, self.fit_.edges())
+        return self.fit_.edges()
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:  # Any: axes of matplotlib, which is optional
+        """Draw the network; see `Fit.plot`."""
+        check_is_fitted(self)
+        return self.fit_.plot(ax, **options)
+
+    def report(self, filename: str | PathLike[str], X: Any = None, **options: Any) -> None:
+        """Write a self-contained HTML page about the network; see `Fit.report`."""
+        check_is_fitted(self)
+        self.fit_.report(filename, X, **options)
+
+    def summary(self, n_edges: int = 10) -> str:
+        """Return in words what was found, and the strongest edges as a table."""
+        check_is_fitted(self)
+        return self.fit_.summary(n_edges)
 
     def __sklearn_is_fitted__(self) -> bool:
         return "fit_" in vars(self)
 
+    def __repr__(self, *limits: Any) -> str:
+        text: str = super().__repr__(*limits)
+        if "fit_" not in vars(self):
+            return text
+        state = "converged" if self.converged_ else "NOT converged"
+        return f"{text}, fitted: {self.network_.n_edges} edges among {self.n_features_in_} columns, {state}"
+
+    def _repr_html_(self) -> str:
+        settings: str = estimator_html_repr(self)
+        return settings + self.fit_._repr_html_() if "fit_" in vars(self) else settings
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = (self.reading or {}).get("missing", "error") != "error"
+        tags.input_tags.allow_nan = self.missing != "error"
         tags.input_tags.string = False
+        tags.transformer_tags.preserves_dtype = []  # cells are 0 and 1, or as the table calls them
         return tags
-
-    def _read(
-        self, X: Any, *, missing: str | None = None, drops: bool = False, sample_weight: ArrayLike | None = None
-    ) -> AnyTable:
-        """Return a table read like that of `fit`; unless asked to, it never drops rows: every one wants an answer."""
-        check_is_fitted(self)
-        self._check_columns(X)
-        before = self.fit_.coding.missing
-        never_drops = before == "drop" and not drops
-        how = missing or (("error" if is_in_parts(X) else "impute") if never_drops else before)
-        coding = replace(self.fit_.coding, names=None)  # columns are in the order of fit
-        table = _open_table(X, sample_weight, vars(self).get("_block"), encode=coding, missing=how)
-        ours, theirs = self.network_.variables, table.variables
-        if isinstance(X, Table) and not (ours.is_plain or theirs.is_plain) and ours.categories != theirs.categories:
-            raise DataError(
-                f"{setting('X')} must have the categories of fit in the same order; got others. Read it with the "
-                "coding of the fit: as_table(frame, encode=net.coding_)."
-            )
-        if isinstance(table, PartedTable):
-            self._check_columns(table)
-        _check_n_features(self, table, reset=False)
-        gone = table.filled if table.holes is None else table.holes
-        if missing is None and never_drops and gone is not None:
-            raise DataError(
-                f"{setting('X')} must have no missing cells here, because every row has an answer and none can be "
-                f"dropped; got {int(gone.sum())} (NaN). Fill them with impute, or drop these rows first."
-            )
-        return table
-
-    def _check_columns(self, X: Any) -> None:
-        """Refuse other columns before their cells are looked at, where they have names or can be counted."""
-        if is_in_parts(X):
-            return  # of the parts, when they have been read
-        if not isinstance(X, Table | PartedTable):
-            _check_feature_names(self, X, reset=False)
-        elif X.variables.named and "feature_names_in_" in vars(self) and X.names != tuple(self.feature_names_in_):
-            unknown = [name for name in X.names if name not in set(self.feature_names_in_)]
-            shown = f"the unknown column {unknown[0]!r}" if unknown else "other columns or another order"
-            raise DataError(f"{setting('X')} must have the columns of fit in the same order; got {shown}.")
-        if len(getattr(X, "shape", ())) == 2:
-            _check_n_features(self, X, reset=False)
-        elif isinstance(X, list | tuple) and X and hasattr(X[0], "__len__"):
-            _check_n_features(self, np.empty((1, len(X[0]))), reset=False)
-
-
-def _open_table(X: Any, sample_weight: ArrayLike | None, like: Block | None = None, **reading: Any) -> AnyTable:
-    """Return a table, whole or in parts, with the weights of its rows; the options are not for a Table.
-
-    ``like``: how the parts of another table were read, if it came in parts.
-    """
-    if is_in_parts(X):
-        if like is not None:
-            return read_like(X, like, sample_weight, **reading)
-        return read_parts(X, sample_weight=sample_weight, **reading)
-    table: AnyTable = as_table(X, sample_weight, **({} if isinstance(X, Table | PartedTable) else reading))
-    return table
-
-
-def _sum_rows(table: Bytes, weight: FloatArray | None, network: Network) -> float:
-    """Return the log pseudo-likelihood of some rows under their weights."""
-    rows = network.log_pseudolikelihood(table)
-    return float(rows.sum() if weight is None else weight @ rows)
-
-
-def _ask_rows(table: AnyTable, question: str, network: Network) -> Any:
-    """Return what a network says about the rows of a table: an array, or a list of arrays of its parts."""
-    if isinstance(table, PartedTable):
-        return table.each(_answer_rows, question, network)
-    return getattr(network, question)(table)
-
-
-def _answer_rows(table: Bytes, weight: FloatArray | None, question: str, network: Network) -> Any:
-    return getattr(network, question)(table)

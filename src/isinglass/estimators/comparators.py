@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from isinglass.errors import ArgumentError
-from isinglass.estimators.base import IsingEstimator
+from isinglass.estimators.base import IsingEstimator, Kinds, Penalty
 from isinglass.select.method import Method
-from isinglass.select.selector import Fixed, FixedChoice, PerNode, Selector
+from isinglass.select.selector import Choice, Fixed, FixedChoice, PerNode
 from isinglass.solve.regressions import NodewisePath
 
 
@@ -38,7 +38,8 @@ class NodewiseIsing(IsingEstimator):
         Weight of the number of candidate models in the extended BIC; 0 is the BIC.
     alphas : int, default 100
         Length of every column's list of penalties; only with a criterion.
-    tol, max_iter, n_threads, reading
+    tol, max_iter, n_threads,
+    kinds, scores, missing, encode, binarize, na_values, weight_kind
         As for every `IsingEstimator`, which lists the other attributes.
 
     Attributes
@@ -57,9 +58,6 @@ class NodewiseIsing(IsingEstimator):
     ([[0, 1], [1, 2], [2, 3], [3, 4]], (5, 5))
     """
 
-    _estimator = "nodewise"
-    _settings = ("rule", "tol", "max_iter")
-
     def __init__(
         self,
         alpha: float = 0.025,
@@ -72,27 +70,44 @@ class NodewiseIsing(IsingEstimator):
         tol: float = 1e-7,
         max_iter: int = 100,
         n_threads: int | None = None,
-        reading: Mapping[str, Any] | None = None,
+        kinds: Kinds = None,
+        scores: Mapping[Any, ArrayLike] | None = None,
+        missing: str = "error",
+        encode: Any = None,
+        binarize: float | Mapping[Any, float] | None = None,
+        na_values: Sequence[Any] | None = None,
+        weight_kind: str | None = None,
     ) -> None:
-        self._keep(locals())
-
-    def _selector(self) -> Selector:
-        if self.criterion not in (None, "ebic"):
-            raise ArgumentError("criterion", 'must be None or "ebic"', self.criterion)
-        return Fixed(self.alpha) if self.criterion is None else PerNode(self.alphas, self.gamma)
+        self.alpha = alpha
+        self.rule = rule
+        self.standardize = standardize
+        self.criterion = criterion
+        self.gamma = gamma
+        self.alphas = alphas
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_threads = n_threads
+        self.kinds = kinds
+        self.scores = scores
+        self.missing = missing
+        self.encode = encode
+        self.binarize = binarize
+        self.na_values = na_values
+        self.weight_kind = weight_kind
 
     @property
     def method(self) -> Method:
-        """How the network is estimated, as plain settings."""
-        return super().method.replace(penalty_weights="standardized" if self.standardize else None)
+        """How the network is estimated, as plain settings: what `bootstrap` and others repeat."""
+        if self.criterion not in (None, "ebic"):
+            raise ArgumentError("criterion", 'must be None or "ebic"', self.criterion)
+        selector = Fixed(self.alpha) if self.criterion is None else PerNode(self.alphas, self.gamma)
+        penalty = "standardized" if self.standardize else None
+        return self._make("nodewise", selector, "rule").replace(penalty_weights=penalty)
 
-    @property
-    def asymmetric_couplings_(self) -> sp.csr_array:
-        """Coefficients before the rule: row s is the regression of column s on the others."""
-        choice = self.fit_.choice
+    def _hold_choice(self, choice: Choice) -> None:
         assert isinstance(choice, FixedChoice)
         assert isinstance(choice.fitted, NodewisePath)
-        return sp.csr_array(choice.fitted.asymmetric_couplings[0])
+        self.asymmetric_couplings_ = sp.csr_array(choice.fitted.asymmetric_couplings[0])
 
 
 class ExactIsing(IsingEstimator):
@@ -106,7 +121,8 @@ class ExactIsing(IsingEstimator):
     ----------
     alpha : float, default 0.025
         Penalty strength per row: half of `IsingLasso`'s alpha for the same strength.
-    penalty_weights, tol, max_iter, reading
+    penalty_weights, tol, max_iter,
+    kinds, scores, missing, encode, binarize, na_values, weight_kind
         As for every `IsingEstimator`, which lists the attributes, too; 200 steps by default.
 
     Examples
@@ -118,18 +134,34 @@ class ExactIsing(IsingEstimator):
     ([[0, 1], [1, 2], [2, 3], [3, 4]], True)
     """
 
-    _estimator = "exact"
-
     def __init__(
         self,
         alpha: float = 0.025,
         *,
-        penalty_weights: ArrayLike | str | None = None,
+        penalty_weights: Penalty = None,
         tol: float = 1e-7,
         max_iter: int = 200,
-        reading: Mapping[str, Any] | None = None,
+        kinds: Kinds = None,
+        scores: Mapping[Any, ArrayLike] | None = None,
+        missing: str = "error",
+        encode: Any = None,
+        binarize: float | Mapping[Any, float] | None = None,
+        na_values: Sequence[Any] | None = None,
+        weight_kind: str | None = None,
     ) -> None:
-        self._keep(locals())
+        self.alpha = alpha
+        self.penalty_weights = penalty_weights
+        self.tol = tol
+        self.max_iter = max_iter
+        self.kinds = kinds
+        self.scores = scores
+        self.missing = missing
+        self.encode = encode
+        self.binarize = binarize
+        self.na_values = na_values
+        self.weight_kind = weight_kind
 
-    def _selector(self) -> Fixed:
-        return Fixed(self.alpha)
+    @property
+    def method(self) -> Method:
+        """How the network is estimated, as plain settings: what `bootstrap` and others repeat."""
+        return self._make("exact", Fixed(self.alpha), "penalty_weights")

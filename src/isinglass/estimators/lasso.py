@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,21 +10,16 @@ from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
 from isinglass.arguments import RandomSource
-from isinglass.arrays import FloatArray
-from isinglass.data import Table
+from isinglass.data import AnyTable, Table
 from isinglass.errors import ArgumentError, DataError
-from isinglass.estimators.base import IsingEstimator
+from isinglass.estimators.base import Alphas, IsingEstimator, Kinds, Penalty
 from isinglass.select.cross_validation import CrossValidation, CrossValidationChoice
 from isinglass.select.ebic import EBIC
 from isinglass.select.folds import check_splits, count_units
 from isinglass.select.method import Method
-from isinglass.select.selector import Fixed
+from isinglass.select.selector import Choice, Fixed
 from isinglass.select.stars import StARS
 from isinglass.select.two_stage import TwoStage, TwoStageChoice
-
-Alphas = int | float | ArrayLike
-Penalty = ArrayLike | str | None
-Options = Mapping[str, Any] | None
 
 DEFAULT_FOLDS = 10
 
@@ -48,7 +43,8 @@ class IsingNetwork(IsingEstimator):
         Default 0.95, or 0.85 with no more rows than columns.
     n_folds : int, default 5
         Folds of the cross-validation.
-    penalty_weights, tol, max_iter, random_state, n_jobs, reading
+    penalty_weights, tol, max_iter, random_state, n_jobs, n_threads, device,
+    kinds, scores, missing, encode, binarize, na_values, weight_kind
         As for every `IsingEstimator`, which lists the other attributes; ``random_state`` is 0 by default.
 
     Attributes
@@ -83,19 +79,44 @@ class IsingNetwork(IsingEstimator):
         max_iter: int = 100,
         random_state: RandomSource = 0,
         n_jobs: int | None = None,
-        reading: Options = None,
+        n_threads: int | None = None,
+        device: str | None = None,
+        kinds: Kinds = None,
+        scores: Mapping[Any, ArrayLike] | None = None,
+        missing: str = "error",
+        encode: Any = None,
+        binarize: float | Mapping[Any, float] | None = None,
+        na_values: Sequence[Any] | None = None,
+        weight_kind: str | None = None,
     ) -> None:
-        self._keep(locals())
-
-    def _selector(self) -> TwoStage:
-        return TwoStage(self.alphas, self.gamma, self.keep, self.n_folds, self.random_state)
+        self.alphas = alphas
+        self.gamma = gamma
+        self.keep = keep
+        self.n_folds = n_folds
+        self.penalty_weights = penalty_weights
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.n_threads = n_threads
+        self.device = device
+        self.kinds = kinds
+        self.scores = scores
+        self.missing = missing
+        self.encode = encode
+        self.binarize = binarize
+        self.na_values = na_values
+        self.weight_kind = weight_kind
 
     @property
-    def held_out_(self) -> FloatArray:
-        """Cross-validated gain of the networks of the stage that was chosen."""
-        choice = self.fit_.choice
+    def method(self) -> Method:
+        """How the network is estimated, as plain settings: what `bootstrap` and others repeat."""
+        selector = TwoStage(self.alphas, self.gamma, self.keep, self.n_folds, self.random_state)
+        return self._make("joint", selector, "penalty_weights")
+
+    def _hold_choice(self, choice: Choice) -> None:
         assert isinstance(choice, TwoStageChoice)
-        return choice.stages[choice.stage].held_out
+        self.held_out_ = choice.stages[choice.stage].held_out
 
 
 class IsingLasso(IsingEstimator):
@@ -108,7 +129,8 @@ class IsingLasso(IsingEstimator):
     ----------
     alpha : float, default 0.05
         Penalty strength. All edges vanish at twice the largest covariance between two columns, so at most at 0.5.
-    penalty_weights, tol, max_iter, n_threads, device, reading
+    penalty_weights, tol, max_iter, n_threads, device,
+    kinds, scores, missing, encode, binarize, na_values, weight_kind
         As for every `IsingEstimator`, which lists the attributes, too.
 
     Examples
@@ -131,12 +153,32 @@ class IsingLasso(IsingEstimator):
         max_iter: int = 100,
         n_threads: int | None = None,
         device: str | None = None,
-        reading: Options = None,
+        kinds: Kinds = None,
+        scores: Mapping[Any, ArrayLike] | None = None,
+        missing: str = "error",
+        encode: Any = None,
+        binarize: float | Mapping[Any, float] | None = None,
+        na_values: Sequence[Any] | None = None,
+        weight_kind: str | None = None,
     ) -> None:
-        self._keep(locals())
+        self.alpha = alpha
+        self.penalty_weights = penalty_weights
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_threads = n_threads
+        self.device = device
+        self.kinds = kinds
+        self.scores = scores
+        self.missing = missing
+        self.encode = encode
+        self.binarize = binarize
+        self.na_values = na_values
+        self.weight_kind = weight_kind
 
-    def _selector(self) -> Fixed:
-        return Fixed(self.alpha)
+    @property
+    def method(self) -> Method:
+        """How the network is estimated, as plain settings: what `bootstrap` and others repeat."""
+        return self._make("joint", Fixed(self.alpha), "penalty_weights")
 
 
 class IsingLassoEBIC(IsingEstimator):
@@ -153,7 +195,8 @@ class IsingLassoEBIC(IsingEstimator):
     relaxed : bool, default False
         Judge each network by the unpenalized estimate on its edges. The network returned is the penalized one, at the
         smallest of consecutive alphas with the edges that are chosen.
-    alphas, penalty_weights, tol, max_iter, n_threads, device, reading
+    alphas, penalty_weights, tol, max_iter, n_threads, device,
+    kinds, scores, missing, encode, binarize, na_values, weight_kind
         As for every `IsingEstimator`, which lists the other attributes; 30 alphas by default.
 
     Attributes
@@ -181,12 +224,34 @@ class IsingLassoEBIC(IsingEstimator):
         max_iter: int = 100,
         n_threads: int | None = None,
         device: str | None = None,
-        reading: Options = None,
+        kinds: Kinds = None,
+        scores: Mapping[Any, ArrayLike] | None = None,
+        missing: str = "error",
+        encode: Any = None,
+        binarize: float | Mapping[Any, float] | None = None,
+        na_values: Sequence[Any] | None = None,
+        weight_kind: str | None = None,
     ) -> None:
-        self._keep(locals())
+        self.alphas = alphas
+        self.gamma = gamma
+        self.relaxed = relaxed
+        self.penalty_weights = penalty_weights
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_threads = n_threads
+        self.device = device
+        self.kinds = kinds
+        self.scores = scores
+        self.missing = missing
+        self.encode = encode
+        self.binarize = binarize
+        self.na_values = na_values
+        self.weight_kind = weight_kind
 
-    def _selector(self) -> EBIC:
-        return EBIC(self.alphas, self.gamma, self.relaxed)
+    @property
+    def method(self) -> Method:
+        """How the network is estimated, as plain settings: what `bootstrap` and others repeat."""
+        return self._make("joint", EBIC(self.alphas, self.gamma, self.relaxed), "penalty_weights")
 
 
 class IsingLassoStARS(IsingEstimator):
@@ -203,7 +268,8 @@ class IsingLassoStARS(IsingEstimator):
         Rows in each; default ⌊10 √n_samples⌋, or ⌊0.8 n_samples⌋ up to 144 rows.
     threshold : float, default 0.05
         Largest instability that counts as stable, from 0 to 0.5.
-    alphas, penalty_weights, tol, max_iter, random_state, n_jobs, reading
+    alphas, penalty_weights, tol, max_iter, random_state, n_jobs, n_threads, device,
+    kinds, scores, missing, encode, binarize, na_values, weight_kind
         As for every `IsingEstimator`, which lists the other attributes; 30 alphas by default, from the largest
         ``alpha_max`` of the subsamples and of the table.
 
@@ -236,12 +302,40 @@ class IsingLassoStARS(IsingEstimator):
         max_iter: int = 100,
         random_state: RandomSource = 0,
         n_jobs: int | None = None,
-        reading: Options = None,
+        n_threads: int | None = None,
+        device: str | None = None,
+        kinds: Kinds = None,
+        scores: Mapping[Any, ArrayLike] | None = None,
+        missing: str = "error",
+        encode: Any = None,
+        binarize: float | Mapping[Any, float] | None = None,
+        na_values: Sequence[Any] | None = None,
+        weight_kind: str | None = None,
     ) -> None:
-        self._keep(locals())
+        self.alphas = alphas
+        self.n_subsamples = n_subsamples
+        self.subsample_size = subsample_size
+        self.threshold = threshold
+        self.penalty_weights = penalty_weights
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.n_threads = n_threads
+        self.device = device
+        self.kinds = kinds
+        self.scores = scores
+        self.missing = missing
+        self.encode = encode
+        self.binarize = binarize
+        self.na_values = na_values
+        self.weight_kind = weight_kind
 
-    def _selector(self) -> StARS:
-        return StARS(self.alphas, self.threshold, self.n_subsamples, self.subsample_size, self.random_state)
+    @property
+    def method(self) -> Method:
+        """How the network is estimated, as plain settings: what `bootstrap` and others repeat."""
+        selector = StARS(self.alphas, self.threshold, self.n_subsamples, self.subsample_size, self.random_state)
+        return self._make("joint", selector, "penalty_weights")
 
 
 class IsingLassoCV(IsingEstimator):
@@ -259,7 +353,8 @@ class IsingLassoCV(IsingEstimator):
         How often the rows are split into random folds; only for a number of folds.
     rule : {"best", "1se"}, default "best"
         The largest mean score; or the sparsest network whose mean is at most one standard error below that.
-    alphas, penalty_weights, tol, max_iter, random_state, n_jobs, reading
+    alphas, penalty_weights, tol, max_iter, random_state, n_jobs, n_threads, device,
+    kinds, scores, missing, encode, binarize, na_values, weight_kind
         As for every `IsingEstimator`, which lists the other attributes; 30 alphas by default.
 
     Attributes
@@ -290,20 +385,49 @@ class IsingLassoCV(IsingEstimator):
         max_iter: int = 100,
         random_state: RandomSource = 0,
         n_jobs: int | None = None,
-        reading: Options = None,
+        n_threads: int | None = None,
+        device: str | None = None,
+        kinds: Kinds = None,
+        scores: Mapping[Any, ArrayLike] | None = None,
+        missing: str = "error",
+        encode: Any = None,
+        binarize: float | Mapping[Any, float] | None = None,
+        na_values: Sequence[Any] | None = None,
+        weight_kind: str | None = None,
     ) -> None:
-        self._keep(locals())
+        self.alphas = alphas
+        self.cv = cv
+        self.n_repeats = n_repeats
+        self.rule = rule
+        self.penalty_weights = penalty_weights
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.n_threads = n_threads
+        self.device = device
+        self.kinds = kinds
+        self.scores = scores
+        self.missing = missing
+        self.encode = encode
+        self.binarize = binarize
+        self.na_values = na_values
+        self.weight_kind = weight_kind
 
-    def _selector(self) -> CrossValidation:
+    @property
+    def method(self) -> Method:
+        """How the network is estimated, as plain settings: what `bootstrap` and others repeat."""
         known: dict[str, Any] = {"rule": self.rule, "random_state": self.random_state}
         folds = DEFAULT_FOLDS if self.cv is None else self.cv
         if isinstance(folds, int | np.integer) and not isinstance(folds, bool):
-            return CrossValidation(self.alphas, int(folds), self.n_repeats, **known)
-        if isinstance(folds, str) or not (hasattr(folds, "split") or hasattr(folds, "__iter__")):
+            known |= {"n_folds": int(folds), "n_repeats": self.n_repeats}
+        elif isinstance(folds, str) or not (hasattr(folds, "split") or hasattr(folds, "__iter__")):
             raise ArgumentError("cv", "must be a number of folds, a splitter or pairs of row numbers", folds)
-        return CrossValidation(self.alphas, splits=folds, **known)
+        else:
+            known["splits"] = folds
+        return self._make("joint", CrossValidation(self.alphas, **known), "penalty_weights")
 
-    def _prepare(self, table: Any, X: Any, y: Any) -> Method:
+    def _prepare(self, table: AnyTable, X: Any, y: Any) -> Method:
         """Return the method with the folds of this table."""
         n_rows = count_units(table.whole())
         if isinstance(self.cv, int | np.integer) and not (isinstance(self.cv, bool) or 2 <= self.cv <= n_rows):
@@ -327,14 +451,11 @@ class IsingLassoCV(IsingEstimator):
         labels = y if y is None or not dropped else np.asarray(y)[table.rows]
         if hasattr(splits, "split"):
             splits = list(splits.split(np.asarray(table), labels))
-        return method.replace(selector=method.selector.replace(splits=check_splits(splits, table)))
+        return method.replace(selector=method.selector.replace(splits=check_splits(splits, table.whole())))
 
-    @property
-    def cv_results_(self) -> dict[str, Any]:
-        """Held-out scores with the keys of scikit-learn's searches."""
-        choice = self.fit_.choice
+    def _hold_choice(self, choice: Choice) -> None:
         assert isinstance(choice, CrossValidationChoice)
-        return _search_results(choice)
+        self.cv_results_ = _search_results(choice)
 
 
 def _search_results(found: CrossValidationChoice) -> dict[str, Any]:
