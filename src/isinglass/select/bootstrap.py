@@ -20,7 +20,7 @@ from isinglass.network import pair_keys, pairs_of
 from isinglass.results import Solution
 from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.select.folds import labels_of
-from isinglass.select.method import COUNTED, AnyMethod, as_method, failed
+from isinglass.select.method import COUNTED, AnyMethod, MethodLike, as_method, failed
 from isinglass.select.settings import Run
 from isinglass.select.tasks import kernel_threads, run_tasks
 
@@ -29,7 +29,7 @@ DROP_SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
 
 def bootstrap(
     X: Any,
-    method: Any = None,
+    method: MethodLike = None,
     *,
     n_boot: int = 1000,
     kind: str = "rows",

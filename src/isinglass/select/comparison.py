@@ -118,8 +118,8 @@ class GroupComparison(Frozen):
         """P-value of the difference of global strength."""
         return float(self._p(reaches(self.null_strength, self.strength).sum()))
 
-    def _p(self, reached: Any) -> Any:
-        return (1 + reached) / (1 + self.n_permutations)
+    def _p(self, reached: NDArray[np.integer[Any]] | np.integer[Any]) -> NDArray[np.floating[Any]]:
+        return np.asarray((1 + reached) / (1 + self.n_permutations))
 
     def _family(self, differences: FloatArray, null: FloatArray) -> FloatArray:
         """Return p-values against the largest difference of every permutation (single-step max-T)."""

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.arguments import RandomSource, as_generator
-from isinglass.arrays import FloatArray
+from isinglass.arrays import Bytes, FloatArray
 from isinglass.data import category_counts
 from isinglass.data.parts import Fold
 from isinglass.errors import DataError
@@ -154,7 +154,7 @@ def _score_fold(
 
 
 def _score_rows(
-    table: Any,
+    table: Bytes,
     weight: FloatArray | None,
     independent: Solution,
     reference: Solution,

@@ -9,12 +9,13 @@ import dataclasses
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import RandomSource, check_count, is_real
+from isinglass.arrays import FloatArray
 from isinglass.data import Table, as_table
 from isinglass.errors import (
     ArgumentError,
@@ -164,7 +165,9 @@ class Method(PathSettings):
         return self.selector.words
 
 
-def _pooled(imputation: Imputation, solution: Solution, errors: Any) -> tuple[Missing | None, Any]:
+def _pooled(
+    imputation: Imputation, solution: Solution, errors: FloatArray | None
+) -> tuple[Missing | None, FloatArray | None]:
     """Return how a table was completed, and standard errors of Rubin's rules, which know of the missing cells."""
     missing = imputation.record
     size = solution.n_features + solution.n_edges
@@ -221,10 +224,20 @@ class Wrapped(Settings):
         )
 
 
+class HasMethod(Protocol):
+    """An estimator, fitted or not, or a fit."""
+
+    @property
+    def method(self) -> Method:
+        """How its network is estimated."""
+
+
 AnyMethod = Method | Wrapped
+MethodLike = AnyMethod | Selector | HasMethod | float | Callable[[Any], object] | None
+"""What stands for a method where one is asked for."""
 
 
-def as_method(given: Any) -> AnyMethod:  # Any: whatever stands for a method
+def as_method(given: MethodLike) -> AnyMethod:
     """Return the method that a number, a selector, an estimator (fitted or not), a fit or a function stands for."""
     if given is None:
         return Method()
@@ -232,7 +245,7 @@ def as_method(given: Any) -> AnyMethod:  # Any: whatever stands for a method
         return given
     if isinstance(given, Selector):
         return Method(selector=given)
-    if is_real(given) and np.isfinite(given) and given >= 0:
+    if isinstance(given, int | float | np.number) and is_real(given) and math.isfinite(given) and given >= 0:
         return Method(selector=Fixed(float(given)))
     method = getattr(given, "method", None)  # of an estimator or a Fit
     if isinstance(method, Method):

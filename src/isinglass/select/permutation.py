@@ -27,7 +27,7 @@ from isinglass.errors import (
 from isinglass.network import pairs_of, union_keys
 from isinglass.results import Solution
 from isinglass.select.comparison import Differing, GroupComparison, reaches
-from isinglass.select.method import COUNTED, AnyMethod, ImputationSettings, Method, as_method, failed
+from isinglass.select.method import COUNTED, AnyMethod, ImputationSettings, Method, MethodLike, as_method, failed
 from isinglass.select.selector import Given
 from isinglass.select.settings import Run
 from isinglass.select.tables import has_counts, repeated
@@ -45,7 +45,7 @@ _SHOWN = 5  # columns, rows or subjects named in a message
 def compare_groups(
     X: Any,
     groups: Any,
-    method: Any = None,
+    method: MethodLike = None,
     *,
     reselect: bool = False,
     n_permutations: int = 1000,

@@ -15,7 +15,7 @@ from isinglass.arrays import FloatArray, read_only
 from isinglass.errors import ArgumentError, suppress_warnings
 from isinglass.evaluate.metrics import edge_confusion, weight_correlation
 from isinglass.network import Network, as_network
-from isinglass.select.method import COUNTED, AnyMethod, as_method
+from isinglass.select.method import COUNTED, AnyMethod, MethodLike, as_method
 from isinglass.select.settings import Run
 from isinglass.select.tasks import kernel_threads, run_tasks
 from isinglass.simulate import exact_sample, gibbs_sample
@@ -84,7 +84,7 @@ class SampleSizeStudy:
 def sample_size(
     network: Any,
     rows: Sequence[int],
-    method: Any = None,
+    method: MethodLike = None,
     *,
     n_repeats: int = 20,
     random_state: RandomSource = None,

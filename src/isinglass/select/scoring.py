@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.arrays import FloatArray
-from isinglass.data import Table, category_counts, column_sd, which_vary
+from isinglass.arrays import Bytes, FloatArray
+from isinglass.data import AnyTable, Table, category_counts, column_sd, which_vary
 from isinglass.errors import ArgumentError, DataError, GridEndWarning, setting, warn
 from isinglass.results import Path, Solution
 
@@ -27,11 +26,8 @@ AIC = 4.0
 with as many degrees of freedom as the pair has parameters, because it is seen from both of its ends; 2 for each."""
 
 
-def row_scores(solution: Solution, table: Any, columns: NDArray[np.intp] | slice = slice(None)) -> FloatArray:
-    """Return Σ_s log P(x_s | the rest) of every row, over all columns s or over those given.
-
-    The table is one of bytes, or a CategoryTable where the network has categories.
-    """
+def row_scores(solution: Solution, table: Table | Bytes, columns: NDArray[np.intp] | slice = slice(None)) -> FloatArray:
+    """Return Σ_s log P(x_s | the rest) of every row, over all columns s or over those given."""
     network, codes = solution.network, np.asarray(table)
     scores = np.empty(len(codes))
     step = max(CELLS_AT_ONCE // len(network.fields), 1)
@@ -40,7 +36,7 @@ def row_scores(solution: Solution, table: Any, columns: NDArray[np.intp] | slice
     return scores
 
 
-def path_scores(solutions: Sequence[Solution], table: Any) -> FloatArray:
+def path_scores(solutions: Sequence[Solution], table: Table | Bytes) -> FloatArray:
     """Return `row_scores` of several networks of one table, a row for each.
 
     Where columns have categories all at once: a network of a small table has fewer cells than NumPy has to do before
@@ -67,7 +63,7 @@ def path_scores(solutions: Sequence[Solution], table: Any) -> FloatArray:
     return scores
 
 
-def sum_scores(table: Any, weight: FloatArray | None, solution: Solution, columns: NDArray[np.intp] | slice) -> float:
+def sum_scores(table: Bytes, weight: FloatArray | None, solution: Solution, columns: NDArray[np.intp] | slice) -> float:
     """Return the sum of `row_scores` under the weights."""
     rows = row_scores(solution, table, columns)
     return float(rows.sum() if weight is None else weight @ rows)
@@ -88,7 +84,7 @@ def warn_at_grid_end(path: Path, index: int, criterion: str) -> None:
     warn(GridEndWarning(f"{choice}; a better one may lie beyond. {remedy}"))
 
 
-def check_width(solution: Solution, table: Any) -> None:
+def check_width(solution: Solution, table: AnyTable) -> None:
     """Refuse a table that does not have one column per node."""
     if table.shape[1] != solution.n_features:
         raise DataError(
