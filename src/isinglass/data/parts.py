@@ -66,7 +66,7 @@ class PartedTable:
     n_dropped: int = 0  # rows that were left out because of them
     selection: RowSelection = RowSelection()  # which of the rows are meant
     columns: NDArray[np.intp] | None = None  # which of the columns are meant
-    weight_kind: str = "counts"  # what the weights of the parts stand for
+    weight_kind: str | None = "counts"  # what the weights of the parts stand for; None if these have none
 
     is_whole: ClassVar[bool] = False
     sample_weight = row_names = filled = holes = rows = units = None  # the parts have weights of their own
@@ -418,7 +418,9 @@ def _open(blocks: list[Block], client: Any, options: Mapping[str, Any]) -> Parte
 def _scale_parts(table: PartedTable, kind: str | None) -> PartedTable:
     """Return the table with the kind of its weights, scaled as `scale_weights` does."""
     check_weight_kind(kind, None)
-    n_broken, total, n_rows, largest = functools.reduce(_add_weights, table.each(_measure_weights))
+    n_broken, total, n_rows, largest, n_weights = functools.reduce(_add_weights, table.each(_measure_weights))
+    if not n_weights:
+        return replace(table, weight_kind=None)
     if kind == "counts" and n_broken:
         raise DataError(f"counts must be whole numbers; got {n_broken} weights that are not.")
     found = kind or ("sampling" if n_broken else "counts")
@@ -431,15 +433,17 @@ def _scale_parts(table: PartedTable, kind: str | None) -> PartedTable:
     return replace(table, weight_kind=found, selection=replace(table.selection, scale=effective / relative / largest))
 
 
-def _measure_weights(codes: Bytes, weight: FloatArray | None) -> tuple[int, float, int, float]:
-    """Return the number of weights that are not whole, the sum of all, how many are not zero, and the largest."""
+def _measure_weights(codes: Bytes, weight: FloatArray | None) -> tuple[int, float, int, float, int]:
+    """Return the number of weights that are not whole, their sum, how many are not zero, the largest, and how many."""
     if weight is None:
-        return 0, float(len(codes)), len(codes), 1.0
-    return int((weight != np.rint(weight)).sum()), float(weight.sum()), int(np.count_nonzero(weight)), weight.max()
+        return 0, float(len(codes)), len(codes), 1.0, 0
+    n_broken = int((weight != np.rint(weight)).sum())
+    return n_broken, float(weight.sum()), int(np.count_nonzero(weight)), float(weight.max()), len(weight)
 
 
 def _add_weights(a: tuple[float, ...], b: tuple[float, ...]) -> tuple[float, ...]:
-    return (*map(operator.add, a[:3], b[:3]), max(a[3], b[3]))
+    n_broken, total, n_rows, _, n_weights = map(operator.add, a, b)
+    return n_broken, total, n_rows, max(a[3], b[3]), n_weights
 
 
 def _sum_squares(codes: Bytes, weight: FloatArray | None, largest: float) -> tuple[float, float]:
