@@ -65,7 +65,7 @@ def bootstrap(
     reselect : bool, default True
         Choose the penalty again in every resample; False keeps the one that was chosen for the whole table.
     sample_weight : array-like of shape (n_samples,), optional
-        Row weights: counts if they are whole numbers, else sampling weights; `read_binary` states it otherwise. The
+        Row weights: counts if they are whole numbers, else sampling weights; `as_table` states it otherwise. The
         equal rows that a count stands for are drawn one by one; rows with sampling weights are all drawn alike, and
         keep their weights.
     groups : array-like of shape (n_samples,), optional

@@ -69,7 +69,7 @@ def ebic(
         fits worse than its edges allow, which speaks for more edges than are true however many rows there are. A
         penalty of a hundredth of a row keeps estimates finite where columns separate the table.
     sample_weight : array-like of shape (n_samples,), optional
-        Row weights: counts if they are whole numbers, else sampling weights; `read_binary` states it otherwise. N is
+        Row weights: counts if they are whole numbers, else sampling weights; `as_table` states it otherwise. N is
         the sum of counts. Sampling weights have no scale: N is their effective number of rows, (Σ w)² / Σ w², and logPL
         is that of as many rows.
 

@@ -84,7 +84,7 @@ def compare_groups(
     impute_by_group : bool, default False
         Impute every group by itself, and again in every permutation.
     sample_weight : array-like of shape (n_samples,), optional
-        Row weights: counts if they are whole numbers, else sampling weights; `read_binary` states it otherwise. The
+        Row weights: counts if they are whole numbers, else sampling weights; `as_table` states it otherwise. The
         equal rows that a count stands for change places one by one; sampling weights stay with their rows.
     random_state, n_jobs, checkpoint, progress
         As for `bootstrap`, with permutations instead of resamples.

@@ -136,7 +136,7 @@ def refit(
     solution : Solution
         Only its edges are used.
     sample_weight : array-like of shape (n_samples,), optional
-        Row weights: counts if they are whole numbers, else sampling weights; `read_binary` states it otherwise. The
+        Row weights: counts if they are whole numbers, else sampling weights; `as_table` states it otherwise. The
         estimate is the same, and the standard errors differ.
     tol : float, default 1e-9
         Bound on the relative duality gap and on the KKT residual.
