@@ -129,7 +129,7 @@ def test_tuples_come_back(tmp_path):
 def test_categories_that_are_no_numbers_or_text_are_called_by_their_text(tmp_path, column):
     frame = pd.DataFrame({"a": column, "b": np.arange(90) % 2})
     with suppress_warnings(DataWarning):
-        fit = IsingNetwork(reading={"missing": "drop"}).fit(frame).fit_
+        fit = IsingNetwork(missing="drop").fit(frame).fit_
     assert fit.network.categories[0] == tuple(map(str, pd.Series(column).cat.categories))
     save(fit, tmp_path / "net.npz")
     again = load(tmp_path / "net.npz")

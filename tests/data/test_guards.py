@@ -73,7 +73,7 @@ def test_a_missing_code_is_named_with_its_remedy(code, tmp_path):
     frame.iloc[::10, [1, 3]] = code
     (text,) = said(frame)
     assert (
-        f"2 columns ('i1', 'i3') with {code} beside 1, 2, 3, 4, 5. If this is no answer, pass na_values=[{code}]"
+        f"2 columns ('i1', 'i3') have {code} beside 1, 2, 3, 4, 5. If this is no answer, pass na_values=[{code}]"
         in text
     )
     path = tmp_path / "t.csv"
@@ -89,18 +89,18 @@ def test_codes_of_one_digit_count_where_most_columns_have_them():
     frame.iloc[::12, :5] = 7
     frame.iloc[1::12, :5] = 8
     (text,) = said(frame)
-    assert "5 columns ('i0', 'i1', 'i2', 'i3' and 1 more) with 7, 8 beside" in text
+    assert "5 columns ('i0', 'i1', 'i2', 'i3' and 1 more) have 7, 8 beside" in text
     once = battery()
     once.iloc[::12, 0] = 7  # an answer that was rarely given, perhaps
     assert said(once) == []
     once.iloc[::12, 0] = 9
-    assert "column 'i0' with 9" in said(once)[0].lower()
+    assert "column 'i0' has 9" in said(once)[0].lower()
 
 
 def test_words_in_categories():
     frame = pd.DataFrame({"a": np.resize(["red", "blue", "green", "keine Angabe"], N), "b": np.resize([0, 1, 1], N)})
     (text,) = said(frame, kinds={"a": "nominal"})
-    assert "Column 'a' with 'keine Angabe' beside 'blue', 'green', 'red'" in text
+    assert "Column 'a' has 'keine Angabe' beside 'blue', 'green', 'red'" in text
 
 
 def test_columns_of_two_values_get_the_advice_too(tmp_path):
@@ -129,7 +129,7 @@ def test_reversed_items(turned, tmp_path):
     plain = as_table(frame, kinds="ordinal")
     frame[turned] = 6 - frame[turned]
     (text,) = said(frame)
-    assert re.search(r"against the direction of the others.*turn (it|them) with reverse=", text)
+    assert re.search(r"runs? against the direction of the others.*turn (it|them) with reverse=", text)
     path = tmp_path / "t.csv"
     frame.to_csv(path, index=False)
     table = read_table(path, kinds="ordinal", reverse=turned)  # no warning any more
@@ -161,8 +161,8 @@ def test_numbers_dates_and_rare_categories():
     frame["mood"] = np.resize([1, 2, 3], N)
     frame.loc[:2, "mood"] = 4
     texts = " | ".join(said(frame, kinds={"age": "ordinal", "day": "nominal", "mood": "ordinal"}))
-    assert "Column 'age' with more than 12 ordered levels" in texts
-    assert "Column 'day' of dates: leave them out (drop=['day'])" in texts
+    assert "Column 'age' has more than 12 ordered levels" in texts
+    assert "Column 'day' holds dates: leave them out (drop=['day'])" in texts
     assert "'mood': 4 (3)" in texts
 
 
@@ -173,4 +173,4 @@ def test_info_shows_what_was_detected_and_what_is_doubtful(tmp_path):
     frame.to_csv(tmp_path / "t.csv", sep=";", index=False)
     shown = run("info", tmp_path / "t.csv", "--ordinal", "i*")
     assert "File        fields separated by 'semicolon', rows named by 'who'" in shown.stdout
-    assert "Warning: Column 'i2' with 99 beside 1, 2, 3, 4, 5. If this is no answer, pass --na 99." in shown.stderr
+    assert "Warning: Column 'i2' has 99 beside 1, 2, 3, 4, 5. If this is no answer, pass --na 99." in shown.stderr

@@ -307,11 +307,11 @@ def test_a_frame_is_read_as_that_of_the_fit():
     noise = np.random.default_rng(1).normal(size=(300, 3))
     answers = 1 + np.digitize(trait[:, None] + noise, [-1, 0, 1, 2])
     frame = pd.DataFrame(answers, columns=["a", "b", "c"])  # answers 1 to 5 are the categories 0 to 4
-    net = IsingLasso(0.05, reading={"kinds": "ordinal"}).fit(frame)
+    net = IsingLasso(0.05, kinds="ordinal").fit(frame)
     expected = node_table(answers - 1, net.network_)
     for fitted in (net, net.fit_):
         np.testing.assert_array_equal(node_table(frame, fitted).accuracy, expected.accuracy)
-    words = IsingLasso(0.05, reading={"encode": "auto"}).fit(frame > 3)
+    words = IsingLasso(0.05, encode="auto").fit(frame > 3)
     agree = pd.DataFrame(np.where(frame > 3, "yes", "no"), columns=frame.columns)
-    spoken = IsingLasso(0.05, reading={"encode": {"no": 0, "yes": 1}}).fit(agree)
+    spoken = IsingLasso(0.05, encode={"no": 0, "yes": 1}).fit(agree)
     np.testing.assert_array_equal(node_table(agree, spoken).accuracy, node_table(frame > 3, words).accuracy)

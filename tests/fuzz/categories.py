@@ -457,6 +457,6 @@ def complaints(counts, bad):
             sum(n for (_, family, found), n in counts.items() if family in families and found == word)
             for word in ("solutions", "not converged")
         )
-        if missed > share * total:
+        if missed > (max(1.0, share * total) if share else 0.0):  # one in a small sample says little about the share
             wrong.append(f"{missed} of {total} solutions of {name} tables not converged")
     return [*wrong, *([f"cases {bad[:20]}"] if bad else [])]

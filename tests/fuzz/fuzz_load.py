@@ -41,16 +41,16 @@ def model_files() -> list[bytes]:
     a = np.arange(60) % 2
     X = np.column_stack([a, a ^ (np.arange(60) % 7 == 0), np.arange(60) % 3 == 0])
     three = np.column_stack([(a + np.arange(60) % 5) % 3, np.arange(60) % 4, a])
-    kinds = {"reading": {"kinds": ["nominal", "ordinal", "binary"]}}
+    kinds = {"kinds": ["nominal", "ordinal", "binary"]}
     nets: list[Any] = [
-        IsingLasso(0.05, reading={"encode": "auto"}).fit(np.where(X, "Yes", "No")),
+        IsingLasso(0.05, encode="auto").fit(np.where(X, "Yes", "No")),
         IsingLassoStARS([0.3, 0.2, 0.1, 0.0], n_subsamples=3, random_state=0, threshold=0.5).fit(X),
         IsingLassoEBIC([0.2, 0.05, 0.0]).fit(X),
         IsingLassoCV([0.2, 0.05, 0.0], cv=2, random_state=0).fit(X),
         NodewiseIsing(criterion="ebic").fit(X),
         ExactIsing(0.05).fit(X),
         IsingLasso(0.01, **kinds).fit(three),
-        IsingNetwork(reading={"kinds": "nominal"}).fit(np.where(three == 2, "often", three.astype(str))),
+        IsingNetwork(kinds="nominal").fit(np.where(three == 2, "often", three.astype(str))),
         NodewiseIsing(0.01, **kinds).fit(three),
         Network.from_couplings([[0, 1.0], [1.0, 0]], [0.5, -0.5], names=["<a>", "\ud800"]),
     ]

@@ -761,12 +761,14 @@ def test_earlier_methods_prove_nothing(visit, tmp_path, table):
 
 
 def test_rows_and_weights_are_told_apart(visit, tmp_path, table):
-    weighted = make_table(table, sample_weight=0.25 + np.arange(600) % 2)
+    weight = 0.25 + np.arange(600) % 2
+    effective = f"{weight.sum() ** 2 / (weight**2).sum():.5g}"
+    weighted = make_table(table, sample_weight=weight)
     net = IsingLasso(0.05).fit(weighted)
     text = visit(write(net, tmp_path / "a.html", X=weighted)).text_content("#figures")
-    assert "Rows600weighted, sum 450" in text
+    assert f"Rows600weighted, counting as {effective}" in text
     text = visit(write(net, tmp_path / "b.html")).text_content("#figures")
-    assert "Rows, weighted450sum of weights" in text
+    assert f"Rows, weighted{effective}effective number" in text
 
 
 def test_command_names_the_page(visit, tmp_path, table):

@@ -139,7 +139,7 @@ def test_bootstrap_reads_frames_as_the_estimator_does():
     pandas = pytest.importorskip("pandas")
     table = simulate.exact_sample(ORDINAL, 200, random_state=0)
     frame = pandas.DataFrame({f"item{s}": table.codes[:, s] for s in range(4)})
-    found = bootstrap(frame, IsingLasso(0.1, reading={"kinds": "ordinal"}), n_boot=4, random_state=0)
+    found = bootstrap(frame, IsingLasso(0.1, kinds="ordinal"), n_boot=4, random_state=0)
     plain = bootstrap(table, 0.1, n_boot=4, random_state=0)
     np.testing.assert_allclose(found.edge_values, plain.edge_values)
     np.testing.assert_allclose(found.draws.toarray(), plain.draws.toarray(), atol=1e-9)

@@ -192,7 +192,7 @@ def test_unpenalized_regressions_are_refused():
 @pytest.mark.parametrize("criterion", [None, "ebic"])
 def test_estimator_and_file(criterion, tmp_path):
     X = answers(11, n=300)
-    net = NodewiseIsing(alpha=0.02, criterion=criterion, alphas=20, reading={"kinds": KINDS}).fit(X)
+    net = NodewiseIsing(alpha=0.02, criterion=criterion, alphas=20, kinds=KINDS).fit(X)
     assert not net.network_.variables.is_binary
     assert [P.shape for P in net.predict_proba(X[:4])] == [(4, q) for q in LEVELS]
     net.fit_.save(tmp_path / "model.npz")

@@ -110,13 +110,14 @@ def check_meaning(source: Any, labels: Sequence[Hashable], levels: Mapping[int, 
     many = [labels[j] for j, rule in levels.items() if rule.kind == "ordinal" and len(rule.values) > MANY_LEVELS]
     if many:
         _say(
-            f"{_columns(many)} with more than {MANY_LEVELS} ordered levels: if these are numbers, a cut "
+            f"{_columns(many, 'has', 'have')} more than {MANY_LEVELS} ordered levels: if these are numbers, a cut "
             f"({setting('binarize', python='binarize={…: …}')}) or fewer classes describe them better; if they name "
             f"something, leave them out ({setting('drop', [str(label) for label in many])})."
         )
     dates = [labels[j] for j, rule in levels.items() if _are_dates(rule.values)]
     if dates:
-        _say(f"{_columns(dates)} of dates: leave them out ({setting('drop', [str(label) for label in dates])}).")
+        names = [str(label) for label in dates]
+        _say(f"{_columns(dates, 'holds', 'hold')} dates: leave them out ({setting('drop', names)}).")
     _warn_rare({labels[j]: (rule, source.column(j).convert(rule)) for j, rule in levels.items()})
     ordered = [j for j, rule in levels.items() if rule.kind == "ordinal"]
     if 4 <= len(ordered) <= MOST_ITEMS:
@@ -147,8 +148,8 @@ def _warn_codes(columns: Mapping[Hashable, list[Any]]) -> None:
     for codes, names in found.items():
         shown = [value for value in dict.fromkeys(v for label in names for v in columns[label]) if value not in codes]
         _say(
-            f"{_columns(names)} with {_enumerate(codes)} beside {_enumerate(sorted(shown, key=str), most=5)}. If "
-            f"{'this is' if len(codes) == 1 else 'these are'} no answer, {_remedy(codes)}."
+            f"{_columns(names, 'has', 'have')} {_enumerate(codes)} beside {_enumerate(sorted(shown, key=str), most=5)}."
+            f" If {'this is' if len(codes) == 1 else 'these are'} no answer, {_remedy(codes)}."
         )
 
 
@@ -191,9 +192,11 @@ def _warn_reversed(labels: list[Hashable], columns: list[NDArray[Any]]) -> None:
     # In a battery nearly all correlations are positive once the reversed items are turned.
     positive = (np.outer(sign, sign) * correlations)[np.triu_indices(n, 1)] > 0
     if turned and 3 * len(turned) <= n and positive.mean() > MOSTLY:
+        names = [str(label) for label in turned]
+        python = f"reverse={names} in read_table, or by subtracting the answers from the largest one"
         _say(
-            f"{_columns(turned)} against the direction of the others: if the wording is reversed, turn "
-            f"{'it' if len(turned) == 1 else 'them'} with {setting('reverse', [str(label) for label in turned])}."
+            f"{_columns(turned, 'runs', 'run')} against the direction of the others: if the wording is reversed, turn "
+            f"{'it' if len(turned) == 1 else 'them'} with {setting('reverse', names, python=python)}."
         )
 
 
@@ -212,10 +215,11 @@ def _remedy(codes: Sequence[Any]) -> str:
     )
 
 
-def _columns(labels: Sequence[Hashable]) -> str:
+def _columns(labels: Sequence[Hashable], singular: str, plural: str) -> str:
+    """Return the subject of a sentence, with its verb."""
     listed = ", ".join(map(repr, labels[:_LISTED]))
     listed += f" and {len(labels) - _LISTED} more" if len(labels) > _LISTED else ""
-    return f"column {listed}" if len(labels) == 1 else f"{len(labels)} columns ({listed})"
+    return f"column {listed} {singular}" if len(labels) == 1 else f"{len(labels)} columns ({listed}) {plural}"
 
 
 def _enumerate(values: Sequence[Any], most: int = 8) -> str:
