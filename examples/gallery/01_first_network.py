@@ -13,11 +13,11 @@ answers = pd.read_csv("../mood.csv", index_col="person").drop(columns="weight")
 answers.head()
 
 # %%
-# The answers are words and a few are missing. ``reading`` says what to do about that: find out which word means
-# yes, and leave out the 48 people who skipped a question.
+# The answers are words and a few are missing. ``encode`` and ``missing`` say what to do about that: find out which
+# word means yes, and leave out the 48 people who skipped a question.
 
 net = IsingNetwork(encode="auto", missing="drop").fit(answers)
-net.edges()[["source", "target", "coupling", "std_error"]].round(2)
+pd.DataFrame(net.edges())[["source", "target", "coupling", "std_error"]].round(2)
 
 # %%
 # Each edge is a pair of answers that still go together when the other eight are known. Colors stand for the domain
