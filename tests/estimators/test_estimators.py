@@ -563,7 +563,6 @@ def test_summary_repr_plot_and_report(tmp_path):
     assert lines[0].startswith(f"Network: {net.network_.n_edges} of 15 possible edges")
     assert lines[4].split()[:3] == ["source", "target", "coupling"]
     assert f"{net.edges()['coupling'][0]:.4g}" in lines[5]
-    assert net.plot().get_figure() is not None
     net.report(tmp_path / "net.html", FRAME, title="Tea")
     assert "<title>Tea" in (tmp_path / "net.html").read_text(encoding="utf-8")
     assert {"network_", "alpha_", "couplings_", "marginals_", "converged_"} <= set(dir(net))
@@ -593,6 +592,11 @@ def test_a_search_over_how_a_table_is_read():
 
 
 @pytest.mark.filterwarnings("ignore::isinglass.errors.DataWarning")
+def test_a_fitted_estimator_draws_its_network():
+    pytest.importorskip("matplotlib")
+    assert IsingLasso(0.05).fit(FRAME).plot().get_figure() is not None
+
+
 def test_values_that_stand_for_a_missing_cell():
     marked = np.where(np.isnan(HOLES), 99, HOLES)
     net = IsingLasso(0.05, na_values=[99], missing="zero")
