@@ -592,17 +592,17 @@ def test_a_search_over_how_a_table_is_read():
 
 
 @pytest.mark.filterwarnings("ignore::isinglass.errors.DataWarning")
-def test_a_fitted_estimator_draws_its_network():
-    pytest.importorskip("matplotlib")
-    assert IsingLasso(0.05).fit(FRAME).plot().get_figure() is not None
-
-
 def test_values_that_stand_for_a_missing_cell():
     marked = np.where(np.isnan(HOLES), 99, HOLES)
     net = IsingLasso(0.05, na_values=[99], missing="zero")
     expected = bits(IsingLasso(0.05, missing="zero").fit(HOLES))
     for table in (marked, pd.DataFrame(marked), pl.DataFrame(marked.astype(int)), marked.astype(int).tolist()):
         assert bits(net.fit(table)) == expected
+
+
+def test_a_fitted_estimator_draws_its_network():
+    pytest.importorskip("matplotlib")
+    assert IsingLasso(0.05).fit(FRAME).plot().get_figure() is not None
 
 
 def test_mistyped_parameters_are_refused():

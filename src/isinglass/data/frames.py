@@ -52,9 +52,9 @@ def mark_missing(X: Any, na_values: Sequence[Any]) -> Any:
         return filled
     # Values of another type than the column cannot occur in it.
     columns = []
-    for column in (frame.get_column(name) for name in frame.columns):
-        known = [value for value in values if isinstance(value, str) == (column.dtype == nw.String)]
-        columns.append(nw.when(~nw.col(column.name).is_in(known)).then(nw.col(column.name)).alias(column.name))
+    for name, dtype in frame.schema.items():
+        known = [value for value in values if isinstance(value, str) == (dtype == nw.String)]
+        columns.append(nw.when(~nw.col(name).is_in(known)).then(nw.col(name)).alias(name))
     return frame.select(columns).to_native()
 
 
