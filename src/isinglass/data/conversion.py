@@ -119,22 +119,30 @@ def convert_source(
         levels = find_levels(source, labels, kinds, scores, encode, binarize)
         if reverse:
             levels = turn_some(levels, reverse, source)
-        check_meaning(source, labels, levels)
     if levels:
-        return _convert_mixed(source, labels, levels, encode, binarize, Coding(columns, (), missing))
+        coded = {j: source.column(j).convert(rule) for j, rule in levels.items()}
+        if not isinstance(encode, Coding):
+            check_meaning(source, labels, levels, coded)
+        return _convert_mixed(source, labels, levels, coded, encode, binarize, Coding(columns, (), missing))
     codes, rules = _convert(source, find_rules(source, labels, encode, binarize))
     return settle(codes, source, Coding(columns, tuple(rules), missing))
 
 
 def _convert_mixed(
-    source: Source, labels: Sequence[Hashable], levels: dict[int, Levels], encode: Any, binarize: Any, coding: Coding
+    source: Source,
+    labels: Sequence[Hashable],
+    levels: dict[int, Levels],
+    coded: Mapping[int, NDArray[Any]],
+    encode: Any,
+    binarize: Any,
+    coding: Coding,
 ) -> Table:
-    """Convert a table with columns of categories: these one by one, the others as a table of 0 and 1."""
+    """Convert a table with columns of categories: ``coded`` has these, the others are a table of 0 and 1."""
     others = [j for j in range(len(labels)) if j not in levels]
     codes = np.empty(source.shape, dtype=np.int16)
     rules: dict[int, AnyRule] = dict(levels)
-    for j, rule in levels.items():
-        codes[:, j] = source.column(j).convert(rule)
+    for j, column in coded.items():
+        codes[:, j] = column
     if others:
         known = [labels[j] for j in others]
         if isinstance(encode, Coding):

@@ -102,8 +102,10 @@ def advise_missing(values: Iterable[Any]) -> str:
     return f" If {shown} {verb} for a missing answer, {_remedy(found)}."
 
 
-def check_meaning(source: Any, labels: Sequence[Hashable], levels: Mapping[int, Any]) -> None:
-    """Warn about the columns of a table that have categories; ``levels`` are the rules of these."""
+def check_meaning(
+    source: Any, labels: Sequence[Hashable], levels: Mapping[int, Any], coded: Mapping[int, NDArray[Any]]
+) -> None:
+    """Warn about the columns of a table that have categories; ``levels`` has their rules, ``coded`` their cells."""
     _warn_codes({labels[j]: source.column(j).distinct for j in levels})
     if source.shape[0] < SMALL:
         return
@@ -118,11 +120,11 @@ def check_meaning(source: Any, labels: Sequence[Hashable], levels: Mapping[int, 
     if dates:
         names = [str(label) for label in dates]
         _say(f"{_columns(dates, 'holds', 'hold')} dates: leave them out ({setting('drop', names)}).")
-    _warn_rare({labels[j]: (rule, source.column(j).convert(rule)) for j, rule in levels.items()})
+    _warn_rare({labels[j]: (rule, coded[j]) for j, rule in levels.items()})
     ordered = [j for j, rule in levels.items() if rule.kind == "ordinal"]
     if 4 <= len(ordered) <= MOST_ITEMS:
         some = slice(None, None, max(1, source.shape[0] // MOST_ROWS))
-        _warn_reversed([labels[j] for j in ordered], [source.column(j).convert(levels[j])[some] for j in ordered])
+        _warn_reversed([labels[j] for j in ordered], [coded[j][some] for j in ordered])
 
 
 def _warn_codes(columns: Mapping[Hashable, list[Any]]) -> None:

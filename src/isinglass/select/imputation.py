@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.arguments import RandomSource, spawn_seeds
-from isinglass.arrays import Bytes, FloatArray, Frozen, Mask
+from isinglass.arrays import FloatArray, Frozen, Mask
 from isinglass.data import Table
 from isinglass.errors import ConvergenceWarning, DataError, DataWarning, LimitError, setting, suppress_warnings, warn
 from isinglass.network import Network, pair_keys, pairs_of, union_keys
@@ -268,7 +268,8 @@ class _Stack:
         at_start, at_chains = spawn_seeds(random_state, 2)
         rng = np.random.default_rng(at_start)
         started = [start_values(np.asarray(data), holes, counted, rng)[holed] for _ in range(n_copies)]
-        chains = make_chains(data, np.concatenate(started), np.tile(holes[holed], (n_copies, 1)), at_chains, n_threads)
+        cells, missing = np.concatenate(started), np.tile(holes[holed], (n_copies, 1))
+        chains = Completions(cells, missing, random_state=at_chains, n_threads=n_threads)
         return cls(data, labels_of(groups, len(data)), whole, holed, n_copies, chains)
 
     def take(self, copies: Sequence[int]) -> tuple[Table, NDArray[np.intp], NDArray[Any]]:
@@ -288,13 +289,6 @@ class _Stack:
         )
         numbers = np.concatenate([np.full(len(self.whole), -1), np.repeat(np.asarray(copies), n)])
         return table, numbers, self.groups[origin]
-
-
-def make_chains(
-    data: Table, cells: Bytes, missing: Mask, random_state: RandomSource, n_threads: int | None = None
-) -> Any:
-    """Return chains that redraw the missing cells of rows with the columns of a table."""
-    return Completions(cells, missing, random_state=random_state, n_threads=n_threads)
 
 
 def distance(one: Network, other: Network) -> float:

@@ -13,8 +13,9 @@ from isinglass.arrays import FloatArray, Frozen
 from isinglass.data import Table
 from isinglass.errors import ArgumentError, ConstantColumnWarning, suppress_warnings
 from isinglass.results import Solution
-from isinglass.select.imputation import PRIOR, Imputation, make_chains
+from isinglass.select.imputation import PRIOR, Imputation
 from isinglass.select.refit import free_estimate, nearly_free
+from isinglass.simulate.completions import Completions
 
 ROUNDS, SWEEPS = 3, 5
 """Rounds and sweeps in which each imputation forgets the common network for one of its own."""
@@ -148,7 +149,7 @@ def _redraw(table: Table, holes: NDArray[np.bool_], solution: Solution, seed: np
     resample for all rounds would scatter them further.
     """
     rng = np.random.default_rng(seed)
-    chains = make_chains(table, np.asarray(table), holes, rng)
+    chains = Completions(table.codes, holes, random_state=rng)
     for _ in range(ROUNDS):
         times = rng.multinomial(len(table), np.full(len(table), 1.0 / len(table))).astype(np.float64)
         drawn = table.with_codes(chains.table).with_weight(times * table.unit_weight)

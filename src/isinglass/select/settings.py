@@ -15,6 +15,7 @@ from isinglass.arguments import is_whole
 from isinglass.data import Table
 from isinglass.errors import ArgumentError, DataError
 from isinglass.network import Network
+from isinglass.storage import DROPPABLE
 from isinglass.variables import Variables
 
 C = TypeVar("C")
@@ -26,7 +27,9 @@ def option(*, default: Any, help: str, kw_only: bool = False, droppable: bool = 
 
     ``droppable``: in a file it takes its default where its value cannot be stored.
     """
-    return dataclasses.field(default=default, metadata={"help": help, "droppable": droppable}, kw_only=kw_only)
+    return dataclasses.field(
+        default=default, metadata={"help": help, **(DROPPABLE if droppable else {})}, kw_only=kw_only
+    )
 
 
 @dataclass_transform(frozen_default=True, eq_default=False, field_specifiers=(option,))

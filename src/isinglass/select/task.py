@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from isinglass.arrays import FloatArray
 from isinglass.data import PartedTable, Table, as_table, column_sd
@@ -25,7 +25,6 @@ from isinglass.solve.path import ising_path
 from isinglass.solve.published.baselines import bmn, plg
 
 Alphas = int | float | Sequence[float] | NDArray[Any]
-PenaltyWeights = ArrayLike | str | None
 PATHS: dict[str, Callable[..., Path]]
 PATHS = {"joint": ising_path, "nodewise": nodewise_path, "exact": exact_path, "plg": plg, "bmn": bmn}
 TOLERANCES = {"plg": "thresh", "bmn": "tolerance"}  # what published algorithms call theirs
