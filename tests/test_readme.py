@@ -21,7 +21,7 @@ def python_blocks(text: str) -> list[str]:
 
 PAGES = sorted(
     str(file.relative_to(ROOT))
-    for file in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    for file in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]
     if ">>>" in file.read_text(encoding="utf-8")
 )
 SCHEDULER = "tcp://scheduler:8786"  # what the pages call a cluster
