@@ -31,8 +31,8 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which do not 
     from isinglass.estimators import IsingNetwork as IsingNetwork
     from isinglass.estimators import NodewiseIsing as NodewiseIsing
     from isinglass.fit import Fit as Fit
-    from isinglass.fit import save as save
     from isinglass.model_file import load as load
+    from isinglass.model_file import save as save
     from isinglass.network import Network as Network
     from isinglass.results import Path as Path
     from isinglass.results import Solution as Solution
@@ -62,8 +62,8 @@ _NAMES = {
     "data": "Coding Table as_table read_parts",
     "data.files": "read_table",
     "estimators": "ExactIsing IsingLasso IsingLassoCV IsingLassoEBIC IsingLassoStARS IsingNetwork NodewiseIsing",
-    "fit": "Fit save",
-    "model_file": "load",
+    "fit": "Fit",
+    "model_file": "load save",
     "network": "Network",
     "results": "Path Solution Stability",
     "select.bootstrap": "bootstrap",

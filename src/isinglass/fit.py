@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import platform
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
@@ -30,11 +29,8 @@ from isinglass.select.method import Method
 from isinglass.select.selector import Choice
 from isinglass.simulate import gibbs_sample
 from isinglass.solve.exact import can_enumerate, exact_sample
-from isinglass.storage import NOT_STORED, NotStorableError, write_record
-from isinglass.version import __version__
+from isinglass.storage import NOT_STORED
 
-KIND, VERSION = "isinglass model", 6
-"""What the header of a model file says."""
 EDGE_COUNTS = ("n11", "n10", "n01", "n00")
 SUMMARY = ("source", "target", "coupling", "weight", "std_error", "stability", "log_odds_ratio")
 """Columns of the edges that a summary shows."""
@@ -358,6 +354,8 @@ class Fit(Frozen):
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fit to a file that `isinglass.load` reads; see `isinglass.save`."""
+        from isinglass.model_file import save
+
         save(self, path)
 
     @property
@@ -431,48 +429,6 @@ class Fit(Frozen):
 
     def __repr__(self) -> str:
         return f"Fit({self.method.estimator}, {self.chosen}: {self.solution!r})"
-
-
-def save(fitted: Any, path: str | PathLike[str]) -> None:
-    """Write a `Fit`, a fitted estimator or a `Network` to a file that `load` reads.
-
-    The same content gives the same bytes, and the file appears under its name when it is whole. Settings that a file
-    cannot hold, such as a generator as ``random_state`` or a splitter as ``cv``, are left out, and the header names
-    them under ``not_stored``. The values of the table that the fit has to remember must be numbers, text, or tuples or
-    intervals of these.
-
-    Parameters
-    ----------
-    fitted : Fit, estimator or Network
-        What was found. Of an estimator, its ``fit_`` is written.
-    path : path
-        The file, usually ``something.npz``; one that exists is replaced.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from isinglass import IsingLasso, load, save
-    >>> net = IsingLasso(alpha=0.1).fit([[0, 0], [1, 1], [0, 0], [1, 1], [0, 1]])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save(net, f"{folder}/net.npz")
-    ...     again = load(f"{folder}/net.npz")
-    >>> bool((again.network.couplings == net.couplings_).all()), again.method.estimator, again.solution.alpha
-    (True, 'joint', 0.1)
-    """
-    record = getattr(fitted, "fit_", fitted)
-    if not isinstance(record, Fit | Network):
-        hint = " Fit it first." if hasattr(fitted, "get_params") else ""
-        raise DataError(
-            f"Only a fit, a fitted estimator or a network can be saved, not a {type(fitted).__name__}.{hint}"
-        )
-    versions = {"isinglass": __version__, "numpy": np.__version__, "python": platform.python_version()}
-    try:
-        write_record(path, record, KIND, VERSION, versions=versions)
-    except NotStorableError as error:
-        raise DataError(
-            f"This cannot be saved, because {error}, and a file holds numbers and text only. Turn the values of the "
-            "table into text before the fit."
-        ) from None
 
 
 def _html_table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -1,20 +1,67 @@
-"""Reading the files that `isinglass.fit.save` writes: a `Fit` or a `Network`, checked."""
+"""Model files: a `Fit` or a `Network`, written and read, the same to the bit."""
 
 from __future__ import annotations
 
 import os
+import platform
 from os import PathLike
 from pathlib import Path
 from typing import IO, Any
 
+import numpy as np
+
 from isinglass.arguments import check_count
 from isinglass.errors import DataError, LimitError, setting
-from isinglass.fit import KIND, VERSION, Fit
+from isinglass.fit import Fit
 from isinglass.network import Network
-from isinglass.storage import DamagedError, OversizedError, default_limit, read_record
+from isinglass.storage import DamagedError, NotStorableError, OversizedError, default_limit, read_record, write_record
+from isinglass.version import __version__
 
+KIND, VERSION = "isinglass model", 6  # in the header of a file
 MAX_UNPACKED_BYTES = 1 << 31
 CLASSES = (Fit, Network)
+
+
+def save(fitted: Any, path: str | PathLike[str]) -> None:
+    """Write a `Fit`, a fitted estimator or a `Network` to a file that `load` reads.
+
+    The same content gives the same bytes, and the file appears under its name when it is whole. Settings that a file
+    cannot hold, such as a generator as ``random_state`` or a splitter as ``cv``, are left out, and the header names
+    them under ``not_stored``. The values of the table that the fit has to remember must be numbers, text, or tuples or
+    intervals of these.
+
+    Parameters
+    ----------
+    fitted : Fit, estimator or Network
+        What was found. Of an estimator, its ``fit_`` is written.
+    path : path
+        The file, usually ``something.npz``; one that exists is replaced.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from isinglass import IsingLasso, load, save
+    >>> net = IsingLasso(alpha=0.1).fit([[0, 0], [1, 1], [0, 0], [1, 1], [0, 1]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(net, f"{folder}/net.npz")
+    ...     again = load(f"{folder}/net.npz")
+    >>> bool((again.network.couplings == net.couplings_).all()), again.method.estimator, again.solution.alpha
+    (True, 'joint', 0.1)
+    """
+    record = getattr(fitted, "fit_", fitted)
+    if not isinstance(record, CLASSES):
+        hint = " Fit it first." if hasattr(fitted, "get_params") else ""
+        raise DataError(
+            f"Only a fit, a fitted estimator or a network can be saved, not a {type(fitted).__name__}.{hint}"
+        )
+    versions = {"isinglass": __version__, "numpy": np.__version__, "python": platform.python_version()}
+    try:
+        write_record(path, record, KIND, VERSION, versions=versions)
+    except NotStorableError as error:
+        raise DataError(
+            f"This cannot be saved, because {error}, and a file holds numbers and text only. Turn the values of the "
+            "table into text before the fit."
+        ) from None
 
 
 def load(path: str | PathLike[str], *, max_bytes: int | None = None) -> Any:

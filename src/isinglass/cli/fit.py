@@ -129,7 +129,7 @@ def write_files(
     """Write nodes, model and GEXF of a fit into a folder, and the blocks of categories."""
     from isinglass.evaluate.metrics import node_table
     from isinglass.export import write_network
-    from isinglass.fit import save
+    from isinglass.model_file import save
     from isinglass.show.layout import force_layout
 
     model = found.network

@@ -52,7 +52,7 @@ def simulate(
     """
     from isinglass.arguments import spawn_seeds
     from isinglass.export import write_network
-    from isinglass.fit import save
+    from isinglass.model_file import save
     from isinglass.simulate import gibbs_diagnostics, gibbs_sample
 
     folder = open_folder(FILES)
