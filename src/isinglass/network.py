@@ -319,13 +319,18 @@ class Network:
         eta = self._predictors(codes)
         return -np.logaddexp(0.0, np.stack([eta, -eta], axis=1)).reshape(-1, len(codes))
 
-    def cell_scores(self, X: ArrayLike) -> FloatArray:
-        """Return log P(x_s | the rest of the row) of every cell, shape (n_features, n_samples)."""
+    def cell_scores(self, X: ArrayLike, possible: Mask | None = None) -> FloatArray:
+        """Return log P(x_s | the rest of the row) of every cell, shape (n_features, n_samples).
+
+        ``possible``, of columns with categories: which of them have a probability at all, in the variables' layout.
+        """
         codes = self._codes(X)
         if self.variables.is_binary:
             # log P(x_s | rest) = −log(1 + exp(∓η)); logaddexp has no overflow where exp(η) would.
             return -np.logaddexp(0.0, (1.0 - 2.0 * codes.T) * self._predictors(codes))
         logits = self.logits(codes)
+        if possible is not None:
+            logits[~possible] = -np.inf
         chosen = np.take_along_axis(logits, self.variables.flat(codes), axis=0)
         return np.asarray(chosen - self.variables.log_sums(logits))
 

@@ -101,6 +101,33 @@ def test_a_category_that_does_not_occur_costs_nothing():
     assert price - less == pytest.approx(2 * np.log(500) * (1 + 2))
 
 
+UNUSED = {"lowest": (0, 2), "middle": (2, 1), "top": (4, 3)}  # the category before which some are declared, how many
+
+
+@pytest.mark.parametrize("kind", ["ordinal", "nominal"])
+@pytest.mark.parametrize("place", UNUSED)
+@pytest.mark.filterwarnings("ignore::isinglass.errors.GridEndWarning")
+def test_categories_that_are_declared_and_never_occur_change_no_choice(kind, place):
+    start, n_unused = UNUSED[place]
+    rng = np.random.default_rng(3)
+    answers = rng.normal(size=(150, 2)) @ rng.normal(size=(2, 6)) + rng.normal(size=(150, 6)) + 1.5
+    codes = np.clip(np.round(answers), 0, 3).astype(np.uint8)
+    declared = np.where(codes < start, codes, codes + n_unused).astype(np.uint8)
+    used = sorted({*range(4 + n_unused)} - {*range(start, start + n_unused)})
+    scores = [np.array(used, dtype=float)] * 6 if kind == "ordinal" else None  # distances are those of all categories
+    tables = make_table(codes, kind, scores), make_table(declared, kind, categories=[4 + n_unused] * 6)
+    one, two = (Method().fit(table) for table in tables)
+    assert one.solution.alpha == pytest.approx(two.solution.alpha, rel=1e-6)
+    np.testing.assert_array_equal(one.network.edge_index, two.network.edge_index)
+    np.testing.assert_allclose(one.network.edge_values, two.network.edge_values, rtol=1e-5)
+    np.testing.assert_allclose(one.edge_errors, two.edge_errors, rtol=1e-3)  # of estimates to the tolerance
+    assert two.network.variables.sizes.tolist() == [4 + n_unused] * 6
+    few, many = (select_ebic(table, alphas=[0.3, 0.1, 0.03]) for table in tables)
+    np.testing.assert_allclose(few.evidence.values, many.evidence.values, rtol=1e-6)
+    few, many = (cross_validate(table, alphas=[0.3, 0.1, 0.03], n_folds=3) for table in tables)
+    np.testing.assert_allclose(few.scores, many.scores, rtol=1e-6)
+
+
 def test_shrunken_blocks_use_fewer_parameters():
     price = AicPrice.at(MIXED)
     solution = Solution(mixed_network(), 0.1)

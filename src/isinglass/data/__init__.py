@@ -1,7 +1,7 @@
 """Tables: codes of categories with their variables, weights and missing cells, how they are read, sums over rows."""
 
 from isinglass.data.coding import Coding
-from isinglass.data.counts import category_counts, column_sd, pair_counts, which_vary
+from isinglass.data.counts import category_counts, column_sd, pair_counts, which_occur, which_vary
 from isinglass.data.parts import AnyTable, PartedTable, as_table, read_parts
 from isinglass.data.table import Table, hole_patterns
 from isinglass.data.weights import are_counts, check_penalty_weights, check_sample_weight
@@ -20,5 +20,6 @@ __all__ = [
     "hole_patterns",
     "pair_counts",
     "read_parts",
+    "which_occur",
     "which_vary",
 ]

@@ -42,6 +42,11 @@ def _count_categories(codes: Bytes, weight: FloatArray | None, variables: Variab
     return np.bincount(cells, unit, len(variables.column)).astype(np.float64)
 
 
+def which_occur(table: AnyTable) -> Mask | None:
+    """Tell which categories occur in rows with weight, in the flat layout of the variables; None for two values."""
+    return None if table.variables.is_binary else category_counts(table) > 0.0
+
+
 def which_vary(table: AnyTable) -> Mask:
     """Tell which columns have more than one category in rows with weight."""
     return varying_among(category_counts(table), table.variables)

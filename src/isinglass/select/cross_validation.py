@@ -9,7 +9,7 @@ import numpy as np
 
 from isinglass.arguments import MOST_TASKS, RandomSource, check_count, spawn_seeds
 from isinglass.arrays import FloatArray
-from isinglass.data import Table, which_vary
+from isinglass.data import Table, which_occur, which_vary
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.results import Evidence, Path
 from isinglass.select.folds import Part, check_splits, count_units, split_rows
@@ -174,8 +174,8 @@ def _score_fold(task: Task, alphas: FloatArray, train: Part, held_out: Part) -> 
     """Return the held-out score per alpha, the weight held out, and whether a column became constant."""
     training, held = task.replace(table=take_part(task.table, train)), take_part(task.table, held_out)
     became_constant = which_vary(task.table) & ~which_vary(training.table)
-    path, unit = training.path(alphas), held.unit_weight
-    scores = np.array([unit @ row_scores(solution, held) for solution in path]) / unit.sum()
+    path, unit, possible = training.path(alphas), held.unit_weight, which_occur(task.table)
+    scores = np.array([unit @ row_scores(solution, held, possible=possible) for solution in path]) / unit.sum()
     return {"scores": scores, "weight": unit.sum(), "constant": became_constant.any()}
 
 

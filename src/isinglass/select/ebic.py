@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import RandomSource
 from isinglass.arrays import FloatArray, Frozen
-from isinglass.data import Table, as_table, which_vary
+from isinglass.data import Table, as_table, which_occur, which_vary
 from isinglass.errors import ConstantColumnWarning, DataError, GridEndWarning, suppress_warnings
 from isinglass.evaluate.nodes import text_table
 from isinglass.results import Evidence, Path, Solution
@@ -88,10 +88,13 @@ def ebic(
 
 def _ebic(table: Table, solutions: Sequence[Solution], gamma: float, relaxed: bool) -> FloatArray:
     price, columns = edge_price(table, gamma), np.flatnonzero(which_vary(table))
+    possible = None
     for solution in solutions:
         check_width(solution, table)
+        if table.is_whole:
+            possible = which_occur(solution.network.table(table))
     judged = _relax(solutions, table) if relaxed else solutions
-    fitted = (table.sum_rows(sum_scores, estimate, columns) for estimate in judged)
+    fitted = (table.sum_rows(sum_scores, estimate, columns, possible) for estimate in judged)
     return np.array([price.of(one) - 2.0 * float(score) for one, score in zip(solutions, fitted, strict=True)])
 
 

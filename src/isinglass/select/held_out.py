@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.arguments import RandomSource, as_generator
-from isinglass.arrays import Bytes, FloatArray
-from isinglass.data import category_counts
+from isinglass.arrays import Bytes, FloatArray, Mask
+from isinglass.data import category_counts, which_occur
 from isinglass.data.parts import Fold
 from isinglass.errors import DataError
 from isinglass.machine import thread_count
@@ -149,7 +149,7 @@ def _score_fold(
         paths.append(path.solutions)
         if exponent == EXPONENTS[0]:
             reference = path[[solution.alpha for solution in path].index(alphas[1])]
-    sums = held.table.sum_rows(_score_rows, _without_edges(training), reference, paths)
+    sums = held.table.sum_rows(_score_rows, _without_edges(training), reference, paths, which_occur(task.table))
     return {"first": first, "best of stage 2": reference, **sums}
 
 
@@ -159,14 +159,15 @@ def _score_rows(
     independent: Solution,
     reference: Solution,
     paths: Sequence[Sequence[Solution]],
+    possible: Mask | None,
 ) -> dict[str, Any]:
     """Return the sums over rows that a fold is judged by."""
     unit = np.ones(len(table)) if weight is None else weight
-    alone = row_scores(independent, table)
-    lead = row_scores(reference, table) - alone
+    alone = row_scores(independent, table, possible=possible)
+    lead = row_scores(reference, table, possible=possible) - alone
     sums: dict[str, Any] = {"independent": unit @ alone, "reference": unit @ lead, "square": unit @ lead**2}
     for number, path in enumerate(paths):
-        gains = path_scores(path, table) - alone
+        gains = path_scores(path, table, possible) - alone
         sums[f"gain{number}"] = np.array([unit @ gain for gain in gains])
         sums[f"square{number}"] = np.array([unit @ (gain - lead) ** 2 for gain in gains])
     return sums

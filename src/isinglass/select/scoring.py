@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.arrays import Bytes, FloatArray
+from isinglass.arrays import Bytes, FloatArray, Mask
 from isinglass.data import AnyTable, Table, category_counts, column_sd, which_vary
 from isinglass.errors import ArgumentError, DataError, GridEndWarning, setting, warn
 from isinglass.results import Path, Solution
@@ -26,17 +26,26 @@ AIC = 4.0
 with as many degrees of freedom as the pair has parameters, because it is seen from both of its ends; 2 for each."""
 
 
-def row_scores(solution: Solution, table: Table | Bytes, columns: NDArray[np.intp] | slice = slice(None)) -> FloatArray:
-    """Return Σ_s log P(x_s | the rest) of every row, over all columns s or over those given."""
+def row_scores(
+    solution: Solution,
+    table: Table | Bytes,
+    columns: NDArray[np.intp] | slice = slice(None),
+    possible: Mask | None = None,
+) -> FloatArray:
+    """Return Σ_s log P(x_s | the rest) of every row, over all columns s or over those given.
+
+    ``possible`` tells which categories have a probability: those of `which_occur` where networks are compared, so that
+    the choice does not depend on categories that are declared and never occur.
+    """
     network, codes = solution.network, np.asarray(table)
     scores = np.empty(len(codes))
     step = max(CELLS_AT_ONCE // len(network.fields), 1)
     for first in range(0, len(codes), step):
-        scores[first : first + step] = network.cell_scores(codes[first : first + step])[columns].sum(axis=0)
+        scores[first : first + step] = network.cell_scores(codes[first : first + step], possible)[columns].sum(axis=0)
     return scores
 
 
-def path_scores(solutions: Sequence[Solution], table: Table | Bytes) -> FloatArray:
+def path_scores(solutions: Sequence[Solution], table: Table | Bytes, possible: Mask | None = None) -> FloatArray:
     """Return `row_scores` of several networks of one table, a row for each.
 
     Where columns have categories all at once: a network of a small table has fewer cells than NumPy has to do before
@@ -45,7 +54,7 @@ def path_scores(solutions: Sequence[Solution], table: Table | Bytes) -> FloatArr
     networks = [solution.network for solution in solutions]
     variables = networks[0].variables if networks else None
     if variables is None or variables.is_binary or not variables.has_scores.all() or variables.n_features > FEW:
-        return np.array([row_scores(solution, table) for solution in solutions])
+        return np.array([row_scores(solution, table, possible=possible) for solution in solutions])
     codes, p = np.asarray(table), variables.n_features
     seen = variables.flat(codes)
     placed, scores = variables.place(seen), np.empty((len(networks), len(codes)))
@@ -58,14 +67,22 @@ def path_scores(solutions: Sequence[Solution], table: Table | Bytes) -> FloatArr
             matrix[s, t] = matrix[t, s] = network.edge_values
         fields = np.array([network.category_fields for network in some])
         logits = variables.logits(fields, couplings @ placed)
+        if possible is not None:
+            logits[:, ~possible] = -np.inf
         chosen = np.take_along_axis(logits, seen[None], axis=1)
         scores[first : first + step] = (chosen - variables.log_sums(logits)).sum(axis=1)
     return scores
 
 
-def sum_scores(table: Bytes, weight: FloatArray | None, solution: Solution, columns: NDArray[np.intp] | slice) -> float:
+def sum_scores(
+    table: Bytes,
+    weight: FloatArray | None,
+    solution: Solution,
+    columns: NDArray[np.intp] | slice,
+    possible: Mask | None,
+) -> float:
     """Return the sum of `row_scores` under the weights."""
-    rows = row_scores(solution, table, columns)
+    rows = row_scores(solution, table, columns, possible)
     return float(rows.sum() if weight is None else weight @ rows)
 
 
