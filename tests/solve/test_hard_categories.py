@@ -63,6 +63,21 @@ def test_steps_along_which_single_precision_has_no_curvature():
     assert ising_path(table(codes, "ordinal"), [0.012038], tol=1e-5)[0].converged
 
 
+@pytest.mark.parametrize(
+    ("codes", "kinds", "alpha"),
+    [
+        ([[1, 3, 1], [1, 2, 1], [0, 5, 0], [1, 4, 0]], ["binary", "nominal", "binary"], 7.62e-09),
+        (
+            [[2, 4, 4, 0], [0, 0, 1, 0], [1, 0, 2, 5], [4, 0, 4, 0]],
+            ["ordinal", "nominal", "ordinal", "ordinal"],
+            0.00034409674444312054,
+        ),
+    ],
+)
+def test_the_curvature_of_a_category_that_is_all_but_certain(codes, kinds, alpha):
+    assert ising_path(table(codes, kinds), [alpha])[0].converged
+
+
 def test_rows_of_little_weight_that_are_predicted_wrongly():
     rng = np.random.default_rng(5)
     codes = np.column_stack([rng.integers(0, q, 17) for q in (4, 3, 5, 2)])

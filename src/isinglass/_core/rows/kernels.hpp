@@ -54,6 +54,7 @@ struct Softmax {
 struct Curve {
     int ld;
     const float *P, *w, *score;
+    const uint8_t* likeliest;  // category of a row
 };
 
 struct Kernels {

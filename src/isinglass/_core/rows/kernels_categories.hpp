@@ -290,7 +290,8 @@ static double softmax_pass(const Softmax& c, const double* eta, const uint8_t* x
     return total(loss);
 }
 
-// w (diag P - P P^T) (z + shift) of one row, z being the row's numbers or the one number times the scores.
+// w (diag P - P P^T) (z + shift) of one row, z being the row's numbers or the one number times the scores. Numbers are
+// taken relative to that of the likeliest category: of one that is all but certain nothing would be left otherwise.
 template <int LANES>
 static void curve_part(const Curve& c, const float* z, const float* shift, int n, double* sums, float* out) {
     using V = typename Wide<float, LANES>::type;
@@ -301,11 +302,14 @@ static void curve_part(const Curve& c, const float* z, const float* shift, int n
         V sum[MOST] = {};
         for (int i = start; i < stop; ++i) {
             const float* P = c.P + static_cast<size_t>(i) * c.ld;
+            const int top = c.likeliest[i];
+            const float apart = shift ? shift[top] : 0.0f,
+                        at_top = c.score ? c.score[top] : z[static_cast<size_t>(i) * c.ld + top];
             V value[MOST], mean{}, along{};
             for (int v = 0; v < count; ++v) {
-                value[v] = c.score ? load<V>(c.score + v * LANES) * z[i]
-                                   : load<V>(z + static_cast<size_t>(i) * c.ld + v * LANES);
-                if (shift) value[v] += load<V>(shift + v * LANES);
+                value[v] = c.score ? (load<V>(c.score + v * LANES) - at_top) * z[i]
+                                   : load<V>(z + static_cast<size_t>(i) * c.ld + v * LANES) - at_top;
+                if (shift) value[v] += load<V>(shift + v * LANES) - apart;
                 mean += load<V>(P + v * LANES) * value[v];
             }
             const float middle = total_of<LANES>(mean), w = c.w[i];
@@ -314,7 +318,7 @@ static void curve_part(const Curve& c, const float* z, const float* shift, int n
                 if (sums) sum[v] += u;
                 if (!out) continue;
                 if (c.score)
-                    along += u * load<V>(c.score + v * LANES);
+                    along += u * (load<V>(c.score + v * LANES) - at_top);
                 else
                     store(out + static_cast<size_t>(i) * c.ld + v * LANES, u);
             }
@@ -332,13 +336,23 @@ static void curve_rows(const Curve& c, const float* z, const float* shift, int n
 static void variance_rows(const Curve& c, int n, float* out) {
     for (int i = 0; i < n; ++i) {
         const float* P = c.P + static_cast<size_t>(i) * c.ld;
+        const int top = c.likeliest[i];
         if (c.score) {
             float mean = 0, square = 0;
-            for (int k = 0; k < c.ld; ++k) mean += P[k] * c.score[k];
-            for (int k = 0; k < c.ld; ++k) square += P[k] * (c.score[k] - mean) * (c.score[k] - mean);
+            for (int k = 0; k < c.ld; ++k) mean += P[k] * (c.score[k] - c.score[top]);
+            for (int k = 0; k < c.ld; ++k) {
+                const float off = c.score[k] - c.score[top] - mean;
+                square += P[k] * off * off;
+            }
             out[i] = c.w[i] * square;
         } else {
-            for (int k = 0; k < c.ld; ++k) out[static_cast<size_t>(i) * c.ld + k] = c.w[i] * P[k] * (1 - P[k]);
+            float* row = out + static_cast<size_t>(i) * c.ld;
+            float rest = 0;
+            for (int k = 0; k < c.ld; ++k) {
+                row[k] = c.w[i] * P[k] * (1 - P[k]);
+                rest += k == top ? 0.0f : P[k];
+            }
+            row[top] = c.w[i] * P[top] * rest;
         }
     }
 }

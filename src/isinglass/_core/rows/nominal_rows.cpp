@@ -236,7 +236,8 @@ Curve NominalRows::curve(int node, Tabled& scratch) {
         for (int n = 0; n < stride_; ++n) scratch.weights[n] = scale * w_[n];
         w = scratch.weights.data();
     }
-    return {column.ld, probabilities(node), w, column.score.empty() ? nullptr : column.single_score.data()};
+    return {column.ld, probabilities(node), w, column.score.empty() ? nullptr : column.single_score.data(),
+            nodes_[node].likeliest.data()};
 }
 
 // Of rows predicted wrongly with confidence, whose probabilities have no curvature left: the observed category gets as
@@ -277,6 +278,11 @@ void NominalRows::make_curvature(const Block& task, Curvature curvature, int wor
         pass(task.node, worker);
         bound_curvature(task.node, scratch);
         kernels_.narrow(scratch.P.data(), stride_ * column.ld, P);
+    }
+    node.likeliest.resize(stride_);
+    for (int n = 0; n < stride_; ++n) {
+        const float* row = P + static_cast<size_t>(n) * column.ld;
+        node.likeliest[n] = static_cast<uint8_t>(std::max_element(row, row + q) - row);
     }
     node.L = field_curvature(scratch.sums.data() + q * q, q);
     factorize(node.L, q - 1);

@@ -45,6 +45,7 @@ class NominalRows final : public CategoryRows, public ProductRows {
     struct Node {
         std::vector<double> L;  // factor of the curvature of the fields
         bool is_majorized = false;
+        std::vector<uint8_t> likeliest;  // category of a row, at the probabilities of products
     };
     // One table per neighbor: a row of numbers, as a node's predictor has them, for each of its categories.
     template <class T>
