@@ -19,6 +19,7 @@ from isinglass.arrays import FloatArray, Frozen
 from isinglass.data import Coding, Table, as_table, category_counts, pair_counts, read_parts
 from isinglass.data.blocks import is_in_parts
 from isinglass.data.frames import complete_like
+from isinglass.data.weights import per_unit
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.evaluate.imputation import cell_probabilities, fill_cells, label_cells, score_rows
 from isinglass.evaluate.nodes import text_table
@@ -51,13 +52,18 @@ class Fit(Frozen):
     tol : float
         The tolerance that ``converged`` refers to.
     n_rows : float
-        Number of rows: the sum of counts, or the effective number of rows with sampling weights.
+        Number of rows of criteria and counts: the sum of counts, or the effective number of rows with sampling weights.
+    n_observations : int
+        Number of observations, such as respondents: rows with a positive weight, or the sum of counts. Completed copies
+        of a row are one observation.
     shares : ndarray
         Share of every category of every column, in the flat layout of the variables.
     pair_counts : tuple of ndarrays
         For each edge the number of rows by category of the first column and of the second.
     coding : Coding
         How the table was read.
+    weight_kind : {"counts", "sampling"}, optional
+        What the row weights of the table stand for; None if it had none.
     reading : mapping
         The options of `read_table` that the table was read with.
     path : Path, optional
@@ -82,9 +88,11 @@ class Fit(Frozen):
     method: Method
     tol: float
     n_rows: float
+    n_observations: int
     shares: FloatArray
     pair_counts: tuple[NDArray[Any], ...]  # whole numbers, or sums of weights
     coding: Coding
+    weight_kind: str | None = None
     reading: Mapping[str, Any] = field(default_factory=dict)
     path: Path | None = None
     evidence: Evidence | None = None
@@ -99,6 +107,9 @@ class Fit(Frozen):
         super().__post_init__()
         p, edges, variables = self.network.n_features, self.network.edge_index, self.network.variables
         require(0 < self.n_rows < float("inf"), "The number of rows of a fit is positive.")
+        require(self.n_observations > 0, "The number of observations of a fit is positive.")
+        known = self.weight_kind in (None, "counts", "sampling")
+        require(known, f"Weights are 'counts' or 'sampling', not {self.weight_kind!r}.")
         require(len(self.coding.columns) == p, "The coding of a fit has one rule per column.")
         shapes = [tuple(sizes) for sizes in variables.sizes[edges].tolist()]
         fitting = self.shares.shape == variables.column.shape and [c.shape for c in self.pair_counts] == shapes
@@ -126,11 +137,14 @@ class Fit(Frozen):
         """Put a choice together with the sums over the rows of its table."""
         names, path = table.names if table.variables.named else None, choice.path
         n_rows, shares, counts = summarize(table, choice.solution.edge_index)
+        n_observations, weight_kind = count_observations(table)
         return cls(
             solution=choice.solution.with_names(names),
             method=method,
             tol=method.tolerance,
             n_rows=n_rows,
+            n_observations=n_observations,
+            weight_kind=weight_kind,
             shares=shares,
             pair_counts=counts,
             coding=table.reading,
@@ -320,6 +334,15 @@ class Fit(Frozen):
 
         write_report(self, os.fspath(filename), X=X, **options)
 
+    def methods_text(self, bootstrap: Any = None) -> str:  # Any: a Bootstrap, whose module a fit does not need
+        """Return a paragraph for the methods section of a paper: what was estimated, from what, and how it was chosen.
+
+        ``bootstrap`` is a `Bootstrap` of the same table, which is then mentioned.
+        """
+        from isinglass.show.report.methods import methods_text
+
+        return methods_text(self, bootstrap)
+
     def summary(self, n_edges: int = 10) -> str:
         """Return in words what was found, and the strongest edges as a table."""
         names, rows = self._strongest(n_edges)
@@ -342,7 +365,7 @@ class Fit(Frozen):
         proof = f"duality gap {solution.duality_gap:.1e}, KKT residual {solution.kkt_residual:.1e}"
         return {
             "Network": f"{solution.n_edges} of {self.network.n_pairs} possible edges ({', '.join(kinds)}) among "
-            f"{solution.n_features} columns, {self.n_rows:g} rows",
+            f"{solution.n_features} columns, {self.n_observations} rows",
             "Penalty": f"{alpha} ({self.chosen})",
             "Certificate": f"{'converged' if solution.converged else 'NOT converged'}: {proof}, tolerance {self.tol:g}",
         }
@@ -458,3 +481,15 @@ def summarize(
     counted = table.counted(quiet=True)
     n_rows = counted.total_weight
     return n_rows, category_counts(counted) / n_rows, pair_counts(counted, edge_index)
+
+
+def count_observations(table: Table) -> tuple[int, str | None]:
+    """Return the number of observations of a table, copies of a row being one, and what its weights stand for."""
+    counted = table.counted(quiet=True)
+    kind = counted.weight_kind
+    if not counted.is_whole or counted.sample_weight is None:
+        return round(counted.total_weight) if kind == "counts" else counted.shape[0], kind
+    own = per_unit(counted.sample_weight, counted.units)
+    if kind == "counts":
+        return round(float(own.sum())), None if np.allclose(own, 1.0) else kind
+    return int(np.count_nonzero(own)), kind

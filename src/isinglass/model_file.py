@@ -17,7 +17,7 @@ from isinglass.network import Network
 from isinglass.storage import DamagedError, NotStorableError, OversizedError, default_limit, read_record, write_record
 from isinglass.version import __version__
 
-KIND, VERSION = "isinglass model", 6  # in the header of a file
+KIND, VERSION = "isinglass model", 7  # in the header of a file
 MAX_UNPACKED_BYTES = 1 << 31
 CLASSES = (Fit, Network)
 

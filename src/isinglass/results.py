@@ -231,7 +231,7 @@ class Evidence(Frozen):
     values: FloatArray
     choice: int  #: number of the alpha that was chosen
     errors: FloatArray | None = None  #: standard errors of the values
-    #: what the criterion was set to: gamma and relaxed, or the rule
+    #: what the criterion was set to: gamma and relaxed, or the rule; of two stages the reason of the choice
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

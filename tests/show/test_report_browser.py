@@ -624,7 +624,7 @@ def test_unconverged_networks_are_said_to_be(visit, tmp_path):
     bad = Solution.from_dense(0.1, np.array([[0.0, 1.0], [1.0, 0.0]]), np.zeros(2), kkt_residual=0.5, duality_gap=0.5)
     page = visit(write(bad, tmp_path / "bad.html"))
     assert "NOT reached" in page.text_content("#verdict")
-    assert "not optimal" in page.text_content("#figures")
+    assert "not at the optimum" in page.text_content("#figures")
 
 
 @pytest.mark.parametrize("p", [1, 2, 6])
@@ -739,7 +739,7 @@ def test_cap_is_announced(visit, tmp_path, large):
 def test_the_page_says_what_is_proved(visit, file):
     """The fit is optimal for its table and penalty: the network itself is not proved."""
     figures = visit(file).text_content("#figures")
-    assert "Fitoptimalfor this table and penalty" in figures
+    assert "Computationexact optimumfor this table and penalty" in figures
     assert "proved" not in figures
 
 
@@ -750,14 +750,14 @@ def test_regressions_are_not_one_proof(visit, tmp_path, table):
     note = page.text_content("#certificate-note")
     assert "rule “and”" in note
     assert "no other couplings" not in note
-    assert "all optimal" in page.text_content("#figures")
+    assert "exact optima" in page.text_content("#figures")
 
 
 def test_earlier_methods_prove_nothing(visit, tmp_path, table):
     net = Method("plg", Fixed(0.05)).fit(as_table(table))
     page = visit(write(net, tmp_path / "plg.html"))
     assert "proves nothing" in page.text_content("#verdict")
-    assert "not proved optimal" in page.text_content("#figures")
+    assert "optimum not proved" in page.text_content("#figures")
 
 
 def test_rows_and_weights_are_told_apart(visit, tmp_path, table):
@@ -766,9 +766,9 @@ def test_rows_and_weights_are_told_apart(visit, tmp_path, table):
     weighted = make_table(table, sample_weight=weight)
     net = IsingLasso(0.05).fit(weighted)
     text = visit(write(net, tmp_path / "a.html", X=weighted)).text_content("#figures")
-    assert f"Rows600weighted, counting as {effective}" in text
+    assert f"Rows600effective number with their weights {effective}" in text
     text = visit(write(net, tmp_path / "b.html")).text_content("#figures")
-    assert f"Rows, weighted{effective}effective number" in text
+    assert f"Rows600effective number with their weights {effective}" in text
 
 
 def test_command_names_the_page(visit, tmp_path, table):

@@ -68,7 +68,7 @@ def scale_weights(
     """
     if weight is None:
         return None
-    own = _per_unit(weight, units)
+    own = per_unit(weight, units)
     check_weight_kind(kind, own)
     total, n_rows = float(own.sum()), int(np.count_nonzero(own))
     if kind == "counts" or (kind is None and are_counts(own)):
@@ -88,10 +88,10 @@ def kind_of(scaled: NDArray[np.float64] | None, units: NDArray[np.intp] | None) 
     """Return the kind of scaled weights, None if there are none."""
     if scaled is None:
         return None
-    return "counts" if are_counts(_per_unit(scaled, units)) else "sampling"
+    return "counts" if are_counts(per_unit(scaled, units)) else "sampling"
 
 
-def _per_unit(weight: NDArray[np.float64], units: NDArray[np.intp] | None) -> NDArray[np.float64]:
+def per_unit(weight: NDArray[np.float64], units: NDArray[np.intp] | None) -> NDArray[np.float64]:
     """Return the weight of every row, of which there may be copies that share it."""
     if units is None:
         return weight

@@ -327,6 +327,11 @@ class IsingEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # 
         check_is_fitted(self)
         self.fit_.report(filename, X, **options)
 
+    def methods_text(self, bootstrap: Any = None) -> str:  # Any: a Bootstrap
+        """Return a paragraph for the methods section of a paper; see `Fit.methods_text`."""
+        check_is_fitted(self)
+        return self.fit_.methods_text(bootstrap)
+
     def summary(self, n_edges: int = 10) -> str:
         """Return in words what was found, and the strongest edges as a table."""
         check_is_fitted(self)

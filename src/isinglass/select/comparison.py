@@ -15,6 +15,7 @@ from isinglass.arrays import FloatArray, Frozen
 from isinglass.errors import ArgumentError
 from isinglass.network import Network, pair_keys, spread, union_keys
 from isinglass.results import Solution
+from isinglass.select.method import Method
 
 ROUNDING = 1e-6
 """Statistics that differ by less, relative to their size, are equal: fits agree to their tolerance, not to the bit."""
@@ -73,6 +74,7 @@ class GroupComparison(Frozen):
     reselect: bool = False  #: whether the penalty was chosen again in every permutation
     n_constant: int = 0  #: permutations in which a column was constant in a group
     n_unconverged: int = 0  #: permutations with a network that is not proved optimal to its tolerance
+    method: Method | None = None  #: how the networks were estimated; None if a function did it
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -140,7 +140,8 @@ def compare_groups(
     inside = run.inside(kernel_threads(n_jobs))
     work = [(sample, plan, again, inside, keys, observed, seeds[k : k + size]) for k in range(0, count, size)]
     results = run_tasks(_permute, work, "permutations", "Permutations", run=run, fingerprint=fingerprint)
-    return _gather(plan, solutions, pairs_of(keys, data.shape[1]), results, count, reselect)
+    found = _gather(plan, solutions, pairs_of(keys, data.shape[1]), results, count, reselect)
+    return replace(found, method=wanted if isinstance(wanted, Method) else None)
 
 
 def _read_groups(X: Any, groups: Any, paired: Any, sample_weight: ArrayLike | None) -> tuple[Any, _Plan]:

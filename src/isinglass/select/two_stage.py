@@ -66,6 +66,8 @@ class TwoStageChoice(Choice):
                 "converged": bool(stage.solution.converged),
                 "network": number == self.stage,
                 "reason": self.reason if number == self.stage else "",
+                "keep": self.keep,
+                "n_folds": self.n_folds,
             }
             for number, stage in enumerate(self.stages)
         ]
@@ -147,7 +149,7 @@ class TwoStage(Selector):
                 alphas=path.alphas,
                 values=stages[number].deviances + [price.of(solution) for solution in path],
                 choice=index,
-                settings={"gamma": float(self.gamma), "relaxed": False},
+                settings={"gamma": float(self.gamma), "relaxed": False, "reason": reason},
             ),
             stages=tuple(stages),
             stage=number,

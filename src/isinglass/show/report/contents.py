@@ -14,7 +14,7 @@ from isinglass.arrays import FloatArray
 from isinglass.data import Table
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.export.attributes import list_columns, plain_value
-from isinglass.fit import Fit, summarize
+from isinglass.fit import Fit, count_observations, summarize
 from isinglass.names import NodeValues, by_node
 from isinglass.network import Network, pair_keys, pairs_of, spread, union_keys
 from isinglass.results import Evidence, Missing, Path, Solution, Stability
@@ -86,16 +86,14 @@ def read_rows(X: Any, model: Network, fit: Fit | None) -> Table:
 
 
 def count_rows(fit: Fit | None, table: Table | None) -> dict[str, float | None]:
-    """Return the number of rows, and how many they count as if they have weights, as far as these are known."""
-    total = None if fit is None else fit.n_rows
-    if table is None:
-        # What a fit knows is the sum; counts that are no whole numbers tell that there were weights.
-        weighted = fit is not None and any(each.dtype.kind == "f" for each in fit.pair_counts)
-        return {"n_rows": None if weighted else total, "effective_rows": total if weighted else None}
-    if total is None and table.scaled_weight is not None:
-        total = float(table.scaled_weight.sum())
-    unequal = table.sample_weight is not None or (total is not None and total != len(table))
-    return {"n_rows": len(table), "effective_rows": total if unequal else None}
+    """Return the number of observations, and the effective one if they have sampling weights, where these are known."""
+    if fit is not None:
+        n_rows, kind, effective = fit.n_observations, fit.weight_kind, fit.n_rows
+    elif table is not None:
+        (n_rows, kind), effective = count_observations(table), table.counted(quiet=True).total_weight
+    else:
+        return {"n_rows": None, "effective_rows": None}
+    return {"n_rows": n_rows, "effective_rows": effective if kind == "sampling" else None}
 
 
 def count_values(

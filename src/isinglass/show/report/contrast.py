@@ -84,7 +84,7 @@ def build_comparison(
         "EDGES": _table(result.edges(), said),
         "NODES": _table(result.nodes(), said),
         "METHODS": html.escape(describe_comparison(result)),
-        "CITATION": html.escape(citation(comparison=True)),
+        "CITATION": html.escape(citation(result)),
     }
     return fill_template("contrast.html", parts)
 

@@ -27,9 +27,9 @@ const column = (label) => NODES.columns.find((found) => found.label === label)?.
 /* What the certificate is about, in words: one optimum, one per regression, or none that is proved. */
 const OTHER_ROWS = "It says nothing about other rows. How far the edges depend on the sample is what stability and bootstrap measure.";
 const JOINT = {
-  figure: ["Fit", "optimal", "not optimal"],
+  figure: ["Computation", "exact optimum", "not at the optimum"],
   about: "for this table and penalty, with certificate",
-  reached: "The fit is optimal for this table and this penalty",
+  reached: "The computation reached the optimum for this table and this penalty",
   missed: "The tolerance was NOT reached: some edges may be wrong. Allow more iterations.",
   residual: "Largest violation of the optimality conditions, over all pairs and fields. Zero at the optimum.",
   gap: "The objective is at most this much above its minimum.",
@@ -39,7 +39,7 @@ const VERDICTS = {
   joint: JOINT,
   exact: JOINT,
   nodewise: {
-    figure: ["Regressions", "all optimal", "not all optimal"],
+    figure: ["Computation", "exact optima", "not all at their optimum"],
     about: "for this table and these penalties, with certificate",
     reached: `Each of the ${N_NODES} regressions reached its optimum`,
     missed: "A regression did NOT reach the tolerance: some edges may be wrong. Allow more iterations.",
@@ -48,7 +48,7 @@ const VERDICTS = {
     note: `This is a proof about each regression: no other coefficients fit these rows better under its penalty. The couplings combine two coefficients of every pair${DATA.certificate.rule === null ? "" : ` by the rule “${DATA.certificate.rule}”`}; no single objective has the network as its optimum. ${OTHER_ROWS}`,
   },
   published: {
-    figure: ["Fit", "not proved optimal", "stopped early"],
+    figure: ["Computation", "optimum not proved", "stopped early"],
     about: "by the method’s own rule",
     reached: "The method stopped by its own rule, which proves nothing",
     missed: "The method did NOT meet its own rule: some edges may be wrong. Allow more iterations.",
@@ -73,11 +73,11 @@ function writeCommand() {
 
 /* ---------------------------------------------------------------------- parts that never change */
 
-/* Rows are rows; weights are told beside them. */
+/* The number of observations, with the effective number where they have sampling weights. */
 function describeRows() {
   const write = (value) => value.toLocaleString("en", { maximumFractionDigits: 2 });
-  if (DATA.n_rows !== null) return [["Rows", write(DATA.n_rows), DATA.effective_rows === null ? "" : `weighted, counting as ${write(DATA.effective_rows)}`]];
-  return DATA.effective_rows === null ? [] : [["Rows, weighted", write(DATA.effective_rows), "effective number"]];
+  if (DATA.n_rows === null) return [];
+  return [["Rows", write(DATA.n_rows), DATA.effective_rows === null ? "" : `effective number with their weights ${write(DATA.effective_rows)}`]];
 }
 
 function showLead() {
@@ -185,8 +185,15 @@ function makeCurve() {
     return { alphas: curve.alphas, lines: [{ kind: "main", values: curve.values }], band, choice: curve.choice, yLabel: "held-out score per row", summary: `Held-out score along the path; the choice is alpha ${alpha}.` };
   }
   title.textContent = "Extended BIC";
-  text.textContent = `Fit and number of edges weighed against each other (γ = ${curve.gamma}${curve.relaxed ? ", judged by unpenalized estimates" : ""}), smaller is better. The choice is α = ${alpha}.`;
+  text.textContent = `Fit and number of edges weighed against each other (γ = ${curve.gamma}${curve.relaxed ? ", judged by unpenalized estimates" : ""}), smaller is better. ${explainEbic(curve, alpha)}`;
   return { alphas: curve.alphas, lines: [{ kind: "main", values: curve.values }], choice: curve.choice, yLabel: "EBIC", summary: `Extended BIC along the path; the choice is alpha ${alpha}.` };
+}
+
+/* The two-stage estimate may take another network than that with the smallest EBIC, and says why. */
+function explainEbic(curve, alpha) {
+  if (curve.reason === "prediction") return `The smallest value is not the choice: in cross-validation that network predicted held-out rows clearly worse than others. The choice, α = ${alpha}, is the sparsest network that predicts almost as well as the best.`;
+  if (curve.reason === "empty") return "No network predicted held-out rows better than independent columns, so the network has no edges.";
+  return `The choice is α = ${alpha}.`;
 }
 
 const BARS_AT_ONCE = 40;

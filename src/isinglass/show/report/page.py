@@ -24,7 +24,7 @@ from isinglass.network import NetworkLike, as_network
 from isinglass.results import Path, Solution, Stability
 from isinglass.show.palette import GroupColors
 from isinglass.show.report import contents
-from isinglass.show.report.methods import citation, describe_fit
+from isinglass.show.report.methods import citation, methods_text
 from isinglass.version import __version__
 
 SCRIPTS = ("data.js", "elements.js", "view.js", "tables.js", "charts.js", "missing.js", "heatmap.js", "page.js")
@@ -134,8 +134,8 @@ def build_report(
         "certificate": contents.describe_certificate(solutions, result, fit, tol, shares),
         "settings": contents.read_settings(settings, result, fit),
         "command": None if command is None else str(command),
-        "methods": None if fit is None else describe_fit(fit),
-        "citation": citation(),
+        "methods": None if fit is None else methods_text(fit),
+        "citation": citation(fit),
         "versions": {
             "isinglass": __version__,
             "numpy": np.__version__,

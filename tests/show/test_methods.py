@@ -1,0 +1,275 @@
+"""The methods text says what the fit did: every sentence is checked against the fit, for every way to choose."""
+
+import re
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from isinglass import (
+    EBIC,
+    CrossValidation,
+    Fixed,
+    IsingNetwork,
+    Method,
+    PerNode,
+    StARS,
+    TwoStage,
+    bootstrap,
+    compare_groups,
+    load,
+    simulate,
+)
+from isinglass.data import as_table
+from isinglass.errors import IsinglassWarning
+from isinglass.show.report.methods import citation, describe_comparison, methods_text
+
+N = 300
+
+
+@pytest.fixture(autouse=True)
+def quiet():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IsinglassWarning)
+        yield
+
+
+def chain(strength=1.5, n=N):
+    return simulate.exact_sample(simulate.chain_network(6, strength=strength, fields="balanced"), n, random_state=1)
+
+
+def likert(n=N):
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=(n, 1))
+    return pd.DataFrame(np.clip(np.round(z + rng.normal(size=(n, 5)) + 3), 1, 5), columns=list("abcde"))
+
+
+def mixed():
+    rng = np.random.default_rng(2)
+    base = rng.integers(0, 3, N)
+    codes = np.column_stack([base > 0, base, (base + (rng.random(N) < 0.3)) % 3]).astype(np.uint8)
+    return as_table(codes, kinds=["binary", "ordinal", "nominal"])
+
+
+def holes(frame, share=0.05):
+    return frame.where(np.random.default_rng(3).random(frame.shape) > share)
+
+
+def weak():
+    """Return many weak dependencies on one hidden column: the EBIC finds too little of what can be predicted."""
+    rng = np.random.default_rng(0)
+    hidden = rng.normal(size=(400, 1))
+    return (rng.normal(size=(400, 40)) + 0.9 * hidden > 0).astype(np.uint8)
+
+
+def number(pattern, text):
+    return float(re.search(pattern, text)[1])
+
+
+def check_everywhere(fit, text):
+    """Check what every text says: sizes, kinds, edges, certificate."""
+    assert f"was estimated from {fit.n_observations} observations" in text
+    for kind in set(fit.network.kinds):
+        assert f"{fit.network.kinds.count(kind)} {kind} variable" in text
+    assert ("Ising" in text.split(".")[0]) == (set(fit.network.kinds) == {"binary"})
+    assert f"has {fit.solution.n_edges} of {fit.network.n_pairs} possible edges" in text
+    assert ("reached the optimum" in text) == (fit.solution.converged and fit.proves)
+    assert ("Standard errors" in text) == (fit.edge_errors is not None and np.isfinite(fit.edge_errors).any())
+    assert ("missing cells" in text) == (fit.missing is not None)
+    assert ("sampling weights, with" in text) == (fit.weight_kind == "sampling")
+    assert ("count equal observations" in text) == (fit.weight_kind == "counts")
+    assert ("AND rule" in text) == (fit.method.estimator == "nodewise")
+    assert ("equally spaced" in text) == ("ordinal" in fit.network.kinds)
+    assert ("Frobenius" in text) == ("nominal" in fit.network.kinds)
+    if not np.isnan(fit.solution.alpha) and "(α = " in text.rpartition("possible edges")[0]:
+        alphas = [float(found) for found in re.findall(r"α = ([\d.e-]+)", text)]
+        assert any(alpha == pytest.approx(fit.solution.alpha, rel=1e-3) for alpha in alphas)
+
+
+SELECTORS = {
+    "ebic": EBIC(gamma=0.5),
+    "relaxed": EBIC(relaxed=True),
+    "cv": CrossValidation(n_folds=4, random_state=7),
+    "stars": StARS(n_subsamples=10, random_state=3),
+    "given": Fixed(0.05),
+}
+SAID = {
+    "ebic": ["chosen by the extended BIC (γ = 0.5,"],
+    "relaxed": ["of the unpenalized estimates on the selected edges (γ = 0.25,"],
+    "cv": ["chosen by cross-validation", "4 folds", "seed 7"],
+    "stars": ["stability of edges over subsamples", "10 subsamples", "seed 3"],
+    "given": ["The penalty was given (α = 0.05)."],
+}
+CITED = {"ebic": "Barber", "relaxed": "Barber", "stars": "Roeder"}
+
+
+@pytest.mark.parametrize("name", SELECTORS)
+def test_every_selector_says_what_it_did(name):
+    fit = Method(selector=SELECTORS[name]).fit(chain())
+    text = methods_text(fit)
+    check_everywhere(fit, text)
+    for words in SAID[name]:
+        assert words in text
+    others = [words for other in SAID if other != name for words in SAID[other][:1] if words not in SAID[name]]
+    assert not any(words in text for words in others)
+    cited = citation(fit)
+    assert ("Barber" in cited, "Roeder" in cited) == (CITED.get(name) == "Barber", CITED.get(name) == "Roeder")
+
+
+def test_regressions():
+    fit = Method("nodewise", selector=PerNode(gamma=0.5)).fit(chain())
+    text = methods_text(fit)
+    check_everywhere(fit, text)
+    assert "logistic regression of every variable on all others" in text
+    assert "penalty of every node was chosen by the extended BIC (γ = 0.5)" in text
+    assert "Ravikumar" in citation(fit)
+    said = methods_text(Method("nodewise", selector=Fixed(0.2)).fit(mixed()))
+    assert "(logistic, adjacent-category logistic, multinomial logistic)" in said
+
+
+def test_two_stages_that_the_ebic_decided():
+    fit = Method(selector=TwoStage(n_folds=4, random_state=5)).fit(chain())
+    assert fit.choice.reason == "ebic"
+    text = methods_text(fit)
+    check_everywhere(fit, text)
+    assert "has the smallest extended BIC" in text
+    assert "In 4-fold cross-validation (seed 5) no other network" in text
+    assert "5% of the gain" in text
+    first = fit.stages[0]
+    assert number(r"smallest AIC \(α = ([\d.e-]+),", text) == pytest.approx(first["alpha"], rel=1e-3)
+    assert f"{first['n_edges']} edges), then" in text
+    assert "Zou" in citation(fit)
+
+
+def test_two_stages_without_a_check():
+    text = methods_text(Method(selector=TwoStage(keep=0.0)).fit(chain()))
+    assert "has the smallest extended BIC" in text
+    assert "cross-validation" not in text
+
+
+def test_two_stages_that_prediction_decided(tmp_path):
+    fit = Method().fit(weak())
+    assert fit.choice.reason == "prediction"
+    text = methods_text(fit)
+    check_everywhere(fit, text)
+    assert "The network has the smallest extended BIC" not in text
+    assert f"keeps {fit.choice.keep:.0%} of the largest cross-validated gain" in text
+    taken = fit.choice.stages[fit.choice.stage]
+    stage = {0.0: "the first stage", 1.0: "the second stage", 0.5: "square root"}[taken.exponent]
+    assert stage in text.partition("taken instead")[2].partition("(α")[0]
+    # The claim itself, recomputed: sparsest among those that keep the share of the best gain.
+    stages = fit.choice.stages
+    best = max(np.nanmax(each.held_out) for each in stages)
+    good = [
+        each.path[k].n_edges
+        for each in stages
+        for k in np.flatnonzero(each.held_out >= fit.choice.keep * best).tolist()
+    ]
+    assert fit.solution.n_edges == min(good)
+    fit.save(tmp_path / "net.npz")
+    assert load(tmp_path / "net.npz").methods_text() == text
+
+
+def test_two_stages_without_edges():
+    rng = np.random.default_rng(0)
+    fit = Method().fit(rng.integers(0, 2, (80, 5)))
+    assert fit.solution.n_edges == 0
+    text = methods_text(fit)
+    check_everywhere(fit, text)
+    said = {"empty": ("found no edges", "better than independent variables"), "ebic": ("smallest extended BIC",)}
+    assert any(words in text for words in said[fit.choice.reason])
+
+
+def test_categories():
+    net = IsingNetwork(kinds="ordinal").fit(likert())
+    text = net.methods_text()
+    check_everywhere(net.fit_, text)
+    assert "5 ordinal variables (5 categories)" in text
+    assert "Goodman" in citation(net.fit_)
+    assert "Hastie" not in citation(net.fit_)
+    fit = Method().fit(mixed())
+    text = methods_text(fit)
+    check_everywhere(fit, text)
+    assert "1 binary variable, 1 ordinal variable (3 categories) and 1 nominal variable (3 categories)" in text
+    assert "Hastie" in citation(fit)
+
+
+def test_other_spacing_of_scores_is_not_called_equal():
+    fit = Method(selector=Fixed(0.05)).fit(
+        as_table(likert(), kinds="ordinal", scores={key: [0, 1, 2, 4, 8] for key in "abcde"})
+    )
+    assert "with the scores that were given" in methods_text(fit)
+
+
+def test_observations_are_counted_once():
+    """Completed copies are one person, sampling weights change no number of people, and counts add up."""
+    frame = likert()
+    imputed = IsingNetwork(kinds="ordinal", missing="impute").fit(holes(frame)).fit_
+    assert imputed.n_observations == N
+    text = methods_text(imputed)
+    check_everywhere(imputed, text)
+    n_cells = int(holes(frame).isna().to_numpy().sum())
+    assert f"{n_cells} missing cells ({n_cells / frame.size:.1%}) were imputed 10 times" in text
+    assert "Rubin" in citation(imputed)
+    assert "Rubin's rules" in text
+
+    weight = np.random.default_rng(5).exponential(size=N)
+    weighted = Method().fit(chain(), sample_weight=weight)
+    assert weighted.n_observations == N
+    text = methods_text(weighted)
+    check_everywhere(weighted, text)
+    assert number(r"effective number of ([\d.]+),", text) == pytest.approx(
+        weight.sum() ** 2 / (weight @ weight), abs=0.06
+    )
+    assert "robust to the sampling weights" in text
+
+    counts = np.random.default_rng(5).integers(1, 4, N)
+    counted = Method().fit(chain(), sample_weight=counts)
+    assert counted.n_observations == counts.sum()
+    check_everywhere(counted, methods_text(counted))
+
+    dropped = IsingNetwork(kinds="ordinal", missing="drop").fit(holes(frame)).fit_
+    left = int(holes(frame).isna().any(axis=1).sum())
+    assert dropped.n_observations == N - left
+    assert f"{left} of {N} rows were left out" in methods_text(dropped)
+
+
+def test_what_stands_for_one():
+    answers = pd.DataFrame(np.where(chain() == 1, "yes", "no"), columns=list("abcdef"))
+    said = IsingNetwork(encode="auto").fit(answers).methods_text()
+    assert "In all variables 1 stands for 'yes' and 0 for 'no'." in said
+    answers["f"] = np.where(answers["f"] == "yes", "agree", "disagree")
+    said = IsingNetwork(encode="auto").fit(answers).methods_text()
+    assert "in f 1 stands for 'agree' and 0 for 'disagree'" in said
+    assert "In a 1 stands for 'yes'" in said
+    said = IsingNetwork(binarize=3).fit(likert()).methods_text()
+    assert "In all variables 1 stands for values above 3." in said
+    assert "stands for" not in methods_text(Method(selector=Fixed(0.05)).fit(chain()))
+
+
+def test_a_bootstrap_is_mentioned():
+    X = chain()
+    fit = Method(selector=Fixed(0.05)).fit(X)
+    found = bootstrap(X, Fixed(0.05), n_boot=12, random_state=0)
+    text = methods_text(fit, found)
+    assert "judged by 12 bootstrap resamples of rows, at the penalty of the whole table" in text
+    assert "Epskamp" in citation(fit, found)
+    assert "Epskamp" not in citation(fit)
+
+
+def test_groups_name_the_estimator():
+    X = chain()
+    labels = np.tile(["b", "a"], N // 2)
+    found = compare_groups(X, labels, n_permutations=9, random_state=0)
+    text = describe_comparison(found)
+    assert f"a (n = {N // 2}), b (n = {N // 2})" in text
+    assert "by maximizing the L1-penalized pseudo-likelihood" in text
+    assert "9 permutations, reassigning rows to groups at random" in text
+    assert "chosen for all rows together (two-stage" in text
+    assert number(r"\(α = ([\d.e-]+)\)", text) == pytest.approx(found.solutions[0].alpha, rel=1e-3)
+    assert "van Borkulo" in citation(found)
+    given = describe_comparison(compare_groups(X, labels, 0.03, n_permutations=9, random_state=0))
+    assert "used the same penalty (α = 0.03)" in given
+    again = compare_groups(X, labels, EBIC(alphas=5), reselect=True, n_permutations=9, random_state=0)
+    assert "again in every permutation (EBIC, gamma 0.25)" in describe_comparison(again)
