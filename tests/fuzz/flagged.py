@@ -19,8 +19,6 @@ B, O, N = "binary", "ordinal", "nominal"  # noqa: E741
 # what it shows: path function, rows, kinds, numbers of categories, alpha, other arguments
 CASES: dict[str, tuple[Any, ...]] = {
     "separable, few rows 1": (JOINT, [[3, 3, 3], [0, 5, 0], [2, 4, 2], [3, 1, 1]], O, [4, 8, 4], 4.538e-05),
-    "separable, few rows 2": (NODEWISE, [[1, 7, 1], [0, 5, 0], [2, 4, 2], [3, 1, 1]], O, [4, 8, 4], 2.836e-05),
-    "separable, few rows 3": (JOINT, [[2, 1, 2], [5, 0, 0], [0, 3, 1], [1, 3, 2]], [O, N, O], [8, 4, 3], 1.3713e-05),
 }
 
 

@@ -56,6 +56,13 @@ def test_fields_between_groups_of_categories_that_hardly_mix(alpha):
     assert nodewise_path(separable, [alpha]).converged.all()
 
 
+def test_categories_of_which_one_gives_decades_more_than_the_other():
+    separable = table([[1, 7, 1], [0, 5, 0], [2, 4, 2], [3, 1, 1]], "ordinal")
+    assert nodewise_path(separable, [2.836e-05]).converged.all()
+    separable = table([[2, 1, 2], [5, 0, 0], [0, 3, 1], [1, 3, 2]], ["ordinal", "nominal", "ordinal"])
+    assert ising_path(separable, [1.3713e-05])[0].converged
+
+
 def test_steps_along_which_single_precision_has_no_curvature():
     nearly_copied = table([[1, 1, 0, 1], [0, 1, 0, 1], [0, 0, 1, 3]], ["nominal", "ordinal", "nominal", "ordinal"])
     assert nodewise_path(nearly_copied, [0.006307678779336255]).converged.all()

@@ -133,7 +133,8 @@ constexpr double LONGEST_STEP = 4;       // of a field
 constexpr double SHORTEST_SHARE = 1e-6;  // of a step
 constexpr double ROUNDED = 1e-9;         // relative slopes below which a step that gains no digit ends it
 constexpr double GOOD_SHARE = 1e-12;     // of the loss that slopes which are left may add to the duality gap
-constexpr int MAX_IMPROVEMENTS = 6;      // steps towards that, of columns with at most ...
+constexpr double FAR_FROM_BALANCE = 1;   // logarithm of what comes in over what goes out
+constexpr int MAX_IMPROVEMENTS = 12;     // steps towards that, of columns with at most ...
 constexpr int MAX_IMPROVED = 24;         // ... so many categories, whose cost grows with the fourth power
 }  // namespace fields
 

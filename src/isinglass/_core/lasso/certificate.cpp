@@ -194,7 +194,8 @@ double node_cost(const Infeasibility& infeasible, const NodeSums& sums, double c
     cost += (1 - c) * infeasible.mass * (32 * UNIT + infeasible.drift) +
             2 * sums.curve * infeasible.drift * infeasible.drift;
     if (infeasible.slope > 0)
-        cost += 2 * infeasible.mass * infeasible.drift * infeasible.drift + (1 - c) * infeasible.mass * rounding;
+        cost += 2 * infeasible.mass * infeasible.drift * infeasible.drift +
+                (1 - c) * infeasible.mass * (rounding + 256 * UNIT);
     return cost;
 }
 

@@ -29,6 +29,12 @@ CategoryRows::Levels CategoryRows::read(const Table& table, int column) {
     return found;
 }
 
+int CategoryRows::sum_over_categories() const {
+    int most = 0;
+    for (const Levels& levels : levels_) most = std::max(most, levels.q());
+    return 32 + 2 * most;
+}
+
 // What a column is above the seam: the mean distance of its points from their center, which is how far a coefficient
 // moves the predictor, in place of shares, and the mean square. There are no odds.
 void CategoryRows::add_column(Levels levels) {

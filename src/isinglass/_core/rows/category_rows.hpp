@@ -22,6 +22,8 @@ class CategoryRows : public KeptRows {
     };
     CategoryRows(std::shared_ptr<const Table> table, Holds holds, Pool& pool);
     static Levels read(const Table& table, int column);
+    // Roundings of a row's residual, at most: those of probabilities and of a sum over them.
+    int sum_over_categories() const;
     // Once the scores are known.
     void add_column(Levels levels);
     // The log odds of the observed category in every row, at the node's predictor and fields.

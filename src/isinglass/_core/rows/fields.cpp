@@ -1,11 +1,19 @@
 #include "rows/fields.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
+
+#include "tuning.hpp"
 
 namespace isinglass {
+
+using namespace tuning::fields;
+
 namespace {
 
 constexpr double EPSILON = std::numeric_limits<double>::epsilon();
+constexpr double SMALLEST = 1e-300;  // that divides
 
 // The spanning tree of the categories whose edges have the most weight to give, either way: categories in the order in
 // which they joined, and whom each joined.
@@ -32,57 +40,78 @@ Tree widest_tree(const double* confusion, int q) {
     return tree;
 }
 
-// What a category and all behind it in the tree have too much of: weight that comes in from the others less weight that
-// goes out. What these categories give to each other is in neither sum, so that little is not lost in much.
-std::vector<double> excess_behind(const Tree& tree, const double* confusion, int q) {
-    std::vector<double> A(confusion, confusion + static_cast<size_t>(q) * q), excess(q);
+// Weight that comes from the others to a category and all behind it in the tree, and weight that goes to the others.
+// What these categories give to each other is in neither sum, so that little is not lost in much.
+struct Flow {
+    double in = 0, out = 0;
+    double excess() const { return in - out; }
+    double imbalance() const { return std::log(std::max(in, SMALLEST) / std::max(out, SMALLEST)); }
+};
+
+std::vector<Flow> flows_behind(const Tree& tree, const double* confusion, int q) {
+    std::vector<double> A(confusion, confusion + static_cast<size_t>(q) * q);
+    std::vector<Flow> flows(q);
     std::vector<char> is_merged(q);
     for (int i = q - 1; i > 0; --i) {
         const int k = tree.order[i], j = tree.parent[k];
         is_merged[k] = 1;
-        double in = 0, out = 0;
         for (int l = 0; l < q; ++l) {
             if (is_merged[l]) continue;
-            in += A[q * l + k], out += A[q * k + l];
+            flows[k].in += A[q * l + k], flows[k].out += A[q * k + l];
             if (l != j) A[q * l + j] += A[q * l + k], A[q * j + l] += A[q * k + l];
         }
-        excess[k] = in - out;
     }
-    return excess;
+    return flows;
 }
 
 // The largest share of what a category's rows give along an edge of the tree that must be taken back.
-double largest_share(const Tree& tree, const std::vector<double>& excess, const double* confusion, int q) {
+double largest_share(const Tree& tree, const std::vector<Flow>& flows, const double* confusion, int q) {
     double share = 0;
     for (int k = 1; k < q; ++k) {
-        const double there = excess[k] > 0 ? confusion[q * tree.parent[k] + k] : confusion[q * k + tree.parent[k]];
-        share = std::max(share, std::abs(excess[k]) / std::max(there, 1e-300));
+        const double excess = flows[k].excess();
+        const double there = excess > 0 ? confusion[q * tree.parent[k] + k] : confusion[q * k + tree.parent[k]];
+        share = std::max(share, std::abs(excess) / std::max(there, SMALLEST));
     }
     return share;
 }
 
-// Newton's step in other coordinates, in which a category moves together with all behind it in the tree: slopes and
-// second derivatives are sums over those that do not move, accurate however little weight there is between them.
-std::vector<double> tree_step(const Tree& tree, const std::vector<double>& excess, const double* products, int q) {
-    const int d = q - 1;
-    std::vector<char> is_behind(static_cast<size_t>(q) * q);  // (k, l): l moves with k
+// (k, l): l moves with k
+std::vector<char> is_behind(const Tree& tree, int q) {
+    std::vector<char> behind(static_cast<size_t>(q) * q);
     for (int l = 1; l < q; ++l)
-        for (int k = l; k > 0; k = tree.parent[k]) is_behind[q * k + l] = 1;
+        for (int k = l; k > 0; k = tree.parent[k]) behind[q * k + l] = 1;
+    return behind;
+}
+
+// The step of the fields in which category k moves by -steps[k] together with all behind it in the tree.
+std::vector<double> move_together(const std::vector<char>& behind, const std::vector<double>& steps) {
+    const int q = static_cast<int>(steps.size());
+    std::vector<double> step(q);
+    for (int k = 1; k < q; ++k)
+        for (int l = 1; l < q; ++l)
+            if (behind[q * k + l]) step[l] += steps[k];
+    return step;
+}
+
+// Newton's step in these coordinates: slopes and second derivatives are sums over those that do not move, accurate
+// however little weight there is between them.
+std::vector<double> tree_step(const std::vector<char>& behind, const std::vector<Flow>& flows, const double* products) {
+    const int q = static_cast<int>(flows.size()), d = q - 1;
     std::vector<double> H(static_cast<size_t>(d) * d), y(d);
     for (int k = 1; k < q; ++k) {
         for (int l = 0; l < q; ++l)
             for (int m = 0; m < l; ++m) {
                 const double product = products[q * l + m];
                 // One of them moves and the other does not: those that move by coordinate i too, in the same direction.
-                const int along = is_behind[q * k + l] - is_behind[q * k + m];
+                const int along = behind[q * k + l] - behind[q * k + m];
                 if (along == 0) continue;
                 for (int i = 1; i <= k; ++i)
-                    H[(k - 1) * d + i - 1] += product * along * (is_behind[q * i + l] - is_behind[q * i + m]);
+                    H[(k - 1) * d + i - 1] += product * along * (behind[q * i + l] - behind[q * i + m]);
             }
-        y[k - 1] = excess[k];
+        y[k - 1] = flows[k].excess();
     }
     std::vector<double> scale(d);
-    for (int k = 0; k < d; ++k) scale[k] = 1 / std::sqrt(std::max(H[k * d + k], 1e-300));
+    for (int k = 0; k < d; ++k) scale[k] = 1 / std::sqrt(std::max(H[k * d + k], SMALLEST));
     for (int k = 0; k < d; ++k) {
         y[k] *= scale[k];
         for (int i = 0; i < k; ++i) H[k * d + i] *= scale[k] * scale[i];
@@ -91,29 +120,68 @@ std::vector<double> tree_step(const Tree& tree, const std::vector<double>& exces
     factorize(H, d);
     solve_lower(H, d, y.data());
     solve_upper(H, d, y.data());
-    std::vector<double> step(q);
-    for (int k = 1; k < q; ++k)
-        for (int l = 1; l < q; ++l)
-            if (is_behind[q * k + l]) step[l] += y[k - 1] * scale[k - 1];
-    return step;
+    std::vector<double> steps(q);
+    for (int k = 1; k < q; ++k) steps[k] = y[k - 1] * scale[k - 1];
+    return move_together(behind, steps);
+}
+
+// How far categories are from balance: the largest share of what one gives to another that must be taken back for the
+// slopes to vanish, the largest logarithm of what comes in over what goes out, and a step of the fields that makes both
+// less (empty: none is needed, or there are more categories than it is worth it for).
+struct Balance {
+    double share, imbalance = 0;
+    std::vector<double> step = {};
+};
+
+Balance find_balance(const double* sums, int q) {
+    const Tree tree = widest_tree(sums, q);
+    const std::vector<Flow> flows = flows_behind(tree, sums, q);
+    Balance found{largest_share(tree, flows, sums, q)};
+    if (found.share <= GOOD_SHARE || q > MAX_IMPROVED) return found;
+    // Where next to nothing is exchanged, one side may give decades more than the other. Both then are exponentials of
+    // the field, in which Newton's method would take a step of 1 at a time.
+    std::vector<double> steps(q);
+    for (int k = 1; k < q; ++k) {
+        const double imbalance = flows[k].imbalance();
+        found.imbalance = std::max(found.imbalance, std::abs(imbalance));
+        if (std::abs(imbalance) > FAR_FROM_BALANCE) steps[k] = imbalance / 2;
+    }
+    const std::vector<char> behind = is_behind(tree, q);
+    found.step = found.imbalance > FAR_FROM_BALANCE ? move_together(behind, steps)
+                                                    : tree_step(behind, flows, sums + static_cast<size_t>(q) * q);
+    return found;
+}
+
+// sum_n w (P_k - [x = k]) of every category.
+std::vector<double> field_slopes(const double* confusion, int q) {
+    std::vector<double> slopes(q);
+    for (int j = 0; j < q; ++j)
+        for (int k = 0; k < q; ++k)
+            if (j != k) slopes[k] += confusion[q * j + k], slopes[j] -= confusion[q * j + k];
+    return slopes;
+}
+
+// The largest slope relative to the weight of its terms.
+double relative_size(const std::vector<double>& slopes, const double* confusion) {
+    const int q = static_cast<int>(slopes.size());
+    double largest = 0;
+    for (int k = 0; k < q; ++k) {
+        double terms = SMALLEST;
+        for (int j = 0; j < q; ++j)
+            if (j != k) terms += confusion[q * j + k] + confusion[q * k + j];
+        largest = std::max(largest, std::abs(slopes[k]) / terms);
+    }
+    return largest;
 }
 
 }  // namespace
-
-FieldImprovement improve_fields(const double* sums, int q) {
-    const Tree tree = widest_tree(sums, q);
-    const std::vector<double> excess = excess_behind(tree, sums, q);
-    const double share = largest_share(tree, excess, sums, q);
-    if (share <= tuning::fields::GOOD_SHARE || q > tuning::fields::MAX_IMPROVED) return {share, {}};
-    return {share, tree_step(tree, excess, sums + static_cast<size_t>(q) * q, q)};
-}
 
 void factorize(std::vector<double>& A, int d) {
     for (int i = 0; i < d; ++i)
         for (int j = 0; j <= i; ++j) {
             double sum = A[i * d + j];
             for (int k = 0; k < j; ++k) sum -= A[i * d + k] * A[j * d + k];
-            A[i * d + j] = i == j ? std::sqrt(std::max(sum, 1e-300)) : sum / A[j * d + j];
+            A[i * d + j] = i == j ? std::sqrt(std::max(sum, SMALLEST)) : sum / A[j * d + j];
         }
 }
 
@@ -156,7 +224,7 @@ std::vector<double> field_step(const double* products, const std::vector<double>
         for (int l = 0; l < k; ++l) tie[k * q + l] = tie[l * q + k] = products[q * k + l];
     for (int k = q - 1; k > 0; --k) {
         for (int l = 0; l < k; ++l) all[k] += tie[k * q + l];
-        all[k] = std::max(all[k], 1e-300);
+        all[k] = std::max(all[k], SMALLEST);
         for (int l = 0; l < k; ++l) {
             const double share = tie[k * q + l] / all[k];
             step[l] += share * step[k];
@@ -169,26 +237,6 @@ std::vector<double> field_step(const double* products, const std::vector<double>
         step[k] /= all[k];
     }
     return step;
-}
-
-std::vector<double> field_slopes(const double* confusion, int q) {
-    std::vector<double> slopes(q);
-    for (int j = 0; j < q; ++j)
-        for (int k = 0; k < q; ++k)
-            if (j != k) slopes[k] += confusion[q * j + k], slopes[j] -= confusion[q * j + k];
-    return slopes;
-}
-
-double relative_size(const std::vector<double>& slopes, const double* confusion) {
-    const int q = static_cast<int>(slopes.size());
-    double largest = 0;
-    for (int k = 0; k < q; ++k) {
-        double terms = 1e-300;
-        for (int j = 0; j < q; ++j)
-            if (j != k) terms += confusion[q * j + k] + confusion[q * k + j];
-        largest = std::max(largest, std::abs(slopes[k]) / terms);
-    }
-    return largest;
 }
 
 // The fields' slopes vanish if weight is carried along a tree of the
@@ -204,9 +252,9 @@ NodeSums summarize_fields(const std::vector<double>& slopes, const double* sums)
         largest = std::max(largest, std::abs(slopes[k]));
     }
     const Tree tree = widest_tree(sums, q);
-    const std::vector<double> excess = excess_behind(tree, sums, q);
-    for (double each : excess) moved += std::abs(each);
-    const double share = largest_share(tree, excess, sums, q);
+    const std::vector<Flow> flows = flows_behind(tree, sums, q);
+    for (const Flow& each : flows) moved += std::abs(each.excess());
+    const double share = largest_share(tree, flows, sums, q);
     const double rounded = 1 + 8 * q * EPSILON;
     const bool is_settled = relative_size(slopes, sums) <= tuning::STATIONARY;
     return {sums[2 * q * q],
@@ -217,6 +265,43 @@ NodeSums summarize_fields(const std::vector<double>& slopes, const double* sums)
             0,
             largest,
             2 * share * rounded};
+}
+
+// Newton's method, halved while the loss does not fall; then categories that hardly mix are balanced.
+std::vector<double> settle_fields(std::vector<double>& fields, const double* sums, const std::function<void()>& pass) {
+    const int q = static_cast<int>(fields.size());
+    const double* loss = sums + static_cast<size_t>(2) * q * q;
+    pass();
+    std::vector<double> slopes = field_slopes(sums, q);
+    double before = std::numeric_limits<double>::infinity();
+    for (int step = 0; step < MAX_STEPS; ++step) {
+        const double size = relative_size(slopes, sums);
+        // Rounding: Newton's method would have gained digits.
+        const bool is_stuck = size < ROUNDED && size > before / 2;
+        if (size <= tuning::STATIONARY || is_stuck) break;
+        before = size;
+        const std::vector<double> change = field_step(sums + static_cast<size_t>(q) * q, slopes), start = fields;
+        const double bound = *loss * (1 + 1e-14);
+        for (double length = 1; length > SHORTEST_SHARE; length /= 2) {
+            for (int k = 1; k < q; ++k)
+                fields[k] = start[k] - std::clamp(length * change[k], -LONGEST_STEP, LONGEST_STEP);
+            pass();
+            if (*loss <= bound) break;
+        }
+        slopes = field_slopes(sums, q);
+    }
+    Balance found = find_balance(sums, q);
+    for (int step = 0; step < MAX_IMPROVEMENTS && !found.step.empty(); ++step) {
+        const std::vector<double> start = fields;
+        for (int k = 1; k < q; ++k) fields[k] -= found.step[k];
+        pass();
+        Balance next = find_balance(sums, q);
+        const bool is_better = next.imbalance < found.imbalance;
+        if (!is_better) fields = start, pass();
+        if (!(next.imbalance < found.imbalance / 2)) break;
+        found = std::move(next);
+    }
+    return field_slopes(sums, q);
 }
 
 }  // namespace isinglass

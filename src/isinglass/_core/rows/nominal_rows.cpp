@@ -88,7 +88,7 @@ NominalRows::Column NominalRows::describe(int column, int range) {
 
 // Sums run over the rows one after the other.
 double NominalRows::rounding() const {
-    return (2.0 * stride_ + 256) * EPSILON / 2;
+    return (2.0 * stride_ + sum_over_categories()) * EPSILON / 2;
 }
 
 // Where the entry (k, l) of the block of a node and a neighbor is: that of a pair has the first column's categories for

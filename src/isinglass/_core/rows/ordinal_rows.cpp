@@ -46,9 +46,9 @@ void OrdinalRows::make_room() {
     }
 }
 
-// As for 0 and 1 (binary_rows.cpp), with the roundings of logits and of their exponentials.
+// As for 0 and 1 (binary_rows.cpp), with a sum over the categories in every row.
 double OrdinalRows::rounding() const {
-    return (2.0 / kernels_.lanes * stride_ + 256) * EPSILON / 2;
+    return (2.0 / kernels_.lanes * stride_ + sum_over_categories()) * EPSILON / 2;
 }
 
 // The covariance of two columns as a difference of sums of one sign.
