@@ -10,7 +10,7 @@ import ast
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple
@@ -162,7 +162,14 @@ class DataWarning(IsinglassWarning):
 
 
 class MeaningWarning(DataWarning):
-    """A column or a value is probably not what it seems: a missing-value code, a reversed item, a number, a date."""
+    """A column or a value is probably not what it seems: a missing-value code, a reversed item, a number, a date.
+
+    ``columns`` are the names or numbers of the columns, and ``note`` says it in a word or two.
+    """
+
+    def __init__(self, text: str, columns: tuple[Hashable, ...] = (), note: str = "") -> None:
+        super().__init__(text)
+        self.columns, self.note = columns, note
 
 
 class ConvergenceWarning(IsinglassWarning):

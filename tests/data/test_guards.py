@@ -162,7 +162,7 @@ def test_numbers_dates_and_rare_categories():
     frame.loc[:2, "mood"] = 4
     texts = " | ".join(said(frame, kinds={"age": "ordinal", "day": "nominal", "mood": "ordinal"}))
     assert "Column 'age' has more than 12 ordered levels" in texts
-    assert "Column 'day' holds dates: leave them out (drop=['day'])" in texts
+    assert "Column 'day' holds dates: leave them out (drop=['day'] in read_table)" in texts
     assert "'mood': 4 (3)" in texts
 
 

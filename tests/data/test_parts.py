@@ -93,7 +93,7 @@ def test_a_column_that_is_constant_in_each_part_may_vary():
 
 def test_a_column_of_weights():
     frame = pd.DataFrame(X, columns=NAMES).assign(w=np.arange(60.0))
-    with pytest.warns(DataWarning, match="sum 1770 over 59 rows and is taken for counts"):
+    with pytest.warns(DataWarning, match="sum 1770 over 59 rows and are taken for counts"):
         read_parts(cut(frame), weights="w")
     table = read_parts(cut(frame), weights="w", weight_kind="counts")
     assert (table.names, table.weight_kind) == (NAMES, "counts")

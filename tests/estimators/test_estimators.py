@@ -452,11 +452,11 @@ def test_the_ebic_says_what_weights_are_taken_for(estimator):
     weight = np.random.default_rng(0).uniform(0.5, 1.5, 400)
     expected = fitted(estimator, sample_weight=weight)  # no warning
     for scale in (0.1, 10.0):
-        with pytest.warns(DataWarning, match=r"sum .* over 400 rows and is taken for sampling weights"):
+        with pytest.warns(DataWarning, match=r"sum .* over 400 rows and are taken for sampling weights"):
             found = fitted(estimator, sample_weight=scale * weight)
         np.testing.assert_allclose(found.couplings_, expected.couplings_, atol=1e-6)
         assert found.fit_.n_rows == pytest.approx(weight.sum() ** 2 / (weight**2).sum())
-    with pytest.warns(DataWarning, match=r"sum 2000 over 400 rows and is taken for counts"):
+    with pytest.warns(DataWarning, match=r"sum 2000 over 400 rows and are taken for counts"):
         fitted(estimator, sample_weight=np.full(400, 5))
     for kind, n_rows in (("counts", 2000), ("sampling", 400)):
         stated = clone(estimator).set_params(weight_kind=kind)

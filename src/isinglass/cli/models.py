@@ -93,18 +93,25 @@ class Loaded:
             known.pop("binarize", None)
         elif "binarize" not in known:
             known["encode"] = dict(self.fit.encoding) or None
-        names = self.model.names
+        names = self.source_names
         if names != default_names(len(names)) and "transpose" not in {**known, **reading.said}:
             known["columns"] = names  # others are ignored, whatever they hold
             known.pop("drop", None)
         return reading.with_defaults(**known)
+
+    @property
+    def source_names(self) -> tuple[str, ...]:
+        """The columns of a table of this model, indicator columns as such."""
+        if self.fit is None or self.fit.coding.names is None:
+            return self.model.names
+        return self.fit.coding.expand().names or ()
 
     def read_table(self, console: Console, reading: Reading, table: str) -> Table:
         """Read a table that has the columns of the model, in any order, and any others."""
         try:
             return self._in_order(reading.read(console, table))
         except DataError as error:
-            if reading.said.get("columns") != self.model.names:
+            if reading.said.get("columns") != self.source_names:
                 raise
             if isinstance(error, ArgumentError) and error.argument == "columns":  # which the user did not name
                 error = DataError(f"The table has no column {error.got}, which the model has.")

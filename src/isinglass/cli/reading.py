@@ -41,11 +41,13 @@ WORDING = "wording"  # the attribute with the wording of items, for the report; 
 class Reading:
     """What the user said about a table, by the parameters of ``read_table``."""
 
-    def __init__(self, *, transpose: bool, ordinal: Any = (), nominal: Any = (), **values: Any) -> None:
+    def __init__(
+        self, *, transpose: bool, ordinal: Any = (), nominal: Any = (), combine_indicators: bool = False, **values: Any
+    ) -> None:
         for name in ("columns", "drop", "reverse"):
             values[name] = tuple(key for keys in values.get(name, ()) for key in keys)
         values["na_values"] = _spellings(values["na_values"])
-        values["transpose"] = transpose or None
+        values["transpose"], values["combine_indicators"] = transpose or None, combine_indicators or None
         values["kinds"] = _kinds(ordinal, nominal) or None
         self.said = {name: value for name, value in values.items() if value not in (None, ())}
 
@@ -342,7 +344,8 @@ FILE = under(
         for what in ("rows", "columns", "bytes")
     ),
 )
-READING = Bundle("reading", Reading, [*CELLS, *COLUMNS_TO_FIT, *FILE])
+_COMBINE = flag("--combine-indicators", "Turn each set of indicator columns into one nominal column.")
+READING = Bundle("reading", Reading, [*CELLS, *COLUMNS_TO_FIT, *FILE, *under(ADVANCED, _COMBINE)])
 """For a table to fit."""
 READING_AGAIN = Bundle("reading", Reading, [*CELLS, *FILE])
 """For a table of a model, which knows its columns and their kinds."""

@@ -15,7 +15,7 @@ from isinglass.data.coding import Coding
 from isinglass.data.conversion import convert
 from isinglass.data.files import read_table
 from isinglass.data.table import Table
-from isinglass.errors import ArgumentError, DataError, IsinglassError, LimitError
+from isinglass.errors import ArgumentError, DataError, IsinglassError, LimitError, MeaningWarning, suppress_warnings
 
 _WILD = "*?["
 _WHOLE = ("kinds=", 'missing="impute"')
@@ -49,7 +49,8 @@ class Block:
             # By its own names first: a coding would look for its columns and pass over others.
             options |= {"encode": replace(coding, names=None), "binarize": None, "missing": coding.missing}
         try:
-            table = (self._read_file if self.is_file else self._read_rows)(options)
+            with suppress_warnings(MeaningWarning):  # a part shows less than the table
+                table = (self._read_file if self.is_file else self._read_rows)(options)
             names = table.names if table.variables.named else None
             if coding is not None and names != coding.names:
                 raise DataError(_compare(names, coding.names))

@@ -8,6 +8,7 @@ import numbers
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from isinglass.arguments import require
 from isinglass.data.sources import UNTYPED, Column, Source
 from isinglass.errors import ArgumentError, DataError, setting
+from isinglass.names import default_names
 from isinglass.variables import KINDS, Variables
 
 MISSING, BAD = 2, 3  # what a value can stand for beside 0 and 1
@@ -124,7 +126,17 @@ class Levels:
 
 
 Rule: TypeAlias = Values | Cut
-AnyRule: TypeAlias = Values | Cut | Levels
+
+
+@dataclass(frozen=True)
+class Indicators(Levels):
+    """A column made of indicator columns: a category for each, and perhaps one for rows in which none is 1."""
+
+    members: tuple[str, ...] = ()  # the indicator columns
+    rules: tuple[Rule, ...] = ()  # what their values mean
+
+
+AnyRule: TypeAlias = Values | Cut | Levels | Indicators
 BITS = Values({0: 0, 1: 1})
 
 
@@ -189,6 +201,18 @@ class Coding:
     def has_levels(self) -> bool:
         """Whether a column has categories."""
         return any(isinstance(rule, Levels) for rule in self.columns)
+
+    @property
+    def members(self) -> list[tuple[str, ...]]:
+        """The columns of the source that each column is made of: itself, or several indicators."""
+        names = self.names or default_names(len(self.columns))
+        each = zip(names, self.columns, strict=True)
+        return [rule.members if isinstance(rule, Indicators) else (name,) for name, rule in each]
+
+    def expand(self) -> Coding:
+        """Return the coding of the columns of the source, with indicator columns as such."""
+        rules = (rule.rules if isinstance(rule, Indicators) else (rule,) for rule in self.columns)
+        return Coding(tuple(chain(*self.members)), tuple(chain(*rules)), self.missing)
 
     def simplest(self) -> Coding:
         """Return the same coding of columns that all have two categories, as that of a table of 0 and 1."""
@@ -289,11 +313,12 @@ def _choose_pairs(source: Source, levels: Sequence[list[Any]]) -> list[Rule]:
     return [Values({value: bit for bit, value in enumerate(pair) if value is not None}) for pair in found]
 
 
+_DROP = setting("drop", python="drop=[…] in read_table")
 _ORDINAL, _NOMINAL = (setting(kind, python=f'kinds="{kind}"') for kind in ("ordinal", "nominal"))
 SAY_KIND = f"If these are categories, say whether they have an order ({_ORDINAL}) or not ({_NOMINAL})."
 SAY_ALL = (
     f"Say what each value means ({setting('encode', python='encode={…: 0, …: 1, …: None}')}), choose a threshold for "
-    f"numbers ({setting('binarize', python='binarize=…')}), or leave the column out ({setting('drop')})."
+    f"numbers ({setting('binarize', python='binarize=…')}), or leave the column out ({_DROP})."
 )
 
 

@@ -19,21 +19,26 @@ from isinglass.data.coding import (
     AnyRule,
     Coding,
     Cut,
+    Indicators,
     Levels,
     Rule,
     Values,
     by_column,
     find_rules,
 )
-from isinglass.data.guards import check_meaning
+from isinglass.data.guards import check_columns, check_meaning
+from isinglass.data.indicators import combine
+from isinglass.data.indicators import combine_indicators as combine_all
 from isinglass.data.levels import find_levels, turn_some
 from isinglass.data.missing import settle
 from isinglass.data.sources import Source, convert_numbers, open_source
 from isinglass.data.table import Kinds, Scores, Table, check_width
 from isinglass.errors import ArgumentError, DataError, setting
-from isinglass.names import check_names
+from isinglass.names import check_names, default_names
 from isinglass.variables import MAX_CATEGORIES, Variables
 
+LITTLE = 20_000
+"""Cells of 0 and 1 below which looking for indicator columns takes as long as the fit."""
 MISSING_CHOICES = ("error", "impute", "zero", "drop")
 
 
@@ -46,13 +51,17 @@ def convert(
     missing: str = "error",
     encode: Any = None,
     binarize: Any = None,
+    combine_indicators: bool = False,
 ) -> Table:
     """Convert what is in memory; the arguments are those of `as_table`."""
     is_plain = kinds is None and scores is None and names is None and encode is None and binarize is None
-    if is_plain and missing in MISSING_CHOICES and _is_bits(X):
+    if is_plain and missing in MISSING_CHOICES and not combine_indicators and _is_bits(X):
+        if X.size > LITTLE:
+            check_columns(X, Variables.binary(X.shape[1]))
         coding = None if missing == "error" else Coding(None, (BITS,) * X.shape[1], missing)
         return Table(X, coding=coding)
     how = {"names": names, "missing": missing, "encode": encode, "binarize": binarize}
+    how["combine_indicators"] = combine_indicators
     return convert_source(open_source(X), kinds=kinds, scores=scores, **how)
 
 
@@ -97,8 +106,35 @@ def convert_source(
     kinds: Kinds | None = None,
     scores: Scores | None = None,
     reverse: Collection[int] = (),
+    combine_indicators: bool = False,
 ) -> Table:
     """Convert an opened table; the arguments are those of `as_table`."""
+    if isinstance(encode, Coding) and any(isinstance(rule, Indicators) for rule in encode.columns):
+        unnamed = source.names is None and names is None
+        known = replace(source, names=default_names(source.shape[1])) if unnamed else source
+        return combine(convert_source(known, names=names, missing=missing, encode=encode.expand()), encode)
+    table = _convert_source(source, names, missing, encode, binarize, kinds, scores, reverse)
+    if isinstance(encode, Coding):
+        return table
+    if not combine_indicators:
+        check_columns(table.codes, table.variables)
+        return table
+    place = {name: name if table.variables.named else j for j, name in enumerate(table.names)}
+    table = combine_all(table)
+    check_columns(table.codes, table.variables, [[place[name] for name in each] for each in table.reading.members])
+    return table
+
+
+def _convert_source(
+    source: Source,
+    names: Sequence[str] | None,
+    missing: str,
+    encode: Any,
+    binarize: Any,
+    kinds: Kinds | None,
+    scores: Scores | None,
+    reverse: Collection[int],
+) -> Table:
     if missing not in MISSING_CHOICES:
         raise ArgumentError("missing", 'must be "error", "impute", "zero" or "drop"', missing)
     given = names if names is not None or source.names is None else [str(name) for name in source.names]

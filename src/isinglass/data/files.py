@@ -16,6 +16,7 @@ from isinglass.data.coding import by_column, is_number, show_value
 from isinglass.data.containers import guard, load_excel, load_feather, load_npy, load_npz, load_parquet, load_survey
 from isinglass.data.conversion import convert_source
 from isinglass.data.documents import Document, Limits, open_document
+from isinglass.data.guards import remark_decimals
 from isinglass.data.raw_table import RawTable, lay_out
 from isinglass.data.text import blank_comments, find_delimiter, read_records, to_utf8
 from isinglass.errors import ArgumentError, DataError, LimitError, setting
@@ -112,11 +113,11 @@ def read_table(
     reverse : sequence of str or int, default=()
         Ordered columns to turn, by name, number, range or pattern: the last category comes first.
     **options
-        ``kinds``, ``scores``, ``missing``, ``encode`` and ``binarize`` as for `as_table`. Keys of the first two
-        may also be ranges of columns, ``"A1:A5"``, or patterns, ``"A*"``. Words in ``encode`` are read as cells are:
-        ``{"1": 0, "2": 1}`` means the numbers. ``max_rows`` (ten million), ``max_columns`` (100 000) and ``max_bytes``
-        limit the table in the file; the last one bounds the file, what it decompresses to, and the table: by default
-        4 GiB, and for what a file expands to at most 25 times its size or 256 MiB, whichever is larger.
+        ``kinds``, ``scores``, ``missing``, ``encode``, ``binarize`` and ``combine_indicators`` as for `as_table`. Keys
+        of the first two may also be ranges of columns, ``"A1:A5"``, or patterns, ``"A*"``. Words in ``encode`` are read
+        as cells are: ``{"1": 0, "2": 1}`` means the numbers. ``max_rows`` (ten million), ``max_columns`` (100 000) and
+        ``max_bytes`` limit the table in the file; the last one bounds the file, what it decompresses to, and the table:
+        by default 4 GiB, and for what a file expands to at most 25 times its size or 256 MiB, whichever is larger.
 
 
     Raises
@@ -253,7 +254,7 @@ def _split(
             shown = "a missing cell" if value is None else show_value(value)
             raise DataError(
                 f"{setting('weights')} must be finite and not negative; got {shown} in column {weights!r} "
-                f"({raw.describe_row(row)})."
+                f"({raw.describe_row(row)}).{remark_decimals([value])}"
             )
     return raw.without(*places, place), values.astype(np.float64), kept
 

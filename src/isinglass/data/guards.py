@@ -13,7 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from isinglass._core import count_ones
+from isinglass.arrays import Bytes, Mask
 from isinglass.errors import MeaningWarning, setting, warn
+from isinglass.variables import MAX_CATEGORIES, Variables
 
 MANY_LEVELS = 12
 """Levels above which an ordered column may be a number."""
@@ -25,7 +28,14 @@ MOST_ITEMS, MOST_ROWS = 300, 20_000
 """Ordered columns up to which reversed items are looked for, and rows that are enough for it."""
 REVERSED, MOSTLY = -0.1, 0.9
 """Mean correlation with the others below which an item is reversed, and share of positive ones in a battery."""
+SELDOM_TWICE = 0.9
+"""Share of different values above which a column probably names its rows."""
+SCREENED = 4096
+"""Rows in which most pairs of columns are seen to be together."""
+EXPECTED = 5.0
+"""Rows in which two columns would both be 1 by chance, above which it means something that none has both."""
 _LISTED = 4
+_COMMA = re.compile(r"[+-]?\d+,\d+")
 _CODES = frozenset({77, 88, 97, 98, 99, 777, 888, 997, 998, 999, 7777, 8888, 9997, 9998, 9999})
 _DIGITS = frozenset({7, 8, 9})
 """Codes of one digit, which may also be answers."""
@@ -102,6 +112,30 @@ def advise_missing(values: Iterable[Any]) -> str:
     return f" If {shown} {verb} for a missing answer, {_remedy(found)}."
 
 
+def remark_identifier(n_distinct: int, n_rows: int, label: Hashable, is_first: bool) -> str:
+    """Return a sentence about a column with a different value in almost every row, or nothing."""
+    if n_rows < (2 if is_first else SMALL) or n_distinct < SELDOM_TWICE * n_rows:
+        return ""
+    if is_first:
+        return f" If it names the rows, pass {setting('id_column', 0)}."
+    return f" It has {n_distinct} different values in {n_rows} rows: if it names them, leave it out ({drop([label])})."
+
+
+def remark_decimals(values: Iterable[Any]) -> str:
+    """Return a sentence about words that are numbers with a decimal comma, or nothing.
+
+    Examples
+    --------
+    >>> remark_decimals(["0,5", "1,5"]) != "", remark_decimals(["a", "b"])
+    (True, '')
+    """
+    found = next((value for value in values if isinstance(value, str) and _COMMA.fullmatch(value.strip())), None)
+    if found is None:
+        return ""
+    python = 'decimal="," to read_table, or turn the texts of a frame into numbers'
+    return f" If {found!r} is a number with a decimal comma, pass {setting('decimal', ',', python=python)}."
+
+
 def check_meaning(
     source: Any, labels: Sequence[Hashable], levels: Mapping[int, Any], coded: Mapping[int, NDArray[Any]]
 ) -> None:
@@ -114,12 +148,13 @@ def check_meaning(
         _say(
             f"{_columns(many, 'has', 'have')} more than {MANY_LEVELS} ordered levels: if these are numbers, a cut "
             f"({setting('binarize', python='binarize={…: …}')}) or fewer classes describe them better; if they name "
-            f"something, leave them out ({setting('drop', [str(label) for label in many])})."
+            f"something, leave them out ({drop(many)}).",
+            many,
+            "a number?",
         )
     dates = [labels[j] for j, rule in levels.items() if _are_dates(rule.values)]
     if dates:
-        names = [str(label) for label in dates]
-        _say(f"{_columns(dates, 'holds', 'hold')} dates: leave them out ({setting('drop', names)}).")
+        _say(f"{_columns(dates, 'holds', 'hold')} dates: leave them out ({drop(dates)}).", dates, "dates")
     _warn_rare({labels[j]: (rule, coded[j]) for j, rule in levels.items()})
     ordered = [j for j, rule in levels.items() if rule.kind == "ordinal"]
     if 4 <= len(ordered) <= MOST_ITEMS:
@@ -151,22 +186,27 @@ def _warn_codes(columns: Mapping[Hashable, list[Any]]) -> None:
         shown = [value for value in dict.fromkeys(v for label in names for v in columns[label]) if value not in codes]
         _say(
             f"{_columns(names, 'has', 'have')} {_enumerate(codes)} beside {_enumerate(sorted(shown, key=str), most=5)}."
-            f" If {'this is' if len(codes) == 1 else 'these are'} no answer, {_remedy(codes)}."
+            f" If {'this is' if len(codes) == 1 else 'these are'} no answer, {_remedy(codes)}.",
+            names,
+            f"{_enumerate(codes, most=3)} missing?",
         )
 
 
 def _warn_rare(columns: Mapping[Hashable, tuple[Any, NDArray[Any]]]) -> None:
-    rare = []
+    rare, where = [], []
     for label, (rule, codes) in columns.items():
         if len(rule.values) > 2:
             counts = np.bincount(codes[codes >= 0], minlength=len(rule.values))
             few = np.flatnonzero((counts > 0) & (counts < FEW_ROWS))
             rare += [f"{label!r}: {rule.values[k]!r} ({counts[k]})" for k in few]
+            where += [label] * bool(len(few))
     if rare:
         more = f" and {len(rare) - _LISTED} more" if len(rare) > _LISTED else ""
         _say(
             f"some categories have fewer than {FEW_ROWS} rows: {', '.join(rare[:_LISTED])}{more}. Their couplings can "
-            f"hardly be estimated; {setting('encode', python='encode={…: 0, …: 1}')} can put categories together."
+            f"hardly be estimated; {setting('encode', python='encode={…: 0, …: 1}')} can put categories together.",
+            where,
+            "rare category",
         )
 
 
@@ -198,7 +238,9 @@ def _warn_reversed(labels: list[Hashable], columns: list[NDArray[Any]]) -> None:
         python = f"reverse={names} in read_table, or by subtracting the answers from the largest one"
         _say(
             f"{_columns(turned, 'runs', 'run')} against the direction of the others: if the wording is reversed, turn "
-            f"{'it' if len(turned) == 1 else 'them'} with {setting('reverse', names, python=python)}."
+            f"{'it' if len(turned) == 1 else 'them'} with {setting('reverse', names, python=python)}.",
+            turned,
+            "reversed?",
         )
 
 
@@ -229,5 +271,135 @@ def _enumerate(values: Sequence[Any], most: int = 8) -> str:
     return ", ".join([*shown[:most], *(["…"] if len(shown) > most else [])])
 
 
-def _say(text: str) -> None:
-    warn(MeaningWarning(text[0].upper() + text[1:]))
+def _say(text: str, columns: Sequence[Hashable], note: str) -> None:
+    warn(MeaningWarning(text[0].upper() + text[1:], tuple(columns), note))
+
+
+def dependent_columns(codes: Bytes, is_binary: Mask) -> list[list[int]]:
+    """Return the groups of columns of which one determines the others: equal, opposite, or other names for the same.
+
+    Columns of one value are in no group.
+
+    Examples
+    --------
+    >>> dependent_columns(np.array([[0, 1, 2, 0], [1, 0, 1, 0], [0, 1, 2, 0]], dtype=np.uint8), np.array([1, 1, 0, 1]))
+    [[0, 1, 2]]
+    """
+    n_rows, ones = len(codes), count_ones(codes, None)[0] if is_binary.all() else (codes > 0).sum(axis=0)
+    sizes: dict[tuple[int, ...], list[int]] = {}  # how often the categories occur, in the order of these numbers
+    for j, n_ones in enumerate(ones.tolist()):
+        if not is_binary[j]:
+            often = tuple(np.bincount(codes[:, j])[np.unique(codes[:, j])].tolist())
+        else:
+            often = (int(n_ones), n_rows - int(n_ones))
+        if len(often) > 1 and 0 not in often:
+            sizes.setdefault(tuple(sorted(often)), []).append(j)
+    groups: dict[bytes, list[int]] = {}
+    for j in sorted(j for alike in sizes.values() if len(alike) > 1 for j in alike):
+        column = codes[:, j]
+        same = column ^ column[0] if is_binary[j] else _by_appearance(column)
+        groups.setdefault(same.tobytes(), []).append(j)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def _by_appearance(column: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return the categories of a column numbered in the order of their first row."""
+    _, first, places = np.unique(column, return_index=True, return_inverse=True)
+    return np.asarray(np.argsort(np.argsort(first))[places], dtype=np.uint8)
+
+
+def indicator_sets(codes: Bytes, is_binary: Mask, names: Sequence[str] | None) -> list[tuple[list[int], bool]]:
+    """Return sets of neighboring columns with one 1 in every row (True), or with at most one (False).
+
+    The latter only if they would be together in several rows by chance, and two of them only if they are named alike.
+    A column and its complement are no set.
+
+    Examples
+    --------
+    >>> rows = np.eye(3, dtype=np.uint8)[np.arange(30) % 3]
+    >>> indicator_sets(rows, np.ones(3, dtype=bool), ["a_red", "a_green", "a_blue"])
+    [([0, 1, 2], True)]
+    """
+    n_rows, counts = len(codes), count_ones(codes, None)[0] if is_binary.all() else (codes > 0).sum(axis=0)
+    varied = np.flatnonzero(is_binary & (counts > 0) & (counts < n_rows))
+    if len(varied) < 2:
+        return []
+    some = np.packbits(codes[:SCREENED, varied], axis=0).T  # enough to see that most columns are no set
+    stems = ["" if names is None else _stem(names[j]) for j in varied.tolist()]
+    sizes = [int(count) for count in counts[varied]]
+    ends = np.concatenate([[0], np.cumsum(sizes)])
+    found: list[tuple[list[int], bool]] = []
+    k = 0
+    while k < len(varied):
+        end = int(np.searchsorted(ends, ends[k] + n_rows))  # where the ones would suffice for one in every row
+        whole = 3 <= end - k < MAX_CATEGORIES and end < len(ends) and ends[end] == ends[k] + n_rows
+        if whole and (codes[:SCREENED, varied[k:end]].any(axis=1)).all() and codes[:, varied[k:end]].any(axis=1).all():
+            found.append((varied[k:end].tolist(), True))
+            k = end
+            continue
+        begin, total, chance, seen = k, sizes[k], 0.0, some[k]
+        k += 1
+        while k < len(varied) and k - begin < MAX_CATEGORIES - 1:
+            together, alike = total * sizes[k] / n_rows, stems[k] == stems[begin] != ""
+            if not (together >= EXPECTED or alike) or (seen & some[k]).any():
+                break
+            if n_rows > SCREENED and codes[codes[:, varied[k]] > 0][:, varied[begin:k]].any():
+                break
+            total, chance, seen = total + sizes[k], chance + together, seen | some[k]
+            k += 1
+        if chance >= 2 * EXPECTED and (k - begin > 2 or stems[begin] == stems[k - 1] != "") and total < n_rows:
+            found.append((varied[begin:k].tolist(), False))
+        else:
+            k = begin + 1
+    return found
+
+
+def _stem(name: str) -> str:
+    """Return what stands before the last sign in a name that is neither a letter nor a digit."""
+    return re.split(r"[\W_]+(?=[^\W_]*$)", name)[0] if re.search(r"[\W_]", name) else ""
+
+
+def check_columns(codes: Bytes, variables: Variables, sources: Sequence[Sequence[str | int]] | None = None) -> None:
+    """Warn about columns that are copies or opposites of others, and about sets of indicator columns.
+
+    ``sources`` has the columns of the file or frame that each is made of, by name or number, if it is not one of them.
+    """
+    if len(codes) < SMALL:
+        return
+    is_binary = np.array([kind == "binary" for kind in variables.kinds])
+    labels: Sequence[Hashable] = variables.names if variables.named else range(variables.n_features)
+    sets = indicator_sets(codes, is_binary, variables.names if variables.named else None)
+    same = dependent_columns(codes, is_binary)
+    if sets:
+        members = [labels[j] for group, _ in sets for j in group]
+        listed = "; ".join(_range(labels, group) for group, _ in sets[:_LISTED])
+        more = f" and {len(sets) - _LISTED} more" if len(sets) > _LISTED else ""
+        python = "as_table(…, combine_indicators=True), also in read_table"
+        _say(
+            f"{len(members)} columns are indicators of {len(sets)} variables, at most one of a set is 1 in any row: "
+            f"{listed}{more}. The edges within a set hide those between variables: turn each set into one column with "
+            f"{setting('combine_indicators', True, python=python)}.",
+            members,
+            "indicator",
+        )
+    if same:
+        listed = "; ".join(" = ".join(map(repr, (labels[j] for j in group[:3]))) for group in same[:_LISTED])
+        more = f" and {len(same) - _LISTED} more groups" if len(same) > _LISTED else ""
+        others = [j for group in same for j in group[1:]]
+        gone: list[Hashable] = [key for j in others for key in ([labels[j]] if sources is None else sources[j])]
+        _say(
+            f"{len(others) + len(same)} columns are copies or exact opposites of each other: {listed}{more}. Leave out "
+            f"all but one of each group ({drop(gone)}).",
+            [labels[j] for group in same for j in group],
+            "duplicate",
+        )
+
+
+def drop(labels: Sequence[Hashable]) -> str:
+    """Return the mention of the option that leaves columns out."""
+    keys = [label if isinstance(label, int) else str(label) for label in labels]
+    return setting("drop", keys, python=f"drop={keys} in read_table")
+
+
+def _range(labels: Sequence[Hashable], group: Sequence[int]) -> str:
+    return f"{labels[group[0]]!r} to {labels[group[-1]]!r} ({len(group)})"

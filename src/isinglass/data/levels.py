@@ -112,7 +112,7 @@ def _find_column(source: Source, j: int, kind: str, points: Any, entries: Mappin
     elif column.categories is not None:
         values = _declared_values(column, kind, where)
     else:
-        values = _plain_values(seen, kind, where)
+        values = _plain_values(seen, kind, source, j)
     _check_count(values, source, j)
     if len(values) <= 2 and points is None:
         return Levels("binary", _two(values, column, kind), (0.0, 1.0), missing)
@@ -146,8 +146,9 @@ def _declared_values(column: Column, kind: str, where: str) -> list[Any]:
     return values
 
 
-def _plain_values(seen: list[Any], kind: str, where: str) -> list[Any]:
+def _plain_values(seen: list[Any], kind: str, source: Source, j: int) -> list[Any]:
     """Return the values of a column of numbers or of text, in ascending order."""
+    where = source.where(j)
     if all(is_number(value) for value in seen):
         if not all(math.isfinite(value) for value in seen):
             raise DataError(f"{where} must hold finite numbers to have categories; got {show_values(seen)}.")
@@ -156,7 +157,7 @@ def _plain_values(seen: list[Any], kind: str, where: str) -> list[Any]:
         if any(isinstance(value, str) for value in seen) and all(isinstance(v, str) or is_number(v) for v in seen):
             raise DataError(
                 f"{where} must hold numbers or text, not both, to have categories; got {show_values(seen)}. "
-                "Turn all of them into text, or say which values are missing."
+                f"Turn all of them into text, or say which values are missing.{source.remark_column(j)}"
             )
         odd = next(value for value in seen if not isinstance(value, str) and not is_number(value))
         raise CellTypeError(
@@ -167,7 +168,7 @@ def _plain_values(seen: list[Any], kind: str, where: str) -> list[Any]:
         raise DataError(
             f"{where} must say in which order its words come to be ordinal; got {show_values(seen)}. Give each its "
             f"number ({setting('encode', python='encode={…: 0, …: 1, …: 2}')}), use an ordered categorical, or declare "
-            "the column as nominal."
+            f"the column as nominal.{source.remark_column(j)}"
         )
     return sorted(str(value) for value in seen)
 
@@ -209,15 +210,16 @@ def _two(values: list[Any], column: Column, kind: str) -> tuple[Any, Any]:
 def _check_count(values: list[Any], source: Source, j: int) -> None:
     """Refuse a column with too many categories, or with too few rows for them."""
     q, where = len(values), source.where(j)
+    drop_one = setting("drop", python="drop=[…] in read_table")
     if q > MOST_CATEGORIES:
         raise DataError(
             f"{where} must have at most {MOST_CATEGORIES} categories; got {q} different values. Cut them into fewer "
-            f"(pandas.cut), or leave the column out ({setting('drop')}).{source.remark_column(j)}"
+            f"(pandas.cut), or leave the column out ({drop_one}).{source.remark_column(j)}"
         )
     if q >= FEW and 2 * q > source.shape[0]:
         raise DataError(
             f"{where} must have fewer categories than there are rows to learn from; got {q} in {source.shape[0]} rows. "
-            f"A column that names its rows says nothing about others: leave it out ({setting('drop')}), or put its "
+            f"A column that names its rows says nothing about others: leave it out ({drop_one}), or put its "
             f"values into fewer categories.{source.remark_column(j)}"
         )
 

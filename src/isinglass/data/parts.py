@@ -246,6 +246,7 @@ def as_table(
     missing: str = "error",
     names: Sequence[str] | None = None,
     variables: Variables | None = None,
+    combine_indicators: bool = False,
 ) -> Any:  # a Table, or a PartedTable where X comes in parts
     """Return anything that is a table as a `Table`, with its weights; what comes in parts as a `PartedTable`.
 
@@ -286,6 +287,9 @@ def as_table(
         Names of the columns, instead of those that the frame has.
     variables : Variables, optional
         What the columns are, if the cells are numbers of categories.
+    combine_indicators : bool, default=False
+        Turn every set of neighboring 0/1 columns of which at most one is 1 in any row into one nominal column, named
+        after the common part of their names. The coding of the table does the same to another one.
 
     Raises
     ------
@@ -316,7 +320,7 @@ def as_table(
         return parts.with_names(names)
     if variables is not None and not variables.is_binary:
         return _add_weight(read_codes(X, variables), sample_weight, weight_kind)
-    table = convert(X, names=names, missing=missing, **options)
+    table = convert(X, names=names, missing=missing, combine_indicators=combine_indicators, **options)
     weight = sample_weight
     if weight is not None and table.rows is not None:
         weight = np.asarray(check_sample_weight(weight, len(table) + table.n_dropped))[table.rows]

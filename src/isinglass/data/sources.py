@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.data.guards import advise_missing
+from isinglass.data.guards import advise_missing, remark_decimals, remark_identifier
 from isinglass.errors import CellTypeError, DataError, setting
 
 _NUMBERS = "buif"  # kinds of NumPy types that are compared as numbers
@@ -159,10 +159,14 @@ class Source:
 
     def remark_column(self, j: int) -> str:
         """Return what messages add about the values of a column, sentences or nothing."""
-        advice = advise_missing(self.column(j).distinct)
-        values = self.column(j).entries.tolist() if self.may_have_row_names and self.numbers[j] == 0 else []
-        distinct = len(values) > 1 and None not in values and len(set(map(str, values))) == len(values)
-        return advice + (f" If it names the rows, pass {setting('id_column', 0)}." if distinct else "")
+        values = self.column(j).distinct
+        is_first = self.may_have_row_names and self.numbers[j] == 0
+        label = self.names[j] if self.names is not None else self.numbers[j] if self.numbers else j
+        return (
+            advise_missing(values)
+            + remark_identifier(len(values), self.shape[0], label, is_first)
+            + remark_decimals(values)
+        )
 
     def take(self, kept: Sequence[int]) -> Self:
         """Return some of the columns, in this order."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.errors import ArgumentError, DataError, DataWarning, setting, warn
+from isinglass.errors import ArgumentError, DataError, MeaningWarning, setting, warn
 
 WEIGHT_KINDS = ("sampling", "counts")
 FAR, MANY = 2.0, 5.0
@@ -110,9 +110,9 @@ def warn_of_kind(kind: str, total: float, effective: float, n_rows: int) -> None
         taken = f"they are not whole numbers, so their scale is ignored and they count as {effective:.6g} rows"
     counts, sampling = setting("weight_kind", "counts"), setting("weight_kind", "sampling")
     warn(
-        DataWarning(
-            f"sample_weight has the sum {total:.6g} over {n_rows} rows and is taken for {_WORDS[kind]}: {taken}. "
-            f"State what the weights are where the table is read: {counts} or {sampling}."
+        MeaningWarning(
+            f"The weights have the sum {total:.6g} over {n_rows} rows and are taken for {_WORDS[kind]}: {taken}. "
+            f"State what they are where the table is read: {counts} or {sampling}."
         )
     )
 

@@ -1,0 +1,109 @@
+"""Sets of indicator columns as one column of categories each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import takewhile
+from typing import Any
+
+import numpy as np
+
+from isinglass.arrays import Bytes, Mask
+from isinglass.data.coding import Coding, Indicators
+from isinglass.data.guards import indicator_sets
+from isinglass.data.table import Table
+from isinglass.errors import DataError, DataWarning, setting, warn
+
+
+def combine_indicators(table: Table) -> Table:
+    """Return the table with every set of indicator columns as one nominal column, where the first of them was."""
+    variables = table.variables
+    is_binary = np.array([kind == "binary" for kind in variables.kinds])
+    sets = indicator_sets(table.codes, is_binary, variables.names if variables.named else None)
+    if not sets:
+        warn(DataWarning(f"{setting('combine_indicators', True)} found no set of indicator columns."))
+        return table
+    rules, names = dict(enumerate(table.reading.columns)), list(variables.names)
+    gone = table.holes if table.filled is None else table.filled
+    for group, in_every_row in sets:
+        members = [names[j] for j in group]
+        common, words = split_names(members)
+        if not in_every_row and (gone is None or not (table.codes[:, group] | gone[:, group]).any(axis=1).all()):
+            words.append("other" if "other" not in words else "none of these")
+        parts = tuple(rules[j] for j in group)
+        rules[group[0]] = Indicators("nominal", tuple(words), members=tuple(members), rules=parts)  # type: ignore[arg-type]
+        names[group[0]] = common
+    left_out = {j for group, _ in sets for j in group[1:]}
+    kept = [j for j in range(len(names)) if j not in left_out]
+    chosen = _distinct([names[j] for j in kept])
+    return combine(table, Coding(chosen, tuple(rules[j] for j in kept), table.reading.missing))
+
+
+def combine(table: Table, coding: Coding) -> Table:
+    """Return a table of the columns that a coding is made of as one of its columns."""
+    place = {name: j for j, name in enumerate(table.names)}
+    codes = np.zeros((len(table), len(coding.columns)), dtype=np.uint8)
+    marks: dict[str, Any] = {  # Any: fields of the record
+        name: None if getattr(table, name) is None else np.zeros(codes.shape, bool) for name in ("holes", "filled")
+    }
+    for k, (members, rule) in enumerate(zip(coding.members, coding.columns, strict=True)):
+        columns = [place[name] for name in members]
+        cells = table.codes[:, columns]
+        known = cells.sum(axis=1) > 0
+        if isinstance(rule, Indicators):
+            _check_rows(cells, rule, known if table.holes is None else known | table.holes[:, columns].any(axis=1))
+            codes[:, k] = np.where(known, cells.argmax(axis=1), len(rule.values) - 1)
+        else:
+            codes[:, k] = cells[:, 0]
+        for mark, found in marks.items():
+            if found is not None:
+                gone = getattr(table, mark)[:, columns].any(axis=1)
+                found[:, k] = gone & ~known if isinstance(rule, Indicators) else gone
+    holes = marks["holes"]
+    n_missing = table.n_missing if holes is None else int(holes.sum())
+    holes = holes if holes is not None and holes.any() else None
+    if holes is not None:
+        codes[holes] = 0
+    marks["holes"] = holes
+    return replace(table, codes=codes, variables=coding.variables, coding=coding, n_missing=n_missing, **marks)
+
+
+def _check_rows(cells: Bytes, rule: Indicators, known: Mask) -> None:
+    """Refuse rows with several indicators, and those with none where every row of the fit had one."""
+    several = np.flatnonzero(cells.sum(axis=1, dtype=np.intp) > 1)
+    none = np.flatnonzero(~known) if len(rule.values) == len(rule.members) else several[:0]
+    if len(several) or len(none):
+        row, what = (several[0], "several") if len(several) else (none[0], "none")
+        raise DataError(
+            f"{setting('X')} must have at most one 1 in every row of the indicator columns {rule.members[0]!r} to "
+            f"{rule.members[-1]!r}, as the table that was fitted had; got {what} in row {row + 1}."
+        )
+
+
+def split_names(names: Sequence[str]) -> tuple[str, list[str]]:
+    """Return the common part of the names of indicators, and what each has beside it.
+
+    Examples
+    --------
+    >>> split_names(["color_red", "color_rose"]), split_names(["age10", "age12"]), split_names(["x3", "x4", "x5"])
+    (('color', ['red', 'rose']), ('age', ['10', '12']), ('x3:x5', ['x3', 'x4', 'x5']))
+    """
+    pairs = zip(min(names), max(names), strict=False)
+    common = "".join(a for a, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    separated = re.search(r"[\W_]", common) is not None
+    common = re.sub(r"[^\W_]*$", "", common) if separated else common.rstrip("0123456789")
+    words = [name[len(common) :] for name in names]
+    shown = re.sub(r"[\W_]+$", "", common)
+    if len(shown) < 2 - separated or not all(words):
+        return f"{names[0]}:{names[-1]}", list(names)
+    return shown, words
+
+
+def _distinct(names: Sequence[str]) -> tuple[str, ...]:
+    """Return names of which none comes twice."""
+    seen: dict[str, None] = {}
+    for name in names:
+        seen[name if name not in seen else f"{name} ({len(seen)})"] = None
+    return tuple(seen)

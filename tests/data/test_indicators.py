@@ -1,0 +1,202 @@
+"""Columns that depend on each other exactly: indicators of one variable, copies and opposites."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from commands import error_line, run
+
+from isinglass import IsingLasso, as_table, load, read_table
+from isinglass.data.guards import dependent_columns, indicator_sets
+from isinglass.data.indicators import split_names
+from isinglass.errors import DataError, DataWarning, MeaningWarning
+
+N = 300
+
+
+def said(function, *arguments, **options):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = function(*arguments, **options)
+    return result, [str(warning.message) for warning in caught if issubclass(warning.category, MeaningWarning)]
+
+
+def people(seed=0):
+    """A color, a plain answer, and a size whose first level has no column."""
+    rng = np.random.default_rng(seed)
+    answers = pd.DataFrame({"color": rng.choice(["blue", "green", "red"], N), "rain": rng.integers(0, 2, N)})
+    answers["size"] = rng.choice(["l", "m", "s", "xl"], N, p=[0.4, 0.3, 0.2, 0.1])
+    color = pd.get_dummies(answers["color"], prefix="color", dtype=int)
+    size = pd.get_dummies(answers["size"], prefix="size", dtype=int, drop_first=True)
+    return answers, pd.concat([color, answers[["rain"]], size], axis=1)
+
+
+def test_sets_are_found_with_and_without_names():
+    _, frame = people()
+    for table in (frame, frame.to_numpy(), frame.to_numpy().astype(np.uint8)):
+        codes = np.asarray(table, dtype=np.uint8)
+        names = list(frame) if table is frame else None
+        assert indicator_sets(codes, np.ones(7, dtype=bool), names) == [([0, 1, 2], True), ([4, 5, 6], False)]
+    _, texts = said(as_table, frame)
+    assert "6 columns are indicators of 2 variables" in texts[0]
+    assert "'color_blue' to 'color_red' (3); 'size_m' to 'size_xl' (3)" in texts[0]
+    assert "combine_indicators=True" in texts[0]
+
+
+def test_sets_are_found_among_many_rows():
+    codes = np.eye(5, dtype=np.uint8)[np.random.default_rng(0).integers(0, 5, 20_000)]
+    assert indicator_sets(codes, np.ones(5, dtype=bool), None) == [([0, 1, 2, 3, 4], True)]
+    codes[-1, :2] = 1  # beyond the rows of the first look
+    assert ([0, 1, 2, 3, 4], True) not in indicator_sets(codes, np.ones(5, dtype=bool), None)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_independent_columns_are_no_set(seed):
+    rng = np.random.default_rng(seed)
+    n, p = int(rng.integers(20, 2000)), int(rng.integers(3, 60))
+    codes = (rng.random((n, p)) < rng.beta(0.7, 4.0, size=p)).astype(np.uint8)
+    assert indicator_sets(codes, np.ones(p, dtype=bool), None) == []
+
+
+def test_combined_columns_are_what_the_indicators_came_from():
+    answers, frame = people()
+    table, texts = said(as_table, frame, combine_indicators=True)
+    assert texts == []
+    assert table.names == ("color", "rain", "size")
+    assert table.variables.kinds == ("nominal", "binary", "nominal")
+    assert table.variables.categories == (("blue", "green", "red"), (0, 1), ("m", "s", "xl", "other"))
+    for name, other in (("color", {}), ("size", {"l": "other"})):
+        k = table.names.index(name)
+        words = np.array(table.variables.categories[k], dtype=object)[table.codes[:, k]]
+        assert words.tolist() == answers[name].replace(other).tolist()
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_the_coding_combines_another_table(named):
+    _, frame = people()
+    X = frame if named else frame.to_numpy()
+    table = as_table(X, combine_indicators=True)
+    some = as_table(X[20:40], encode=table.coding)
+    assert np.array_equal(some.codes, table.codes[20:40])
+    assert some.names == table.names
+    if named:  # columns are found by name
+        assert np.array_equal(as_table(frame[frame.columns[::-1]], encode=table.coding).codes, table.codes)
+    wrong = frame.copy()
+    wrong.iloc[3, :2] = 1
+    with pytest.raises(DataError, match=r"at most one 1.*got several in row 4"):
+        as_table(wrong if named else wrong.to_numpy(), encode=table.coding)
+    wrong.iloc[3, :3] = 0
+    with pytest.raises(DataError, match="got none in row 4"):
+        as_table(wrong if named else wrong.to_numpy(), encode=table.coding)
+
+
+def test_missing_indicators():
+    _, frame = people()
+    holes = frame.astype(float)
+    whole = as_table(frame, combine_indicators=True)
+    holes.iloc[2, :3] = np.nan  # the color is not known
+    one = int(np.flatnonzero(frame.iloc[5, :3])[0])
+    holes.iloc[5, [k for k in range(3) if k != one]] = np.nan  # it is: one indicator is 1
+    table = as_table(holes, combine_indicators=True, missing="impute")
+    assert np.argwhere(table.holes).tolist() == [[2, 0]]
+    assert table.n_missing == 1
+    assert np.array_equal(table.codes[5], whole.codes[5])
+    assert table.variables.categories == whole.variables.categories
+
+
+def test_nothing_to_combine_is_said():
+    rng = np.random.default_rng(0)
+    with pytest.warns(DataWarning, match="found no set of indicator columns"):
+        as_table(rng.integers(0, 2, size=(100, 4)), combine_indicators=True)
+
+
+def test_a_saved_fit_combines_again(tmp_path):
+    _, frame = people()
+    table = as_table(frame, combine_indicators=True)
+    net = IsingLasso(0.05).fit(table)
+    net.fit_.save(tmp_path / "m.npz")
+    again = load(tmp_path / "m.npz")
+    assert again.coding == table.coding
+    assert again.score(frame) == net.score(table)
+
+
+def test_from_the_shell(tmp_path):
+    _, frame = people()
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    warned = run("fit", tmp_path / "t.csv", "--alpha", "0.1")
+    assert "turn each set into one column with --combine-indicators." in warned.stderr
+    assert "--combine-indicators" in error_line(run("fit", tmp_path / "t.csv", "--alpha", "0.1", "--strict", code=3))
+    mended = run(
+        "fit", tmp_path / "t.csv", "--alpha", "0.1", "--combine-indicators", "-o", tmp_path / "net", "--strict"
+    )
+    assert "indicator" not in mended.stderr
+    score = float(run("predict", tmp_path / "net", tmp_path / "t.csv", "--score").stdout)
+    assert score == pytest.approx(load(tmp_path / "net" / "model.npz").score(frame), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("names", "common", "words"),
+    [
+        (["cap-shape=bell", "cap-shape=flat"], "cap-shape", ["bell", "flat"]),
+        (["size_10", "size_12"], "size", ["10", "12"]),
+        (["income_low", "income_lower"], "income", ["low", "lower"]),
+        (["colorRed", "colorBlue"], "color", ["Red", "Blue"]),
+        (["red", "green"], "red:green", ["red", "green"]),
+        (["a_", "a_b"], "a_:a_b", ["a_", "a_b"]),
+    ],
+)
+def test_names_of_sets(names, common, words):
+    assert split_names(names) == (common, words)
+
+
+def test_copies_and_opposites_are_named(tmp_path):
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(rng.integers(0, 2, size=(N, 4)), columns=list("abcd"))
+    frame["not a"], frame["b again"] = 1 - frame["a"], frame["b"]
+    _, (text,) = said(as_table, frame)
+    assert text.startswith("4 columns are copies or exact opposites of each other: 'a' = 'not a'; 'b' = 'b again'.")
+    assert "drop=['not a', 'b again'] in read_table" in text
+    path = tmp_path / "t.csv"
+    frame.to_csv(path, index=False)
+    assert "--drop 'not a,b again'" in run("info", path).stderr
+    assert said(read_table, path, drop=["not a", "b again"])[1] == []
+
+
+def test_columns_with_other_words_for_the_same_are_found():
+    rng = np.random.default_rng(4)
+    mood = rng.integers(0, 3, N)
+    codes = np.stack([mood, (2, 0, 1) @ np.eye(3, dtype=int)[:, mood], rng.integers(0, 3, N)], axis=1).astype(np.uint8)
+    assert dependent_columns(codes, np.zeros(3, dtype=bool)) == [[0, 1]]
+
+
+@pytest.mark.parametrize("kind", ["number", "name"])
+def test_an_identifier_is_recognized(kind, tmp_path):
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame(rng.integers(1, 6, size=(N, 3)), columns=list("abc"))
+    order = rng.permutation(N)
+    frame.insert(1, "user", order + 7000 if kind == "number" else [f"u{k}" for k in order])
+    path = tmp_path / "t.csv"
+    frame.to_csv(path, index=False)
+    for options in (["--ordinal", "a,b,c"], ["--ordinal", "a,b,c", "--nominal", "user"]):
+        line = error_line(run("fit", path, *options, code=3))
+        assert "It has 300 different values in 300 rows: if it names them, leave it out (--drop user)." in line
+    run("fit", path, "--ordinal", "a,b,c", "--drop", "user", "--alpha", "0.1")
+
+
+def test_decimal_commas_are_recognized(tmp_path):
+    rng = np.random.default_rng(6)
+    frame = pd.DataFrame(rng.integers(0, 2, size=(N, 2)), columns=list("ab"))
+    frame["w"] = [f"{w:.2f}".replace(".", ",") for w in rng.gamma(2.0, size=N)]
+    frame["x"] = [f"{k / 2:.1f}".replace(".", ",") for k in rng.integers(1, 6, N)]
+    path = tmp_path / "t.csv"
+    frame.to_csv(path, index=False)
+    assert "is a number with a decimal comma, pass --decimal ,." in error_line(
+        run("fit", path, "--weights", "w", code=3)
+    )
+    line = error_line(run("fit", path, "--drop", "w", "--ordinal", "x", code=3))
+    assert "is a number with a decimal comma, pass --decimal ,." in line
+    table = read_table(path, weights="w", decimal=",", kinds={"x": "ordinal"})
+    assert table.variables.categories[2] == (0.5, 1, 1.5, 2, 2.5)
+    with pytest.raises(DataError, match='pass decimal="," to read_table, or turn the texts of a frame into numbers'):
+        as_table(frame[["a", "b", "x"]], kinds={"x": "ordinal"})
