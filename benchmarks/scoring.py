@@ -53,14 +53,14 @@ def score(problem: Problem, found: Measurement) -> Score:
     chosen = scored_alphas(len(problem.alphas))
     if problem.X.shape[1] > LARGEST:
         return _quote_certificate(problem, found, chosen, edges)
-    from isinglass import objective
+    from isinglass import Network, objective
 
-    values, gaps = [], []
+    judge, values, gaps = objective.of(problem.X), [], []
     for k in chosen:
         dense = found.couplings[k].toarray()
-        couplings, alpha = (dense + dense.T) / 2, float(problem.alphas[k])
-        values.append(objective.value(problem.X, couplings, found.fields[k], alpha))
-        gaps.append(objective.relative_gap(problem.X, couplings, found.fields[k], alpha))
+        network, alpha = Network.from_couplings((dense + dense.T) / 2, found.fields[k]), float(problem.alphas[k])
+        values.append(judge.value(network, alpha))
+        gaps.append(judge.relative_gap(network, alpha))
     return Score(np.array(values), np.array(gaps), edges)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass import ising_path, metrics, nodewise_path, objective, published
+from isinglass import Network, ising_path, metrics, nodewise_path, objective, published
 from isinglass._core import Bmn  # what `published.bmn` runs; its certificate takes longer than a small fit
 from paper import glmnet
 from paper.data import Table
@@ -258,5 +258,4 @@ def _joint_accuracy(X: Table, theta: FloatArray, alpha: float) -> tuple[float, f
 
 def value_of(X: Table, theta: FloatArray, alpha: float) -> float:
     """Return the joint objective."""
-    fields = theta.diagonal()
-    return objective.value(X, theta - np.diag(fields), fields, alpha)
+    return objective.of(X).value(Network.from_theta(theta), alpha)

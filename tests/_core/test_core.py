@@ -9,12 +9,13 @@ import time
 import weakref
 
 import numpy as np
+import objectives as objective
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from kernels import INSTRUCTION_SETS, run_with_kernels
 
-from isinglass import _core, ising_path, objective
+from isinglass import _core, ising_path
 from isinglass._core import Nodewise, Problem, count_ones
 from isinglass.network import all_pairs
 

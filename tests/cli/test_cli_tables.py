@@ -4,10 +4,11 @@ import gzip
 import os
 
 import numpy as np
+import objectives as objective
 import pytest
 from commands import NAMES, data_error, draw_rows, error_line, read_csv, read_json, run, write_csv, write_table
 
-from isinglass import _core, ising_path, objective
+from isinglass import _core, ising_path
 
 X = draw_rows()
 

@@ -9,7 +9,8 @@ import pytest
 from isinglass import (
     Table,
     as_table,
-    objective,
+    exact_path,
+    published,
     read_parts,
     read_table,
 )
@@ -214,7 +215,7 @@ def test_bad_arguments():
 
 def test_functions_of_two_values_say_so():
     frame = survey()
-    for function in (objective.alpha_max, objective.null_model):
+    for function in (exact_path, published.plg):
         with pytest.raises(DataError, match="columns of two values here; got the ordinal column 'mood'"):
             function(frame)
     with pytest.raises(DataError, match="for a table in parts"):

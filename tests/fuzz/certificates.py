@@ -16,8 +16,9 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import extended
+import objectives as objective
 
-from isinglass import exact_path, ising_path, nodewise_path, objective
+from isinglass import exact_path, ising_path, nodewise_path
 from isinglass.errors import DataError, LimitError, SeparationError
 
 SLACK = 1e-9  # relative, of comparisons between double and extended precision

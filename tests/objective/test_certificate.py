@@ -4,11 +4,11 @@ import itertools
 
 import extended
 import numpy as np
+import objectives as objective
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isinglass import objective
 from isinglass.errors import DataError
 
 HEAVY = np.array([[0, 0, 0], [1, 1, 1], [1, 0, 0]])

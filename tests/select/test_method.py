@@ -4,6 +4,7 @@ import pickle
 from dataclasses import fields, replace
 
 import numpy as np
+import objectives as objective
 import pytest
 
 from isinglass import (
@@ -18,7 +19,6 @@ from isinglass import (
     TwoStage,
     as_table,
     load,
-    objective,
     save,
 )
 from isinglass.errors import ConstantColumnWarning, DataError

@@ -1,9 +1,10 @@
 import importlib
 
 import numpy as np
+import objectives as objective
 import pytest
 
-from isinglass import Solution, ising_path, objective, refit, simulate
+from isinglass import Solution, ising_path, refit, simulate
 from isinglass.errors import ConstantColumnWarning, DataError, LimitError, SeparationError
 
 refit_module = importlib.import_module("isinglass.select.refit")

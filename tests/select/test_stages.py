@@ -1,9 +1,10 @@
 """The search along a path: it finds the best alpha whatever the count, and stops before the dense end."""
 
 import numpy as np
+import objectives as objective
 import pytest
 
-from isinglass import as_table, nodewise_path, objective, simulate
+from isinglass import as_table, nodewise_path, simulate
 from isinglass.errors import DataError
 from isinglass.select import PathSettings
 from isinglass.select.stages import Lattice, search

@@ -3,11 +3,12 @@
 import pickle
 
 import numpy as np
+import objectives as objective
 import pytest
 from choices import cross_validate, select_ebic, stars, two_stage
 from networks import make_table
 
-from isinglass import IsingNetwork, Method, TwoStage, as_table, bootstrap, ising_path, objective, refit, simulate
+from isinglass import IsingNetwork, Method, TwoStage, as_table, bootstrap, ising_path, refit, simulate
 from isinglass.errors import ConstantColumnWarning, DataError
 from isinglass.select import ebic
 from isinglass.select.refit import standard_errors

@@ -1,10 +1,11 @@
 """Tables where everything depends on everything: products on packed rows take the place of blocks."""
 
 import numpy as np
+import objectives as objective
 import pytest
 from reference import nodewise_violations
 
-from isinglass import ising_path, nodewise_path, objective
+from isinglass import ising_path, nodewise_path
 from isinglass.solve import path as path_module
 
 

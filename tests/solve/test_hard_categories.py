@@ -41,10 +41,10 @@ def test_a_refused_step_leaves_no_predictor_behind():
 def test_the_certificate_is_that_of_the_returned_blocks(codes, alpha):
     separable = table(codes, "nominal")
     solution = ising_path(separable, [alpha])[0]
-    again = objective.category_certificate(separable, solution.network, alpha)
+    again = objective.of(separable)
     assert solution.converged
-    assert again.kkt_residual <= solution.kkt_residual
-    assert again.duality_gap <= solution.duality_gap + 1e-14
+    assert again.kkt_residual(solution.network, alpha) <= solution.kkt_residual
+    assert again.duality_gap(solution.network, alpha) <= solution.duality_gap + 1e-14
     assert all(np.abs(block.sum(axis=axis)).max() < 1e-12 for block in solution.network.blocks for axis in (0, 1))
 
 
@@ -100,9 +100,9 @@ def test_an_offset_of_scores_changes_nothing(offset):
     one, other = (ising_path(each, [0.05])[0] for each in (plain, shifted))
     assert other.converged
     assert one.network == other.network
-    again = objective.category_certificate(shifted, other.network, 0.05)
-    assert again.kkt_residual <= other.kkt_residual
-    assert again.objective == pytest.approx(other.objective, rel=1e-13)
+    again = objective.of(shifted)
+    assert again.kkt_residual(other.network, 0.05) <= other.kkt_residual
+    assert again.value(other.network, 0.05) == pytest.approx(other.objective, rel=1e-13)
 
 
 def test_decimal_scores_are_in_equal_steps_and_others_are_refused():

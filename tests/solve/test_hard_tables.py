@@ -8,10 +8,11 @@ import os
 import warnings
 
 import numpy as np
+import objectives as objective
 import pytest
 from reference import nodewise_violations
 
-from isinglass import ising_path, nodewise_path, objective
+from isinglass import ising_path, nodewise_path
 from isinglass.errors import ConstantColumnWarning, ConvergenceWarning
 
 COUNT = int(os.environ.get("HARD_TABLES", "300"))

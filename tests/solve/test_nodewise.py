@@ -3,6 +3,7 @@
 import logging
 
 import numpy as np
+import objectives as objective
 import oracles
 import pytest
 import scipy.sparse as sp
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from reference import nodewise_solution, nodewise_violations
 
 import isinglass
-from isinglass import NodewisePath, ising_path, nodewise_ebic, nodewise_path, objective
+from isinglass import NodewisePath, ising_path, nodewise_ebic, nodewise_path
 from isinglass._core import Nodewise
 from isinglass.datasets import load_senate109
 from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, SeparationError

@@ -4,13 +4,14 @@ import logging
 import warnings
 
 import numpy as np
+import objectives as objective
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import cases
 from reference import reference_solution
 
-from isinglass import ising_path, objective
+from isinglass import ising_path
 from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, SeparationError
 from isinglass.solve import path as path_module
 

@@ -5,12 +5,12 @@ import signal
 import time
 
 import numpy as np
+import objectives as objective
 import pytest
 import scipy.sparse
 from choices import select_ebic, stars, two_stage
 from cluster import two_workers
 
-from isinglass import objective
 from isinglass._core import RecipeRows
 from isinglass.data import PartedTable, Table, hosts, read_parts
 from isinglass.errors import ConstantColumnWarning, DataError, LimitError, SeparationError, suppress_warnings

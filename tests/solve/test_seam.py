@@ -3,10 +3,10 @@
 from itertools import pairwise
 
 import numpy as np
+import objectives as objective
 import pytest
 from reference import NumpyRows
 
-from isinglass import objective
 from isinglass._core import CpuRows, Problem, RecipeRows
 from isinglass.network import all_pairs
 from isinglass.solve.seam import SumRows

@@ -52,12 +52,10 @@ def _describe(data: Any, rare: float) -> dict[str, Any]:
     """Return what the table holds."""
     import numpy as np
 
-    from isinglass import objective
-    from isinglass.solve.path import ising_path
+    from isinglass.solve.path import alpha_max
 
     names, weight, categorical = data.names, data.sample_weight, not data.variables.is_binary
     cells = data.codes
-    alpha_max: Any = ising_path.alpha_max if categorical else objective.alpha_max  # type: ignore[attr-defined]
     counted = cells if weight is None else cells[weight > 0]
     is_constant = (counted == counted[:1]).all(axis=0)
     varied = np.flatnonzero(~is_constant)

@@ -1,123 +1,164 @@
 """The objective of docs/math.md in plain NumPy: value, gradient, KKT residual, duality gap and proofs.
 
-This is the yardstick, not the solver: the tests recompute here whatever the solver certifies. With row weights w
-normalized to sum to one, η_ns = θ_ss + Σ_t θ_st x_nt, and penalty weights ω,
+This is the yardstick, not the solver: the tests recompute here what the solver certifies. With row weights w normalized
+to sum to one and penalty weights ω,
 
-    F(Θ) = Σ_n w_n Σ_s [ log(1+exp η_ns) − x_ns η_ns ]  +  α Σ_{s<t} ω_st |θ_st|        (docs/math.md)
+    F = Σ_n w_n Σ_s −log P(x_ns | the rest of the row)  +  α Σ_{s<t} ω_st ‖Θ_st‖        (docs/math.md)
 
-Common to all functions: ``X`` is a 0/1 table, ``couplings`` the symmetric matrix θ_st with zero diagonal, ``fields``
-the vector θ_ss; ``sample_weight`` is None or one weight per row; ``penalty_weights`` is None (all 1),
-``"standardized"`` (sd_s + sd_t) or a symmetric matrix of ω in [0, inf]. A pair is *free* if ω = 0, *penalized* if
-0 < ω < inf, *forbidden* if ω = inf or one of its columns is constant over the rows with positive weight. F is
-extended-valued: a non-zero forbidden coupling makes the value, the KKT residual and the gap infinite, a zero one is
-skipped in every sum. Constant columns are left out altogether, and fields given for them are ignored (docs/math.md).
+A pair is *free* if ω = 0, *penalized* if 0 < ω < inf, *forbidden* if ω = inf or one of its columns is constant over the
+rows with positive weight. F is extended-valued: a non-zero forbidden coupling makes the value, the KKT residual and the
+gap infinite, a zero one is skipped in every sum. Categories that do not occur and constant columns are left out.
 
-Legend: ``theta``, ``field``: Θ on the varying columns. ``edge``, ``node``: g_st and g_ss.
+Legend: ``theta``, ``field``: Θ on the varying columns. ``edge``, ``node``: derivatives by couplings and by fields.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 import scipy  # its parts are loaded when they are needed
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.arrays import FloatArray
-from isinglass.errors import ArgumentError, SeparationError
-from isinglass.objective.category_certificate import CategoryCertificate, category_certificate
+from isinglass.arrays import FloatArray, Mask
+from isinglass.data import Table, as_table
+from isinglass.errors import SeparationError
+from isinglass.network import Network
+from isinglass.objective.categories import Objective
 from isinglass.objective.certificate import certify, null_point, profiled
 from isinglass.objective.reduced import (
     EPSILON,
     Penalty,
     Reduced,
-    Weights,
+    check_network,
     penalty_matrix,
     refuse_vanishing,
     smoothed_field,
     violations,
 )
-from isinglass.separation import find_separation
 
-__all__ = [
-    "CategoryCertificate",
-    "alpha_max",
-    "category_certificate",
-    "certified_zeros",
-    "duality_gap",
-    "find_separation",
-    "gradient",
-    "kkt_residual",
-    "null_model",
-    "penalty_matrix",
-    "profile",
-    "refuse_vanishing",
-    "relative_gap",
-    "smoothed_field",
-    "value",
-]
+Number = TypeVar("Number", bound=np.generic)
+
+__all__ = ["Objective", "of", "penalty_matrix", "refuse_vanishing", "smoothed_field"]
 
 
-def value(
-    X: ArrayLike,
-    couplings: ArrayLike,
-    fields: ArrayLike,
-    alpha: float = 0.0,
-    *,
-    sample_weight: Weights = None,
-    penalty_weights: Penalty = None,
-) -> float:
-    """Return F(Θ); with ``alpha=0`` the mean negative log pseudo-likelihood per row.
+def of(X: ArrayLike, sample_weight: ArrayLike | None = None, *, penalty_weights: Penalty = None) -> Objective:
+    """Return the objective of a table, which judges any network of its columns.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        A 0/1 or categorical table, or anything `as_table` accepts.
+    sample_weight : array-like of shape (n_samples,), optional
+        One weight per row.
+    penalty_weights : None, "standardized" or symmetric matrix, default None
+        ω in [0, inf], as for `isinglass.ising_path`.
 
     Examples
     --------
-    >>> round(value([[0, 1], [1, 0]], np.zeros((2, 2)), np.zeros(2)), 6)  # 2 log 2
-    1.386294
-    """
-    problem, alpha = Reduced.of(X, sample_weight, penalty_weights), _check_alpha(alpha)
-    theta, field, allowed = problem.restrict(couplings, fields)
-    return problem.value(theta, field, alpha) if allowed else float("inf")
-
-
-def gradient(
-    X: ArrayLike, couplings: ArrayLike, fields: ArrayLike, *, sample_weight: Weights = None
-) -> tuple[FloatArray, FloatArray]:
-    """Return the derivatives of the loss (F without penalty): g_st as a symmetric matrix and g_ss as a vector.
-
-    The entries of constant columns, which F does not contain, are zero.
-
-    Examples
-    --------
-    >>> edge, node = gradient([[0, 1], [1, 0]], np.zeros((2, 2)), np.zeros(2))
-    >>> edge.tolist(), node.tolist()
-    ([[0.0, 0.5], [0.5, 0.0]], [0.0, 0.0])
-    """
-    problem = Reduced.of(X, sample_weight, None)
-    theta, field, _ = problem.restrict(couplings, fields)
-    edge, node = problem.gradient(problem.margin(theta, field))
-    full_edge, full_node = np.zeros((problem.n_features,) * 2), np.zeros(problem.n_features)
-    full_edge[np.ix_(problem.columns, problem.columns)], full_node[problem.columns] = edge, node
-    return full_edge, full_node
-
-
-def alpha_max(X: ArrayLike, sample_weight: Weights = None, *, penalty_weights: Penalty = None) -> float:
-    """Return the smallest alpha at which every penalized coupling is zero; 0 if nothing is penalized.
-
-    Also 0 if no pair depends on each other, up to rounding: if changing the weights in their last digits could make
-    all columns independent.
-
-    Examples
-    --------
-    >>> round(alpha_max([[0, 0], [1, 1]]), 12)  # 2 |cov| = 2 · 1/4
+    >>> problem = of([[0, 0], [1, 1]])
+    >>> round(problem.alpha_max(), 12)  # 2 |cov| = 2 · 1/4
     0.5
+    >>> empty = Network([0.0, 0.0], [], [])
+    >>> round(problem.value(empty), 6)  # 2 log 2
+    1.386294
+    >>> problem.kkt_residual(empty, 0.4)  # |g| = 0.5 at zero
+    0.09999999999999998
+    >>> problem.certified_zeros(empty, 0.6).tolist()
+    [[False, True], [True, False]]
     """
-    problem = Reduced.of(X, sample_weight, penalty_weights)
-    mask = problem.penalized
-    edge = _null_gradient(problem) if problem.free.any() else 2.0 * problem.covariance()
-    with np.errstate(over="ignore"):
-        ratios = np.abs(edge[mask]) / problem.penalty[mask]
-    # Rounded up, so that a solver whose own rounding differs finds no edge there.
-    return float(ratios.max(initial=0.0)) * (1.0 + 4.0 * EPSILON)
+    table = as_table(X, sample_weight).whole().without_holes()
+    return (TwoValues if table.variables.is_binary else Objective)(table, penalty_weights)
+
+
+class TwoValues(Objective):
+    """F of a table of two-valued columns, with free edges and with a gap that holds in floating point.
+
+    Rounding is part of the bound: it holds for the Θ, the weights and the penalties as given, whatever their size. At
+    ``alpha=0`` every pair is free, as with ω = 0. Where the unpenalized optimum lies at infinity, the gap is then F(Θ):
+    a valid but vacuous bound. Where free edges have no finite optimum otherwise, a SeparationError is raised.
+    """
+
+    def __init__(self, table: Table, penalty_weights: Penalty) -> None:
+        self.variables = table.variables
+        self.problem = Reduced.of(table, penalty_weights)
+
+    def _restrict(self, network: Network) -> tuple[FloatArray, FloatArray, bool]:
+        check_network(network, self.variables)
+        return self.problem.restrict(network)
+
+    def _network(self, theta: FloatArray, field: FloatArray) -> Network:
+        couplings, fields = self.problem.expand(theta, field)
+        return Network.from_couplings(couplings, fields).with_variables(self.variables)
+
+    def _widen(self, matrix: NDArray[Number]) -> NDArray[Number]:
+        """Return a matrix over all columns, zero for those that are constant."""
+        full: NDArray[Number] = np.zeros((self.problem.n_features,) * 2, dtype=matrix.dtype)
+        full[np.ix_(self.problem.columns, self.problem.columns)] = matrix
+        return full
+
+    def value(self, network: Network, alpha: float = 0.0) -> float:
+        """Return F(Θ); with ``alpha=0`` the mean negative log pseudo-likelihood per row."""
+        theta, field, allowed = self._restrict(network)
+        value = self.problem.value(theta, field, alpha)
+        return value if allowed else float("inf")
+
+    def gradient(self, network: Network) -> tuple[FloatArray, FloatArray]:
+        """Return the derivatives of F without its penalty: g_st as a symmetric matrix and g_ss as a vector.
+
+        Those of constant columns, which F does not contain, are zero.
+        """
+        theta, field, _ = self._restrict(network)
+        edge, node = self.problem.gradient(self.problem.margin(theta, field))
+        full = np.zeros(self.problem.n_features)
+        full[self.problem.columns] = node
+        return self._widen(edge), full
+
+    def kkt_residual(self, network: Network, alpha: float) -> float:
+        """Return the largest violation of the optimality conditions over all fields and pairs (docs/math.md)."""
+        problem, (theta, field, allowed) = self.problem, self._restrict(network)
+        limits, (edge, node) = problem.limits(alpha), problem.gradient(problem.margin(theta, field))
+        violation = violations(theta, edge, limits)[problem.penalized | problem.free]
+        return float(np.r_[np.abs(node), violation].max(initial=0.0)) if allowed else float("inf")
+
+    def duality_gap(self, network: Network, alpha: float) -> float:
+        """Return an upper bound of F(Θ) − min F from a feasible point of the dual (docs/math.md)."""
+        theta, field, allowed = self._restrict(network)
+        return _gap(self.problem.at(alpha), theta, field, alpha) if allowed else float("inf")
+
+    def certified_zeros(self, network: Network, alpha: float) -> Mask:
+        """Return the symmetric matrix of penalized pairs proved to be zero in *every* optimum, whatever Θ is."""
+        problem, (theta, field, _) = self.problem, self._restrict(network)
+        certificate = certify(problem, *profiled(problem, theta, field), alpha)
+        # The dual is strongly concave: |a's moment| + sqrt(gap · (sd_s² + sd_t²)/2) < α ω_st (docs/math.md).
+        variance = np.add.outer(problem.sd**2, problem.sd**2) * (1.0 + problem.rounding)
+        reach = certificate.moments + np.sqrt(certificate.gap * variance / 2.0) * (1.0 + 4.0 * EPSILON)
+        return self._widen(np.asarray(problem.penalized & (reach < problem.limits(alpha))))
+
+    def alpha_max(self) -> float:
+        """Return the smallest alpha at which every penalized coupling is zero; 0 if nothing is penalized.
+
+        Also 0 if no pair depends on each other, up to rounding: if changing the weights in their last digits could make
+        all columns independent.
+        """
+        problem, mask = self.problem, self.problem.penalized
+        edge = _null_gradient(problem) if problem.free.any() else 2.0 * problem.covariance()
+        with np.errstate(over="ignore"):
+            ratios = np.abs(edge[mask]) / problem.penalty[mask]
+        # Rounded up, so that a solver whose own rounding differs finds no edge there.
+        return float(ratios.max(initial=0.0)) * (1.0 + 4.0 * EPSILON)
+
+    def null_model(self) -> Network:
+        """Return the optimum without penalized edges: logit means, or the fit of the free edges too."""
+        return self._network(*null_point(self.problem))
+
+    def profile(self, network: Network) -> Network:
+        """Return Θ′: fields and free edges at their optimum given the penalized couplings, which stay (docs/math.md).
+
+        Forbidden couplings are set to zero and constant columns get their smoothed field: Θ′ is always admissible.
+        """
+        theta, field, _ = self._restrict(network)
+        return self._network(*profiled(self.problem, theta, field))
 
 
 def _null_gradient(problem: Reduced) -> FloatArray:
@@ -128,157 +169,8 @@ def _null_gradient(problem: Reduced) -> FloatArray:
     return np.where(np.abs(edge) <= noise + np.add.outer(np.abs(node), np.abs(node)), 0.0, edge)
 
 
-def null_model(
-    X: ArrayLike, *, sample_weight: Weights = None, penalty_weights: Penalty = None
-) -> tuple[FloatArray, FloatArray]:
-    """Return (couplings, fields) of the optimum without penalized edges: logit means, or the fit of the free edges too.
-
-    Raises
-    ------
-    SeparationError
-        If the free edges have no finite optimum.
-
-    Examples
-    --------
-    >>> couplings, fields = null_model([[0, 1], [1, 0], [1, 1], [1, 0]])
-    >>> np.exp(fields).round(6).tolist()  # odds 3:1 and 2:2
-    [3.0, 1.0]
-    """
-    problem = Reduced.of(X, sample_weight, penalty_weights)
-    return problem.expand(*null_point(problem))
-
-
-def kkt_residual(
-    X: ArrayLike,
-    couplings: ArrayLike,
-    fields: ArrayLike,
-    alpha: float,
-    *,
-    sample_weight: Weights = None,
-    penalty_weights: Penalty = None,
-) -> float:
-    """Return the largest violation of the optimality conditions (docs/math.md) over all fields and pairs.
-
-    Examples
-    --------
-    >>> kkt_residual([[0, 0], [1, 1]], np.zeros((2, 2)), np.zeros(2), 0.4)  # |g| = 0.5 at zero
-    0.09999999999999998
-    """
-    problem, alpha = Reduced.of(X, sample_weight, penalty_weights), _check_alpha(alpha)
-    theta, field, allowed = problem.restrict(couplings, fields)
-    if not allowed:
-        return float("inf")
-    edge, node = problem.gradient(problem.margin(theta, field))
-    violation = violations(theta, edge, problem.limits(alpha))[problem.penalized | problem.free]
-    return float(np.r_[np.abs(node), violation].max(initial=0.0))
-
-
-def profile(
-    X: ArrayLike,
-    couplings: ArrayLike,
-    fields: ArrayLike,
-    *,
-    sample_weight: Weights = None,
-    penalty_weights: Penalty = None,
-) -> tuple[FloatArray, FloatArray]:
-    """Return Θ′: fields and free edges at their optimum given the penalized couplings, which stay (docs/math.md (i)).
-
-    Forbidden couplings are set to zero and constant columns get their smoothed field, so that Θ′ is always admissible.
-
-    Raises
-    ------
-    SeparationError
-        If the free edges have no finite optimum.
-
-    Examples
-    --------
-    >>> profile([[0, 1], [1, 0], [1, 1], [0, 0]], [[0, 2], [2, 0]], [7, 7])[1].round(6).tolist()
-    [-1.0, -1.0]
-    """
-    problem = Reduced.of(X, sample_weight, penalty_weights)
-    theta, field, _ = problem.restrict(couplings, fields)
-    return problem.expand(*profiled(problem, theta, field))
-
-
-def duality_gap(
-    X: ArrayLike,
-    couplings: ArrayLike,
-    fields: ArrayLike,
-    alpha: float,
-    *,
-    sample_weight: Weights = None,
-    penalty_weights: Penalty = None,
-) -> float:
-    """Return an upper bound of F(Θ) − min F from a feasible point of the dual (docs/math.md).
-
-    Rounding is part of the bound: it holds for the Θ, the weights and the penalties as given, whatever their size.
-    At ``alpha=0`` every pair is free, as with ω = 0. Where the unpenalized optimum lies at infinity, the gap is
-    then F(Θ): a valid but vacuous bound.
-
-    Examples
-    --------
-    >>> X = [[0, 0], [1, 1]]
-    >>> duality_gap(X, np.zeros((2, 2)), np.zeros(2), 0.5) < 1e-15
-    True
-    """
-    problem, alpha = Reduced.of(X, sample_weight, penalty_weights), _check_alpha(alpha)
-    theta, field, allowed = problem.restrict(couplings, fields)
-    return _gap(problem, theta, field, alpha) if allowed else float("inf")
-
-
-def relative_gap(
-    X: ArrayLike,
-    couplings: ArrayLike,
-    fields: ArrayLike,
-    alpha: float,
-    *,
-    sample_weight: Weights = None,
-    penalty_weights: Penalty = None,
-) -> float:
-    """Return the duality gap divided by max(F(null model), 1e-12).
-
-    Examples
-    --------
-    >>> round(relative_gap([[0, 0], [1, 1]], np.zeros((2, 2)), np.zeros(2), 0.0), 12)  # separated: nothing is known
-    1.0
-    """
-    weights: dict[str, Any] = {"sample_weight": sample_weight, "penalty_weights": penalty_weights}
-    gap = duality_gap(X, couplings, fields, alpha, **weights)
-    return gap / max(value(X, *null_model(X, **weights), **weights), 1e-12)
-
-
-def certified_zeros(
-    X: ArrayLike,
-    couplings: ArrayLike,
-    fields: ArrayLike,
-    alpha: float,
-    *,
-    sample_weight: Weights = None,
-    penalty_weights: Penalty = None,
-) -> NDArray[np.bool_]:
-    """Return the symmetric matrix of penalized pairs proved to be zero in *every* optimum, whatever Θ is.
-
-    Forbidden pairs are zero by decree, not by proof, and stay False.
-
-    Examples
-    --------
-    >>> certified_zeros([[0, 0], [1, 1]], np.zeros((2, 2)), np.zeros(2), 0.6).tolist()
-    [[False, True], [True, False]]
-    """
-    problem, alpha = Reduced.of(X, sample_weight, penalty_weights), _check_alpha(alpha)
-    theta, field = profiled(problem, *problem.restrict(couplings, fields)[:2])
-    certificate = certify(problem, theta, field, alpha)
-    # The dual is strongly concave: |a's moment| + sqrt(gap · (sd_s² + sd_t²)/2) < α ω_st (docs/math.md).
-    variance = np.add.outer(problem.sd**2, problem.sd**2) * (1.0 + problem.rounding)
-    reach = certificate.moments + np.sqrt(certificate.gap * variance / 2.0) * (1.0 + 4.0 * EPSILON)
-    proved = np.zeros((problem.n_features,) * 2, dtype=bool)
-    proved[np.ix_(problem.columns, problem.columns)] = problem.penalized & (reach < problem.limits(alpha))
-    return proved
-
-
 def _gap(problem: Reduced, theta: FloatArray, field: FloatArray, alpha: float) -> float:
     """Return F(Θ) − F(Θ′) + the gap of Θ′; the penalties of Θ and Θ′ are equal, so only margins differ."""
-    problem = problem.at(alpha)
     try:
         best_theta, best_field = profiled(problem, theta, field)
     except SeparationError:
@@ -296,9 +188,3 @@ def _gap(problem: Reduced, theta: FloatArray, field: FloatArray, alpha: float) -
     # Far from the optimum the residuals of Θ itself may prove more than those of Θ′.
     direct = certify(problem, theta, field, alpha).gap
     return min(excess + certify(problem, best_theta, best_field, alpha).gap, direct)
-
-
-def _check_alpha(alpha: float) -> float:
-    if np.ndim(alpha) != 0 or not 0.0 <= alpha < np.inf:
-        raise ArgumentError("alpha", "must be a finite number that is not negative", alpha)
-    return float(alpha)

@@ -13,10 +13,12 @@ import scipy  # its parts are loaded when they are needed
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import FloatArray, Mask
-from isinglass.data import as_table, check_penalty_weights
-from isinglass.errors import DataError
+from isinglass.data import Table, check_penalty_weights
+from isinglass.data.table import check_width
+from isinglass.errors import ArgumentError, DataError
+from isinglass.network import Network
+from isinglass.variables import Variables
 
-Weights = ArrayLike | None
 Penalty = ArrayLike | str | None
 
 EPSILON = float(np.finfo(np.float64).eps)
@@ -37,8 +39,8 @@ def smoothed_field(n_ones: ArrayLike, n_total: float) -> FloatArray:
     return np.asarray(np.log(ones + 0.5) - np.log(zeros + 0.5))
 
 
-def penalty_matrix(sd: FloatArray, penalty_weights: Penalty) -> FloatArray:
-    """Return ω as a dense matrix with zero diagonal (fields are not penalized), given each column's population sd.
+def penalty_matrix(sd: FloatArray, penalty_weights: Penalty, ranges: float | FloatArray = 1.0) -> FloatArray:
+    """Return ω as a dense matrix with zero diagonal, given each column's population sd and the range of its scores.
 
     Examples
     --------
@@ -49,7 +51,8 @@ def penalty_matrix(sd: FloatArray, penalty_weights: Penalty) -> FloatArray:
     if checked is None:
         omega = np.ones((len(sd), len(sd)))
     elif isinstance(checked, str):
-        omega = np.add.outer(sd, sd)
+        half = np.multiply.outer(sd, np.broadcast_to(ranges, sd.shape))
+        omega = half + half.T
     else:
         omega = np.array(checked)
     np.fill_diagonal(omega, 0.0)
@@ -64,6 +67,20 @@ def refuse_vanishing(alpha: float, penalty_weights: FloatArray) -> None:
             "alpha times a penalty weight must be at least 2.3e-308, or it cannot be told from no penalty; got "
             f"{float(alpha)!r} times {float(positive.min())!r}. Rescale the penalty weights, or use 0 for no penalty."
         )
+
+
+def check_alpha(alpha: float) -> float:
+    """Return ``alpha``, or refuse it."""
+    if np.ndim(alpha) != 0 or not 0.0 <= alpha < np.inf:
+        raise ArgumentError("alpha", "must be a finite number that is not negative", alpha)
+    return float(alpha)
+
+
+def check_network(network: Network, variables: Variables) -> None:
+    """Refuse a network that is not one of these columns."""
+    check_width(variables.n_features, network.variables)
+    if network.variables.scores is not variables.scores and network.variables.scores != variables.scores:
+        raise DataError("the network must have the categories and scores of the table; got others.")
 
 
 def violations(theta: FloatArray, g: FloatArray, penalty: FloatArray) -> FloatArray:
@@ -88,14 +105,12 @@ class Reduced:
     is_frequent: Mask  # (q,), whether the ones outweigh the zeros
 
     @classmethod
-    def of(cls, X: ArrayLike, sample_weight: Weights, penalty_weights: Penalty) -> Reduced:
-        """Check the arguments and leave out what cannot be estimated."""
-        given = as_table(X, sample_weight).whole().without_holes()
-        given.variables.require_two_values("X")
+    def of(cls, given: Table, penalty_weights: Penalty) -> Reduced:
+        """Leave out what cannot be estimated."""
         total = given.total_weight
         kept = given.above(NEGLIGIBLE * given.weight_range[1])
         table = kept.codes.astype(np.float64)
-        raw = np.ones(len(table)) if kept.sample_weight is None else kept.sample_weight
+        raw = kept.unit_weight
         weight = raw / raw.max()  # first, so that weights near the limits of floating point survive the division
         weight /= weight.sum()
         # Ones and zeros are summed apart: the difference from 1 would lose the digits of a rare answer.
@@ -142,27 +157,16 @@ class Reduced:
         """Return α ω of the penalized pairs and 0 elsewhere; infinite where the product overflows."""
         mask = self.penalized
         result = np.zeros_like(self.penalty)
-        refuse_vanishing(alpha, self.penalty[mask])
+        refuse_vanishing(check_alpha(alpha), self.penalty[mask])
         with np.errstate(over="ignore"):
             result[mask] = alpha * self.penalty[mask]
         return result
 
-    def restrict(self, couplings: ArrayLike, fields: ArrayLike) -> tuple[FloatArray, FloatArray, bool]:
+    def restrict(self, network: Network) -> tuple[FloatArray, FloatArray, bool]:
         """Return Θ on the varying columns without forbidden couplings, and whether these were zero."""
-        theta, field, p = np.asarray(couplings, dtype=float), np.asarray(fields, dtype=float), self.n_features
-        if theta.shape != (p, p):
-            raise DataError(f"couplings must have shape {(p, p)}; got {theta.shape}.")
-        if field.shape != (p,):
-            raise DataError(f"fields must have shape {(p,)}; got {field.shape}.")
-        if not (np.isfinite(theta).all() and np.isfinite(field).all()):
-            raise DataError("couplings and fields must be finite; got NaN or infinity.")
-        if theta.diagonal().any() or not np.array_equal(theta, theta.T):
-            raise DataError(
-                "couplings must be symmetric with zero diagonal; got another matrix. Fields go into their own vector."
-            )
-        inner = theta[np.ix_(self.columns, self.columns)]
+        inner = network.couplings[np.ix_(self.columns, self.columns)]
         kept = np.where(np.isinf(self.penalty), 0.0, inner)
-        return kept, field[self.columns], np.count_nonzero(theta) == np.count_nonzero(kept)
+        return kept, network.fields[self.columns], np.count_nonzero(kept) == 2 * network.n_edges
 
     def expand(self, theta: FloatArray, field: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return (couplings, fields) of all columns."""

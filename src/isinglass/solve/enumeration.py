@@ -78,10 +78,10 @@ class Likelihood:
     @classmethod
     def of(cls, X: ArrayLike, sample_weight: ArrayLike | None, penalty_weights: ArrayLike | str | None) -> Likelihood:
         """Check the arguments and count the states."""
-        table = as_table(X, sample_weight).whole()
+        table = as_table(X, sample_weight).whole().without_holes()
         table.variables.require_two_values("X")
         refuse_above_limit(table.shape[1])
-        reduced = Reduced.of(table, None, penalty_weights)
+        reduced = Reduced.of(table, penalty_weights)
         p = len(reduced.columns)
         states = (reduced.table != reduced.is_frequent).astype(np.int64) @ (1 << np.arange(p))
         empirical = np.bincount(states, weights=reduced.weight, minlength=1 << p)

@@ -128,20 +128,20 @@ def ising_path(
     return path
 
 
-def _alpha_max(
+def alpha_max(
     X: ArrayLike, sample_weight: ArrayLike | None = None, *, penalty_weights: ArrayLike | str | None = None
 ) -> float:
     """Return the smallest alpha without penalized edges, of a table of any kind, however wide."""
     table = as_table(X, sample_weight)
     if table.is_whole and table.variables.is_binary and table.shape[1] <= WIDE:
-        return objective.alpha_max(table, penalty_weights=penalty_weights)
+        return objective.of(table, penalty_weights=penalty_weights).alpha_max()
     where = device_name() if table.variables.is_binary else "cpu"
     with suppress_warnings(ConstantColumnWarning):
         return JointProblem.of(table, penalty_weights, None, where).fit_null(1e-7, 100)
 
 
 # Path contract: what `alphas=30` starts from (see docs/design.md).
-ising_path.alpha_max = _alpha_max  # type: ignore[attr-defined]
+ising_path.alpha_max = alpha_max  # type: ignore[attr-defined]
 
 
 def _follow(case: JointProblem, grid: FloatArray, tol: float, max_iter: int) -> Iterator[Solution]:

@@ -25,6 +25,7 @@ from isinglass.machine import available_memory, memory_for
 from isinglass.network import Network
 from isinglass.objective.reduced import NEGLIGIBLE
 from isinglass.results import Solution
+from isinglass.separation import find_separation
 from isinglass.solve.seam import PartedRows
 from isinglass.variables import Variables
 
@@ -283,7 +284,7 @@ class Reduction:
                 f"every pair must be penalized in a table of more than {LARGE} cells; got one without. Pass alphas "
                 "above 0 and penalty weights above 0."
             )
-        found = objective.find_separation(self.table.distinct_rows(), pairs)
+        found = find_separation(self.table.distinct_rows(), pairs)
         if found is not None:
             s, t = (int(self.columns[node]) for node in found)
             raise SeparationError(

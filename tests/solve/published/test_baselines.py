@@ -4,11 +4,11 @@ import warnings
 from functools import cache
 
 import numpy as np
+import objectives as objective
 import oracles
 import pytest
 
 import isinglass
-from isinglass import objective
 from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, LimitError, SeparationError
 from isinglass.solve.published.baselines import bmn, plg
 

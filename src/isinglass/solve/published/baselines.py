@@ -15,7 +15,6 @@ Constant columns are treated as everywhere: no edges, a smoothed field, a warnin
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,9 +25,10 @@ from isinglass.arguments import check_count, check_positive
 from isinglass.arrays import Bytes, FloatArray
 from isinglass.data import as_table
 from isinglass.errors import ConvergenceWarning, setting, warn
-from isinglass.network import all_pairs
+from isinglass.network import Network, all_pairs
 from isinglass.results import Path, Solution
 from isinglass.solve.grid import alpha_grid
+from isinglass.solve.path import alpha_max
 from isinglass.solve.published.glm import logistic_path
 from isinglass.solve.published.stacked import stacked_design, unvectorize
 from isinglass.solve.reduction import Reduction
@@ -173,8 +173,7 @@ def bmn(
 
 
 # Path contract: what `alphas=30` starts from (see docs/design.md).
-plg.alpha_max = objective.alpha_max  # type: ignore[attr-defined]
-bmn.alpha_max = objective.alpha_max  # type: ignore[attr-defined]
+plg.alpha_max = bmn.alpha_max = alpha_max  # type: ignore[attr-defined]
 
 
 def _run(
@@ -192,14 +191,15 @@ def _run(
     given.variables.require_two_values("X")
     reduction = Reduction.of(given)
     table, p = reduction.table, len(reduction.columns)
-    top = objective.alpha_max(table) if p > 1 else 0.0
+    problem = objective.of(given)
+    top = problem.alpha_max()
     grid = alpha_grid(top, alphas, alpha_min_ratio=alpha_min_ratio)
     if grid[-1] == 0.0:  # a method that stops on its way to infinity would say nothing
         reduction.refuse_separation(all_pairs(p))
     nothing = ((np.zeros((0, 0)), 0, 0, True) for _ in grid)
     solutions = []
     for alpha, found in zip(grid, fit(table.codes, table.sample_weight, grid) if p else nothing, strict=True):
-        solutions.append(_measured(reduction, alpha, *found))
+        solutions.append(_measured(problem, reduction, alpha, *found))
         if callback is not None:
             callback(solutions[-1])
     stuck = [solution for solution in solutions if not solution.converged]
@@ -216,21 +216,27 @@ def _run(
 
 
 def _measured(
-    reduction: Reduction, alpha: float, theta: FloatArray, n_iter: int, n_working: int, converged: bool
+    problem: objective.Objective,
+    reduction: Reduction,
+    alpha: float,
+    theta: FloatArray,
+    n_iter: int,
+    n_working: int,
+    converged: bool,
 ) -> Solution:
-    """Measure Θ of the varying columns and put it back into the whole table."""
-    field = theta.diagonal().copy()
-    coupling = theta - np.diag(field)
-    names: tuple[str, ...] = ("value", "kkt_residual", "duality_gap", "certified_zeros")
-    measured: Any = [0.0] * 4
-    if len(field):
-        measured = [getattr(objective, name)(reduction.table, coupling, field, alpha) for name in names]
-    every_field, columns = reduction.constant_fields.copy(), reduction.columns
-    every_field[columns] = field
-    p = len(every_field)
-    every_coupling = np.zeros((p, p))
-    every_coupling[np.ix_(columns, columns)] = coupling
-    diagnostics = dict(zip(("objective", *names[1:]), measured, strict=True))
-    diagnostics["certified_zeros"] = int(np.count_nonzero(measured[3])) // 2
-    diagnostics |= {"n_iter": n_iter, "n_screened": p * (p - 1) // 2 - n_working, "converged": converged}
-    return Solution.from_dense(alpha, every_coupling, every_field, reduction.variables, **diagnostics)
+    """Put Θ of the varying columns back into the whole table, and measure it."""
+    columns, fields = reduction.columns, reduction.constant_fields.copy()
+    fields[columns] = theta.diagonal()
+    s, t = np.nonzero(np.triu(theta, 1))
+    network = Network(fields, np.column_stack([columns[s], columns[t]]), theta[s, t], variables=reduction.variables)
+    return Solution(
+        network,
+        alpha=float(alpha),
+        objective=problem.value(network, alpha),
+        kkt_residual=problem.kkt_residual(network, alpha),
+        duality_gap=problem.duality_gap(network, alpha),
+        certified_zeros=int(np.count_nonzero(problem.certified_zeros(network, alpha))) // 2,
+        n_iter=n_iter,
+        n_screened=network.n_pairs - n_working,
+        converged=converged,
+    )
