@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TypeGuard
 
 import numpy as np
 from numpy.random import Generator, RandomState, SeedSequence
@@ -18,30 +18,30 @@ RandomSource = int | Generator | RandomState | SeedSequence | None
 """What ``random_state`` may be. A Generator or a RandomState is advanced: the next call differs."""
 
 
-def require(condition: Any, otherwise: str) -> None:
+def require(condition: object, otherwise: str) -> None:
     """Raise a DataError unless the parts of a record fit together."""
     if not condition:
         raise DataError(otherwise)
 
 
-def is_whole(value: Any) -> bool:
+def is_whole(value: object) -> TypeGuard[int]:
     """Tell whether a value is an integer of Python or NumPy; True and False are not."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
-def is_real(value: Any) -> bool:
+def is_real(value: object) -> TypeGuard[float]:
     """Tell whether a value is a number of Python or NumPy; True and False are not."""
     return is_whole(value) or isinstance(value, float | np.floating)
 
 
-def check_positive(name: str, value: Any) -> float:
+def check_positive(name: str, value: object) -> float:
     """Return ``value`` as a float if it is a finite positive number."""
     if not is_real(value) or not (math.isfinite(value) and value > 0):
         raise ArgumentError(name, "must be a positive number", value)
     return float(value)
 
 
-def check_count(name: str, value: Any, *, least: int = 1, most: int | None = LARGEST) -> int:
+def check_count(name: str, value: object, *, least: int = 1, most: int | None = LARGEST) -> int:
     """Return ``value`` as an int if it is a whole number within bounds; by default it must fit 32 bits."""
     if not is_whole(value) or value < least:
         raise ArgumentError(name, f"must be an integer of at least {least}", value)

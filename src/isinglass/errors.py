@@ -76,7 +76,7 @@ class _Literals(ast.NodeTransformer):
         return ast.literal_eval(self.visit(ast.parse(text, mode="eval")))
 
 
-def _show(value: Any) -> str:
+def _show(value: object) -> str:
     if isinstance(value, str) and '"' not in value:
         return f'"{value}"'
     return f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else repr(value)
@@ -125,7 +125,7 @@ class ArgumentError(DataError):
     'tol must be a positive number; got -1.0. Use 1e-7.'
     """
 
-    def __init__(self, argument: str, constraint: str, got: Any, remedy: str = "") -> None:
+    def __init__(self, argument: str, constraint: str, got: object, remedy: str = "") -> None:
         self.argument, self.constraint, self.remedy = argument, constraint, remedy
         self.got = got if isinstance(got, _Shown) else _Shown(repr(got))  # not the object: it may be large
         super().__init__(argument, constraint, self.got, remedy)

@@ -15,8 +15,8 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import RandomSource, require
-from isinglass.arrays import FloatArray, Frozen
-from isinglass.data import Coding, Table, as_table, category_counts, pair_counts, read_parts
+from isinglass.arrays import Bytes, FloatArray, Frozen
+from isinglass.data import AnyTable, Coding, Table, TableLike, as_table, category_counts, pair_counts, read_parts
 from isinglass.data.blocks import is_in_parts
 from isinglass.data.frames import complete_like
 from isinglass.data.weights import per_unit
@@ -32,6 +32,9 @@ from isinglass.simulate import gibbs_sample
 from isinglass.solve.exact import can_enumerate, exact_sample
 from isinglass.storage import NOT_STORED
 
+Floats = FloatArray | list[FloatArray]
+Cells = NDArray[Any] | list[NDArray[Any]]  # Any: values of the source
+"""Of a table in parts: a list, an array per part. With more than two categories, probabilities: one per column."""
 EDGE_COUNTS = ("n11", "n10", "n01", "n00")
 SUMMARY = ("source", "target", "coupling", "weight", "std_error", "stability", "log_odds_ratio")
 """Columns of the edges that a summary shows."""
@@ -178,8 +181,8 @@ class Fit(Frozen):
         return self.shares[1::2]
 
     def read(
-        self, X: Any, *, missing: str | None = None, sample_weight: ArrayLike | None = None, by_name: bool = True
-    ) -> Any:  # Any: a table in memory or in parts
+        self, X: TableLike, *, missing: str | None = None, sample_weight: ArrayLike | None = None, by_name: bool = True
+    ) -> AnyTable:
         """Return another table, read as that of the fit was read.
 
         Columns are found by name, and others are ignored; with ``by_name=False`` they are in the order of the fit.
@@ -201,7 +204,7 @@ class Fit(Frozen):
             )
         return table
 
-    def score_samples(self, X: Any) -> Any:
+    def score_samples(self, X: TableLike) -> Floats:
         """Return the log pseudo-likelihood of every row of a table, Σ_s log P(x_s | the rest).
 
         Of a table in parts: a list, an array per part. Where cells are missing the sum is over the observed ones, and
@@ -209,11 +212,11 @@ class Fit(Frozen):
         """
         return self._score(self.read(X, missing=self._every_row))
 
-    def score(self, X: Any, sample_weight: ArrayLike | None = None) -> float:
+    def score(self, X: TableLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the mean log pseudo-likelihood per row, the larger the better; of the rows that are not dropped."""
         return self._mean_score(self.read(X, sample_weight=sample_weight))
 
-    def predict_proba(self, X: Any) -> Any:
+    def predict_proba(self, X: TableLike) -> Floats:
         """Return P(x_s = 1 | the rest of the row) for every cell; column s holds that of column s, not of a class.
 
         If columns have more than two categories: a list with one array per column, of shape (n_samples, n_categories),
@@ -222,7 +225,7 @@ class Fit(Frozen):
         """
         return self._probabilities(self.read(X, missing=self._every_row))
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: TableLike) -> Cells:
         """Return the most probable value of every cell given the rest of its row, as the table calls it.
 
         The first value where two are equally probable. Of a table in parts: a list, an array per part.
@@ -231,7 +234,7 @@ class Fit(Frozen):
 
     def impute(
         self,
-        X: Any,
+        X: TableLike,
         *,
         method: str = "conditional",
         probabilities: bool = False,
@@ -283,22 +286,22 @@ class Fit(Frozen):
         """What becomes of missing cells where every row wants an answer: none can be dropped."""
         return "impute" if self.coding.missing == "drop" else None
 
-    def _score(self, table: Any) -> Any:
+    def _score(self, table: AnyTable) -> Floats:
         if not table.is_whole:
             return table.each(_score_part, self.network)
         return score_rows(table, self.network)
 
-    def _mean_score(self, table: Any) -> float:
+    def _mean_score(self, table: AnyTable) -> float:
         if table.holes is not None:
             return float(np.average(score_rows(table, self.network), weights=table.sample_weight))
         return float(table.sum_rows(_sum_scores, self.network) / table.total_weight)
 
-    def _probabilities(self, table: Any) -> Any:
+    def _probabilities(self, table: AnyTable) -> Floats:
         if not table.is_whole:
             return table.each(_ask_part, self.network)
         return cell_probabilities(table, self.network)
 
-    def _most_probable(self, found: Any) -> Any:
+    def _most_probable(self, found: Floats) -> Cells:
         if not self.network.variables.is_binary:
             return self._label(np.column_stack([P.argmax(axis=1) for P in found]))
         if isinstance(found, list):
@@ -306,7 +309,7 @@ class Fit(Frozen):
         return self._label((found > 0.5).astype(np.uint8))
 
     def _fill(
-        self, table: Any, method: str, probabilities: bool, n_sweeps: int, random_state: RandomSource
+        self, table: Table, method: str, probabilities: bool, n_sweeps: int, random_state: RandomSource
     ) -> NDArray[Any]:
         if method not in ("conditional", "gibbs"):
             raise ArgumentError("method", 'must be "conditional" or "gibbs"', method)
@@ -325,7 +328,7 @@ class Fit(Frozen):
 
         return plot.network(self, ax, **options)
 
-    def report(self, filename: str | PathLike[str], X: Any = None, **options: Any) -> None:
+    def report(self, filename: str | PathLike[str], X: TableLike | None = None, **options: Any) -> None:
         """Write a self-contained HTML page about the network; the options are those of `isinglass.report.build_report`.
 
         ``X`` is the table of the fit, for the predictability of nodes.
@@ -460,15 +463,15 @@ def _html_table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return f"<table><tr>{head}</tr>{body}</table>"
 
 
-def _score_part(table: Any, weight: FloatArray | None, network: Network) -> FloatArray:
+def _score_part(table: Bytes, weight: FloatArray | None, network: Network) -> FloatArray:
     return network.log_pseudolikelihood(table)
 
 
-def _ask_part(table: Any, weight: FloatArray | None, network: Network) -> FloatArray:
+def _ask_part(table: Bytes, weight: FloatArray | None, network: Network) -> FloatArray:
     return network.conditional_probabilities(table)
 
 
-def _sum_scores(table: Any, weight: FloatArray | None, network: Network) -> float:
+def _sum_scores(table: Bytes, weight: FloatArray | None, network: Network) -> float:
     """Return the log pseudo-likelihood of some rows under their weights."""
     rows = network.log_pseudolikelihood(table)
     return float(rows.sum() if weight is None else weight @ rows)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 
-def json_text(value: Any, *, indent: int | None = None, compact: bool = False) -> str:
+def json_text(value: object, *, indent: int | None = None, compact: bool = False) -> str:
     """Return a value as strict JSON, on one line or indented; compact is ASCII without spaces.
 
     Floats that are not finite become null, and objects that JSON does not have become text.
@@ -24,7 +24,7 @@ def json_text(value: Any, *, indent: int | None = None, compact: bool = False) -
     )
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """Return arrays, tuples and numbers of NumPy as JSON has them."""
     if hasattr(value, "tolist"):
         value = value.tolist()

@@ -22,7 +22,7 @@ MAX_UNPACKED_BYTES = 1 << 31
 CLASSES = (Fit, Network)
 
 
-def save(fitted: Any, path: str | PathLike[str]) -> None:
+def save(fitted: object, path: str | PathLike[str]) -> None:
     """Write a `Fit`, a fitted estimator or a `Network` to a file that `load` reads.
 
     The same content gives the same bytes, and the file appears under its name when it is whole. Settings that a file

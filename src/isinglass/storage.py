@@ -110,7 +110,7 @@ def read_arrays(stream: IO[bytes], max_bytes: int, max_members: int = MAX_MEMBER
 
 
 def write_record(
-    path: str | PathLike[str], record: Any, kind: str, version: int, *, follow_links: bool = True, **about: Any
+    path: str | PathLike[str], record: object, kind: str, version: int, *, follow_links: bool = True, **about: Any
 ) -> None:
     """Write a record to a file, whole or not at all; ``about`` is put into the header for those who look there.
 
@@ -224,7 +224,7 @@ class _Writing:
                 found[field.name] = tree
         return found
 
-    def _share(self, value: Any, tree: Any) -> Any:
+    def _share(self, value: object, tree: object) -> Any:
         """Store a part without arrays once if it is long: all networks of a path have the same variables."""
         text = json_text(tree, compact=True)
         if len(text) <= SHARED_CHARACTERS:
@@ -234,7 +234,7 @@ class _Writing:
         self._known[id(value)] = {"shared": number}
         return self._known[id(value)]
 
-    def _tree_or_nothing(self, value: Any, where: str, *, droppable: bool) -> Any:
+    def _tree_or_nothing(self, value: object, where: str, *, droppable: bool) -> Any:
         before = {name: len(parts) for name, parts in self.arrays.items()}
         try:
             return self.tree(value, where)
@@ -284,7 +284,7 @@ def _refuse_constant(word: str) -> None:
     raise DamagedError(f"its header holds {word}")
 
 
-def _other_version(found: Any, version: int) -> str:
+def _other_version(found: object, version: int) -> str:
     if is_whole(found) and found < version:
         return "it was written by an older isinglass, whose files can no longer be read: make it again"
     return f"it has layout {str(found)[:80]}, and this version of isinglass reads {version}"
@@ -293,14 +293,16 @@ def _other_version(found: Any, version: int) -> str:
 class _Reading:
     """The values of a tree, with the arrays put back in the order in which they were taken out."""
 
-    def __init__(self, members: dict[str, NDArray[Any]], shared: list[Any], classes: Any, max_bytes: int) -> None:
+    def __init__(
+        self, members: dict[str, NDArray[Any]], shared: list[Any], classes: dict[str, type], max_bytes: int
+    ) -> None:
         self._members, self._places = members, dict.fromkeys(members, 0)
         self._classes, self._room = classes, max_bytes
         self._shared: list[Any] = []
         for tree in shared:  # each may refer to those before it
             self._shared.append(self.value(tree))
 
-    def value(self, tree: Any) -> Any:
+    def value(self, tree: object) -> Any:
         if isinstance(tree, list):
             return [self.value(item) for item in tree]
         if not isinstance(tree, dict):
@@ -336,7 +338,7 @@ class _Reading:
         self._places[name] = start + size
         return self._members[name][start : start + size].reshape(shape)
 
-    def _many(self, shapes: Any, name: str) -> tuple[NDArray[Any], ...]:
+    def _many(self, shapes: object, name: str) -> tuple[NDArray[Any], ...]:
         lengths = self.value(shapes)
         self._spend(len(lengths), 1 << 8)
         return tuple([self._next(name, tuple(shape)) for shape in lengths.tolist()])
@@ -360,7 +362,7 @@ class _Reading:
                 raise DamagedError(f"{name}.{key[:80]} is not {_shown(hints.get(key))}")
         return cls(**found)
 
-    def _shared_or_value(self, tree: Any) -> Any:
+    def _shared_or_value(self, tree: object) -> Any:
         if not isinstance(tree, dict) or tree.keys() != {"shared"}:
             return self.value(tree)
         if not is_whole(tree["shared"]) or not 0 <= tree["shared"] < len(self._shared):
@@ -428,7 +430,7 @@ def _fits(value: Any, hint: Any) -> bool:
     return all(_fits(item, inner[0]) for item in value) if inner else True
 
 
-def _shown(hint: Any) -> str:
+def _shown(hint: object) -> str:
     if hint is None:
         return "one of its fields"
     return hint.__name__ if isinstance(hint, type) else str(hint)[:80]

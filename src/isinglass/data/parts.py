@@ -11,9 +11,10 @@ import operator
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, NoReturn, TypeVar
+from typing import Any, ClassVar, Literal, NoReturn, Protocol, TypeVar
 
 import numpy as np
+from narwhals.typing import IntoDataFrame
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import Bytes, FloatArray
@@ -68,7 +69,7 @@ class PartedTable:
     columns: NDArray[np.intp] | None = None  # which of the columns are meant
     weight_kind: str | None = "counts"  # what the weights of the parts stand for; None if these have none
 
-    is_whole: ClassVar[bool] = False
+    is_whole: ClassVar[Literal[False]] = False
     sample_weight = row_names = filled = holes = rows = units = None  # the parts have weights of their own
 
     @property
@@ -191,6 +192,17 @@ class PartedTable:
 
 
 AnyTable = Table | PartedTable
+
+
+class SparseMatrix(Protocol):
+    """A sparse array or matrix of scipy."""
+
+    def tocsr(self) -> object:
+        """Return it by rows."""
+
+
+TableLike = ArrayLike | Sequence[object] | AnyTable | SparseMatrix | IntoDataFrame
+"""What `as_table` takes: arrays, lists of rows, frames of any library, sparse matrices, tables, and blocks of these."""
 
 
 def rows_of(part: Part, selection: RowSelection, columns: NDArray[np.intp] | None) -> tuple[Bytes, FloatArray | None]:

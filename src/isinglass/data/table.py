@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -80,7 +80,7 @@ class Table:
     n_dropped: int = 0
     coding: Coding | None = None
 
-    is_whole: ClassVar[bool] = True  # all rows are here
+    is_whole: ClassVar[Literal[True]] = True  # all rows are here
 
     def __post_init__(self) -> None:
         codes = self.codes

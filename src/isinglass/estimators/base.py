@@ -15,12 +15,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from isinglass.arguments import RandomSource
 from isinglass.arrays import FloatArray
-from isinglass.data import AnyTable, Coding, PartedTable, Table, as_table, read_parts
+from isinglass.data import AnyTable, Coding, PartedTable, Table, TableLike, as_table, read_parts
 from isinglass.data.blocks import is_in_parts
 from isinglass.data.frames import complete_like, mark_missing
 from isinglass.data.parts import read_like
 from isinglass.errors import DataError, setting
-from isinglass.fit import Fit
+from isinglass.fit import Cells, Fit, Floats
 from isinglass.network import Network
 from isinglass.results import Path, Solution, Stability
 from isinglass.select.imputation import Imputation
@@ -128,7 +128,7 @@ class IsingEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # 
     missing: str
     na_values: Sequence[Any] | None
 
-    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: TableLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Estimate the network of a table.
 
         Parameters
@@ -198,11 +198,11 @@ class IsingEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # 
         """Return a method with the tolerances and further parameters of this estimator."""
         return Method(estimator, selector, **{name: getattr(self, name) for name in ("tol", "max_iter", *names)})
 
-    def _prepare(self, table: AnyTable, X: Any, y: Any) -> Method:
+    def _prepare(self, table: AnyTable, X: TableLike, y: object) -> Method:
         """Return the method for one table."""
         return self.method
 
-    def read_table(self, X: Any, sample_weight: ArrayLike | None = None) -> AnyTable:
+    def read_table(self, X: TableLike, sample_weight: ArrayLike | None = None) -> AnyTable:
         """Return a table as `fit` reads it."""
         how = {name: getattr(self, name) for name in READING}
         stated = {name: value for name, value in how.items() if value is not None}
@@ -213,14 +213,14 @@ class IsingEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # 
         table: AnyTable = as_table(self._marked(X), sample_weight, **stated)
         return table
 
-    def _marked(self, X: Any) -> Any:
+    def _marked(self, X: TableLike) -> Any:
         if self.na_values is None or isinstance(X, Table | PartedTable):
             return X
         return mark_missing(X, self.na_values)
 
     def _open(
         self,
-        X: Any,
+        X: TableLike,
         *,
         missing: str | None = None,
         every_row: bool = False,
@@ -254,17 +254,17 @@ class IsingEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # 
         shown = f"the unknown column {unknown[0]!r}" if unknown else "other columns or another order"
         raise DataError(f"{setting('X')} must have the columns of fit in the same order; got {shown}.")
 
-    def score_samples(self, X: Any) -> Any:
+    def score_samples(self, X: TableLike) -> Floats:
         """Return the log pseudo-likelihood of every row; see `Fit.score_samples`."""
         table = self._open(X, every_row=True)
         return self.fit_._score(table)
 
-    def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
+    def score(self, X: TableLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
         """Return the mean log pseudo-likelihood per row, the larger the better; of the rows that are not dropped."""
         table = self._open(X, sample_weight=sample_weight)
         return self.fit_._mean_score(table)
 
-    def predict_proba(self, X: Any) -> Any:
+    def predict_proba(self, X: TableLike) -> Floats:
         """Return the conditional probability of every cell; see `Fit.predict_proba`.
 
         The result is as large as the dense table; a sparse one has to be made dense first.
@@ -277,24 +277,24 @@ class IsingEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # 
         table = self._open(X, every_row=True)
         return self.fit_._probabilities(table)
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: TableLike) -> Cells:
         """Return the most probable value of every cell given the rest of its row, as the table calls it."""
         found = self.predict_proba(X)
         return self.fit_._most_probable(found)
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: TableLike) -> Any:
         """Return the table with its missing cells filled by their most probable values; as `fit` reads it else."""
         table = self._open(X, every_row=True)
-        return complete_like(X, self.fit_._fill(table, "conditional", False, 0, None))
+        return complete_like(X, self.fit_._fill(table.whole(), "conditional", False, 0, None))
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+    def get_feature_names_out(self, input_features: object = None) -> NDArray[Any]:
         """Return the names of the columns."""
         check_is_fitted(self)
         return np.array(self.network_.names, dtype=object)
 
     def impute(
         self,
-        X: Any,
+        X: TableLike,
         *,
         method: str = "conditional",
         probabilities: bool = False,
@@ -303,7 +303,7 @@ class IsingEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # 
     ) -> Any:
         """Fill the missing cells of a table given the observed ones; see `Fit.impute`."""
         table = self._open(X, missing="impute")
-        return complete_like(X, self.fit_._fill(table, method, probabilities, n_sweeps, random_state))
+        return complete_like(X, self.fit_._fill(table.whole(), method, probabilities, n_sweeps, random_state))
 
     def sample(
         self, n_samples: int = 1, random_state: RandomSource = None, *, burn_in: int = 1000, thin: int = 10
@@ -317,17 +317,17 @@ class IsingEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # 
         check_is_fitted(self)
         return self.fit_.edges()
 
-    def plot(self, ax: Any = None, **options: Any) -> Any:  # Any: axes of matplotlib, which is optional
+    def plot(self, ax: object = None, **options: Any) -> Any:  # Any: axes of matplotlib, which is optional
         """Draw the network; see `Fit.plot`."""
         check_is_fitted(self)
         return self.fit_.plot(ax, **options)
 
-    def report(self, filename: str | PathLike[str], X: Any = None, **options: Any) -> None:
+    def report(self, filename: str | PathLike[str], X: TableLike | None = None, **options: Any) -> None:
         """Write a self-contained HTML page about the network; see `Fit.report`."""
         check_is_fitted(self)
         self.fit_.report(filename, X, **options)
 
-    def methods_text(self, bootstrap: Any = None) -> str:  # Any: a Bootstrap
+    def methods_text(self, bootstrap: object = None) -> str:
         """Return a paragraph for the methods section of a paper; see `Fit.methods_text`."""
         check_is_fitted(self)
         return self.fit_.methods_text(bootstrap)

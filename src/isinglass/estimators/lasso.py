@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
 from isinglass.arguments import RandomSource
-from isinglass.data import AnyTable, Table
+from isinglass.data import AnyTable, Table, TableLike
 from isinglass.errors import ArgumentError, DataError
 from isinglass.estimators.base import Alphas, IsingEstimator, Kinds, Penalty
 from isinglass.select.cross_validation import CrossValidation, CrossValidationChoice
@@ -84,7 +84,7 @@ class IsingNetwork(IsingEstimator):
         kinds: Kinds = None,
         scores: Mapping[Any, ArrayLike] | None = None,
         missing: str = "error",
-        encode: Any = None,
+        encode: object = None,
         binarize: float | Mapping[Any, float] | None = None,
         na_values: Sequence[Any] | None = None,
         weight_kind: str | None = None,
@@ -156,7 +156,7 @@ class IsingLasso(IsingEstimator):
         kinds: Kinds = None,
         scores: Mapping[Any, ArrayLike] | None = None,
         missing: str = "error",
-        encode: Any = None,
+        encode: object = None,
         binarize: float | Mapping[Any, float] | None = None,
         na_values: Sequence[Any] | None = None,
         weight_kind: str | None = None,
@@ -227,7 +227,7 @@ class IsingLassoEBIC(IsingEstimator):
         kinds: Kinds = None,
         scores: Mapping[Any, ArrayLike] | None = None,
         missing: str = "error",
-        encode: Any = None,
+        encode: object = None,
         binarize: float | Mapping[Any, float] | None = None,
         na_values: Sequence[Any] | None = None,
         weight_kind: str | None = None,
@@ -307,7 +307,7 @@ class IsingLassoStARS(IsingEstimator):
         kinds: Kinds = None,
         scores: Mapping[Any, ArrayLike] | None = None,
         missing: str = "error",
-        encode: Any = None,
+        encode: object = None,
         binarize: float | Mapping[Any, float] | None = None,
         na_values: Sequence[Any] | None = None,
         weight_kind: str | None = None,
@@ -377,7 +377,7 @@ class IsingLassoCV(IsingEstimator):
         self,
         alphas: Alphas = 30,
         *,
-        cv: Any = DEFAULT_FOLDS,
+        cv: object = DEFAULT_FOLDS,
         n_repeats: int = 1,
         rule: str = "best",
         penalty_weights: Penalty = None,
@@ -390,7 +390,7 @@ class IsingLassoCV(IsingEstimator):
         kinds: Kinds = None,
         scores: Mapping[Any, ArrayLike] | None = None,
         missing: str = "error",
-        encode: Any = None,
+        encode: object = None,
         binarize: float | Mapping[Any, float] | None = None,
         na_values: Sequence[Any] | None = None,
         weight_kind: str | None = None,
@@ -427,7 +427,7 @@ class IsingLassoCV(IsingEstimator):
             known["splits"] = folds
         return self._make("joint", CrossValidation(self.alphas, **known), "penalty_weights")
 
-    def _prepare(self, table: AnyTable, X: Any, y: Any) -> Method:
+    def _prepare(self, table: AnyTable, X: TableLike, y: object) -> Method:
         """Return the method with the folds of this table."""
         n_rows = count_units(table.whole())
         if isinstance(self.cv, int | np.integer) and not (isinstance(self.cv, bool) or 2 <= self.cv <= n_rows):

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import RandomSource, as_generator, check_positive
 from isinglass.arrays import Bytes, FloatArray, Frozen, read_only
-from isinglass.data import as_table, category_counts
+from isinglass.data import TableLike, as_table, category_counts
 from isinglass.data.table import check_width
 from isinglass.errors import ArgumentError
 from isinglass.names import NodeValues, by_node
@@ -77,7 +77,7 @@ def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     )
 
 
-def node_table(X: Any, network: NetworkLike, sample_weight: ArrayLike | None = None) -> NodeTable:
+def node_table(X: TableLike, network: NetworkLike, sample_weight: ArrayLike | None = None) -> NodeTable:
     """Return the centrality of every node, and how well the network predicts it in the rows of X.
 
     Parameters

@@ -154,7 +154,7 @@ def read_column(name: str, values: Iterable[object], length: int) -> Column:
     return Column("text", tuple(None if cell is None else storable(str(cell)) for cell in cells))
 
 
-def pair_column(name: str, matrix: Any, edge_index: NDArray[np.integer[Any]], names: Sequence[str]) -> Column:
+def pair_column(name: str, matrix: object, edge_index: NDArray[np.integer[Any]], names: Sequence[str]) -> Column:
     """Return the entries of a symmetric matrix, dense or sparse, at the given pairs; a data frame is joined by name."""
     n_nodes = len(names)
     table = sp.csr_array(matrix) if sp.issparse(matrix) else np.asarray(matrix)
@@ -186,7 +186,7 @@ def check_name(name: object, of: Literal["node", "edge"], taken: Sequence[str]) 
     return storable(name)
 
 
-def plain_value(value: Any) -> Any:
+def plain_value(value: object) -> Any:
     """Return a Python value, None for a missing one."""
     if isinstance(value, np.generic):
         value = value.item()

@@ -112,7 +112,7 @@ def count_values(
     return each, dict(zip([(s, t) for s, t in model.edge_index.tolist()], counts, strict=True))
 
 
-def node_columns(model: Network, wording: NodeValues | None, table: Any, missing: Missing | None) -> dict[str, Any]:
+def node_columns(model: Network, wording: NodeValues | None, table: object, missing: Missing | None) -> dict[str, Any]:
     """Return the columns of the table of nodes: kinds, wording, measures, and how much is missing."""
     found: dict[str, Any] = {}
     if not model.variables.is_binary:
@@ -135,7 +135,7 @@ def node_columns(model: Network, wording: NodeValues | None, table: Any, missing
     return found
 
 
-def edge_columns(table: Any, names: Sequence[str]) -> dict[str, dict[tuple[int, int], Any]]:
+def edge_columns(table: object, names: Sequence[str]) -> dict[str, dict[tuple[int, int], Any]]:
     """Return the columns of a table of edges by pair of node numbers."""
     columns = _columns(table, "edge_table")
     if not columns:
@@ -153,7 +153,7 @@ def edge_columns(table: Any, names: Sequence[str]) -> dict[str, dict[tuple[int, 
     return {label: dict(zip(pairs, columns[label], strict=True)) for label in kept}
 
 
-def _columns(table: Any, name: str) -> dict[str, list[Any]]:
+def _columns(table: object, name: str) -> dict[str, list[Any]]:
     return {str(key): [plain_value(value) for value in values] for key, values in list_columns(table, name)}
 
 

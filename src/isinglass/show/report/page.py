@@ -16,6 +16,7 @@ import scipy
 
 from isinglass.arguments import RandomSource, check_count
 from isinglass.atomic import Target, write_lines
+from isinglass.data import TableLike
 from isinglass.evaluate.nodes import node_table as measure_nodes
 from isinglass.fit import Fit
 from isinglass.json_text import json_text
@@ -35,12 +36,12 @@ FORMAT = 1  # version of the layout of its data
 def build_report(
     result: NetworkLike,
     *,
-    X: Any = None,
+    X: TableLike | None = None,
     names: Sequence[str] | None = None,
     path: Path | None = None,
     stability: Stability | None = None,
-    node_table: Any = None,
-    edge_table: Any = None,
+    node_table: object = None,
+    edge_table: object = None,
     groups: NodeValues | None = None,
     group_colors: GroupColors | None = None,
     title: str = "Network",
