@@ -180,6 +180,14 @@ class Problem:
         gap_tol: float,
         max_iter: int,
     ) -> list[State]: ...
+    def place(
+        self,
+        alpha: float,
+        edges: NDArray[np.int32],
+        values: NDArray[np.float64],
+        fields: NDArray[np.float64],
+        strictness: float,
+    ) -> None: ...
     def follow(
         self, alphas: Sequence[float], next: float, tol: float, max_iter: int, strictness: float
     ) -> list[State]: ...

@@ -99,6 +99,7 @@ constexpr double STEEPEST = 0.6;        // smallest ratio of consecutive alphas;
 constexpr double COLD_RATIO = 0.01;     // to alpha_max, that Newton bridges in one go if all pairs are in ...
 constexpr double STEEP_RATIO = 0.1;     // ... and the steps that lead to smaller alphas
 constexpr double STOP_TOLERANCE = 0.2;  // share of their alpha to which such stops are solved
+constexpr double LARGEST_RESIDUAL = 0.1;  // share of alpha: beyond, a loose tolerance would not tell edges from none
 // The strong rule keeps everything after a step by one half; it is never taken to keep pairs below this share of alpha.
 // What that misses, the check finds.
 constexpr double SMALLEST_KEPT = 0.9;

@@ -189,6 +189,22 @@ class Reduction:
         fields[constant] = objective.smoothed_field(np.where(ones[constant] > 0, self.n_rows, 0.0), self.n_rows)
         return fields
 
+    def point(self, network: Network) -> tuple[NDArray[np.int32], FloatArray, FloatArray]:
+        """Return the edges of a network between columns that vary, in the solver's numbers, and the fields."""
+        place = np.full(self.n_features, -1, dtype=np.int32)
+        place[self.columns] = np.arange(len(self.columns))
+        edges = place[network.edge_index].reshape(-1, 2)
+        kept = (edges >= 0).all(axis=1)
+        variables, pairs = self.variables, network.edge_index[kept]
+        if variables.is_binary:
+            return edges[kept], network.edge_values[kept], network.fields[self.columns]
+        fields = np.zeros(len(self.columns))  # the solver finds those of categories
+        if variables.has_scores.all():
+            return edges[kept], network.edge_values[kept] * variables.ranges[pairs].prod(axis=1), fields
+        blocks = [network.blocks[k] for k in np.flatnonzero(kept).tolist()]
+        values = [self._table(s, t, block).ravel() for (s, t), block in zip(pairs.tolist(), blocks, strict=True)]
+        return edges[kept], np.concatenate([*values, np.empty(0)]), fields
+
     def fields(self, solved: ArrayLike, centers: FloatArray) -> FloatArray:
         """Return the field of every category but the first of its column.
 
@@ -256,9 +272,7 @@ class Reduction:
         A category that does not occur has zeros. Entries add up to zero over a nominal side; the solver's do to
         rounding.
         """
-        variables = self.variables
-        occurs = variables.split(self.counts > 0)
-        sides = [np.zeros(1, np.intp) if variables.has_scores[k] else np.flatnonzero(occurs[k]) for k in (s, t)]
+        variables, sides = self.variables, self._sides(s, t)
         table = values.reshape(len(sides[0]), len(sides[1]))
         for axis, k in enumerate((s, t)):
             if not variables.has_scores[k]:
@@ -266,6 +280,21 @@ class Reduction:
         block = np.zeros(variables.block_shape(s, t))
         block[np.ix_(*sides)] = table / (variables.ranges[s] * variables.ranges[t])
         return block
+
+    def _table(self, s: int, t: int, block: FloatArray) -> FloatArray:
+        """Return the solver's table of a pair s < t, given B."""
+        n_nominal = 2 - int(self.variables.has_scores[[s, t]].sum())
+        scale = self.variables.ranges[s] * self.variables.ranges[t] * np.sqrt(2.0) ** n_nominal
+        return np.asarray(block[np.ix_(*self._sides(s, t))] * scale)
+
+    def _sides(self, s: int, t: int) -> list[NDArray[np.intp]]:
+        """Return the categories of two columns that occur, or 0 where there are scores."""
+        variables, occurs = self.variables, self._occurs
+        return [np.zeros(1, np.intp) if variables.has_scores[k] else np.flatnonzero(occurs[k]) for k in (s, t)]
+
+    @cached_property
+    def _occurs(self) -> list[Mask]:
+        return self.variables.split(self.counts > 0)
 
     # ------------------------------------------------------------------------------------------ optima at infinity
 

@@ -38,8 +38,8 @@ size_t Newton::group_size(const Pair& pair) const {
     return set_.has_groups() ? static_cast<size_t>(rows_.width(pair.s)) * rows_.width(pair.t) : 1;
 }
 
-size_t Newton::coefficients_with(const std::vector<Pair>& pairs) const {
-    size_t sum = support_values_.size();
+size_t Newton::coefficients_of(const std::vector<Pair>& pairs) const {
+    size_t sum = 0;
     for (const Pair& pair : pairs) sum += group_size(pair);
     return sum;
 }
@@ -76,6 +76,27 @@ void Newton::reset_nodes(const std::vector<int>& nodes) {
         moves_.push_back({column, point_.fields[node], &point_.sums[node]});
     }
     rows_.move(moves_, true);
+}
+
+void Newton::place(const std::vector<Pair>& edges, const std::vector<double>& values,
+                   const std::vector<double>& fields) {
+    support_.clear(), support_values_.clear();
+    const double* value = values.data();
+    for (const Pair& pair : edges) {
+        const size_t size = group_size(pair);
+        if (std::isfinite(penalty_(pair.s, pair.t))) {
+            support_.push_back(pair);
+            support_values_.insert(support_values_.end(), value, value + size);
+        }
+        value += size;
+    }
+    last_ = before_ = {};
+    certificate_ = {};
+    needed_ = 1;
+    adopted_ = {{-1, -1}};  // no set: this one has other values
+    adopt({});
+    for (int node : set_.nodes()) point_.fields[node] = fields[node];
+    rebuild(set_.nodes());
 }
 
 // Sorted, without repetitions and forbidden pairs.

@@ -44,10 +44,16 @@ class Newton {
     // From this alpha on the model without edges is the optimum, for certain.
     void set_top(double alpha) { top_ = alpha; }
 
+    // Goes to a point: these edges, in order, with their coefficients, and the fields of all nodes, where the rows do
+    // not find them (see Rows::has_categories). Forbidden pairs are left out.
+    void place(const std::vector<Pair>& edges, const std::vector<double>& values, const std::vector<double>& fields);
     // The working set: these pairs and the current support. Buffers are kept from one set to the next.
     void adopt(std::vector<Pair> pairs);
-    // How many coefficients it would have, at most.
-    size_t coefficients_with(const std::vector<Pair>& pairs) const;
+    size_t coefficients_of(const std::vector<Pair>& pairs) const;
+    // How many coefficients the working set would have with these pairs, at most.
+    size_t coefficients_with(const std::vector<Pair>& pairs) const {
+        return support_values_.size() + coefficients_of(pairs);
+    }
     State run(double alpha, const Tolerances& tolerances);
     // With the complete gradient, at the end of a run.
     const WorkingSet& set() const { return set_; }

@@ -61,8 +61,21 @@ void PathSolver::mark_null() {
 double PathSolver::alpha_max() {
     top_ = reached_ = screen_.alpha_max();
     newton_.set_top(screen_.top());
-    has_begun_ = is_dense_ = false;
+    has_begun_ = is_placed_ = is_dense_ = false;
     return top_;
+}
+
+void PathSolver::place(double alpha, const State& point, double strictness) {
+    newton_.place(point.edges, point.values, point.fields);
+    reached_ = std::min(alpha, top_);
+    note_density(point.edges.size());
+    strictness > 0 ? look(INFINITE, reached_, strictness) : void(found_ = every_pair());
+    has_begun_ = is_placed_ = true;
+}
+
+void PathSolver::note_density(size_t n_edges) {
+    is_dense_ =
+        kind_ == Kind::joint && static_cast<double>(n_edges) > DENSE_SHARE * n_features_ * (n_features_ - 1) / 2;
 }
 
 State PathSolver::solve(const std::vector<Pair>& pairs, double alpha, const Tolerances& tolerances) {
@@ -80,25 +93,30 @@ State PathSolver::follow(double alpha, double next, const PathOptions& options) 
     const std::vector<double> stops = stops_between(reached_, alpha, steepest);
     if (!has_begun_) screens ? look(INFINITE, stops.front(), options.strictness) : void(found_ = every_pair());
     has_begun_ = true;
+    if (is_placed_ && screens) {  // roughly first: another table has other edges
+        solve(found_.pairs, reached_, {STOP_TOLERANCE * reached_, INFINITE, options.max_iter});
+        look(INFINITE, stops.front(), options.strictness);
+    }
+    is_placed_ = false;
     for (size_t k = 0; k + 1 < stops.size(); ++k) {
         solve(found_.pairs, stops[k], {STOP_TOLERANCE * stops[k], INFINITE, options.max_iter});
         if (screens) look(stops[k], stops[k + 1], options.strictness);
     }
     std::vector<Pair> working = found_.pairs;
-    State state = solve(working, alpha, {options.tol, options.tol, options.max_iter});
+    const double kkt = alpha > 0 ? std::min(options.tol, LARGEST_RESIDUAL * alpha) : options.tol;
+    State state = solve(working, alpha, {kkt, options.tol, options.max_iter});
     while (screens) {
         look(alpha, stops_between(alpha, next, steepest).front(), options.strictness);
         const std::vector<Pair> missing = violators(alpha);
         if (missing.empty()) break;
         working.insert(working.end(), missing.begin(), missing.end());
         const int n_iter = state.n_iter;  // with no steps left, the next round only certifies
-        state = solve(working, alpha, {options.tol, options.tol, options.max_iter - n_iter});
+        state = solve(working, alpha, {kkt, options.tol, options.max_iter - n_iter});
         state.n_iter += n_iter;
     }
     if (screens && kind_ == Kind::joint) state.certified_zeros += screen_.certified_outside();
     reached_ = std::min(alpha, top_);
-    is_dense_ = kind_ == Kind::joint &&
-                static_cast<double>(state.edges.size()) > DENSE_SHARE * n_features_ * (n_features_ - 1) / 2;
+    note_density(state.edges.size());
     return state;
 }
 

@@ -15,7 +15,9 @@ namespace isinglass {
 
 // How a path is followed.
 struct PathOptions {
-    double tol;    // of the KKT residual, and of the duality gap relative to the null model's loss
+    // Of the KKT residual, which is at most a share of alpha in any case, and of the duality gap relative to the null
+    // model's loss.
+    double tol;
     int max_iter;  // Newton steps per alpha
     // Share of the strong rule's threshold from which pairs are kept: 1 is the rule, 0 keeps every pair.
     double strictness;
@@ -37,6 +39,8 @@ class PathSolver {
     void mark_null();
     // Largest |g| / omega over the penalized pairs at the current point, the null model: where a path begins.
     double alpha_max();
+    // Goes to a point, such as the solution of another table at this alpha; follows alpha_max().
+    void place(double alpha, const State& point, double strictness);
     // The certified solution at alpha, from the one before on the path; `next` is the alpha to come.
     State follow(double alpha, double next, const PathOptions& options);
     PairList gradient_above(double threshold) { return screen_.above(threshold); }
@@ -47,6 +51,7 @@ class PathSolver {
 
  private:
     PairList every_pair() const;
+    void note_density(size_t n_edges);
     void look(double alpha, double next, double strictness);
     std::vector<Pair> violators(double alpha) const;
 
@@ -57,7 +62,7 @@ class PathSolver {
     int node_ = 0;
     double top_ = 0, reached_ = 0;  // alpha_max, and the smallest alpha so far
     bool is_dense_ = false;         // the last solution
-    bool has_begun_ = false;
+    bool has_begun_ = false, is_placed_ = false;
     PairList found_;  // the pairs to begin the next alpha with
     size_t most_bytes_ = ANY_SIZE, n_distinct_ = 0, taken_by_rows_ = 0;
 };

@@ -1,0 +1,86 @@
+"""Paths that start from a network: the same solutions, however far away it is."""
+
+import numpy as np
+import pytest
+
+from isinglass import Network, Solution, as_table, ising_path, objective, simulate
+from isinglass.errors import ArgumentError, ConstantColumnWarning
+
+RNG = np.random.default_rng(0)
+TRAITS = RNG.normal(size=(600, 3))
+SCORES = TRAITS @ RNG.normal(size=(3, 8)) + RNG.normal(size=(600, 8))
+KINDS = {
+    "binary": ["binary"] * 8,
+    "ordinal": ["ordinal"] * 5 + ["binary"] * 3,
+    "nominal": ["nominal"] * 3 + ["ordinal"] * 3 + ["binary"] * 2,
+}
+WIDE = simulate.gibbs_sample(simulate.random_network(45, 0.1, random_state=1), 800, burn_in=200, random_state=1)
+ALPHAS = [0.08, 0.03, 0.01]
+
+
+def make(kind):
+    """Return a table with columns of these kinds."""
+    n_categories = [2 if one == "binary" else 4 for one in KINDS[kind]]
+    codes = np.column_stack(
+        [np.digitize(column, [-1, 0, 1][:n]) for column, n in zip(SCORES.T, n_categories, strict=True)]
+    )
+    codes = np.minimum(codes, np.array(n_categories) - 1)
+    return as_table(codes, kinds=dict(enumerate(KINDS[kind])))
+
+
+def assert_same(path, other):
+    """Compare two paths."""
+    assert path.converged.all()
+    for one, two in zip(path, other, strict=True):
+        assert one.edge_index.tolist() == two.edge_index.tolist()
+        np.testing.assert_allclose(one.network.parameters, two.network.parameters, atol=2e-4)
+        assert one.objective == pytest.approx(two.objective, rel=1e-8)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_another_table_is_a_start(kind):
+    table = make(kind)
+    part = table[np.arange(450)]
+    whole, cold = ising_path(table, ALPHAS), ising_path(part, ALPHAS)
+    assert_same(ising_path(part, ALPHAS, start=whole.solutions), cold)
+    assert_same(ising_path(part, ALPHAS, start=whole[1]), cold)
+
+
+@pytest.mark.parametrize("table", [WIDE, make("ordinal")], ids=["screened", "ordinal"])
+def test_a_solution_is_its_own_start(table):
+    cold = ising_path(table, ALPHAS)
+    again = ising_path(table, ALPHAS, start=cold.solutions)
+    assert_same(again, cold)
+    assert again.n_iter.sum() <= len(ALPHAS) < cold.n_iter.sum()
+
+
+def test_a_network_that_is_wrong_changes_nothing():
+    wrong = RNG.normal(size=(45, 45)) * 2
+    start = Solution.from_dense(0.0, np.triu(wrong, 1) + np.triu(wrong, 1).T, RNG.normal(size=45))
+    assert_same(ising_path(WIDE, ALPHAS, start=start), ising_path(WIDE, ALPHAS))
+
+
+def test_forbidden_pairs_and_constant_columns_are_left_out():
+    weights = np.ones((45, 45))
+    weights[0, 1:] = weights[1:, 0] = np.inf
+    start, table = ising_path(WIDE, [0.01])[0], WIDE.copy()
+    assert (start.edge_index == 0).any()
+    table[:, 3] = 1
+    with pytest.warns(ConstantColumnWarning):
+        found = ising_path(table, ALPHAS, penalty_weights=weights, start=start)
+    with pytest.warns(ConstantColumnWarning):
+        assert_same(found, ising_path(table, ALPHAS, penalty_weights=weights))
+    assert not np.isin(found[-1].edge_index, [0, 3]).any()
+
+
+def test_an_empty_start_and_the_certificate():
+    start = Solution(Network(np.zeros(45), [], []), np.inf)
+    found = ising_path(WIDE, [0.02], start=start)
+    assert_same(found, ising_path(WIDE, [0.02]))
+    residual = objective.kkt_residual(WIDE, found[0].couplings, found[0].fields, 0.02)
+    assert residual <= 1e-7
+
+
+def test_one_start_per_alpha():
+    with pytest.raises(ArgumentError, match=r"start must have one network per alpha \(3\); got 1"):
+        ising_path(WIDE, ALPHAS, start=[ising_path(WIDE, [0.1])[0]])
