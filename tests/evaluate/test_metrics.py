@@ -293,6 +293,16 @@ def test_nodes_with_categories_are_measured_as_by_hand():
         assert found.accuracy[s] == pytest.approx(right / weight.sum())
         assert found.marginal_accuracy[s] == pytest.approx(share.max())
         assert found.deviance_explained[s] == pytest.approx(1 - deviance / weight.sum() / entropy)
+        scores = network.variables.score(s)
+        if scores is None:
+            assert np.isnan(found.r_squared[s])
+        else:
+            cells, expected = scores[codes[:, s]], P[s] @ scores
+            mean = np.average(cells, weights=weight)
+            explained = 1 - np.average((cells - expected) ** 2, weights=weight) / np.average(
+                (cells - mean) ** 2, weights=weight
+            )
+            assert found.r_squared[s] == pytest.approx(explained)
     np.testing.assert_allclose(found.strength, network.strength)
 
 

@@ -366,6 +366,7 @@ def test_node_measures(path, table):
         "marginal_accuracy",
         "normalized_accuracy",
         "deviance_explained",
+        "r_squared",
     }
     assert columns[0] == columns[1] == columns[2] == columns[3]
     (accuracy,) = [column["values"] for column in columns[0] if column["label"] == "accuracy"]

@@ -22,7 +22,14 @@ if TYPE_CHECKING:
 
 FILES, BLOCKS = ["edges.csv", "nodes.csv", "model.npz", "network.gexf"], "blocks.csv"
 PATH_FILES = ["path.csv", "edges.csv"]
-NODE_MEASURES = ("expected_influence", "accuracy", "marginal_accuracy", "normalized_accuracy", "deviance_explained")
+NODE_MEASURES = (
+    "expected_influence",
+    "accuracy",
+    "marginal_accuracy",
+    "normalized_accuracy",
+    "deviance_explained",
+    "r_squared",
+)
 
 
 @command(

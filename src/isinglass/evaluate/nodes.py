@@ -46,7 +46,10 @@ class _Nodes(Frozen):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NodeTable(_Nodes):
-    """What a network says about each of its nodes: one column per measure, one entry per node."""
+    """What a network says about each of its nodes: one column per measure, one entry per node.
+
+    R's mgm calls accuracy, normalized accuracy and marginal accuracy CC, nCC and CCmarg.
+    """
 
     names: tuple[str, ...]  #: the nodes
     degree: NDArray[np.int64]  #: number of edges
@@ -60,6 +63,9 @@ class NodeTable(_Nodes):
     normalized_accuracy: FloatArray
     #: 1 − deviance given the rest / deviance of the column's mean; NaN for a constant column
     deviance_explained: FloatArray
+    #: share of the variance of the column's scores that their expectation given the rest explains; NaN for a nominal
+    #: or constant column
+    r_squared: FloatArray
 
     @property
     def columns(self) -> dict[str, tuple[str, ...] | NDArray[np.generic]]:
@@ -93,10 +99,9 @@ def node_table(X: TableLike, network: NetworkLike, sample_weight: ArrayLike | No
     Examples
     --------
     >>> X = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [4, 1, 1, 4], axis=0)
-    >>> node_table(X, [[-1.4, 2.8], [2.8, -1.4]])
-    names  degree  strength  expected influence  accuracy  marginal accuracy  normalized accuracy  deviance explained
-    x0          1     2.800               2.800     0.800              0.500                0.600               0.278
-    x1          1     2.800               2.800     0.800              0.500                0.600               0.278
+    >>> table = node_table(X, [[-1.4, 2.8], [2.8, -1.4]])
+    >>> table.accuracy, table.normalized_accuracy, table.r_squared.round(2)
+    (array([0.8, 0.8]), array([0.6, 0.6]), array([0.36, 0.36]))
     """
     read = as_network(network)
     fit: Any = getattr(network, "fit_", network)
@@ -107,23 +112,27 @@ def node_table(X: TableLike, network: NetworkLike, sample_weight: ArrayLike | No
     shares = np.clip(category_counts(table) / total, 0.0, 1.0)
     marginal = np.maximum.reduceat(shares, variables.starts)
     entropy = np.add.reduceat(scipy.special.entr(shares), variables.starts)
-    accuracy, deviance = (each / total for each in table.sum_rows(_predict, read))
+    accuracy, deviance, error = (each / total for each in table.sum_rows(_predict, read))
+    means, squares = (np.add.reduceat(shares * variables.factor**power, variables.starts) for power in (1, 2))
+    variance = squares - means**2
     gains = (
         share_where(marginal < 1, accuracy - marginal, 1 - marginal),
         share_where(marginal < 1, entropy - deviance, entropy),
+        share_where((marginal < 1) & variables.has_scores, variance - error, variance),
     )
     return NodeTable(
         *(tuple(read.names), read.degree, read.strength, read.expected_influence, accuracy, marginal, *gains)
     )
 
 
-def _predict(codes: Bytes, weight: FloatArray | None, network: Network) -> tuple[FloatArray, FloatArray]:
-    """Return the weight of the rows in which each column is predicted right, and the sum of −log P(x_s | rest).
+def _predict(codes: Bytes, weight: FloatArray | None, network: Network) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the weight of the rows in which each column is predicted right, and two sums over rows.
 
-    Of k equally probable categories, each is right by 1/k.
+    These are −log P(x_s | rest), and the squared distance of the score from its expectation given the rest. Of k
+    equally probable categories, each is right by 1/k.
     """
     variables = network.variables
-    right, deviance = np.zeros((2, network.n_features))
+    right, deviance, error = np.zeros((3, network.n_features))
     unit = np.ones(len(codes)) if weight is None else weight
     step = max(CELLS_AT_ONCE // len(variables.column), 1)
     for first in range(0, len(codes), step):
@@ -134,7 +143,9 @@ def _predict(codes: Bytes, weight: FloatArray | None, network: Network) -> tuple
         ties = np.add.reduceat(logs == most[variables.column], variables.starts, axis=0, dtype=np.intp)
         right += ((own == most) / ties) @ w
         deviance -= own @ w
-    return right, deviance
+        expected = np.add.reduceat(np.exp(logs) * variables.factor[:, None], variables.starts, axis=0)
+        error += (variables.factor[variables.flat(some)] - expected) ** 2 @ w
+    return right, deviance, error
 
 
 def share_where(varies: NDArray[np.bool_], top: FloatArray, bottom: FloatArray) -> FloatArray:

@@ -248,7 +248,7 @@ def list_edge_columns(
         words = ("in subsamples", "stability") if same else (f"in subsamples at α = {at}", f"stability_at_alpha_{at}")
         columns.append((*words, np.asarray(stability.edge_frequencies[nearest][s, t]).ravel()))
     network = shown.network
-    if not network.variables.is_binary:
+    if len(set(network.kinds)) > 1:
         columns.append(("kinds", "kinds", [f"{network.kinds[a]} – {network.kinds[b]}" for a, b in pairs]))
     columns += [(label, label, [by_pair.get(pair) for pair in pairs]) for label, by_pair in further.items()]
     return [dict(zip(("label", "field", "values"), column, strict=True)) for column in columns]

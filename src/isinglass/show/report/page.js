@@ -137,7 +137,7 @@ function showReproduction() {
 /* Hide what there is nothing to say about, and the links that lead there. */
 function showSections() {
   const hasColumn = (name) => DATA.edge_columns.some(({ label }) => label === name);
-  const present = { categories: CATEGORIES !== null, binary: CATEGORIES === null, unsigned: HAS_UNSIGNED, signed: HAS_SIGNED, missing: MISSING !== null, choice: DATA.curve !== null, predictability: column("accuracy") !== null, "choice-instability": DATA.curve?.kind === "instability", counts: hasColumn("n11"), resampled: hasColumn("inclusion") };
+  const present = { categories: CATEGORIES !== null, binary: CATEGORIES === null, unsigned: HAS_UNSIGNED, signed: HAS_SIGNED, missing: MISSING !== null, imputed: MISSING?.treatment === "impute", choice: DATA.curve !== null, predictability: column("accuracy") !== null, "choice-instability": DATA.curve?.kind === "instability", counts: hasColumn("n11"), resampled: hasColumn("inclusion") };
   for (const element of document.querySelectorAll("[data-section]")) element.hidden = !present[element.dataset.section];
   byId("choice").hidden = !present.choice;
   byId("predictability").hidden = !present.predictability;
@@ -236,7 +236,7 @@ const edgeTable = new DataTable("edges", {
       sortKey: (pair) => pair.value,
       tone: (pair) => ["minus", "none", "plus"][pair.sign + 1],
     },
-    { label: "Strength", field: "weight", number: true, value: (pair) => Math.abs(pair.value) },
+    { label: "Weight", field: "weight", number: true, value: (pair) => Math.abs(pair.value) },
     ...DATA.edge_columns.map(({ label, field, values }) => ({
       label: label.replaceAll("_", " "),
       field: field.replaceAll(" ", "_"),
@@ -332,7 +332,7 @@ function showCounts(network, pairs) {
   byId("network-aside").textContent = N_ALPHAS > 1 ? `${shown} at α = ${alpha}` : shown;
   byId("edges-aside").textContent = N_ALPHAS > 1 ? `${shown} at α = ${alpha}` : shown;
   byId("nodes-aside").textContent = N_ALPHAS > 1 ? `${N_NODES.toLocaleString("en")} at α = ${alpha}` : N_NODES.toLocaleString("en");
-  byId("strength-value").textContent = `${HAS_UNSIGNED ? "strength" : "|coupling|"} ≥ ${formatNumber(state.least, 2)}`;
+  byId("strength-value").textContent = `${HAS_UNSIGNED ? "weight" : "|coupling|"} ≥ ${formatNumber(state.least, 2)}`;
   byId("slider").value = String(k);
   byId("slider").setAttribute("aria-valuetext", `alpha ${alpha}, ${formatCount(total, "edge")}${k === SELECTED ? ", selected" : ""}`);
   byId("back").disabled = k === SELECTED;
