@@ -353,7 +353,7 @@ def test_output_that_is_a_file(table, tmp_path):
 
 
 def test_failure_while_writing_leaves_the_old_files(table, tmp_path, monkeypatch):
-    from isinglass import fit as fit_module
+    from isinglass import model_file
 
     folder = tmp_path / "net"
     run("fit", table, "--alpha", "0.1", "-o", folder)
@@ -362,7 +362,7 @@ def test_failure_while_writing_leaves_the_old_files(table, tmp_path, monkeypatch
     def fail(*arguments):
         raise OSError(28, "No space left on device", "model.npz")
 
-    monkeypatch.setattr(fit_module, "save", fail)
+    monkeypatch.setattr(model_file, "save", fail)
     assert "No space left" in error_line(run("fit", table, "--alpha", "0.05", "-o", folder, code=1))
     assert files_of(folder) == before
     assert [path.name for path in tmp_path.iterdir()] == ["net"]
