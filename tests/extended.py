@@ -650,7 +650,8 @@ def categories(codes, scores, fields, blocks, alpha, *, joint, weight=None, omeg
     None, "standardized", or a matrix of penalty weights for scores as they were given.
     """
     codes, w = np.asarray(codes), shares(weight, len(codes))
-    present = w > NEGLIGIBLE * w.max()
+    given = w if weight is None else np.asarray(weight, dtype=float)
+    present = given > NEGLIGIBLE * given.max()  # in double precision, as ties are decided there
     codes, w = codes[present], w[present] / w[present].sum()
     seen = [np.unique(column) for column in codes.T]
     keep = [s for s, found in enumerate(seen) if len(found) > 1]

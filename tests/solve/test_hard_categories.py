@@ -6,6 +6,7 @@ from networks import make_table
 
 from isinglass import ising_path, nodewise_path, objective
 from isinglass.errors import ArgumentError, DataError
+from isinglass.solve.reduction import Reduction
 
 ANY_FLAG = pytest.mark.filterwarnings("ignore::isinglass.errors.ConvergenceWarning")
 
@@ -133,6 +134,13 @@ def test_the_unit_of_scores_does_not_decide_what_has_converged(factor):
         assert scaled.converged.all()
         if np.frexp(factor)[0] == 0.5:  # a power of two: no rounding
             assert scaled.kkt_residual.tolist() == plain.kkt_residual.tolist()
+
+
+def test_the_spread_of_a_column_with_a_rare_category():
+    rare = table([[1, 1], [0, 2], [1, 1], [1, 1]], "nominal", categories=[range(3)] * 2)
+    share = 1e-8 / (1.0 + 3e-8)
+    spread = Reduction.of(rare.with_weight([1e-8, 1e-8, 1e-8, 1.0])).sd()
+    np.testing.assert_allclose(spread, np.sqrt(share * (1.0 - share)), rtol=1e-14)
 
 
 def test_weights_that_all_but_vanish():

@@ -114,9 +114,8 @@ class Reduction:
         squares = np.add.reduceat(
             self.shares * (variables.factor - self.means[variables.column]) ** 2, variables.starts
         )
-        before = np.cumsum(self.shares) - self.shares  # sums of products keep the digits of a rare category
-        before -= before[variables.starts][variables.column]
-        apart = np.add.reduceat(self.shares * before, variables.starts)
+        # sums of products keep the digits of a rare category
+        apart = [np.cumsum(share)[:-1] @ share[1:] for share in variables.split(self.shares)]
         return np.sqrt(np.where(variables.has_scores, squares, apart))
 
     # ------------------------------------------------------------------------------------------------ to the solver
