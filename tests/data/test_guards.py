@@ -1,5 +1,6 @@
 """Tables that do not mean what they say: what is warned about, what is not, and whether the advice mends it."""
 
+import json
 import re
 import warnings
 
@@ -107,8 +108,9 @@ def test_columns_of_two_values_get_the_advice_too(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b\n" + "0,1\n1,0\n1,99\n" * 10)
     for encode in ("--encode=auto", "-q"):
-        assert "If 99 stands for a missing answer, pass --na 99" in error_line(run("info", path, encode, code=3))
-    run("info", path, "--na", "99")
+        assert "If 99 stands for a missing answer, pass --na 99" in error_line(run("fit", path, encode, code=3))
+    assert "99 missing?" in run("info", path).stdout
+    assert "missing?" not in run("info", path, "--na", "99").stdout
     with pytest.raises(DataError, match=r"If 99 stands for a missing answer, pass na_values=\[99\] to read_table"):
         read_table(path)
 
@@ -174,3 +176,51 @@ def test_info_shows_what_was_detected_and_what_is_doubtful(tmp_path):
     shown = run("info", tmp_path / "t.csv", "--ordinal", "i*")
     assert "File        fields separated by 'semicolon', rows named by 'who'" in shown.stdout
     assert "Warning: Column 'i2' has 99 beside 1, 2, 3, 4, 5. If this is no answer, pass --na 99." in shown.stderr
+
+
+def test_info_of_answers_about_which_nothing_was_stated(tmp_path):
+    frame = battery()
+    frame.iloc[::10, 2] = 99
+    rng = np.random.default_rng(0)
+    frame["party"] = rng.choice(["red", "green", "blue"], N)
+    frame.insert(3, "number", rng.permutation(N) + 1000)
+    frame["weight"] = rng.gamma(2.0, size=N).round(3)
+    frame["smokes"] = rng.choice(["yes", "no"], N)
+    frame.loc[::20, "smokes"] = None
+    path = tmp_path / "t.csv"
+    frame.to_csv(path, index=False)
+    shown = run("info", path)
+    lines = shown.stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert lines[:8] == [
+        "Column       Kind      Values                    Missing  Notes",
+        "i0 … i1 (2)  ordinal?  1 < 2 < 3 < 4 < 5",
+        "i2           ordinal?  1 < 2 < 3 < 4 < 5 < 99             99 missing?",
+        f"number       left out  {_few(frame['number'])}           names rows?",
+        "i3 … i5 (3)  ordinal?  1 < 2 < 3 < 4 < 5",
+        "party        nominal?  blue, green, red",
+        f"weight       left out  {_few(frame['weight'])}           a number",
+        "smokes       binary?   no, yes                   5.0%",
+    ]
+    assert "pass --na 99" in shown.stderr
+    needs = "--ordinal i0,i1,i2,i3,i4,i5 --nominal party --drop number,weight --encode auto"
+    assert needs in " ".join(shown.stdout.split())
+    record = json.loads(run("info", path, "--json").stdout)
+    assert [column["stated"] for column in record["columns"]] == [False] * 10
+    assert record["columns"][2]["notes"] == ["99 missing?"]
+    assert record["options"] == needs
+    run("fit", path, *needs.split(), "--alpha", "0.2", "--missing", "impute", "--na", "99")
+
+
+def _few(column):
+    text = ", ".join(map(str, dict.fromkeys(column.tolist())))
+    return f"{text[:23]}…"
+
+
+def test_info_fits_a_terminal_whatever_the_names(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(1, 4, size=(60, 40)), columns=[f"{'long ' * 12}{k}" for k in range(40)])
+    frame.iloc[::9, ::3] = 999
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    table = run("info", tmp_path / "t.csv").stdout.partition("\n\n")[0]
+    assert max(map(len, table.splitlines())) <= 80

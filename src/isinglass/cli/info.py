@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import textwrap
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,13 +12,16 @@ from isinglass.cli.console import Console, format_seconds, plural
 from isinglass.cli.descriptions import describe_table, format_bytes, shares_of
 from isinglass.cli.exits import printable
 from isinglass.cli.options import TABLE, Option, command
-from isinglass.cli.reading import READING, Reading, describe_coding, describe_weights
+from isinglass.cli.reading import READING, Reading, describe_weights
 from isinglass.cli.values import Number
 
 if TYPE_CHECKING:
     from isinglass.data import Table
+    from isinglass.data.preview import Guess
 
 SHOWN = 10  # names listed before the rest is counted
+WIDTH = 80  # of a terminal
+MOST_LINES = 60  # of the table of columns
 TRIAL = 1.0  # seconds of trial fits after which no further one begins
 TRIAL_DEPTHS = (2, 4, 8)  # the trial alphas are alpha_max divided by these
 
@@ -31,27 +35,143 @@ TRIAL_DEPTHS = (2, 4, 8)  # the trial alphas are alpha_max divided by these
 def info(console: Console, table: str, rare: float, reading: Reading) -> None:
     """Check TABLE before fitting.
 
-    Shows its size, missing cells, columns that are constant, rare or duplicates, the penalty at which all edges vanish,
-    and the memory and time that a fit will take. Missing cells are counted by column and pattern, and
-    read as 0 for the rest unless --missing says otherwise. TABLE may be - for stdin.
+    Lists its columns with kind, values, missing cells and what is doubtful about them, then its size, columns that are
+    constant, rare or duplicates, the penalty at which all edges vanish, and the memory and time that a fit will take.
+    Where nothing was stated about a column that is not 0 and 1, its kind is a guess, and the options are shown that fit
+    needs. TABLE may be - for stdin.
     """
-    data = reading.with_defaults(missing="impute").read(console, table)
-    found = _describe(data, rare)
+    guesses: dict[Any, Guess] = {}
+    asked = reading.with_defaults(missing="impute", guesses=guesses)
+    data, doubts = _listen(console, lambda: asked.read(console, table))
+    columns = _describe_columns(data, guesses, doubts)
+    found = {**_describe(data, rare), "columns": columns}
+    found["options"] = _options(columns, reading)
     with console.progress("Trial fits"):
         found["estimate"] = _estimate(data, found)
     if console.as_json:
         console.write_json(found)
-    else:
-        weights = "" if data.sample_weight is None else describe_weights(data)
-        file = reading.describe_file(data)
-        values = ({"File": ", ".join(file)} if file else {}) | describe_coding(data.coding)
-        console.write("".join(f"{line}\n" for line in _lines(found, rare, values, weights)))
+        return
+    weights = "" if data.sample_weight is None else describe_weights(data)
+    file = reading.describe_file(data)
+    lines = [*_table_lines(columns), "", *_lines(found, rare, {"File": ", ".join(file)} if file else {}, weights)]
+    console.write("".join(f"{line}\n" for line in lines))
+
+
+def _listen(console: Console, read: Callable[[], Table]) -> tuple[Table, dict[Hashable, list[str]]]:
+    """Return the table, and what is doubtful about its columns, in a word or two each; warnings are shown as ever."""
+    import warnings
+
+    notes: dict[Hashable, list[str]] = {}
+    show = warnings.showwarning
+
+    def note(message: Warning | str, *where: Any, **more: Any) -> None:
+        for column in getattr(message, "columns", ()):
+            notes.setdefault(column, []).append(message.note)  # type: ignore[union-attr]
+        show(message, *where, **more)
+
+    warnings.showwarning = note
+    try:
+        return read(), notes
+    finally:
+        warnings.showwarning = show
+
+
+def _describe_columns(
+    data: Table, guesses: Mapping[Any, Guess], doubts: Mapping[Hashable, list[str]]
+) -> list[dict[str, Any]]:
+    """Return what is known of every column, in the order of the file."""
+    gone = data.holes if data.holes is not None else data.filled
+    shares = [0.0] * data.shape[1] if gone is None else gone.mean(axis=0).tolist()
+    variables, n_rows = data.variables, len(data)
+    columns = []
+    each = zip(data.names, variables.kinds, variables.categories, shares, strict=True)
+    for number, (name, kind, values, share) in enumerate(each):
+        label = name if variables.named else number
+        stated, notes = label not in guesses, list(dict.fromkeys(doubts.get(label, ())))
+        columns.append(
+            {"name": name, "kind": kind, "stated": stated, "values": list(values), "missing": share, "notes": notes}
+        )
+    for label, guess in guesses.items():  # in the order of their places
+        if guess.kind is None:
+            record = {"name": str(label), "kind": None, "stated": False, "values": guess.values[:SHOWN]}
+            columns.insert(guess.place, record | {"missing": guess.n_missing / n_rows, "notes": [guess.note]})
+    return columns
+
+
+def _options(columns: Sequence[dict[str, Any]], reading: Reading) -> str:
+    """Return the options that fit needs, where something was guessed."""
+    import shlex
+
+    from isinglass.cli.values import COLUMNS
+
+    words: list[str] = []
+    for option, kind in (("--ordinal", "ordinal"), ("--nominal", "nominal"), ("--drop", None)):
+        chosen = [k for k, column in enumerate(columns) if column["kind"] == kind and not column["stated"]]
+        names = [columns[k]["name"] for k in chosen]
+        if kind is not None and len(chosen) > 2 and chosen == list(range(chosen[0], chosen[-1] + 1)):
+            names = [f"{names[0]}:{names[-1]}"]
+        if names:
+            words.append(f"{option} {shlex.quote(COLUMNS.spell(tuple(names)))}")
+    guessed = any(column["kind"] == "binary" and not column["stated"] for column in columns)
+    return " ".join([*words, *(["--encode auto"] if guessed and "encode" not in reading.said else [])])
+
+
+def _table_lines(columns: Sequence[dict[str, Any]]) -> list[str]:
+    """Return a table of the columns; neighbors that are alike share a line."""
+    groups: list[list[dict[str, Any]]] = []
+    for column in columns:
+        alike = [column[key] for key in ("kind", "stated", "values", "notes")]
+        if groups and [groups[-1][-1][key] for key in ("kind", "stated", "values", "notes")] == alike:
+            groups[-1].append(column)
+        else:
+            groups.append([column])
+    rows = [("Column", "Kind", "Values", "Missing", "Notes")]
+    for group in groups[:MOST_LINES]:
+        first, last = group[0], group[-1]
+        name = (
+            first["name"]
+            if len(group) == 1
+            else f"{_short(first['name'], 10)} … {_short(last['name'], 10)} ({len(group)})"
+        )
+        kind = "left out" if first["kind"] is None else first["kind"] + ("" if first["stated"] else "?")
+        shares = sorted(column["missing"] for column in group)
+        low, high = (f"{100 * share:.1f}" for share in (shares[0], shares[-1]))
+        missing = "" if not shares[-1] else f"{high}%" if low == high else f"{low}–{high}%"
+        rows.append((_short(name, 28), kind, _values(first), missing, ", ".join(first["notes"])))
+    if len(groups) > MOST_LINES:
+        rows.append((f"and {len(groups) - MOST_LINES} more", "", "", "", ""))
+    cells = [[printable(str(cell)) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    widths[4] = max(WIDTH - sum(widths[:4]) - 8, 8)
+    lines = []
+    for row in cells:
+        notes = textwrap.wrap(row[4], widths[4]) or [""]
+        for k, note in enumerate(notes):
+            shown = [*row[:4], note] if k == 0 else ["", "", "", "", note]
+            lines.append("  ".join(f"{cell:<{width}}" for cell, width in zip(shown, widths, strict=True)).rstrip())
+    return lines
+
+
+def _values(column: dict[str, Any], most: int = 24) -> str:
+    """Return the values of a column in a few characters."""
+    words = [str(value) for value in column["values"] if value is not None]
+    text = (" < " if column["kind"] == "ordinal" else ", ").join(words)
+    if len(text) <= most and column["kind"] is not None:
+        return text
+    if column["kind"] is None:
+        return _short(", ".join(words), most)
+    return f"{_short(words[0], 6)} … {_short(words[-1], 6)} ({len(words)})"
+
+
+def _short(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def _describe(data: Any, rare: float) -> dict[str, Any]:
     """Return what the table holds."""
     import numpy as np
 
+    from isinglass.data.guards import dependent_columns, indicator_sets
     from isinglass.solve.path import alpha_max
 
     names, weight, categorical = data.names, data.sample_weight, not data.variables.is_binary
@@ -59,6 +179,8 @@ def _describe(data: Any, rare: float) -> dict[str, Any]:
     counted = cells if weight is None else cells[weight > 0]
     is_constant = (counted == counted[:1]).all(axis=0)
     varied = np.flatnonzero(~is_constant)
+    is_binary = np.array([kind == "binary" for kind in data.variables.kinds])
+    sets = indicator_sets(counted, is_binary, names if data.variables.named else None)
     values = _describe_categories(data, rare) if categorical else _describe_bits(data, rare, varied)
     return {
         **describe_table(data),
@@ -66,7 +188,8 @@ def _describe(data: Any, rare: float) -> dict[str, Any]:
         "n_distinct_rows": len(np.unique(cells if categorical else np.packbits(cells, axis=1), axis=0)),
         "constant_columns": [names[k] for k in np.flatnonzero(is_constant)],
         **values,
-        "equal_columns": _equal_columns(counted[:, varied], [names[k] for k in varied]),
+        "equal_columns": [[names[k] for k in group] for group in dependent_columns(counted, is_binary)],
+        "indicator_sets": [[names[k] for k in group] for group, _ in sets],
         "alpha_max": alpha_max(_to_fit(data)),
     }
 
@@ -126,14 +249,6 @@ def _describe_holes(data: Table, names: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _equal_columns(X: Any, names: Sequence[str]) -> list[list[str]]:
-    """Return the groups of columns that are equal, or opposite, in every row."""
-    groups: dict[bytes, list[str]] = {}
-    for name, column in zip(names, (X ^ X[:1]).T, strict=True):
-        groups.setdefault(column.tobytes(), []).append(name)
-    return [group for group in groups.values() if len(group) > 1]
-
-
 def _estimate(data: Table, found: Mapping[str, Any]) -> dict[str, Any]:
     """Return an estimate of memory and time: by formula, and by trial fits at some alphas, as far as they are quick."""
     import warnings
@@ -174,7 +289,6 @@ def _lines(found: dict[str, Any], rare: float, values: dict[str, str], weights: 
             f"{plural(cells, 'cell')} ({cells / (n * p):.1%}) in {plural(rows, 'row')}, {empty} of them without any "
             "answer"
         )
-        facts["  by column"] = _list([f"{name} {share:.1%}" for name, share in found["missing_by_column"].items()])
         facts["  together"] = _list(
             [
                 f"{' + '.join(pattern['columns'][:SHOWN])} ({plural(pattern['n_rows'], 'row')})"
@@ -189,6 +303,9 @@ def _lines(found: dict[str, Any], rare: float, values: dict[str, str], weights: 
     facts["Rare"] = _list([f"{name} ({share:.1%}{what})" for name, share in found["rare_columns"].items()])
     facts["Rare"] += f" [rarer value below {rare:.0%}]" if found["rare_columns"] else f" below {rare:.0%}"
     facts["Duplicates"] = _list([" = ".join(group) for group in found["equal_columns"]])
+    sets = [f"{group[0]} to {group[-1]} ({len(group)})" for group in found["indicator_sets"]]
+    if sets:
+        facts["Indicators"] = f"{plural(len(sets), 'set')}, {_list(sets)}"
     facts["alpha_max"] = f"{found['alpha_max']:.6g}, where all edges vanish"
     estimate = found["estimate"]
     if "bytes" in estimate:
@@ -196,13 +313,20 @@ def _lines(found: dict[str, Any], rare: float, values: dict[str, str], weights: 
             f"about {format_bytes(estimate['bytes'])} with few edges, "
             f"{format_bytes(estimate['bytes_dense'])} if every pair is one (estimated)"
         )
-    trials = [
-        f"{format_seconds(trial['seconds'])} at alpha {trial['alpha']:.3g} ({plural(trial['n_edges'], 'edge')})"
-        for trial in estimate["trial_fits"]
-    ]
-    facts["Time"] = "one fit " + ", ".join(trials) + " (measured now)" if trials else "nothing to fit"
+    trials = estimate["trial_fits"]
+    times = ", ".join(format_seconds(trial["seconds"]) for trial in trials)
+    depths = ", ".join(f"1/{depth}" for depth in TRIAL_DEPTHS[: len(trials)])
+    facts["Time"] = f"one fit {times} at alpha_max × {depths}" if trials else "nothing to fit"
+    if found["options"]:
+        facts["Fit needs"] = f"{found['options']}, or what these columns are instead"
     width = max(map(len, facts))
-    return [f"{name:<{width}}  {printable(value)}" for name, value in facts.items()]
+    lines = []
+    for name, value in facts.items():
+        head = f"{name:<{width}}  "
+        wrap = textwrap.TextWrapper(WIDTH, initial_indent=head, subsequent_indent=" " * len(head))
+        wrap.break_on_hyphens = wrap.break_long_words = False
+        lines += wrap.wrap(printable(value)) or [head.rstrip()]
+    return lines
 
 
 def _cells(found: dict[str, Any]) -> dict[str, str]:

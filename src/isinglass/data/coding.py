@@ -301,7 +301,7 @@ def _choose_pairs(source: Source, levels: Sequence[list[Any]]) -> list[Rule]:
     for j, values in enumerate(levels):
         column = source.column(j)
         two = list(column.categories) if column.categories is not None and len(column.categories) == 2 else values
-        if len(two) > 2 or (len(two) == 2 and not column.ordered and _is_unclear(two)):
+        if len(two) > 2 or (len(two) == 2 and not column.ordered and is_unclear(two)):
             raise DataError(
                 f"{setting('X')} must have two values of clear meaning in every column for "
                 f"{setting('encode', 'auto')}; got {show_values(values)} in {source.where(j)}. "
@@ -322,7 +322,7 @@ SAY_ALL = (
 )
 
 
-def _is_unclear(two: list[Any]) -> bool:
+def is_unclear(two: list[Any]) -> bool:
     """Tell whether values may be spellings of one thing, or one of them no answer: 0 and -9, "Yes" and "yes"."""
     words = [value.strip().casefold() if isinstance(value, str) else None for value in two]
     if None not in words:
@@ -400,7 +400,7 @@ def suggest(values: list[Any]) -> str:
         return f"For ±1 spins pass {setting('encode', {-1: 0, 1: 1})}."
     if len(values) > 2:
         return f"{SAY_ALL} {SAY_KIND}"
-    if len(values) != 2 or _is_unclear(values):
+    if len(values) != 2 or is_unclear(values):
         return SAY_ALL
     zero, one = order_pair(values, UNTYPED) or values
     shown = [show_value(value) for value in (one, zero)]

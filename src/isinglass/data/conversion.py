@@ -29,8 +29,9 @@ from isinglass.data.coding import (
 from isinglass.data.guards import check_columns, check_meaning
 from isinglass.data.indicators import combine
 from isinglass.data.indicators import combine_indicators as combine_all
-from isinglass.data.levels import find_levels, turn_some
+from isinglass.data.levels import find_levels, per_column, turn_some
 from isinglass.data.missing import settle
+from isinglass.data.preview import Guess, guess_kinds
 from isinglass.data.sources import Source, convert_numbers, open_source
 from isinglass.data.table import Kinds, Scores, Table, check_width
 from isinglass.errors import ArgumentError, DataError, setting
@@ -107,8 +108,24 @@ def convert_source(
     scores: Scores | None = None,
     reverse: Collection[int] = (),
     combine_indicators: bool = False,
+    guesses: dict[Hashable, Guess] | None = None,
 ) -> Table:
-    """Convert an opened table; the arguments are those of `as_table`."""
+    """Convert an opened table; the arguments are those of `as_table`.
+
+    With ``guesses``, columns whose kind nobody stated are read as what they seem to be, or left out, and noted there.
+    """
+    if guesses is not None and not isinstance(encode, Coding):
+        labels = range(source.shape[1]) if source.names is None else source.names
+        found = guess_kinds(source, labels, kinds, scores, encode, binarize)
+        guesses.update({labels[j]: guess for j, guess in found.items()})
+        kept = [j for j in range(source.shape[1]) if j not in found or found[j].kind is not None]
+        if kept:
+            stated = per_column("kinds", {} if kinds is None else kinds, labels, source.shape[1], None)
+            each = {k: found[j].kind if j in found else stated[j] for k, j in enumerate(kept)}
+            kinds = {k: kind for k, kind in each.items() if kind is not None} or None
+            scores = None if scores is None else {kept.index(j): points for j, points in scores.items() if j in kept}
+            reverse = [kept.index(j) for j in reverse if j in kept]
+            source = source.take(kept)
     if isinstance(encode, Coding) and any(isinstance(rule, Indicators) for rule in encode.columns):
         unnamed = source.names is None and names is None
         known = replace(source, names=default_names(source.shape[1])) if unnamed else source

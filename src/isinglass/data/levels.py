@@ -40,12 +40,12 @@ def find_levels(
     if source.declared is not None and not (isinstance(encode, Mapping) and not by_column(encode)):
         for j, kind in enumerate(source.declared):
             named = by_column(encode) and labels[j] in encode
-            if kind is not None and given[j] is None and not named and not _cuts(binarize, labels[j]):
+            if kind is not None and given[j] is None and not named and not cuts(binarize, labels[j]):
                 found[j] = kind
     if kinds is None and scores is None and not any(_has_more(source, j, encode) for j in found):
         return {}
     for j in found:
-        if _cuts(binarize, labels[j]):
+        if cuts(binarize, labels[j]):
             raise DataError(
                 f"{setting('binarize')} and {setting('kinds')} must not name the same column; got {source.where(j)}."
             )
@@ -69,7 +69,7 @@ def turn_some(levels: Mapping[int, Levels], reverse: Iterable[int], source: Sour
     return turned
 
 
-def _cuts(binarize: Any, label: Hashable) -> bool:
+def cuts(binarize: Any, label: Hashable) -> bool:
     """Tell whether a column is cut at a threshold."""
     return label in binarize if isinstance(binarize, Mapping) else binarize is not None
 
@@ -125,7 +125,7 @@ def _find_column(source: Source, j: int, kind: str, points: Any, entries: Mappin
     elif numbers is not None:
         found = check_scores(numbers, len(values), where)
     elif all(is_number(value) for value in values) and values == sorted(values):
-        found = _steps_of(values, where)
+        found = steps_of(values, where)
     else:
         found = [float(k) for k in range(len(values))]
     return Levels("ordinal", tuple(values), tuple(found), missing)
@@ -216,12 +216,17 @@ def _check_count(values: list[Any], source: Source, j: int) -> None:
             f"{where} must have at most {MOST_CATEGORIES} categories; got {q} different values. Cut them into fewer "
             f"(pandas.cut), or leave the column out ({drop_one}).{source.remark_column(j)}"
         )
-    if q >= FEW and 2 * q > source.shape[0]:
+    if has_too_many(q, source.shape[0]):
         raise DataError(
             f"{where} must have fewer categories than there are rows to learn from; got {q} in {source.shape[0]} rows. "
             f"A column that names its rows says nothing about others: leave it out ({drop_one}), or put its "
             f"values into fewer categories.{source.remark_column(j)}"
         )
+
+
+def has_too_many(n_values: int, n_rows: int) -> bool:
+    """Tell whether a column has too many values to be categories."""
+    return n_values > MOST_CATEGORIES or (n_values >= FEW and 2 * n_values > n_rows)
 
 
 def check_scores(points: Any, n_categories: int, where: str) -> list[float]:
@@ -267,7 +272,7 @@ def whole_steps(above: FloatArray, error: float) -> tuple[FloatArray, float] | N
     return None
 
 
-def _steps_of(values: Sequence[Any], where: str) -> list[float]:
+def steps_of(values: Sequence[Any], where: str) -> list[float]:
     """Return numbers as steps from the smallest, in units of the largest step that all are multiples of."""
     above = np.array([float(value) for value in values]) - float(values[0])
     if (above == np.round(above)).all() and above[-1] < 2**53:

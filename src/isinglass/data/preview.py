@@ -1,0 +1,64 @@
+"""What the columns of a file probably are, for a look at it before anything is stated."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from isinglass.data.coding import by_column, is_number, is_unclear
+from isinglass.data.guards import SELDOM_TWICE
+from isinglass.data.levels import cuts, has_too_many, per_column, steps_of
+from isinglass.data.sources import Source
+from isinglass.data.table import Kinds, Scores
+from isinglass.errors import DataError
+
+
+@dataclass(frozen=True)
+class Guess:
+    """A column about which nothing was stated, and which is not 0 and 1."""
+
+    place: int  # among the columns, left out ones included
+    kind: str | None  # what it is taken for; None: it is left out
+    note: str  # why it is left out
+    values: list[Any]  # that occur
+    n_missing: int
+
+
+def guess_kinds(
+    source: Source, labels: Sequence[Hashable], kinds: Kinds | None, scores: Scores | None, encode: Any, binarize: Any
+) -> dict[int, Guess]:
+    """Return a guess for every column that would be refused because nothing was stated about it."""
+    p = len(labels)
+    stated = per_column("kinds", {} if kinds is None else kinds, labels, p, None)
+    points = per_column("scores", scores or {}, labels, p, None)
+    found = {}
+    for j, label in enumerate(labels):
+        named = by_column(encode) and label in encode
+        if stated[j] or points[j] is not None or named or cuts(binarize, label) or (source.declared or {j: None})[j]:
+            continue
+        column = source.column(j)
+        values = column.distinct
+        meant = isinstance(encode, Mapping) and not by_column(encode) and any(value in encode for value in values)
+        clear = encode == "auto" and (len(values) < 2 or (len(values) == 2 and not is_unclear(values)))
+        if not (meant or clear or all(is_number(value) and value in (0, 1) for value in values)):
+            n_missing = sum(cell is None or cell != cell for cell in column.entries.tolist())
+            found[j] = Guess(j, *_guess(values, column.categories is not None, source.shape[0]), values, n_missing)
+    return found
+
+
+def _guess(values: list[Any], is_labeled: bool, n_rows: int) -> tuple[str | None, str]:
+    """Return what a column of these values is taken for, and if it is left out, why."""
+    if has_too_many(len(values), n_rows):
+        fraction = any(is_number(value) and not float(value).is_integer() for value in values)
+        names = len(values) >= SELDOM_TWICE * n_rows and not fraction
+        return None, "names rows?" if names else "a number" if fraction else "too many values"
+    if all(is_number(value) for value in values):
+        try:
+            steps_of(sorted(values), "")
+        except (DataError, OverflowError, ValueError):
+            return None, "a number"
+        return "ordinal", ""
+    if not all(isinstance(value, str) for value in values):
+        return None, "text and numbers"
+    return "ordinal" if is_labeled and len(values) > 2 else "nominal", ""
