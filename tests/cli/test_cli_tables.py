@@ -56,7 +56,7 @@ def test_info_counts(tmp_path):
     assert text["Missing"] == "1 cell (0.5%) in 1 row, 0 of them without any answer"
     assert record["estimate"]["bytes"] == _core.path_bytes(record["n_distinct_rows"], 5, 0)
     assert "if every pair is one" in text["Memory"]
-    assert "at alpha_max × 1/2, 1/4, 1/8" in text["Time"]
+    assert "for a fit at alpha_max / 2, 4, 8" in text["Time"]
 
 
 def test_info_of_weights(tmp_path):

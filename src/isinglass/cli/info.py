@@ -315,8 +315,8 @@ def _lines(found: dict[str, Any], rare: float, values: dict[str, str], weights: 
         )
     trials = estimate["trial_fits"]
     times = ", ".join(format_seconds(trial["seconds"]) for trial in trials)
-    depths = ", ".join(f"1/{depth}" for depth in TRIAL_DEPTHS[: len(trials)])
-    facts["Time"] = f"one fit {times} at alpha_max × {depths}" if trials else "nothing to fit"
+    depths = ", ".join(map(str, TRIAL_DEPTHS[: len(trials)]))
+    facts["Time"] = f"{times} for a fit at alpha_max / {depths}" if trials else "nothing to fit"
     if found["options"]:
         facts["Fit needs"] = f"{found['options']}, or what these columns are instead"
     width = max(map(len, facts))
