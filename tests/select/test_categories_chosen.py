@@ -15,8 +15,8 @@ from isinglass.data import category_counts, column_sd
 from isinglass.errors import ArgumentError, DataError, IsinglassWarning, SeparationError
 from isinglass.results import Solution
 from isinglass.select import compare_criteria, ebic
-from isinglass.select.category_refit import Support, block_errors, newton
 from isinglass.select.refit import standard_errors
+from isinglass.select.sandwich import Support, newton, sandwich_errors
 from isinglass.select.scoring import AicPrice, edge_price, row_scores
 
 
@@ -314,7 +314,7 @@ def test_refit_of_two_nominal_columns_is_the_table_of_their_log_odds():
     support = Support.of(start, table)
     values, free = newton(support, support.read(start), table, 1e-12)
     np.testing.assert_allclose(free.network.blocks[0], block, atol=1e-9)
-    errors = block_errors(support, values, support.sums(values, table))
+    errors = sandwich_errors(support, values, support.sums(values, table))
     # Of the likelihood of a 3 × 3 table: the variance of a contrast of log counts is Σ contrast² / count.
     contrast = block / np.linalg.norm(block)
     variance = (contrast**2 / counts).sum()

@@ -7,6 +7,7 @@ import pytest
 from isinglass import Solution, ising_path, refit, simulate
 from isinglass.errors import ConstantColumnWarning, DataError, LimitError, SeparationError
 
+sandwich = importlib.import_module("isinglass.select.sandwich")
 refit_module = importlib.import_module("isinglass.select.refit")
 
 
@@ -62,7 +63,7 @@ def test_covariance_equals_a_naive_one(table, weighted):
 
 def test_rows_come_in_blocks(table, monkeypatch):
     whole = refit(table, support(4, PAIRS), covariance=True)
-    monkeypatch.setattr(refit_module, "_ROWS_PER_BLOCK", 7)
+    monkeypatch.setattr(sandwich, "_ROWS_PER_BLOCK", 7)
     np.testing.assert_allclose(refit(table, support(4, PAIRS), covariance=True).covariance, whole.covariance, rtol=1e-9)
 
 

@@ -1,29 +1,21 @@
-"""Unpenalized estimates on a given support, with standard errors that do not trust the pseudo-likelihood.
-
-Legend: the parameters are the fields of the varying columns, then the edges; ``d`` is their number. With
-r_ns = σ_ns − x_ns and v_ns = σ_ns (1 − σ_ns) (docs/math.md), row n has the score r_ns for a field and
-r_ns x_nt + r_nt x_ns for an edge. H is the Hessian of the sum of the rows' losses under their weights, K the variance
-of the sum of their scores: a row that was drawn with sampling weight w has the score w u and adds w² u uᵀ, a count of w
-equal rows adds w u uᵀ.
-"""
+"""Unpenalized estimates on a given support, with standard errors that do not trust the pseudo-likelihood."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy  # its parts are loaded when they are needed
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import FloatArray, Frozen
-from isinglass.data import Table, as_table, which_vary
+from isinglass.data import AnyTable, Table, as_table, which_vary
 from isinglass.errors import ArgumentError, ConvergenceWarning, LimitError, SeparationError, suppress_warnings
-from isinglass.network import expit, pair_keys, spread
+from isinglass.network import pair_keys, spread
+from isinglass.objective.reduced import check_network
 from isinglass.results import Solution
-from isinglass.select.category_refit import LEAST_INFORMATION, RIDGE, Support, block_errors, network_of, newton
+from isinglass.select.sandwich import Support, newton, sandwich_errors
 from isinglass.select.scoring import check_width
-from isinglass.select.tables import square_weight
 from isinglass.select.task import penalty_on
 from isinglass.solve.path import ising_path
 
@@ -33,7 +25,6 @@ MAX_FOR_ERRORS, MAX_WORK_FOR_ERRORS = 6_000, 3e11
 """Fields and edges, and rows times their square, up to which standard errors are computed without being asked for."""
 NEARLY_FREE = 0.01
 """Penalty, in rows, of the estimate that standard errors belong to."""
-_ROWS_PER_BLOCK = 4096
 _SHOWN_EDGES = 10  # in the repr
 
 
@@ -52,14 +43,12 @@ class Refit(Frozen):
     edge_index: NDArray[np.int32]  #: the support, in the order of the arrays below
     edge_values: FloatArray  #: couplings; norms where a pair has more parameters
     edge_errors: FloatArray  #: their standard errors; those of norms to first order
-    #: standard errors of the fields; NaN for constant columns. In a network with categories one per category, column
-    #: after column; NaN for the first of a column
+    #: standard errors of the fields; NaN for constant columns and for categories that do not occur
     field_errors: FloatArray
+    edge_chi2: FloatArray  #: Wald's statistic of every edge, that all its parameters are zero
+    edge_dimensions: NDArray[np.intp]  #: and their number
     #: of the fields, then of the edges, if it was asked for; NaN for constant columns
     covariance: FloatArray | None = None
-    #: where columns have categories: Wald's statistic of every edge, that all its parameters are zero, and their number
-    edge_chi2: FloatArray | None = None
-    edge_dimensions: NDArray[np.intp] | None = None
 
     @property
     def fields(self) -> FloatArray:
@@ -69,15 +58,12 @@ class Refit(Frozen):
     @property
     def edge_z(self) -> FloatArray:
         """Couplings over their standard errors; NaN for a pair with more than one parameter."""
-        z = self.edge_values / self.edge_errors
-        return z if self.edge_dimensions is None else np.where(self.edge_dimensions == 1, z, np.nan)
+        return np.where(self.edge_dimensions == 1, self.edge_values / self.edge_errors, np.nan)
 
     @property
     def edge_pvalues(self) -> FloatArray:
-        """Two-sided p values of the couplings, given the support; by Wald's test where columns have categories."""
-        if self.edge_chi2 is not None:
-            return np.asarray(scipy.special.chdtrc(self.edge_dimensions, self.edge_chi2))
-        return _two_sided(self.edge_z)
+        """P values of Wald's test, given the support; two-sided for a single coupling."""
+        return np.asarray(scipy.special.chdtrc(self.edge_dimensions, self.edge_chi2))
 
     @property
     def field_z(self) -> FloatArray:
@@ -87,7 +73,7 @@ class Refit(Frozen):
     @property
     def field_pvalues(self) -> FloatArray:
         """Two-sided p values of the fields, given the support."""
-        return _two_sided(self.field_z)
+        return np.asarray(2.0 * scipy.special.ndtr(-np.abs(self.field_z)))
 
     def edge_intervals(self, level: float = 0.95) -> FloatArray:
         """Return the normal confidence interval of every coupling, shape (n_edges, 2)."""
@@ -157,50 +143,43 @@ def refit(
     """
     table = as_table(X, sample_weight).without_holes().counted()
     check_width(solution, table)
-    if not table.variables.is_binary:
-        if covariance:
-            raise ArgumentError("covariance", "must be False for a table with categories", covariance)
-        return _refit_categories(table, solution, tol)
-    p, size, index = table.shape[1], solution.n_features + solution.n_edges, solution.edge_index.copy()
-    _refuse_size(size)
-    is_varying = which_vary(table)
-    _refuse_constant(solution, is_varying)
-    # With every pair free or forbidden, alpha multiplies nothing.
-    path = ising_path(table, [1.0], penalty_weights=penalty_on(index, p, 0.0), tol=tol)
-    free = path.solutions[0].with_names(solution.names)
-    columns = np.flatnonzero(is_varying)
-    hessian, outer = table.sum_rows(_sums, square_weight(table), free, index, columns)
-    factor = scipy.linalg.cho_factor(hessian)
-    half = scipy.linalg.cho_solve(factor, outer)
-    known: FloatArray = scipy.linalg.cho_solve(factor, half.T)
-    full, estimated = np.full((size, size), np.nan), np.r_[columns, np.arange(p, size)]
-    full[np.ix_(estimated, estimated)] = (known + known.T) / 2.0
-    errors = np.sqrt(np.diag(full))
-    return Refit(free, index, _values_on(solution, free), errors[p:], errors[:p], full if covariance else None)
+    two_values = table.variables.is_binary
+    if covariance and not two_values:
+        raise ArgumentError("covariance", "must be False for a table with categories", covariance)
+    support = _support(table, solution)
+    if support.n_parameters > MAX_PARAMETERS:
+        raise LimitError(
+            f"solution must have at most {MAX_PARAMETERS} fields and edges for standard errors; got "
+            f"{support.n_parameters}. Choose a larger alpha."
+        )
+    _refuse_constant(solution, which_vary(table))
+    index, p = solution.edge_index.copy(), table.shape[1]
+    if two_values:  # with every pair free or forbidden, alpha multiplies nothing
+        path = ising_path(table, [1.0], penalty_weights=penalty_on(index, p, 0.0), tol=tol)
+        free = path.solutions[0].with_names(solution.names)
+        values = support.read(free.network)
+    else:
+        values, free = newton(support, support.read(nearly_free(table, solution).network), table, tol)
+    found = sandwich_errors(support, values, support.sums(values, table))
+    full = None
+    if covariance:
+        full = np.full((p + len(index),) * 2, np.nan)
+        estimated = np.r_[np.flatnonzero(support.place[1::2] >= 0), np.arange(p, len(full))]
+        full[np.ix_(estimated, estimated)] = found.covariance
+    edges = found.edges, found.fields, found.chi2, found.dimensions
+    return Refit(free, index, _values_on(solution, free), *edges, full)
+
+
+def _support(table: AnyTable, solution: Solution) -> Support:
+    """Return where the parameters of the edges of a solution stand; its network must be one of this table."""
+    check_network(solution.network, table.variables)
+    return Support.of(solution.network, table)
 
 
 def _values_on(solution: Solution, free: Solution) -> FloatArray:
     """Return the couplings of an estimate at the edges of the solution whose support it has."""
     support, found = (pair_keys(one.edge_index, one.n_features) for one in (solution, free))
     return spread(free.edge_values, found, support)
-
-
-def _refit_categories(table: Table, solution: Solution, tol: float) -> Refit:
-    """Return the unpenalized estimate where columns have categories."""
-    _refuse_constant(solution, which_vary(table))
-    support, values = _near_support(table, solution)
-    _refuse_size(support.n_parameters)
-    values, free = newton(support, values, table, tol)
-    found = block_errors(support, values, support.sums(values, table))
-    index, edges = solution.edge_index.copy(), free.edge_values.copy()
-    fields = found.fields[free.network.variables.is_later]
-    return Refit(free, index, edges, found.edges, fields, None, found.chi2, found.dimensions)
-
-
-def _near_support(table: Table, solution: Solution) -> tuple[Support, FloatArray]:
-    """Return the parameters of the edges of a network, and their nearly free estimate."""
-    support = Support.of(network_of(solution), table)
-    return support, support.read(network_of(nearly_free(table, solution)))
 
 
 def nearly_free(table: Table, solution: Solution, penalty_in_rows: float = NEARLY_FREE) -> Solution:
@@ -221,19 +200,10 @@ def standard_errors(table: Table, solution: Solution) -> FloatArray:
     Nothing is refused: the estimate is nearly free, so that pairs that separate the table stay finite. They are known
     by the information left on them, that of a fraction of one row. NaN everywhere if the matrices would be too large.
     """
-    if not table.variables.is_binary and solution.n_edges:
-        return _category_errors(table, solution)
-    if solution.n_edges == 0 or errors_are_too_large(solution.n_features + solution.n_edges, len(table)):
+    size = _support(table, solution).n_parameters
+    if solution.n_edges == 0 or errors_are_too_large(size, len(table)):
         return np.full(solution.n_edges, np.nan)
     return free_estimate(table, solution)[1][solution.n_features :]
-
-
-def _category_errors(table: Table, solution: Solution) -> FloatArray:
-    size = Support.of(network_of(solution), table).n_parameters
-    if errors_are_too_large(size, len(table)):
-        return np.full(solution.n_edges, np.nan)
-    support, values = _near_support(table, solution)
-    return block_errors(support, values, support.sums(values, table), ridge=RIDGE).edges
 
 
 def free_estimate(table: Table, solution: Solution) -> tuple[FloatArray, FloatArray]:
@@ -242,36 +212,22 @@ def free_estimate(table: Table, solution: Solution) -> tuple[FloatArray, FloatAr
     The fields come first; columns with categories have no single one, and NaN stands for it. Errors are NaN where an
     estimate is infinite, where a column is constant, and everywhere if the matrices would be too large.
     """
-    p, size = solution.n_features, solution.n_features + solution.n_edges
-    free = nearly_free(table, solution)
+    support, free, p = _support(table, solution), nearly_free(table, solution), solution.n_features
     fields = free.fields if table.variables.is_binary else np.full(p, np.nan)
-    values, errors = np.r_[fields, _values_on(solution, free)], np.full(size, np.nan)
-    if not table.variables.is_binary:
-        errors[p:] = _category_errors(table, solution)
-        return values, errors
-    if errors_are_too_large(size, len(table)):
-        return values, errors
-    columns = np.flatnonzero(which_vary(table))
-    hessian, outer = table.sum_rows(_sums, square_weight(table), free, solution.edge_index, columns)
-    hessian[np.diag_indices_from(hessian)] += RIDGE
-    inverse = np.linalg.inv(hessian)
-    variances = np.einsum("ij,ij->i", inverse @ outer, inverse)
-    known = 1.0 / np.diag(inverse) >= LEAST_INFORMATION
-    errors[np.r_[columns, np.arange(p, size)]] = np.where(known, np.sqrt(variances), np.nan)
+    values = np.r_[fields, _values_on(solution, free)]
+    errors = np.full(len(values), np.nan)
+    if not errors_are_too_large(support.n_parameters, len(table)):
+        at = support.read(free.network)
+        found = sandwich_errors(support, at, support.sums(at, table), nearly_free=True)
+        errors[p:] = found.edges
+        if table.variables.is_binary:
+            errors[:p] = found.fields
     return values, errors
 
 
 def errors_are_too_large(size: int, n_rows: int) -> bool:
     """Tell whether standard errors of so many fields and edges take too much work to be computed unasked."""
     return size > MAX_FOR_ERRORS or n_rows * float(size) ** 2 > MAX_WORK_FOR_ERRORS
-
-
-def _refuse_size(size: int) -> None:
-    if size > MAX_PARAMETERS:
-        raise LimitError(
-            f"solution must have at most {MAX_PARAMETERS} fields and edges for standard errors; got {size}. "
-            "Choose a larger alpha."
-        )
 
 
 def _refuse_constant(solution: Solution, is_varying: NDArray[np.bool_]) -> None:
@@ -282,42 +238,3 @@ def _refuse_constant(solution: Solution, is_varying: NDArray[np.bool_]) -> None:
             f"the unpenalized optimum must be finite; one of the columns {s} and {t} is constant in X, and their "
             "coupling cannot be estimated. Remove that edge, or refit on rows in which both columns vary."
         )
-
-
-def _sums(
-    table: NDArray[np.uint8],
-    weight: FloatArray | None,
-    squares: Any,
-    solution: Solution,
-    edges: NDArray[np.int32],
-    varying: NDArray[np.intp],
-) -> tuple[FloatArray, FloatArray]:
-    """Return H and K of the varying fields and the edges; ``squares`` are the weights of K, or whether to make them."""
-    raw = np.ones(len(table)) if weight is None else weight
-    if squares is None or isinstance(squares, bool):
-        squares = raw**2 if squares else raw
-    position = np.zeros(solution.n_features, dtype=np.intp)
-    position[varying] = np.arange(len(varying))
-    d = len(varying) + len(edges)
-    neighbors = [[np.empty(0, np.intp), np.empty(0, np.intp)] for _ in range(solution.n_features)]
-    for node in varying:  # other ends of the node's edges, and the parameters these edges are
-        touching = np.flatnonzero((edges == node).any(axis=1))
-        neighbors[node] = [edges[touching].sum(axis=1) - node, len(varying) + touching]
-    hessian, outer = np.zeros((d, d)), np.zeros((d, d))
-    for first in range(0, len(table), _ROWS_PER_BLOCK):
-        block, w = table[first : first + _ROWS_PER_BLOCK].astype(np.float64), raw[first : first + _ROWS_PER_BLOCK]
-        sigma = expit(solution.fields + (solution.couplings_sparse @ block.T).T)
-        scores = np.zeros((len(block), d))
-        for node in varying:
-            others, parameters = neighbors[node]
-            places = np.r_[position[node], parameters]
-            design = np.column_stack([np.ones(len(block)), block[:, others]])
-            scores[:, places] += (sigma[:, node] - block[:, node])[:, None] * design
-            curvature = w * sigma[:, node] * (1.0 - sigma[:, node])
-            hessian[np.ix_(places, places)] += design.T @ (curvature[:, None] * design)
-        outer += scores.T @ (squares[first : first + _ROWS_PER_BLOCK, None] * scores)
-    return hessian, outer
-
-
-def _two_sided(z: FloatArray) -> FloatArray:
-    return np.asarray(2.0 * scipy.special.ndtr(-np.abs(z)))

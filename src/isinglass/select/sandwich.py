@@ -1,0 +1,270 @@
+"""Derivatives of the loss on the edges of a network, Newton's method on them, and sandwich standard errors.
+
+The parameters are a field for every category that occurs, but the first of its column, and then for every edge the
+entries of Θ_st, one after the other: one for two columns with scores, (q_s − 1)(q_t − 1) for two nominal ones, q being
+the categories that occur. H is the Hessian of the sum of the rows' losses under their weights, K the variance of the
+sum of their scores: a row that was drawn with sampling weight w has the score w u and adds w² u uᵀ, a count of w equal
+rows adds w u uᵀ.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isinglass.arrays import Bytes, FloatArray, Mask
+from isinglass.data import AnyTable, category_counts
+from isinglass.errors import SeparationError
+from isinglass.network import Network, pair_keys, spread
+from isinglass.results import Solution
+from isinglass.select.tables import square_weight
+from isinglass.variables import corners
+
+LEAST_INFORMATION = 0.05
+"""Information on a coupling, in rows, below which its estimate counts as infinite..."""
+RIDGE = 1e-3 * LEAST_INFORMATION
+"""...and what is added where nothing is left, in floating point."""
+_STEPS, _HALVINGS = 50, 30  # of Newton's method, and of one step
+_ROWS_PER_BLOCK = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """Sums over rows, under their weights, of the derivatives of the loss."""
+
+    loss: float
+    gradient: FloatArray
+    hessian: FloatArray
+    outer: FloatArray  # of the rows' own gradients, under the weights of the sandwich
+
+
+@dataclass(frozen=True, eq=False)
+class Support:
+    """Where the parameters of the edges of a network stand, for a table."""
+
+    network: Network  # whose edges and scores are used
+    occurs: Mask  # which categories occur, in the layout of the variables; so in what follows
+    base: NDArray[np.intp]  # the first category that occurs in the same column
+    place: NDArray[np.intp]  # place of the field of each category; -1 where there is none
+    points: tuple[FloatArray, ...]  # (q, m) of each column; zero for categories that do not occur
+    first: NDArray[np.intp]  # place of the first entry of every edge, and the number of all parameters
+
+    @classmethod
+    def of(cls, network: Network, table: AnyTable) -> Support:
+        """Give every parameter a place; a column that takes one value has none."""
+        variables, occurs = network.variables, category_counts(table) > 0.0
+        base = np.array(
+            [start + part.argmax() for start, part in zip(variables.starts, variables.split(occurs), strict=True)]
+        )
+        base = base[variables.column]
+        has_field = occurs & (np.arange(len(base)) != base)
+        points = []
+        for s, seen in enumerate(variables.split(occurs)):
+            score, numbers = variables.score(s), np.flatnonzero(seen)
+            point = np.zeros((len(seen), 1 if score is not None else max(len(numbers) - 1, 1)))
+            point[numbers] = (
+                score[numbers, None] if score is not None else corners(max(len(numbers), 2))[: len(numbers)]
+            )
+            points.append(point)
+        m = np.array([point.shape[1] for point in points])
+        cells = m[network.edge_index].prod(axis=1)
+        first = int(has_field.sum()) + np.concatenate([[0], np.cumsum(cells)]).astype(np.intp)
+        return cls(network, occurs, base, np.where(has_field, np.cumsum(has_field) - 1, -1), tuple(points), first)
+
+    @property
+    def n_parameters(self) -> int:
+        """Fields and entries of all edges."""
+        return int(self.first[-1])
+
+    @cached_property
+    def _blocks(self) -> list[tuple[int, int, int]]:
+        """Number and nodes of every edge with more than one parameter."""
+        edges = self.network.edge_index
+        wide = np.flatnonzero(~self.network.has_sign(edges))
+        return [(k, *edges[k].tolist()) for k in wide.tolist()]
+
+    def entries(self, edge: int) -> NDArray[np.intp]:
+        """Return the places of Θ_st of an edge, as a matrix."""
+        s, t = self.network.edge_index[edge]
+        shape = self.points[s].shape[1], self.points[t].shape[1]
+        return np.arange(self.first[edge], self.first[edge + 1]).reshape(shape)
+
+    def read(self, network: Network) -> FloatArray:
+        """Return the parameters of a network, whose edges are some of these."""
+        values = np.zeros(self.n_parameters)
+        fields, has_field = network.category_fields, self.place >= 0
+        values[self.place[has_field]] = (fields - fields[self.base])[has_field]
+        support, found = (pair_keys(one.edge_index, one.n_features) for one in (self.network, network))
+        values[self.first[:-1]] = spread(network.edge_values, found, support)
+        known = dict(zip(found.tolist(), network.blocks, strict=True))
+        for edge, s, t in self._blocks:
+            block = known.get(support[edge])
+            (left, up), (right, down) = (self._sides(node) for node in (s, t))
+            values[self.entries(edge)] = 0.0 if block is None else up * down * (left.T @ block @ right)
+        return values
+
+    def build(self, values: FloatArray) -> Network:
+        """Return the network with these parameters; categories that do not occur keep the fields they have."""
+        variables, own = self.network.variables, self.network.category_fields
+        fields = np.where(self.place >= 0, values[self.place], np.where(self.occurs, 0.0, own - own[self.base]))
+        fields -= fields[variables.starts][variables.column]
+        parameters = [value[None, None] for value in values[self.first[:-1]]]
+        for edge, s, t in self._blocks:
+            parameters[edge] = self._sides(s)[0] @ values[self.entries(edge)] @ self._sides(t)[0].T
+        flat = np.concatenate([*(block.ravel() for block in parameters), np.empty(0)])
+        return Network(fields[variables.is_later], self.network.edge_index, variables=variables, parameters=flat)
+
+    def _sides(self, node: int) -> tuple[FloatArray, float]:
+        """Return L of B = L Θ Lᵀ for one side of a block, and the factor that undoes it."""
+        return (np.ones((1, 1)), 1.0) if self.network.variables.has_scores[node] else (self.points[node], 2.0)
+
+    def sums(self, values: FloatArray, table: AnyTable) -> Sums:
+        """Return the sums over the rows of a table at these parameters."""
+        return Sums(*table.sum_rows(_sum_rows, self, self.build(values), square_weight(table)))
+
+    def add(
+        self, codes: Bytes, w: FloatArray, squared: FloatArray, chances: FloatArray, hessian: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Add what some rows contribute to the Hessian; return what they add to gradient and outer products."""
+        scores = np.zeros((len(w), self.n_parameters))
+        placed = [point[codes[:, t]] for t, point in enumerate(self.points)]
+        parts, places = (self.network.variables.split(flat) for flat in (chances, self.place))
+        for s, (P, fields, point) in enumerate(zip(parts, places, self.points, strict=True)):
+            kept = np.flatnonzero(fields >= 0)
+            if len(kept) == 0:
+                continue
+            features = np.hstack([np.eye(len(fields))[:, kept], point])  # of a category: its field, its coordinates
+            f, width = len(kept), features.shape[1]
+            mean = P.T @ features
+            residual = mean - features[codes[:, s]]
+            squares = P.T @ (features[:, :, None] * features[:, None, :]).reshape(len(fields), -1)
+            covariance = w[:, None, None] * (squares.reshape(-1, width, width) - mean[:, :, None] * mean[:, None, :])
+            here = fields[kept]
+            scores[:, here] = residual[:, :f]
+            hessian[np.ix_(here, here)] += covariance[:, :f, :f].sum(axis=0)
+            entries, design = self._neighbors(s, placed)
+            for a, place in enumerate(entries):
+                scores[:, place] += residual[:, [f + a]] * design
+                cross = covariance[:, :f, f + a].T @ design
+                hessian[np.ix_(here, place)] += cross
+                hessian[np.ix_(place, here)] += cross.T
+                for b, other in enumerate(entries):
+                    hessian[np.ix_(place, other)] += design.T @ (covariance[:, f + a, f + b, None] * design)
+        return w @ scores, scores.T @ (squared[:, None] * scores)
+
+    def _neighbors(self, s: int, placed: list[FloatArray]) -> tuple[NDArray[np.intp], FloatArray]:
+        """Return the entries of a node's edges, one row per coordinate of it, and the neighbors' coordinates."""
+        index = self.network.edge_index
+        entries: list[NDArray[np.intp]] = [np.empty((self.points[s].shape[1], 0), dtype=np.intp)]
+        design = [np.empty((len(placed[s]), 0))]
+        for edge in np.flatnonzero((index == s).any(axis=1)).tolist():
+            is_first = index[edge, 0] == s
+            places = self.entries(edge)
+            entries.append(places if is_first else places.T)
+            design.append(placed[int(index[edge, 1 if is_first else 0])])
+        return np.hstack(entries), np.hstack(design)
+
+
+def _sum_rows(
+    codes: Bytes, weight: FloatArray | None, support: Support, network: Network, squares: FloatArray | bool | None
+) -> tuple[float, FloatArray, FloatArray, FloatArray]:
+    """Return the sums over rows; ``squares`` are the weights of the outer products, or whether to square the others."""
+    raw = np.ones(len(codes)) if weight is None else weight
+    if not isinstance(squares, np.ndarray):
+        squares = raw**2 if squares else raw
+    loss, variables, d = 0.0, network.variables, support.n_parameters
+    gradient, hessian, outer = np.zeros(d), np.zeros((d, d)), np.zeros((d, d))
+    for first in range(0, len(codes), _ROWS_PER_BLOCK):
+        rows = first + np.flatnonzero(raw[first : first + _ROWS_PER_BLOCK])
+        logits = network.logits(codes[rows])
+        logits[~support.occurs] = -np.inf
+        logs = variables.log_softmax(logits)
+        chosen = np.take_along_axis(logs, variables.flat(codes[rows]), axis=0)
+        loss -= float((chosen @ raw[rows]).sum())
+        slope, product = support.add(codes[rows], raw[rows], squares[rows], np.exp(logs), hessian)
+        gradient += slope
+        outer += product
+    return loss, gradient, hessian, outer
+
+
+@dataclass(frozen=True, eq=False)
+class Errors:
+    """Standard errors of edges and fields, and Wald's test that all parameters of an edge are zero."""
+
+    half: FloatArray  # H⁻¹ K
+    inverse: FloatArray  # H⁻¹
+    edges: FloatArray  # of the coupling, or of the norm of Θ to first order; NaN where the estimate is infinite
+    fields: FloatArray  # in the layout of the network's fields; NaN where there is no parameter
+    chi2: FloatArray  # Wald's statistic of every edge
+    dimensions: NDArray[np.intp]  # its degrees of freedom: the parameters of the edge
+
+    @property
+    def covariance(self) -> FloatArray:
+        """The covariance of all parameters."""
+        covariance = self.half @ self.inverse
+        return np.asarray((covariance + covariance.T) / 2.0)
+
+
+def sandwich_errors(support: Support, values: FloatArray, sums: Sums, *, nearly_free: bool = False) -> Errors:
+    """Return the errors H⁻¹ K H⁻¹ at some parameters.
+
+    ``nearly_free``: estimates may be infinite, and those on which there is next to no information left have NaN.
+    """
+    inverse: FloatArray = np.linalg.inv(sums.hessian + (RIDGE if nearly_free else 0.0) * np.eye(len(sums.hessian)))
+    half = inverse @ sums.outer
+    known = 1.0 / np.diag(inverse) >= (LEAST_INFORMATION if nearly_free else 0.0)
+    variances = np.where(known, np.einsum("ij,ij->i", half, inverse), np.nan)
+    edges, theta = np.sqrt(variances[support.first[:-1]]), values[support.first[:-1]]
+    chi2 = (theta / edges) ** 2
+    for edge, _, _ in support._blocks:
+        places = support.entries(edge).ravel()
+        theta, own = values[places], half[places] @ inverse[:, places]
+        norm = float(np.linalg.norm(theta))
+        edges[edge] = chi2[edge] = np.nan
+        if known[places].all() and norm > 0.0:
+            edges[edge] = np.sqrt(max(float(theta @ own @ theta), 0.0)) / norm
+            chi2[edge] = float(theta @ np.linalg.lstsq(own, theta, rcond=None)[0])
+    fields = np.where(support.place >= 0, np.sqrt(np.append(variances, np.nan))[support.place], np.nan)
+    return Errors(half, inverse, edges, fields[support.network.variables.is_later], chi2, np.diff(support.first))
+
+
+def newton(support: Support, values: FloatArray, table: AnyTable, tol: float) -> tuple[FloatArray, Solution]:
+    """Return the optimum without penalty on a support, by Newton's method from a start that is close.
+
+    Its KKT residual is that of the fields and entries of the support; it has no duality gap.
+    """
+    n_rows, sums = table.total_weight, support.sums(values, table)
+    residual = np.inf
+    for _ in range(_STEPS):
+        residual = float(np.abs(sums.gradient).max(initial=0.0)) / n_rows
+        _refuse_separation(support, sums)
+        if residual <= tol:
+            break
+        step = np.linalg.solve(sums.hessian, sums.gradient)
+        length = 1.0
+        for _ in range(_HALVINGS):
+            ahead = support.sums(values - length * step, table)
+            if ahead.loss <= sums.loss + 1e-12 * abs(sums.loss):
+                break
+            length /= 2.0
+        values, sums = values - length * step, ahead
+    return values, Solution(
+        support.build(values), 1.0, objective=sums.loss / n_rows, kkt_residual=residual, converged=residual <= tol
+    )
+
+
+def _refuse_separation(support: Support, sums: Sums) -> None:
+    """Raise if there is next to no information left on an entry of the support."""
+    left = 1.0 / np.diag(np.linalg.inv(sums.hessian + RIDGE * np.eye(len(sums.hessian))))[support.first[0] :]
+    if not len(left) or left.min() >= LEAST_INFORMATION:
+        return
+    place = int(support.first[0] + left.argmin())
+    edge = int(np.searchsorted(support.first, place, side="right")) - 1
+    s, t = (support.network.names[node] for node in support.network.edge_index[edge])
+    raise SeparationError(
+        f"the unpenalized optimum must be finite; columns {s!r} and {t!r} separate the table, and their coupling "
+        "grows without bound. Merge rare categories, or keep a penalty: a path with alpha > 0."
+    )
