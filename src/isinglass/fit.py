@@ -314,8 +314,7 @@ class Fit(Frozen):
         if method not in ("conditional", "gibbs"):
             raise ArgumentError("method", 'must be "conditional" or "gibbs"', method)
         draws = None if method == "conditional" else {"n_sweeps": n_sweeps, "random_state": random_state}
-        cells = fill_cells(table, self.network, probabilities=probabilities, draws=draws)
-        return self._label(cells) if self.network.variables.is_binary and not probabilities else cells
+        return fill_cells(table, self.network, probabilities=probabilities, draws=draws)
 
     def _label(self, codes: NDArray[Any]) -> NDArray[Any]:
         """Return the values that codes stand for in the table."""

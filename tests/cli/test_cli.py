@@ -1,5 +1,6 @@
 """The command line as a whole: help, exit codes, interrupts, pipes; every command once as a process of its own."""
 
+import functools
 import os
 import signal
 import subprocess
@@ -126,29 +127,31 @@ def test_a_defect_says_so_and_shows_where_if_asked(table, monkeypatch):
         raise ZeroDivisionError("division by zero")
 
     monkeypatch.setitem(task.PATHS, "joint", broken)
-    line = error_line(run("fit", "--path", table, code=1))
+    line = error_line(run("fit", table, "--select", "ebic", code=1))
     assert "ZeroDivisionError" in line
     assert "-vv" in line
-    result = invoke("fit", "--path", table, "-vv")
+    result = invoke("fit", table, "--select", "ebic", "-vv")
     assert result.exit_code == 1
     assert "Traceback" in result.stderr
 
 
 def test_not_converged_is_an_error_only_if_strict(table, tmp_path):
-    words = ["fit", table, "--alpha", "0.001", "--tol", "1e-15", "--max-iter", "1"]
+    words = ["fit", table, "--alpha", "0.001", "--tol", "1e-300"]  # beyond what rounding allows
     relaxed = run(*words)
     assert "Warning: " in relaxed.stderr
     assert "Converged  NO" in relaxed.stderr
     assert "source" in relaxed.stdout
     line = data_error(*words, "--strict", "-o", tmp_path / "net", code=4)
-    assert "--max-iter" in line
+    assert "--tol" in line
     assert list(tmp_path.iterdir()) == []
 
 
-def test_limit(tmp_path):
-    wide = write_csv(tmp_path / "wide.csv", [f"c{k}" for k in range(25)], [[k % 2] * 25 for k in range(4)])
-    assert "--method joint" in data_error("fit", wide, "--method", "exact", "--alpha", "0.1", code=5)
-    assert "--max-columns" in data_error("info", wide, "--max-columns", "10", code=5)
+def test_limit(table, monkeypatch):
+    """What cannot be set here is said to be a matter of Python."""
+    from isinglass.data import files
+
+    monkeypatch.setattr(files, "read_table", functools.partial(files.read_table, max_columns=3))
+    assert "max_columns (in Python)" in data_error("info", table, code=5)
 
 
 # ------------------------------------------------------------------------------------------- as a process
@@ -159,18 +162,16 @@ def test_every_command_as_a_process(table, tmp_path):
     net, model = tmp_path / "net", tmp_path / "net" / "model.npz"
     of_the_table = {
         "info": [table],
-        "fit": [table, "--select", "stars", "--subsamples", "5", "-j", "1", "-o", net],
-        "select": [table, "--folds", "3", "--subsamples", "3", "-j", "1"],
+        "fit": [table, "-j", "1", "-o", net],
         "bootstrap": [table, "--alpha", "0.1", "-B", "10"],
-        "compare": [table, "--by", "#1", "--alpha", "0.1", "-B", "5", "-j", "1"],
-        "simulate": ["--nodes", "5", "--rows", "10"],
+        "compare": [table, "--groups", "#1", "--alpha", "0.1", "-B", "5", "-j", "1"],
     }
     of_the_model = {
         "predict": [model, table],
         "export": [model],
         "plot": ["centrality", model, "-o", tmp_path / "centrality.png"],
         "report": [model, "-o", tmp_path / "report.html"],
-        "power": [model, "--rows", "30", "--repeats", "2", "--alpha", "0.1", "-j", "1"],
+        "power": [model, "--rows", "30", "-B", "2", "--alpha", "0.1", "-j", "1"],
     }
     covered = {}
     for commands in (of_the_table, of_the_model):
@@ -180,9 +181,7 @@ def test_every_command_as_a_process(table, tmp_path):
     assert COMMANDS.keys() - covered.keys() == {"demo"}  # test_cli_demo.py
     assert "300, " in covered["info"].stdout
     assert {file.name for file in net.iterdir()} == {"edges.csv", "nodes.csv", "model.npz", "network.gexf", "run.json"}
-    assert any(row["criterion"] == "StARS" for row in read_csv(covered["select"].stdout))
     assert "inclusion" in covered["bootstrap"].stdout
-    assert len(read_csv(covered["simulate"].stdout)) == 10
     assert len(read_csv(covered["predict"].stdout)) == 300
     assert covered["export"].stdout.encode() == (net / "edges.csv").read_bytes()
     assert (tmp_path / "centrality.png").read_bytes().startswith(b"\x89PNG")
@@ -208,16 +207,22 @@ def test_stdin_and_stdout_are_a_pipe(table):
     assert read_json(result.stdout, "fit")["table"]["n_rows"] == 300
 
 
-LONG = ["simulate", "--nodes", "50", "--rows", "4000", "--thin", "1", "-q"]  # more than a pipe holds
+@pytest.fixture(scope="module")
+def long(tmp_path_factory):
+    """Return the words of a command that prints more than a pipe holds."""
+    folder = tmp_path_factory.mktemp("long")
+    table = write_table(folder / "table.csv", 4000)
+    run("fit", table, "--alpha", "0.05", "-o", folder / "net")
+    return ["predict", str(folder / "net"), str(table), "-q"]
 
 
-def test_long_output_is_whole_though_a_bare_pipe_takes_only_parts():
-    assert run_process(*LONG, PYTHONUNBUFFERED="1").stdout.count("\n") == 4001
+def test_long_output_is_whole_though_a_bare_pipe_takes_only_parts(long):
+    assert run_process(*long, PYTHONUNBUFFERED="1").stdout.count("\n") == 4001
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])
-def test_a_reader_that_goes_away_is_no_error(unbuffered):
-    command = [sys.executable, "-m", "isinglass", *LONG]
+def test_a_reader_that_goes_away_is_no_error(long, unbuffered):
+    command = [sys.executable, "-m", "isinglass", *long]
     environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as process:
         process.stdout.readline()
@@ -227,18 +232,18 @@ def test_a_reader_that_goes_away_is_no_error(unbuffered):
 
 
 def test_no_color_and_no_terminal():
+    """Facts are bold and warnings have a color, in a terminal and unless NO_COLOR says otherwise."""
+    words, stdin = ["fit", "-", "--alpha", "0.1"], "a,b\n1,1\n1,1\n"
     bare = {"NO_COLOR": None, "FORCE_COLOR": None, "TTY_COMPATIBLE": None}
-    plain = run_process("simulate", "--nodes", "3", "--rows", "2", **bare)
-    forced = run_process("simulate", "--nodes", "3", "--rows", "2", **bare | {"FORCE_COLOR": "1"})
+    plain = run_process(*words, stdin=stdin, **bare)
     assert "\x1b" not in plain.stderr
-    assert "\x1b" in forced.stderr
-    assert plain.stdout == forced.stdout
     color = "\x1b[3"  # 30 to 37 are the colors; bold is left to NO_COLOR
     for no_color in (None, "1"):
-        changes = bare | {"FORCE_COLOR": "1", "NO_COLOR": no_color}
-        warned = run_process("fit", "--path", "-", "--alphas", "0.1", stdin="a,b\n1,1\n1,1\n", **changes)
-        assert "Warning" in warned.stderr
-        assert (color in warned.stderr) == (no_color is None)
+        forced = run_process(*words, stdin=stdin, **bare | {"FORCE_COLOR": "1", "NO_COLOR": no_color})
+        assert "\x1b" in forced.stderr
+        assert "Warning" in forced.stderr
+        assert (color in forced.stderr) == (no_color is None)
+        assert plain.stdout == forced.stdout
 
 
 @pytest.fixture
@@ -255,7 +260,7 @@ def interruptible():
     "words",
     [
         ["bootstrap", "--alpha", "0.005", "-B", "20000"],
-        ["fit", "--select", "stars", "--subsamples", "3000", "--alphas", "0.02,0.01,0.005,0.002"],
+        ["compare", "--groups", "#1", "--alpha", "0.005", "-B", "20000"],
     ],
 )
 def test_fault_08_signals_end_a_command_and_leave_nothing_behind(words, number, tmp_path):

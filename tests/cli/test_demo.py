@@ -6,7 +6,7 @@ import re
 import pytest
 from commands import files_of, read_csv, read_json, run, run_process
 
-FILES = {"report.html", "senate.png", "senate.gexf", "edges.csv", "nodes.csv", "model.npz", "run.json"}
+FILES = {"report.html", "senate.png", "network.gexf", "edges.csv", "nodes.csv", "model.npz", "run.json"}
 
 
 @pytest.fixture(scope="module")

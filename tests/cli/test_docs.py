@@ -9,6 +9,8 @@ from click.testing import CliRunner
 from commands import main
 from test_readme import ROOT
 
+from isinglass.cli import COMMANDS
+
 EXAMPLES = ("mood.csv", "domains.csv")
 
 
@@ -38,6 +40,28 @@ def test_sessions(page, tmp_path, monkeypatch):
     for command, shown in found:
         printed = CliRunner().invoke(main, shlex.split(command)[1:]).output
         assert matches(printed, shown), f"$ {command}\n{printed}"
+
+
+def mentions(text: str) -> list[tuple[str, str]]:
+    """Return the commands that a text mentions, each with its options; a command ends with its line or its quote."""
+    named = "|".join(COMMANDS)
+    return [
+        (command, option)
+        for command, rest in re.findall(rf"isinglass ({named})\b([^`\n]*(?:\n[^`\n]+)?`|[^`\n]*)", text)
+        for option in re.findall(r"(?<!\w)--?[a-zA-Z][\w-]*", rest)
+    ]
+
+
+def test_pages_mention_options_that_their_commands_have():
+    found = set()
+    for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
+        for command, option in mentions(page.read_text(encoding="utf-8")):
+            params = main.get_command(None, command).params
+            known = {"-h", "--help"}.union(*(each.opts + each.secondary_opts for each in params))
+            assert option in known, f"{page.name}: isinglass {command} {option}"
+            found.add(option)
+    assert {"--groups", "--attributes", "-o", "--rows"} <= found
+    assert mentions("`isinglass fit x --by y` and\n$ isinglass plot k -x\n") == [("fit", "--by"), ("plot", "-x")]
 
 
 def test_sessions_can_fail():

@@ -19,9 +19,7 @@ from commands import (
 )
 
 from isinglass import ising_path, load, nodewise_ebic
-from isinglass.solve.exact import exact_path
 from isinglass.solve.nodewise import nodewise_path
-from isinglass.solve.published.baselines import bmn, plg
 
 FILES = {"edges.csv", "nodes.csv", "model.npz", "network.gexf", "run.json"}
 
@@ -45,6 +43,8 @@ def expected(solution) -> dict[tuple[str, str], float]:
 X = draw_rows()
 ALPHAS = [0.3, 0.2, 0.1, 0.05, 0.02, 0.01, 0.0]
 GRID = "0.3,0.2,0.1,0.05,0.02,0.01,0.0"
+STABLE_ALPHAS = [0.15, 0.12, 0.05]  # subsamples agree at the first
+STABLE = "0.15,0.12,0.05"
 
 
 @pytest.mark.parametrize(
@@ -57,42 +57,35 @@ GRID = "0.3,0.2,0.1,0.05,0.02,0.01,0.0"
         ),
         (["--method", "nodewise", "--alpha", "0.05"], lambda: nodewise_path(X, [0.05])[0]),
         (
-            ["--method", "nodewise", "--alpha", "0.05", "--rule", "or", "--penalty-weights", "standardized"],
-            lambda: nodewise_path(X, [0.05], rule="or", standardize=True)[0],
+            ["--method", "nodewise", "--alpha", "0.05", "--penalty-weights", "standardized"],
+            lambda: nodewise_path(X, [0.05], standardize=True)[0],
         ),
-        (["--method", "exact", "--alpha", "0.05"], lambda: exact_path(X, [0.05])[0]),
-        (["--method", "plg", "--alpha", "0.1"], lambda: plg(X, [0.1])[0]),
-        (["--method", "bmn", "--alpha", "0.1", "--tol", "1e-8"], lambda: bmn(X, [0.1], tolerance=1e-8)[0]),
         ([], lambda: two_stage(X).solution),
         (
-            ["--alphas", GRID, "--gamma", "0.5", "--keep", "0.5", "--folds", "3", "--seed", "4"],
-            lambda: two_stage(X, alphas=ALPHAS, gamma=0.5, keep=0.5, n_folds=3, random_state=4).solution,
+            ["--alphas", GRID, "--gamma", "0.5", "--folds", "3", "--seed", "4"],
+            lambda: two_stage(X, alphas=ALPHAS, gamma=0.5, n_folds=3, random_state=4).solution,
         ),
         (["--select", "ebic"], lambda: select_ebic(X).solution),
         (
-            ["--select", "ebic", "--alphas", GRID, "--relaxed", "--gamma", "0"],
-            lambda: select_ebic(X, alphas=ALPHAS, gamma=0.0, relaxed=True).solution,
+            ["--select", "ebic", "--alphas", GRID, "--gamma", "0"],
+            lambda: select_ebic(X, alphas=ALPHAS, gamma=0.0).solution,
         ),
         (
-            ["--select", "cv", "--alphas", GRID, "--folds", "4", "--cv-rule", "1se", "--seed", "3"],
-            lambda: cross_validate(X, alphas=ALPHAS, n_folds=4, rule="1se", random_state=3).solution,
+            ["--select", "cv", "--alphas", GRID, "--folds", "4", "--seed", "3"],
+            lambda: cross_validate(X, alphas=ALPHAS, n_folds=4, random_state=3).solution,
         ),
         (
-            ["--select", "stars", "--subsamples", "6", "--threshold", "0.3", "--seed", "3"],
-            lambda: ising_path(X, [stars(X, n_subsamples=6, threshold=0.3, random_state=3).alpha])[0],
+            ["--select", "stars", "--alphas", STABLE, "--seed", "3"],
+            lambda: ising_path(X, [stars(X, alphas=STABLE_ALPHAS, random_state=3).alpha])[0],
         ),
         (
-            ["--method", "nodewise", "--select", "ebic", "--alphas", "40", "--alpha-min-ratio", "0.01"],
-            lambda: nodewise_ebic(X, 40, standardize=False, alpha_min_ratio=0.01),
+            ["--method", "nodewise", "--select", "ebic", "--alphas", "40"],
+            lambda: nodewise_ebic(X, 40, standardize=False),
         ),
         (["--method", "nodewise", "--penalty-weights", "standardized"], lambda: nodewise_ebic(X)),  # as IsingFit does
         (
-            ["--method", "exact", "--select", "ebic", "--alphas", GRID],
-            lambda: select_ebic(X, alphas=ALPHAS, estimator="exact").solution,
-        ),
-        (
-            ["--method", "bmn", "--select", "cv", "--folds", "3", "--alphas", "0.3,0.1,0.05"],
-            lambda: cross_validate(X, alphas=[0.3, 0.1, 0.05], n_folds=3, random_state=0, estimator="bmn").solution,
+            ["--method", "nodewise", "--select", "cv", "--folds", "3", "--alphas", "0.3,0.1,0.05"],
+            lambda: cross_validate(X, alphas=[0.3, 0.1, 0.05], n_folds=3, estimator="nodewise").solution,
         ),
     ],
 )
@@ -107,11 +100,9 @@ def test_edges_are_those_of_the_function(table, words, solution):
 
 
 def test_files(table, tmp_path):
-    groups = write_csv(tmp_path / "groups.csv", ["drink", "kind", "price"], [["tea", "hot", 2], ["water", "cold", 0]])
+    kinds = write_csv(tmp_path / "kinds.csv", ["drink", "kind", "price"], [["tea", "hot", 2], ["water", "cold", 0]])
     folder = tmp_path / "deep" / "net"
-    result = run(
-        "fit", table, "--select", "stars", "--threshold", "0.3", "--subsamples", "5", "--groups", groups, "-o", folder
-    )
+    result = run("fit", table, "--select", "stars", "--alphas", STABLE, "--attributes", kinds, "-o", folder)
     assert result.stdout == ""
     assert set(files_of(folder)) == FILES
     edges = read_csv((folder / "edges.csv").read_text())
@@ -126,7 +117,7 @@ def test_files(table, tmp_path):
     assert len(edges) == network.network_.n_edges
     gexf = (folder / "network.gexf").read_text()
     assert "&lt;sugar&gt;" in gexf
-    assert 'for="0" value="' in gexf or "attvalue" in gexf
+    assert 'value="hot"' in gexf
     record = json.loads((folder / "run.json").read_text())
     assert set(record["files"]) == FILES - {"run.json"}
     assert record["command"].startswith("isinglass fit ")
@@ -140,8 +131,8 @@ def test_recorded_command_gives_the_same_files(tmp_path, monkeypatch):
     rows = [["Yes" if cell else "No" for cell in row] for row in draw_rows(60).tolist()]
     write_csv(tmp_path / "t.csv", NAMES, rows)
     monkeypatch.chdir(tmp_path)
-    words = ["--encode", "Yes=1,No=0", "--drop", "#2", "--alphas", "0.3,0.1", "--keep", "0.5", "--no-header", "-q"]
-    run("fit", "t.csv", *words[:-2], "-o", "one", "-qq")
+    words = ["--encode", "Yes=1,No=0", "--drop", "#2", "--alphas", "0.3,0.1", "--header"]
+    run("fit", "t.csv", *words, "-o", "one", "-qq")
     command = json.loads((tmp_path / "one" / "run.json").read_text())["command"]
     run(*shlex.split(command)[1:], "-o", "two", "-qq")
     assert files_of(tmp_path / "one") == files_of(tmp_path / "two")
@@ -150,14 +141,14 @@ def test_recorded_command_gives_the_same_files(tmp_path, monkeypatch):
 @pytest.mark.parametrize("jobs", [["1", "2"], ["2", "-1"]])
 def test_one_seed_gives_identical_bytes(table, tmp_path, jobs):
     for name, job in zip("ab", jobs, strict=True):
-        words = ["--select", "stars", "--subsamples", "5", "--alphas", "8", "--seed", "7", "-j", job]
+        words = ["--select", "stars", "--alphas", "8", "--seed", "7", "-j", job]
         run("fit", table, *words, "-o", tmp_path / name, "-q" if name == "a" else "-v")
     assert files_of(tmp_path / "a") == files_of(tmp_path / "b")
 
 
 def test_another_seed_gives_other_subsamples(table, tmp_path):
     for seed in "12":
-        run("fit", table, "--select", "stars", "--subsamples", "3", "--seed", seed, "-o", tmp_path / seed)
+        run("fit", table, "--select", "stars", "--alphas", "8", "--seed", seed, "-o", tmp_path / seed)
     first, second = (load(tmp_path / seed / "model.npz").stability_ for seed in "12")
     assert not np.array_equal(first.instability, second.instability, equal_nan=True)
 
@@ -202,41 +193,6 @@ def test_warnings_are_one_line_each_and_in_the_json(tmp_path):
     assert run("fit", constant, "--alpha", "0.1", "-qq").stderr == ""
 
 
-def test_published_methods_do_not_claim_the_optimum(table):
-    text = run("fit", table, "--method", "plg", "--alpha", "0.1").stderr
-    assert "by the method's own rule" in text
-    assert "not proved" in text
-
-
-@pytest.mark.parametrize("method", ["plg", "bmn"])
-def test_published_methods_keep_alpha_certificate_and_method(tmp_path, method):
-    """What the table says of the fit survives in the model: the next command must not call it unknown."""
-    words = np.where(X == 1, "agree", "disagree")
-    table = write_csv(tmp_path / "a.csv", NAMES, words.tolist())
-    run("fit", table, "--encode", "auto", "--method", method, "--alpha", "0.1", "--tol", "1e-4", "-o", tmp_path / "net")
-    found = load(tmp_path / "net" / "model.npz")
-    wanted = {"plg": plg, "bmn": bmn}[method](X, [0.1], **{"plg": {"thresh": 1e-4}, "bmn": {"tolerance": 1e-4}}[method])
-    assert (found.method.estimator, found.alpha_, found.tol_) == (method, 0.1, 1e-4)
-    assert found.kkt_residual_ == wanted[0].kkt_residual
-    assert found.couplings_.tolist() == wanted[0].couplings.tolist()
-    assert found.encoding_["tea"] == ("disagree", "agree")
-    run("plot", "bootstrap", tmp_path / "net" / "model.npz", table, "-B", "3", "-o", tmp_path / "b.png")
-
-
-@pytest.mark.parametrize("method", ["nodewise", "exact", "plg"])
-def test_stability_is_kept_whatever_the_method(table, tmp_path, method):
-    words = ["--method", method, "--select", "stars", "--alphas", GRID, "--subsamples", "4", "--threshold", "0.3"]
-    run("fit", table, *words, "-o", tmp_path / "net")
-    wanted = stars(X, alphas=ALPHAS, n_subsamples=4, threshold=0.3, estimator=method, random_state=0)
-    found = load(tmp_path / "net" / "model.npz")
-    assert found.stability_.alpha == wanted.alpha == found.alpha_
-    assert found.stability_.instability.tolist() == pytest.approx(wanted.instability.tolist(), nan_ok=True)
-    rows = read_csv((tmp_path / "net" / "edges.csv").read_text())
-    shares = {(row["source"], row["target"]): float(row["stability"]) for row in rows}
-    frequencies = wanted.edge_frequencies[wanted.index].toarray()
-    assert shares == {pair: frequencies[NAMES.index(pair[0]), NAMES.index(pair[1])] for pair in shares}
-
-
 # ------------------------------------------------------------------------------------------- what is refused
 
 
@@ -249,29 +205,20 @@ def test_stability_is_kept_whatever_the_method(table, tmp_path, method):
         ["--alpha", "inf"],
         ["--tol", "nan"],
         ["--binarize", "nan"],
-        ["--select", "stars", "--threshold", "nan"],
-        ["--alpha", "0.1", "--threshold", "0.1"],
         ["--alpha", "0.1", "--alphas", "5"],
         ["--select", "ebic", "--folds", "3"],
         ["--select", "stars", "--gamma", "0.5"],
-        ["--select", "cv", "--no-relaxed"],
-        ["--select", "ebic", "--keep", "0.5"],
-        ["--alpha-min-ratio", "0.1"],
-        ["--method", "exact", "--select", "two-stage"],
-        ["--alphas", "0.2,0.1", "--alpha-min-ratio", "0.1"],
-        ["--method", "nodewise", "--no-relaxed"],
         ["--alpha", "0.1", "--select", "cv"],
         ["--select", "bic"],
         ["--method", "magic"],
-        ["--rule", "or", "--alpha", "0.1"],
-        ["--method", "bmn", "--penalty-weights", "standardized", "--alpha", "0.1"],
+        ["--gamma", "nan"],
+        ["--folds", "1"],
         ["--alphas", "many"],
         ["--method", "nodewise", "--alphas", "0.1,0.05"],
         ["--alphas", "0"],
         ["--alphas", "-3"],
         ["--alphas", "0.1,0.1"],
         ["--alphas", "0.1,nan"],
-        ["--color-by", "kind", "--alpha", "0.1"],
         ["--tol", "0"],
         ["--unknown"],
     ],
@@ -297,17 +244,10 @@ def test_alpha_zero_where_the_optimum_is_infinite(tmp_path):
         (b"drink,kind\n\xff,hot\n", "UTF-8"),
     ],
 )
-def test_bad_groups(table, tmp_path, content, wanted):
-    groups = tmp_path / "groups.csv"
-    groups.write_bytes(content if isinstance(content, bytes) else content.encode())
-    assert wanted in data_error("fit", table, "--alpha", "0.1", "--groups", groups)
-
-
-def test_color_by_names_an_attribute(table, tmp_path):
-    groups = write_csv(tmp_path / "groups.csv", ["drink", "kind", "price"], [["tea", "hot", 2]])
-    run("fit", table, "--alpha", "0.1", "--groups", groups, "--color-by", "price")
-    words = ["fit", table, "--alpha", "0.1", "--groups", groups, "--color-by", "size"]
-    assert "'kind', 'price'" in error_line(run(*words, code=2))
+def test_bad_attributes(table, tmp_path, content, wanted):
+    kinds = tmp_path / "kinds.csv"
+    kinds.write_bytes(content if isinstance(content, bytes) else content.encode())
+    assert wanted in data_error("fit", table, "--alpha", "0.1", "--attributes", kinds)
 
 
 # ------------------------------------------------------------------------------------------- what is overwritten
@@ -334,7 +274,7 @@ def test_own_files_are_replaced_and_foreign_ones_are_not(table, tmp_path):
 def test_the_files_of_another_command_are_not_replaced(table, tmp_path):
     run("fit", table, "--alpha", "0.1", "-o", tmp_path / "net")
     before = files_of(tmp_path / "net")
-    line = error_line(run("fit", "--path", table, "--alphas", "0.1", "-o", tmp_path / "net", code=2))
+    line = error_line(run("bootstrap", table, "--alpha", "0.1", "-B", "2", "-o", tmp_path / "net", code=2))
     assert "was written by `isinglass fit" in line  # and its model would be lost
     assert files_of(tmp_path / "net") == before
 

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from commands import draw_rows, error_line, files_of, read_csv, read_json, run, write_csv
 
-from isinglass import compare_groups, read_table, simulate
+from isinglass import compare_groups, load, read_table, save, simulate
 from isinglass.errors import DataError
 from isinglass.select import sample_size
 
 X = draw_rows()
 NAMES = [f"item {k}" for k in range(X.shape[1])]
 SEX = np.where(np.arange(len(X)) % 2, "women", "men")
-WORDS = ["--by", "sex", "--alpha", "0.02", "-B", "19", "--seed", "3"]
+WORDS = ["--groups", "sex", "--alpha", "0.02", "-B", "19", "--seed", "3"]
 
 
 @pytest.fixture(scope="module")
@@ -64,9 +64,8 @@ def test_compare_writes_tables_and_a_page(table, tmp_path):
 
 
 def test_bad_groups_are_named(table, tmp_path):
-    line = error_line(run("compare", table, "--by", "gender", "--alpha", "0.1", code=2))
-    assert "'gender' is not a column of the table" in line
-    assert "--by" in line
+    line = error_line(run("compare", table, "--groups", "gender", "--alpha", "0.1", code=3))
+    assert "--groups or --paired must be a column of the table; got 'gender'" in line
     (tmp_path / "one.csv").write_text("a,b,sex\n0,1,m\n1,1,m\n1,0,m\n")
     assert "at least two groups" in error_line(run("compare", tmp_path / "one.csv", *WORDS, code=3))
     (tmp_path / "hole.csv").write_text("a,b,sex\n0,1,m\n1,1,m\n1,0,\n1,1,f\n0,0,f\n0,1,f\n")
@@ -75,51 +74,44 @@ def test_bad_groups_are_named(table, tmp_path):
     assert [group["n_rows"] for group in dropped["groups"]] == [3, 2]
 
 
-def test_power_is_that_of_the_function(tmp_path):
-    run("simulate", "--network", "chain", "--nodes", "5", "--rows", "50", "-o", tmp_path / "pilot")
-    words = ["--rows", "50,200", "--repeats", "3", "--alpha", "0.05", "--seed", "2"]
-    rows = read_csv(run("power", tmp_path / "pilot", *words).stdout)
-    truth = simulate.chain_network(5, strength=1.0)
-    assert [int(row["rows"]) for row in rows] == [50, 200]
-    from isinglass import load
+@pytest.fixture(scope="module")
+def pilot(tmp_path_factory):
+    """Return a model file that was saved in Python."""
+    file = tmp_path_factory.mktemp("pilot") / "pilot.npz"
+    save(simulate.chain_network(5, strength=1.0), file)
+    return file
 
-    found = sample_size(load(tmp_path / "pilot" / "truth.npz"), [50, 200], 0.05, n_repeats=3, random_state=2)
-    assert found.network.n_edges == truth.n_edges
+
+def test_power_is_that_of_the_function(pilot, tmp_path):
+    words = ["--rows", "50,200", "-B", "3", "--alpha", "0.05", "--seed", "2"]
+    rows = read_csv(run("power", pilot, *words).stdout)
+    assert [int(row["rows"]) for row in rows] == [50, 200]
+    found = sample_size(load(pilot), [50, 200], 0.05, n_repeats=3, random_state=2)
     assert [float(row["correlation"]) for row in rows] == found.columns["correlation"].tolist()
-    run("power", tmp_path / "pilot", *words, "-o", tmp_path / "out")
+    run("power", pilot, *words, "-o", tmp_path / "out")
     assert list(files_of(tmp_path / "out")) == ["power.csv", "power.pdf", "power.png", "run.json"]
-    record = read_json(run("power", tmp_path / "pilot", *words, "--json").stdout, "power")
+    record = read_json(run("power", pilot, *words, "--json").stdout, "power")
     assert [size["rows"] for size in record["sizes"]] == [50, 200]
 
 
-def test_power_refuses_what_is_no_list_of_numbers(tmp_path):
-    run("simulate", "--network", "chain", "--nodes", "5", "--rows", "50", "-o", tmp_path / "pilot")
-    assert "such as 100,200,400" in error_line(run("power", tmp_path / "pilot", "--rows", "100,many", code=2))
+def test_power_refuses_what_is_no_list_of_numbers(pilot):
+    assert "such as 100,200,400" in error_line(run("power", pilot, "--rows", "100,many", code=2))
 
 
 # ------------------------------------------------------------------------------------------- figures for print
 
 
-def test_a_figure_for_print_and_its_positions(table, tmp_path):
-    net, places = tmp_path / "net", tmp_path / "places.csv"
-    run("fit", table, "--drop", "who,sex", "--alpha", "0.05", "-o", net)
-    words = ["--width", "85", "--inside", "--rings", "--legend", "outside", "--sizes", "betweenness"]
-    result = run("plot", "network", net, table, *words, "--save-positions", places, "-o", tmp_path / "one.png")
-    assert "places.csv" in result.stderr
+@pytest.mark.parametrize("kind", ["network", "centrality", "path"])
+def test_a_figure_for_print(table, tmp_path, kind):
+    net = tmp_path / "net"
+    run("fit", table, "--drop", "who,sex", "-o", net)
+    run("plot", kind, net, "--width", "85", "-o", tmp_path / "one.png")
     start = (tmp_path / "one.png").read_bytes()
     assert int.from_bytes(start[16:20], "big") == pytest.approx(85 / 25.4 * 300, abs=1)  # dots of the width
-    rows = read_csv(places.read_text())
-    assert [row["name"] for row in rows] == NAMES
-    run("plot", "network", net, "--positions", places, "-o", tmp_path / "two.svg")
-    run("plot", "centrality", net, "-o", tmp_path / "three.pdf")
-    places.write_text("name,x\na,1\n")
-    line = error_line(run("plot", "network", net, "--positions", places, "-o", tmp_path / "two.svg", code=3))
-    assert "must be a CSV file with the columns name, x and y" in line
-    assert "needs TABLE" in error_line(run("plot", "network", net, "--rings", "-o", tmp_path / "two.svg", code=2))
 
 
 def test_wording_of_items_reaches_the_report(table, tmp_path):
     run("fit", table, "--drop", "who,sex", "--alpha", "0.05", "-o", tmp_path / "net")
     (tmp_path / "items.csv").write_text("name,wording\nitem 1,I sleep well.\n")
-    run("report", tmp_path / "net", "--groups", tmp_path / "items.csv", "-o", tmp_path / "page.html")
+    run("report", tmp_path / "net", "--attributes", tmp_path / "items.csv", "-o", tmp_path / "page.html")
     assert "I sleep well." in (tmp_path / "page.html").read_text(encoding="utf-8")

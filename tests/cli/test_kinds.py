@@ -89,8 +89,6 @@ def test_missing_cells_are_filled_with_categories(table, tmp_path):
     assert rows[1][0] in "1234"
     assert rows[2][3] in ("blue", "green", "red")
     assert rows[3:] == [line.split(",") for line in lines[3:10]]
-    refused = run("predict", tmp_path / "net", holed, "--impute", "--fill", "probability", code=2)
-    assert "--fill probability is for columns of 0 and 1" in refused.stderr
 
 
 def test_a_level_that_the_fit_did_not_see(table, tmp_path):
@@ -122,7 +120,7 @@ def test_groups_are_compared(table, tmp_path):
     rows = table.read_text().splitlines()
     by = tmp_path / "by.csv"
     by.write_text("\n".join([f"{rows[0]},sex", *(f"{row},{'fm'[k % 2]}" for k, row in enumerate(rows[1:]))]) + "\n")
-    words = ["--by", "sex", *KINDS, "--alpha", "0.02", "-B", "19", "--seed", "3"]
+    words = ["--groups", "sex", *KINDS, "--alpha", "0.02", "-B", "19", "--seed", "3"]
     record = json.loads(run("compare", by, *words, "--json").stdout)
     data = read_table(table, kinds={"a1:a3": "ordinal", "party": "nominal"})
     sex = np.where(np.arange(len(data.codes)) % 2, "m", "f")
@@ -143,7 +141,7 @@ def test_groups_are_compared(table, tmp_path):
 
 def test_bad_groups_of_categories(table, tmp_path):
     header, *rows = table.read_text().splitlines()
-    words = ["--by", "sex", *KINDS, "--alpha", "0.02", "-B", "3"]
+    words = ["--groups", "sex", *KINDS, "--alpha", "0.02", "-B", "3"]
 
     def written(labels, changed=rows):
         text = [f"{header},sex", *(f"{row},{label}" for row, label in zip(changed, labels, strict=True))]
@@ -191,5 +189,3 @@ def test_clear_errors(table):
         answer = invoke("info" if words else "fit", table, *words)
         assert answer.exit_code == code
         assert message in " ".join(answer.stderr.split())
-    answer = run("fit", table, *KINDS, "--method", "exact", "--alpha", "0.1", code=3)
-    assert "columns of two values here" in answer.stderr

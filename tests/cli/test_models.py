@@ -20,7 +20,7 @@ from commands import (
 )
 
 from isinglass import bootstrap as resample
-from isinglass import load
+from isinglass import load, save, simulate
 from isinglass.cli.plot import KINDS
 
 X = draw_rows()
@@ -31,7 +31,7 @@ def folder(tmp_path_factory):
     """Return a folder with a table, its fit by StARS in stars/, at one alpha in given/, and groups."""
     place = tmp_path_factory.mktemp("models")
     table = write_table(place / "table.csv")
-    run("fit", table, "--select", "stars", "--threshold", "0.3", "--subsamples", "4", "-o", place / "stars")
+    run("fit", table, "--select", "stars", "--alphas", "8", "-o", place / "stars")
     run("fit", table, "--alpha", "0.05", "-o", place / "given")
     write_csv(place / "groups.csv", ["drink", "kind"], [[name, "hot" if name < "m" else "cold"] for name in NAMES])
     return place
@@ -61,8 +61,6 @@ def score_error(*words):
 def test_score_is_the_mean_log_pseudolikelihood(folder, model, network):
     rows = network.log_pseudolikelihood(X)
     assert float(score(model, folder / "table.csv").stdout) == pytest.approx(rows.mean(), rel=1e-14)
-    printed = read_csv(run("predict", "--row-scores", model, folder / "table.csv").stdout)
-    assert [float(row["score"]) for row in printed] == rows.tolist()
     record = read_json(score(model, folder / "table.csv", "--json").stdout, "score")
     assert record["mean"] == pytest.approx(rows.mean(), rel=1e-14)
 
@@ -88,7 +86,7 @@ def test_other_columns_are_refused(tmp_path, model):
     assert score(model, more).stdout == score(model, same).stdout  # others are ignored
     nameless = tmp_path / "n.csv"
     nameless.write_text("0,1\n1,0\n")
-    assert "the model has 6" in score_error(model, nameless)
+    assert "the 6 columns of the fitted table; got 2" in score_error(model, nameless)
 
 
 def test_answers_mean_what_they_meant_in_the_fit(tmp_path):
@@ -103,7 +101,9 @@ def test_answers_mean_what_they_meant_in_the_fit(tmp_path):
     wanted = fitted.network_.log_pseudolikelihood(np.full((1, 6), value))[0]
     assert {zero, one} == {"agree", "disagree"}
     other = write_csv(tmp_path / "c.csv", ["a", "b"], [["agree", "disagree"]] * 3)
-    assert "which the model has" in data_error("predict", "--score", tmp_path / "net" / "model.npz", other)
+    assert "columns of the fitted table; 'tea' cannot be found" in data_error(
+        "predict", "--score", tmp_path / "net" / "model.npz", other
+    )
     assert float(score(tmp_path / "net" / "model.npz", one_answer).stdout) == pytest.approx(wanted)
 
 
@@ -142,27 +142,40 @@ def holes(tmp_path):
     return write_csv(tmp_path / "holes.csv", ["who", *NAMES], rows)
 
 
-@pytest.mark.parametrize("fill", ["likely", "draw", "probability"])
-def test_impute_fills_only_what_is_missing(tmp_path, model, fill):
+def test_impute_fills_only_what_is_missing(tmp_path, model, network):
     table = holes(tmp_path)
-    words = ["predict", model, table, "--impute", "--fill", fill, "--seed", "2"]
-    rows = read_csv(run(*words).stdout)
+    rows = read_csv(run("predict", model, table, "--impute").stdout)
     assert [row["row"] for row in rows] == [f"r{k}" for k in range(40)]
-    found = np.array([[float(row[name]) for name in NAMES] for row in rows])
+    found = np.array([[int(row[name]) for name in NAMES] for row in rows])
     observed = np.ones((40, 6), dtype=bool)
     observed[3, 1] = observed[7, 4] = observed[7, 5] = False
     assert np.array_equal(found[observed], X[:40][observed])
-    assert set(found[~observed]) <= {0.0, 1.0} or fill == "probability"
-    assert run(*words).stdout == run(*words).stdout
-
-
-def test_likely_values_follow_the_probabilities(tmp_path, model):
-    table = holes(tmp_path)
-    likely, share = (
-        read_csv(run("predict", model, table, "--impute", "--fill", fill).stdout) for fill in ("likely", "probability")
-    )
+    alone = network.conditional_probabilities(found)[3, 1]  # the only missing cell of its row
+    assert found[3, 1] == (alone > 0.5)
+    share = read_csv(run("predict", model, table).stdout)
     for row, name in ((3, "milk, cold"), (7, "rum & cola"), (7, "water")):
-        assert int(likely[row][name]) == (float(share[row][name]) > 0.5)
+        assert int(rows[row][name]) == (float(share[row][name]) > 0.5)
+
+
+def test_answers_stay_the_words_of_the_table(tmp_path):
+    """In what is filled in, as in Python."""
+    words = np.where(X == 1, "yes", "no").astype(object)
+    words[::17, 2] = words[5::23, 4] = None
+    table = write_csv(tmp_path / "words.csv", NAMES, [["" if cell is None else cell for cell in row] for row in words])
+    run("fit", table, "--encode", "auto", "--missing", "impute", "--alpha", "0.05", "-o", tmp_path / "net")
+    rows = read_csv(run("predict", tmp_path / "net", table, "--impute").stdout)
+    found = np.array([list(row.values()) for row in rows])
+    assert set(found.ravel()) == {"yes", "no"}
+    seen = np.array([[cell is not None for cell in row] for row in words])
+    assert (found[seen] == words[seen]).all()
+    fit = load(tmp_path / "net" / "model.npz")
+    assert (found == fit.impute(words)).all()
+    assert set(fit.predict(words).ravel()) == {"yes", "no"}
+    run("predict", tmp_path / "net", table, "--impute", "--tables", "2", "-o", tmp_path / "drawn")
+    for name in ("completed_1.csv", "completed_2.csv"):
+        drawn = np.array([list(row.values()) for row in read_csv((tmp_path / "drawn" / name).read_text())])
+        assert set(drawn.ravel()) == {"yes", "no"}
+        assert (drawn[seen] == words[seen]).all()
 
 
 def test_rows_with_holes_are_predicted_by_averaging_over_them(tmp_path, model):
@@ -175,10 +188,11 @@ def test_rows_with_holes_are_predicted_by_averaging_over_them(tmp_path, model):
 
 
 def test_a_network_by_itself_imputes(tmp_path):
-    run("simulate", "--nodes", "6", "--rows", "5", "-o", tmp_path / "s")
+    network = simulate.random_network(6, 0.5, random_state=0)
+    save(network, tmp_path / "truth.npz")
     table = write_csv(tmp_path / "t.csv", [f"x{k}" for k in range(6)], [[0, 1, "NA", 0, 1, 1], [1] * 6, [0] * 6])
-    first, *others = read_csv(run("predict", tmp_path / "s" / "truth.npz", table, "--impute").stdout)
-    chance = load(tmp_path / "s" / "truth.npz").conditional_probabilities([[0, 1, 0, 0, 1, 1]])[0, 2]
+    first, *others = read_csv(run("predict", tmp_path / "truth.npz", table, "--impute").stdout)
+    chance = network.conditional_probabilities([[0, 1, 0, 0, 1, 1]])[0, 2]
     assert list(first.values()) == ["0", "1", str(int(chance > 0.5)), "0", "1", "1"]
     assert [set(row.values()) for row in others] == [{"1"}, {"0"}]
 
@@ -188,7 +202,7 @@ def test_a_network_by_itself_imputes(tmp_path):
 
 @pytest.mark.parametrize("name", ["edges", "nodes", "matrix", "gexf", "json"])
 def test_export_to_stdout_and_to_a_file_agree(tmp_path, folder, name):
-    words = ["export", folder / "stars" / "model.npz", "--format", name, "--groups", folder / "groups.csv"]
+    words = ["export", folder / "stars" / "model.npz", "--format", name, "--attributes", folder / "groups.csv"]
     printed = run(*words).stdout
     run(*words, "-o", tmp_path / "out")
     assert (tmp_path / "out").read_text(encoding="utf-8") == printed
@@ -222,15 +236,15 @@ def test_export_refuses_a_file_as_folder_and_its_own_input(tmp_path, model):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_figure(tmp_path, folder, kind):
-    words = ["plot", kind, folder / "stars" / "model.npz", folder / "table.csv", "-B", "5", "--dpi", "30"]
-    run(*words, "--groups", folder / "groups.csv", "-o", tmp_path / "a.png")
+    words = ["plot", kind, folder / "stars" / "model.npz", folder / "table.csv", "-B", "5"]
+    run(*words, "--attributes", folder / "groups.csv", "-o", tmp_path / "a.png")
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
 def test_figures_are_the_same_bytes_every_time(tmp_path, model, ending):
     for name in "ab":
-        run("plot", "network", model, "-o", tmp_path / f"{name}.{ending}", "--size", "4", "3")
+        run("plot", "network", model, "-o", tmp_path / f"{name}.{ending}")
     first, second = files_of(tmp_path).values()
     assert first == second
 
@@ -245,7 +259,7 @@ def test_figures_say_what_they_need(tmp_path, model, kind, wanted):
 
 
 def test_the_path_can_be_made_from_the_table(tmp_path, folder, model):
-    run("plot", "path", model, folder / "table.csv", "--dpi", "30", "-o", tmp_path / "a.png")
+    run("plot", "path", model, folder / "table.csv", "-o", tmp_path / "a.png")
     assert (tmp_path / "a.png").exists()
     other = write_csv(tmp_path / "f.csv", NAMES, (1 - X).tolist())
     assert "fitted to" in data_error("plot", "path", model, other, "-o", tmp_path / "b.png")
@@ -254,7 +268,7 @@ def test_the_path_can_be_made_from_the_table(tmp_path, folder, model):
 def test_bootstrap_figure_of_one_penalty_per_node(tmp_path, folder):
     run("fit", folder / "table.csv", "--method", "nodewise", "--select", "ebic", "-o", tmp_path / "net")
     words = ["plot", "bootstrap", tmp_path / "net" / "model.npz", folder / "table.csv", "-B", "3"]
-    run(*words, "-o", tmp_path / "a.png", "--dpi", "30")
+    run(*words, "-o", tmp_path / "a.png")
     assert (tmp_path / "a.png").exists()
 
 
@@ -272,17 +286,16 @@ def weighted(tmp_path_factory):
 def test_bootstrap_figure_is_one_of_the_model_or_none(tmp_path, folder, weighted):
     table, model = weighted
     words = ["plot", "bootstrap", model, table, "--missing", "drop", "-B", "3", "-o", tmp_path / "a.png"]
-    assert "--weights" in error_line(run(*words, "--drop", "w", code=3))
-    assert "fitted to" in error_line(run(*words[:2], folder / "given" / "model.npz", *words[3:], "--drop", "w", code=3))
+    assert "--weights" in error_line(run(*words, "--weights", "none", code=3))
+    assert "fitted to" in error_line(run(*words[:2], folder / "given" / "model.npz", *words[3:], code=3))
     assert list(tmp_path.iterdir()) == []
-    run(*words, "--weights", "w", "--dpi", "30")
+    run(*words, "--weights", "w")
     assert (tmp_path / "a.png").exists()
 
 
 def test_wrong_values_of_plot_are_wrong_usage(tmp_path, folder, model):
     words = ["plot", "network", model, "-o", tmp_path / "a.PNG"]
-    assert "--groups" in error_line(run(*words, "--edge-color", "group", code=2))
-    assert "'kind'" in error_line(run(*words, "--groups", folder / "groups.csv", "--color-by", "zz", code=2))
+    assert "20<=x<=1000" in error_line(run(*words, "--width", "5", code=2))
     run(*words[:4], tmp_path / "new" / "folder" / "a.PNG")
     assert (tmp_path / "new" / "folder" / "a.PNG").read_bytes().startswith(b"\x89PNG")
 
@@ -303,14 +316,14 @@ def test_plot_without_matplotlib_says_what_to_install(tmp_path, model, monkeypat
 
 def test_report(tmp_path, folder):
     page = tmp_path / "page.html"
-    words = ["report", folder / "stars" / "model.npz", folder / "table.csv", "--groups", folder / "groups.csv"]
-    run(*words, "-o", page, "--title", "Drinks & more")
+    words = ["report", folder / "stars" / "model.npz", folder / "table.csv", "--attributes", folder / "groups.csv"]
+    run(*words, "-o", page)
     text = page.read_text(encoding="utf-8")
-    assert "Drinks &amp; more" in text
+    assert "<title>stars" in text  # the name of the folder
     assert "isinglass report" in text
     assert "isinglass fit" in text  # the folder of the model tells how it was made
     assert "<sugar>" not in text
-    run(*words, "-o", tmp_path / "again.html", "--title", "Drinks & more")
+    run(*words, "-o", tmp_path / "again.html")
     assert (tmp_path / "again.html").read_text(encoding="utf-8") == text
 
 
@@ -347,10 +360,10 @@ def test_report_shows_what_the_bootstrap_wrote(tmp_path, folder, model):
 
 def test_report_makes_the_slider_of_a_single_fit_from_the_table(tmp_path, folder, model):
     run("report", model, "-o", tmp_path / "alone.html")
-    run("report", model, folder / "table.csv", "--alphas", "12", "-o", tmp_path / "both.html")
+    run("report", model, folder / "table.csv", "-o", tmp_path / "both.html")
     alone, both = (alphas_in(tmp_path / name) for name in ("alone.html", "both.html"))
     assert len(alone) == 1
-    assert len(both) == 13  # the fit's own alpha is among them
+    assert len(both) == 31  # the fit's own alpha is among them
     assert 0.05 in both
 
 
@@ -358,7 +371,7 @@ def test_report_is_about_the_table_of_the_fit(tmp_path, folder, model, weighted)
     """Forgotten weights would give other certificates and predictions under the name of this model."""
     table, other = weighted
     words = ["report", other, table, "--missing", "drop", "-o", tmp_path / "a.html"]
-    assert "options of the fit" in data_error(*words, "--drop", "w")
+    assert "options of the fit" in data_error(*words, "--weights", "none")
     flipped = write_csv(tmp_path / "f.csv", NAMES, (1 - X).tolist())
     assert "ones in the fit" in data_error("report", model, flipped, "-o", tmp_path / "b.html")
     run(*words, "--weights", "w")
@@ -368,7 +381,7 @@ def test_nothing_has_to_be_said_twice(tmp_path, weighted):
     table, model = weighted
     said = ["--missing", "drop", "--weights", "w"]
     assert score(model, table).stdout == score(model, table, *said).stdout
-    for words in (["report", model, table], ["plot", "network", model, table, "--rings"]):
+    for words in (["report", model, table], ["plot", "path", model, table]):
         ending = "png" if words[0] == "plot" else "html"
         run(*words, "-o", tmp_path / f"a.{ending}")
         run(*words, *said, "-o", tmp_path / f"b.{ending}")
@@ -414,7 +427,7 @@ def test_report_tells_the_settings_of_the_fit(tmp_path, weighted):
     assert (settings["Alpha"], settings["Method"]) == ("0.05", "joint pseudo-likelihood")
 
 
-@pytest.mark.parametrize(("method", "kind"), [("joint", "joint"), ("nodewise", "nodewise"), ("plg", "published")])
+@pytest.mark.parametrize(("method", "kind"), [("joint", "joint"), ("nodewise", "nodewise")])
 def test_report_knows_what_its_certificate_is_about(tmp_path, folder, method, kind):
     run("fit", folder / "table.csv", "--method", method, "--alpha", "0.1", "-o", tmp_path / "net")
     run("report", tmp_path / "net" / "model.npz", folder / "table.csv", "-o", tmp_path / "a.html")

@@ -24,13 +24,12 @@ def test_fit_report_bootstrap_and_the_rest(folder):
     assert "<html" in (folder / "report.html").read_text(encoding="utf-8")[:500]
     for words in (
         ["info", table],
-        ["select", table],
         ["predict", net, table],
         ["export", net, "-o", folder / "net.gexf"],
     ):
         run_process(*words)
-    run_process("compare", folder / "groups.csv", "--by", "group", "--permutations", 20, "-o", folder / "groups")
-    run_process("simulate", "--rows", 50)
+    run_process("compare", folder / "groups.csv", "--groups", "group", "--resamples", 20, "-o", folder / "groups")
+    run_process("power", net, "--rows", "50,100", "-B", 2, "--alpha", 0.1)
 
 
 @pytest.mark.parametrize("method", ["joint", "nodewise"])

@@ -1,10 +1,9 @@
-"""Tables in several files on the command line: a pattern is one table, on a cluster if there is one."""
+"""Tables in several files on the command line: a pattern is one table."""
 
 import json
 
 import numpy as np
 import pytest
-from cluster import two_workers
 from commands import run
 
 RNG = np.random.default_rng(0)
@@ -31,7 +30,7 @@ def test_a_pattern_is_one_table(folder):
 
 def test_predictions_follow_each_other_file_by_file(folder):
     run("fit", folder / "whole.csv", "--alpha", "0.05", "-o", folder / "out")
-    for option in ((), ("--score",), ("--row-scores",), ("--impute",)):
+    for option in ((), ("--score",), ("--impute",)):
         whole = run("predict", folder / "out", folder / "whole.csv", *option).stdout
         assert run("predict", folder / "out", folder / "p*.csv", *option).stdout == whole
     (folder / "p1.csv").write_text("a,b,c\n0,1,0\n", encoding="utf-8")
@@ -61,12 +60,3 @@ def test_a_part_that_disagrees_is_named_and_nothing_is_written(folder):
     assert "p1.csv" in run("fit", folder / "p*.csv", "-o", folder / "out", code=3).stderr
     assert not (folder / "out").exists()
     assert "nothing*.csv" in run("fit", folder / "nothing*.csv", code=2).stderr
-
-
-def test_a_cluster_holds_the_parts(folder):
-    alone = run("fit", folder / "p*.csv", "--alpha", "0.1").stdout
-    with two_workers():
-        import distributed
-
-        address = distributed.get_client().scheduler.address
-        assert run("fit", folder / "p*.csv", "--alpha", "0.1", "--cluster", address).stdout == alone

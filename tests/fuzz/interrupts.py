@@ -27,22 +27,21 @@ OF_SCIPY = {"linear program": 10.0}  # times as long, too: a call of SciPy is no
 WARM = 1.2  # of the processors until a command is at work, about: imports, reading, the first of its phases
 
 COMMANDS = {
-    "joint": "fit wide.csv --path --alphas 60 --alpha-min-ratio 0.0005",
     "two-stage": "fit wide.csv -j 1",
-    "node-wise": "fit wide.csv --path --method nodewise --alphas 100 --alpha-min-ratio 0.00001",
-    "exact": "fit few.csv --path --method exact --alphas 20000 --alpha-min-ratio 0.0001",
-    "published plg": "fit wide.csv --path --method plg --alphas 60 --alpha-min-ratio 0.0005",
-    "published bmn": "fit wide.csv --path --method bmn --alphas 60 --alpha-min-ratio 0.0005",
     "bootstrap": "bootstrap wide.csv --alpha 0.01 -B 500 -j 2",
-    "stars": "fit wide.csv --select stars --subsamples 300 --alphas 0.02,0.01,0.005 -j 2",
     "kept tasks": "bootstrap wide.csv --alpha 0.01 -B 500 -j 2 --checkpoint kept",
-    "groups": "compare grouped.csv --by who -B 5000",
+    "groups": "compare grouped.csv --groups who -B 5000",
     "linear program": "fit free.csv --alpha 0",
-    "sampling": "simulate --nodes 300 --rows 1000000 -q",
     "reading text": "info long.csv",
     "reading gzip": "info long.csv.gz",
 }
 SCRIPTS = {
+    "joint": "isinglass.ising_path(table(1500, 300), 60, alpha_min_ratio=0.0005)",
+    "node-wise": "isinglass.nodewise_path(table(1500, 300), 100, alpha_min_ratio=0.00001)",
+    "exact": "isinglass.exact_path(table(400, 12), 20000, alpha_min_ratio=0.0001)",
+    "published plg": "isinglass.published.plg(table(1500, 300), 60, alpha_min_ratio=0.0005)",
+    "published bmn": "isinglass.published.bmn(table(1500, 300), 60, alpha_min_ratio=0.0005)",
+    "stars": "isinglass.Method(selector=isinglass.StARS((0.02, 0.01, 0.005), n_subsamples=300)).fit(table(1500, 300))",
     "gibbs": "isinglass.simulate.gibbs_sample(isinglass.Network.from_couplings(dense(99), np.ones(99)), 99, thin=9**6)",
     "all pairs": "[isinglass._core.Problem(table(900, 6000), None, None, False, 1).alpha_max() for _ in range(99)]",
     "merging": "[isinglass._core.Problem(rows.repeat(500, 0), None, None, False, 1) for rows in 60 * [table(4000, 9)]]",
@@ -82,7 +81,7 @@ def write_bits(file, X, names):
 def write_tables(folder, words):
     """Write the tables that some commands read."""
     rng = np.random.default_rng(1)
-    for name, n, p in (("wide", 1500, 300), ("few", 400, 12), ("long", 150_000, 60), ("grouped", 4000, 41)):
+    for name, n, p in (("wide", 1500, 300), ("long", 150_000, 60), ("grouped", 4000, 41)):
         if f"{name}.csv" in words or f"{name}.csv.gz" in words:
             factors = rng.normal(size=(n, 4)) @ rng.normal(size=(4, p))
             X = (rng.random((n, p)) < 1 / (1 + np.exp(-factors))).astype(np.uint8)

@@ -208,6 +208,6 @@ def test_command(choice, tmp_path):
     table.write_text("a,b,c,d,e\n" + "\n".join(",".join(map(str, row)) for row in X.tolist()) + "\n")
     folder = tmp_path / "out"
     kinds = ["--nominal", "a,d", "--ordinal", "b,e"]
-    run("fit", str(table), *kinds, "--method", "nodewise", "--rule", "or", *choice, "-o", str(folder))
+    run("fit", str(table), *kinds, "--method", "nodewise", *choice, "-o", str(folder))
     assert json.loads((folder / "run.json").read_text())
     assert "a" in (folder / "edges.csv").read_text()

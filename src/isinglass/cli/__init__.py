@@ -16,7 +16,6 @@ from isinglass.version import __version__
 COMMANDS = {
     "info": "Check a table before fitting.",
     "fit": "Estimate the network of a table.",
-    "select": "Compare the penalties that different criteria select.",
     "bootstrap": "Assess edge stability by resampling.",
     "compare": "Test whether groups of rows have the same network.",
     "report": "Make an HTML page about a model.",
@@ -24,7 +23,6 @@ COMMANDS = {
     "export": "Convert a model for other programs.",
     "predict": "Predict cells, fill in missing ones, or score a table.",
     "power": "Estimate how many rows it takes to recover a network.",
-    "simulate": "Draw a table from a random network.",
     "demo": "Fit the network of the U.S. Senate.",
 }
 
@@ -80,7 +78,7 @@ def _print_completion(ctx: click.Context, parameter: click.Parameter, shell: str
     ctx.exit()
 
 
-HELP = """Learn which yes/no variables depend on each other directly, with a certificate that the fit is optimal.
+HELP = """Learn which variables depend on each other directly, with a certificate that the fit is optimal.
 
 Start with `isinglass demo`, or with a table of your own:
 

@@ -3,82 +3,96 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from isinglass.cli.command import command
 from isinglass.cli.console import Console, plural
 from isinglass.cli.descriptions import describe_solution, describe_table, records
 from isinglass.cli.estimate import ESTIMATE, Estimate
-from isinglass.cli.options import TABLE, Option, checkpoint_folder, command, flag, was_given
-from isinglass.cli.output import deliver, out_folder
+from isinglass.cli.options import TABLE
+from isinglass.cli.output import OutputFolder, deliver
 from isinglass.cli.reading import READING, Reading
-from isinglass.cli.values import OneOf
 
 if TYPE_CHECKING:
     from isinglass.select import Bootstrap
 
-# Kind -> file -> what is in it.
-FILES: dict[str, dict[str, Callable[[Bootstrap], dict[str, Any]]]] = {
-    "rows": {"edges.csv": lambda found: found.edges(), "nodes.csv": lambda found: found.nodes()},
-    "case-drop": {"drops.csv": lambda found: found.drops()},
+# File -> what is in it, by kind.
+ROWS: dict[str, Callable[[Bootstrap], dict[str, Any]]]
+ROWS = {"edges.csv": lambda found: found.edges(), "nodes.csv": lambda found: found.nodes()}
+FILES = {
+    "rows": ROWS,
     "differences": {
+        **ROWS,
         "edge_differences.csv": lambda found: found.differences("edges").table(),
         "node_differences.csv": lambda found: found.differences("strength").table(),
     },
+    "case-drop": {"drops.csv": lambda found: found.drops()},
 }
 
 
 @command(
     "bootstrap",
     TABLE,
-    Option("-B --resamples n_boot", click.IntRange(1), "Number of resamples.", default=1000),
-    Option(
-        "--kind", OneOf("rows", "case-drop"), "Draw rows with replacement, or drop a share of them.", default="rows"
-    ),
-    Option(
-        "--reselect/--keep-penalty",
-        None,
-        "Select the penalty anew in every resample, or keep that of the whole table.",
-        default=True,
-    ),
-    flag("--differences", "Also test which edges and which node strengths differ; needs -o."),
-    checkpoint_folder("resamples"),
-    bundles=[out_folder("edges.csv, nodes.csv (case-drop: drops.csv)"), ESTIMATE, READING],
-    strict=True,
+    *("n_resamples", "kind", "reselect", "checkpoint", "output", "force"),
+    bundles=[ESTIMATE, READING],
+    general="strict as_json",
 )
 def bootstrap(
-    console: Console, table: str, differences: bool, open_folder: Any, estimate: Estimate, reading: Reading, **run: Any
+    console: Console,
+    table: str,
+    n_resamples: int | None,
+    kind: str,
+    reselect: bool | None,
+    checkpoint: str | None,
+    output: Path | None,
+    force: bool,
+    estimate: Estimate,
+    reading: Reading,
 ) -> None:
     """Assess edge stability by resampling the rows of TABLE.
 
     Refits the network that `fit` gives with the same options, selecting its penalty anew in every resample. Prints the
     mean and quantiles of each edge and the share of resamples that have it, as CSV; with --kind case-drop, how well
     nodes and edges keep their order when rows are dropped. TABLE may be - for stdin.
+
+    With -o, writes edges.csv and nodes.csv (case-drop: drops.csv; differences: also edge_differences.csv and
+    node_differences.csv) and run.json to a folder.
     """
     from isinglass.select.bootstrap import bootstrap as resample
 
-    kind = run["kind"]
-    if differences and (not was_given("output") or kind != "rows"):
-        raise click.UsageError("--differences needs -o FOLDER and --kind rows.")
-    files = FILES[kind] | (FILES["differences"] if differences else {})
-    folder = open_folder(list(files), inputs=[table], others=[name for names in FILES.values() for name in names])
+    if kind == "differences" and output is None:
+        raise click.UsageError("--kind differences needs -o FOLDER.")
+    files = FILES[kind]
+    every = [name for names in FILES.values() for name in names]
+    folder = OutputFolder.open(output, list(files), force=force, inputs=[table], others=every)
     data = reading.read_to_fit(console, table)
     console.restart_clock()
-    run |= {"random_state": estimate.seed, **estimate.run_options(console)}
-    found = resample(data, estimate.to_method(estimate.criterion), **run)
+    reselect = reselect is not False
+    found = resample(
+        data,
+        estimate.method,
+        n_boot=n_resamples or 1000,
+        kind="case-drop" if kind == "case-drop" else "rows",
+        reselect=reselect,
+        checkpoint=checkpoint,
+        random_state=estimate.seed,
+        **estimate.run_options(console),
+    )
     tables = {name: make(found) for name, make in files.items()}
     facts = {
         "Table": reading.describe(data, table),
-        "Method": estimate.summarize(", selected anew in every resample" if run["reselect"] else ", kept"),
-        "Resamples": f'{found.n_boot}, kind "{kind}", seed {estimate.seed}',
+        "Method": estimate.summarize(", selected anew in every resample" if reselect else ", kept"),
+        "Resamples": f'{found.n_boot}, kind "{found.kind}", seed {estimate.seed}',
         **_describe(found),
     }
-    dropped = kind == "case-drop"
+    dropped = found.kind == "case-drop"
     record = {
         "table": describe_table(data),
         "method": estimate.record,
-        "kind": kind,
+        "kind": found.kind,
         "n_resamples": found.n_boot,
         "seed": estimate.seed,
         "network": describe_solution(found.solution),

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import functools
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-import click
-
+from isinglass.cli.command import command
 from isinglass.cli.console import Console, plural
 from isinglass.cli.descriptions import describe_solution, describe_table, fields, records
 from isinglass.cli.estimate import ESTIMATE, Estimate
-from isinglass.cli.options import TABLE, Option, checkpoint_folder, command
-from isinglass.cli.output import deliver, out_folder
+from isinglass.cli.options import TABLE
+from isinglass.cli.output import OutputFolder, deliver
 from isinglass.cli.reading import READING, Reading
-from isinglass.cli.values import COLUMN
-from isinglass.errors import ArgumentError
 
 if TYPE_CHECKING:
     from isinglass.data import Table
@@ -27,62 +25,57 @@ FILES = ["edges.csv", "nodes.csv", "groups.csv", "report.html"]
 @command(
     "compare",
     TABLE,
-    Option("--by", COLUMN, "Column with the group of each row.", required=True),
-    Option(
-        "--paired",
-        COLUMN,
-        "Column with the subject of each row, where each has one row in every group: before and after.",
-    ),
-    Option("-B --permutations n_permutations", click.IntRange(1), "Number of permutations.", default=1000),
-    Option(
-        "--reselect/--keep-penalty",
-        None,
-        "Select the penalty anew in every group and permutation, or keep that of all rows together.",
-        default=False,
-    ),
-    checkpoint_folder("permutations"),
-    bundles=[out_folder(", ".join(FILES)), ESTIMATE, READING],
-    strict=True,
+    *("groups", "paired", "n_resamples", "reselect", "checkpoint", "output", "force"),
+    bundles=[ESTIMATE, READING],
+    general="strict as_json",
 )
 def compare(
     console: Console,
     table: str,
-    by: str | int,
+    groups: str | int,
     paired: str | int | None,
-    open_folder: Any,
+    n_resamples: int | None,
+    reselect: bool | None,
+    checkpoint: str | None,
+    output: Path | None,
+    force: bool,
     estimate: Estimate,
     reading: Reading,
-    **run: Any,
 ) -> None:
     """Test whether groups of rows have the same network.
 
     Shuffles the group labels of TABLE many times and compares the networks each time: the largest difference between
-    couplings, global strength, every edge and the strength of every node. Prints the edges with their p-values as CSV;
-    with -o, also writes the nodes, the groups, and a page with the networks side by side. TABLE may be - for stdin.
+    couplings, global strength, every edge and the strength of every node. Prints the edges with their p-values as CSV.
+    TABLE may be - for stdin.
+
+    With -o, writes edges.csv, nodes.csv, groups.csv, report.html with the networks side by side, and run.json to a
+    folder.
     """
     from isinglass.select.permutation import compare_groups
     from isinglass.show.report import write_comparison
 
-    folder = open_folder(FILES, inputs=[table])
-    data = _read(console, table, reading, [by] if paired is None else [by, paired])
+    folder = OutputFolder.open(output, FILES, force=force, inputs=[table])
+    data = _read(console, table, reading, [groups] if paired is None else [groups, paired])
     console.restart_clock()
     found = compare_groups(
         data,
-        data.labels[str(by)],
-        estimate.to_method(estimate.criterion),
+        data.labels[str(groups)],
+        estimate.method,
         paired=None if paired is None else data.labels[str(paired)],
+        n_permutations=n_resamples or 1000,
+        reselect=bool(reselect),
+        checkpoint=checkpoint,
         random_state=estimate.seed,
         **estimate.run_options(console),
-        **run,
     )
     again = "selected anew in every permutation" if found.reselect else "selected on all rows and kept"
     facts = {
         "Table": reading.describe(data, table),
         "Method": estimate.summarize(f", {again}"),
         **_describe_holes(data, found.paired),
-        **_describe(found, by),
+        **_describe(found, groups),
     }
-    groups = zip(found.groups, found.n_rows, found.solutions, strict=True)
+    each = zip(found.groups, found.n_rows, found.solutions, strict=True)
     tables = {"edges.csv": found.edges(), "nodes.csv": found.nodes(), "groups.csv": found.pairs()}
     record = {
         "table": describe_table(data),
@@ -90,24 +83,18 @@ def compare(
         "n_permutations": found.n_permutations,
         "seed": estimate.seed,
         **fields(found, "paired", "reselect"),
-        "groups": [{"group": group, "n_rows": n, **describe_solution(network)} for group, n, network in groups],
+        "groups": [{"group": group, "n_rows": n, **describe_solution(network)} for group, n, network in each],
         **fields(found, "structure", "p_structure", "global_strengths", "strength", "p_strength"),
         **dict(zip(("edges", "nodes", "pairs"), map(records, tables.values()), strict=True)),
     }
-    page = functools.partial(write_comparison, found, title=f"Networks by {by}")
+    page = functools.partial(write_comparison, found, title=f"Networks by {groups}")
     kept = ("Table", "Method", "Groups", "Permutations")
     deliver(console, folder, facts, tables, record, kept=kept, write=lambda here: page(here / "report.html"))
 
 
 def _read(console: Console, table: str, reading: Reading, keys: list[str | int]) -> Table:
     """Return the table with its labels, without rows that lack one if rows with missing cells are dropped anyway."""
-    try:
-        data = reading.replaced(labels=keys).read_to_fit(console, table)
-    except ArgumentError as error:
-        if error.argument != "labels":
-            raise
-        hint = "'--by'" if error.got == repr(keys[0]) else "'--paired'"
-        raise click.BadParameter(f"{error.got} is not a column of the table. {error.remedy}", param_hint=hint) from None
+    data = reading.replaced(labels=keys).read_to_fit(console, table)
     absent = [any(data.labels[str(key)][row] is None for key in keys) for row in range(len(data))]
     if reading.said.get("missing") != "drop" or not any(absent) or all(absent):
         return data
@@ -124,13 +111,13 @@ def _describe_holes(data: Table, paired: bool) -> dict[str, str]:
     return {"Imputed": f"{data.holes.mean():.1%} of the cells, from the network of all rows, whatever the group{left}"}
 
 
-def _describe(found: GroupComparison, by: str | int) -> dict[str, str]:
+def _describe(found: GroupComparison, column: str | int) -> dict[str, str]:
     """Say in words what was found."""
     sizes = ", ".join(f"{group} ({n} rows)" for group, n in zip(found.groups, found.n_rows, strict=True))
     different = int((found.edge_p_family <= 0.05).sum())
     strengths = ", ".join(f"{value:.4g}" for value in found.global_strengths)
     facts = {
-        "Groups": f"{by}: {sizes}" + ("; paired" if found.paired else ""),
+        "Groups": f"{column}: {sizes}" + ("; paired" if found.paired else ""),
         "Permutations": str(found.n_permutations),
         "Structure": f"largest difference of a coupling {found.structure:.4g}, p = {found.p_structure:.4g}",
         "Strength": f"{strengths}; difference {found.strength:.4g}, p = {found.p_strength:.4g}",

@@ -22,7 +22,7 @@ from isinglass.version import __version__
 if TYPE_CHECKING:
     from rich.console import Console as RichConsole
 
-DELAY_SECONDS = 1.0  # before a bar is shown
+DELAY_SECONDS = 1.0  # before something is shown to move
 
 
 def rows_of(columns: Mapping[str, Iterable[Any]]) -> Iterator[tuple[Any, ...]]:
@@ -133,26 +133,21 @@ class Console:
         return False if self.quiet else None
 
     @contextmanager
-    def progress(self, description: str, total: int | None = None) -> Iterator[Callable[[], None]]:
-        """Show a bar (or that something moves) once a second has passed; the function yielded moves it on."""
+    def progress(self, description: str) -> Iterator[None]:
+        """Show that something is being done, once a second has passed."""
         if self.quiet or not self.stderr.is_terminal:
-            yield lambda: None
+            yield
             return
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-        counts = () if total is None else (MofNCompleteColumn(),)
-        columns = (TextColumn("{task.description}"), BarColumn(), *counts, TimeElapsedColumn())
-        bar = Progress(*columns, console=self.stderr, transient=True)
-        task = bar.add_task(description, total=total)
-        timer = threading.Timer(DELAY_SECONDS, bar.start)
+        status = self.stderr.status(description)
+        timer = threading.Timer(DELAY_SECONDS, status.start)
         timer.daemon = True
         timer.start()
         try:
-            yield lambda: bar.advance(task)
+            yield
         finally:
             timer.cancel()
             timer.join()
-            bar.stop()
+            status.stop()
 
     @contextmanager
     def listening(self) -> Iterator[None]:

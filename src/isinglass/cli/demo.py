@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from isinglass.cli.command import command, command_line
 from isinglass.cli.console import Console, format_seconds
 from isinglass.cli.descriptions import describe_solution, describe_stability, records
-from isinglass.cli.options import JOBS, command, command_line
-from isinglass.cli.output import out_folder, require_matplotlib, save_figure
+from isinglass.cli.fit import write_files
+from isinglass.cli.output import OutputFolder, require_matplotlib, save_figure
 
 if TYPE_CHECKING:
     from isinglass.data import Table
@@ -21,25 +22,28 @@ if TYPE_CHECKING:
     from isinglass.select import Selector
 
 ALPHA = 0.06  # the penalty of the paper's figure
-FILES = ["report.html", "senate.png", "senate.gexf", "edges.csv", "nodes.csv", "model.npz"]
+FILES = ["report.html", "senate.png", "network.gexf", "edges.csv", "nodes.csv", "model.npz"]
 COLORS = {"R": "#d55e00", "D": "#0072b2", "I": "#009e73"}
 SHOWN = 5  # strongest couplings that are printed
 
 
-@command("demo", JOBS, bundles=[out_folder(", ".join(FILES))])
-def demo(console: Console, n_jobs: int, open_folder: Any) -> None:
+@command("demo", "n_jobs", "output", "force")
+def demo(console: Console, n_jobs: int, output: Path | None, force: bool) -> None:
     """Fit the network of the U.S. Senate and print what it shows.
 
     Who votes with whom, given the votes of everybody else? One column per senator, all roll calls of 2006. The network
     is fitted three times: at alpha 0.06, the penalty of Geng, Kuang and Page (2017); in two stages, the default of
     `isinglass fit`; and at the penalty that StARS selects.
+
+    With -o, writes the page report.html, the picture senate.png, network.gexf, edges.csv, nodes.csv, model.npz and
+    run.json to a folder.
     """
     from isinglass.data import Table
     from isinglass.datasets import load_senate109
     from isinglass.select import Fixed, Method, Run, StARS, TwoStage
     from isinglass.variables import Variables
 
-    folder = open_folder(FILES)
+    folder = OutputFolder.open(output, FILES, force=force)
     if folder is not None:
         require_matplotlib()
     senate = load_senate109()
@@ -197,39 +201,23 @@ def _write_files(here: Path, fitted: Fit, data: Table, senate: Senate109) -> Non
     from isinglass.show.report import write_report
     from isinglass.solve.path import ising_path
 
-    model, solution = fitted.network, fitted.solution
+    model = fitted.network
+    positive = model.edge_values > 0
+    places = force_layout(model.n_features, model.edge_index[positive], model.edge_values[positive])
     attributes: dict[str, Any] = {"party": senate.parties, "state": senate.states}
-    positive = solution.edge_values > 0
-    places = force_layout(model.n_features, solution.edge_index[positive], solution.edge_values[positive])
     write_network(model, here / "edges.csv")
-    write_network(model, here / "nodes.csv", "nodes", node_attributes=attributes)
-    write_network(
-        model, here / "senate.gexf", node_attributes=attributes, color_by="party", group_colors=COLORS, positions=places
-    )
-    fitted.save(here / "model.npz")
-    save_figure(
-        lambda ax: plot.network(
-            model,
-            ax,
-            groups=senate.parties,
-            group_colors=COLORS,
-            edge_color="group",
-            positive_only=True,
-            positions=places,
-        ),
-        here / "senate.png",
-        size=(14, 8),
-        fill=True,
-    )
+    write_files(here, fitted, data, attributes, "party", group_colors=COLORS, positions=places)
+    colors: dict[str, Any] = {"groups": senate.parties, "group_colors": COLORS}
+    drawn: dict[str, Any] = {"edge_color": "group", "positive_only": True, "positions": places}
+    save_figure(lambda: plot.network(model, plot.paper_axes(356, 203), **colors, **drawn), here / "senate.png")
     write_report(
         fitted,
         here / "report.html",
         X=data,
         path=ising_path(data, 40),
         node_table=node_table(data, model),
-        groups=senate.parties,
-        group_colors=COLORS,
         title="U.S. Senate, 2006",
         notes="Who votes with whom, when the votes of all the others are known. Missing votes count as nay.",
         command=shlex.join([*command_line(), "-o", "demo"]),
+        **colors,
     )

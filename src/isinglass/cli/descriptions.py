@@ -14,6 +14,16 @@ if TYPE_CHECKING:
     from isinglass.results import Missing, Solution, Stability
 
 
+METHODS = {
+    "joint": "joint pseudo-likelihood",
+    "nodewise": "one regression per column",
+    "exact": "exact likelihood",
+    "plg": "one stacked regression, as published (PLG)",
+    "bmn": "Höfling and Tibshirani's algorithm (BMN)",
+}
+"""Estimators in words; a model from Python may have any."""
+
+
 def fields(record: Any, *names: str) -> dict[str, Any]:
     """Return some attributes by name."""
     return {name: getattr(record, name) for name in names}
@@ -59,24 +69,19 @@ def shares_of(table: Table) -> FloatArray:
     return summarize(table, np.empty((0, 2), dtype=np.int32))[1]
 
 
-def judge(solutions: Sequence[Solution], tol: float, shares: FloatArray, *, proved: bool = True) -> dict[str, str]:
-    """Say in words whether the fit converged, or where a method stopped that proves nothing itself.
+def judge(solution: Solution, tol: float, shares: FloatArray) -> dict[str, str]:
+    """Say in words whether the fit converged.
 
     ``shares`` are those of all categories: the gap is relative to the objective without edges.
     """
     import numpy as np
 
-    missed = [solution for solution in solutions if not solution.converged]
-    where = f" at {len(missed)} of {len(solutions)} alphas" if missed and len(solutions) > 1 else ""
-    gaps = [solution.duality_gap for solution in solutions if not math.isnan(solution.duality_gap)]
-    certificate = f"KKT residual {max(solution.kkt_residual for solution in solutions):.1e}"
-    if gaps:
+    certificate = f"KKT residual {solution.kkt_residual:.1e}"
+    if not math.isnan(solution.duality_gap):
         both = np.clip(shares, 1e-300, 1.0)
-        certificate += f", relative duality gap {max(gaps) / max(-float((both * np.log(both)).sum()), 1e-12):.1e}"
-    if not proved:
-        rule = f"{'NOT ' if missed else ''}by the method's own rule{where} (tolerance {tol:g})"
-        return {"Stopped": rule, "Optimum": f"not proved: {certificate}"}
-    return {"Converged": f"{'NO' if missed else 'yes'}{where}: {certificate} (tolerance {tol:g})"}
+        gap = solution.duality_gap / max(-float((both * np.log(both)).sum()), 1e-12)
+        certificate += f", relative duality gap {gap:.1e}"
+    return {"Converged": f"{'yes' if solution.converged else 'NO'}: {certificate} (tolerance {tol:g})"}
 
 
 def row_labels(table: Table) -> list[str]:

@@ -17,6 +17,7 @@ from typing import Any
 
 import click
 
+from isinglass.cli.values import spell_value
 from isinglass.errors import (
     ArgumentError,
     ConvergenceWarning,
@@ -50,7 +51,7 @@ CODES: dict[type[BaseException], int] = {
     LimitError: LIMIT,
     ImportError: OTHER,
 }
-NOT_OPTIONS = {"X": "the table", "path": "the file"}
+NOT_OPTIONS = {"X": "the table", "path": "the file", "labels": "--groups or --paired"}
 
 
 class Failure(click.ClickException):
@@ -131,18 +132,12 @@ def _option_of(name: str) -> click.Option | None:
 def _as_option(mention: Setting) -> str:
     option = _option_of(mention.name)
     if option is None:
-        return NOT_OPTIONS.get(mention.name, mention.python)
+        return NOT_OPTIONS.get(mention.name, f"{mention.python} (in Python)")
     if option.is_flag:
         return longest(option.secondary_opts if mention.value is False else option.opts)
     if not mention.has_value:
         return longest(option.opts)
     return f"{longest(option.opts)} {shlex.quote(spell_value(option, mention.value))}"
-
-
-def spell_value(parameter: click.Parameter, value: Any) -> str:
-    """Return the word of the command line that stands for a value."""
-    text: str = getattr(parameter.type, "spell", str)(value)
-    return text
 
 
 def longest(names: list[str]) -> str:

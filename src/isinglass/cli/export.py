@@ -7,46 +7,22 @@ from typing import Any
 
 import click
 
+from isinglass.cli.command import command
 from isinglass.cli.console import Console, text_of
 from isinglass.cli.models import Loaded
-from isinglass.cli.options import MODEL, OUT_TEXT, SEED, Option, command, flag
+from isinglass.cli.options import MODEL
 from isinglass.cli.output import check_target
-from isinglass.cli.reading import GROUPS, Groups
-from isinglass.cli.values import OneOf
+from isinglass.cli.reading import read_attributes
 
 WITH_PLACES = {"gexf", "json"}
 ENDINGS = (".csv", ".gexf", ".json")
 
 
-@command(
-    "export",
-    MODEL,
-    Option(
-        "--format",
-        OneOf("edges", "blocks", "nodes", "matrix", "gexf", "json"),
-        "What to write.",
-        otherwise="by the ending of -o",
-    ),
-    OUT_TEXT,
-    flag("--spreadsheet-safe", "Keep spreadsheets from running names as formulas."),
-    Option("--layout/--no-layout", None, "Add node positions to gexf and json.", default=True),
-    SEED,
-    bundles=[GROUPS],
-    as_json=False,
-)
-def export(
-    console: Console,
-    model: str,
-    format: str | None,
-    output: str,
-    spreadsheet_safe: bool,
-    layout: bool,
-    random_state: int,
-    groups: Groups,
-) -> None:
+@command("export", MODEL, "format", "output", "attributes", general="")
+def export(console: Console, model: str, format: str | None, output: Path | None, attributes: str | None) -> None:
     r"""Convert MODEL for other programs.
 
-    MODEL is the folder or the model.npz that `fit` wrote.
+    MODEL is the folder or the model.npz that `fit` wrote. Prints the result, or writes it to the file -o.
 
     \b
       edges    CSV of the edges: source, target, coupling, sign, weight
@@ -57,23 +33,27 @@ def export(
       json     nodes and edges, for your own programs
     """
     from isinglass.export import write_network
+    from isinglass.show.layout import force_layout
 
-    if format is None and output != "-" and Path(output).suffix.lower() not in ENDINGS:
-        raise click.BadParameter(f"{output!r} must end in {', '.join(ENDINGS)}; or add --format.", param_hint="'-o'")
-    check_target(output, [model, groups.groups])
+    ending = "" if output is None else output.suffix.lower()
+    if format is None and output is not None and ending not in ENDINGS:
+        raise click.BadParameter(
+            f"{str(output)!r} must end in {', '.join(ENDINGS)}; or add --format.", param_hint="'-o'"
+        )
+    check_target(output, [model, attributes])
     loaded = Loaded.open(model)
-    columns, color_by = groups.read(loaded.model.names)
-    placed = layout and (format or Path(output).suffix[1:].lower()) in WITH_PLACES
+    network = loaded.model
+    columns, color_by = read_attributes(attributes, network.names)
     options: dict[str, Any] = {
         "node_attributes": columns or None,
         "edge_attributes": loaded.fit.edge_attributes if loaded.fit else None,
         "color_by": color_by,
-        "spreadsheet_safe": spreadsheet_safe,
-        "positions": loaded.place_nodes(random_state) if placed else None,
     }
-    if output == "-":
-        console.write(text_of(lambda stream: write_network(loaded.model, stream, format or "edges", **options)))
+    if (format or ending[1:]) in WITH_PLACES:
+        options["positions"] = force_layout(network.n_features, network.edge_index, network.weights)
+    if output is None:
+        console.write(text_of(lambda stream: write_network(network, stream, format or "edges", **options)))
     else:
-        Path(output).parent.mkdir(parents=True, exist_ok=True)
-        write_network(loaded.model, output, format, **options)
-        console.say_facts({"Wrote": output})
+        output.parent.mkdir(parents=True, exist_ok=True)
+        write_network(network, output, format, **options)
+        console.say_facts({"Wrote": str(output)})

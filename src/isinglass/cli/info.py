@@ -8,17 +8,19 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from isinglass.cli.command import command
 from isinglass.cli.console import Console, format_seconds, plural
 from isinglass.cli.descriptions import describe_table, format_bytes, shares_of
 from isinglass.cli.exits import printable
-from isinglass.cli.options import TABLE, Option, command
+from isinglass.cli.options import OPTIONS, TABLE
 from isinglass.cli.reading import READING, Reading, describe_weights
-from isinglass.cli.values import Number
+from isinglass.cli.values import spell_value
 
 if TYPE_CHECKING:
     from isinglass.data import Table
     from isinglass.data.preview import Guess
 
+RARE = 0.05  # share of the rows below which the rarer value of a column is listed
 SHOWN = 10  # names listed before the rest is counted
 WIDTH = 80  # of a terminal
 MOST_LINES = 60  # of the table of columns
@@ -26,13 +28,8 @@ TRIAL = 1.0  # seconds of trial fits after which no further one begins
 TRIAL_DEPTHS = (2, 4, 8)  # the trial alphas are alpha_max divided by these
 
 
-@command(
-    "info",
-    TABLE,
-    Option("--rare", Number(0, 0.5), "List columns whose rarer value has a smaller share of the rows.", default=0.05),
-    bundles=[READING],
-)
-def info(console: Console, table: str, rare: float, reading: Reading) -> None:
+@command("info", TABLE, bundles=[READING])
+def info(console: Console, table: str, reading: Reading) -> None:
     """Check TABLE before fitting.
 
     Lists its columns with kind, values, missing cells and what is doubtful about them, then its size, columns that are
@@ -44,7 +41,7 @@ def info(console: Console, table: str, rare: float, reading: Reading) -> None:
     asked = reading.with_defaults(missing="impute", guesses=guesses)
     data, doubts = _listen(console, lambda: asked.read(console, table))
     columns = _describe_columns(data, guesses, doubts)
-    found = {**_describe(data, rare), "columns": columns}
+    found = {**_describe(data), "columns": columns}
     found["options"] = _options(columns, reading)
     with console.progress("Trial fits"):
         found["estimate"] = _estimate(data, found)
@@ -53,7 +50,7 @@ def info(console: Console, table: str, rare: float, reading: Reading) -> None:
         return
     weights = "" if data.sample_weight is None else describe_weights(data)
     file = reading.describe_file(data)
-    lines = [*_table_lines(columns), "", *_lines(found, rare, {"File": ", ".join(file)} if file else {}, weights)]
+    lines = [*_table_lines(columns), "", *_lines(found, {"File": ", ".join(file)} if file else {}, weights)]
     console.write("".join(f"{line}\n" for line in lines))
 
 
@@ -102,8 +99,6 @@ def _options(columns: Sequence[dict[str, Any]], reading: Reading) -> str:
     """Return the options that fit needs, where something was guessed."""
     import shlex
 
-    from isinglass.cli.values import COLUMNS
-
     words: list[str] = []
     for option, kind in (("--ordinal", "ordinal"), ("--nominal", "nominal"), ("--drop", None)):
         chosen = [k for k, column in enumerate(columns) if column["kind"] == kind and not column["stated"]]
@@ -111,7 +106,7 @@ def _options(columns: Sequence[dict[str, Any]], reading: Reading) -> str:
         if kind is not None and len(chosen) > 2 and chosen == list(range(chosen[0], chosen[-1] + 1)):
             names = [f"{names[0]}:{names[-1]}"]
         if names:
-            words.append(f"{option} {shlex.quote(COLUMNS.spell(tuple(names)))}")
+            words.append(f"{option} {shlex.quote(spell_value(OPTIONS["drop"], names))}")
     guessed = any(column["kind"] == "binary" and not column["stated"] for column in columns)
     return " ".join([*words, *(["--encode auto"] if guessed and "encode" not in reading.said else [])])
 
@@ -167,7 +162,7 @@ def _short(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def _describe(data: Any, rare: float) -> dict[str, Any]:
+def _describe(data: Any) -> dict[str, Any]:
     """Return what the table holds."""
     import numpy as np
 
@@ -181,7 +176,7 @@ def _describe(data: Any, rare: float) -> dict[str, Any]:
     varied = np.flatnonzero(~is_constant)
     is_binary = np.array([kind == "binary" for kind in data.variables.kinds])
     sets = indicator_sets(counted, is_binary, names if data.variables.named else None)
-    values = _describe_categories(data, rare) if categorical else _describe_bits(data, rare, varied)
+    values = _describe_categories(data) if categorical else _describe_bits(data, varied)
     return {
         **describe_table(data),
         **_describe_holes(data, names),
@@ -199,17 +194,17 @@ def _to_fit(data: Table) -> Table:
     return replace(data, holes=None)
 
 
-def _describe_bits(data: Table, rare: float, varied: Any) -> dict[str, Any]:
+def _describe_bits(data: Table, varied: Any) -> dict[str, Any]:
     """Return the share of ones, and columns with few of them or few others."""
     import numpy as np
 
     names, share = data.names, np.average(data.codes, axis=0, weights=data.sample_weight)
     rarer = np.minimum(share, 1.0 - share)
-    found = sorted((k for k in varied if rarer[k] < rare), key=lambda k: rarer[k])
+    found = sorted((k for k in varied if rarer[k] < RARE), key=lambda k: rarer[k])
     return {"share_of_ones": float(share.mean()), "rare_columns": {names[k]: float(share[k]) for k in found}}
 
 
-def _describe_categories(data: Any, rare: float) -> dict[str, Any]:
+def _describe_categories(data: Any) -> dict[str, Any]:
     """Return the categories that are rare, and those that nobody chose."""
     import numpy as np
 
@@ -218,7 +213,7 @@ def _describe_categories(data: Any, rare: float) -> dict[str, Any]:
     for name, values, share in zip(data.names, variables.categories, variables.split(shares_of(data)), strict=True):
         seen = np.flatnonzero(share)
         least = int(seen[share[seen].argmin()])
-        if len(seen) > 1 and share[least] < rare:
+        if len(seen) > 1 and share[least] < RARE:
             rarest[f"{name}={values[least]}"] = float(share[least])
         if not share.all():
             never[name] = [values[k] for k in np.flatnonzero(share == 0).tolist()]
@@ -274,7 +269,7 @@ def _estimate(data: Table, found: Mapping[str, Any]) -> dict[str, Any]:
     return {**sizes, "trial_fits": trials}
 
 
-def _lines(found: dict[str, Any], rare: float, values: dict[str, str], weights: str) -> list[str]:
+def _lines(found: dict[str, Any], values: dict[str, str], weights: str) -> list[str]:
     """Return the description in words."""
     n, p = found["n_rows"], found["n_columns"]
     facts = {
@@ -301,7 +296,7 @@ def _lines(found: dict[str, Any], rare: float, values: dict[str, str], weights: 
     facts["Constant"] = _list(found["constant_columns"])
     what = "" if "kinds" in found else " ones"
     facts["Rare"] = _list([f"{name} ({share:.1%}{what})" for name, share in found["rare_columns"].items()])
-    facts["Rare"] += f" [rarer value below {rare:.0%}]" if found["rare_columns"] else f" below {rare:.0%}"
+    facts["Rare"] += f" [rarer value below {RARE:.0%}]" if found["rare_columns"] else f" below {RARE:.0%}"
     facts["Duplicates"] = _list([" = ".join(group) for group in found["equal_columns"]])
     sets = [f"{group[0]} to {group[-1]} ({len(group)})" for group in found["indicator_sets"]]
     if sets:

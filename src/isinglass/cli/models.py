@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from isinglass.cli.console import Console
-from isinglass.cli.descriptions import describe_table, shares_of
-from isinglass.cli.estimate import METHODS
-from isinglass.cli.reading import Reading, describe_coding, impute_holes
-from isinglass.errors import ArgumentError, DataError
-from isinglass.names import default_names
+from isinglass.cli.descriptions import METHODS, describe_table, shares_of
+from isinglass.cli.reading import OF_THE_FILE, Reading, describe_coding, impute_holes
+from isinglass.errors import DataError
 
 if TYPE_CHECKING:
     from isinglass.data import Table
@@ -43,13 +41,6 @@ class Loaded:
         """What pages and figures are made of."""
         return self.fit or self.model
 
-    def place_nodes(self, seed: int, kept: Any = slice(None)) -> Any:
-        """Return where the nodes lie on a drawing of all edges, or of some."""
-        from isinglass.show.layout import force_layout
-
-        network = self.model
-        return force_layout(network.n_features, network.edge_index[kept], network.weights[kept], random_state=seed)
-
     def describe(self) -> dict[str, str]:
         """Say in words how the model was fitted."""
         fit = self.fit
@@ -69,66 +60,26 @@ class Loaded:
         """Whether it was fitted at one alpha, and a path through it can be made."""
         return self.fit is not None and self.fit.path is None and math.isfinite(self.fit.solution.alpha)
 
-    def follow(self, data: Table, alphas: int | list[float]) -> Path:
+    def follow(self, data: Table, alphas: int) -> Path:
         """Return the path that the model lies on."""
         assert self.fit is not None
         return self.fit.method.path(data, alphas)
 
-    def recall(self, reading: Reading, *, missing: str | None = None) -> Reading:
+    def recall(self, reading: Reading, **instead: str | None) -> Reading:
         """Return how a table of this model is read: as that of the fit was, unless the user says something else.
 
-        ``missing`` is what holds in place of what the fit did with missing cells.
+        Columns are found by their names, and others are ignored. ``instead`` is what holds in place of what the fit
+        did.
         """
-        known = dict(self.fit.reading) if self.fit is not None else {}
-        if missing is not None:
-            known["missing"] = missing
-        if known.get("weights") in reading.said.get("drop", ()):
-            del known["weights"]
-        kinds = () if self.model.variables.is_binary else self.model.kinds
-        if self.fit is None:
-            known["kinds"] = dict(zip(self.model.names, kinds, strict=True)) if kinds else None
-        elif kinds:
-            known["encode"] = self.fit.coding
-            known.pop("kinds", None)
-            known.pop("binarize", None)
-        elif "binarize" not in known:
-            known["encode"] = dict(self.fit.encoding) or None
-        names = self.source_names
-        if names != default_names(len(names)) and "transpose" not in {**known, **reading.said}:
-            known["columns"] = names  # others are ignored, whatever they hold
-            known.pop("drop", None)
-        return reading.with_defaults(**known)
+        from isinglass.data.coding import Coding
 
-    @property
-    def source_names(self) -> tuple[str, ...]:
-        """The columns of a table of this model, indicator columns as such."""
-        if self.fit is None or self.fit.coding.names is None:
-            return self.model.names
-        return self.fit.coding.expand().names or ()
-
-    def read_table(self, console: Console, reading: Reading, table: str) -> Table:
-        """Read a table that has the columns of the model, in any order, and any others."""
-        try:
-            return self._in_order(reading.read(console, table))
-        except DataError as error:
-            if reading.said.get("columns") != self.source_names:
-                raise
-            if isinstance(error, ArgumentError) and error.argument == "columns":  # which the user did not name
-                error = DataError(f"The table has no column {error.got}, which the model has.")
-            if table == "-":
-                raise error from None
-            # Perhaps it has no names: then its columns must be those of the model, in the same order.
-            try:
-                data = reading.replaced(columns=None).read(console, table)
-            except DataError:
-                data = None
-            if data is None or data.variables.named:
-                raise error from None
-            return self._in_order(data)
+        coding = Coding.of(self.model.variables) if self.fit is None else self.fit.coding
+        known = {} if self.fit is None else {name: self.fit.reading.get(name) for name in OF_THE_FILE}
+        return reading.with_defaults(**{"missing": coding.missing, **known, **instead}, encode=coding)
 
     def read_completed(self, console: Console, reading: Reading, table: str) -> Table:
-        """Read a table as `read_table` does and impute it as the fit did: the same cells from the same seed."""
-        return impute_holes(console, self.read_table(console, reading, table))[0]
+        """Read a table and impute it as the fit did: the same cells from the same seed."""
+        return impute_holes(console, reading.read(console, table))[0]
 
     def check_fitted_to(self, data: Table) -> None:
         """Refuse another table than the one that was fitted, as far as the model knows: its rows and its ones."""
@@ -148,23 +99,5 @@ class Loaded:
             difference = f"{self.model.names[self.model.variables.column[worst]]!r} has {shares}"
         else:
             return
-        remedy = "Read it with the options of the fit, such as --weights, --missing or --drop."
+        remedy = "Read it with the options of the fit, such as --weights or --missing."
         raise DataError(f"This is not the table that the model was fitted to: {difference}. {remedy}")
-
-    def _in_order(self, data: Table) -> Table:
-        """Return the columns in the order of the model; a table without names must have it already."""
-        names = self.model.names
-        if not data.variables.named or data.names == names:
-            if data.shape[1] != len(names):
-                raise DataError(f"The table has {data.shape[1]} columns, and the model has {len(names)}.")
-            return data
-        place = {name: k for k, name in enumerate(data.names)}
-        absent = [name for name in names if name not in place]
-        if absent:
-            more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
-            raise DataError(f"The table lacks columns of the model: {absent[0]!r}{more}.")
-        if len(place) > len(names):
-            other = next(name for name in data.names if name not in set(names))
-            raise DataError(f"The table has a column that the model lacks: {other!r}. Leave it out with --drop.")
-        order = [place[name] for name in names]
-        return data.take(order)

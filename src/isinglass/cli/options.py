@@ -1,35 +1,41 @@
-"""The frame of every command, and the options that several of them share."""
+"""Every option of the command line, once: a command names those it takes, so that an option means the same everywhere.
+
+An option is called as the library calls the parameter or the field that it sets.
+"""
 
 from __future__ import annotations
 
-import copy
-import functools
-import traceback
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
-from isinglass.cli.console import Console
-from isinglass.cli.exits import Failure, discard_output, longest, spell_value
-from isinglass.cli.values import IN_FILE, MODEL_FILE
-
-Function = Callable[..., None]
+from isinglass.cli.values import (
+    IN_FILE,
+    MODEL_FILE,
+    TABLES,
+    Number,
+    OutputType,
+    alphas,
+    answers,
+    column,
+    columns,
+    counts,
+    cuts,
+    one_of,
+)
 
 GENERAL, ADVANCED = "General", "Advanced"
-NOT_REPRODUCED = {"output", "force", "quiet", "verbose", "as_json", "n_jobs", "device"}
-"""Options that change nothing in a result."""
-HELP_NAMES = {"help_option_names": ["-h", "--help"]}
 
 
 class Option(click.Option):
-    """An option, the heading under which the help lists it, and its default in words.
+    """An option, and its default in words.
 
-    ``names`` are as click has them, separated by blanks; the parameter is called as the library calls it. ``otherwise``
-    is what the library does if the option is not given. "Advanced" options are listed by --help-all only.
+    ``names`` are as click has them, separated by blanks. ``otherwise`` is what the library does if the option is not
+    given.
     """
+
+    section = "Options"  # the heading under which the help lists it; "Advanced" ones are listed by --help-all only
 
     def __init__(self, names: str, type: Any, help: str, *, otherwise: Any = None, **attributes: Any) -> None:
         if isinstance(type, click.IntRange | click.FloatRange):
@@ -37,7 +43,7 @@ class Option(click.Option):
         attributes.setdefault("show_default", "default" in attributes)
         default = "" if otherwise is None else f"  [default: {otherwise}]"
         super().__init__(names.split(), type=type, help=help + default, **attributes)
-        self.section, self.otherwise = "Options", otherwise
+        self.otherwise = otherwise
 
     def get_help_extra(self, ctx: click.Context) -> Any:
         """Leave out the range, which the message about a wrong value states."""
@@ -46,45 +52,12 @@ class Option(click.Option):
         return extra
 
 
-def flag(names: str, help: str, **attributes: Any) -> Option:
-    """Return an option without a value."""
+def _flag(names: str, help: str, **attributes: Any) -> Option:
     return Option(names, None, help, is_flag=True, **attributes)
 
 
-def under(section: str, *options: Option) -> list[Option]:
-    """Return options under a heading."""
-    moved = [copy.copy(option) for option in options]
-    for option in moved:
-        option.section = section
-    return moved
-
-
-@dataclass(frozen=True)
-class Bundle:
-    """Options that travel together: the command gets one argument, ``make`` of their values."""
-
-    name: str  # name of that argument
-    make: Callable[..., Any]  # takes the values by name
-    options: Sequence[Option]  # what the user may set
-
-
-class Command(click.Command):
-    """A command whose help lists the options under their headings."""
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write one section per heading, in order of appearance, the general options last."""
-        sections: dict[str, list[tuple[str, str]]] = {}
-        for parameter in self.get_params(ctx):
-            row = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None
-            if row is not None:
-                sections.setdefault(getattr(parameter, "section", GENERAL), []).append(row)
-        sections[GENERAL] = sections.pop(GENERAL)
-        advanced = sections.pop(ADVANCED, [])
-        if advanced and ctx.meta.get("help_all"):
-            sections[ADVANCED] = advanced
-        for heading, rows in sections.items():
-            with formatter.section(heading):
-                formatter.write_dl(rows)
+def _columns(names: str, help: str) -> Option:
+    return Option(names, columns, help, metavar="COLUMN,…", multiple=True)
 
 
 def _show_all(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
@@ -94,105 +67,212 @@ def _show_all(ctx: click.Context, parameter: click.Parameter, value: bool) -> No
         ctx.exit()
 
 
-def command(
-    name: str, *parameters: click.Parameter, bundles: Iterable[Bundle] = (), strict: bool = False, as_json: bool = True
-) -> Callable[[Function], Command]:
-    """Make a command of ``function(console, **options)``.
-
-    ``parameters`` are its own arguments and options, ``bundles`` the shared ones. ``strict``: it fits something and can
-    miss a tolerance. ``as_json``: its result can be one JSON object.
-    """
-    taken = tuple(bundles)
-
-    def decorate(function: Function) -> Command:
-        @functools.wraps(function)
-        def run(quiet: int, verbose: int, as_json: bool = False, strict: bool = False, **options: Any) -> None:
-            console = Console(name, quiet, verbose, as_json=as_json, strict=strict)
-            with console.listening():
-                try:
-                    for bundle in taken:
-                        values = {str(option.name): options.pop(str(option.name)) for option in bundle.options}
-                        options[bundle.name] = bundle.make(**values)
-                    function(console, **options)
-                except BrokenPipeError:
-                    raise click.exceptions.Exit(discard_output()) from None
-                except Exception as error:
-                    if verbose >= 2:
-                        traceback.print_exc()
-                    if isinstance(error, click.ClickException | click.exceptions.Exit | click.Abort):
-                        raise
-                    raise Failure(error) from None
-
-        every = [*parameters, *(option for bundle in taken for option in bundle.options)]
-        general = [_QUIET, _VERBOSE]
-        if as_json:
-            general.insert(0, _JSON)
-        if strict:
-            general.insert(0, _STRICT)
-        if any(getattr(each, "section", "") == ADVANCED for each in every):
-            general.append(_HELP_ALL)
-        return Command(
-            name,
-            callback=run,
-            params=[*every, *under(GENERAL, *general)],
-            help=(function.__doc__ or "").replace("\\b", "\b"),  # click's mark of a paragraph that keeps its lines
-            context_settings=HELP_NAMES,
-        )
-
-    return decorate
-
-
-_STRICT = flag("--strict", "Exit with code 4 if a fit misses its tolerance.")
-_JSON = flag("--json as_json", "Print the result as one JSON object.")
-_QUIET = Option("-q --quiet", None, "No summary or progress; -qq: no warnings.", count=True)
-_VERBOSE = Option("-v --verbose", None, "Show the log; -vv: details and tracebacks.", count=True)
-_HELP_ALL = flag(
-    "--help-all", "Show this help with the advanced options.", is_eager=True, expose_value=False, callback=_show_all
-)
-
-
-def was_given(name: str) -> bool:
-    """Tell whether the user set this parameter of the running command."""
-    return click.get_current_context().get_parameter_source(name) == ParameterSource.COMMANDLINE
-
-
-def command_line() -> list[str]:
-    """Return the words that repeat the running command, without where the files go and how much is printed."""
-    ctx = click.get_current_context()
-    words, names = [], []
-    for parameter in ctx.command.params:
-        name = str(parameter.name)
-        if name in NOT_REPRODUCED or not was_given(name):
-            continue
-        value = ctx.params[name]
-        values = [spell_value(parameter, item) for item in (value if isinstance(value, tuple) else (value,))]
-        if isinstance(parameter, click.Argument):
-            names += values
-        elif parameter.is_flag:  # type: ignore[attr-defined]
-            words.append(longest(parameter.opts if value else parameter.secondary_opts))
-        elif parameter.nargs > 1:
-            words += [longest(parameter.opts), *values]
-        else:
-            words += [word for item in values for word in (longest(parameter.opts), item)]
-    return ["isinglass", str(ctx.command.name), *names, *words]
-
+_SECTIONS = {
+    "Options": [
+        Option(
+            "-o --output",
+            OutputType(),
+            "Where to write: a folder, or one file for export, plot, predict and report.",
+            metavar="PATH",
+        ),
+        _flag("--force", "Replace files that isinglass did not write."),
+        Option("--alpha", Number(min=0), "Use this penalty instead of selecting one.", metavar="A"),
+        Option(
+            "--select",
+            one_of("two-stage", "stars", "ebic", "cv"),
+            "Criterion: two-stage estimate, stability (stars), information (ebic) or prediction (cv).",
+            otherwise="two-stage; nodewise: ebic",
+        ),
+        Option("--groups", column, "Column with the group of each row.", metavar="COLUMN", required=True),
+        Option(
+            "--paired",
+            column,
+            "Column with the subject of each row, where each has one row in every group: before and after.",
+            metavar="COLUMN",
+        ),
+        Option(
+            "-B --resamples n_resamples",
+            click.IntRange(1),
+            "Number of resamples, permutations (compare), or tables per size (power).",
+            otherwise="1000; plot: 200; power: 20",
+        ),
+        Option(
+            "--kind",
+            one_of("rows", "differences", "case-drop"),
+            "rows: draw rows with replacement; differences: also test which edges and which strengths differ; "
+            "case-drop: leave out a share of the rows.",
+            default="rows",
+        ),
+        Option(
+            "--reselect/--keep-penalty",
+            None,
+            "Select the penalty anew in every resample, or keep that of all rows.",
+            default=None,
+            otherwise="reselect; compare: keep",
+        ),
+        Option(
+            "--checkpoint",
+            click.Path(file_okay=False),
+            "Keep finished fits here; run the same command again to resume.",
+            metavar="FOLDER",
+        ),
+        Option("--rows", counts, "Numbers of rows to try, such as 100,200,400.", metavar="N,N,…", required=True),
+        Option(
+            "--bootstrap",
+            click.Path(exists=True, file_okay=False, path_type=Path),
+            "Add the intervals that `isinglass bootstrap -o FOLDER` wrote.",
+            metavar="FOLDER",
+        ),
+        Option(
+            "--format",
+            one_of("edges", "blocks", "nodes", "matrix", "gexf", "json"),
+            "What to write.",
+            otherwise="by the ending of -o",
+        ),
+        Option("--width", Number(20, 1000), "Width of the figure in print: 85 or 180.", metavar="MM"),
+        _flag("--impute", "Fill in the missing cells and keep the others."),
+        Option(
+            "--tables",
+            click.IntRange(1, 100),
+            "With --impute and -o: write this number of tables, each with its own draws, to a folder.",
+        ),
+        _flag("--score", "Print the mean log pseudo-likelihood of a row; 0 is perfect."),
+        Option(
+            "--attributes",
+            click.Path(exists=True, dir_okay=False),
+            "CSV file with node names, then attributes: the first gives the colors, `wording` the text of an item.",
+            metavar="FILE",
+        ),
+    ],
+    "Selecting the penalty": [
+        Option(
+            "--alphas",
+            alphas,
+            "Number of log-spaced penalties from alpha_max down, or an explicit list.",
+            metavar="COUNT|A,B,…",
+            otherwise="30; nodewise with ebic: 100 per node",
+        ),
+        Option("--gamma", Number(min=0), "two-stage, ebic: higher values select fewer edges.", otherwise=0.25),
+        Option("--folds n_folds", click.IntRange(2), "two-stage, cv: number of folds.", otherwise="5; cv: 10"),
+        Option("--seed random_state", click.IntRange(0), "Random seed.", default=0),
+        Option(
+            "-j --n-jobs",
+            int,
+            "Fits to run in parallel; -1: one per core. Results do not depend on it.",
+            default=-1,
+            metavar="N",
+        ),
+    ],
+    "Method": [
+        Option(
+            "--method",
+            one_of("joint", "nodewise"),
+            "joint: pseudo-likelihood, certified optimal; nodewise: one regression per column, as IsingFit.",
+            default="joint",
+        ),
+        Option(
+            "--penalty-weights",
+            one_of("standardized"),
+            "Penalize as if columns were standardized: rare columns less.",
+        ),
+    ],
+    "Reading the table": [
+        Option(
+            "--missing",
+            one_of("error", "impute", "zero", "drop"),
+            "Missing cells: refuse them, draw them from the network, read them as 0, or drop their rows.",
+            otherwise="error",
+        ),
+        Option(
+            "--encode",
+            answers,
+            "What the answers mean (Unknown= is missing); auto: detect the two answers of each column.",
+            metavar="auto|YES=1,NO=0",
+        ),
+        Option(
+            "--binarize",
+            cuts,
+            "Numbers above CUT become 1, others 0; or one cut per column: age=40,income=2e4.",
+            metavar="CUT|COLUMN=CUT,…",
+        ),
+        Option("--weights", column, 'Column with the weights of the rows, or "none".', metavar="COLUMN"),
+        _columns("--drop", "Leave these columns out: names, or #3 for the third one."),
+        _columns(
+            "--columns",
+            "Keep only these columns: names, or #3 for the third one. Quote a name with a comma: '\"a,b\",c'.",
+        ),
+        _columns(
+            "--ordinal", "Columns of ordered categories, such as 1 to 5: names, ranges A1:A5, patterns 'A*', or #3."
+        ),
+        _columns("--nominal", "Columns of categories without an order: names, ranges, patterns, or #3."),
+        _flag("--transpose", "The file has one line per variable.", default=None),
+    ],
+    ADVANCED: [
+        Option("--tol", Number(min=0, min_open=True), "Tolerance of the certificate.", otherwise="1e-7"),
+        Option(
+            "--device",
+            str,
+            "joint: where to fit, cpu or a GPU such as cuda.",
+            metavar="NAME",
+            otherwise="ISINGLASS_DEVICE, else cpu",
+        ),
+        Option(
+            "--weight-kind",
+            one_of("sampling", "counts"),
+            "What the weights are: sampling weights, or how many equal rows a row stands for.",
+            otherwise="counts if they are whole numbers",
+        ),
+        Option(
+            "--header/--no-header",
+            None,
+            "Whether the first line holds column names.",
+            default=None,
+            otherwise="detected",
+        ),
+        Option("--id-column", column, 'Column with row labels, or "none".', metavar="COLUMN", otherwise="detected"),
+        Option(
+            "--na na_values",
+            str,
+            "Also read TEXT as missing, everywhere or in one column.",
+            multiple=True,
+            metavar="TEXT|COLUMN=TEXT",
+        ),
+        Option(
+            "--delimiter",
+            str,
+            "Field separator: a character, tab, blank or none.",
+            metavar="CHARACTER",
+            otherwise="detected",
+        ),
+        _columns("--reverse", "Ordered columns to turn: the last category comes first."),
+        _flag("--combine-indicators", "Turn each set of indicator columns into one nominal column.", default=None),
+        Option("--encoding", str, "Text encoding of the file.", otherwise="utf-8"),
+        Option(
+            "--decimal", one_of(".", ","), "What separates the decimals of numbers in a text.", otherwise="detected"
+        ),
+        Option("--sheet", str, "Sheet of a spreadsheet.", otherwise="the first"),
+    ],
+    GENERAL: [
+        _flag("--strict", "Exit with code 4 if a fit misses its tolerance."),
+        _flag("--json as_json", "Print the result as one JSON object."),
+        Option("-q --quiet", None, "No summary or progress; -qq: no warnings.", count=True),
+        Option("-v --verbose", None, "Show the log; -vv: details and tracebacks.", count=True),
+        _flag(
+            "--help-all",
+            "Show this help with the advanced options.",
+            is_eager=True,
+            expose_value=False,
+            callback=_show_all,
+        ),
+    ],
+}
+OPTIONS: dict[str, Option] = {}
+for heading, listed in _SECTIONS.items():
+    for option in listed:
+        option.section = heading
+        OPTIONS[str(option.name)] = option
 
 TABLE = click.Argument(["table"], type=IN_FILE)
+MAYBE_TABLE = click.Argument(["table"], type=IN_FILE, required=False)
+TABLE_OR_PATTERN = click.Argument(["table"], type=TABLES)
 MODEL = click.Argument(["model"], type=MODEL_FILE)
-SEED = Option("--seed random_state", click.IntRange(0), "Random seed.", default=0)
-JOBS = Option("-j --n-jobs", int, "Fits to run in parallel; -1: one per core. Results do not depend on it.", default=-1)
-OUT_TEXT = Option(
-    "-o --output",
-    click.Path(allow_dash=True),
-    "Write to FILE instead of stdout.",
-    default="-",
-    show_default=False,
-    metavar="FILE",
-)
-FORCE = flag("--force", "Replace files that isinglass did not write.")
-
-
-def checkpoint_folder(tasks: str) -> Option:
-    """Return the option --checkpoint of a command that runs many such tasks."""
-    about = f"Keep finished {tasks} here; run the same command again to resume."
-    return Option("--checkpoint", click.Path(file_okay=False), about, metavar="FOLDER")

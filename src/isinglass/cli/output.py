@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from isinglass.atomic import folder_lock, open_plain, replacing, temporary_directory, write_lines
+from isinglass.cli.command import command_line
 from isinglass.cli.console import Console, columns_text, format_seconds
-from isinglass.cli.options import FORCE, Bundle, Option, command_line
 from isinglass.json_text import json_text
 from isinglass.machine import defer_signals
 from isinglass.version import __version__
@@ -69,6 +69,11 @@ class OutputFolder:
             with folder_lock(path):  # another run may be between its old files and its new ones
                 self._ours()
 
+    @classmethod
+    def open(cls, path: Path | None, names: Sequence[str], **known: Any) -> OutputFolder | None:
+        """Return the folder that -o names, if it was given."""
+        return None if path is None else cls(path, names, **known)
+
     @property
     def summary(self) -> str:
         """The files in words, for the summary of a command."""
@@ -111,7 +116,7 @@ class OutputFolder:
     def _ours(self) -> dict[str, str]:
         """Return the digests of the files that an earlier run of this command wrote; refuse what stands in the way."""
         record = read_record(self.path)
-        same = _work_of(record.command.split()) == _work_of(command_line())
+        same = record.command.split()[1:2] == command_line()[1:2]
         found = {}
         for name in [*self.names, *self._others]:
             place = self.path / name
@@ -130,11 +135,6 @@ class OutputFolder:
         return found
 
 
-def _work_of(words: Sequence[str]) -> tuple[str, bool]:
-    """Return what a command does: its name, and whether that was `fit --path`."""
-    return words[1] if len(words) > 1 else "", "--path" in words
-
-
 def _author(record: Record, name: str, same: bool) -> str:
     if name not in record.files and not (record.command and name == RECORD):
         return "was not written by isinglass"
@@ -148,20 +148,6 @@ def _digest(place: Path) -> str | None:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError:
         return None
-
-
-def out_folder(files: str) -> Bundle:
-    """Return -o and --force of a command that writes files; its ``open_folder`` gives the folder, if there is one."""
-
-    def make(output: Path | None, force: bool) -> Callable[..., OutputFolder | None]:
-        def open_folder(names: Sequence[str], **known: Any) -> OutputFolder | None:
-            return None if output is None else OutputFolder(output, names, force=force, **known)
-
-        return open_folder
-
-    folder = click.Path(file_okay=False, path_type=Path)
-    about = f"Write {files} and run.json to this folder."
-    return Bundle("open_folder", make, [Option("-o --output", folder, about, metavar="DIR"), FORCE])
 
 
 def deliver(
@@ -193,23 +179,22 @@ def deliver(
         console.write(next(iter(texts.values())))
 
 
-def write_file(target: str, text: str) -> None:
+def write_file(target: Path, text: str) -> None:
     """Write one file, whole or not at all."""
-    Path(target).parent.mkdir(parents=True, exist_ok=True)
+    target.parent.mkdir(parents=True, exist_ok=True)
     write_lines([text.removesuffix("\n")], target)
 
 
-def check_target(target: str | Path, inputs: Iterable[str | None]) -> None:
+def check_target(target: Path | None, inputs: Iterable[str | None]) -> None:
     """Refuse a folder, a file that the command reads, or one whose folder cannot be made."""
-    place = Path(target)
-    if target == "-":
+    if target is None:
         return
-    above = next(folder for folder in place.absolute().parents if folder.exists())
+    above = next(folder for folder in target.absolute().parents if folder.exists())
     if not above.is_dir():
         raise click.BadParameter(f"{str(above)!r} is a file, not a folder.", param_hint="'-o'")
-    if place.is_dir():
+    if target.is_dir():
         raise click.BadParameter(f"{str(target)!r} is a folder, not a file.", param_hint="'-o'")
-    if _is_read(place, inputs):
+    if _is_read(target, inputs):
         raise click.BadParameter(f"{str(target)!r} is also read by this command.", param_hint="'-o'")
 
 
@@ -243,18 +228,10 @@ def require_matplotlib() -> None:
         raise ImportError('matplotlib is not installed. Install it: pip install "isinglass[plot]".') from None
 
 
-def save_figure(
-    draw: Callable[[Axes | None], Axes],
-    target: Path,
-    *,
-    size: tuple[float, float] | None = None,
-    dpi: int = 150,
-    fill: bool = False,
-) -> None:
-    """Write what ``draw`` draws, without a display, on axes of the size given (in inches) or else on its own.
+def save_figure(draw: Callable[[], Axes], target: Path, *, dpi: int = 150) -> None:
+    """Write what ``draw`` draws, without a display; the ending of the target says the format.
 
-    With ``fill``, axes of a given size take the whole figure. The ending of the target says the format. The same data
-    give the same bytes.
+    The same data give the same bytes.
     """
     require_matplotlib()
     import matplotlib
@@ -262,11 +239,7 @@ def save_figure(
     with matplotlib.rc_context({"svg.hashsalt": "isinglass", "backend": "Agg"}):
         from matplotlib import pyplot
 
-        ax = None
-        if size is not None:
-            figure = pyplot.figure(figsize=size, layout="none" if fill else "constrained")
-            ax = figure.add_axes((0.01, 0.01, 0.98, 0.98)) if fill else figure.add_subplot()
-        drawn = draw(ax).figure.canvas.figure  # the whole one, not a part of it
+        drawn = draw().figure.canvas.figure  # the whole one, not a part of it
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
             ending = target.suffix.lower()

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import click
-
+from isinglass.cli.command import command
 from isinglass.cli.console import Console, plural
 from isinglass.cli.descriptions import records
 from isinglass.cli.estimate import ESTIMATE, Estimate
 from isinglass.cli.models import Loaded
-from isinglass.cli.options import MODEL, Option, checkpoint_folder, command
-from isinglass.cli.output import deliver, out_folder, require_matplotlib, save_figure
-from isinglass.cli.values import COUNTS
+from isinglass.cli.options import MODEL
+from isinglass.cli.output import OutputFolder, deliver, require_matplotlib, save_figure
 
 if TYPE_CHECKING:
     from isinglass.select.sample_size import SampleSizeStudy
@@ -24,30 +22,42 @@ FILES = ["power.csv", "power.pdf", "power.png"]
 @command(
     "power",
     MODEL,
-    Option("--rows", COUNTS, "Numbers of rows to try, such as 100,200,400.", required=True),
-    Option("--repeats n_repeats", click.IntRange(1), "Tables to draw for each number of rows.", default=20),
-    checkpoint_folder("tables"),
-    bundles=[out_folder(", ".join(FILES)), ESTIMATE],
-    strict=True,
+    *("rows", "n_resamples", "checkpoint", "output", "force"),
+    bundles=[ESTIMATE],
+    general="strict as_json",
 )
 def power(
-    console: Console, model: str, rows: list[int], n_repeats: int, open_folder: Any, estimate: Estimate, **run: Any
+    console: Console,
+    model: str,
+    rows: list[int],
+    n_resamples: int | None,
+    checkpoint: str | None,
+    output: Path | None,
+    force: bool,
+    estimate: Estimate,
 ) -> None:
     """Estimate how many rows it takes to recover the network of MODEL.
 
     Draws tables of several sizes from MODEL, such as the model.npz of a pilot study, estimates the network from each,
     and prints for every size the mean sensitivity, specificity and correlation of the couplings, with quantiles, as
-    CSV. With -o, also draws them.
+    CSV. With -o, writes power.csv, the figures power.pdf and power.png, and run.json to a folder.
     """
     from isinglass.select.sample_size import sample_size
 
-    folder = open_folder(FILES, inputs=[model])
+    folder = OutputFolder.open(output, FILES, force=force, inputs=[model])
     if folder is not None:
         require_matplotlib()
-    network = Loaded.open(model).model
+    network, n_repeats = Loaded.open(model).model, n_resamples or 20
     console.restart_clock()
-    run |= {"n_repeats": n_repeats, "random_state": estimate.seed, **estimate.run_options(console)}
-    found = sample_size(network, rows, estimate.to_method(estimate.criterion), **run)
+    found = sample_size(
+        network,
+        rows,
+        estimate.method,
+        n_repeats=n_repeats,
+        checkpoint=checkpoint,
+        random_state=estimate.seed,
+        **estimate.run_options(console),
+    )
     enough = found.rows_for("sensitivity", 0.8)
     facts = {
         "Network": f"{plural(network.n_features, 'node')}, {plural(network.n_edges, 'edge')}",
@@ -64,9 +74,10 @@ def power(
         "seed": estimate.seed,
         "sizes": records(found.columns),
     }
-    kept = ("Network", "Method", "Tables")
     deliver(
-        console, folder, facts, {"power.csv": found.columns}, record, kept=kept, write=lambda here: _draw(found, here)
+        *(console, folder, facts, {"power.csv": found.columns}, record),
+        kept=("Network", "Method", "Tables"),
+        write=lambda here: _draw(found, here),
     )
 
 
@@ -74,4 +85,4 @@ def _draw(found: SampleSizeStudy, here: Path) -> None:
     from isinglass.show import plot
 
     for name in ("power.pdf", "power.png"):
-        save_figure(lambda ax: plot.sample_size(found, ax), here / name, dpi=300)
+        save_figure(lambda: plot.sample_size(found), here / name, dpi=300)

@@ -7,42 +7,25 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from isinglass.cli.command import command
 from isinglass.cli.console import Console, csv_text, plural
 from isinglass.cli.descriptions import row_labels
 from isinglass.cli.models import Loaded
-from isinglass.cli.options import FORCE, MODEL, OUT_TEXT, SEED, Option, command, flag, was_given
+from isinglass.cli.options import MODEL, TABLE_OR_PATTERN
 from isinglass.cli.output import OutputFolder, check_target, write_file
 from isinglass.cli.reading import READING_AGAIN, Reading
-from isinglass.cli.values import TABLES, OneOf, files_of
+from isinglass.cli.values import files_of
 from isinglass.errors import DataError
 
 if TYPE_CHECKING:
     from isinglass.data import Table
 
-MOST_TABLES = 100
+FILES = [f"completed_{k + 1}.csv" for k in range(100)]
 
 
 @command(
     "predict",
-    MODEL,
-    click.Argument(["table"], type=TABLES),
-    flag("--impute", "Fill in the missing cells and keep the others."),
-    Option(
-        "--fill",
-        OneOf("likely", "draw", "probability"),
-        "With --impute: the more probable value, a random draw, or the probability of a 1.",
-        default="likely",
-    ),
-    Option(
-        "--tables",
-        click.IntRange(1, MOST_TABLES),
-        "With --impute and -o: write so many tables, each with its own draws, to the folder FILE.",
-    ),
-    flag("--score", "Print the mean log pseudo-likelihood of a row; 0 is perfect."),
-    flag("--row-scores", "Print the log pseudo-likelihood of every row as CSV."),
-    SEED,
-    OUT_TEXT,
-    FORCE,
+    *(MODEL, TABLE_OR_PATTERN, "impute", "tables", "score", "random_state", "output", "force"),
     bundles=[READING_AGAIN],
 )
 def predict(
@@ -50,73 +33,69 @@ def predict(
     model: str,
     table: str,
     impute: bool,
-    fill: str,
     tables: int | None,
     score: bool,
-    row_scores: bool,
     random_state: int,
-    output: str,
+    output: Path | None,
     force: bool,
     reading: Reading,
 ) -> None:
     """Predict every cell of TABLE from the rest of its row with MODEL.
 
     MODEL is the folder or the model.npz that `fit` wrote; TABLE may be - for stdin, or a pattern in quotes for several
-    files, whose rows follow each other. Prints the probability that a cell
-    is 1 given the other cells of its row, as CSV; where columns have categories, that of each category. --impute prints
-    the table in 0 and 1, or with its categories, its missing cells filled in; --score reports how well the model
-    predicts. Row labels are in the column "row"; weights are not printed.
+    files, whose rows follow each other. Prints the probability that a cell is 1 given the other cells of its row, as
+    CSV; where columns have categories, that of each category. --impute prints the table with its own values, its
+    missing cells filled in with the most probable ones; --score reports how well the model predicts. Row labels are in
+    the column "row"; weights are not printed.
 
-    --impute --tables 5 -o FOLDER writes completed_1.csv to completed_5.csv, each with its own draws of the
-    missing cells, to repeat an analysis on each. Rows without any answer are left out.
+    --impute --tables 5 -o FOLDER writes completed_1.csv to completed_5.csv, each with its own draws of the missing
+    cells, to repeat an analysis on each. Rows without any answer are left out.
     """
-    from isinglass.evaluate.imputation import cell_probabilities
+    from isinglass.evaluate.imputation import cell_probabilities, fill_cells
 
-    scored = score or row_scores
-    if scored and impute:
+    if score and impute:
         raise click.UsageError("--impute and --score exclude each other.")
-    inputs = [model, *files_of(table)]
-    folder = None
+    if tables is not None and (not impute or output is None):
+        raise click.UsageError("--tables needs --impute and -o FOLDER.")
+    inputs, folder = [model, *files_of(table)], None
     if tables is None:
         check_target(output, inputs)
-    elif not impute or output == "-" or was_given("fill"):
-        raise click.UsageError("--tables needs --impute and -o FOLDER, and draws the missing cells: leave --fill out.")
     else:
-        names, every = ([f"completed_{k + 1}.csv" for k in range(most)] for most in (tables, MOST_TABLES))
-        folder = OutputFolder(Path(output), names, force=force, inputs=inputs, others=every)
+        folder = OutputFolder.open(output, FILES[:tables], force=force, inputs=inputs, others=FILES)
     loaded = Loaded.open(model)
-    reading = loaded.recall(reading, missing=None if scored else "impute")
-    data = _read(console, loaded, reading, table)
+    # Probabilities and imputed cells do not depend on weights, which another table need not have.
+    reading = loaded.recall(reading, **({} if score else {"missing": "impute", "weights": None}))
+    data = _read(console, reading, table)
+    shape = {"Table": reading.describe_shape(data, table)}
     if folder is not None:
-        _write_tables(
-            console, loaded, data, folder, random_state, {"Table": reading.describe_shape(data, table)}, model
-        )
+        _write_tables(console, loaded, data, folder, random_state, shape, model)
         return
-    if scored:
-        text, record = _score(console, loaded, data, reading.describe(data, table), rows=row_scores)
-        schema = "score"
+    if score:
+        text, record = _score(console, loaded, data, reading.describe(data, table))
+    elif impute:
+        console.say_facts({**shape, "Predicted": f"{plural(data.n_missing, 'missing cell')} filled"})
+        text, record = _cells(loaded, data, fill_cells(data, loaded.model))
     else:
-        cells = _fill(loaded, data, fill, random_state) if impute else cell_probabilities(data, loaded.model)
-        done = f"{plural(data.n_missing, 'missing cell')} filled" if impute else "a probability for every cell"
-        console.say_facts({"Table": reading.describe_shape(data, table), "Predicted": done})
-        text, record = _cells(loaded, data, cells)
-        record, schema = {"impute": impute, **record}, "predict"
+        console.say_facts({**shape, "Predicted": "a probability for every cell"})
+        text, record = _cells(loaded, data, cell_probabilities(data, loaded.model))
     if console.as_json:
-        console.write_json({"model": model, **record}, schema)
-    elif output == "-":
+        console.write_json(
+            {"model": model, **({} if score else {"impute": impute}), **record}, "score" if score else None
+        )
+    elif output is None:
         console.write(text)
     else:
         write_file(output, text)
 
 
-def _read(console: Console, loaded: Loaded, reading: Reading, table: str) -> Any:
+def _read(console: Console, reading: Reading, table: str) -> Any:
     """Return the rows of a table, or of all files that fit a pattern, one file after the other."""
     from isinglass.data.table import stack_rows
 
     files, found = files_of(table), []
     for name in files:
         try:
-            found.append(loaded.read_table(console, reading, name))
+            found.append(reading.read(console, name))
         except DataError as error:
             if len(files) == 1 or name in str(error):
                 raise
@@ -129,6 +108,7 @@ def _write_tables(
 ) -> None:
     """Write several completed tables, and count the rows that have no answer."""
     from isinglass.arguments import spawn_seeds
+    from isinglass.evaluate.imputation import fill_cells
 
     names = folder.names[:-1]
     data = whole if whole.holes is None else whole[~whole.holes.all(axis=1)]
@@ -138,7 +118,7 @@ def _write_tables(
     )
     with folder.filling(facts) as here, console.progress("Drawing"):
         for name, draws in zip(names, spawn_seeds(seed, len(names)), strict=True):
-            text, _ = _cells(loaded, data, _fill(loaded, data, "draw", draws))
+            text, _ = _cells(loaded, data, fill_cells(data, loaded.model, draws={"random_state": draws}))
             (here / name).write_text(text, encoding="utf-8")
     console.say_facts({**facts, "Wrote": folder.summary})
     if console.as_json:
@@ -162,32 +142,13 @@ def _cells(loaded: Loaded, data: Table, cells: Any) -> tuple[str, dict[str, Any]
     return csv_text(names, rows), record
 
 
-def _score(console: Console, loaded: Loaded, data: Table, described: str, *, rows: bool) -> tuple[str, dict[str, Any]]:
-    """Return the log pseudo-likelihood: its mean, or that of every row."""
+def _score(console: Console, loaded: Loaded, data: Table, described: str) -> tuple[str, dict[str, Any]]:
+    """Return the mean log pseudo-likelihood of a row."""
     import numpy as np
 
     from isinglass.evaluate.imputation import score_rows
 
-    scores = score_rows(data, loaded.model)
-    mean = float(np.average(scores, weights=data.sample_weight))
+    mean = float(np.average(score_rows(data, loaded.model), weights=data.sample_weight))
     per_cell = f"{mean / data.shape[1]:.4g} per cell (log pseudo-likelihood)"
     console.say_facts({"Table": described, "Score": f"{mean:.6g} per row, {per_cell}"})
-    record = {"n_rows": len(data), "n_columns": data.shape[1], "mean": mean}
-    if not rows:
-        return f"{mean!r}\n", record
-    listed = zip(row_labels(data), scores.tolist(), strict=True)
-    return csv_text(["row", "score"], listed), {**record, "scores": scores}
-
-
-def _fill(loaded: Loaded, data: Table, fill: str, seed: Any) -> Any:
-    """Return the table with its missing cells filled."""
-    from isinglass.evaluate.imputation import fill_cells
-
-    if fill == "probability" and not loaded.model.variables.is_binary:
-        raise click.UsageError("--fill probability is for columns of 0 and 1: leave --impute out instead.")
-    return fill_cells(
-        data,
-        loaded.model,
-        probabilities=fill == "probability",
-        draws={"random_state": seed} if fill == "draw" else None,
-    )
+    return f"{mean!r}\n", {"n_rows": len(data), "n_columns": data.shape[1], "mean": mean}

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import csv
-import io
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from isinglass.cli.command import Bundle
 from isinglass.cli.console import Console, plural
-from isinglass.cli.options import ADVANCED, Bundle, Option, flag, under
-from isinglass.cli.values import BINARIZE, COLUMN, COLUMNS, ENCODE, OneOf, files_of
+from isinglass.cli.options import OPTIONS
+from isinglass.cli.values import column, files_of, spell_value
 from isinglass.errors import DataError
 
 if TYPE_CHECKING:
@@ -21,9 +20,6 @@ if TYPE_CHECKING:
     from isinglass.data.coding import Coding
     from isinglass.select.imputation import Imputation
 
-FORMATS = ("text", "npy", "npz", "parquet", "feather", "excel", "stata", "spss", "sas", "xport")
-OF_THE_FILE = ("format", "max_rows", "max_columns", "max_bytes")
-"""Options that say nothing about another copy of the table."""
 _DETECTED = {
     "delimiter": "fields separated by",
     "decimal": "decimals after",
@@ -33,28 +29,18 @@ _DETECTED = {
 }
 """What was found out about a file, in words."""
 LISTED = 12  # columns up to which each is named with what became 1
-
-
-WORDING = "wording"  # the attribute with the wording of items, for the report; it gives no colors unless asked to
+WORDING = "wording"  # the attribute with the wording of items, for the report; it gives no colors
 
 
 class Reading:
     """What the user said about a table, by the parameters of ``read_table``."""
 
-    def __init__(
-        self, *, transpose: bool, ordinal: Any = (), nominal: Any = (), combine_indicators: bool = False, **values: Any
-    ) -> None:
-        for name in ("columns", "drop", "reverse"):
+    def __init__(self, *, na_values: tuple[str, ...] = (), **values: Any) -> None:
+        for name in ("columns", "drop", "reverse", "ordinal", "nominal"):
             values[name] = tuple(key for keys in values.get(name, ()) for key in keys)
-        values["na_values"] = _spellings(values["na_values"])
-        values["transpose"], values["combine_indicators"] = transpose or None, combine_indicators or None
-        values["kinds"] = _kinds(ordinal, nominal) or None
-        self.said = {name: value for name, value in values.items() if value not in (None, ())}
-
-    @property
-    def remembered(self) -> dict[str, Any]:
-        """What a model keeps, for nobody to say it twice."""
-        return {name: value for name, value in self.said.items() if name not in OF_THE_FILE}
+        values["kinds"] = _kinds(ordinal=values.pop("ordinal"), nominal=values.pop("nominal"))
+        values["na_values"] = _spellings(na_values)
+        self.said = {name: value for name, value in values.items() if value not in (None, (), {})}
 
     def replaced(self, **changes: Any) -> Reading:
         """Return a copy with other settings; None removes one."""
@@ -66,32 +52,29 @@ class Reading:
         """Return what the user said, and what is known where the user said nothing."""
         return self.replaced(**{**known, **self.said})
 
-    def read_to_fit(self, console: Console, table: str, cluster: str | None = None) -> Table:
+    def read_to_fit(self, console: Console, table: str) -> Table:
         """Return a table that can have edges: a single column usually means a wrong delimiter."""
-        data = self.read(console, table, cluster)
+        data = self.read(console, table)
         if data.shape[1] < 2:
             raise DataError("a network needs a table of at least two columns; got 1. Is --delimiter right?")
         return data
 
-    def read(self, console: Console, table: str, cluster: str | None = None) -> Table:
-        """Return the table: that of a pattern in parts, on the workers of a cluster if there is one."""
+    def read(self, console: Console, table: str) -> Table:
+        """Return the table: that of a pattern in parts."""
         from isinglass.data import read_parts
         from isinglass.data.files import read_table
 
-        settings = dict(self.said)
-        if settings.get("id_column") == "none":
-            settings["id_column"] = None
+        none = {name: None for name in ("id_column", "weights") if self.said.get(name) == "none"}
         with console.progress("Reading"):
-            if cluster is None and files_of(table) == [table]:
-                return read_table(table, **settings)  # type: ignore[no-any-return]
-            return read_parts(files_of(table), client=_connect(cluster), **settings)  # type: ignore[return-value]
+            if files_of(table) == [table]:
+                return read_table(table, **self.said | none)  # type: ignore[no-any-return]
+            return read_parts(files_of(table), client=False, **self.said | none)  # type: ignore[return-value]
 
     def describe_shape(self, data: Table, table: str) -> str:
         """Name the table and its size."""
         n, p = data.shape
-        units = data.units
-        if units is not None:
-            n = len(set(units.tolist()))
+        if data.units is not None:
+            n = len(set(data.units.tolist()))
         return f"{'stdin' if table == '-' else table}, {plural(n, 'row')} × {plural(p, 'column')}"
 
     def describe_file(self, data: Any) -> list[str]:
@@ -129,13 +112,14 @@ def describe_weights(data: Any) -> str:
     return f"sampling weights, sum {total}, worth {scaled.sum():.1f} rows of equal weight"
 
 
-def _kinds(ordinal: tuple[Any, ...], nominal: tuple[Any, ...]) -> dict[Any, str]:
+def _kinds(**columns: Sequence[str | int]) -> dict[Any, str]:
     """Return the kinds of the columns that were named."""
     found: dict[Any, str] = {}
-    for kind, given in (("ordinal", ordinal), ("nominal", nominal)):
-        for key in (key for keys in given for key in keys):
+    for kind, keys in columns.items():
+        for key in keys:
             if found.setdefault(key, kind) != kind:
-                raise click.UsageError(f"--ordinal and --nominal both name {COLUMN.spell(key)}.")
+                name = spell_value(OPTIONS[kind], key)
+                raise click.UsageError(f"--{found[key]} and --{kind} both name {name}.")
     return found
 
 
@@ -143,8 +127,8 @@ def _spellings(texts: tuple[str, ...]) -> Any:
     """Return what is missing in all columns; by column, if some spelling is written COLUMN=TEXT."""
     found: dict[Any, list[str]] = {}
     for text in texts:
-        column, _, word = text.rpartition("=")
-        found.setdefault(COLUMN.convert(column, None, None) if column else None, []).append(word if column else text)
+        name, _, word = text.rpartition("=")
+        found.setdefault(column(name) if name else None, []).append(word if name else text)
     return found if found.keys() - {None} else texts
 
 
@@ -169,22 +153,6 @@ def describe_imputation(found: Imputation | None) -> dict[str, str]:
         "Imputed": f"{found.missing.mean():.1%} of the cells, {found.n_imputations} times, {state} after "
         f"{plural(found.n_rounds, 'round')} (Monte Carlo error {found.noise:.2g}){empty}"
     }
-
-
-def _connect(cluster: str | None) -> Any:
-    """Return a client of a Dask scheduler; False is this process."""
-    if cluster is None:
-        return False
-    try:
-        from distributed import Client
-    except ImportError:
-        raise click.UsageError("--cluster needs dask.distributed: install isinglass with the extra dask.") from None
-    try:
-        client = Client(cluster, timeout=20)  # type: ignore[no-untyped-call]
-    except (OSError, ValueError) as error:
-        raise click.UsageError(f"--cluster: no scheduler answers at {cluster!r} ({error}).") from None
-    click.get_current_context().call_on_close(client.close)
-    return client
 
 
 def describe_coding(coding: Coding | None) -> dict[str, str]:
@@ -221,47 +189,30 @@ def _meaning(rule: Any) -> str:
     return f"{one} = 1, {zero} = 0"
 
 
-@dataclass(frozen=True)
-class Groups:
-    """Where attributes of the nodes come from, and which of them gives the colors."""
+def read_attributes(file: str | None, names: Sequence[str]) -> tuple[dict[str, list[str | None]], str | None]:
+    """Return the attributes of nodes in the order of ``names``, and which of them gives the colors.
 
-    groups: str | None  # CSV file with a header: the names of the nodes in the first column, attributes in the others
-    color_by: str | None  # the attribute; the first one by default
-
-    def __post_init__(self) -> None:
-        if self.color_by is not None and self.groups is None:
-            raise click.UsageError("--color-by needs --groups FILE.")
-
-    def read(self, names: Sequence[str]) -> tuple[dict[str, list[str | None]], str | None]:
-        """Return the attributes in the order of ``names``, and which of them gives the colors.
-
-        Nodes that the file does not mention have no values; rows that mention no node are refused, because a misspelt
-        name would go unnoticed.
-        """
-        if self.groups is None:
-            return {}, None
-        header, rows = _read_rows(self.groups)
-        known = set(names)
-        for row in rows:
-            if row not in known:
-                raise DataError(f"{self.groups} must name nodes in its first column; {row!r} is not a node.")
-        columns = {
-            name: [rows[node][k] or None if node in rows else None for node in names] for k, name in enumerate(header)
-        }
-        if self.color_by is not None and self.color_by not in columns:
-            listed = ", ".join(map(repr, header))
-            raise click.BadParameter(f"{self.color_by!r} is not one of {listed}.", param_hint="'--color-by'")
-        first = next((name for name in header if name != WORDING), None)
-        return columns, self.color_by or first
+    The file is CSV with a header: the names of the nodes in the first column, attributes in the others. Nodes that it
+    does not mention have no values; rows that mention no node are refused, because a misspelt name would go unnoticed.
+    """
+    if file is None:
+        return {}, None
+    header, rows = _read_rows(file)
+    for row in rows:
+        if row not in names:
+            raise DataError(f"{file} must name nodes in its first column; {row!r} is not a node.")
+    columns = {
+        name: [rows[node][k] or None if node in rows else None for node in names] for k, name in enumerate(header)
+    }
+    return columns, next((name for name in header if name != WORDING), None)
 
 
 def _read_rows(file: str) -> tuple[list[str], dict[str, list[str]]]:
     """Return the names of the attributes, and the attributes of every node."""
     try:
-        with Path(file).open(encoding="utf-8-sig", newline="") as stream:
-            text = stream.read()
+        text = Path(file).read_text(encoding="utf-8-sig")
         delimiter = max(",;\t", key=text.partition("\n")[0].count)
-        lines = [line for line in csv.reader(io.StringIO(text), delimiter=delimiter, strict=True) if line]
+        lines = [line for line in csv.reader(text.splitlines(keepends=True), delimiter=delimiter, strict=True) if line]
     except (csv.Error, UnicodeDecodeError) as error:
         raise DataError(f"{file} must be a CSV file in UTF-8; {error}.") from None
     if not lines or len(lines[0]) < 2:
@@ -274,92 +225,13 @@ def _read_rows(file: str) -> tuple[list[str], dict[str, list[str]]]:
     return header, rows
 
 
-CELLS = under(
-    "Reading the table",
-    Option(
-        "--missing",
-        OneOf("error", "impute", "zero", "drop"),
-        "Missing cells: refuse them, draw them from the network, read them as 0, or drop their rows.",
-        otherwise="error",
-    ),
-    Option(
-        "--encode", ENCODE, "What the answers mean (Unknown= is missing); auto: detect the two answers of each column."
-    ),
-    Option("--binarize", BINARIZE, "Numbers above CUT become 1, others 0; or one cut per column: age=40,income=2e4."),
-    Option("--weights", COLUMN, "Column with the weights of the rows."),
-    Option("--drop", COLUMNS, "Leave these columns out: names, or #3 for the third one.", multiple=True),
-    flag("--transpose", "The file has one line per variable."),
+OF_THE_FILE = ["missing", "weights", "transpose", "weight_kind", "header", "id_column", "na_values", "delimiter"]
+OF_THE_FILE += ["encoding", "decimal", "sheet"]
+READING = Bundle(
+    "reading",
+    Reading,
+    [*OF_THE_FILE, "encode", "binarize", "drop", "columns", "ordinal", "nominal", "reverse", "combine_indicators"],
 )
-COLUMNS_TO_FIT = under(
-    "Reading the table",
-    Option(
-        "--columns --column columns",
-        COLUMNS,
-        "Keep only these columns: names, or #3 for the third one. Quote a name with a comma: '\"a,b\",c'.",
-        multiple=True,
-    ),
-    Option(
-        "--ordinal",
-        COLUMNS,
-        "Columns of ordered categories, such as 1 to 5: names, ranges A1:A5, patterns 'A*', or #3.",
-        multiple=True,
-    ),
-    Option(
-        "--nominal", COLUMNS, "Columns of categories without an order: names, ranges, patterns, or #3.", multiple=True
-    ),
-)
-FILE = under(
-    ADVANCED,
-    Option(
-        "--weight-kind",
-        OneOf("sampling", "counts"),
-        "What the weights are: sampling weights, or how many equal rows a row stands for.",
-        otherwise="counts if they are whole numbers",
-    ),
-    Option(
-        "--header/--no-header", None, "Whether the first line holds column names.", default=None, otherwise="detected"
-    ),
-    Option("--id-column", COLUMN, 'Column with row labels, or "none".', otherwise="detected"),
-    Option(
-        "--na na_values",
-        str,
-        "Also read TEXT as missing, everywhere or in one column.",
-        multiple=True,
-        metavar="TEXT|COLUMN=TEXT",
-    ),
-    Option(
-        "--delimiter",
-        str,
-        "Field separator: a character, tab, blank or none.",
-        metavar="CHARACTER",
-        otherwise="detected",
-    ),
-    Option("--reverse", COLUMNS, "Ordered columns to turn: the last category comes first.", multiple=True),
-    Option("--format", OneOf(*FORMATS), "Kind of file.", otherwise="detected"),
-    Option("--encoding", str, "Text encoding of the file.", otherwise="utf-8"),
-    Option("--decimal", OneOf(".", ","), "What separates the decimals of numbers in a text.", otherwise="detected"),
-    Option("--sheet", str, "Sheet of a spreadsheet.", otherwise="the first"),
-    *(
-        Option(f"--max-{what}", click.IntRange(1), f"Refuse tables with more {what}.")
-        for what in ("rows", "columns", "bytes")
-    ),
-)
-_COMBINE = flag("--combine-indicators", "Turn each set of indicator columns into one nominal column.")
-READING = Bundle("reading", Reading, [*CELLS, *COLUMNS_TO_FIT, *FILE, *under(ADVANCED, _COMBINE)])
 """For a table to fit."""
-READING_AGAIN = Bundle("reading", Reading, [*CELLS, *FILE])
-"""For a table of a model, which knows its columns and their kinds."""
-GROUPS = Bundle(
-    "groups",
-    Groups,
-    under(
-        "Nodes",
-        Option(
-            "--groups",
-            click.Path(exists=True, dir_okay=False),
-            "CSV file with node names, then attributes such as a group or the wording of an item.",
-            metavar="FILE",
-        ),
-        Option("--color-by", str, "Color nodes by this attribute.", metavar="ATTRIBUTE", otherwise="the first"),
-    ),
-)
+READING_AGAIN = Bundle("reading", Reading, OF_THE_FILE)
+"""For a table of a model, which knows its columns and what their values mean."""

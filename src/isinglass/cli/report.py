@@ -9,69 +9,49 @@ from typing import Any
 
 import click
 
+from isinglass.cli.command import command, command_line
 from isinglass.cli.console import Console
 from isinglass.cli.models import Loaded
-from isinglass.cli.options import ADVANCED, MODEL, SEED, Option, command, command_line, under
+from isinglass.cli.options import MAYBE_TABLE, MODEL
 from isinglass.cli.output import check_target, read_record
-from isinglass.cli.reading import GROUPS, READING_AGAIN, WORDING, Groups, Reading
-from isinglass.cli.values import ALPHAS, IN_FILE, OUT_FILE
+from isinglass.cli.reading import READING_AGAIN, WORDING, Reading, read_attributes
 from isinglass.errors import DataError
 
 SAME_COUPLING = 1e-3
 """Difference of couplings up to which two fits of one table are the same."""
+STEPS = 30  # of the slider, if the model has no path of its own
 COUPLINGS = ("source", "target", "coupling")
 
 
 @command(
     "report",
-    MODEL,
-    click.Argument(["table"], type=IN_FILE, required=False),
-    Option("-o --output", OUT_FILE, "The page.", default="report.html", metavar="FILE"),
-    Option("--title", str, "Heading of the page.", otherwise="the name of the folder"),
-    Option(
-        "--bootstrap",
-        click.Path(exists=True, file_okay=False, path_type=Path),
-        "Add the intervals that `isinglass bootstrap -o FOLDER` wrote.",
-        metavar="FOLDER",
-    ),
-    *under(
-        ADVANCED,
-        Option(
-            "--alphas",
-            ALPHAS,
-            "Steps of the slider, if the model has no path of its own and TABLE is given.",
-            default=30,
-        ),
-        Option("--max-edges", click.IntRange(1), "Most pairs to put on the page.", default=6000),
-        SEED,
-    ),
-    bundles=[GROUPS, READING_AGAIN],
-    as_json=False,
+    *(MODEL, MAYBE_TABLE, "output", "bootstrap", "attributes", "random_state"),
+    bundles=[READING_AGAIN],
+    general="",
 )
 def report(
     console: Console,
     model: str,
     table: str | None,
-    output: Path,
-    title: str | None,
-    alphas: int | list[float],
+    output: Path | None,
     bootstrap: Path | None,
-    max_edges: int,
+    attributes: str | None,
     random_state: int,
-    groups: Groups,
     reading: Reading,
 ) -> None:
     """Make a self-contained HTML page about MODEL, the folder or the model.npz that `fit` wrote.
 
     The page shows the network, a slider along the penalty, tables, and the certificate. TABLE, the table of the
-    fit, adds how well nodes are predicted, and the slider if the fit was at one penalty; - is stdin.
+    fit, adds how well nodes are predicted, and the slider if the fit was at one penalty; - is stdin. The page is the
+    file -o, report.html unless you say otherwise.
     """
     from isinglass.evaluate.metrics import node_table
     from isinglass.show.report import write_report
 
-    check_target(output, [model, table, groups.groups])
+    output = output or Path("report.html")
+    check_target(output, [model, table, attributes])
     loaded = Loaded.open(model)
-    columns, color_by = groups.read(loaded.model.names)
+    columns, color_by = read_attributes(attributes, loaded.model.names)
     recipe, summary = _recipe(Path(model))
     options: dict[str, Any] = {}
     fitted_to: dict[str, str] = {}
@@ -83,7 +63,7 @@ def report(
         options = {"X": data, "node_table": node_table(data, loaded.model)}
         if loaded.can_follow:
             with console.progress("Path"):
-                options["path"] = loaded.follow(data, alphas)
+                options["path"] = loaded.follow(data, STEPS)
     if bootstrap is not None:
         options["edge_table"], nodes, fitted_to["Bootstrap"] = _read_resamples(bootstrap, loaded)
         measures = dict(options["node_table"].columns) if "node_table" in options else {}
@@ -95,10 +75,9 @@ def report(
             output,
             groups=None if color_by is None else columns[color_by],
             wording=columns.get(WORDING),
-            title=title or (Path(model).resolve().parent.name if Path(model).stem == "model" else Path(model).stem),
+            title=Path(model).resolve().parent.name if Path(model).stem == "model" else Path(model).stem,
             command=recipe,
             settings={**summary, **(loaded.describe() | summary), **fitted_to},
-            max_edges=max_edges,
             random_state=random_state,
             **options,
         )

@@ -221,14 +221,13 @@ def _take_columns(
     """Return the columns that a coding knows, in its order; by place where one side has no names."""
     if names is None or coding.names is None:
         if source.shape[1] != len(coding.columns):
-            raise DataError(
-                f"{setting('X')} must have the {len(coding.columns)} columns of the coding; got {source.shape[1]}."
-            )
+            wanted = f"the {len(coding.columns)} columns of the fitted table"
+            raise DataError(f"{setting('X')} must have {wanted}; got {source.shape[1]}.")
         return source, names
     place = {name: j for j, name in enumerate(names)}
     absent = next((name for name in coding.names if name not in place), None)
     if absent is not None:
-        raise DataError(f"{setting('X')} must have the columns of the coding; {absent!r} cannot be found.")
+        raise DataError(f"{setting('X')} must have the columns of the fitted table; {absent!r} cannot be found.")
     return source.take([place[name] for name in coding.names]), coding.names
 
 

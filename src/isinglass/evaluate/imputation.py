@@ -87,7 +87,7 @@ def fill_cells(
     """Return the cells of a table with the missing ones (``holes``, or those read as 0, ``filled``) imputed.
 
     Each gets its most probable value; a draw, with ``draws`` as ``n_sweeps`` and ``random_state``; or the probability
-    of a 1.
+    of a 1, among cells of 0 and 1. Otherwise cells are values of the source.
     """
     variables, codes = network.variables, np.asarray(table)
     missing = table.filled if table.holes is None else table.holes
@@ -106,7 +106,7 @@ def fill_cells(
             return np.where(missing, chance[1::2].T, codes)
         best = np.column_stack([part.argmax(axis=0) for part in variables.split(chance)])
         codes = np.where(missing, best, codes).astype(np.uint8)
-    return codes if variables.is_binary else label_cells(codes, variables)
+    return codes if probabilities or variables.is_plain else label_cells(codes, variables)
 
 
 def label_cells(codes: NDArray[np.integer[Any]], variables: Variables) -> NDArray[Any]:

@@ -1,0 +1,116 @@
+"""The frame of every command: the table of options it takes from, its help, and the words that repeat it."""
+
+from __future__ import annotations
+
+import functools
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from isinglass.cli.console import Console
+from isinglass.cli.exits import Failure, discard_output, longest
+from isinglass.cli.options import ADVANCED, GENERAL, OPTIONS, Option
+
+Function = Callable[..., None]
+
+NOT_REPRODUCED = {"output", "force", "quiet", "verbose", "as_json", "n_jobs", "device"}
+"""Options that change nothing in a result."""
+WORDS = "isinglass.words"  # where a context keeps what the user typed
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """Options that travel together: the command gets one argument, ``make`` of their values."""
+
+    name: str  # name of that argument
+    make: Callable[..., Any]  # takes the values by name
+    options: Sequence[str]  # names of the options
+
+
+class Command(click.Command):
+    """A command whose help lists the options under their headings."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep the words, for `command_line`."""
+        ctx.meta[WORDS] = list(args)
+        return super().parse_args(ctx, args)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write one section per heading, in order of appearance, the general options last."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            row = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None
+            if row is not None:
+                sections.setdefault(getattr(parameter, "section", GENERAL), []).append(row)
+        sections[GENERAL] = sections.pop(GENERAL)
+        advanced = sections.pop(ADVANCED, [])
+        if advanced and ctx.meta.get("help_all"):
+            sections[ADVANCED] = advanced
+        for heading, rows in sections.items():
+            with formatter.section(heading):
+                formatter.write_dl(rows)
+
+
+def command(
+    name: str, *parameters: click.Argument | str, bundles: Sequence[Bundle] = (), general: str = "as_json"
+) -> Callable[[Function], Command]:
+    """Make a command of ``function(console, **options)``.
+
+    ``parameters`` are its arguments and the names of its own options, ``bundles`` the shared ones, ``general`` those
+    that change what is printed, beside -q and -v.
+    """
+    names = [*(name for name in parameters if isinstance(name, str))]
+    names += [*(name for bundle in bundles for name in bundle.options), *general.split(), "quiet", "verbose"]
+    options = [OPTIONS[name] for name in names]
+    if any(option.section == ADVANCED for option in options):
+        options.append(OPTIONS["help_all"])
+
+    def decorate(function: Function) -> Command:
+        @functools.wraps(function)
+        def run(quiet: int, verbose: int, as_json: bool = False, strict: bool = False, **values: Any) -> None:
+            console = Console(name, quiet, verbose, as_json=as_json, strict=strict)
+            with console.listening():
+                try:
+                    for bundle in bundles:
+                        values[bundle.name] = bundle.make(**{name: values.pop(name) for name in bundle.options})
+                    function(console, **values)
+                except BrokenPipeError:
+                    raise click.exceptions.Exit(discard_output()) from None
+                except Exception as error:
+                    if verbose >= 2:
+                        traceback.print_exc()
+                    if isinstance(error, click.ClickException | click.exceptions.Exit | click.Abort):
+                        raise
+                    raise Failure(error) from None
+
+        return Command(
+            name,
+            callback=run,
+            params=[*(each for each in parameters if isinstance(each, click.Argument)), *options],
+            help=(function.__doc__ or "").replace("\\b", "\b"),  # click's mark of a paragraph that keeps its lines
+            context_settings={"help_option_names": ["-h", "--help"]},
+        )
+
+    return decorate
+
+
+def command_line() -> list[str]:
+    """Return the words that repeat the running command, without where the files go and how much is printed."""
+    ctx = click.get_current_context()
+    said: dict[str, Any] = ctx.command.make_parser(ctx).parse_args(list(ctx.meta.get(WORDS, ())))[0]
+    words: list[str] = []
+    names: list[str] = []
+    for parameter in ctx.command.params:
+        value = said.get(str(parameter.name))
+        if parameter.name in NOT_REPRODUCED or not isinstance(value, str | bool | list):
+            continue
+        if isinstance(parameter, Option):
+            name = longest(parameter.secondary_opts if value is False else parameter.opts)
+            for item in value if isinstance(value, list) else [value]:
+                words += [name] if parameter.is_flag else [name, str(item)]
+        else:
+            names.append(str(value))
+    return ["isinglass", str(ctx.command.name), *names, *words]
