@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from isinglass.network import Network
 
 FILES, BLOCKS = ["edges.csv", "nodes.csv", "model.npz", "network.gexf"], "blocks.csv"
-NODE_MEASURES = ("expected_influence", "accuracy", "marginal_accuracy", "normalized_accuracy", "deviance_explained")
-NODE_MEASURES += ("r_squared",)
+NODE_MEASURES = ["expected_influence", "accuracy", "marginal_accuracy", "normalized_accuracy", "deviance_explained"]
+NODE_MEASURES += ["r_squared"]
 
 
 @command(

@@ -106,7 +106,7 @@ def _options(columns: Sequence[dict[str, Any]], reading: Reading) -> str:
         if kind is not None and len(chosen) > 2 and chosen == list(range(chosen[0], chosen[-1] + 1)):
             names = [f"{names[0]}:{names[-1]}"]
         if names:
-            words.append(f"{option} {shlex.quote(spell_value(OPTIONS["drop"], names))}")
+            words.append(f"{option} {shlex.quote(spell_value(OPTIONS['drop'], names))}")
     guessed = any(column["kind"] == "binary" and not column["stated"] for column in columns)
     return " ".join([*words, *(["--encode auto"] if guessed and "encode" not in reading.said else [])])
 
