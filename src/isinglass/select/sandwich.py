@@ -213,7 +213,8 @@ def sandwich_errors(support: Support, values: FloatArray, sums: Sums, *, nearly_
 
     ``nearly_free``: estimates may be infinite, and those on which there is next to no information left have NaN.
     """
-    inverse: FloatArray = np.linalg.inv(sums.hessian + (RIDGE if nearly_free else 0.0) * np.eye(len(sums.hessian)))
+    ridge = (RIDGE if nearly_free else 0.0) * np.eye(len(sums.hessian))
+    inverse = np.asarray(np.linalg.inv(sums.hessian + ridge), dtype=np.float64)
     half = inverse @ sums.outer
     known = 1.0 / np.diag(inverse) >= (LEAST_INFORMATION if nearly_free else 0.0)
     variances = np.where(known, np.einsum("ij,ij->i", half, inverse), np.nan)
