@@ -46,7 +46,7 @@ def test_all_options_go_to_all_formats(format):
 
 @pytest.mark.parametrize("path", ["network.txt", "network", "-"])
 def test_unknown_endings(path):
-    with pytest.raises(DataError, match=r"path must end in .csv, .gexf"):
+    with pytest.raises(DataError, match=r"path must end in .csv, .md, .tex, .gexf"):
         write_network(MODEL, path)
 
 

@@ -17,6 +17,7 @@ from isinglass.atomic import Target, TextStream, write_lines
 from isinglass.errors import ArgumentError
 from isinglass.export.attributes import Annotated, Cell, Column, annotate
 from isinglass.export.escaping import cell_text, csv_line, storable, xml_element
+from isinglass.export.printing import SPELLINGS, print_rows
 from isinglass.json_text import json_text
 from isinglass.network import NetworkLike
 from isinglass.show.palette import SIGNS, GroupColors, channels
@@ -25,7 +26,7 @@ SPREAD = 1000.0  # factor of positions in GEXF: Gephi draws a node about 10 unit
 KIND, VERSION = "isinglass network", 1
 _NAMESPACE = "http://www.gexf.net/1.2draft"
 _TYPES = {"text": "string", "real": "double", "integer": "long", "boolean": "boolean"}
-SUFFIXES = {".csv": "edges", ".gexf": "gexf", ".json": "json"}
+SUFFIXES = {".csv": "edges", ".md": "edges", ".tex": "edges", ".gexf": "gexf", ".json": "json"}
 
 
 def write_network(
@@ -53,10 +54,12 @@ def write_network(
         The network.
     path : path, "-" or text stream
         Where to; "-" is the standard output. A file appears when it is complete.
-    format : {"edges", "blocks", "nodes", "matrix", "gexf", "json"}, optional
+    format : {"edges", "blocks", "nodes", "fields", "matrix", "gexf", "json"}, optional
         By default from the ending of the name: ``.csv`` (the edges), ``.gexf`` or ``.json``. ``blocks`` is a CSV file
         with one line for every two categories of every edge; the category is empty, and the coupling per unit of score,
-        where a column is not nominal. ``matrix`` holds the signed couplings.
+        where a column is not nominal. ``fields`` (thresholds) has one line for every category of every node,
+        ``matrix`` the signed couplings. A file whose name ends in ``.md`` or ``.tex`` has the same table for print,
+        rounded to three digits (`write_table`).
     names : sequence of str, optional
         Names of the nodes, in place of those the network has.
     node_attributes : mapping of str to sequence, or data frame, optional
@@ -95,7 +98,12 @@ def write_network(
     if format not in FORMATS:
         raise ArgumentError("format", f"must be one of {', '.join(FORMATS)}", format)
     lines, used = FORMATS[format]
-    write_lines(lines(annotate(network, **{name: given[name] for name in used}), spreadsheet_safe), path)
+    graph = annotate(network, **{name: given[name] for name in used})
+    if format in ROWS and not isinstance(path, TextStream) and Path(path).suffix.lower() in (".md", ".tex"):
+        head, *rows = ROWS[format](graph)
+        write_lines(print_rows(list(map(str, head)), rows, SPELLINGS[Path(path).suffix.lower()], 3), path)
+    else:
+        write_lines(lines(graph, spreadsheet_safe), path)
 
 
 def to_networkx(network: NetworkLike, **attributes: Any) -> Any:
@@ -161,6 +169,15 @@ def _block_rows(graph: Annotated) -> Iterator[Sequence[Cell]]:
         for row, line in zip(rows, network.blocks[k].tolist(), strict=True):
             for column, coupling in zip(columns, line, strict=True):
                 yield *ends, row, column, coupling
+
+
+def _field_rows(graph: Annotated) -> Iterator[Sequence[Cell]]:
+    yield ["name", "category", "field"]
+    network = graph.network
+    fields = network.variables.split(network.category_fields)
+    for name, labels, values in zip(network.names, network.labels, fields, strict=True):
+        for label, value in zip(labels, values.tolist(), strict=True):
+            yield name, label, value
 
 
 def _csv(rows: Callable[[Annotated], Iterable[Sequence[Cell]]]) -> Callable[[Annotated, bool], Iterator[str]]:
@@ -250,11 +267,19 @@ def _json_cell(value: Cell) -> Cell:
 
 
 _EVERYTHING = ("names", "node_attributes", "edge_attributes", "color_by", "group_colors", "positions")
+ROWS: Mapping[str, Callable[[Annotated], Iterator[Sequence[Cell]]]] = {
+    "edges": _edge_rows,
+    "blocks": _block_rows,
+    "nodes": _node_rows,
+    "fields": _field_rows,
+    "matrix": _matrix_rows,
+}
 # Format -> its lines, and the options that it uses.
 FORMATS: Mapping[str, tuple[Callable[[Annotated, bool], Iterator[str]], tuple[str, ...]]] = {
     "edges": (_csv(_edge_rows), ("names", "edge_attributes")),
     "blocks": (_csv(_block_rows), ("names",)),
     "nodes": (_csv(_node_rows), ("names", "node_attributes")),
+    "fields": (_csv(_field_rows), ("names",)),
     "matrix": (_csv(_matrix_rows), ("names",)),
     "gexf": (_gexf_lines, _EVERYTHING),
     "json": (_json_lines, _EVERYTHING),

@@ -1,0 +1,124 @@
+"""Tables for print: rounded numbers under headings that readers know, as CSV, Markdown or LaTeX."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from isinglass.arguments import check_count
+from isinglass.atomic import Target, TextStream, write_lines
+from isinglass.errors import ArgumentError, DataError
+from isinglass.export.attributes import Cell, list_columns, plain_value
+from isinglass.export.escaping import csv_line, storable
+
+SPELLINGS = {".csv": "csv", ".md": "markdown", ".tex": "latex"}
+HEADINGS = {
+    "source": "Node",
+    "target": "Neighbor",
+    "name": "Node",
+    "names": "Node",
+    "coupling": "Edge weight",
+    "std_error": "SE",
+    "lower": "Lower",
+    "upper": "Upper",
+    "field": "Threshold",
+    "inclusion": "Inclusion",
+    "log_odds_ratio": "Log odds ratio",
+    "r_squared": "R²",
+    "p_family": "p (max-T)",
+    "q": "q (FDR)",
+} | {name: name for name in ("p", "n11", "n10", "n01", "n00")}
+REPEATED = ("sign", "weight")  # what the coupling says already
+_LATEX = {character: "\\" + character for character in "&%$#_{}"}
+_LATEX |= {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "²": "$^2$", "−": "$-$"}
+_LATEX |= {"<": "$<$", ">": "$>$", "|": "$|$"}
+_P_VALUE = re.compile(r"^p(_|$)|p_value")
+
+
+def write_table(table: Any, path: Target, format: str | None = None, *, digits: int = 3) -> None:
+    """Write a table for print: edges, centralities, a comparison of groups, or any other columns.
+
+    Numbers are rounded, p-values below the last digit are written as such, missing values stay empty, columns have the
+    names that readers know (``std_error`` is SE), and those that repeat the coupling, its sign and size, are left out.
+
+    Parameters
+    ----------
+    table : mapping of columns, data frame, or a record with ``columns``
+        Such as ``net.edges()``, ``metrics.centrality(net)``, or the ``edges()`` of a bootstrap or of a comparison.
+    path : path, "-" or text stream
+        Where to; "-" is the standard output.
+    format : {"csv", "markdown", "latex"}, optional
+        By default from the ending of the name: ``.csv``, ``.md`` or ``.tex``. LaTeX needs no package.
+    digits : int, default 3
+        Digits behind the decimal point.
+
+    Examples
+    --------
+    >>> write_table({"source": ["tea"], "target": ["rain"], "coupling": [-1.23456], "p": [1e-5]}, "-", "markdown")
+    | Node | Neighbor | Edge weight | p |
+    |---|---|---:|---:|
+    | tea | rain | −1.235 | < 0.001 |
+    """
+    if format is None:
+        ending = "" if isinstance(path, TextStream) or path == "-" else Path(path).suffix.lower()
+        if ending not in SPELLINGS:
+            raise ArgumentError("path", f"must end in {', '.join(SPELLINGS)}", str(path), "Or say the format.")
+        format = SPELLINGS[ending]
+    if format not in SPELLINGS.values():
+        raise ArgumentError("format", f"must be one of {', '.join(SPELLINGS.values())}", format)
+    check_count("digits", digits, least=0)
+    columns = {str(name): [plain_value(value) for value in values] for name, values in list_columns(table, "table")}
+    if len({len(values) for values in columns.values()}) > 1:
+        raise DataError("table must have columns of one length; got columns of several lengths.")
+    write_lines(print_rows(list(columns), zip(*columns.values(), strict=True), format, digits), path)
+
+
+def print_rows(names: Sequence[str], rows: Any, format: str, digits: int) -> Iterator[str]:
+    """Yield the lines of a table in one of the formats for print."""
+    places = [k for k, name in enumerate(names) if name not in REPEATED or "coupling" not in names]
+    body = [[_cell(row[k], names[k], digits) for k in places] for row in rows]
+    head = [HEADINGS.get(names[k], names[k].replace("_", " ").capitalize()) for k in places]
+    places = list(range(len(places)))
+    numeric = [all(_is_number(row[k]) for row in body) and any(row[k] for row in body) for k in places]
+    if format == "csv":
+        yield csv_line(head)
+        yield from (csv_line(cell.replace("−", "-") or None for cell in row) for row in body)
+    elif format == "markdown":
+        yield _markdown(head)
+        yield "|" + "|".join("---:" if right else "---" for right in numeric) + "|"
+        yield from map(_markdown, body)
+    else:
+        yield "\\begin{tabular}{" + "".join("r" if right else "l" for right in numeric) + "}"
+        yield "\\hline"
+        yield _latex(head)
+        yield "\\hline"
+        yield from map(_latex, body)
+        yield "\\hline"
+        yield "\\end{tabular}"
+
+
+def _cell(value: Cell, name: str, digits: int) -> str:
+    if value is None:
+        return ""
+    if not isinstance(value, float):
+        return storable(str(value))
+    if _P_VALUE.search(name) and 0 <= value < 0.5 * 10.0**-digits:
+        return f"< {10.0**-digits:.{digits}f}"
+    text = f"{value:.{digits}f}"
+    return text.replace("-", "−") if float(text) else text.lstrip("-")
+
+
+def _is_number(text: str) -> bool:
+    return re.fullmatch(r"(< )?−?[\d.]*|inf|−inf", text) is not None
+
+
+def _markdown(cells: Sequence[str]) -> str:
+    flat = (re.sub(r"([\\`*_{}\[\]<>|#])", r"\\\1", " ".join(cell.split())) for cell in cells)
+    return "| " + " | ".join(cell.replace("\\< ", "< ") for cell in flat) + " |"
+
+
+def _latex(cells: Sequence[str]) -> str:
+    flat = ("".join(_LATEX.get(character, character) for character in " ".join(cell.split())) for cell in cells)
+    return " & ".join(flat) + r" \\"

@@ -1,0 +1,90 @@
+"""Tables for print: numbers rounded under headings, and no character that the format would run."""
+
+import csv
+import io
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from isinglass import Network, metrics
+from isinglass.errors import DataError
+from isinglass.export import write_network, write_table
+
+EDGES = {
+    "source": ["a", "b_1"],
+    "target": ["c & d", "50%"],
+    "coupling": [-1.23456, 0.0004],
+    "sign": [-1, 1],
+    "weight": [1.23456, 0.0004],
+    "std_error": [0.5, np.nan],
+    "p": [1e-9, 0.25],
+}
+
+
+def text_of(table, format, **options):
+    stream = io.StringIO()
+    write_table(table, stream, format, **options)
+    return stream.getvalue()
+
+
+def test_markdown():
+    head, rule, *rows = text_of(EDGES, "markdown").splitlines()
+    assert head == "| Node | Neighbor | Edge weight | SE | p |"
+    assert rule == "|---|---|---:|---:|---:|"
+    assert rows == ["| a | c & d | −1.235 | 0.500 | < 0.001 |", "| b\\_1 | 50% | 0.000 |  | 0.250 |"]
+
+
+def test_csv_reads_back_as_rounded_numbers():
+    (head, *rows) = csv.reader(io.StringIO(text_of(EDGES, "csv", digits=2)))
+    assert head == ["Node", "Neighbor", "Edge weight", "SE", "p"]
+    assert [float(row[2]) for row in rows] == [-1.23, 0.0]
+    assert rows[0][4] == "< 0.01"
+
+
+def test_latex_has_no_character_that_it_would_run():
+    lines = text_of({"name": [r"a\b", "{x}", "~^", "<|>"], "r_squared": [0.5] * 4}, "latex").splitlines()
+    assert lines[0] == r"\begin{tabular}{lr}"
+    assert lines[2] == r"Node & R$^2$ \\"
+    assert lines[4].startswith(r"a\textbackslash{}b &")
+    assert lines[5].startswith(r"\{x\} &")
+    assert lines[6].startswith(r"\textasciitilde{}\textasciicircum{} &")
+    assert lines[7].startswith("$<$$|$$>$ &")
+    assert all(line.count("&") - line.count(r"\&") == 1 for line in lines[4:8])
+
+
+@pytest.mark.parametrize("format", ["csv", "markdown", "latex"])
+def test_names_with_line_breaks_stay_on_their_line(format):
+    lines = text_of({"name": ["a\nb", "c|d"], "field": [1.0, 2.0]}, format)
+    rows = list(csv.reader(io.StringIO(lines))) if format == "csv" else lines.splitlines()
+    assert len(rows) == {"csv": 3, "markdown": 4, "latex": 8}[format]
+
+
+def test_what_prints(tmp_path):
+    network = Network.from_couplings([[0, 1.5], [1.5, 0]], [0.5, 0], names=["tea", "rain"])
+    write_table(metrics.centrality(network), tmp_path / "c.md")
+    write_table(pd.DataFrame(EDGES), tmp_path / "e.tex")
+    assert "| tea | 1.500 |" in (tmp_path / "c.md").read_text(encoding="utf-8")
+    assert r"c \& d" in (tmp_path / "e.tex").read_text(encoding="utf-8")
+    write_network(network, tmp_path / "n.md", "nodes")
+    assert "| tea | 0.500 | 1 | 1.500 |" in (tmp_path / "n.md").read_text(encoding="utf-8")
+    write_network(network, tmp_path / "t.csv", "fields")
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "t.csv").read_text(encoding="utf-8"))))
+    assert [(row["name"], row["category"], float(row["field"])) for row in rows] == [
+        ("tea", "0", 0.0),
+        ("tea", "1", 0.5),
+        ("rain", "0", 0.0),
+        ("rain", "1", 0.0),
+    ]
+
+
+@pytest.mark.parametrize(("path", "format"), [("t.xlsx", None), ("-", None), ("t.md", "html")])
+def test_formats_that_are_none(path, format):
+    with pytest.raises(DataError, match=re.escape("must")):
+        write_table(EDGES, path, format)
+
+
+def test_columns_of_several_lengths():
+    with pytest.raises(DataError, match="columns of one length"):
+        write_table({"a": [1], "b": [1, 2]}, "-", "csv")
