@@ -15,19 +15,21 @@ from isinglass.cli.output import check_target
 from isinglass.cli.reading import read_attributes
 
 WITH_PLACES = {"gexf", "json"}
-ENDINGS = (".csv", ".gexf", ".json")
+ENDINGS = (".csv", ".md", ".tex", ".gexf", ".json")
 
 
 @command("export", MODEL, "format", "output", "attributes", general="")
 def export(console: Console, model: str, format: str | None, output: Path | None, attributes: str | None) -> None:
     r"""Convert MODEL for other programs.
 
-    MODEL is the folder or the model.npz that `fit` wrote. Prints the result, or writes it to the file -o.
+    MODEL is the folder or the model.npz that `fit` wrote. Prints the result, or writes it to the file -o. A file that
+    ends in .md or .tex has a table for print instead of CSV.
 
     \b
       edges    CSV of the edges: source, target, coupling, sign, weight
       blocks   CSV of the couplings between categories, one line per pair
       nodes    CSV of the nodes: name, field, degree, strength, attributes
+      fields   CSV of the fields (thresholds) of all categories
       matrix   CSV of the couplings, one row and column per node
       gexf     Gephi
       json     nodes and edges, for your own programs

@@ -125,7 +125,7 @@ _SECTIONS = {
         ),
         Option(
             "--format",
-            one_of("edges", "blocks", "nodes", "matrix", "gexf", "json"),
+            one_of("edges", "blocks", "nodes", "fields", "matrix", "gexf", "json"),
             "What to write.",
             otherwise="by the ending of -o",
         ),
