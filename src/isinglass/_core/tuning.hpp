@@ -140,8 +140,9 @@ constexpr int MAX_IMPROVED = 24;         // ... so many categories, whose cost g
 }  // namespace fields
 
 namespace rows {
-constexpr int MAX_PATTERN_COLUMNS = 12;           // beside a node: sums of all patterns stay in the second-level cache
-constexpr int ROWS_PER_PATTERN = 8;               // from which merging them is worth its cost (measured)
+constexpr int MAX_PATTERN_COLUMNS = 12;    // beside a node: sums of all patterns stay in the second-level cache
+constexpr int ROWS_PER_PATTERN = 8;        // from which merging them is worth its cost (measured)
+constexpr int ROWS_PER_MADE_PATTERN = 64;  // the same where predictors are not kept: patterns take half a byte per cell
 constexpr size_t MIN_PATTERN_CELLS = 30000;       // of a table: a smaller one is done sooner than merged (measured)
 constexpr int PATTERN_ROWS_AT_ONCE = 4096;        // rows whose patterns are put together at a time
 constexpr int HOPELESS_RECIPE = 4;                // times as many columns as patterns can have: the recipe is given up
@@ -155,7 +156,7 @@ constexpr size_t PREFETCHED_WORDS = 512;  // of packed columns; the kernels look
 constexpr size_t KEPT_PROBABILITY_BYTES = 16 << 20;  // from a pass to a block of ordered categories
 constexpr double SMALLEST_PROFILED = 1e-6;           // of a diagonal entry, once the fields are taken out
 constexpr size_t TABLE_CACHE_BYTES = 24 << 10;  // of tables of categories that are read together: the first-level cache
-constexpr int NOMINAL_LINES_AT_ONCE = 16;       // of the matrix of all pairs
+constexpr int LINES_AT_ONCE = 16;               // of the matrix of all pairs of columns with categories
 }  // namespace rows
 
 }  // namespace isinglass::tuning

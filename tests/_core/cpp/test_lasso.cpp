@@ -7,7 +7,7 @@
 
 #include "lasso/quadratic.hpp"
 #include "problems/problem.hpp"
-#include "rows/binary_rows.hpp"
+#include "rows/kept_storage.hpp"
 #include "twin.hpp"
 
 using namespace isinglass;
@@ -74,7 +74,7 @@ TEST_CASE("the minimum of the quadratic model is that of a dense matrix") {
     Pool pool(1, poll);
     for (const int widest : {50, 1}) {  // blocks, operators
         Twin twin(200, 6, 0.5, true, 3);
-        BinaryRows rows(std::make_shared<const Table>(twin.view()), Holds::all_nodes, pool);
+        TwoValueRows<KeptStorage> rows(pool, std::make_shared<const Table>(twin.view()), Holds::all_nodes);
         for (int node = 0; node < twin.p; ++node) {
             NodeSums sums;
             const Move start{node, 0.2, &sums};

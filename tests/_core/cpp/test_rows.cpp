@@ -1,15 +1,22 @@
 #include <doctest/doctest.h>
 
 #include <memory>
+#include <numeric>
 
-#include "rows/binary_rows.hpp"
-#include "rows/lean_rows.hpp"
-#include "rows/sparse_rows.hpp"
+#include "rows/kept_storage.hpp"
+#include "rows/ones_cells.hpp"
 #include "twin.hpp"
 
 using namespace isinglass;
 
 namespace {
+
+std::vector<Pair> every_pair(int p) {
+    std::vector<Pair> pairs;
+    for (int s = 0; s < p; ++s)
+        for (int t = s + 1; t < p; ++t) pairs.push_back({s, t});
+    return pairs;
+}
 
 // Calls in random order on random nodes and columns; every answer is that of the twin, whichever call came before.
 void compare(Rows& rows, Twin& twin, uint32_t seed, int n_calls) {
@@ -24,6 +31,11 @@ void compare(Rows& rows, Twin& twin, uint32_t seed, int n_calls) {
     const auto listed = [](const std::vector<int>& columns) {
         return NeighborColumns{columns.data(), static_cast<int>(columns.size())};
     };
+    std::vector<int> nodes(twin.p);
+    std::iota(nodes.begin(), nodes.end(), 0);
+    std::vector<std::vector<double>> remembered;
+    for (const Overlap& found : rows.overlaps(every_pair(twin.p)))
+        CHECK(found.both + found.first + found.second + found.neither == doctest::Approx(1.0).epsilon(1e-12));
     for (int node = 0; node < twin.p; ++node) {
         NodeSums sums;
         const Move start{node, 0.1 * node, &sums};
@@ -34,7 +46,7 @@ void compare(Rows& rows, Twin& twin, uint32_t seed, int n_calls) {
         const int node = draw(twin.p);
         const std::vector<int> columns = draw_columns(node, 1 + draw(6));
         const size_t d = columns.size();
-        switch (draw(5)) {
+        switch (draw(7)) {
             case 0: {
                 std::vector<double> coefficients(d), gradient(d);
                 for (double& each : coefficients) each = 0.5 * (draw(5) - 2);
@@ -90,7 +102,29 @@ void compare(Rows& rows, Twin& twin, uint32_t seed, int n_calls) {
                 }
                 break;
             }
+            case 4: {
+                std::vector<float> band(first_of_row(twin.p, twin.p));
+                const double slack = rows.all_pairs(0, twin.p, band.data());
+                for (const Pair& pair : every_pair(twin.p)) {
+                    const double sum = twin.gradient(pair.s, pair.t) + twin.gradient(pair.t, pair.s);
+                    const size_t place = first_of_row(pair.s, twin.p) + pair.t - pair.s - 1;
+                    CHECK(std::abs(band[place] - sum) <= slack + 1e-14);
+                }
+                break;
+            }
+            case 5: {
+                if (draw(3) == 0) {
+                    rows.remember(nodes);
+                    remembered = twin.eta;
+                } else if (!remembered.empty()) {
+                    const ResidualDrift moved = rows.drift({&node, 1})[0], expected = twin.drift(node, remembered);
+                    CHECK(std::abs(moved.square - expected.square) < 1e-6);
+                    CHECK(std::abs(moved.sum - expected.sum) < 1e-6);
+                }
+                break;
+            }
             default: {
+                CHECK(rows.largest_predictor({&node, 1}) == doctest::Approx(twin.largest(node)).epsilon(1e-12));
                 CHECK(rows.divergence({&node, 1}, 0.7) == doctest::Approx(twin.divergence(node, 0.7)).epsilon(1e-9));
                 const std::vector<double> gram = rows.grams()->gram(node, listed(columns), 1 << 28);
                 CHECK(gram[(d + 1) * (d + 1) - 1] == doctest::Approx(twin.curve(node)).epsilon(1e-10));
@@ -109,13 +143,13 @@ TEST_CASE("rows of every storage agree with the twin, in any order of calls") {
             for (uint32_t seed = 1; seed <= 4; ++seed) {
                 Twin twin(n, 7, 0.4, weighted, seed);
                 const auto table = std::make_shared<const Table>(twin.view());
-                BinaryRows binary(table, Holds::all_nodes, pool);
-                compare(binary, twin, seed, 60);
-                LeanRows lean(table, pool, static_cast<int>(seed));
-                compare(lean, twin, seed, 60);
+                TwoValueRows<KeptStorage> kept(pool, table, Holds::all_nodes);
+                compare(kept, twin, seed, 60);
+                TwoValueRows<RecipeStorage<ByteCells>> recipes(pool, table, static_cast<int>(seed));
+                compare(recipes, twin, seed, 60);
                 Twin rare(n, 9, 0.05, weighted, seed);
-                SparseRows sparse(Table(rare.view()), pool);
-                compare(sparse, rare, seed, 60);
+                TwoValueRows<RecipeStorage<OnesCells>> ones(pool, Table(rare.view()));
+                compare(ones, rare, seed, 60);
             }
         }
 }
@@ -125,7 +159,11 @@ TEST_CASE("rows that are merged into patterns agree with the twin") {
     Pool pool(2, poll);
     Twin twin(2200, 15, 0.5, true, 5);
     const auto table = std::make_shared<const Table>(twin.view());
-    CHECK(Patterns::most_columns(*table) > 1);
-    BinaryRows rows(table, Holds::all_nodes, pool);
-    compare(rows, twin, 1, 80);
+    CHECK(Patterns::most_columns(*table, tuning::rows::ROWS_PER_MADE_PATTERN) > 1);
+    TwoValueRows<KeptStorage> kept(pool, table, Holds::all_nodes);
+    compare(kept, twin, 1, 80);
+    for (const int n_kept : {0, 7, 15}) {
+        TwoValueRows<RecipeStorage<ByteCells>> recipes(pool, table, n_kept);
+        compare(recipes, twin, 2, 80);
+    }
 }

@@ -71,6 +71,21 @@ struct Twin {
         for (int row = 0; row < n; ++row) sum += curvature(node, row) * (x(row, s) - mean_s) * (x(row, t) - mean_t);
         return sum;
     }
+    double largest(int node) const {
+        double size = 0;
+        for (double each : eta[node]) size = std::max(size, std::abs(each));
+        return size;
+    }
+    // Since the predictors were these.
+    ResidualDrift drift(int node, const std::vector<std::vector<double>>& before) const {
+        ResidualDrift moved;
+        for (int row = 0; row < n; ++row) {
+            const double change = sigma(node, row) - 1 / (1 + std::exp(-before[node][row]));
+            moved.square += w[row] * change * change;
+            moved.sum += w[row] * change;
+        }
+        return moved;
+    }
     double divergence(int node, double c) const {
         double sum = 0;
         for (int row = 0; row < n; ++row) {

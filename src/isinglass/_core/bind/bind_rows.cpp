@@ -2,9 +2,8 @@
 // this process or another.
 #include "bind/arrays.hpp"
 #include "bind/bindings.hpp"
-#include "rows/binary_rows.hpp"
-#include "rows/lean_rows.hpp"
-#include "rows/sparse_rows.hpp"
+#include "rows/kept_storage.hpp"
+#include "rows/ones_cells.hpp"
 
 namespace isinglass {
 namespace {
@@ -20,11 +19,11 @@ class CpuRows {
         require(n_distinct_ > 0, "a part must have a row with weight");
         is_sparse = n_kept >= 0 && share_of_ones(*table) < rare;
         if (n_kept < 0)
-            rows_ = std::make_unique<BinaryRows>(table, Holds::all_nodes, pool_);
+            rows_ = std::make_unique<TwoValueRows<KeptStorage>>(pool_, table, Holds::all_nodes);
         else if (is_sparse)
-            rows_ = std::make_unique<SparseRows>(*table, pool_);
+            make_recipes<OnesCells>(*table);
         else
-            rows_ = std::make_unique<LeanRows>(table, pool_, n_kept);
+            make_recipes<ByteCells>(table, n_kept);
     }
     CpuRows(const Bytes& X, const std::optional<Vector>& weights, double total, int n_threads)
         : CpuRows(X, weights, total, n_threads, -1, 0) {}
@@ -42,7 +41,17 @@ class CpuRows {
     }
     bool remembers = false, is_sparse = false;
 
+ protected:
+    RecipeState* recipes_ = nullptr;
+
  private:
+    template <class Cells, class... Given>
+    void make_recipes(Given&&... given) {
+        auto made = std::make_unique<TwoValueRows<RecipeStorage<Cells>>>(pool_, std::forward<Given>(given)...);
+        recipes_ = &made->storage();
+        rows_ = std::move(made);
+    }
+
     Poll poll_;
     Pool pool_;
     std::unique_ptr<Rows> rows_;
@@ -54,7 +63,7 @@ class RecipeRows : public CpuRows {
     RecipeRows(const Bytes& X, const std::optional<Vector>& weights, double total, int n_threads, int n_kept,
                double rare)
         : CpuRows(X, weights, total, n_threads, std::max(n_kept, 0), rare) {}
-    RecipeBase& recipe_rows() { return static_cast<RecipeBase&>(seam()); }
+    RecipeState& recipes() { return seam(), *recipes_; }
 };
 
 std::span<const int> span_of(const Line<int32_t>& nodes) {
@@ -222,7 +231,7 @@ std::vector<Recipe> read_recipes(const CpuRows& rows, nb::handle given) {
 }
 
 nb::tuple state(RecipeRows& rows) {
-    const Recipes& state = rows.recipe_rows().state();
+    const Recipes& state = rows.recipes().state();
     return nb::make_tuple(flatten(state.now), flatten(state.remembered), flatten(state.modeled), give(state.majorized),
                           rows.remembers);
 }
@@ -238,7 +247,7 @@ void restore(RecipeRows& rows, const nb::tuple& given) {
     state.majorized.assign(majorized.data(), majorized.data() + majorized.shape(0));
     rows.remembers = nb::cast<bool>(given[4]);
     const nb::gil_scoped_release release;
-    rows.recipe_rows().restore(std::move(state));
+    rows.recipes().restore(std::move(state));
 }
 
 }  // namespace

@@ -71,7 +71,7 @@ Line<T> read(nb::handle answer, size_t size, const char* call) {
     return line;
 }
 
-class PythonRows final : public Rows, public ProductRows, public GramRows {
+class PythonRows final : public Rows, public ProductRows, public GramRows, public ScanRows {
  public:
     explicit PythonRows(nb::object rows) : rows_(std::move(rows)), scans_(nb::hasattr(rows_, "scan")) {
         const nb::object shares = rows_.attr("margins")();
@@ -84,7 +84,7 @@ class PythonRows final : public Rows, public ProductRows, public GramRows {
 
     const Margins& margins() const override { return margins_; }
     double rounding() const override { return rounding_; }
-    bool scans() const override { return scans_; }
+    ScanRows* scans() override { return scans_ ? this : nullptr; }
     ProductRows* operators() override { return this; }
     GramRows* grams() override { return this; }
 

@@ -149,7 +149,7 @@ bool GroupModel::proximal_step() {
                 c[i] = slope_[place] - h[i] * z_[place];
             }
             minimize_group(c.data(), h.data(), group.size, group.limit, next);
-            rows_.project(group.pair, next);
+            rows_.groups()->project(group.pair, next);
             for (size_t i = 0; i < group.size; ++i) next[i] -= z_[group.begin + i];
         });
         multiply(step_, product_);
@@ -201,7 +201,7 @@ void GroupModel::solve_face(double tolerance) {
     for (int step = 0; step < MAX_PRODUCTS && largest() > target; ++step) {
         each_group([&](const Group& group) {
             for (size_t i = group.begin; i < group.begin + group.size; ++i) scaled_[i] = residual_[i] * inverse_[i];
-            rows_.project(group.pair, scaled_.data() + group.begin);
+            rows_.groups()->project(group.pair, scaled_.data() + group.begin);
         });
         const double next = dot(residual_, scaled_), ratio = step == 0 ? 0.0 : next / rz;
         for (size_t i = 0; i < z_.size(); ++i) direction_[i] = scaled_[i] + ratio * direction_[i];

@@ -342,7 +342,7 @@ void Newton::project(std::vector<int>& changed) {
     for (int e : set_.inner()) {
         const size_t first = set_.first(e), size = set_.size(e);
         moved_group_.assign(set_.theta().begin() + first, set_.theta().begin() + first + size);
-        rows_.project(set_.pair(e), moved_group_.data());
+        rows_.groups()->project(set_.pair(e), moved_group_.data());
         double change = 0;
         for (size_t i = 0; i < size; ++i) {
             change = std::max(change, std::abs(moved_group_[i] - set_.theta()[first + i]));
@@ -579,7 +579,9 @@ void Newton::polish_free(double alpha) {
 }
 
 State Newton::record(const Run& run) {
-    State state{run.alpha, point_.fields, rows_.category_fields(set_.first_node(), set_.first_node() + set_.n_nodes())};
+    State state{run.alpha, point_.fields, {}};
+    if (const FieldRows* kept = rows_.fields())
+        state.category_fields = kept->category_fields(set_.first_node(), set_.first_node() + set_.n_nodes());
     state.loss = point_.loss();
     state.objective = state.loss + penalty_of(set_, run.alpha);
     state.kkt_residual = run.kkt + certificate_.gradient_error;

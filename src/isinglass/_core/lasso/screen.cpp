@@ -147,7 +147,7 @@ std::vector<Pair> Screen::find(double threshold) {
     if (rows_.scans()) {
         const Certificate& known = newton_.certificate();
         const double alpha = newton_.alpha();
-        Scanned scanned = rows_.scan({threshold, 2 * known.moment_error, alpha, known.scale, known.gap});
+        Scanned scanned = rows_.scans()->scan({threshold, 2 * known.moment_error, alpha, known.scale, known.gap});
         // Rows count all pairs. Whichever of the working set they can have counted is taken off.
         const int64_t inside = isinglass::count_certified(newton_.set(), rows_.margins(), known, alpha, 1e-5);
         certified_ = std::max(scanned.certified - inside, int64_t{0});
@@ -257,7 +257,7 @@ double Screen::covariance_ratio(const PairList& found) {
 
 // By |g| / omega of some penalized pair, for certain.
 double Screen::reached() {
-    if (rows_.scans()) return rows_.largest();
+    if (rows_.scans()) return rows_.scans()->largest();
     double largest = 0;
     if (keeps_reference()) take_reference();
     each_band([&](int begin, int end) {

@@ -4,9 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "rows/binary_rows.hpp"
-#include "rows/nominal_rows.hpp"
-#include "rows/ordinal_rows.hpp"
+#include "rows/category_rows.hpp"
+#include "rows/kept_storage.hpp"
 #include "tuning.hpp"
 
 namespace isinglass {
@@ -144,10 +143,8 @@ std::vector<Pair> PathSolver::violators(double alpha) const {
 }
 
 std::unique_ptr<Rows> make_rows(std::shared_ptr<const Table> table, const uint8_t* ranges, Holds holds, Pool& pool) {
-    if (!ranges) return std::make_unique<BinaryRows>(std::move(table), holds, pool);
-    if (has_nominal(ranges, table->n_features))
-        return std::make_unique<NominalRows>(std::move(table), ranges, holds, pool);
-    return std::make_unique<OrdinalRows>(std::move(table), ranges, holds, pool);
+    if (!ranges) return std::make_unique<TwoValueRows<KeptStorage>>(pool, std::move(table), holds);
+    return std::make_unique<CategoryRows>(std::move(table), ranges, holds, pool);
 }
 
 Problem::Problem(const TableView& given, Penalty::Kind kind, const double* penalty, int n_threads, size_t most_bytes)
@@ -157,7 +154,7 @@ Problem::Problem(const TableView& given, Penalty::Kind kind, const double* penal
     const bool is_small = static_cast<size_t>(n_distinct_) * n_features_ < SINGLE_THREAD_CELLS;
     pool_ = std::make_unique<Pool>(is_small ? 1 : n_threads, poll_);
     const bool has_groups = has_nominal(given.ranges, n_features_);
-    const size_t taken = has_groups ? NominalRows::bytes(*table, given.ranges, pool_->size()) : 0;
+    const size_t taken = has_groups ? category_bytes(*table, given.ranges, pool_->size()) : 0;
     check_memory(has_groups ? group_bytes(taken, 0, 0) : path_bytes(n_distinct_, n_features_, 0), 0, most_bytes);
     rows_ = make_rows(table, given.ranges, Holds::all_nodes, *pool_);
     if (given.widths && kind == Penalty::Kind::equal) {

@@ -97,7 +97,7 @@ void Bmn::choose_working_set() {
     for (int s = 0; s < p_; ++s) every[s] = table_.column(s);
     std::vector<double> products(static_cast<size_t>(p_) * p_);
     for (int s = 0; s < p_; ++s, Poll::here())
-        kernels_.dots(wr(s), every.data(), p_, table_.stride, products.data() + static_cast<size_t>(s) * p_);
+        kernels_.dots({every.data(), p_, table_.stride}, wr(s), products.data() + static_cast<size_t>(s) * p_);
     struct Candidate {
         double excess;
         int s, t;
@@ -161,10 +161,8 @@ double Bmn::evaluate(const std::vector<double>& values) {
         coefficients.resize(places_[s].size());
         for (size_t k = 0; k < coefficients.size(); ++k) coefficients[k] = values[places_[s][k]];
         std::fill(eta(s), eta(s) + table_.stride, fields[s]);
-        if (!coefficients.empty())
-            kernels_.add_columns(eta(s), 0.0, columns_[s].data(), coefficients.data(),
-                                 static_cast<int>(coefficients.size()), table_.stride);
-        sums_[s] = kernels_.node_pass(eta(s), table_.column(s), table_.w.data(), table_.stride, table_.n_equal, wr(s));
+        if (!coefficients.empty()) kernels_.add_columns(list(s), coefficients.data(), 0.0, eta(s));
+        sums_[s] = kernels_.node_pass(table_.rows(s), eta(s), wr(s));
         objective += sums_[s].loss;
     }
     return objective;
@@ -175,7 +173,7 @@ void Bmn::measure_gradient() {
     std::vector<double> products;
     for (int s = 0; s < p_; ++s, Poll::here()) {
         products.resize(places_[s].size());
-        kernels_.dots(wr(s), columns_[s].data(), static_cast<int>(products.size()), table_.stride, products.data());
+        kernels_.dots(list(s), wr(s), products.data());
         for (size_t k = 0; k < products.size(); ++k) gradient_[places_[s][k]] += products[k];
     }
     for (size_t k = 0; k < working_.size(); ++k)

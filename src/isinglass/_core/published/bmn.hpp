@@ -49,6 +49,7 @@ class Bmn {
     void search_line(std::vector<double>& next);
     double penalty_of(int k) const { return working_[k].s == working_[k].t ? 0.0 : alpha_; }
     double& entry(int s, int t) { return theta_[static_cast<size_t>(s) * p_ + t]; }
+    ColumnList list(int s) const { return {columns_[s].data(), static_cast<int>(columns_[s].size()), table_.stride}; }
     double* eta(int s) { return eta_.data() + static_cast<size_t>(s) * table_.stride; }
     double* wr(int s) { return wr_.data() + static_cast<size_t>(s) * table_.stride; }
 

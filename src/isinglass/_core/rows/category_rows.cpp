@@ -1,95 +1,255 @@
 #include "rows/category_rows.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <numeric>
-
 #include "rows/fields.hpp"
+#include "rows/ordered.hpp"
+#include "rows/unordered.hpp"
 
 namespace isinglass {
 
-CategoryRows::CategoryRows(std::shared_ptr<const Table> table, Holds holds, Pool& pool)
-    : KeptRows(std::move(table), {}, holds, pool),
-      fields_(table_->n_features),
-      shift_(table_->n_features),
-      ones_(stride_) {
-    std::fill(ones_.data(), ones_.data() + stride_, uint8_t{1});
+using namespace tuning::rows;
+
+namespace {
+
+std::vector<CategoryColumn> describe(const Table& table, const uint8_t* ranges) {
+    std::vector<CategoryColumn> columns;
+    columns.reserve(table.n_features);
+    for (int s = 0; s < table.n_features; ++s) columns.emplace_back(table, s, ranges[s]);
+    return columns;
 }
 
-CategoryRows::Levels CategoryRows::read(const Table& table, int column) {
-    double share[256] = {};
-    for (int n = 0; n < table.n_distinct; ++n) share[table.column(column)[n]] += table.w[n];
-    Levels found;
-    for (int value = 0; value < 256; ++value) {
-        if (share[value] == 0.0) continue;
-        found.value.push_back(value);
-        found.share.push_back(share[value]);
-        found.center += share[value] * value;
-    }
+std::vector<int> leads(const std::vector<CategoryColumn>& columns) {
+    std::vector<int> found(columns.size());
+    std::transform(columns.begin(), columns.end(), found.begin(), [](const auto& column) { return column.lead(); });
     return found;
 }
 
-int CategoryRows::sum_over_categories() const {
-    int most = 0;
-    for (const Levels& levels : levels_) most = std::max(most, levels.q());
-    return 32 + 2 * most;
+double norm(const std::vector<double>& values) {
+    return std::sqrt(std::inner_product(values.begin(), values.end(), values.begin(), 0.0));
 }
 
-// What a column is above the seam: the mean distance of its points from their center, which is how far a coefficient
-// moves the predictor, in place of shares, and the mean square. There are no odds.
-void CategoryRows::add_column(Levels levels) {
-    double size = 0, square = 0;
-    for (int k = 0; k < levels.q(); ++k) {
-        const double share = levels.share[k], score = levels.score.empty() ? 0 : levels.score[k];
-        size += share * std::abs(score);
-        square += share * score * score;
+}  // namespace
+
+CategoryColumn::CategoryColumn(const Table& table, int column, int range) : unit(range > 0 ? 1.0 : std::sqrt(0.5)) {
+    double weight[256] = {};
+    for (int n = 0; n < table.n_distinct; ++n) weight[table.column(column)[n]] += table.w[n];
+    for (int k = 0; k < 256; ++k) {
+        if (weight[k] == 0.0) continue;
+        value.push_back(k);
+        share.push_back(weight[k]);
+        center += weight[k] * k;
     }
-    if (levels.score.empty())  // corners of a simplex
-        for (int k = 0; k < levels.q(); ++k)
-            for (int l = 0; l < k; ++l) size = square += levels.share[k] * levels.share[l];
-    margins_.mean.push_back(size);
-    margins_.rest.push_back(size);
-    margins_.sd.push_back(std::sqrt(square));
-    levels_.push_back(std::move(levels));
+    if (range == 0) return;
+    step = 1.0 / range;
+    for (double each : value) score.push_back(point(each));
+}
+
+CategoryState::CategoryState(std::shared_ptr<const Table> given, const uint8_t* ranges, Holds holds, Pool& pool)
+    : table(std::move(given)),
+      stride(table->stride),
+      workers(pool),
+      columns(describe(*table, ranges)),
+      lines(stride, leads(columns), holds),
+      fields(columns.size()),
+      shift(columns.size()) {}
+
+// Above the seam a column has, in place of shares, the mean distance of its points from their center, which is how far
+// a coefficient moves the predictor, and the mean square. There are no odds.
+CategoryRows::CategoryRows(std::shared_ptr<const Table> table, const uint8_t* ranges, Holds holds, Pool& pool)
+    : state_(std::move(table), ranges, holds, pool), pool_(pool), ones_(state_.stride) {
+    std::fill(ones_.data(), ones_.data() + state_.stride, uint8_t{1});
+    bool is_ordered = true;
+    for (const CategoryColumn& column : state_.columns) {
+        double size = 0, square = 0;
+        for (int k = 0; k < column.q(); ++k)
+            if (column.is_ordered())
+                size += column.share[k] * std::abs(column.score[k]),
+                    square += column.share[k] * column.score[k] * column.score[k];
+            else
+                for (int l = 0; l < k; ++l) size = square += column.share[k] * column.share[l];
+        margins_.mean.push_back(size);
+        margins_.rest.push_back(size);
+        margins_.sd.push_back(std::sqrt(square));
+        is_ordered &= column.is_ordered();
+    }
+    if (is_ordered) {
+        loss_ = std::make_unique<Ordered>(state_, holds);
+        return;
+    }
+    auto unordered = std::make_unique<Unordered>(state_, holds);
+    products_ = unordered.get(), groups_ = unordered.get();
+    loss_ = std::move(unordered);
+}
+
+// As for 0 and 1, with the roundings of probabilities and of a sum over them in every row; without an order sums run
+// over the rows one after the other.
+double CategoryRows::rounding() const {
+    int most = 0;
+    for (const CategoryColumn& column : state_.columns) most = std::max(most, column.q());
+    const double of_rows = 2.0 / (groups_ ? 1 : kernels().lanes) * state_.stride, of_row = 32 + 2 * most;
+    return (of_rows + of_row) * std::numeric_limits<double>::epsilon() / 2;
+}
+
+std::vector<Overlap> CategoryRows::overlaps(std::span<const Pair> pairs) {
+    std::vector<Overlap> found(pairs.size());
+    pool_.each(pairs.size(), [&](int k, int) { found[k] = overlap(pairs[k]); });
+    return found;
+}
+
+// The covariance of two columns, every entry a difference of sums of one sign.
+Overlap CategoryRows::overlap(const Pair& pair) const {
+    const CategoryColumn &a = state_.columns[pair.s], &b = state_.columns[pair.t];
+    const Table& table = *state_.table;
+    const auto place_of = [values = b.value.back() + 1](double k, double l) {
+        return static_cast<size_t>(k * values + l);
+    };
+    std::vector<double> weight(place_of(a.value.back() + 1, 0));
+    const uint8_t *x = table.column(pair.s), *y = table.column(pair.t);
+    for (int n = 0; n < table.n_distinct; ++n) weight[place_of(x[n], y[n])] += table.w[n];
+    std::vector<double> up(static_cast<size_t>(a.width()) * b.width()), down(up.size());
+    const auto add = [&](size_t place, double value) { (value > 0 ? up : down)[place] += std::abs(value); };
+    for (int k = 0; k < a.q(); ++k)
+        for (int l = 0; l < b.q(); ++l) {
+            const size_t place = (a.is_ordered() ? 0 : k) * b.width() + (b.is_ordered() ? 0 : l);
+            const double unit = (a.is_ordered() ? a.score[k] : a.unit) * (b.is_ordered() ? b.score[l] : b.unit);
+            add(place, unit * weight[place_of(a.value[k], b.value[l])]);
+            if (groups_) add(place, -unit * a.share[k] * b.share[l]);
+        }
+    if (!groups_) return {up[0], down[0], 1.0, 1.0};
+    std::vector<double> apart(up.size()), together(up.size());
+    for (size_t k = 0; k < up.size(); ++k) apart[k] = up[k] - down[k], together[k] = up[k] + down[k];
+    const double size = norm(apart), terms = norm(together);
+    return {(terms + size) / 2, (terms - size) / 2, 1.0, 1.0};
 }
 
 void CategoryRows::move(std::span<const Move> tasks, bool afresh) {
     pool_.each(tasks.size(), [&](int k, int worker) {
         const Move& task = tasks[k];
         if (afresh) {  // the fields of a node without neighbors
-            std::fill(eta(task.node), eta(task.node) + cells(task.node), 0.0);
-            const std::vector<double>& share = levels_[task.node].share;
-            fields_[task.node].clear();
-            for (double part : share) fields_[task.node].push_back(std::log(part / share[0]));
+            std::fill(state_.lines.eta(task.node), state_.lines.eta(task.node) + state_.lines.size(task.node), 0.0);
+            const std::vector<double>& share = state_.columns[task.node].share;
+            state_.fields[task.node].clear();
+            for (double part : share) state_.fields[task.node].push_back(std::log(part / share[0]));
         }
-        if (task.moved.count > 0) add_columns(task, afresh, worker);
+        if (task.moved.count > 0) loss_->add_columns(task, afresh, worker);
         *task.sums = settle(task.node, worker);
-        collect(view(task.node, {}, worker), task.node, task.asked, task.gradient, worker);
+        if (task.asked.count > 0) loss_->collect(task.node, task.asked, task.gradient, worker);
     });
 }
 
 NodeSums CategoryRows::settle(int node, int worker) {
-    const std::vector<double>& score = levels_[node].score;
-    const double* left = sums(node, worker);
-    std::vector<double> slopes = settle_fields(fields_[node], left, [&] { pass(node, worker); });
-    NodeSums found = summarize_fields(slopes, left);
-    for (double field : fields_[node]) found.largest_field = std::max(found.largest_field, std::abs(field));
+    const std::vector<double>& score = state_.columns[node].score;
+    std::vector<double>& fields = state_.fields[node];
+    const double* sums = nullptr;
+    std::vector<double> slopes = settle_fields(fields, [&] { return sums = loss_->pass(node, worker); });
+    NodeSums found = summarize_fields(slopes, sums);
+    for (double field : fields) found.largest_field = std::max(found.largest_field, std::abs(field));
     if (score.empty())
-        shift_[node] = std::move(slopes);
+        state_.shift[node] = std::move(slopes);
     else
-        shift_[node].assign(1, std::inner_product(slopes.begin(), slopes.end(), score.begin(), 0.0));
+        state_.shift[node].assign(1, std::inner_product(slopes.begin(), slopes.end(), score.begin(), 0.0));
     return found;
 }
 
+void CategoryRows::gradients(std::span<const Gradient> tasks) {
+    pool_.each(tasks.size(), [&](int k, int worker) {
+        if (tasks[k].asked.count > 0) loss_->collect(tasks[k].node, tasks[k].asked, tasks[k].gradient, worker);
+    });
+}
+
+void CategoryRows::blocks(std::span<const Block> tasks, Curvature curvature) {
+    loss_->prepare_blocks(tasks);
+    pool_.each(tasks.size(), [&](int k, int worker) { loss_->block(tasks[k], curvature, worker); });
+}
+
 // As for two categories, of which the one was observed.
-NodeView CategoryRows::view_odds(int node, int worker) {
-    return {own_odds(node, worker), nullptr, ones_.data(), table_->w.data(), nullptr, stride_, 1, {}, table_.get()};
+double CategoryRows::divergence(std::span<const int> nodes, double c) {
+    std::vector<double> parts(nodes.size());
+    pool_.each(nodes.size(), [&](int k, int worker) {
+        NodeRows rows = state_.table->rows(nodes[k]);
+        rows.x = ones_.data();
+        parts[k] = kernels().divergence(rows, loss_->odds(nodes[k], worker), c, std::log(c), std::log1p(-c));
+    });
+    return std::accumulate(parts.begin(), parts.end(), 0.0);
+}
+
+double CategoryRows::largest_predictor(std::span<const int> nodes) {
+    std::vector<double> parts(nodes.size());
+    pool_.each(nodes.size(), [&](int k, int) { parts[k] = isinglass::largest_predictor(state_.view(nodes[k])); });
+    return parts.empty() ? 0.0 : *std::max_element(parts.begin(), parts.end());
+}
+
+void CategoryRows::remember(std::span<const int> nodes) {
+    state_.lines.make_reference();
+    pool_.each(nodes.size(), [&](int k, int) { state_.lines.remember(nodes[k]); });
+}
+
+// Residuals times centered points: sums of residuals do not matter.
+std::vector<ResidualDrift> CategoryRows::drift(std::span<const int> nodes) {
+    std::vector<ResidualDrift> moved(nodes.size());
+    pool_.each(nodes.size(), [&](int k, int) {
+        const NodeView view = state_.view(nodes[k]);
+        const float* reference = state_.lines.reference(nodes[k]);
+        const double unit = state_.columns[nodes[k]].unit;
+        double sum;
+        if (view.width == 1)
+            kernels().distance(view.rows, view.wr, reference, &moved[k].square, &sum);
+        else
+            moved[k].square = kernels().row_distance(view.rows, view.wr, reference, view.width) * unit * unit;
+    });
+    return moved;
+}
+
+// Some lines [begin, end) at a time. Every node is asked for its half of the pairs with those of these lines that are
+// before it and, if it is one of them, with all columns beyond it.
+double CategoryRows::all_pairs(int first, int last, float* band) {
+    const int p = state_.table->n_features;
+    const auto width = [&](int s) { return state_.columns[s].width(); };
+    std::vector<std::vector<double>> halves(p);
+    for (int begin = first; begin < last; begin += LINES_AT_ONCE) {
+        const int end = std::min(begin + LINES_AT_ONCE, last);
+        pool_.each(p - begin, [&](int k, int worker) {
+            const int node = begin + k;
+            std::vector<int> wanted;
+            for (int s = begin; s < std::min(end, node); ++s) wanted.push_back(s);
+            for (int t = node + 1; node < end && t < p; ++t) wanted.push_back(t);
+            size_t numbers = 0;
+            for (int t : wanted) numbers += static_cast<size_t>(width(node)) * width(t);
+            halves[node].resize(numbers);
+            loss_->collect(node, {wanted.data(), static_cast<int>(wanted.size())}, halves[node].data(), worker);
+        });
+        std::vector<const double*> next(p);  // halves come in the order in which they are wanted
+        for (int t = begin; t < p; ++t) next[t] = halves[t].data();
+        for (int s = begin; s < end; ++s)
+            for (int t = s + 1; t < p; ++t) {
+                const int size = width(s) * width(t);
+                double square = 0;
+                for (int i = 0; i < size; ++i) {
+                    const double g = next[s][i] + next[t][i];
+                    square += g * g;
+                }
+                *band++ = static_cast<float>(groups_ ? std::sqrt(square) : *next[s] + *next[t]);
+                next[s] += size, next[t] += size;
+            }
+    }
+    return 2.5e-7;  // gradients or norms of at most 2, rounded to single precision
 }
 
 std::vector<double> CategoryRows::category_fields(int first, int last) const {
     std::vector<double> all;
-    for (int node = first; node < last; ++node) all.insert(all.end(), fields_[node].begin(), fields_[node].end());
+    for (int node = first; node < last; ++node)
+        all.insert(all.end(), state_.fields[node].begin(), state_.fields[node].end());
     return all;
+}
+
+size_t category_bytes(const Table& table, const uint8_t* ranges, int n_threads) {
+    size_t rows = 0, widest = 0;
+    for (int s = 0; s < table.n_features; ++s) {
+        const CategoryColumn column(table, s, ranges[s]);
+        const size_t ld = column.ld();
+        rows += ld * sizeof(float) + column.lead() * (2 * sizeof(double) + sizeof(float)) + 1;
+        widest = std::max(widest, ld);
+    }
+    return table.stride * (rows + n_threads * widest * (sizeof(double) + sizeof(float)));
 }
 
 }  // namespace isinglass

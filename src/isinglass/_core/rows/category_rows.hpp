@@ -1,47 +1,98 @@
-// What rows of columns with categories share, whether these have an order or not: the fields, one per category, which
-// are always at their optimum for the node's predictor. Each move ends with Newton's method on them (fields.hpp), and
-// second derivatives have them profiled out. What is left of their gradient is in NodeSums.
+// Rows on this computer for columns with categories, two or more: the table as bytes, a line per node, and for every
+// node a loss (ordered.hpp, unordered.hpp).
+//
+// A node has one field per category, always at its optimum for the node's predictor. Each move ends with Newton's
+// method on the fields (fields.hpp), and second derivatives have them profiled out. What is left of their gradient is
+// in NodeSums.
 #pragma once
 
-#include "rows/local_rows.hpp"
+#include <memory>
+
+#include "rows/two_value_rows.hpp"
 
 namespace isinglass {
 
-class CategoryRows : public KeptRows {
+// The categories of a column that occur, in the order of their values: points on a line, scaled to a range of 1 and
+// centered, so that everything above the seam is as for 0 and 1; or, without an order, corners of a simplex.
+struct CategoryColumn {
+    CategoryColumn(const Table& table, int column, int range);
+
+    int q() const { return static_cast<int>(value.size()); }
+    bool is_ordered() const { return !score.empty(); }
+    int width() const { return is_ordered() ? 1 : q(); }  // numbers of a point
+    int ld() const { return q() <= 4 ? 4 : (q() + 7) / 8 * 8; }
+    int lead() const { return is_ordered() ? 1 : ld(); }  // numbers of a row's predictor, padded
+    double point(double of) const { return (of - center) * step; }
+
+    std::vector<double> value, share, score;
+    double center = 0, step = 0;  // of scores
+    double unit;                  // a category without an order is the point unit e_k
+};
+
+// What losses work on: the table and the state of its nodes.
+struct CategoryState {
+    CategoryState(std::shared_ptr<const Table> table, const uint8_t* ranges, Holds holds, Pool& pool);
+    NodeView view(int node) { return lines.view(node, *table); }
+
+    const std::shared_ptr<const Table> table;
+    const int stride;
+    Workers workers;
+    const std::vector<CategoryColumn> columns;
+    Lines lines;
+    std::vector<std::vector<double>> fields;  // of every node
+    std::vector<std::vector<double>> shift;   // the same: sum w r
+};
+
+// How nodes turn predictors into residuals and second derivatives.
+class NodeLoss {
  public:
-    void move(std::span<const Move> tasks, bool afresh) override;
-    bool has_categories() const override { return true; }
-    std::vector<double> category_fields(int first, int last) const override;
-
- protected:
-    // The categories of a column that occur: their values, weights, and scores unless it is nominal.
-    struct Levels {
-        std::vector<double> value, share, score;
-        double center = 0;
-        int q() const { return static_cast<int>(value.size()); }
-    };
-    CategoryRows(std::shared_ptr<const Table> table, Holds holds, Pool& pool);
-    static Levels read(const Table& table, int column);
-    // Roundings of a row's residual, at most: those of probabilities and of a sum over them.
-    int sum_over_categories() const;
-    // Once the scores are known.
-    void add_column(Levels levels);
-    // The log odds of the observed category in every row, at the node's predictor and fields.
-    virtual const double* own_odds(int node, int worker) = 0;
+    virtual ~NodeLoss() = default;
     virtual void add_columns(const Move& task, bool afresh, int worker) = 0;
-    // A pass over the node's rows, and the sums it leaves (fields.hpp).
-    virtual const double* sums(int node, int worker) = 0;
-    virtual void pass(int node, int worker) = 0;
+    // Residuals at the node's predictor and fields; returns the sums of fields.hpp.
+    virtual const double* pass(int node, int worker) = 0;
+    // The log odds of the observed category in every row.
+    virtual const double* odds(int node, int worker) = 0;
+    // sum_n w r x of these columns.
+    virtual void collect(int node, const NeighborColumns& asked, double* out, int worker) = 0;
+    virtual void prepare_blocks(std::span<const Block> tasks) = 0;
+    virtual void block(const Block& task, Curvature curvature, int worker) = 0;
+};
 
-    std::vector<Levels> levels_;               // of every column
-    std::vector<std::vector<double>> fields_;  // of every node
-    std::vector<std::vector<double>> shift_;   // the same: sum w r
+class CategoryRows final : public Rows, public FieldRows {
+ public:
+    // The table holds scores in equal steps from 0, up to ranges, or, where the range is 0, category numbers.
+    CategoryRows(std::shared_ptr<const Table> table, const uint8_t* ranges, Holds holds, Pool& pool);
+
+    const Margins& margins() const override { return margins_; }
+    double rounding() const override;
+    std::vector<Overlap> overlaps(std::span<const Pair> pairs) override;
+    void move(std::span<const Move> tasks, bool afresh) override;
+    void gradients(std::span<const Gradient> tasks) override;
+    void blocks(std::span<const Block> tasks, Curvature curvature) override;
+    ProductRows* operators() override { return products_; }
+    double divergence(std::span<const int> nodes, double c) override;
+    double largest_predictor(std::span<const int> nodes) override;
+    void remember(std::span<const int> nodes) override;
+    std::vector<ResidualDrift> drift(std::span<const int> nodes) override;
+    double all_pairs(int first, int last, float* band) override;
+    const FieldRows* fields() const override { return this; }
+    std::vector<double> category_fields(int first, int last) const override;
+    const GroupRows* groups() const override { return groups_; }
 
  private:
-    NodeView view_odds(int node, int worker) override;
+    Overlap overlap(const Pair& pair) const;
     NodeSums settle(int node, int worker);
 
+    CategoryState state_;
+    Pool& pool_;
+    Margins margins_;
+    std::unique_ptr<NodeLoss> loss_;  // of all nodes, as long as a model has blocks everywhere or nowhere
+    ProductRows* products_ = nullptr;
+    const GroupRows* groups_ = nullptr;
     Buffer<uint8_t> ones_;
 };
+
+// What rows of a table with a column that has no order take, before they take it.
+size_t category_bytes(const Table& table, const uint8_t* ranges, int n_threads);
 
 }  // namespace isinglass

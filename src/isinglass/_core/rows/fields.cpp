@@ -268,10 +268,9 @@ NodeSums summarize_fields(const std::vector<double>& slopes, const double* sums)
 }
 
 // Newton's method, halved while the loss does not fall; then categories that hardly mix are balanced.
-std::vector<double> settle_fields(std::vector<double>& fields, const double* sums, const std::function<void()>& pass) {
+std::vector<double> settle_fields(std::vector<double>& fields, const std::function<const double*()>& pass) {
     const int q = static_cast<int>(fields.size());
-    const double* loss = sums + static_cast<size_t>(2) * q * q;
-    pass();
+    const double *sums = pass(), *loss = sums + static_cast<size_t>(2) * q * q;
     std::vector<double> slopes = field_slopes(sums, q);
     double before = std::numeric_limits<double>::infinity();
     for (int step = 0; step < MAX_STEPS; ++step) {

@@ -24,7 +24,7 @@ std::vector<double> field_step(const double* products, const std::vector<double>
 // What the certificate takes from a node whose fields have these slopes.
 NodeSums summarize_fields(const std::vector<double>& slopes, const double* sums);
 
-// The fields to their optimum; pass() fills the sums. Returns the slopes that are left.
-std::vector<double> settle_fields(std::vector<double>& fields, const double* sums, const std::function<void()>& pass);
+// The fields to their optimum; pass() returns the sums, always in the same place. Returns the slopes that are left.
+std::vector<double> settle_fields(std::vector<double>& fields, const std::function<const double*()>& pass);
 
 }  // namespace isinglass

@@ -52,9 +52,12 @@ struct Powers {
 // Q: the number of categories where the compiler knows it, which keeps a row's numbers and the sums at hand; 0 for any
 // number. BY_POWERS: see above.
 template <int Q, bool BY_POWERS>
-static void category_rows(const Categories& c, const Powers<Q>& powers, const double* eta, const uint8_t* x,
-                          const double* w, int n, double* wr, float* wv, double* margin, double* P, double* sums) {
-    const int q = Q > 0 ? Q : c.q;
+static void category_rows(const Categories& c, const Powers<Q>& powers, const NodeRows& rows, const double* eta,
+                          const CategoryOut& out) {
+    const auto [wr, wv, margin, P, sums] = out;
+    const uint8_t* x = rows.x;
+    const double* w = rows.w;
+    const int q = Q > 0 ? Q : c.q, n = rows.n;
     vd here[Q + 1], known[2 * Q * Q + 2] = {};
     if (Q == 0) __builtin_memset(sums, 0, (2 * q * q + 2) * sizeof(vd));
     const auto add = [&](int place, vd value) {
@@ -125,22 +128,19 @@ static void category_rows(const Categories& c, const Powers<Q>& powers, const do
 }
 
 template <int Q>
-static void few_categories(const Categories& c, const double* eta, const uint8_t* x, const double* w, int n, double* wr,
-                           float* wv, double* margin, double* P, double* sums) {
-    const Powers<Q> powers(c, eta, n);
-    (powers.can_be_used ? category_rows<Q, true> : category_rows<Q, false>)(c, powers, eta, x, w, n, wr, wv, margin, P,
-                                                                            sums);
+static void few_categories(const Categories& c, const NodeRows& rows, const double* eta, const CategoryOut& out) {
+    const Powers<Q> powers(c, eta, rows.n);
+    (powers.can_be_used ? category_rows<Q, true> : category_rows<Q, false>)(c, powers, rows, eta, out);
 }
 
-static void category_pass(const Categories& c, const double* eta, const uint8_t* x, const double* w, int n, double* wr,
-                          float* wv, double* margin, double* P, double* sums) {
+static void category_pass(const Categories& c, const NodeRows& rows, const double* eta, const CategoryOut& out) {
     constexpr decltype(&few_categories<2>) OF[] = {few_categories<2>, few_categories<3>, few_categories<4>,
                                                    few_categories<5>, few_categories<6>, few_categories<7>,
                                                    few_categories<8>};
     if (c.q >= 2 && c.q <= 8)
-        OF[c.q - 2](c, eta, x, w, n, wr, wv, margin, P, sums);
+        OF[c.q - 2](c, rows, eta, out);
     else
-        category_rows<0, false>(c, Powers<0>(c, eta, 0), eta, x, w, n, wr, wv, margin, P, sums);
+        category_rows<0, false>(c, Powers<0>(c, eta, 0), rows, eta, out);
 }
 
 template <class T, int LANES>
@@ -150,13 +150,14 @@ struct Wide {
 
 // out_n += sum_j tables_j[code_jn] for the numbers [0, LANES * COUNT) of every row.
 template <class T, int LANES, int COUNT>
-static void gather_part(const uint8_t* const* codes, const T* const* tables, int k, int first, int ld, int n, T* out) {
+static void gather_part(const CodeTables<const T>& of, int first, T* out) {
     using V = typename Wide<T, LANES>::type;
+    const auto [codes, tables, count, ld, n] = of;
     for (int i = 0; i < n; ++i) {
         T* row = out + static_cast<size_t>(i) * ld + first;
         V sum[COUNT];
         for (int v = 0; v < COUNT; ++v) sum[v] = load<V>(row + v * LANES);
-        for (int j = 0; j < k; ++j) {
+        for (int j = 0; j < count; ++j) {
             const T* line = tables[j] + codes[j][i] * ld + first;
             for (int v = 0; v < COUNT; ++v) sum[v] += load<V>(line + v * LANES);
         }
@@ -166,8 +167,11 @@ static void gather_part(const uint8_t* const* codes, const T* const* tables, int
 
 // table_j[code_jn] += a_n for up to four tables: their chains of additions run side by side.
 template <class T, int LANES, int COUNT, int TABLES>
-static void scatter_part(const T* a, const uint8_t* const* codes, int first, int ld, int n, T* const* tables) {
+static void scatter_part(const CodeTables<T>& to, int begin, int first, const T* a) {
     using V = typename Wide<T, LANES>::type;
+    const uint8_t* const* codes = to.codes + begin;
+    T* const* tables = to.tables + begin;
+    const int ld = to.ld, n = to.n;
     for (int i = 0; i < n; ++i) {
         const T* row = a + static_cast<size_t>(i) * ld + first;
         V value[COUNT];
@@ -195,21 +199,21 @@ inline void each_piece(int ld, Part part) {
 }
 
 template <class T>
-static void gather_tables(const uint8_t* const* codes, const T* const* tables, int k, int ld, int n, T* out) {
-    each_piece(ld, [&](auto piece, int first) {
+static void gather_tables(const CodeTables<const T>& of, T* out) {
+    each_piece(of.ld, [&](auto piece, int first) {
         using P = decltype(piece);
-        gather_part<T, P::LANES, P::COUNT>(codes, tables, k, first, ld, n, out);
+        gather_part<T, P::LANES, P::COUNT>(of, first, out);
     });
 }
 
 template <class T>
-static void scatter_rows(const T* a, const uint8_t* const* codes, int k, int ld, int n, T* const* tables) {
-    each_piece(ld, [&](auto piece, int first) {
+static void scatter_rows(const CodeTables<T>& to, const T* a) {
+    each_piece(to.ld, [&](auto piece, int first) {
         using P = decltype(piece);
         int j = 0;
-        for (; j + 4 <= k; j += 4) scatter_part<T, P::LANES, P::COUNT, 4>(a, codes + j, first, ld, n, tables + j);
-        for (; j + 2 <= k; j += 2) scatter_part<T, P::LANES, P::COUNT, 2>(a, codes + j, first, ld, n, tables + j);
-        if (j < k) scatter_part<T, P::LANES, P::COUNT, 1>(a, codes + j, first, ld, n, tables + j);
+        for (; j + 4 <= to.count; j += 4) scatter_part<T, P::LANES, P::COUNT, 4>(to, j, first, a);
+        for (; j + 2 <= to.count; j += 2) scatter_part<T, P::LANES, P::COUNT, 2>(to, j, first, a);
+        if (j < to.count) scatter_part<T, P::LANES, P::COUNT, 1>(to, j, first, a);
     });
 }
 
@@ -261,12 +265,14 @@ static void softmax_row(const Softmax& c, const double* eta, int x, double w, do
 }
 
 template <int LANES>
-static void softmax_rows(const Softmax& c, const double* eta, const uint8_t* x, const double* w, int n, double* wr,
-                         double* margin, double* P, double* sums) {
+static void softmax_rows(const Softmax& c, const NodeRows& rows, const double* eta, const SoftmaxOut& out) {
     using V = typename Wide<double, LANES>::type;
+    const auto [wr, margin, P, sums] = out;
+    const uint8_t* x = rows.x;
+    const double* w = rows.w;
     const int q = c.q, ld = c.ld, step = c.score ? 1 : ld;
     double *confusion = sums, *products = sums + q * ld;
-    for (int i = 0; i < n; i += ROWS) {
+    for (int i = 0; i < rows.n; i += ROWS) {
         double* block = P + static_cast<size_t>(i) * ld;
         for (int r = 0; r < ROWS; ++r) {
             const size_t row = static_cast<size_t>(i + r) * step;
@@ -281,24 +287,23 @@ static void softmax_rows(const Softmax& c, const double* eta, const uint8_t* x, 
     }
 }
 
-static double softmax_pass(const Softmax& c, const double* eta, const uint8_t* x, const double* w, int n, double* wr,
-                           double* margin, double* P, double* sums) {
-    __builtin_memset(sums, 0, 2 * c.q * c.ld * sizeof(double));
-    (c.ld == 4 ? softmax_rows<4> : softmax_rows<8>)(c, eta, x, w, n, wr, margin, P, sums);
+static double softmax_pass(const Softmax& c, const NodeRows& rows, const double* eta, const SoftmaxOut& out) {
+    __builtin_memset(out.sums, 0, 2 * c.q * c.ld * sizeof(double));
+    (c.ld == 4 ? softmax_rows<4> : softmax_rows<8>)(c, rows, eta, out);
     vd loss{};
-    for (int i = 0; i < n; i += DOUBLES) loss += load<vd>(w + i) * softplus(-load<vd>(margin + i));
+    for (int i = 0; i < rows.n; i += DOUBLES) loss += load<vd>(rows.w + i) * softplus(-load<vd>(out.margin + i));
     return total(loss);
 }
 
 // w (diag P - P P^T) (z + shift) of one row, z being the row's numbers or the one number times the scores. Numbers are
 // taken relative to that of the likeliest category: of one that is all but certain nothing would be left otherwise.
 template <int LANES>
-static void curve_part(const Curve& c, const float* z, const float* shift, int n, double* sums, float* out) {
+static void curve_part(const Curve& c, const float* z, const float* shift, double* sums, float* out) {
     using V = typename Wide<float, LANES>::type;
     constexpr int MOST = 256 / LANES, BATCH = 256;
     const int count = c.ld / LANES;
-    for (int start = 0; start < n; start += BATCH) {
-        const int stop = start + BATCH < n ? start + BATCH : n;
+    for (int start = 0; start < c.n; start += BATCH) {
+        const int stop = start + BATCH < c.n ? start + BATCH : c.n;
         V sum[MOST] = {};
         for (int i = start; i < stop; ++i) {
             const float* P = c.P + static_cast<size_t>(i) * c.ld;
@@ -329,12 +334,12 @@ static void curve_part(const Curve& c, const float* z, const float* shift, int n
     }
 }
 
-static void curve_rows(const Curve& c, const float* z, const float* shift, int n, double* sums, float* out) {
-    (c.ld == 4 ? curve_part<4> : curve_part<8>)(c, z, shift, n, sums, out);
+static void curve_rows(const Curve& c, const float* z, const float* shift, double* sums, float* out) {
+    (c.ld == 4 ? curve_part<4> : curve_part<8>)(c, z, shift, sums, out);
 }
 
-static void variance_rows(const Curve& c, int n, float* out) {
-    for (int i = 0; i < n; ++i) {
+static void variance_rows(const Curve& c, float* out) {
+    for (int i = 0; i < c.n; ++i) {
         const float* P = c.P + static_cast<size_t>(i) * c.ld;
         const int top = c.likeliest[i];
         if (c.score) {
@@ -357,15 +362,15 @@ static void variance_rows(const Curve& c, int n, float* out) {
     }
 }
 
-static double row_distance(const double* wr, const float* reference, const double* inverse_w, int ld, int n) {
+static double row_distance(const NodeRows& rows, const double* wr, const float* reference, int ld) {
     double sum = 0;
-    for (int i = 0; i < n; ++i) {
+    for (int i = 0; i < rows.n; ++i) {
         double square = 0;
         for (int k = 0; k < ld; ++k) {
             const double off = wr[static_cast<size_t>(i) * ld + k] - reference[static_cast<size_t>(i) * ld + k];
             square += off * off;
         }
-        sum += square * inverse_w[i];
+        sum += square * rows.inverse_w[i];
     }
     return sum;
 }

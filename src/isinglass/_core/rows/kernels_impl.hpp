@@ -167,20 +167,21 @@ inline vd log1p_unit(vd y) {
 // Rows predicted wrongly with great confidence have no curvature left, and Newton's step would overshoot them a million
 // times. Their curvature is replaced by that of the quadratic that bounds log(1 + exp) from above (Jaakkola and
 // Jordan): tanh(eta / 2) / (2 eta). Rare, so in a pass of its own; returns what it adds.
-static double bound_curvature(const double* eta, const uint8_t* x, const double* w, int n, float* wv) {
+static double bound_curvature(const NodeRows& rows, const double* eta, float* wv) {
     double added = 0;
-    for (int i = 0; i < n; ++i) {
-        const double miss = x[i] ? -eta[i] : eta[i];
+    for (int i = 0; i < rows.n; ++i) {
+        const double miss = rows.x[i] ? -eta[i] : eta[i];
         if (miss <= tuning::BADLY_PREDICTED) continue;
-        const double bound = w[i] / (2 * miss), y = __builtin_exp(-miss);  // tanh is 1 to three digits
-        added += bound - w[i] * y / ((1 + y) * (1 + y));
+        const double bound = rows.w[i] / (2 * miss), y = __builtin_exp(-miss);  // tanh is 1 to three digits
+        added += bound - rows.w[i] * y / ((1 + y) * (1 + y));
         if (wv) wv[i] = static_cast<float>(bound);
     }
     return added;
 }
 
-static void curvatures(const double* eta, const uint8_t* x, const double* w, const double* inverse_w, const double* wr,
-                       int n, float* wv) {
+static void curvatures(const NodeRows& rows, const double* eta, const double* wr, float* wv) {
+    const double* inverse_w = rows.inverse_w;
+    const int n = rows.n;
     vl wrong{};
     for (int i = 0; i < n; i += DOUBLES) {
         const vd r = load<vd>(wr + i), size = r < 0.0 ? -r : r;
@@ -188,7 +189,7 @@ static void curvatures(const double* eta, const uint8_t* x, const double* w, con
         wrong |= other > 0.999;
         store(wv + i, __builtin_convertvector(size * (1.0 - other), vf_half));
     }
-    if (any_of(wrong)) bound_curvature(eta, x, w, n, wv);
+    if (any_of(wrong)) bound_curvature(rows, eta, wv);
 }
 
 // One vector of rows: residuals are stored, sums are added; returns exp(-|eta|).
@@ -216,7 +217,10 @@ inline vd pass_rows(const double* eta, const uint8_t* x, const double* w, double
     return y;
 }
 
-static NodeSums node_pass(const double* eta, const uint8_t* x, const double* w, int n, int n_equal, double* wr) {
+static NodeSums node_pass(const NodeRows& rows, const double* eta, double* wr) {
+    const uint8_t* x = rows.x;
+    const double* w = rows.w;
+    const int n = rows.n, n_equal = rows.n_equal;
     PassSums sums;
     double loss = 0;
     // Rows of equal weight: the sum of logarithms is the logarithm of a product, which stays below 2^512.
@@ -234,7 +238,7 @@ static NodeSums node_pass(const double* eta, const uint8_t* x, const double* w, 
         rest += load<vd>(w + i) * log1p_unit(pass_rows(eta + i, x + i, w + i, wr + i, sums));
     const double zeros = total(sums.zeros), ones = total(sums.ones);
     return {loss + total(rest) + total(sums.excess), zeros - ones,
-            total(sums.curve) + (any_of(sums.wrong) ? bound_curvature(eta, x, w, n, nullptr) : 0.0), zeros, ones};
+            total(sums.curve) + (any_of(sums.wrong) ? bound_curvature(rows, eta, nullptr) : 0.0), zeros, ones};
 }
 
 // y += sum_k coefficient_k x_k, four at a time; wide() loads a vector of x.
@@ -254,10 +258,10 @@ inline void add_lines(const X* const* x, const T* coefficient, int k, T* y, int 
         for (int i = 0; i < n; i += LANES) store(y + i, load<V>(y + i) + coefficient[j] * wide(x[j] + i));
 }
 
-static void add_columns(double* eta, double offset, const uint8_t* const* x, const double* coefficient, int k, int n) {
-    if (k == 0 || offset != 0.0)
-        for (int i = 0; i < n; i += DOUBLES) store(eta + i, load<vd>(eta + i) + offset);
-    add_lines<vd>(x, coefficient, k, eta, n, bytes_to_doubles);
+static void add_columns(const ColumnList& columns, const double* coefficient, double offset, double* eta) {
+    if (columns.count == 0 || offset != 0.0)
+        for (int i = 0; i < columns.n; i += DOUBLES) store(eta + i, load<vd>(eta + i) + offset);
+    add_lines<vd>(columns.x, coefficient, columns.count, eta, columns.n, bytes_to_doubles);
 }
 
 static void add_rows(const float* const* rows, const float* coefficient, int k, float* y, int n) {
@@ -273,7 +277,9 @@ inline void dot_columns(const double* a, const uint8_t* const (&x)[COUNT], int n
     }
 }
 
-static void dots(const double* a, const uint8_t* const* x, int k, int n, double* out) {
+static void dots(const ColumnList& columns, const double* a, double* out) {
+    const uint8_t* const* x = columns.x;
+    const int k = columns.count, n = columns.n;
     int j = 0;
     for (; j + 8 <= k; j += 8) {
         const uint8_t* const c[8] = {x[j], x[j + 1], x[j + 2], x[j + 3], x[j + 4], x[j + 5], x[j + 6], x[j + 7]};
@@ -321,8 +327,10 @@ inline void split_sums(const float* wv, const uint8_t* x, int n, float* ones, fl
     *zeros = total(zero);
 }
 
-static void gram(const float* wv, const uint8_t* const* x, int d, int n, float* G, int ld, float* sums,
-                 float* scratch) {
+static void gram(const ColumnList& columns, const float* wv, const GramOut& out) {
+    const uint8_t* const* x = columns.x;
+    const int d = columns.count, n = columns.n, ld = out.ld;
+    float *G = out.G, *sums = out.sums, *scratch = out.scratch;
     for (int i = 0; i < d; ++i) __builtin_memset(G + static_cast<size_t>(i) * ld, 0, ld * sizeof(float));
     float *weighted = scratch, *plain = scratch + static_cast<size_t>(d) * tuning::GRAM_ROWS;
     float *low = plain + static_cast<size_t>(d) * tuning::GRAM_ROWS, *high = low + d;
@@ -370,12 +378,11 @@ static void narrow(const double* a, int n, float* out) {
     for (int i = 0; i < n; i += FLOATS) store(out + i, doubles_to_floats(a + i));
 }
 
-static void gradient_tile(const float* const* left_r, const float* const* left_x, const float* const* right_r,
-                          const float* const* right_x, int n, float* tile, int ld) {
+static void gradient_tile(const TileSide& left, const TileSide& right, int n, float* tile, int ld) {
     vf sum[16] = {};
     float out[16];
-    accumulate(left_r, right_x, n, sum);
-    accumulate(left_x, right_r, n, sum);
+    accumulate(left.r, right.x, n, sum);
+    accumulate(left.x, right.r, n, sum);
     totals<16, FLOATS / 2>(sum, out);
     for (int a = 0; a < 4; ++a)
         for (int b = 0; b < 4; ++b) tile[a * ld + b] += out[4 * a + b];
@@ -411,12 +418,11 @@ static int count_certified(const float* reference, const Drift& a, const float* 
     return certified;
 }
 
-static void distance(const double* wr, const float* reference, const double* inverse_w, int n, double* square,
-                     double* sum) {
+static void distance(const NodeRows& rows, const double* wr, const float* reference, double* square, double* sum) {
     vd squares{}, sums{};
-    for (int i = 0; i < n; i += DOUBLES) {
+    for (int i = 0; i < rows.n; i += DOUBLES) {
         const vd difference = load<vd>(wr + i) - __builtin_convertvector(load<vf_half>(reference + i), vd);
-        squares += difference * difference * load<vd>(inverse_w + i);
+        squares += difference * difference * load<vd>(rows.inverse_w + i);
         sums += difference;
     }
     *square = total(squares);
@@ -429,16 +435,15 @@ inline vd softplus(vd z) {
     return (positive ? z : vd{}) + log1p_unit(exp_negative(positive ? -z : z));
 }
 
-static double divergence(const double* eta, const uint8_t* x, const double* w, int n, double c, double log_c,
-                         double log_rest) {
+static double divergence(const NodeRows& rows, const double* eta, double c, double log_c, double log_rest) {
     vd sum{};
-    for (int i = 0; i < n; i += DOUBLES) {
+    for (int i = 0; i < rows.n; i += DOUBLES) {
         const vd e = load<vd>(eta + i);
-        const vd margin = bytes_to_doubles(x + i) != 0.0 ? e : -e;
+        const vd margin = bytes_to_doubles(rows.x + i) != 0.0 ? e : -e;
         const vl likely = margin >= 0.0;
         const vd y = exp_negative(likely ? -margin : margin);
         const vd wrong = (likely ? y : vd{} + 1.0) / (1.0 + y);  // probability of the answer not given
-        sum += load<vd>(w + i) * (c * log_c * wrong + (1.0 - c * wrong) * softplus(log_rest - margin));
+        sum += load<vd>(rows.w + i) * (c * log_c * wrong + (1.0 - c * wrong) * softplus(log_rest - margin));
     }
     return total(sum);
 }

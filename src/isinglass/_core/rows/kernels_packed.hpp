@@ -18,11 +18,11 @@ inline void fill_tables(const T* coefficient, T* tables) {
 }
 
 template <class T>
-inline void look_up_sums(const uint32_t* words, size_t ld, int groups, const T* coefficient, int lanes, T* out) {
+inline void look_up_sums(const BitWords& bits, const T* coefficient, int lanes, T* out) {
     T tables[128];
-    for (int g = 0; g < groups; ++g) {
+    for (int g = 0; g < bits.groups; ++g) {
         fill_tables(coefficient + 32 * g, tables);
-        const uint32_t* row = words + g * ld;
+        const uint32_t* row = bits.words + g * bits.ld;
         for (int i = 0; i < lanes; ++i) {
             const uint32_t w = row[i];
             T sum[2] = {out[i], 0};
@@ -57,11 +57,11 @@ inline void fill_registers(const float* coefficient, __m512 (&table)[8]) {
     }
 }
 
-static void bit_sums(const uint32_t* words, size_t ld, int groups, const float* coefficient, int lanes, float* out) {
-    for (int g = 0; g < groups; ++g) {
+static void bit_sums(const BitWords& bits, const float* coefficient, int lanes, float* out) {
+    for (int g = 0; g < bits.groups; ++g) {
         __m512 table[8];
         fill_registers(coefficient + 32 * g, table);
-        const uint32_t* row = words + g * ld;
+        const uint32_t* row = bits.words + g * bits.ld;
         for (int i = 0; i < lanes; i += 16) {
             __builtin_prefetch(row + i + AHEAD);
             const __m512i w = _mm512_loadu_si512(row + i);
@@ -73,9 +73,8 @@ static void bit_sums(const uint32_t* words, size_t ld, int groups, const float* 
 }
 
 // The same in double precision: sixteen sums are two registers, and one permutation reads both.
-static void bit_sums_double(const uint32_t* words, size_t ld, int groups, const double* coefficient, int lanes,
-                            double* out) {
-    for (int g = 0; g < groups; ++g) {
+static void bit_sums_double(const BitWords& bits, const double* coefficient, int lanes, double* out) {
+    for (int g = 0; g < bits.groups; ++g) {
         __m512d low[8], high[8];
         for (int q = 0; q < 8; ++q) {
             const double* c = coefficient + 32 * g + 4 * q;
@@ -84,7 +83,7 @@ static void bit_sums_double(const uint32_t* words, size_t ld, int groups, const 
             low[q] = _mm512_mask_add_pd(low[q], 0xF0, low[q], _mm512_set1_pd(c[2]));
             high[q] = low[q] + _mm512_set1_pd(c[3]);
         }
-        const uint32_t* row = words + g * ld;
+        const uint32_t* row = bits.words + g * bits.ld;
         for (int i = 0; i < lanes; i += 8) {
             __builtin_prefetch(row + i + AHEAD);
             const __m256i half = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(row + i));
@@ -112,12 +111,12 @@ static void transpose_bits(const uint32_t* words, uint32_t* out) {
 
 typedef uint32_t vu __attribute__((vector_size(32)));
 
-static void bit_sums(const uint32_t* words, size_t ld, int groups, const float* coefficient, int lanes, float* out) {
+static void bit_sums(const BitWords& bits, const float* coefficient, int lanes, float* out) {
     // Eleven tables of eight sums: ten of three bits and the last of two.
     const __m256i one = _mm256_setr_epi32(0, -1, 0, -1, 0, -1, 0, -1);
     const __m256i two = _mm256_setr_epi32(0, 0, -1, -1, 0, 0, -1, -1);
     const __m256i four = _mm256_setr_epi32(0, 0, 0, 0, -1, -1, -1, -1);
-    for (int g = 0; g < groups; ++g) {
+    for (int g = 0; g < bits.groups; ++g) {
         __m256 table[11];
         for (int q = 0; q < 11; ++q) {
             const float* c = coefficient + 32 * g + 3 * q;
@@ -125,7 +124,7 @@ static void bit_sums(const uint32_t* words, size_t ld, int groups, const float* 
             table[q] += _mm256_and_ps(_mm256_castsi256_ps(two), _mm256_set1_ps(c[1]));
             if (q < 10) table[q] += _mm256_and_ps(_mm256_castsi256_ps(four), _mm256_set1_ps(c[2]));
         }
-        const uint32_t* row = words + g * ld;
+        const uint32_t* row = bits.words + g * bits.ld;
         for (int i = 0; i < lanes; i += 8) {
             const __m256i w = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(row + i));
             __m256 sum[2] = {_mm256_setzero_ps(), _mm256_loadu_ps(out + i)};
@@ -137,15 +136,14 @@ static void bit_sums(const uint32_t* words, size_t ld, int groups, const float* 
 
 #else
 
-static void bit_sums(const uint32_t* words, size_t ld, int groups, const float* coefficient, int lanes, float* out) {
-    look_up_sums(words, ld, groups, coefficient, lanes, out);
+static void bit_sums(const BitWords& bits, const float* coefficient, int lanes, float* out) {
+    look_up_sums(bits, coefficient, lanes, out);
 }
 
 #endif
 
-static void bit_sums_double(const uint32_t* words, size_t ld, int groups, const double* coefficient, int lanes,
-                            double* out) {
-    look_up_sums(words, ld, groups, coefficient, lanes, out);
+static void bit_sums_double(const BitWords& bits, const double* coefficient, int lanes, double* out) {
+    look_up_sums(bits, coefficient, lanes, out);
 }
 
 // Blocks of halves, quarters, ... change places.

@@ -52,6 +52,8 @@ class PackedColumns {
     void sums(const double* a, double* out, const Kernels& kernels) const;
 
  private:
+    BitWords by_row() const { return {by_row_.data(), static_cast<size_t>(32) * n_words_, groups()}; }
+    BitWords by_column() const { return {by_column_.data(), static_cast<size_t>(lanes()), n_words_}; }
     static void ask_for(const Buffer<uint32_t>& words) {
         for (size_t i = 0; i < tuning::rows::PREFETCHED_WORDS && i < words.size(); i += 16)
             __builtin_prefetch(words.data() + i);

@@ -13,39 +13,52 @@ namespace isinglass {
 class Patterns final : public ColumnSource {
  public:
     // How many columns there may be for the patterns to be few among the rows of a table; -1: not even none.
-    static int most_columns(const Table& table);
+    static int most_columns(const Table& table, int rows_per_pattern);
 
     // Merges the rows of a node; forgets what was there before.
-    void make(const Table& table, int node, const NeighborColumns& neighbors);
-    void clear() {
-        node_ = -1;
-        pattern_.resize(0);
-    }
+    void make(const Table& table, int node, const std::vector<int>& columns);
+    void clear() { *this = {}; }
     bool are_of(int node) const { return node_ == node; }
+    bool are_by(const std::vector<int>& columns) const { return columns_ == columns; }
     // Whether all of these columns are among those beside the node.
     bool hold(const NeighborColumns& neighbors) const;
-    const uint8_t* const* list(const NeighborColumns& neighbors, std::vector<const uint8_t*>& found) const override;
-    // out_n = factor_n a[pattern of row n], for some rows of the table. factor: null for 1.
-    template <class T>
-    void spread(const double* a, const double* factor, int row, int rows, T* out) const;
-    // The residuals sigma - x, without weights.
-    std::vector<double> residuals() const;
-
-    int size = 0;  // patterns, padded
-    Buffer<uint8_t> x;
-    Buffer<double> w, inverse_w, eta, wr;
+    ColumnList list(const NeighborColumns& neighbors, std::vector<const uint8_t*>& found) const override;
+    NodeRows rows() const { return {x_.data(), w_.data(), inverse_w_.data(), size_, 0}; }
+    int size() const { return size_; }  // patterns, padded
+    // out_n = w_n r[pattern of row n], for some rows of the table.
+    void spread(const Table& table, const double* r, int begin, int end, double* out) const {
+        each_row(table, begin, end, [&](int n, uint16_t pattern) { out[n - begin] = table.w[n] * r[pattern]; });
+    }
+    // out_n = a[pattern of row n]
+    void copy(const Table& table, const double* a, int begin, int end, double* out) const {
+        each_row(table, begin, end, [&](int n, uint16_t pattern) { out[n - begin] = a[pattern]; });
+    }
 
  private:
-    int node_ = -1;
+    // visit(row, its pattern), some rows at a time.
+    template <class Visit>
+    void each_row(const Table& table, int begin, int end, Visit visit) const;
+
+    int node_ = -1, size_ = 0;
     std::vector<int> columns_;
-    Buffer<uint8_t> cells_;     // of the columns
-    Buffer<uint16_t> pattern_;  // of every row
+    Buffer<uint8_t> x_, cells_;  // of the node, of the columns
+    Buffer<double> w_, inverse_w_;
 };
 
-template <class T>
-void Patterns::spread(const double* a, const double* factor, int row, int rows, T* out) const {
-    const uint16_t* pattern = pattern_.data() + row;
-    for (int n = 0; n < rows; ++n) out[n] = static_cast<T>(factor ? factor[row + n] * a[pattern[n]] : a[pattern[n]]);
+template <class Visit>
+void Patterns::each_row(const Table& table, int begin, int end, Visit visit) const {
+    constexpr int AT_ONCE = tuning::rows::PATTERN_ROWS_AT_ONCE;
+    uint16_t pattern[AT_ONCE];
+    for (int first = begin; first < end; first += AT_ONCE) {
+        const int count = end - first < AT_ONCE ? end - first : AT_ONCE;
+        const uint8_t* own = table.column(node_) + first;
+        for (int i = 0; i < count; ++i) pattern[i] = own[i];
+        for (size_t k = 0; k < columns_.size(); ++k) {
+            const uint8_t* cells = table.column(columns_[k]) + first;
+            for (int i = 0; i < count; ++i) pattern[i] |= static_cast<uint16_t>(cells[i] << (k + 1));
+        }
+        for (int i = 0; i < count; ++i) visit(first + i, pattern[i]);
+    }
 }
 
 }  // namespace isinglass

@@ -95,6 +95,36 @@ class GramRows {
     virtual std::vector<double> gram(int node, const NeighborColumns& neighbors, int most) = 0;
 };
 
+// Rows that look at all pairs where they are, each time anew, and keep none of it; then nothing is remembered.
+class ScanRows {
+ public:
+    virtual ~ScanRows() = default;
+    virtual Scanned scan(const Scan& scan) = 0;
+    // A value that |g| / omega of some penalized pair reaches for certain; as large as can be told.
+    virtual double largest() = 0;
+};
+
+// Rows whose nodes have more than two categories keep the fields themselves, at their optimum for the predictors:
+// offsets and fields above the seam mean nothing then.
+class FieldRows {
+ public:
+    virtual ~FieldRows() = default;
+    virtual std::vector<double> category_fields(int first, int last) const = 0;
+};
+
+// Columns without an order of their categories have a point of `width` numbers for each, and a pair has width(s)
+// width(t) coefficients. Wherever there is one number per column or pair below, there are then so many one after the
+// other, as a matrix with a row for each number of the first column of the pair; all_pairs returns norms; all nodes are
+// operators, and b means nothing.
+class GroupRows {
+ public:
+    virtual ~GroupRows() = default;
+    virtual int width(int column) const = 0;
+    // The nearest block that has no part in directions which say nothing: a pair may have more numbers than parameters,
+    // and gradients have no such part.
+    virtual void project(const Pair& pair, double* block) const = 0;
+};
+
 class Rows {
  public:
     virtual ~Rows() = default;
@@ -106,13 +136,9 @@ class Rows {
     virtual void move(std::span<const Move> tasks, bool afresh) = 0;
     virtual void gradients(std::span<const Gradient> tasks) = 0;
     virtual void blocks(std::span<const Block> tasks, Curvature curvature) = 0;
-    // Null: nodes are never operators.
-    virtual ProductRows* operators() { return nullptr; }
     // sum_n w_n KL(x_n + c r_n || sigma_n) for 0 < c < 1, over these nodes.
     virtual double divergence(std::span<const int> nodes, double c) = 0;
     virtual double largest_predictor(std::span<const int> nodes) = 0;
-    // Null: no pair is free, and none can be treated as if it were.
-    virtual GramRows* grams() { return nullptr; }
 
     // Remembers the residuals of these nodes, for drift.
     virtual void remember(std::span<const int> nodes) = 0;
@@ -121,26 +147,16 @@ class Rows {
     // of its error.
     virtual double all_pairs(int first, int last, float* band) = 0;
 
-    // Rows that look at all pairs where they are, each time anew, and keep none of it; then nothing is remembered.
-    virtual bool scans() const { return false; }
-    virtual Scanned scan(const Scan&) { return {}; }
-    // A value that |g| / omega of some penalized pair reaches for certain; as large as can be told.
-    virtual double largest() { return 0; }
+    // What not all rows can do; null where they cannot.
+    virtual ProductRows* operators() { return nullptr; }  // nodes are then never operators
+    virtual GramRows* grams() { return nullptr; }         // no pair is then free, and none can be treated as if it were
+    virtual ScanRows* scans() { return nullptr; }
+    virtual const FieldRows* fields() const { return nullptr; }  // columns then have two values
+    virtual const GroupRows* groups() const { return nullptr; }  // a pair then has one coefficient
 
-    // Rows whose nodes have more than two categories keep the fields themselves, at their optimum for the predictors:
-    // offsets and fields above the seam mean nothing then.
-    virtual bool has_categories() const { return false; }
-    virtual std::vector<double> category_fields(int /* first */, int /* last */) const { return {}; }
-
-    // Columns without an order of their categories have a point of `width` numbers for each, and a pair has width(s)
-    // width(t) coefficients. Wherever there is one number per column or pair above, there are then so many one after
-    // the other, as a matrix with a row for each number of the first column of the pair; all_pairs returns norms; all
-    // nodes are operators, and b means nothing.
-    virtual bool has_groups() const { return false; }
-    virtual int width(int) const { return 1; }
-    // The nearest block that has no part in directions which say nothing: a pair may have more numbers than parameters,
-    // and gradients have no such part.
-    virtual void project(const Pair&, double* /* block */) const {}
+    bool has_categories() const { return fields() != nullptr; }
+    bool has_groups() const { return groups() != nullptr; }
+    int width(int column) const { return has_groups() ? groups()->width(column) : 1; }
 };
 
 }  // namespace isinglass

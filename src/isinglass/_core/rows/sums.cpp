@@ -1,6 +1,7 @@
 #include "rows/sums.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "rows/packed.hpp"
 #include "tuning.hpp"
@@ -17,16 +18,38 @@ const double* padded(const double* a, int stride, int n_words, Buffer<double>& s
     return copy;
 }
 
-void column_sums(const Table& table, const double* a, const NeighborColumns& asked, double* out, SumScratch& scratch) {
+void column_sums(const Table& table, const double* a, const NeighborColumns& asked, double* out, Scratch& scratch) {
     if (asked.count == 0) return;
     if (asked.count < BIT_COLUMNS || asked.count < table.n_features / 4) {
-        kernels().dots(a, table.list(asked, scratch.columns), asked.count, table.stride, out);
+        kernels().dots(table.list(asked, scratch.columns), a, out);
         return;
     }
     const BitTable& bits = table.bits();
-    double* sums = room(scratch.sums, bits.width);
-    bits.sums(padded(a, table.stride, bits.n_words, scratch.line), sums, kernels());
+    double* sums = room(scratch.word_sums, bits.width);
+    bits.sums(padded(a, table.stride, bits.n_words, scratch.words), sums, kernels());
     for (int k = 0; k < asked.count; ++k) out[k] = sums[asked.column[k]];
+}
+
+// Every lane adds its rows one after the other, packed columns four rows at a time; the terms are products and
+// functions with a few roundings of their own.
+double rounding_of(const Table& table) {
+    return (std::max(2.0 / kernels().lanes, 0.25) * table.stride + 32) * std::numeric_limits<double>::epsilon() / 2;
+}
+
+Overlap overlap_of(const Table& table, const Pair& pair) {
+    const uint8_t *s = table.column(pair.s), *t = table.column(pair.t);
+    long double sums[4] = {};
+    for (int n = 0; n < table.n_distinct; ++n) sums[2 * s[n] + t[n]] += table.w[n];
+    return {static_cast<double>(sums[3]), static_cast<double>(sums[2]), static_cast<double>(sums[1]),
+            static_cast<double>(sums[0])};
+}
+
+void make_panels(std::span<const Block> tasks, std::vector<Scratch>& scratch) {
+    int widest = 0;
+    for (const Block& task : tasks)
+        if (task.G) widest = std::max(widest, task.inner.count);
+    for (Scratch& each : scratch)
+        if (each.panels.size() < gram_scratch(widest)) each.panels.resize(gram_scratch(widest));
 }
 
 void write_diagonal(const Block& task, const double* sums, double all) {
@@ -94,13 +117,13 @@ void PairTiles::add_tile(Pair corner, int begin, int end, const Residuals& resid
         fill_panels(left, width, row, rows, residuals, x_left, r_left);
         for (int i = 0; i < height; i += 4)
             for (int j = 0; j < width; j += 4) {
-                const float *r_i[4], *x_i[4], *r_j[4], *x_j[4];
+                TileSide above, beside;
                 for (int k = 0; k < 4; ++k) {  // a short last group repeats its last node
                     const int a = std::min(i + k, height - 1) * TILE_ROWS, b = std::min(j + k, width - 1) * TILE_ROWS;
-                    r_i[k] = r_top + a, x_i[k] = x_top + a;
-                    r_j[k] = r_left + b, x_j[k] = x_left + b;
+                    above.r[k] = r_top + a, above.x[k] = x_top + a;
+                    beside.r[k] = r_left + b, beside.x[k] = x_left + b;
                 }
-                kernels_.gradient_tile(r_i, x_i, r_j, x_j, rows, tile + i * TILE_NODES + j, TILE_NODES);
+                kernels_.gradient_tile(above, beside, rows, tile + i * TILE_NODES + j, TILE_NODES);
             }
     }
     each_line(corner, tile, band,

@@ -17,16 +17,25 @@ T* room(Buffer<T>& buffer, size_t size) {
     return buffer.data();
 }
 
+// What a thread needs while it works on a node.
+struct Scratch {
+    std::vector<const uint8_t*> columns;
+    Buffer<double> line, numbers, words, word_sums;
+    Buffer<float> curves, panels;
+};
+
 // One number per row, filled up to whole words of bits.
 const double* padded(const double* a, int stride, int n_words, Buffer<double>& scratch);
 
-struct SumScratch {
-    std::vector<const uint8_t*> columns;
-    Buffer<double> line, sums;
-};
-
 // out_k = sum_n a_n x_kn: from the bits of all columns where a good part of them is wanted, else from bytes.
-void column_sums(const Table& table, const double* a, const NeighborColumns& asked, double* out, SumScratch& scratch);
+void column_sums(const Table& table, const double* a, const NeighborColumns& asked, double* out, Scratch& scratch);
+// The weight of the rows in which two columns of 0 and 1 agree and differ.
+Overlap overlap_of(const Table& table, const Pair& pair);
+// Scratch of the widest block, no larger than needed.
+void make_panels(std::span<const Block> tasks, std::vector<Scratch>& scratch);
+
+// Bound of the relative error of a sum over the rows of a table of terms of one sign.
+double rounding_of(const Table& table);
 
 // What goes beside products, from sums_k = sum_n v_n x_kn and all = sum_n v_n.
 void write_diagonal(const Block& task, const double* sums, double all);

@@ -8,7 +8,6 @@
 #include <random>
 #include <stdexcept>
 
-#include "rows/kernels.hpp"
 #include "rows/packed.hpp"
 #include "rows/pool.hpp"
 #include "tuning.hpp"
@@ -145,7 +144,7 @@ void Table::measure_margins(double share) {
     std::vector<const uint8_t*> columns(n_features);
     for (int s = 0; s < n_features; ++s) columns[s] = column(s);
     margins.mean.resize(n_features);
-    kernels().dots(w.data(), columns.data(), n_features, stride, margins.mean.data());
+    kernels().dots({columns.data(), n_features, stride}, w.data(), margins.mean.data());
     for (int s = 0; s < n_features; ++s) {
         double zeros = share - margins.mean[s];
         if (zeros < 0.02 * share) {  // the difference would lose digits
@@ -159,10 +158,10 @@ void Table::measure_margins(double share) {
 
 Table::~Table() = default;
 
-const uint8_t* const* Table::list(const NeighborColumns& neighbors, std::vector<const uint8_t*>& found) const {
+ColumnList Table::list(const NeighborColumns& neighbors, std::vector<const uint8_t*>& found) const {
     found.resize(neighbors.count);
     for (int k = 0; k < neighbors.count; ++k) found[k] = column(neighbors.column[k]);
-    return found.data();
+    return {found.data(), neighbors.count, stride};
 }
 
 const BitTable& Table::bits() const {

@@ -8,6 +8,8 @@
 #include <mutex>
 #include <vector>
 
+#include "rows/kernels.hpp"
+
 namespace isinglass {
 
 // A 64-byte aligned array of plain numbers, zero at the start.
@@ -82,8 +84,8 @@ struct NeighborColumns {
 class ColumnSource {
  public:
     virtual ~ColumnSource() = default;
-    // The columns, listed in `found`.
-    virtual const uint8_t* const* list(const NeighborColumns& neighbors, std::vector<const uint8_t*>& found) const = 0;
+    // The columns; found: where they are listed.
+    virtual ColumnList list(const NeighborColumns& neighbors, std::vector<const uint8_t*>& found) const = 0;
 };
 
 struct Table final : ColumnSource {
@@ -92,7 +94,8 @@ struct Table final : ColumnSource {
 
     ~Table() override;
 
-    const uint8_t* const* list(const NeighborColumns& neighbors, std::vector<const uint8_t*>& found) const override;
+    ColumnList list(const NeighborColumns& neighbors, std::vector<const uint8_t*>& found) const override;
+    NodeRows rows(int node) const { return {column(node), w.data(), inverse_w.data(), stride, n_equal}; }
     // The same columns as bits, made when they are first asked for.
     const BitTable& bits() const;
     const uint8_t* column(int s) const { return bytes.data() + static_cast<size_t>(s) * stride; }

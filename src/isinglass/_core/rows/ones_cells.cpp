@@ -1,4 +1,4 @@
-#include "rows/sparse_rows.hpp"
+#include "rows/ones_cells.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -24,16 +24,17 @@ double share_of_ones(const Table& table) {
     return static_cast<double>(n_ones) / (static_cast<double>(table.n_distinct) * table.n_features);
 }
 
-SparseRows::SparseRows(const Table& table, Pool& pool)
-    : RecipeBase(nullptr, table.margins, pool),
+OnesCells::OnesCells(Workers& workers, const Table& table)
+    : workers_(workers),
+      margins_(table.margins),
       n_rows_(table.n_distinct),
       w_(table.w.data(), table.w.data() + n_rows_),
       inverse_w_(table.inverse_w.data(), table.inverse_w.data() + n_rows_),
+      total_(std::accumulate(w_.begin(), w_.end(), 0.0)),
       is_equal_(std::all_of(w_.begin(), w_.end(), [&](double w) { return w == w_[0]; })),
       column_begin_(1, 0),
       row_begin_(static_cast<size_t>(n_rows_) + 1, 0),
-      local_(pool.size()) {
-    total_ = std::accumulate(w_.begin(), w_.end(), 0.0);
+      local_(workers.pool.size()) {
     for (int t = 0; t < table.n_features; ++t) {
         const uint8_t* column = table.column(t);
         for (int n = 0; n < n_rows_; ++n)
@@ -53,12 +54,7 @@ SparseRows::SparseRows(const Table& table, Pool& pool)
     }
 }
 
-// Sums run one after the other, and the weight of all others is at worst a difference of two such sums.
-double SparseRows::rounding() const {
-    return (2.0 * n_rows_ + 32) * std::numeric_limits<double>::epsilon() / 2;
-}
-
-void SparseRows::look(LocalTable& local, int node, std::initializer_list<NeighborColumns> neighbors) const {
+void OnesCells::look(LocalTable& local, int node, std::initializer_list<NeighborColumns> neighbors) const {
     for (int n : local.rows) local.where[n] = -1;
     local.rows.clear();
     const auto take = [&](int column) {
@@ -89,7 +85,7 @@ void SparseRows::look(LocalTable& local, int node, std::initializer_list<Neighbo
     inverse[seen] = w[seen] > 0 ? 1 / w[seen] : 0;
 }
 
-double SparseRows::weight_outside(const LocalTable& local, double inside) const {
+double OnesCells::weight_outside(const LocalTable& local, double inside) const {
     const size_t n_outside = n_rows_ - local.rows.size();
     if (n_outside == 0) return 0;
     if (is_equal_) return static_cast<double>(n_outside) * w_[0];
@@ -101,31 +97,21 @@ double SparseRows::weight_outside(const LocalTable& local, double inside) const 
 }
 
 // The predictor on the rows of the local, which has all columns of the recipe, and what follows from it.
-NodeSums SparseRows::pass(LocalTable& local, const Recipe& recipe) const {
+NodeView OnesCells::pass_local(LocalTable& local, const Recipe& recipe) const {
     double *eta = room(local.eta, local.size), *wr = room(local.wr, local.size);
     std::fill(eta, eta + local.size, recipe.offset);
     for (size_t k = 0; k < recipe.column.size(); ++k)
         for (int n : ones(recipe.column[k])) eta[local.where[n]] += recipe.coefficient[k];
-    return kernels_.node_pass(eta, local.x.data(), local.w.data(), local.size, local.n_equal, wr);
+    return pass({local.node_rows(), eta, wr, {}, &local});
 }
 
-NodeView SparseRows::make(int node, const Recipe& recipe, const NeighborColumns& also, int worker) {
-    LocalTable& local = local_[worker];
-    look(local, node, {recipe.columns(), also});
-    const NodeSums sums = pass(local, recipe);
-    return {local.eta.data(),
-            local.wr.data(),
-            local.x.data(),
-            local.w.data(),
-            local.inverse_w.data(),
-            local.size,
-            1,
-            sums,
-            &local};
+NodeView OnesCells::make(int node, const Recipe& recipe, const NeighborColumns& also, int worker) {
+    look(local_[worker], node, {recipe.columns(), also});
+    return pass_local(local_[worker], recipe);
 }
 
 // sum_n w r x of one column.
-double SparseRows::moment(const LocalTable& local, int column) const {
+double OnesCells::moment(const LocalTable& local, int column) const {
     double inside = 0, outside = 0;
     for (int n : ones(column)) {
         const int k = local.where[n];
@@ -136,7 +122,7 @@ double SparseRows::moment(const LocalTable& local, int column) const {
 
 // The same of all columns at once, by the rows of the local: to single precision, because what the other rows give is a
 // difference.
-void SparseRows::sum_moments(LocalTable& local, float* out) const {
+void OnesCells::sum_moments(LocalTable& local, float* out) const {
     const double other = local.wr[local.others()] * local.inverse_w[local.others()];
     double* moments = local.moments.data();
     for (size_t t = 0; t < local.moments.size(); ++t) moments[t] = other * margins_.mean[t];
@@ -147,8 +133,7 @@ void SparseRows::sum_moments(LocalTable& local, float* out) const {
     std::copy(moments, moments + local.moments.size(), out);
 }
 
-const uint8_t* const* SparseRows::LocalTable::list(const NeighborColumns& neighbors,
-                                                   std::vector<const uint8_t*>& found) const {
+ColumnList OnesCells::LocalTable::list(const NeighborColumns& neighbors, std::vector<const uint8_t*>& found) const {
     const size_t all = static_cast<size_t>(neighbors.count) * size;
     uint8_t* next = room(cells, all);
     std::fill(next, next + all, 0);
@@ -157,63 +142,45 @@ const uint8_t* const* SparseRows::LocalTable::list(const NeighborColumns& neighb
         for (int n : owner->ones(neighbors.column[j])) next[where[n]] = 1;
         found[j] = next;
     }
-    return found.data();
+    return {found.data(), neighbors.count, size};
 }
 
-std::vector<Overlap> SparseRows::overlaps(std::span<const Pair> pairs) {
-    std::vector<Overlap> found(pairs.size());
-    pool_.each(pairs.size(), [&](int k, int worker) {
-        LocalTable& local = local_[worker];
-        look(local, pairs[k].s, {{&pairs[k].t, 1}});
-        const std::span<const int> own = ones(pairs[k].s), other = ones(pairs[k].t);
-        long double both = 0, first = 0, second = 0;
-        for (int n : own) (std::binary_search(other.begin(), other.end(), n) ? both : first) += w_[n];
-        for (int n : other)
-            if (!local.x[local.where[n]]) second += w_[n];
-        found[k] = {static_cast<double>(both), static_cast<double>(first), static_cast<double>(second),
-                    local.w[local.others()]};
-    });
-    return found;
+Overlap OnesCells::overlap(const Pair& pair, int worker) {
+    LocalTable& local = local_[worker];
+    look(local, pair.s, {{&pair.t, 1}});
+    const std::span<const int> own = ones(pair.s), other = ones(pair.t);
+    long double both = 0, first = 0, second = 0;
+    for (int n : own) (std::binary_search(other.begin(), other.end(), n) ? both : first) += w_[n];
+    for (int n : other)
+        if (!local.x[local.where[n]]) second += w_[n];
+    return {static_cast<double>(both), static_cast<double>(first), static_cast<double>(second),
+            local.w[local.others()]};
 }
 
-void SparseRows::collect(const NodeView& view, int, const NeighborColumns& asked, double* out, int) {
-    const auto& local = static_cast<const LocalTable&>(*view.source);
-    for (int j = 0; j < asked.count; ++j) out[j] = moment(local, asked.column[j]);
-}
-
-std::vector<double> SparseRows::gram(int node, const NeighborColumns& neighbors, int) {
-    return RecipeBase::gram(node, neighbors, std::numeric_limits<int>::max() / 2);
-}
-
-std::vector<ResidualDrift> SparseRows::drift(std::span<const int> nodes) {
-    std::vector<ResidualDrift> moved(nodes.size());
-    pool_.each(nodes.size(), [&](int k, int worker) {
-        LocalTable& local = local_[worker];
-        const Recipe &before = state_.remembered[nodes[k]], &now = state_.now[nodes[k]];
-        look(local, nodes[k], {now.columns(), before.columns()});
-        pass(local, before);
-        float* reference = room(local.reference, local.size);
-        kernels_.narrow(local.wr.data(), local.size, reference);
-        pass(local, now);
-        kernels_.distance(local.wr.data(), reference, local.inverse_w.data(), local.size, &moved[k].square,
-                          &moved[k].sum);
-    });
+ResidualDrift OnesCells::drift(int node, const Recipe& now, const Recipe& before, int worker) {
+    LocalTable& local = local_[worker];
+    look(local, node, {now.columns(), before.columns()});
+    float* reference = room(local.reference, local.size);
+    kernels().narrow(pass_local(local, before).wr, local.size, reference);
+    const NodeView view = pass_local(local, now);
+    ResidualDrift moved;
+    kernels().distance(view.rows, view.wr, reference, &moved.square, &moved.sum);
     return moved;
 }
 
 // Some nodes at a time: their moments with all columns, which every line then takes its share of.
-double SparseRows::all_pairs(int first, int last, float* band) {
+double OnesCells::all_pairs(const std::vector<Recipe>& now, int first, int last, float* band) {
     const int p = static_cast<int>(margins_.mean.size());
     std::fill(band, band + (first_of_row(last, p) - first_of_row(first, p)), 0.0f);
     std::vector<float> moments(static_cast<size_t>(SPARSE_NODES_AT_ONCE) * p);
     for (int begin = first; begin < p; begin += SPARSE_NODES_AT_ONCE) {
         const int end = std::min(begin + SPARSE_NODES_AT_ONCE, p);
         const auto of = [&](int node) { return moments.data() + static_cast<size_t>(node - begin) * p; };
-        pool_.each(end - begin, [&](int k, int worker) {
-            view(begin + k, {}, worker);
+        workers_.pool.each(end - begin, [&](int k, int worker) {
+            make(begin + k, now[begin + k], {}, worker);
             sum_moments(local_[worker], of(begin + k));
         });
-        pool_.each(std::min(last, end) - first, [&](int k, int) {
+        workers_.pool.each(std::min(last, end) - first, [&](int k, int) {
             const int s = first + k;
             float* line = band + (first_of_row(s, p) - first_of_row(first, p)) - (s + 1);
             if (s >= begin)
@@ -223,5 +190,7 @@ double SparseRows::all_pairs(int first, int last, float* band) {
     }
     return 8 * SINGLE * total_;  // two roundings of a half, one of their sum; the halves are at most total_
 }
+
+template class TwoValueRows<RecipeStorage<OnesCells>>;
 
 }  // namespace isinglass

@@ -1,0 +1,47 @@
+// Ordered categories: a category is a point on a line, and the conditional distribution of a node is
+// softmax_k(field_k + score_k eta). Binary columns are the case of two categories.
+#pragma once
+
+#include "rows/category_rows.hpp"
+
+namespace isinglass {
+
+class Ordered final : public NodeLoss {
+ public:
+    Ordered(CategoryState& state, Holds holds);
+
+    void add_columns(const Move& task, bool afresh, int worker) override;
+    const double* pass(int node, int worker) override { return run(node, worker, nullptr); }
+    const double* odds(int node, int worker) override;
+    void collect(int node, const NeighborColumns& asked, double* out, int worker) override {
+        dots(state_.lines.wr(node), state_.shift[node][0], asked, out, worker);
+    }
+    void prepare_blocks(std::span<const Block> tasks) override { make_panels(tasks, state_.workers.scratch); }
+    void block(const Block& task, Curvature curvature, int worker) override;
+
+ private:
+    // How the fields follow their neighbors' coefficients, to first order: of every column of a node's last block, a
+    // number for each category but the first.
+    struct Response {
+        std::vector<int> columns;
+        std::vector<double> values;
+    };
+    // What a pass over a node's rows leaves for its block: probabilities, curvatures, sums.
+    struct Passed {
+        Buffer<double> P, sums;
+        Buffer<float> wv;
+    };
+    Passed& passed(int node, int worker) { return passed_[is_kept_ ? state_.lines.index(node) : worker]; }
+    const double* run(int node, int worker, double* margin);
+    void follow(const Move& task);
+    void dots(const double* a, double sum, const NeighborColumns& asked, double* out, int worker);
+    void profile(const Block& task, int worker);
+
+    CategoryState& state_;
+    std::vector<Response> responses_;
+    Buffer<float> quarter_w_;
+    bool is_kept_ = false;
+    std::vector<Passed> passed_;  // one per node if that is little, else one per thread
+};
+
+}  // namespace isinglass

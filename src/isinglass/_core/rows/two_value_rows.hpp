@@ -1,0 +1,149 @@
+// The loss of columns of 0 and 1, on any storage of their rows.
+//
+// A storage has the table and the nodes' predictors in some form, and gives views of them:
+//   margins(), total(), rounding()      of the table; total: the weight of all rows
+//   view(node, also, worker)            also: columns that will be asked for on the same rows
+//   move(task, afresh, worker)          a view after the predictor has moved
+//   collect(view, node, asked, out, worker)   sum_n w r x of these columns
+//   gradient(node, asked, out, worker)  the same at the predictor as it is
+//   begin_blocks(tasks, majorized)      before views of these nodes are taken for their second derivatives
+//   diagonal(task, view, curves, worker)   what goes beside products with these curvatures
+//   product(task, worker), expect_product(task)
+//   remember(nodes), drift(node, worker), overlap(pair, worker), all_pairs(first, last, band)
+//   gram_rows(most)                     how many rows of a view a Gram matrix takes
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "rows/node_view.hpp"
+
+namespace isinglass {
+
+// The threads, and what each of them needs.
+struct Workers {
+    explicit Workers(Pool& given) : pool(given), scratch(given.size()) {}
+    Pool& pool;
+    std::vector<Scratch> scratch;
+};
+
+// w sigma (1 - sigma) of every row of a view, or its bound w / 4.
+const float* curvatures(const NodeView& view, bool majorized, Scratch& scratch);
+
+template <class Storage>
+class TwoValueRows final : public Rows, public ProductRows, public GramRows {
+ public:
+    template <class... Given>
+    explicit TwoValueRows(Pool& pool, Given&&... given)
+        : workers_(pool), storage_(workers_, std::forward<Given>(given)...) {}
+
+    Storage& storage() { return storage_; }
+    const Margins& margins() const override { return storage_.margins(); }
+    double rounding() const override { return storage_.rounding(); }
+    ProductRows* operators() override { return this; }
+    GramRows* grams() override { return this; }
+
+    std::vector<Overlap> overlaps(std::span<const Pair> pairs) override {
+        return each<Overlap>(pairs, [&](const Pair& pair, int worker) { return storage_.overlap(pair, worker); });
+    }
+    void move(std::span<const Move> tasks, bool afresh) override {
+        workers_.pool.each(tasks.size(), [&](int k, int worker) {
+            const Move& task = tasks[k];
+            const NodeView view = storage_.move(task, afresh, worker);
+            *task.sums = view.sums;
+            storage_.collect(view, task.node, task.asked, task.gradient, worker);
+        });
+    }
+    void gradients(std::span<const Gradient> tasks) override {
+        workers_.pool.each(tasks.size(), [&](int k, int worker) {
+            const Gradient& task = tasks[k];
+            if (task.asked.count == 0) return;
+            storage_.gradient(task.node, task.asked, task.gradient, worker);
+        });
+    }
+    void blocks(std::span<const Block> tasks, Curvature curvature) override;
+    void products(std::span<const Product> tasks) override {
+        workers_.pool.each(tasks.size(), [&](int k, int worker) {
+            if (static_cast<size_t>(k) + 1 < tasks.size()) storage_.expect_product(tasks[k + 1]);
+            if (tasks[k].inner.count > 0) storage_.product(tasks[k], worker);
+        });
+    }
+    double divergence(std::span<const int> nodes, double c) override {
+        const double log_c = std::log(c), log_rest = std::log1p(-c);
+        const std::vector<double> parts = each<double>(nodes, [&](int node, int worker) {
+            const NodeView view = storage_.view(node, {}, worker);
+            return kernels().divergence(view.rows, view.eta, c, log_c, log_rest);
+        });
+        return std::accumulate(parts.begin(), parts.end(), 0.0);
+    }
+    double largest_predictor(std::span<const int> nodes) override {
+        const std::vector<double> parts = each<double>(
+            nodes, [&](int node, int worker) { return isinglass::largest_predictor(storage_.view(node, {}, worker)); });
+        return parts.empty() ? 0.0 : *std::max_element(parts.begin(), parts.end());
+    }
+    std::vector<double> gram(int node, const NeighborColumns& neighbors, int most) override;
+    void remember(std::span<const int> nodes) override { storage_.remember(nodes); }
+    std::vector<ResidualDrift> drift(std::span<const int> nodes) override {
+        return each<ResidualDrift>(nodes, [&](int node, int worker) { return storage_.drift(node, worker); });
+    }
+    double all_pairs(int first, int last, float* band) override { return storage_.all_pairs(first, last, band); }
+
+ private:
+    // answer(item, worker) for every item.
+    template <class Answer, class Item, class Ask>
+    std::vector<Answer> each(std::span<const Item> items, Ask ask) {
+        std::vector<Answer> answers(items.size());
+        workers_.pool.each(items.size(), [&](int k, int worker) { answers[k] = ask(items[k], worker); });
+        return answers;
+    }
+
+    Workers workers_;
+    Storage storage_;
+};
+
+template <class Storage>
+void TwoValueRows<Storage>::blocks(std::span<const Block> tasks, Curvature curvature) {
+    const bool majorized = curvature == Curvature::majorized;
+    storage_.begin_blocks(tasks, majorized);
+    make_panels(tasks, workers_.scratch);
+    workers_.pool.each(tasks.size(), [&](int k, int worker) {
+        const Block& task = tasks[k];
+        const NodeView view = storage_.view(task.node, task.inner, worker);
+        *task.curve = majorized ? storage_.total() / 4 : view.sums.curve;
+        if (task.inner.count == 0) return;
+        Scratch& scratch = workers_.scratch[worker];
+        const float* curves = curvatures(view, majorized, scratch);
+        if (task.G)
+            kernels().gram(view.source->list(task.inner, scratch.columns), curves,
+                           {task.G, task.stride, task.b, scratch.panels.data()});
+        else
+            storage_.diagonal(task, view, curves, worker);
+    });
+}
+
+template <class Storage>
+std::vector<double> TwoValueRows<Storage>::gram(int node, const NeighborColumns& neighbors, int most) {
+    const NodeView view = storage_.view(node, neighbors, 0);
+    const int d = neighbors.count, width = d + 1;
+    ColumnList columns = view.source->list(neighbors, workers_.scratch[0].columns);
+    columns.n = std::min(view.rows.n, (storage_.gram_rows(most) + ROW_ALIGN - 1) / ROW_ALIGN * ROW_ALIGN);
+    Buffer<double> curve(columns.n);
+    for (int n = 0; n < columns.n; ++n) {
+        const double size = std::abs(view.wr[n]);
+        // |r| (1 - |r|), less what rounding may have added.
+        curve[n] = std::max(
+            size * (1 - size * view.rows.inverse_w[n]) - 8 * std::numeric_limits<double>::epsilon() * size, 0.0);
+    }
+    std::vector<double> G(static_cast<size_t>(width) * width);
+    workers_.pool.each(width, [&](int i, int worker) {
+        double *line = room(workers_.scratch[worker].line, columns.n), sum = 0;
+        for (int n = 0; n < columns.n; ++n) sum += line[n] = i == d || columns.x[i][n] ? curve[n] : 0.0;
+        kernels().dots(columns, line, G.data() + static_cast<size_t>(i) * width);
+        G[static_cast<size_t>(i) * width + d] = sum;
+    });
+    return G;
+}
+
+}  // namespace isinglass
