@@ -1,4 +1,4 @@
-"""Model files: a `Fit` or a `Network`, written and read, the same to the bit."""
+"""Model files: fits, networks, bootstraps and comparisons of groups, written and read, the same to the bit."""
 
 from __future__ import annotations
 
@@ -14,16 +14,18 @@ from isinglass.arguments import check_count
 from isinglass.errors import DataError, LimitError, setting
 from isinglass.fit import Fit
 from isinglass.network import Network
+from isinglass.select.bootstrap_result import Bootstrap
+from isinglass.select.comparison import GroupComparison
 from isinglass.storage import DamagedError, NotStorableError, OversizedError, default_limit, read_record, write_record
 from isinglass.version import __version__
 
-KIND, VERSION = "isinglass model", 7  # in the header of a file
+KIND, VERSION = "isinglass model", 8  # in the header of a file
 MAX_UNPACKED_BYTES = 1 << 31
-CLASSES = (Fit, Network)
+CLASSES = (Fit, Network, Bootstrap, GroupComparison)
 
 
 def save(fitted: object, path: str | PathLike[str]) -> None:
-    """Write a `Fit`, a fitted estimator or a `Network` to a file that `load` reads.
+    """Write a `Fit`, a fitted estimator, a `Network`, `Bootstrap` or `GroupComparison` to a file that `load` reads.
 
     The same content gives the same bytes, and the file appears under its name when it is whole. Settings that a file
     cannot hold, such as a generator as ``random_state`` or a splitter as ``cv``, are left out, and the header names
@@ -32,7 +34,7 @@ def save(fitted: object, path: str | PathLike[str]) -> None:
 
     Parameters
     ----------
-    fitted : Fit, estimator or Network
+    fitted : Fit, estimator, Network, Bootstrap or GroupComparison
         What was found. Of an estimator, its ``fit_`` is written.
     path : path
         The file, usually ``something.npz``; one that exists is replaced.
@@ -52,7 +54,8 @@ def save(fitted: object, path: str | PathLike[str]) -> None:
     if not isinstance(record, CLASSES):
         hint = " Fit it first." if hasattr(fitted, "get_params") else ""
         raise DataError(
-            f"Only a fit, a fitted estimator or a network can be saved, not a {type(fitted).__name__}.{hint}"
+            f"Only a fit, a fitted estimator, a network, a bootstrap or a comparison of groups can be saved, not a "
+            f"{type(fitted).__name__}.{hint}"
         )
     versions = {"isinglass": __version__, "numpy": np.__version__, "python": platform.python_version()}
     try:
@@ -65,7 +68,7 @@ def save(fitted: object, path: str | PathLike[str]) -> None:
 
 
 def load(path: str | PathLike[str], *, max_bytes: int | None = None) -> Any:
-    """Read what `save` wrote: a `Fit` or a `Network`, the same to the bit.
+    """Read what `save` wrote: a `Fit`, `Network`, `Bootstrap` or `GroupComparison`, the same to the bit.
 
     Nothing is unpickled, and everything is checked: a file that is truncated, damaged, of another kind or of another
     layout gives one error. Still, a model file says what a network is, not that it is true: take it from people you

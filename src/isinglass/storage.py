@@ -169,7 +169,7 @@ class _Writing:
             return {type(value).__name__: self._fields(value, where)}
         if hasattr(value, "indptr"):
             parts = [self.tree(part, where) for part in (value.data, value.indices, value.indptr)]
-            return {"sparse": [list(value.shape), *parts]}
+            return {"sparse": [value.format, list(value.shape), *parts]}
         if type(value).__name__ == "Interval":  # of pandas, as its function cut makes them
             return {"interval": [self.tree(value.left, where), self.tree(value.right, where), value.closed]}
         raise NotStorableError(f"{where} holds a {type(value).__name__}")
@@ -343,10 +343,11 @@ class _Reading:
         self._spend(len(lengths), 1 << 8)
         return tuple([self._next(name, tuple(shape)) for shape in lengths.tolist()])
 
-    def _sparse(self, shape: Any, *parts: Any) -> Any:
+    def _sparse(self, layout: str, shape: Any, *parts: Any) -> Any:
         import scipy.sparse as sp
 
-        matrix = sp.csr_array(tuple(map(self.value, parts)), shape=tuple(shape))
+        make = {"csr": sp.csr_array, "csc": sp.csc_array}[layout]
+        matrix = make(tuple(map(self.value, parts)), shape=tuple(shape))
         matrix.check_format(full_check=True)
         return matrix
 

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from isinglass.arguments import require
 from isinglass.arrays import FloatArray, Frozen, read_only
 from isinglass.errors import ArgumentError, DataError, LimitError
 from isinglass.evaluate.nodes import node_measure
@@ -44,6 +45,16 @@ class Bootstrap(Frozen):
     dropped: FloatArray  #: share of the rows left out of every resample; 0 for the kind "rows"
     n_constant: int = 0  #: resamples in which a column was constant that varies in the whole table
     n_unconverged: int = 0  #: resamples whose network is not proved optimal to its tolerance
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        n_pairs, p = len(self.edge_index), self.solution.n_features
+        require(self.kind in ("rows", "case-drop"), f"A bootstrap draws 'rows' or 'case-drop', not {self.kind!r}.")
+        sizes = {len(self.dropped), len(self.alphas), len(self.fields), self.draws.shape[0]}
+        require(len(sizes) == 1 and self.n_boot > 0, "A bootstrap has one entry per resample.")
+        known = self.edge_index.shape == (n_pairs, 2) and self.draws.shape[1] == n_pairs
+        inside = n_pairs == 0 or (self.edge_index.min() >= 0 and self.edge_index.max() < p)
+        require(known and inside, "The draws of a bootstrap belong to pairs of its nodes.")
 
     @property
     def names(self) -> tuple[str, ...]:

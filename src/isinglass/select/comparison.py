@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from isinglass.arguments import require
 from isinglass.arrays import FloatArray, Frozen
 from isinglass.errors import ArgumentError
 from isinglass.network import Network, pair_keys, spread, union_keys
@@ -75,6 +76,15 @@ class GroupComparison(Frozen):
     n_constant: int = 0  #: permutations in which a column was constant in a group
     n_unconverged: int = 0  #: permutations with a network that is not proved optimal to its tolerance
     method: Method | None = None  #: how the networks were estimated; None if a function did it
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        n_pairs, p = len(self.edge_index), self.solutions[0].n_features
+        sizes = {len(self.groups), len(self.n_rows), len(self.solutions)}
+        require(sizes == {len(self.groups)} and len(self.groups) > 1, "A comparison has one network per group.")
+        known = self.edge_index.shape == (n_pairs, 2) and self.edges_reached.shape == (n_pairs,)
+        inside = n_pairs == 0 or (self.edge_index.min() >= 0 and self.edge_index.max() < p)
+        require(known and inside and self.nodes_reached.shape == (p,), "A comparison is about pairs of its nodes.")
 
     @property
     def names(self) -> tuple[str, ...]:
