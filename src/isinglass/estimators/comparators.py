@@ -25,10 +25,9 @@ class NodewiseIsing(IsingEstimator):
     ----------
     alpha : float, default 0.025
         Penalty of one regression: half of `IsingLasso`'s alpha for the same strength. Not used with a criterion.
-    rule : {"and", "or", "mean", "min", "max"}, default "and"
+    rule : {"and", "or", "mean"}, default "and"
         How the two coefficients of a pair become one coupling. "and": their mean if both are non-zero, else 0. "or":
-        the mean of those that are non-zero. "mean": (a + b) / 2 with zeros counted (IsingFit's AND = FALSE). "min",
-        "max": the smaller or larger in absolute value.
+        the mean of those that are non-zero. "mean": (a + b) / 2 with zeros counted (IsingFit's AND = FALSE).
     standardize : bool, default False
         Penalize as if the columns had unit standard deviation. IsingFit does: set it to True to get its networks.
     criterion : None or "ebic", default None

@@ -164,7 +164,7 @@ class PerNode(Selector):
 
     def choose(self, task: Task) -> Choice:
         """Return the network of regressions that each chose their penalty."""
-        chosen: dict[str, Any] = {"gamma": self.gamma, "alpha_min_ratio": self.alpha_min_ratio, "sample_weight": None}
+        chosen: dict[str, Any] = {"gamma": self.gamma, "alpha_min_ratio": self.alpha_min_ratio}
         return FixedChoice.of(choose_per_node(task.table, self.alphas, **chosen, **_regressions(task)))
 
     def keep_penalty(self, solution: Solution, stages: list[dict[str, Any]] | None, scale: float) -> Selector:

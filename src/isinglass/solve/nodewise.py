@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from isinglass.arguments import check_count, check_positive
-from isinglass.data import as_table
+from isinglass.data import Table, as_table
 from isinglass.data.table import Kinds, Scores
 from isinglass.errors import ArgumentError
 from isinglass.results import Solution
@@ -52,11 +52,10 @@ def nodewise_path(
     alphas : int, float or array-like, default 50
         Number of geometric steps down from the smallest alpha without coefficients, or the values themselves.
         The unit is that of one regression: half of ``ising_path``'s alpha for the same strength.
-    rule : {"and", "or", "mean", "min", "max"}, default "and"
+    rule : {"and", "or", "mean"}, default "and"
         How the two coefficients a and b of a pair become one coupling. "and": their mean if both are non-zero,
         else 0. "or": the mean of those that are non-zero. "mean": (a + b) / 2, which halves an edge that only one
-        regression found (IsingFit's AND = FALSE). "min", "max": the smaller or larger in absolute value. Of pairs with
-        more than one parameter, a and b are blocks, and their size is the norm.
+        regression found (IsingFit's AND = FALSE). Of pairs with more than one parameter, a and b are blocks.
     standardize : bool, default False
         Penalize as if the columns had unit standard deviation: the penalty of column t's coefficient is
         alpha · sd(x_t), times the range of the scores of the column that is regressed if it has categories.
@@ -153,16 +152,25 @@ def nodewise_ebic(
     >>> network.edge_index.tolist(), network.alphas_per_node.shape
     ([[0, 2]], (3,))
     """
-    return choose_per_node(**locals()).solutions[0]
+    return choose_per_node(
+        as_table(X, sample_weight),
+        alphas,
+        gamma=gamma,
+        rule=rule,
+        standardize=standardize,
+        alpha_min_ratio=alpha_min_ratio,
+        tol=tol,
+        max_iter=max_iter,
+        n_threads=n_threads,
+    ).solutions[0]
 
 
 def nodewise_at(
-    X: ArrayLike,
+    table: Table,
     alphas: ArrayLike,
     *,
     rule: str = "and",
     standardize: bool = True,
-    sample_weight: ArrayLike | None = None,
     tol: float = 1e-7,
     max_iter: int = 100,
     n_threads: int | None = None,
@@ -172,7 +180,7 @@ def nodewise_at(
     NaN is for a column without regression, which must be constant. Everything else is as for ``nodewise_ebic``.
     """
     _check_options(rule, tol, max_iter)
-    case = NodewiseProblem.of(as_table(X, sample_weight).counted(quiet=True), standardize, n_threads)
+    case = NodewiseProblem.of(table.counted(quiet=True), standardize, n_threads)
     given = np.asarray(alphas, dtype=np.float64)
     if given.shape != (case.n_features,) or not (given[case.varying] > 0).all():
         raise ArgumentError("alphas", f"must be positive, one for each of {case.n_features} columns", alphas)
@@ -184,13 +192,12 @@ def nodewise_at(
 
 
 def choose_per_node(
-    X: ArrayLike,
+    table: Table,
     alphas: int,
     *,
     gamma: float,
     rule: str,
     standardize: bool,
-    sample_weight: ArrayLike | None,
     alpha_min_ratio: float | None,
     tol: float,
     max_iter: int,
@@ -200,7 +207,7 @@ def choose_per_node(
     _check_options(rule, tol, max_iter)
     if not (np.isfinite(gamma) and gamma >= 0):
         raise ArgumentError("gamma", "must be finite and not negative", gamma)
-    case = NodewiseProblem.of(as_table(X, sample_weight).counted(), standardize, n_threads)
+    case = NodewiseProblem.of(table.counted(), standardize, n_threads)
     if alpha_min_ratio is None:
         alpha_min_ratio = 1e-2 if case.reduction.n_rows < len(case.varying) - 1 else 1e-4
     shape = alpha_grid(1.0, check_count("alphas", alphas), alpha_min_ratio=alpha_min_ratio)

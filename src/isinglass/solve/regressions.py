@@ -28,7 +28,7 @@ from isinglass.solve.path import ALL_PAIRS_UP_TO, STRICTNESS, SUSPICIOUS_ETA
 from isinglass.solve.reduction import Reduction, refuse_free
 from isinglass.variables import Variables
 
-RULES = ("and", "or", "mean", "min", "max")
+RULES = ("and", "or", "mean")
 
 
 def symmetrize(coefficients: sp.csr_array, rule: str) -> tuple[NDArray[np.int32], FloatArray]:
@@ -43,59 +43,47 @@ def symmetrize(coefficients: sp.csr_array, rule: str) -> tuple[NDArray[np.int32]
     "or"     one is non-zero              the mean of those that are non-zero: nothing is halved
     "mean"   one is non-zero              (a + b) / 2 with zeros counted, so that a one-sided
                                           edge is halved (IsingFit's AND = FALSE)
-    "min"    both are non-zero            the smaller in absolute value
-    "max"    one is non-zero              the larger in absolute value
     ======== ============================ ======================================================
 
     Examples
     --------
     >>> one_sided = sp.csr_array([[0.0, 0.8], [0.0, 0.0]])
-    >>> [symmetrize(one_sided, rule)[1].tolist() for rule in ("and", "or", "mean", "max")]
-    [[], [0.8], [0.4], [0.8]]
+    >>> [symmetrize(one_sided, rule)[1].tolist() for rule in RULES]
+    [[], [0.8], [0.4]]
     """
     entries = coefficients.tocoo()
-    _, edges, values = _merge(np.zeros(entries.nnz, np.int64), entries.row, entries.col, entries.data, rule)
-    return edges, values
+    entries.eliminate_zeros()
+    each = np.ones(entries.nnz, dtype=np.intp)
+    return merge(0 * each, entries.row, entries.col, entries.data, each, rule)[1:]
 
 
-def _merge(
-    group: NDArray[np.int64], row: NDArray[Any], column: NDArray[Any], data: FloatArray, rule: str
-) -> tuple[NDArray[np.int64], NDArray[np.int32], FloatArray]:
-    """Return (group, edge_index, edge_values), sorted, of several matrices at once; entries name their group."""
+def merge(
+    group: NDArray[np.integer[Any]],
+    row: NDArray[np.integer[Any]],
+    column: NDArray[np.integer[Any]],
+    parameters: FloatArray,
+    sizes: NDArray[np.intp],
+    rule: str,
+) -> tuple[NDArray[np.integer[Any]], NDArray[np.int32], FloatArray]:
+    """Return (group, edge_index, parameters), sorted, of the pairs that ``rule`` makes edges in each of some groups.
+
+    An estimate is a block of a row's column, ``sizes`` numbers of ``parameters``, and is not zero.
+    """
     if rule not in RULES:
         raise ArgumentError("rule", f"must be one of {', '.join(RULES)}", rule)
-    which, pairs, places = pair_up(group, row, column)
-    a, b = (np.where(place < 0, 0.0, np.append(data, 0.0)[place]) for place in places)
-    values = reconcile(a, b, rule)
-    kept = values != 0.0
-    return which[kept], pairs[kept], values[kept]
-
-
-def pair_up(
-    group: NDArray[np.int64], row: NDArray[Any], column: NDArray[Any]
-) -> tuple[NDArray[np.int64], NDArray[np.int32], tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Return (group, edge_index), sorted, and where the entries above and below the diagonal are; −1: nowhere."""
     width = int(max(row.max(initial=0), column.max(initial=0))) + 1
-    low, high = np.minimum(row, column), np.maximum(row, column)
-    key = (group * width + low) * width + high
-    pairs = np.unique(key)
-    above, below = np.full((2, len(pairs)), -1, dtype=np.intp)
-    upper = row < column
-    above[np.searchsorted(pairs, key[upper])] = np.flatnonzero(upper)
-    below[np.searchsorted(pairs, key[~upper])] = np.flatnonzero(~upper)
-    rest, t = np.divmod(pairs, width)
+    keys = (group.astype(np.int64) * width + np.minimum(row, column)) * width + np.maximum(row, column)
+    pairs, first, pair, n_estimates = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
+    sizes_of_pairs = sizes[first]
+    starts = np.cumsum(sizes_of_pairs) - sizes_of_pairs
+    within = np.arange(len(parameters)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    sums = np.bincount(np.repeat(starts[pair], sizes) + within, parameters, int(sizes_of_pairs.sum()))
+    factor = {"and": n_estimates // 2 / 2.0, "or": 1.0 / n_estimates, "mean": np.full(len(pairs), 0.5)}[rule]
+    merged = np.asarray(np.repeat(factor, sizes_of_pairs) * sums, dtype=np.float64)
+    kept = np.bincount(np.repeat(np.arange(len(pairs)), sizes_of_pairs), merged != 0.0, len(pairs)) > 0
+    rest, t = np.divmod(pairs[kept], width)
     which, s = np.divmod(rest, width)
-    return which, np.column_stack([s, t]).astype(np.int32), (above, below)
-
-
-def reconcile(a: FloatArray, b: FloatArray, rule: str) -> FloatArray:
-    """Return what a rule makes of two estimates."""
-    both = (a != 0.0) & (b != 0.0)
-    if rule in ("min", "max"):
-        values = np.where((np.abs(a) < np.abs(b)) == (rule == "min"), a, b)
-    else:
-        values = np.where(both | (rule == "mean"), (a + b) / 2.0, a + b)
-    return np.where(both, values, 0.0) if rule in ("and", "min") else values
+    return which, np.column_stack([s, t]).astype(np.int32), merged[np.repeat(kept, sizes_of_pairs)]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -207,20 +195,10 @@ class NodeFits(Frozen):
 
     def _networks(self, rule: str) -> list[Network]:
         """Return what a rule makes of the two estimates of every pair, for every alpha."""
-        alpha, node = self._owners
-        if self.variables.has_scores.all():
-            which, edges, values = _merge(alpha, node, self.columns, self.values, rule)
-            parameters, ends = values, np.arange(len(values) + 1)
-        else:
-            which, edges, (upper, lower) = pair_up(alpha, node, self.columns)
-            found = [*self.blocks, None]  # the last for those that are nowhere
-            both = zip(upper.tolist(), lower.tolist(), strict=True)
-            merged = [_merge_blocks(found[k], found[j], rule) for k, j in both]
-            kept = np.array([block.any() for block in merged], dtype=bool)
-            which, edges = which[kept], edges[kept]
-            parameters = np.concatenate([*(block.ravel() for block in merged if block.any()), np.empty(0)])
-            values = self.variables.block_values(edges, parameters)
-            ends = np.concatenate([[0], np.cumsum(self.variables.block_sizes(edges))])
+        (alpha, node), sizes = self._owners, self.variables.block_sizes(self._pairs)
+        which, edges, parameters = merge(alpha, node, self.columns, self.parameters, sizes, rule)
+        values = self.variables.block_values(edges, parameters)
+        ends = np.concatenate([[0], np.cumsum(self.variables.block_sizes(edges))])
         bounds = np.searchsorted(which, np.arange(len(self.counts) + 1))
         return [
             Network.trusted(self.variables, self.fields[k], edges[a:b], values[a:b], parameters[ends[a] : ends[b]])
@@ -232,20 +210,6 @@ def _owners(counts: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.in
     """Return the alpha number and the node of every coefficient."""
     node, alpha = np.divmod(np.repeat(np.arange(counts.size), counts.T.ravel()), len(counts))
     return alpha, node
-
-
-def _merge_blocks(a: FloatArray | None, b: FloatArray | None, rule: str) -> FloatArray:
-    """Return the block that ``rule`` makes of the two estimates of a pair; None is an estimate of zero."""
-    there = [block for block in (a, b) if block is not None]
-    zero = np.zeros_like(there[0])
-    first, second = (zero if block is None else block for block in (a, b))
-    if first.size == 1:
-        return np.asarray(reconcile(first, second, rule))
-    if len(there) < 2 and rule in ("and", "min"):
-        return zero
-    if rule in ("min", "max"):
-        return min(first, second, key=np.linalg.norm) if rule == "min" else max(first, second, key=np.linalg.norm)
-    return (first + second) / (2.0 if rule == "mean" else float(len(there)))
 
 
 @dataclass(frozen=True)
