@@ -8,7 +8,7 @@ that of the cell, 0 for the others. Flat arrays have one entry per category, var
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any
@@ -46,6 +46,9 @@ class Variables:
     named : bool
         Whether the names come from the source. Otherwise they count the columns, and others are joined by position.
         Not part of comparisons.
+    wording : tuple of str, optional
+        What the source says about each variable, such as the text of a question; empty where it says nothing. Not part
+        of comparisons.
 
     Examples
     --------
@@ -58,11 +61,14 @@ class Variables:
     categories: tuple[tuple[Any, ...], ...]  # values of the source: numbers, text, dates
     scores: tuple[tuple[float, ...] | None, ...]
     named: bool = field(default=True, compare=False)
+    wording: tuple[str, ...] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "names", check_names(self.names, len(self.kinds)))
         if not len(self.kinds) == len(self.categories) == len(self.scores) > 0:
             raise DataError("names, kinds, categories and scores must have one entry per variable.")
+        if self.wording is not None and len(self.wording) != len(self.kinds):
+            raise DataError("wording must have one entry per variable.")
         for s, (kind, values, points) in enumerate(zip(self.kinds, self.categories, self.scores, strict=True)):
             _check(self.called(s), kind, len(values), points)
 
@@ -124,8 +130,13 @@ class Variables:
         chosen = np.arange(self.n_features)[np.asarray(columns)].tolist()
         if self.is_plain and not self.named:
             return _unnamed_bits(len(chosen))._with(names=tuple(self.names[s] for s in chosen))
-        entries = ("names", "kinds", "categories", "scores")
+        entries = ("names", "kinds", "categories", "scores", *(["wording"] if self.wording else []))
         return self._with(**{name: tuple(getattr(self, name)[s] for s in chosen) for name in entries})
+
+    def with_wording(self, texts: Mapping[str, str]) -> Variables:
+        """Return the same variables with what a source says about them, by name."""
+        found = tuple(texts.get(name, "") for name in self.names)
+        return self._with(wording=found) if any(found) else self
 
     @property
     def n_features(self) -> int:
@@ -312,7 +323,7 @@ def corners(n_categories: int) -> FloatArray:
 @lru_cache(maxsize=64)
 def _unnamed_bits(p: int) -> Variables:
     variables = object.__new__(Variables)
-    entries = (default_names(p), ("binary",) * p, (_BITS,) * p, (_BIT_SCORES,) * p, False)
+    entries = (default_names(p), ("binary",) * p, (_BITS,) * p, (_BIT_SCORES,) * p, False, None)
     for name, entry in zip(Variables.__dataclass_fields__, entries, strict=True):
         object.__setattr__(variables, name, entry)
     return variables

@@ -4,6 +4,7 @@ Two are real files that come with scikit-learn: images of digits, compressed and
 Linnerud, separated by blanks. The others are written by pandas, polars, openpyxl and pyreadstat.
 """
 
+import csv
 import gzip
 from importlib.resources import files
 
@@ -12,9 +13,10 @@ import pandas as pd
 import polars as pl
 import pyreadstat
 import pytest
+from commands import run
 from sklearn import datasets
 
-from isinglass import read_table
+from isinglass import load, plot, read_table
 
 N = 120
 rng = np.random.default_rng(5)
@@ -88,3 +90,24 @@ def test_published_files_as_they_are(name, load, threshold):
     table = read_table(files("sklearn.datasets.data") / name, binarize=threshold)
     cells = load().data
     np.testing.assert_array_equal(np.asarray(table)[:, : cells.shape[1]], cells > threshold)
+
+
+@pytest.mark.parametrize("ending", ["sav", "dta"])
+def test_variable_labels_reach_tables_figures_and_reports(ending, tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame((rng.normal(size=(200, 1)) + rng.normal(size=(200, 3)) > 0).astype(float), columns=list("abc"))
+    texts = ["I felt sad", "I felt tired", ""]
+    write = pyreadstat.write_sav if ending == "sav" else pyreadstat.write_dta
+    write(frame, str(tmp_path / f"t.{ending}"), column_labels=texts)
+    table = read_table(tmp_path / f"t.{ending}")
+    assert table.variables.wording == tuple(texts)
+    assert table.take([1, 0]).variables.wording == ("I felt tired", "I felt sad")
+    run("fit", tmp_path / f"t.{ending}", "--alpha", "0.05", "-o", tmp_path / "net")
+    network = load(tmp_path / "net" / "model.npz").network
+    assert network.variables.wording == tuple(texts)
+    with (tmp_path / "net" / "nodes.csv").open(encoding="utf-8") as file:
+        assert [row["wording"] for row in csv.DictReader(file)] == texts
+    run("report", tmp_path / "net", "-o", tmp_path / "r.html")
+    assert "I felt tired" in (tmp_path / "r.html").read_text(encoding="utf-8")
+    axes = pytest.importorskip("matplotlib.figure").Figure().subplots()
+    assert {text.get_text() for text in plot.network(network, axes, labels="wording").texts} >= {*texts[:2], "c"}

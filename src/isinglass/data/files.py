@@ -187,6 +187,7 @@ def read_table(
                 entries = {j: entries[number] for j, number in enumerate(raw.numbers) if number in entries}
             options[name] = entries
         table = convert_source(_name_columns(raw), encode=encode, **options)
+        table = table.with_variables(table.variables.with_wording(raw.described))
         rows = slice(None) if table.rows is None else table.rows
         known = {name: tuple(entries[rows]) for name, entries in kept.items()}
         given = None if weight is None else weight[rows]

@@ -21,6 +21,7 @@ from isinglass.arrays import Bytes, FloatArray
 from isinglass.data.blocks import Block, find_blocks, is_in_parts
 from isinglass.data.coding import BITS, Coding, Values
 from isinglass.data.conversion import convert, read_codes
+from isinglass.data.frames import kind_of
 from isinglass.data.hosts import Host, Part, find_host
 from isinglass.data.table import Kinds, Scores, Table
 from isinglass.data.weights import check_sample_weight, check_weight_kind, warn_of_kind
@@ -298,7 +299,7 @@ def as_table(
     names : sequence of str, optional
         Names of the columns, instead of those that the frame has.
     variables : Variables, optional
-        What the columns are, if the cells are numbers of categories.
+        What the columns are: arrays then hold the numbers of their categories, and frames the categories themselves.
     combine_indicators : bool, default=False
         Turn every set of neighboring 0/1 columns of which at most one is 1 in any row into one nominal column, named
         after the common part of their names. The coding of the table does the same to another one.
@@ -330,7 +331,9 @@ def as_table(
         given = {name: value for name, value in options.items() if value is not None}
         parts = read_parts(X, sample_weight=sample_weight, weight_kind=weight_kind, missing=missing, **given)
         return parts.with_names(names)
-    if variables is not None and not variables.is_binary:
+    if variables is not None and not variables.is_plain and kind_of(X) is not None:
+        options = {"encode": Coding.of(variables)}
+    elif variables is not None and not variables.is_binary:
         return _add_weight(read_codes(X, variables), sample_weight, weight_kind)
     table = convert(X, names=names, missing=missing, combine_indicators=combine_indicators, **options)
     weight = sample_weight

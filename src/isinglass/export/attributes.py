@@ -71,6 +71,8 @@ def annotate(
         own, taken = {"kind": Column("text", read.kinds), "categories": Column("text", listed)}, _OF_CATEGORIES
     else:
         own = {"field": Column("real", tuple(read.fields.tolist()))}
+    if read.variables.wording is not None and "wording" not in dict(list_columns(node_attributes, "node_attributes")):
+        own["wording"] = Column("text", tuple(map(storable, read.variables.wording)))
     added: dict[str, Column] = {}
     for key, column in list_columns(node_attributes, "node_attributes"):
         name = check_name(key, "node", [*taken["node"], *added])

@@ -114,7 +114,7 @@ def compare_groups(
     count = check_count("n_permutations", n_permutations, most=MOST_TASKS)
     wanted = as_method(method)
     seeds = spawn_seeds(random_state, count + LARGEST_BLOCK)
-    data, plan = _read_groups(X, groups, paired, sample_weight)
+    data, plan = _read_groups(X, groups, paired, sample_weight, method)
     data = _lose_cells_alike(data, plan, np.random.default_rng(seeds[0].spawn(1)[0]))
     sample = _Sample.of(data, impute_by_group)
     names = data.names
@@ -144,11 +144,14 @@ def compare_groups(
     return replace(found, method=wanted if isinstance(wanted, Method) else None)
 
 
-def _read_groups(X: Any, groups: Any, paired: Any, sample_weight: ArrayLike | None) -> tuple[Any, _Plan]:
+def _read_groups(
+    X: Any, groups: Any, paired: Any, sample_weight: ArrayLike | None, method: MethodLike
+) -> tuple[Any, _Plan]:
     """Return the table with its weights, and who is in which group; rows without any answer are left out."""
+    read = getattr(method, "read_table", as_table)  # of an estimator, which knows how its tables are read
     frame, labels = _take_column(X, groups, "groups")
     frame, subjects = _take_column(frame, paired, "paired")
-    data = as_table(frame, sample_weight).whole().counted()
+    data = read(frame, sample_weight).whole().counted()
     members = _entries("groups", labels, data)
     if subjects is not None:
         return data, _Plan.of(members, _entries("paired", subjects, data))

@@ -141,7 +141,7 @@ def refit(
     >>> found.edge_values.round(4).tolist(), found.edge_errors.round(4).tolist()  # log (4·4) and sqrt(Σ 1/n)
     ([2.7726], [0.5])
     """
-    table = as_table(X, sample_weight).without_holes().counted()
+    table = as_table(X, sample_weight, variables=solution.network.variables).without_holes().counted()
     check_width(solution, table)
     two_values = table.variables.is_binary
     if covariance and not two_values:

@@ -49,7 +49,7 @@ def network(
     groups: NodeValues | None = None,
     group_colors: GroupColors | None = None,
     positions: ArrayLike | Mapping[str, Sequence[float]] | None = None,
-    labels: bool | Sequence[str] = True,
+    labels: bool | str | Sequence[str] = True,
     sizes: str | NodeValues | None = None,
     rings: NodeValues | None = None,
     legend: bool | str = True,
@@ -83,8 +83,9 @@ def network(
     positions : array-like of shape (n_features, 2) or mapping, optional
         Positions of the nodes, in order or by name; by default `isinglass.layout.force_layout` of the edges that are
         drawn. `isinglass.layout.shared_layout` gives several networks the same positions.
-    labels : bool or sequence of str, default True
-        Whether to write the names, or the texts to write instead. Labels do not overlap: those of the weakest nodes are
+    labels : bool, "wording" or sequence of str, default True
+        Whether to write the names, or the texts to write instead; "wording": the variable labels of the file that the
+        table came from. Labels do not overlap: those of the weakest nodes are
         left out where there is no room, and the figure says how many.
     sizes : str, sequence, mapping or pandas Series, optional
         What the area of a node shows: a measure such as "strength" or "betweenness", or one number per node.
@@ -131,7 +132,7 @@ def network(
     graph = as_network(result, names)
     members, colors = _read_groups(groups, group_colors, graph.names)
     shown = _choose_edges(graph, positive_only, min_weight)
-    texts = _label_texts(labels, graph.names, longest_label)
+    texts = _label_texts(labels, graph, longest_label)
     measured = None if sizes is None else marks.node_values(sizes, graph, "sizes")
     shares = None if rings is None else marks.node_values(rings, graph, "rings")
     xy = _place_nodes(graph, shown, positions, random_state)
@@ -208,10 +209,13 @@ def _choose_edges(graph: Network, positive_only: bool, min_weight: float) -> NDA
     return weakest_first[kept[weakest_first]]
 
 
-def _label_texts(labels: bool | Sequence[str], names: Sequence[str], longest: int) -> list[str]:
+def _label_texts(labels: bool | str | Sequence[str], graph: Network, longest: int) -> list[str]:
+    names = graph.names
+    if labels == "wording":
+        labels = [text or name for text, name in zip(graph.variables.wording or names, names, strict=True)]
     chosen = names if isinstance(labels, bool) else list(labels)
     if isinstance(labels, str) or len(chosen) != len(names):
-        raise ArgumentError("labels", f"must be True, False or one text per node ({len(names)})", labels)
+        raise ArgumentError("labels", f'must be True, False, "wording" or one text per node ({len(names)})', labels)
     return [readable(name, longest) for name in chosen]
 
 

@@ -117,6 +117,7 @@ def node_columns(model: Network, wording: NodeValues | None, table: object, miss
     found: dict[str, Any] = {}
     if not model.variables.is_binary:
         found = {"kind": model.kinds, "categories": model.variables.sizes}
+    wording = model.variables.wording if wording is None else wording
     if wording is not None:
         texts = by_node(wording, model.names, "wording")
         found["wording"] = ["" if text is None else str(text) for text in texts]

@@ -45,7 +45,7 @@ def build_comparison(
     notes : str or iterable of str, default ()
         Paragraphs below the heading.
     wording : mapping, sequence or pandas Series, optional
-        The wording of the items behind the nodes, by name or in order.
+        The wording of the items behind the nodes, by name or in order; default that of the file, if it had some.
     positions : array-like of shape (n_features, 2), optional
         Where the nodes lie; by default a layout of all networks together.
 
@@ -60,8 +60,9 @@ def build_comparison(
     """
     if not isinstance(result, GroupComparison):
         raise ArgumentError("result", "must be a GroupComparison, as compare_groups returns it", type(result).__name__)
+    wording = result.networks[0].variables.wording if wording is None else wording
     texts = [None] * len(result.names) if wording is None else by_node(wording, result.names, "wording")
-    said = {name: str(text) for name, text in zip(result.names, texts, strict=True) if text is not None}
+    said = {name: str(text) for name, text in zip(result.names, texts, strict=True) if text}
     xy = shared_layout(result.networks) if positions is None else check_positions(positions, len(result.names))
     style = read_part("page.css") + read_part("contrast.css")
     shown_notes = (notes,) if isinstance(notes, str) else tuple(notes)

@@ -83,7 +83,8 @@ def build_report(
     command : str, optional
         The command that makes this report again.
     wording : mapping, sequence or pandas Series, optional
-        The wording of the items behind the nodes, by name or in order, for the table of nodes and the drawing.
+        The wording of the items behind the nodes, by name or in order, for the table of nodes and the drawing; default
+        the variable labels of the file that the table came from.
     max_edges : int, default 6000
         Largest number of pairs on the page, over the whole path; the page says if there were more.
     random_state : int, Generator, RandomState, SeedSequence or None, default 0

@@ -1,0 +1,93 @@
+"""A frame of answers 1 to 5 means the same to every function: what it means to the fit."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import isinglass as ig
+from isinglass import metrics
+from isinglass.report import build_report
+
+N = 160
+
+
+def answers(points=5, seed=0):
+    rng = np.random.default_rng(seed)
+    raw = rng.normal(size=(N, 1)) + rng.normal(size=(N, 4)) + (points + 1) / 2
+    return pd.DataFrame(np.clip(np.round(raw), 1, points).astype(int), columns=list("abcd"))
+
+
+FRAME = answers()
+TABLE = ig.as_table(FRAME, kinds="ordinal")
+NET = ig.IsingLasso(0.05, kinds="ordinal").fit(FRAME)
+HOLES = FRAME.astype(float).mask(np.random.default_rng(1).random(FRAME.shape) < 0.1)
+METHOD = NET.method
+
+FUNCTIONS = {
+    "fit": lambda X: ig.IsingLasso(0.05, kinds="ordinal").fit(X).couplings_,
+    "fit with a method": lambda X: METHOD.fit(NET.read_table(X)).network.couplings,
+    "score": lambda X: NET.score(X),
+    "score_samples": lambda X: NET.score_samples(X),
+    "predict": lambda X: NET.predict(X),
+    "predict_proba": lambda X: np.hstack(NET.predict_proba(X)),
+    "transform": lambda X: np.asarray(NET.transform(X)),
+    "score of the record": lambda X: NET.fit_.score(X),
+    "predict of the record": lambda X: NET.fit_.predict(X),
+    "predict_proba of the record": lambda X: np.hstack(NET.fit_.predict_proba(X)),
+    "node_table with the estimator": lambda X: metrics.node_table(X, NET).accuracy,
+    "node_table with the record": lambda X: metrics.node_table(X, NET.fit_).accuracy,
+    "node_table with the network": lambda X: metrics.node_table(X, NET.network_).accuracy,
+    "node_table with the solution": lambda X: metrics.node_table(X, NET.solution_).accuracy,
+    "refit": lambda X: ig.refit(X, NET.solution_).solution.couplings,
+    "bootstrap": lambda X: ig.bootstrap(X, NET, n_boot=5, random_state=0).edges()["coupling"],
+    "compare_groups": lambda X: ig.compare_groups(X, np.arange(N) % 2, NET, n_permutations=3, random_state=0).strength,
+    "report": lambda X: build_report(NET, X=X),
+    "report of the network": lambda X: build_report(NET.network_, X=X),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_a_frame_is_what_the_fit_makes_of_it(name, library):
+    frame = FRAME
+    if library != "pandas":
+        module = pytest.importorskip(library)
+        frame = module.DataFrame(FRAME.to_dict("list")) if library == "polars" else module.table(FRAME.to_dict("list"))
+    function = FUNCTIONS[name]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected, found = function(TABLE), function(frame)
+    if isinstance(expected, str):
+        assert found == expected
+    elif name == "transform":
+        np.testing.assert_array_equal(np.asarray(found), FRAME.to_numpy())
+    else:
+        np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("name", ["node_table with the network", "refit"])
+def test_answers_are_not_taken_for_category_numbers(name):
+    """Answers from 1 to 4 would be category numbers, too."""
+    frame = answers(points=5).clip(upper=4)
+    frame.iloc[0] = 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = FUNCTIONS[name](ig.as_table(frame, encode=NET.coding_))
+        np.testing.assert_array_equal(FUNCTIONS[name](frame), expected)
+
+
+def test_missing_answers_are_filled_with_answers():
+    filled = NET.impute(HOLES)
+    known = HOLES.notna().to_numpy()
+    assert np.array_equal(filled.to_numpy()[known], FRAME.to_numpy()[known])
+    assert set(np.unique(filled)) <= {1, 2, 3, 4, 5}
+    assert NET.fit_.impute(HOLES).equals(filled)
+
+
+def test_a_saved_fit_reads_alike(tmp_path):
+    NET.fit_.save(tmp_path / "m.npz")
+    again = ig.load(tmp_path / "m.npz")
+    assert again.score(FRAME) == NET.score(FRAME)
+    assert np.array_equal(again.network.couplings, NET.couplings_)
