@@ -234,9 +234,17 @@ def test_export_refuses_a_file_as_folder_and_its_own_input(tmp_path, model):
 # ------------------------------------------------------------------------------------------- plot
 
 
+@pytest.fixture(scope="module")
+def resampled(folder, tmp_path_factory):
+    """Return a folder with resamples of both kinds of the fit at a given penalty."""
+    place = tmp_path_factory.mktemp("resampled") / "boot"
+    run("bootstrap", folder / "table.csv", "--alpha", "0.05", "-B", "12", "--kind", "all", "-o", place)
+    return place
+
+
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_figure(tmp_path, folder, kind):
-    words = ["plot", kind, folder / "stars" / "model.npz", folder / "table.csv", "-B", "5"]
+def test_every_figure(tmp_path, folder, resampled, kind):
+    words = ["plot", kind, folder / "given" / "model.npz", folder / "table.csv", "--bootstrap", resampled]
     run(*words, "--attributes", folder / "groups.csv", "-o", tmp_path / "a.png")
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
 
@@ -251,7 +259,7 @@ def test_figures_are_the_same_bytes_every_time(tmp_path, model, ending):
 
 @pytest.mark.parametrize(
     ("kind", "wanted"),
-    [("path", "--alpha"), ("bootstrap", "TABLE"), ("differences", "TABLE")],
+    [("path", "--alpha"), ("bootstrap", "--kind rows"), ("stability", "--kind case-drop")],
 )
 def test_figures_say_what_they_need(tmp_path, model, kind, wanted):
     assert wanted in error_line(run("plot", kind, model, "-o", tmp_path / "a.png", code=2))
@@ -265,9 +273,28 @@ def test_the_path_can_be_made_from_the_table(tmp_path, folder, model):
     assert "fitted to" in data_error("plot", "path", model, other, "-o", tmp_path / "b.png")
 
 
-def test_bootstrap_figure_of_one_penalty_per_node(tmp_path, folder):
-    run("fit", folder / "table.csv", "--method", "nodewise", "--select", "ebic", "-o", tmp_path / "net")
-    words = ["plot", "bootstrap", tmp_path / "net" / "model.npz", folder / "table.csv", "-B", "3"]
+def test_figures_do_not_resample_again(tmp_path, folder, resampled, monkeypatch):
+    """All figures and the report show what was computed once."""
+    import importlib
+
+    module = importlib.import_module("isinglass.select.bootstrap")
+
+    def refuse(*arguments, **options):
+        raise AssertionError("resampled again")
+
+    monkeypatch.setattr(module, "run_tasks", refuse)
+    model = folder / "given" / "model.npz"
+    for kind in ("bootstrap", "differences", "strength-differences", "centrality", "stability"):
+        run("plot", kind, model, "--bootstrap", resampled, "-o", tmp_path / f"{kind}.png")
+    run("report", model, "--bootstrap", resampled, "-o", tmp_path / "a.html")
+    assert "12 bootstrap resamples of rows" in data_in(tmp_path / "a.html")["methods"]
+
+
+def test_resamples_of_one_penalty_per_node(tmp_path, folder):
+    how = ["--method", "nodewise", "--select", "ebic"]
+    run("fit", folder / "table.csv", *how, "-o", tmp_path / "net")
+    run("bootstrap", folder / "table.csv", *how, "-B", "3", "-o", tmp_path / "boot")
+    words = ["plot", "bootstrap", tmp_path / "net" / "model.npz", "--bootstrap", tmp_path / "boot"]
     run(*words, "-o", tmp_path / "a.png")
     assert (tmp_path / "a.png").exists()
 
@@ -283,14 +310,14 @@ def weighted(tmp_path_factory):
     return table, place / "net" / "model.npz"
 
 
-def test_bootstrap_figure_is_one_of_the_model_or_none(tmp_path, folder, weighted):
-    table, model = weighted
-    words = ["plot", "bootstrap", model, table, "--missing", "drop", "-B", "3", "-o", tmp_path / "a.png"]
-    assert "--weights" in error_line(run(*words, "--weights", "none", code=3))
-    assert "fitted to" in error_line(run(*words[:2], folder / "given" / "model.npz", *words[3:], code=3))
-    assert list(tmp_path.iterdir()) == []
-    run(*words, "--weights", "w")
-    assert (tmp_path / "a.png").exists()
+def test_resamples_must_be_those_of_the_model(tmp_path, weighted, resampled):
+    _, model = weighted
+    words = ["plot", "bootstrap", model, "--bootstrap", resampled, "-o", tmp_path / "a.png"]
+    assert "other edges" in error_line(run(*words, code=3))
+    (tmp_path / "empty").mkdir()
+    message = error_line(run(*words[:4], tmp_path / "empty", "-o", tmp_path / "a.png", code=2))
+    assert "has no resamples.npz" in message
+    assert not (tmp_path / "a.png").exists()
 
 
 def test_wrong_values_of_plot_are_wrong_usage(tmp_path, folder, model):
@@ -350,7 +377,7 @@ def test_report_shows_what_the_bootstrap_wrote(tmp_path, folder, model):
     nodes = {column["label"]: column["values"] for column in data["nodes"]["columns"]}
     assert nodes["strength q97.5"] == pytest.approx(found.strength_quantiles[2], rel=1e-4)
     assert "accuracy" in nodes
-    assert data["settings"]["Bootstrap"] == '12, kind "rows", seed 0'
+    assert data["settings"]["Bootstrap"] == "12, kind rows, seed 0"
 
     run("bootstrap", folder / "table.csv", "--alpha", "0.1", "-B", "2", "-o", tmp_path / "other")
     assert "other edges" in data_error(*words[:-1], tmp_path / "other", "-o", tmp_path / "b.html")

@@ -59,7 +59,7 @@ def test_bootstrap_case_drop(table, tmp_path):
         run("bootstrap", table, "--alpha", "0.1", "-B", "14", "--kind", "case-drop", "--json").stdout, "bootstrap"
     )
     found = resample(X, 0.1, n_boot=14, kind="case-drop", random_state=0)
-    assert record["cs_coefficient"] == found.cs_coefficient()
+    assert record["cs_coefficients"] == found.cs_coefficients()
     assert [row["dropped"] for row in record["drops"]] == np.unique(found.dropped).tolist()
     run("bootstrap", table, "--alpha", "0.1", "-B", "7", "--kind", "case-drop", "-o", tmp_path / "d")
     assert (tmp_path / "d" / "drops.csv").exists()
@@ -70,7 +70,7 @@ def test_files_of_an_earlier_run_do_not_stay_beside_new_ones(table, tmp_path):
     run(*words)
     (tmp_path / "b" / "mine.txt").write_text("kept")
     run(*words, "--kind", "case-drop")
-    assert set(files_of(tmp_path / "b")) == {"drops.csv", "run.json", "mine.txt"}
+    assert set(files_of(tmp_path / "b")) == {"drops.csv", "case_drop.npz", "run.json", "mine.txt"}
 
 
 @pytest.mark.parametrize(
@@ -112,8 +112,8 @@ def test_bootstrap_says_what_was_chosen(table):
 
 
 def test_bootstrap_differences(table, tmp_path):
-    words = ["bootstrap", table, "--alpha", "0.05", "-B", "20", "--kind", "differences"]
-    assert "-o FOLDER" in error_line(run(*words, code=2))
+    words = ["bootstrap", table, "--alpha", "0.05", "-B", "20"]
+    assert "-o FOLDER" in error_line(run(*words, "--kind", "all", code=2))
     run(*words, "-o", tmp_path / "b")
     found = resample(X, 0.05, n_boot=20, random_state=0)
     rows = read_csv((tmp_path / "b" / "edge_differences.csv").read_text())

@@ -127,7 +127,8 @@ def test_cs_coefficient_on_a_constructed_example():
     assert found.cs_coefficient(probability=0.94) == 0.6
     assert found.cs_coefficient(probability=0.97) == 0.3
     assert constructed({0.1: 90, 0.3: 20}).cs_coefficient() == 0.0
-    assert "CS-coefficient: 0.5 (strength), 0.5 (edges)" in repr(found)
+    assert "CS-coefficients: 0.5 (strength)" in repr(found)
+    assert "0.5 (edges)" in repr(found)
     assert found.correlations()[0] == 1.0
     assert found.correlations()[-1] < 0
     drops = found.drops()

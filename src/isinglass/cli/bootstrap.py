@@ -19,15 +19,15 @@ from isinglass.cli.reading import READING, Reading
 if TYPE_CHECKING:
     from isinglass.select import Bootstrap
 
+RESAMPLES = {"rows": "resamples.npz", "case-drop": "case_drop.npz"}
+"""What `plot` and `report` read again, by kind."""
 # File -> what is in it, by kind.
-ROWS: dict[str, Callable[[Bootstrap], dict[str, Any]]]
-ROWS = {"edges.csv": lambda found: found.edges(), "nodes.csv": lambda found: found.nodes()}
-FILES = {
-    "rows": ROWS,
-    "differences": {
-        **ROWS,
-        "edge_differences.csv": lambda found: found.differences("edges").table(),
-        "node_differences.csv": lambda found: found.differences("strength").table(),
+FILES: dict[str, dict[str, Callable[[Bootstrap], dict[str, Any]]]] = {
+    "rows": {
+        "edges.csv": lambda found: found.edges(),
+        "nodes.csv": lambda found: found.nodes(),
+        "edge_differences.csv": lambda found: _differences(found, "edges"),
+        "node_differences.csv": lambda found: _differences(found, "strength"),
     },
     "case-drop": {"drops.csv": lambda found: found.drops()},
 }
@@ -58,49 +58,65 @@ def bootstrap(
     mean and quantiles of each edge and the share of resamples that have it, as CSV; with --kind case-drop, how well
     nodes and edges keep their order when rows are dropped. TABLE may be - for stdin.
 
-    With -o, writes edges.csv and nodes.csv (case-drop: drops.csv; differences: also edge_differences.csv and
-    node_differences.csv) and run.json to a folder.
+    With -o, writes a folder with edges.csv, nodes.csv and which of them differ (edge_differences.csv,
+    node_differences.csv), with --kind case-drop drops.csv, and with all of them the resamples themselves, which `plot`
+    and `report` show without resampling again.
     """
+    from isinglass.model_file import save
     from isinglass.select.bootstrap import bootstrap as resample
 
-    if kind == "differences" and output is None:
-        raise click.UsageError("--kind differences needs -o FOLDER.")
-    files = FILES[kind]
-    every = [name for names in FILES.values() for name in names]
-    folder = OutputFolder.open(output, list(files), force=force, inputs=[table], others=every)
+    kinds = list(FILES) if kind == "all" else [kind]
+    if kind == "all" and output is None:
+        raise click.UsageError("--kind all needs -o FOLDER.")
+    names = [name for each in kinds for name in (*FILES[each], RESAMPLES[each])]
+    every = [name for each in FILES for name in (*FILES[each], RESAMPLES[each])]
+    folder = OutputFolder.open(output, names, force=force, inputs=[table], others=every)
     data = reading.read_to_fit(console, table)
     console.restart_clock()
     reselect = reselect is not False
-    found = resample(
-        data,
-        estimate.method,
-        n_boot=n_resamples or 1000,
-        kind="case-drop" if kind == "case-drop" else "rows",
-        reselect=reselect,
-        checkpoint=checkpoint,
-        random_state=estimate.seed,
-        **estimate.run_options(console),
-    )
-    tables = {name: make(found) for name, make in files.items()}
+    how: dict[str, Any] = {"n_boot": n_resamples or 1000, "reselect": reselect}
+    how |= {"random_state": estimate.seed, **estimate.run_options(console)}
+    every_found: dict[str, Bootstrap] = {}
+    tables: dict[str, dict[str, Any]] = {}
+    for each in kinds:
+        place = checkpoint if checkpoint is None or len(kinds) == 1 else str(Path(checkpoint) / each)
+        found = every_found[each] = resample(data, estimate.method, kind=each, checkpoint=place, **how)
+        wanted = {name: make for name, make in FILES[each].items() if output is not None or "diff" not in name}
+        tables |= {name: make(found) for name, make in wanted.items()}
     facts = {
         "Table": reading.describe(data, table),
         "Method": estimate.summarize(", selected anew in every resample" if reselect else ", kept"),
-        "Resamples": f'{found.n_boot}, kind "{found.kind}", seed {estimate.seed}',
-        **_describe(found),
+        "Resamples": f"{found.n_boot}, kind {' and '.join(kinds)}, seed {estimate.seed}",
     }
-    dropped = found.kind == "case-drop"
+    for one in every_found.values():
+        facts |= _describe(one)
+    drops = every_found.get("case-drop")
     record = {
         "table": describe_table(data),
         "method": estimate.record,
-        "kind": found.kind,
+        "kind": kind,
         "n_resamples": found.n_boot,
         "seed": estimate.seed,
         "network": describe_solution(found.solution),
-        "cs_coefficient": found.cs_coefficient() if dropped else None,
-        "cs_coefficient_edges": found.cs_coefficient("edges") if dropped else None,
+        "cs_coefficients": None if drops is None else drops.cs_coefficients(),
         **{name.removesuffix(".csv"): records(columns) for name, columns in tables.items()},
     }
-    deliver(console, folder, facts, tables, record, kept=("Table", "Method", "Resamples"))
+
+    def write(here: Path) -> None:
+        for each, one in every_found.items():
+            save(one, here / RESAMPLES[each])
+
+    deliver(console, folder, facts, tables, record, kept=("Table", "Method", "Resamples"), write=write)
+
+
+def _differences(found: Bootstrap, of: str) -> dict[str, Any]:
+    """Return which edges or strengths differ; without rows where there are too many to compare."""
+    from isinglass.errors import LimitError
+
+    try:
+        return found.differences(of).table()
+    except LimitError:
+        return {name: [] for name in ("first", "second", "difference", "lower", "upper", "different")}
 
 
 def _describe(found: Bootstrap) -> dict[str, str]:
@@ -111,8 +127,8 @@ def _describe(found: Bootstrap) -> dict[str, str]:
         f"{plural(len(found.edge_index), 'pair')} seen at least once"
     }
     if found.kind == "case-drop":
-        both = f"strength {found.cs_coefficient():g}, edges {found.cs_coefficient('edges'):g}"
-        facts["Stability"] = f"CS-coefficients: {both} (interpret from 0.25 on, better 0.5)"
+        each = ", ".join(f"{of.replace('_', ' ')} {value:g}" for of, value in found.cs_coefficients().items())
+        facts = {"Stability": f"CS-coefficients: {each} (interpret from 0.25 on, better 0.5)"}
     if found.n_constant:
         facts["Constant"] = f"a column that varies in the table is constant in {plural(found.n_constant, 'resample')}"
     return facts

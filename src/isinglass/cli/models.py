@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+import pathlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+import click
 
 from isinglass.cli.console import Console
 from isinglass.cli.descriptions import METHODS, describe_table, shares_of
@@ -16,6 +19,11 @@ if TYPE_CHECKING:
     from isinglass.fit import Fit
     from isinglass.network import Network
     from isinglass.results import Path
+    from isinglass.select import Bootstrap
+
+
+SAME_COUPLING = 1e-3
+"""Difference of couplings up to which two fits of one table are the same."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +72,32 @@ class Loaded:
         """Return the path that the model lies on."""
         assert self.fit is not None
         return self.fit.method.path(data, alphas)
+
+    def resamples(self, folder: pathlib.Path, kind: str = "rows") -> Bootstrap:
+        """Return the resamples that `isinglass bootstrap` wrote, if they are about the same network."""
+        import numpy as np
+
+        from isinglass.cli.bootstrap import RESAMPLES
+        from isinglass.model_file import load
+        from isinglass.select import Bootstrap
+
+        file = folder / RESAMPLES[kind]
+        if not file.exists():
+            raise click.BadParameter(
+                f"{str(folder)!r} has no {file.name}, which `isinglass bootstrap --kind {kind} -o {folder}` writes.",
+                param_hint="'--bootstrap'",
+            )
+        found = load(file)
+        if not isinstance(found, Bootstrap) or found.kind != kind:
+            raise DataError(f"{str(file)!r} holds no resamples of kind {kind!r}.")
+        ours, theirs = self.model, found.solution.network
+        same = ours.names == theirs.names and np.array_equal(ours.edge_index, theirs.edge_index)
+        if not (same and np.allclose(ours.edge_values, theirs.edge_values, rtol=SAME_COUPLING, atol=SAME_COUPLING)):
+            raise DataError(
+                f"--bootstrap must belong to the network of MODEL; {str(folder)!r} has other edges. Run `isinglass "
+                "bootstrap` with the options of the fit."
+            )
+        return found
 
     def recall(self, reading: Reading, **instead: str | None) -> Reading:
         """Return how a table of this model is read: as that of the fit was, unless the user says something else.

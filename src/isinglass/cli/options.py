@@ -98,9 +98,8 @@ _SECTIONS = {
         ),
         Option(
             "--kind",
-            one_of("rows", "differences", "case-drop"),
-            "rows: draw rows with replacement; differences: also test which edges and which strengths differ; "
-            "case-drop: leave out a share of the rows.",
+            one_of("rows", "case-drop", "all"),
+            "rows: draw rows with replacement; case-drop: leave out a share of the rows; all: both (needs -o).",
             default="rows",
         ),
         Option(
@@ -120,7 +119,7 @@ _SECTIONS = {
         Option(
             "--bootstrap",
             click.Path(exists=True, file_okay=False, path_type=Path),
-            "Add the intervals that `isinglass bootstrap -o FOLDER` wrote.",
+            "Resamples to show: the folder that `isinglass bootstrap -o FOLDER` wrote.",
             metavar="FOLDER",
         ),
         Option(

@@ -35,7 +35,7 @@ class Request:
     data: Table | None
     groups: list[str | None] | None  # of the nodes, for the colors
     width: float | None  # in millimeters
-    resampling: dict[str, Any]  # options of a bootstrap
+    bootstrap: Path | None  # the folder of resamples
 
     @property
     def names(self) -> Sequence[str]:
@@ -55,19 +55,17 @@ class Request:
         self.loaded.check_fitted_to(self.data)
         return self.loaded.follow(self.data, FOLLOWED)
 
-    def resamples(self) -> Bootstrap:
-        """Fit resamples of the table as the model was fitted."""
-        from isinglass.select.bootstrap import bootstrap
-
-        if self.data is None:
-            raise click.UsageError("This figure needs TABLE, the table that the model was fitted to.")
-        self.known("solution_", "only the model of a fit knows how it was fitted")
-        self.loaded.check_fitted_to(self.data)
-        return bootstrap(self.data, self.loaded.network, **self.resampling)
+    def resamples(self, kind: str = "rows") -> Bootstrap:
+        """Return the resamples that `isinglass bootstrap` wrote."""
+        if self.bootstrap is None:
+            raise click.UsageError(
+                f"This figure needs --bootstrap FOLDER, which `isinglass bootstrap --kind {kind} -o FOLDER` writes."
+            )
+        return self.loaded.resamples(self.bootstrap, kind)
 
 
 def _centrality(plot: Any, ask: Request, ax: Axes | None) -> Any:
-    result = ask.loaded.model if ask.data is None else ask.resamples()
+    result = ask.loaded.model if ask.bootstrap is None else ask.resamples()
     return plot.centrality(result, width=ask.width or 180.0)[0]
 
 
@@ -83,13 +81,14 @@ KINDS: dict[str, Callable[[Any, Request, Axes | None], Any]] = {
     "bootstrap": lambda plot, ask, ax: plot.bootstrap_intervals(ask.resamples(), ax, names=ask.names),
     "differences": _differences("edges"),
     "strength-differences": _differences("strength"),
+    "stability": lambda plot, ask, ax: plot.stability(ask.resamples("case-drop"), ax),
 }
 
 
 @command(
     "plot",
     click.Argument(["kind"], type=one_of(*KINDS), metavar="KIND"),
-    *(MODEL, MAYBE_TABLE, "output", "attributes", "width", "n_resamples", "random_state", "n_jobs"),
+    *(MODEL, MAYBE_TABLE, "output", "attributes", "width", "bootstrap"),
     bundles=[READING_AGAIN],
     general="",
 )
@@ -101,20 +100,21 @@ def plot(
     output: Path | None,
     attributes: str | None,
     width: float | None,
-    n_resamples: int | None,
-    random_state: int,
-    n_jobs: int,
+    bootstrap: Path | None,
     reading: Reading,
 ) -> None:
     r"""Draw a figure of MODEL, the folder or the model.npz that `fit` wrote, to the file -o: .png, .svg or .pdf.
 
     \b
       network               nodes and edges
-      centrality            measures of every node side by side (with TABLE: intervals)
+      centrality            measures of every node side by side (with --bootstrap: intervals)
       path                  couplings along the penalty (fit without --alpha, or add TABLE)
-      bootstrap             interval of every edge over resamples (needs TABLE)
-      differences           which edges differ (needs TABLE)
-      strength-differences  which nodes differ in strength (needs TABLE)
+      bootstrap             interval of every edge over resamples
+      differences           which edges differ
+      strength-differences  which nodes differ in strength
+      stability             centralities and edges as rows are dropped (CS-coefficients)
+
+    The last four show what `isinglass bootstrap TABLE --kind all -o FOLDER` found: add --bootstrap FOLDER.
 
     The functions of isinglass.plot in Python have more options: sizes, rings, positions, colors of edges.
     """
@@ -126,9 +126,7 @@ def plot(
     loaded = Loaded.open(model)
     columns, color_by = read_attributes(attributes, loaded.model.names)
     data = None if table is None else loaded.read_completed(console, loaded.recall(reading), table)
-    resampling: dict[str, Any] = {"n_boot": n_resamples or 200, "random_state": random_state, "n_jobs": n_jobs}
-    resampling["progress"] = console.progress_wanted
-    ask = Request(loaded, data, None if color_by is None else columns[color_by], width, resampling)
+    ask = Request(loaded, data, None if color_by is None else columns[color_by], width, bootstrap)
     from isinglass.show import plot as figures
 
     def draw() -> Axes:

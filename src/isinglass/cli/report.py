@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import shlex
 from pathlib import Path
 from typing import Any
-
-import click
 
 from isinglass.cli.command import command, command_line
 from isinglass.cli.console import Console
@@ -15,12 +12,8 @@ from isinglass.cli.models import Loaded
 from isinglass.cli.options import MAYBE_TABLE, MODEL
 from isinglass.cli.output import check_target, read_record
 from isinglass.cli.reading import READING_AGAIN, WORDING, Reading, read_attributes
-from isinglass.errors import DataError
 
-SAME_COUPLING = 1e-3
-"""Difference of couplings up to which two fits of one table are the same."""
 STEPS = 30  # of the slider, if the model has no path of its own
-COUPLINGS = ("source", "target", "coupling")
 
 
 @command(
@@ -65,8 +58,11 @@ def report(
             with console.progress("Path"):
                 options["path"] = loaded.follow(data, STEPS)
     if bootstrap is not None:
-        options["edge_table"], nodes, fitted_to["Bootstrap"] = _read_resamples(bootstrap, loaded)
+        found = loaded.resamples(bootstrap)
+        options |= {"edge_table": found.edges(), "bootstrap": found}
+        fitted_to["Bootstrap"] = read_record(bootstrap).summary.get("Resamples", str(found.n_boot))
         measures = dict(options["node_table"].columns) if "node_table" in options else {}
+        nodes = found.nodes()
         options["node_table"] = measures | {f"strength {name}": nodes[name] for name in ("q2.5", "q97.5")}
     output.parent.mkdir(parents=True, exist_ok=True)
     with console.progress("Page"):
@@ -82,40 +78,6 @@ def report(
             **options,
         )
     console.say_facts({"Wrote": f"{output}, {output.stat().st_size / 1e6:.1f} MB; open it in a browser"})
-
-
-def _read_resamples(folder: Path, loaded: Loaded) -> tuple[dict[str, list[Any]], dict[str, list[Any]], str]:
-    """Return the edges, the nodes and the words that `isinglass bootstrap` wrote, if it was about the same network."""
-    record = read_record(folder)
-    if not {"edges.csv", "nodes.csv"} <= record.files.keys() or "Resamples" not in record.summary:
-        raise click.BadParameter(
-            f"{str(folder)!r} must be a folder that `isinglass bootstrap --kind rows -o FOLDER` wrote.",
-            param_hint="'--bootstrap'",
-        )
-    edges, nodes = (_columns(folder / name) for name in ("edges.csv", "nodes.csv"))
-    theirs, ours = (
-        {frozenset(pair): value for *pair, value in zip(*(columns[name] for name in COUPLINGS), strict=True) if value}
-        for columns in (edges, loaded.model.edges())
-    )
-    same = theirs.keys() == ours.keys() and all(
-        abs(theirs[pair] - value) <= SAME_COUPLING * max(1.0, abs(value)) for pair, value in ours.items()
-    )
-    if not same or nodes["name"] != list(loaded.model.names):
-        raise DataError(
-            f"--bootstrap must belong to the network of MODEL; {str(folder)!r} has other edges. Run `isinglass "
-            "bootstrap` with the options of the fit."
-        )
-    return edges, nodes, record.summary["Resamples"]
-
-
-def _columns(file: Path) -> dict[str, list[Any]]:
-    """Return the columns of a CSV file of ours: names as they are, everything else as numbers."""
-    with file.open(encoding="utf-8", newline="") as stream:
-        header, *rows = csv.reader(stream)
-    return {
-        name: list(cells) if name in ("source", "target", "name") else [float(cell) for cell in cells]
-        for name, cells in zip(header, zip(*rows, strict=True) if rows else [()] * len(header), strict=True)
-    }
 
 
 def _recipe(model: Path) -> tuple[str, dict[str, str]]:

@@ -20,7 +20,7 @@ from isinglass.variables import Variables
 
 QUANTILES = (0.025, 0.5, 0.975)
 COLUMNS = ("q2.5", "q50", "q97.5")
-STATISTICS = ("strength", "expected_influence", "edges")
+STATISTICS = ("strength", "expected_influence", "closeness", "betweenness", "edges")
 MAX_COMPARED = 3000
 """Edges or nodes that are compared with each other: the work grows with the square."""
 _CELLS_PER_BLOCK = 4_000_000  # resamples × pairs that are dense at once
@@ -218,24 +218,36 @@ class Bootstrap(Frozen):
         for value, name in ((correlation, "correlation"), (probability, "probability")):
             if not 0 < value <= 1:
                 raise ArgumentError(name, "must be above 0 and at most 1", value)
-        enough = np.nan_to_num(self.correlations(of, communities), nan=-1.0) >= correlation
+        known = communities is None and of in STATISTICS
+        found = self._known_correlations[of] if known else self.correlations(of, communities)
+        enough = np.nan_to_num(found, nan=-1.0) >= correlation
         kept = [enough[self.dropped == share].mean() >= probability for share in shares]
         return float(shares[kept].max(initial=0.0))
 
     def drops(self) -> dict[str, Any]:
         """Return as columns what becomes of nodes and edges as more rows are dropped.
 
-        Columns are ``dropped``, the share; then for ``strength``, ``expected_influence`` and ``edges`` the mean
-        correlation with the whole table and, with ``_q5`` behind, its 5 % quantile; 0 for one that does not exist.
+        Columns are ``dropped``, the share; then for ``strength``, ``expected_influence``, ``closeness``,
+        ``betweenness`` and ``edges`` the mean correlation with the whole table and, with ``_q5`` and ``_q95`` behind,
+        its 5 % and 95 % quantiles; 0 for one that does not exist.
         """
         shares = self._shares()
         columns: dict[str, Any] = {"dropped": shares}
         for of in STATISTICS:
-            found = np.nan_to_num(self.correlations(of), nan=0.0)
+            found = np.nan_to_num(self._known_correlations[of], nan=0.0)
             parts = [found[self.dropped == share] for share in shares]
             columns[of] = np.array([part.mean() for part in parts])
-            columns[f"{of}_q5"] = np.array([np.quantile(part, 0.05) for part in parts])
+            for percent in (5, 95):
+                columns[f"{of}_q{percent}"] = np.array([np.quantile(part, percent / 100) for part in parts])
         return columns
+
+    @cached_property
+    def _known_correlations(self) -> dict[str, FloatArray]:
+        return {of: self.correlations(of) for of in STATISTICS}
+
+    def cs_coefficients(self) -> dict[str, float]:
+        """Return the CS-coefficient of every centrality and of the edges."""
+        return {of: self.cs_coefficient(of) for of in STATISTICS}
 
     def _shares(self) -> FloatArray:
         """Return the shares that were dropped."""
@@ -254,8 +266,8 @@ class Bootstrap(Frozen):
             f"  {share:7.0%}  {mean:11.3f}  {low:12.3f}"
             for share, mean, low in zip(drops["dropped"], drops["strength"], drops["strength_q5"], strict=True)
         ]
-        found = ", ".join(f"{self.cs_coefficient(of):g} ({of})" for of in ("strength", "edges"))
-        return ["  dropped  correlation  5 % quantile", *rows, f"  CS-coefficient: {found}"]
+        found = ", ".join(f"{value:g} ({of.replace('_', ' ')})" for of, value in self.cs_coefficients().items())
+        return ["  dropped  correlation  5 % quantile", *rows, f"  CS-coefficients: {found}"]
 
     def _describe_edges(self) -> list[str]:
         columns = {name: column[:_SHOWN_EDGES] for name, column in self.edges().items()}

@@ -252,3 +252,25 @@ def test_sample_sizes():
     assert [line.get_ydata().tolist() for line in ax.lines] == [study.summary(m)[1].tolist() for m in study.measures]
     with pytest.raises(DataError, match="must be a SampleSizeStudy"):
         plot.sample_size(study.network)
+
+
+def test_stability_as_rows_are_dropped():
+    X = simulate.exact_sample(simulate.chain_network(5, strength=1.5), 300, random_state=0)
+    found = bootstrap(X, 0.03, n_boot=28, kind="case-drop", random_state=0)
+    ax = plot.stability(found)
+    drops = found.drops()
+    lines = {line.get_label(): line for line in ax.lines}
+    drawn = [line.get_ydata() for line in list(lines.values())[:5]]
+    for values, of in zip(drawn, found.cs_coefficients(), strict=True):
+        np.testing.assert_array_equal(values, drops[of])
+        # The claim behind the coefficient, recomputed: 95 % of the resamples correlate by at least 0.7.
+        good = [
+            share
+            for share in drops["dropped"]
+            if np.mean(np.nan_to_num(found.correlations(of)[found.dropped == share], nan=-1) >= 0.7) >= 0.95
+        ]
+        assert found.cs_coefficients()[of] == max(good, default=0.0)
+    texts = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert texts[0] == f"strength (CS {found.cs_coefficient():.2g})"
+    with pytest.raises(DataError, match="must be a Bootstrap"):
+        plot.stability(found.solution)

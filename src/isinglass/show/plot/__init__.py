@@ -7,7 +7,7 @@ except ImportError as _error:
 
 from isinglass.show.plot.canvas import paper_axes
 from isinglass.show.plot.contrasts import group_difference, group_networks
-from isinglass.show.plot.curves import path, roc, sample_size
+from isinglass.show.plot.curves import path, roc, sample_size, stability
 from isinglass.show.plot.drawing import network
 from isinglass.show.plot.rows import bootstrap_differences, bootstrap_intervals, centrality, edge_block
 
@@ -23,4 +23,5 @@ __all__ = [
     "path",
     "roc",
     "sample_size",
+    "stability",
 ]

@@ -18,11 +18,13 @@ from isinglass.errors import DataError
 from isinglass.evaluate.metrics import RocCurve
 from isinglass.network import pair_keys, pairs_of, spread, union_keys
 from isinglass.results import Path
+from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.select.sample_size import SampleSizeStudy
 from isinglass.show.palette import GROUPS, NAMED, NEGATIVE, NEUTRAL, POSITIVE, SIGNS
 from isinglass.show.plot.canvas import PLAIN, SMALL, axes_or_new, expect, ink, is_narrow, readable, write_legend
 
 LINES = ("-", "--", "-.", ":")
+COLORS = [POSITIVE, NEGATIVE, NAMED["green"], NAMED["orange"], NAMED["purple"], NAMED["sky blue"]]
 
 
 def path(
@@ -89,11 +91,10 @@ def roc(result: RocCurve | Mapping[str, RocCurve] | Sequence[RocCurve], ax: Axes
     if not curves or not all(isinstance(curve, RocCurve) for curve in curves.values()):
         raise DataError(f"result must be one or more RocCurve, as roc_curve returns them; got {type(result).__name__}.")
     ax = axes_or_new(ax, (5.5, 5.5))
-    colors = [POSITIVE, NEGATIVE, NAMED["green"], NAMED["orange"], NAMED["purple"], NAMED["sky blue"]]
     entries: list[tuple[Line2D, str]] = []
     for k, (name, curve) in enumerate(curves.items()):
         style = LINES[k % len(LINES)]
-        (line,) = ax.plot(curve.fpr, curve.tpr, style, color=colors[k % len(colors)], marker=".", markersize=4)
+        (line,) = ax.plot(curve.fpr, curve.tpr, style, color=COLORS[k % len(COLORS)], marker=".", markersize=4)
         entries.append((line, f"{readable(name, 40)} (AUC {curve.auc:.3f})".strip()))
     ax.plot([0, 1], [0, 1], color=NEUTRAL, linewidth=1.0, zorder=0)
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
@@ -122,6 +123,30 @@ def sample_size(result: SampleSizeStudy, ax: Axes | None = None) -> Axes:
     ax.set_ylim(min(0.0, *(float(np.nanmin(result.summary(name))) for name in result.measures)), 1.02)
     ax.set(xlabel="rows", ylabel=f"mean of {result.n_repeats} repeats")
     write_legend(ax, entries, loc="lower right", fontsize=8)
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+def stability(result: Bootstrap, ax: Axes | None = None) -> Axes:
+    """Draw how centralities and edges keep their order as more rows are dropped: means and middle 90 %.
+
+    ``result`` is what ``bootstrap(X, kind="case-drop")`` returned. The legend has the CS-coefficients; the line at 0.7
+    is the correlation that they refer to.
+    """
+    expect(result, Bootstrap, "bootstrap")
+    ax = axes_or_new(ax, (4.6, 3.2))
+    drops, entries = result.drops(), []
+    kept = 100.0 * (1.0 - drops["dropped"])
+    for k, (of, coefficient) in enumerate(result.cs_coefficients().items()):
+        color = COLORS[k % len(COLORS)]
+        (line,) = ax.plot(kept, drops[of], LINES[k % len(LINES)], marker="o", markersize=3.5, color=color)
+        ax.fill_between(kept, drops[f"{of}_q5"], drops[f"{of}_q95"], color=color, alpha=0.12, linewidth=0)
+        entries.append((line, f"{of.replace('_', ' ')} (CS {coefficient:.2g})"))
+    ax.axhline(0.7, color=NEUTRAL, linewidth=0.8, linestyle=":")
+    ax.set_xlim(102.0, min(float(kept.min()) - 2.0, 98.0))
+    ax.set_ylim(min(0.0, *(float(np.min(drops[f"{of}_q5"])) for of in result.cs_coefficients())), 1.02)
+    ax.set(xlabel="rows kept (%)", ylabel="correlation with the whole table")
+    write_legend(ax, entries, loc="lower left", fontsize=7)
     ax.spines[["top", "right"]].set_visible(False)
     return ax
 

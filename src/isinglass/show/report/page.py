@@ -23,6 +23,7 @@ from isinglass.json_text import json_text
 from isinglass.names import NodeValues
 from isinglass.network import NetworkLike, as_network
 from isinglass.results import Path, Solution, Stability
+from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.show.palette import GroupColors
 from isinglass.show.report import contents
 from isinglass.show.report.methods import citation, methods_text
@@ -42,6 +43,7 @@ def build_report(
     stability: Stability | None = None,
     node_table: object = None,
     edge_table: object = None,
+    bootstrap: Bootstrap | None = None,
     groups: NodeValues | None = None,
     group_colors: GroupColors | None = None,
     title: str = "Network",
@@ -70,6 +72,8 @@ def build_report(
         Measures of the nodes; default computed from ``X``.
     edge_table : data frame or mapping of columns, optional
         Further columns for the edge table, with ``source`` and ``target``, such as the ``edges()`` of a Bootstrap.
+    bootstrap : Bootstrap, optional
+        Resamples of the same table, which the methods text and the references then mention.
     groups : mapping or sequence, optional
         Group of each node, by name or in order, for colors and a legend.
     group_colors : mapping, optional
@@ -136,8 +140,8 @@ def build_report(
         "certificate": contents.describe_certificate(solutions, result, fit, tol, shares),
         "settings": contents.read_settings(settings, result, fit),
         "command": None if command is None else str(command),
-        "methods": None if fit is None else methods_text(fit),
-        "citation": citation(fit),
+        "methods": None if fit is None else methods_text(fit, bootstrap),
+        "citation": citation(fit, bootstrap),
         "versions": {
             "isinglass": __version__,
             "numpy": np.__version__,
