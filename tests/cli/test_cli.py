@@ -151,7 +151,7 @@ def test_limit(table, monkeypatch):
     from isinglass.data import files
 
     monkeypatch.setattr(files, "read_table", functools.partial(files.read_table, max_columns=3))
-    assert "max_columns (in Python)" in data_error("info", table, code=5)
+    assert "max_columns in Python" in data_error("info", table, code=5)
 
 
 # ------------------------------------------------------------------------------------------- as a process

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -224,3 +225,16 @@ def test_fault_11_a_folder_in_place_of_a_file_is_refused_first(tmp_path, words):
     line = error_line(run("fit", table, "--alpha", "0.1", "-o", tmp_path / "net", *words, code=2))
     assert "is a folder" in line
     assert [path.name for path in (tmp_path / "net").iterdir()] == ["nodes.csv"]
+
+
+@pytest.mark.parametrize("words", [["fit", "{table}", "-o", "{locked}/net"], ["fit", "{table}", "-o", "{locked}"]])
+def test_a_folder_that_cannot_be_written_to_is_refused_first(tmp_path, monkeypatch, words):
+    table, locked = write_table(tmp_path / "table.csv"), tmp_path / "locked"
+    locked.mkdir()
+    access = os.access
+    monkeypatch.setattr(
+        os, "access", lambda path, mode: access(path, mode) and path != locked
+    )  # root may write anywhere
+    monkeypatch.setattr("isinglass.cli.reading.Reading.read", None)  # nothing is read or computed
+    line = error_line(run(*(word.format(table=table, locked=locked) for word in words), code=2))
+    assert line == f"Error: Invalid value for '-o': '{locked}' cannot be written to."

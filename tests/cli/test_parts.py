@@ -57,7 +57,7 @@ def test_json_has_no_nan():
         (("header", False), "--no-header"),
         (("binarize", 0.5), "--binarize 0.5"),
         (("n_folds",), "--folds"),
-        (("max_iter",), "max_iter (in Python)"),  # no option sets it
+        (("max_iter",), "max_iter in Python"),  # no option sets it
     ],
 )
 def test_messages_name_options(mention, wanted):

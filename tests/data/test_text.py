@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from isinglass.data.documents import Limits
-from isinglass.data.text import blank_comments, find_delimiter, read_records, to_utf8
+from isinglass.data.text import _read_many, blank_comments, find_delimiter, read_records, to_utf8
 from isinglass.errors import DataError, LimitError
 
 
@@ -157,3 +157,11 @@ def test_a_quote_that_is_never_closed_does_not_swallow_the_rest():
 )
 def test_comments(text, shown, count):
     assert blank_comments(text.encode()) == (shown.encode(), count)
+
+
+def test_no_thread_of_pyarrow_holds_the_text_when_it_has_been_read():
+    """One that lets go of it while the interpreter ends aborts the process."""
+    for _ in range(100):
+        body = memoryview(bytearray(b"0,1,0\n" * 5000))
+        assert len(list(_read_many(body, ",", 3, 10, quoted=False))) == 3
+        body.release()  # a BufferError if somebody holds it

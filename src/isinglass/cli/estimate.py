@@ -61,6 +61,8 @@ class Estimate:
                 raise click.UsageError(f"{option} is about selecting a penalty, and --alpha gives one.")
             of = " or ".join(each for each in CRITERIA if name in _fields(SELECTORS[each]))
             raise click.UsageError(f"{option} needs --select {of}, not {self.criterion}.")
+        if per_node and isinstance(said.get("alphas"), list):
+            raise click.UsageError("--alphas must be a count here: with nodewise and ebic every node has its own.")
         self._seeded = "random_state" in _fields(chosen)
         if self._seeded:
             said["random_state"] = self.seed
@@ -79,8 +81,6 @@ class Estimate:
         """Fit at alpha, or at the one that the criterion chooses."""
         from isinglass.select import Run
 
-        if device not in (None, "cpu") and self.method.estimator != "joint":
-            raise click.UsageError(f"--device works with joint, not with {self.method.estimator}.")
         console.restart_clock()  # without the time that packages take to load
         with nullcontext() if self._seeded else console.progress("Fitting"):  # seeded criteria have a bar of their own
             return self.method.fit(data, run=Run(**self.run_options(console), device=device))

@@ -132,7 +132,7 @@ def _option_of(name: str) -> click.Option | None:
 def _as_option(mention: Setting) -> str:
     option = _option_of(mention.name)
     if option is None:
-        return NOT_OPTIONS.get(mention.name, f"{mention.python} (in Python)")
+        return NOT_OPTIONS.get(mention.name, f"{mention.python} in Python")
     if option.is_flag:
         return longest(option.secondary_opts if mention.value is False else option.opts)
     if not mention.has_value:

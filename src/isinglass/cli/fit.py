@@ -6,6 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from isinglass.cli.command import command
 from isinglass.cli.console import Console, text_of
 from isinglass.cli.descriptions import describe_missing, describe_solution, describe_table, records
@@ -51,6 +53,8 @@ def fit(
     Prints the edges as CSV. With -o, writes edges.csv, nodes.csv, model.npz, network.gexf for Gephi (with categories
     also blocks.csv) and run.json to a folder.
     """
+    if device not in (None, "cpu") and estimate.method.estimator != "joint":
+        raise click.UsageError(f"--device works with joint, not with {estimate.method.estimator}.")
     names = FILES + ([BLOCKS] if "kinds" in reading.said else [])
     inputs = [*files_of(table), attributes]
     folder = OutputFolder.open(output, names, force=force, inputs=inputs, others=[BLOCKS])

@@ -60,8 +60,7 @@ class OutputFolder:
         inputs: Iterable[str | None] = (),
         others: Sequence[str] = (),
     ):
-        if path.exists() and not path.is_dir():
-            raise click.BadParameter(f"{str(path)!r} is a file, not a folder.", param_hint="'-o'")
+        check_target(path / RECORD, ())
         self.path, self.names = path, [*names, RECORD]
         self._others, self._force, self._inputs = set(others).difference(names), force, tuple(inputs)
         self._written: tuple[str, ...] = ()
@@ -186,12 +185,17 @@ def write_file(target: Path, text: str) -> None:
 
 
 def check_target(target: Path | None, inputs: Iterable[str | None]) -> None:
-    """Refuse a folder, a file that the command reads, or one whose folder cannot be made."""
+    """Refuse a folder, a file that the command reads, or one whose folder cannot be made or written to.
+
+    Before anything is computed, which may take hours.
+    """
     if target is None:
         return
     above = next(folder for folder in target.absolute().parents if folder.exists())
     if not above.is_dir():
         raise click.BadParameter(f"{str(above)!r} is a file, not a folder.", param_hint="'-o'")
+    if not os.access(above, os.W_OK):
+        raise click.BadParameter(f"{str(above)!r} cannot be written to.", param_hint="'-o'")
     if target.is_dir():
         raise click.BadParameter(f"{str(target)!r} is a folder, not a file.", param_hint="'-o'")
     if _is_read(target, inputs):

@@ -6,6 +6,7 @@ import codecs
 import csv
 import io
 import re
+import time
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
@@ -233,19 +234,34 @@ def _read_many(
     )
     convert = arrow.ConvertOptions(column_types=dict.fromkeys(names, kind))
     for size in (max(_BLOCK, 2 * longest), len(body) + 1):  # a field with line breaks can be longer than any line
-        read = arrow.ReadOptions(block_size=min(size, 2**31 - 1), column_names=names)
+        read, view = arrow.ReadOptions(block_size=min(size, 2**31 - 1), column_names=names), memoryview(body)
         try:
-            columns = arrow.read_csv(pyarrow.BufferReader(body), read, parse, convert).columns[::-1]
+            columns = arrow.read_csv(pyarrow.BufferReader(view), read, parse, convert).columns[::-1]
             break
         except pyarrow.ArrowInvalid as error:
             if "straddling" not in str(error) or size > len(body):
                 raise
+        finally:
+            _await_release(view)
     while columns:
         coded = columns.pop().unify_dictionaries()  # its memory is not needed any more
         # Not by `to_numpy`, which loads pandas.
         indices = [(part.indices.buffers()[1], len(part), part.indices.offset) for part in coded.chunks]
         positions = [np.frombuffer(buffer, np.int32, n, 4 * offset) for buffer, n, offset in indices]
         yield np.concatenate(positions), coded.chunk(0).dictionary.to_pylist()
+
+
+def _await_release(view: memoryview) -> None:
+    """Wait until the threads of pyarrow have let go of a buffer, which they do shortly after they return a table.
+
+    A thread that does so while the interpreter ends would abort the process, because Python gives it no lock any more.
+    """
+    for _ in range(1000):
+        try:
+            view.release()
+            return
+        except BufferError:
+            time.sleep(1e-4)
 
 
 def _offset(data: bytes, n_lines: int) -> int:
