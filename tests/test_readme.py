@@ -115,3 +115,14 @@ def test_oldest_versions_are_the_lower_bounds():
     pinned = dict(line.split("==") for line in text.splitlines() if not line.startswith("#"))
     assert {bound.split(">=")[0] for bound in project["project"]["dependencies"]} <= set(pinned)
     assert [name for name, version in pinned.items() if not f"{version}.".startswith(f"{lowest[name]}.")] == []
+
+
+def test_one_sentence_says_what_it_is():
+    """README, documentation, package metadata and the command say it in the same words."""
+    from isinglass.cli import HELP
+
+    with (ROOT / "pyproject.toml").open("rb") as stream:
+        sentence = tomllib.load(stream)["project"]["description"]
+    for page in ("README.md", "docs/index.md"):
+        assert (ROOT / page).read_text(encoding="utf-8").split("\n\n")[1].replace("\n", " ") == sentence
+    assert HELP.replace("\n", " ").startswith(sentence)

@@ -1,4 +1,4 @@
-"""Kinds of arrays by name, and records whose arrays nobody changes."""
+"""Kinds of arrays by name, and immutable records."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Array = TypeVar("Array", bound=NDArray[Any])
 
 
 def read_only(array: Array) -> Array:
-    """Return ``array`` with writing switched off: a frozen record shares it, nobody changes it."""
+    """Return ``array`` with writing switched off: a frozen record may share it."""
     array.flags.writeable = False
     return array
 

@@ -78,7 +78,8 @@ def _print_completion(ctx: click.Context, parameter: click.Parameter, shell: str
     ctx.exit()
 
 
-HELP = """Learn which variables depend on each other directly, with a certificate that the fit is optimal.
+HELP = """Sparse networks from tables: which variables depend on each other directly, with a certificate for every
+solution.
 
 Start with `isinglass demo`, or with a table of your own:
 
