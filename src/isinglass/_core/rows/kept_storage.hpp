@@ -42,7 +42,7 @@ class KeptStorage {
     struct Merged {
         Recipe recipe;
         bool is_known = false;  // whether the recipe is kept up
-        Patterns patterns;
+        Patterns patterns{true};
         Buffer<double> eta, wr;  // of the patterns
         enum class Spread : uint8_t { nothing, residuals, predictors_too };
         Spread spread = Spread::nothing;  // what all rows have been given

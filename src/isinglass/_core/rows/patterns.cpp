@@ -19,11 +19,25 @@ int Patterns::most_columns(const Table& table, int rows_per_pattern) {
     return d;
 }
 
+void Patterns::find(const Table& table, int begin, int count, uint16_t* pattern) const {
+    const uint8_t* own = table.column(node_) + begin;
+    for (int i = 0; i < count; ++i) pattern[i] = own[i];
+    for (size_t k = 0; k < columns_.size(); ++k) {
+        const uint8_t* cells = table.column(columns_[k]) + begin;
+        for (int i = 0; i < count; ++i) pattern[i] |= static_cast<uint16_t>(cells[i] << (k + 1));
+    }
+}
+
 void Patterns::make(const Table& table, int node, const std::vector<int>& columns) {
     node_ = node;
     columns_ = columns;
     const int d = static_cast<int>(columns.size()), count = 2 << d;
     size_ = std::max(count, ROW_ALIGN);
+    if (keeps_rows_) {
+        if (pattern_.size() == 0) pattern_.resize(table.stride);
+        for (int n = 0; n < table.n_distinct; n += PATTERN_ROWS_AT_ONCE)
+            find(table, n, std::min(PATTERN_ROWS_AT_ONCE, table.n_distinct - n), pattern_.data() + n);
+    }
     std::vector<double> sums(static_cast<size_t>(LANES) * count);
     each_row(table, 0, table.n_distinct,
              [&](int n, uint16_t pattern) { sums[LANES * pattern + n % LANES] += table.w[n]; });

@@ -15,9 +15,11 @@ class Patterns final : public ColumnSource {
     // How many columns there may be for the patterns to be few among the rows of a table; -1: not even none.
     static int most_columns(const Table& table, int rows_per_pattern);
 
+    // keeps_rows: the pattern of every row is kept, two bytes each, instead of being found again when it is needed.
+    explicit Patterns(bool keeps_rows = false) : keeps_rows_(keeps_rows) {}
     // Merges the rows of a node; forgets what was there before.
     void make(const Table& table, int node, const std::vector<int>& columns);
-    void clear() { *this = {}; }
+    void clear() { *this = Patterns(keeps_rows_); }
     bool are_of(int node) const { return node_ == node; }
     bool are_by(const std::vector<int>& columns) const { return columns_ == columns; }
     // Whether all of these columns are among those beside the node.
@@ -35,28 +37,28 @@ class Patterns final : public ColumnSource {
     }
 
  private:
+    // The patterns of some rows.
+    void find(const Table& table, int begin, int count, uint16_t* pattern) const;
     // visit(row, its pattern), some rows at a time.
     template <class Visit>
     void each_row(const Table& table, int begin, int end, Visit visit) const;
 
+    bool keeps_rows_;
     int node_ = -1, size_ = 0;
     std::vector<int> columns_;
     Buffer<uint8_t> x_, cells_;  // of the node, of the columns
     Buffer<double> w_, inverse_w_;
+    Buffer<uint16_t> pattern_;  // of every row, where they are kept
 };
 
 template <class Visit>
 void Patterns::each_row(const Table& table, int begin, int end, Visit visit) const {
     constexpr int AT_ONCE = tuning::rows::PATTERN_ROWS_AT_ONCE;
-    uint16_t pattern[AT_ONCE];
+    uint16_t found[AT_ONCE];
     for (int first = begin; first < end; first += AT_ONCE) {
         const int count = end - first < AT_ONCE ? end - first : AT_ONCE;
-        const uint8_t* own = table.column(node_) + first;
-        for (int i = 0; i < count; ++i) pattern[i] = own[i];
-        for (size_t k = 0; k < columns_.size(); ++k) {
-            const uint8_t* cells = table.column(columns_[k]) + first;
-            for (int i = 0; i < count; ++i) pattern[i] |= static_cast<uint16_t>(cells[i] << (k + 1));
-        }
+        const uint16_t* pattern = keeps_rows_ ? pattern_.data() + first : found;
+        if (!keeps_rows_) find(table, first, count, found);
         for (int i = 0; i < count; ++i) visit(first + i, pattern[i]);
     }
 }
