@@ -85,4 +85,18 @@ both, gone, new = (found[upper].sum() for found in (before & after, before & ~af
 print(f"{both} edges in both, {gone} gone, {new} new")
 
 # %%
+# For an article
+# --------------
+#
+# A paragraph and a table, ready to be put in:
+
+import textwrap
+
+from isinglass import export
+
+print(textwrap.fill(net.methods_text(), 100))
+strongest = {name: net.edges()[name][:5] for name in ("source", "target", "coupling", "std_error")}
+export.write_table(strongest, "-", "markdown", digits=2)
+
+# %%
 # What every figure of the paper looks like when it is repeated is on :doc:`its own page </paper>`.
