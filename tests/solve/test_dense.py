@@ -6,7 +6,9 @@ import pytest
 from reference import nodewise_violations
 
 from isinglass import ising_path, nodewise_path
+from isinglass._core import Problem
 from isinglass.solve import path as path_module
+from isinglass.solve import reduction as reduction_module
 
 
 def latent_table(n, p, rank, seed=0):
@@ -24,7 +26,6 @@ def with_width(width):
         problem.set_widest_block(width)
         return problem
 
-    Problem = path_module.Problem
     return make
 
 
@@ -48,9 +49,9 @@ def options(kind, n, p):
 def test_products_and_blocks_find_the_same_certified_optimum(kind, width, monkeypatch):
     n, p = 250, 70
     X, extra = latent_table(n, p, 3), options(kind, n, p)
-    monkeypatch.setattr(path_module, "Problem", with_width(10**6))
+    monkeypatch.setattr(reduction_module, "Problem", with_width(10**6))
     blocks = ising_path(X, alphas=8, alpha_min_ratio=0.02, **extra)
-    monkeypatch.setattr(path_module, "Problem", with_width(width))
+    monkeypatch.setattr(reduction_module, "Problem", with_width(width))
     products = ising_path(X, alphas=8, alpha_min_ratio=0.02, **extra)
     assert products.converged.all()
     assert len(products[-1].edge_values) > 0.3 * p * (p - 1) / 2
@@ -97,10 +98,43 @@ def test_regressions_on_many_columns_are_certified(standardize):
 
 def test_a_dense_table_does_not_crawl():
     """Steps that end at the first edge to reach zero took 2969 products here, and for ever on 600 × 900."""
-    problem = path_module.Problem(latent_table(60, 90, 6), None, None, False, 1)
+    problem = Problem(latent_table(60, 90, 6), None, None, False, 1)
     problem.alpha_max()
     state = problem.follow([0.002], 0.002, 1e-7, 100, 1.0)[0]
     assert len(state.values) > 1900
     assert max(state.kkt_residual, state.duality_gap / problem.null_objective) <= 1e-7
     assert state.n_iter <= 10
     assert state.n_products <= 1500
+
+
+def indicator_table(n, blocks, seed):
+    """Columns that tell the categories of some variables, all of them or all but a hundredth of the rows."""
+    rng = np.random.default_rng(seed)
+    factors, columns = rng.normal(size=(n, 3)), []
+    for block in range(blocks):
+        z, q = factors @ rng.normal(size=3) + rng.normal(size=n), int(rng.integers(3, 8))
+        category = np.searchsorted(np.quantile(z, np.sort(rng.random(q - 1))), z)
+        if block % 2:
+            category = np.where(rng.random(n) < 0.01, -1, category)
+        columns += [category == k for k in range(q)] + [category < 2] * (block % 4 == 0)
+    X = np.column_stack(columns).astype(np.uint8)
+    return X[:, (X.mean(axis=0) > 0.003) & (X.mean(axis=0) < 0.997)]
+
+
+@pytest.mark.parametrize("width", [8, None])
+def test_no_alpha_takes_many_times_as_many_products_as_its_neighbors(width):
+    X = indicator_table(800, 9, 6)
+    top = ising_path.alpha_max(X)
+    strength = np.abs(ising_path(X, np.geomspace(top, 1e-5 * top, 20))[-1].couplings)
+    omega = np.divide(1.0, strength, out=np.full_like(strength, np.inf), where=strength > 0)
+    np.fill_diagonal(omega, 1.0)
+    problem = Problem(X, None, omega, False, 1)
+    if width is not None:
+        problem.set_widest_block(width)
+    alpha, total, counts = problem.alpha_max(), 0, []
+    for k in range(100):
+        state = problem.follow([alpha * 0.9**k], alpha * 0.9 ** (k + 1), 1e-7, 100, 1.0)[0]
+        counts.append(state.n_products - total)
+        total = state.n_products
+    assert len(state.edges) > 300
+    assert max(counts) < 500

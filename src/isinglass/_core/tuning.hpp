@@ -49,6 +49,7 @@ constexpr double PROJECTION_ROUNDINGS = 8;  // of a block's norm, up to which it
 namespace quadratic {
 constexpr int MAX_ROUNDS = 20;           // of sweeps and face steps; the next Newton step copes with what is left
 constexpr int MAX_FACES = 60;            // face steps without sweeps
+constexpr double OPERATOR_PATIENCE = 4;  // products for one model, in widths of a block: making blocks costs 1.5
 constexpr double SHORTEST_FACE = 0.05;   // share of a face step
 constexpr double SHORTEST_STEP = 1e-4;   // share of a gradient step
 constexpr int ACTIVE_SWEEPS = 2;         // before a face step is tried
@@ -95,10 +96,10 @@ constexpr int ALWAYS_FRESH_COLUMNS = 64;             // up to which all pairs ar
 
 namespace path {
 constexpr size_t SINGLE_THREAD_CELLS = 26000;  // below, a second thread costs more than it saves (measured)
-constexpr double STEEPEST = 0.6;        // smallest ratio of consecutive alphas; a larger step has stops in between
-constexpr double COLD_RATIO = 0.01;     // to alpha_max, that Newton bridges in one go if all pairs are in ...
-constexpr double STEEP_RATIO = 0.1;     // ... and the steps that lead to smaller alphas
-constexpr double STOP_TOLERANCE = 0.2;  // share of their alpha to which such stops are solved
+constexpr double STEEPEST = 0.6;          // smallest ratio of consecutive alphas; a larger step has stops in between
+constexpr double COLD_RATIO = 0.01;       // to alpha_max, that Newton bridges in one go if all pairs are in ...
+constexpr double STEEP_RATIO = 0.1;       // ... and the steps that lead to smaller alphas
+constexpr double STOP_TOLERANCE = 0.2;    // share of their alpha to which such stops are solved
 constexpr double LARGEST_RESIDUAL = 0.1;  // share of alpha: beyond, a loose tolerance would not tell edges from none
 // The strong rule keeps everything after a step by one half; it is never taken to keep pairs below this share of alpha.
 // What that misses, the check finds.

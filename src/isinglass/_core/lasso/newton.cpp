@@ -290,8 +290,8 @@ Newton::Phase Newton::advance(Run& run) {
     if (run.since_best == 0) run.best = next;
     // Conjugate gradients get nowhere on a face that is all but singular (columns that are nearly alike); blocks can be
     // factorized.
-    if (set_.has_operators() && !set_.has_groups() && run.since_best >= OPERATOR_STAGNATION &&
-        set_.block_bytes() <= MAX_BLOCK_BYTES) {
+    if (set_.has_operators() && !set_.has_groups() &&
+        (run.since_best >= OPERATOR_STAGNATION || model_.is_exhausted()) && set_.block_bytes() <= MAX_BLOCK_BYTES) {
         set_.use_blocks();
         run.is_stale = true;
         run.since_best = 0;

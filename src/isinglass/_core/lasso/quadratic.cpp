@@ -66,6 +66,8 @@ void Quadratic::reset() {
     const size_t m = set_.n_coefficients();
     d.assign(m, 0.0);
     gradient.resize(m);
+    before_ = n_products;
+    is_exhausted_ = false;
     if (set_.has_groups()) return;
     if (slope_.size() < set_.n_slots()) {
         slope_.resize(set_.n_slots() * 2);
@@ -150,7 +152,8 @@ void Quadratic::minimize_by_faces(double alpha, double tolerance) {
             }
             return largest;
         });
-        if (violation <= tolerance) return;
+        is_exhausted_ = static_cast<double>(n_products - before_) > OPERATOR_PATIENCE * set_.mean_width();
+        if (violation <= tolerance || is_exhausted_) return;
         const bool is_stuck = face_step(alpha, tolerance, true) == FaceStep::none;
         if (is_stuck && !gradient_step(alpha)) return;
     }
@@ -355,14 +358,16 @@ double Quadratic::multiply() {
 }
 
 // Cholesky in single precision, where it costs no more than the products it saves. On strongly correlated columns those
-// are dozens per face step. An edge that depends on the ones before it gets its diagonal for a pivot, as if it were
+// are dozens per face step; where this minimization has taken more already, they are taken to be as many again. An edge
+// that depends on the ones before it gets its diagonal for a pivot, as if it were
 // independent: each costs one product more.
 void Quadratic::factorize_face() {
     const size_t m = face_.size(), stride = (m + 15) / 16 * 16;
     if (set_.has_operators()) return;
     double work = 0;
     for (const FaceNode& node : face_nodes_) work += static_cast<double>(node.end - node.begin) * node.reach;
-    if (static_cast<double>(m) * m * m / 6 > FACTOR_COST * work) return;
+    const double saved = std::max(FACTOR_COST, static_cast<double>(n_products - before_));
+    if (static_cast<double>(m) * m * m / 6 > saved * work) return;
     if (factor_.size() < m * stride) factor_.resize(2 * m * stride);
     std::fill(factor_.data(), factor_.data() + m * stride, 0.0f);
     for (const FaceNode& node : face_nodes_)

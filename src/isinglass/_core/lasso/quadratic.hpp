@@ -21,6 +21,8 @@ class Quadratic {
     std::vector<double> gradient;  // profiled gradient at d = 0, to be filled by the caller
     std::vector<double> d;         // the minimizer
     int64_t n_products = 0;        // with H, so far
+    // Operators have taken so many products for one minimization that blocks would have been cheaper.
+    bool is_exhausted() const { return is_exhausted_; }
 
     void start() { groups_.reach = 1; }  // of another problem
     void reset();                        // forgets d; sizes everything for the working set
@@ -63,6 +65,8 @@ class Quadratic {
     const Kernels& kernels_;
     Buffer<float> slope_, product_;  // per slot: G_s d_s, and scratch for products
     std::vector<double> curvature_;
+    int64_t before_ = 0;  // products up to the last reset
+    bool is_exhausted_ = false;
 
     struct FaceNode {
         int node, begin, end, reach;  // its part of the lists of slots; slots to compute

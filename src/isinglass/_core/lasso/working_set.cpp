@@ -115,6 +115,7 @@ void WorkingSet::arrange() {
         sum += inner_degree_[node];
         squares += static_cast<double>(inner_degree_[node]) * inner_degree_[node];
     }
+    mean_width_ = sum > 0 ? squares / sum : 0;
     const bool is_dense = !needs_blocks_ && squares > widest_block_ * sum;
     for (int node : nodes_) {
         is_operator_[node] =

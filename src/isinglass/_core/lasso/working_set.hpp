@@ -105,7 +105,8 @@ class WorkingSet {
     const std::vector<char>& is_operator() const { return is_operator_; }  // products on the rows instead of a block
     const std::vector<int>& operators() const { return operators_; }       // these nodes
     bool has_operators() const { return !operators_.empty(); }
-    size_t block_bytes() const;  // if no node were an operator
+    size_t block_bytes() const;                        // if no node were an operator
+    double mean_width() const { return mean_width_; }  // of blocks, on average over their rows
     int block_stride(int node) const { return (inner_degree_[node] + 15) / 16 * 16; }
     const float* block_row(int slot) const { return blocks_.data() + row_[slot]; }
 
@@ -117,6 +118,7 @@ class WorkingSet {
     int first_node_ = 0;
     int widest_block_ = tuning::working_set::WIDEST_BLOCK;
     bool needs_blocks_ = false;
+    double mean_width_ = 0;
 
     std::vector<int> s_, t_, slot_s_, slot_t_;
     std::vector<double> theta_, omega_, gradient_;
