@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from isinglass.cli.console import color_wanted
 from isinglass.cli.exits import EPILOG, report_error, report_signal, signals_noted
 from isinglass.version import __version__
 
@@ -56,7 +57,8 @@ class LazyGroup(click.Group):
         """Run the command; every way to end has its exit code."""
         with signals_noted(standalone_mode) as noted:
             try:
-                code = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
+                color = {"color": color_wanted()}
+                code = super().main(args, prog_name, complete_var, standalone_mode=False, **color | extra)
                 sys.stdout.flush()  # a reader that went away is noticed here, not by the interpreter at exit
             except BaseException as error:
                 if not noted and not isinstance(error, Exception):

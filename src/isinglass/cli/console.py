@@ -5,22 +5,21 @@ from __future__ import annotations
 import csv
 import io
 import logging
+import os
 import sys
 import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import click
 
 from isinglass import errors
 from isinglass.cli.exits import printable, spell
 from isinglass.json_text import json_text
 from isinglass.version import __version__
-
-if TYPE_CHECKING:
-    from rich.console import Console as RichConsole
 
 DELAY_SECONDS = 1.0  # before something is shown to move
 
@@ -30,12 +29,7 @@ def rows_of(columns: Mapping[str, Iterable[Any]]) -> Iterator[tuple[Any, ...]]:
     return zip(*(getattr(column, "tolist", lambda column=column: column)() for column in columns.values()), strict=True)
 
 
-def columns_text(columns: Mapping[str, Iterable[Any]]) -> str:
-    """Return columns as CSV."""
-    return csv_text(list(columns), rows_of(columns))
-
-
-def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+def csv_text(header: Iterable[str], rows: Iterable[Sequence[Any]]) -> str:
     r"""Return a table as CSV; floats keep all their digits.
 
     Examples
@@ -44,30 +38,8 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     'name,value\n"a,b",0.1\nc,\n'
     """
     stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
+    csv.writer(stream, lineterminator="\n").writerows([header, *rows])
     return stream.getvalue()
-
-
-def record_text(command: str, record: Mapping[str, Any]) -> str:
-    """Return what a command prints with --json, its schema first.
-
-    A field may be added without a new version; the meaning of a field never changes within one. No times: two runs with
-    one seed print the same bytes.
-
-    Examples
-    --------
-    >>> print(record_text("score", {"rows": 3, "mean": float("nan")}), end="")
-    {
-      "schema": "isinglass/score/1",
-      "version": "0.1.0",
-      "rows": 3,
-      "mean": null
-    }
-    """
-    whole = {"schema": f"isinglass/{command}/1", "version": __version__, **record}
-    return json_text(whole, indent=2) + "\n"
 
 
 def text_of(writer: Callable[[io.StringIO], object]) -> str:
@@ -99,24 +71,23 @@ class Console:
         sys.stdout.buffer.flush()
 
     def write_json(self, record: Mapping[str, Any], schema: str | None = None) -> None:
-        """Write one object to stdout, with the name and version of its schema first and the warnings last."""
-        self.write(record_text(schema or self.command, {**record, "warnings": self.warnings}))
+        """Write one object to stdout, with the name and version of its schema first and the warnings last.
 
-    @cached_property
-    def stderr(self) -> RichConsole:
-        """The rich console on stderr; it knows NO_COLOR and whether it is a terminal."""
-        from rich.console import Console as RichConsole
+        A field may be added without a new version; the meaning of a field never changes within one. No times: two runs
+        with one seed print the same bytes.
+        """
+        whole = {"schema": f"isinglass/{schema or self.command}/1", "version": __version__, **record}
+        self.write(json_text({**whole, "warnings": self.warnings}, indent=2) + "\n")
 
-        return RichConsole(stderr=True, highlight=False, markup=False, soft_wrap=True)
+    def say(self, text: str, emphasis: str = "", **style: Any) -> None:
+        """Print a line to stderr, its beginning in a style; a terminal gets no control characters of a table."""
+        click.echo(click.style(emphasis, **style) + printable(text), err=True)
 
     def say_facts(self, facts: Mapping[str, str]) -> None:
         """Print name and value of some facts, one per line, the values aligned."""
         width = max((len(name) for name in facts), default=0)
-        if not self.quiet:
-            from rich.text import Text
-
-            for name, value in facts.items():
-                self.stderr.print(Text.assemble((f"{name:<{width}}  ", "bold"), printable(value)))
+        for name, value in facts.items() if not self.quiet else ():
+            self.say(value, f"{name:<{width}}  ", bold=True)
 
     def restart_clock(self) -> None:
         """Begin to measure: packages are loaded and the table is read."""
@@ -135,10 +106,12 @@ class Console:
     @contextmanager
     def progress(self, description: str) -> Iterator[None]:
         """Show that something is being done, once a second has passed."""
-        if self.quiet or not self.stderr.is_terminal:
+        if self.quiet or not sys.stderr.isatty():
             yield
             return
-        status = self.stderr.status(description)
+        from rich.console import Console as RichConsole
+
+        status = RichConsole(stderr=True).status(description)
         timer = threading.Timer(DELAY_SECONDS, status.start)
         timer.daemon = True
         timer.start()
@@ -174,20 +147,23 @@ class Console:
             return
         self.warnings.append(text)
         if self.quiet < 2:
-            from rich.text import Text
-
-            self.stderr.print(Text.assemble(("Warning: ", "yellow"), printable(text)))
+            self.say(text, "Warning: ", fg="yellow")
 
 
 class _LogHandler(logging.Handler):
-    """Prints records above a bar that may be running."""
+    """Prints the log."""
 
     def __init__(self, console: Console) -> None:
         super().__init__()
         self._console = console
 
     def emit(self, record: logging.LogRecord) -> None:
-        self._console.stderr.print(printable(record.getMessage()), style="dim")
+        self._console.say("", printable(record.getMessage()), dim=True)
+
+
+def color_wanted() -> bool | None:
+    """Tell whether colors are wanted, by the usual environment variables; None is where a terminal shows them."""
+    return False if os.environ.get("NO_COLOR") else True if os.environ.get("FORCE_COLOR") else None
 
 
 def plural(number: int, thing: str) -> str:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from isinglass.cli.command import command, command_line
 from isinglass.cli.console import Console, format_seconds
-from isinglass.cli.descriptions import describe_solution, describe_stability, records
+from isinglass.cli.descriptions import describe_solution, fields, records
 from isinglass.cli.fit import write_files
 from isinglass.cli.output import OutputFolder, require_matplotlib, save_figure
 
@@ -18,12 +17,12 @@ if TYPE_CHECKING:
     from isinglass.data import Table
     from isinglass.datasets import Senate109
     from isinglass.fit import Fit
-    from isinglass.network import Network
     from isinglass.select import Selector
 
 ALPHA = 0.06  # the penalty of the paper's figure
 FILES = ["report.html", "senate.png", "network.gexf", "edges.csv", "nodes.csv", "model.npz"]
 COLORS = {"R": "#d55e00", "D": "#0072b2", "I": "#009e73"}
+STABILITY = ("alpha", "threshold", "n_subsamples", "subsample_size", "alphas", "instability", "n_fits")
 SHOWN = 5  # strongest couplings that are printed
 
 
@@ -58,12 +57,11 @@ def demo(console: Console, n_jobs: int, output: Path | None, force: bool) -> Non
 
     (fitted, seconds), (stars, stars_seconds) = fit(Fixed(ALPHA)), fit(StARS())
     default, default_seconds = fit(TwoStage())
-    assert stars.stability is not None
-    found = {
-        **_find(fitted, senate),
-        "default": {**_describe(default, senate), "stages": default.stages},
-        "stars": {**_describe(stars, senate), **describe_stability(stars.stability)},
-    }
+    found = _find(fitted, senate)
+    for name, other in (("default", default), ("stars", stars)):
+        found[name] = {"network": describe_solution(other.solution), "within_party_share": _share_within(other, senate)}
+    found["default"]["stages"] = default.stages
+    found["stars"] |= fields(stars.stability, *STABILITY)
     if folder is not None:
         with folder.filling() as here, console.progress("Writing"):
             _write_files(here, fitted, data, senate)
@@ -79,9 +77,16 @@ def _find(fitted: Fit, senate: Senate109) -> dict[str, Any]:
     """Return what the network shows: the certificate, and how its positive edges follow parties and states."""
     import numpy as np
 
-    model, (n_rows, n_columns) = fitted.network, senate.X.shape
-    party, state = _mixing(model, senate.parties), _mixing(model, senate.states)
-    both = _mixing(model, [f"{state} {party}" for state, party in zip(senate.states, senate.parties, strict=True)])
+    strength = np.maximum(fitted.network.couplings, 0.0)
+    joined, pairs = strength > 0, ~np.eye(len(strength), dtype=bool)
+    party, state = np.array(senate.parties), np.array(senate.states)
+    same_party, same_state = party[:, None] == party, state[:, None] == state
+    # The other side of a Republican is everybody who is not one; of everybody else it is the Republicans.
+    crossing = (party[:, None] == "R") != (party == "R")
+    weight, edges = (
+        (part * crossing).sum(axis=1) / np.maximum(part.sum(axis=1), 1e-300) for part in (strength, joined)
+    )
+    (n_rows, n_columns), within = senate.X.shape, int((joined & same_party).sum()) // 2
     return {
         "senate": {
             "n_rows": n_rows,
@@ -90,62 +95,32 @@ def _find(fitted: Fit, senate: Senate109) -> dict[str, Any]:
             "parties": {party: senate.parties.count(party) for party in dict.fromkeys(senate.parties)},
         },
         "network": describe_solution(fitted.solution),
-        "strongest": records(model.edges())[:SHOWN],
-        "within_party": {"n_edges": party["n_within"], "of": party["n_edges"], "share": party["within"]},
-        "across": _find_across(model, senate),
+        "strongest": records(fitted.network.edges())[:SHOWN],
+        "within_party": {"n_edges": within, "of": int(joined.sum()) // 2, "share": _share_within(fitted, senate)},
+        "across": [  # senators with more than half of their positive weight on the other side
+            {
+                "name": senate.names[k],
+                "party": senate.parties[k],
+                "share_of_weight": float(weight[k]),
+                "share_of_edges": float(edges[k]),
+            }
+            for k in np.argsort(-weight, kind="stable").tolist()
+            if weight[k] > 0.5
+        ],
         "joined": {
-            "all_pairs": party["joined"],
-            "same_state": state["joined_within"],
-            "same_party": party["joined_within"],
-            "same_state_and_party": both["joined_within"],
+            "all_pairs": float(joined[pairs].mean()),
+            "same_state": float(joined[pairs & same_state].mean()),
+            "same_party": float(joined[pairs & same_party].mean()),
+            "same_state_and_party": float(joined[pairs & same_state & same_party].mean()),
         },
     }
 
 
-def _mixing(network: Network, groups: Sequence[str]) -> dict[str, Any]:
-    """Count the positive edges within groups of nodes, and say which share of the pairs they join."""
-    import numpy as np
-
-    members = np.unique(groups, return_inverse=True)[1]
-    s, t = network.edge_index[network.edge_values > 0].T
-    same, sizes = members[s] == members[t], np.bincount(members)
-    within = int(same.sum())
-    return {
-        "n_within": within,
-        "n_edges": len(same),
-        "within": within / max(len(same), 1),
-        "joined": len(same) / network.n_pairs,
-        "joined_within": within / int((sizes * (sizes - 1)).sum() // 2),
-    }
-
-
-def _find_across(model: Network, senate: Senate109) -> list[dict[str, Any]]:
-    """Return the senators with more than half of their positive weight on the other side.
-
-    The other side of a Republican is everybody who is not one; of everybody else it is the Republicans.
-    """
-    import numpy as np
-
-    republican = np.array([party == "R" for party in senate.parties])
-    s, t = model.edge_index.T
-    positive = model.edge_values > 0
-    across = positive & (republican[s] != republican[t])
-    shares = []
-    for weight in (model.edge_values, np.ones(model.n_edges)):
-        total = model.node_sums(np.where(positive, weight, 0.0))
-        outside = model.node_sums(np.where(across, weight, 0.0))
-        shares.append((outside / np.maximum(total, 1e-300)).tolist())
-    rows = zip(senate.names, senate.parties, *shares, strict=True)
-    return [
-        {"name": name, "party": party, "share_of_weight": weight, "share_of_edges": edges}
-        for name, party, weight, edges in sorted(rows, key=lambda row: -row[2])
-        if weight > 0.5
-    ]
-
-
-def _describe(found: Fit, senate: Senate109) -> dict[str, Any]:
-    within = _mixing(found.network, senate.parties)["within"]
-    return {"network": describe_solution(found.solution), "within_party_share": within}
+def _share_within(found: Fit, senate: Senate109) -> float:
+    """Return the share of the positive edges that join two senators of one party."""
+    positive = found.network.edge_index[found.network.edge_values > 0].tolist()
+    same = [bool(senate.parties[s] == senate.parties[t]) for s, t in positive]
+    return sum(same) / max(len(same), 1)
 
 
 def _text(found: dict[str, Any], tol: float, seconds: str, stars_seconds: str, default_seconds: str) -> str:

@@ -11,7 +11,7 @@ from isinglass.cli.console import rows_of
 if TYPE_CHECKING:
     from isinglass.arrays import FloatArray
     from isinglass.data import Table
-    from isinglass.results import Missing, Solution, Stability
+    from isinglass.results import Missing, Solution
 
 
 METHODS = {
@@ -114,12 +114,6 @@ def records(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
     [{'name': 'a', 'field': 0.5}, {'name': 'b', 'field': 1.0}]
     """
     return [dict(zip(columns, row, strict=True)) for row in rows_of(columns)]
-
-
-def describe_stability(stability: Stability) -> dict[str, Any]:
-    """Return what StARS chose and the curve behind it."""
-    names = ("alpha", "threshold", "n_subsamples", "subsample_size", "alphas", "instability", "n_fits")
-    return fields(stability, *names)
 
 
 def format_bytes(number: float) -> str:

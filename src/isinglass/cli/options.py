@@ -94,7 +94,7 @@ _SECTIONS = {
             "-B --resamples n_resamples",
             click.IntRange(1),
             "Number of resamples, permutations (compare), or tables per size (power).",
-            otherwise="1000; plot: 200; power: 20",
+            otherwise="1000; power: 20",
         ),
         Option(
             "--kind",
@@ -170,9 +170,7 @@ _SECTIONS = {
             default="joint",
         ),
         Option(
-            "--penalty-weights",
-            one_of("standardized"),
-            "Penalize as if columns were standardized: rare columns less.",
+            "--penalty-weights", one_of("standardized"), "Penalize as if columns were standardized: rare columns less."
         ),
     ],
     "Reading the table": [

@@ -16,7 +16,7 @@ import click
 
 from isinglass.atomic import folder_lock, open_plain, replacing, temporary_directory, write_lines
 from isinglass.cli.command import command_line
-from isinglass.cli.console import Console, columns_text, format_seconds
+from isinglass.cli.console import Console, csv_text, format_seconds, rows_of
 from isinglass.json_text import json_text
 from isinglass.machine import defer_signals
 from isinglass.version import __version__
@@ -163,7 +163,9 @@ def deliver(
 
     The facts are said; ``run.json`` keeps those that are ``kept``.
     """
-    texts = {name: table if isinstance(table, str) else columns_text(table) for name, table in tables.items()}
+    texts = {
+        name: table if isinstance(table, str) else csv_text(table, rows_of(table)) for name, table in tables.items()
+    }
     wrote = {}
     if folder is not None:
         with folder.filling({name: facts[name] for name in kept if name in facts}) as here:
