@@ -11,10 +11,9 @@ import operator
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Literal, NoReturn, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Protocol, TypeVar
 
 import numpy as np
-from narwhals.typing import IntoDataFrame
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import Bytes, FloatArray
@@ -202,7 +201,12 @@ class SparseMatrix(Protocol):
         """Return it by rows."""
 
 
-TableLike = ArrayLike | Sequence[object] | AnyTable | SparseMatrix | IntoDataFrame
+if TYPE_CHECKING:
+    from narwhals.typing import IntoDataFrame  # loading it takes as long as a small fit
+
+    TableLike = ArrayLike | Sequence[object] | AnyTable | SparseMatrix | IntoDataFrame
+else:
+    TableLike = Any
 """What `as_table` takes: arrays, lists of rows, frames of any library, sparse matrices, tables, and blocks of these."""
 
 
