@@ -23,6 +23,7 @@ from isinglass.variables import Variables
 # Rounding that survives an export or a product such as Q @ D @ Q.T; anything larger is a mistake.
 _SYMMETRY_RTOL = 1e-12
 _SHOWN_EDGES = 3  # in the repr
+Unchecked: TypeAlias = Any  # what a caller passes, before it is checked
 _ARRAYS = ("fields", "edge_index", "edge_values", "parameters")
 
 
@@ -256,7 +257,7 @@ class Network:
         """|θ_st| of the edges."""
         return np.abs(self.edge_values)
 
-    def has_sign(self, pairs: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
+    def has_sign(self, pairs: NDArray[np.integer]) -> NDArray[np.bool_]:
         """Tell which pairs of nodes, shape (n_pairs, 2), have one parameter, and so a sign."""
         return self.variables.has_sign(pairs)
 
@@ -328,11 +329,7 @@ class Network:
         if self.variables.is_binary:
             # log P(x_s | rest) = −log(1 + exp(∓η)); logaddexp has no overflow where exp(η) would.
             return -np.logaddexp(0.0, (1.0 - 2.0 * codes.T) * self._predictors(codes))
-        logits = self.logits(codes)
-        if possible is not None:
-            logits[~possible] = -np.inf
-        chosen = np.take_along_axis(logits, self.variables.flat(codes), axis=0)
-        return np.asarray(chosen - self.variables.log_sums(logits))
+        return self.variables.cell_scores(self.logits(codes), self.variables.flat(codes), possible)
 
     def log_pseudolikelihood(self, X: ArrayLike) -> FloatArray:
         """Return Σ_s log P(x_s | the rest) of every row, shape (n_samples,)."""
@@ -409,7 +406,7 @@ NetworkLike: TypeAlias = Network | HasNetwork | HasFittedNetwork | ArrayLike | s
 
 
 def as_network(source: NetworkLike, names: Sequence[str] | None = None) -> Network:
-    """Return the network of whatever has one; ``names`` replace those it has."""
+    """Return the network of a solution, a fit, an estimator or a matrix; ``names`` replace those it has."""
     found = source
     for attribute in ("network_", "network"):
         found = getattr(found, attribute, found)
@@ -432,7 +429,7 @@ def expit(eta: FloatArray) -> FloatArray:
         return np.asarray(1.0 / (1.0 + np.exp(-eta)))
 
 
-def _numbers(values: Any, name: str) -> FloatArray:
+def _numbers(values: Unchecked, name: str) -> FloatArray:
     try:
         array = np.asarray(values)
         if array.size and array.dtype.kind not in "buif":
@@ -445,14 +442,14 @@ def _numbers(values: Any, name: str) -> FloatArray:
     return array
 
 
-def _vector(values: Any, name: str) -> FloatArray:
+def _vector(values: Unchecked, name: str) -> FloatArray:
     vector = _numbers(values, name)
     if vector.ndim != 1:
         raise DataError(f"{name} must be a vector with one value per node; got shape {vector.shape}.")
     return vector
 
 
-def _read_fields(fields: Any) -> FloatArray:
+def _read_fields(fields: Unchecked) -> FloatArray:
     """Return the fields as one vector."""
     if isinstance(fields, list | tuple) and any(np.ndim(each) == 1 for each in fields):
         fields = np.concatenate([_vector(each, "fields") for each in fields])
@@ -463,7 +460,7 @@ def _read_fields(fields: Any) -> FloatArray:
 
 
 def _read_edges(
-    edge_index: Any, edge_values: Any, parameters: Any, variables: Variables
+    edge_index: Unchecked, edge_values: Unchecked, parameters: Unchecked, variables: Variables
 ) -> tuple[NDArray[np.int32], FloatArray, FloatArray]:
     """Return the pairs s < t in order, their values and their parameters, without those that are zero."""
     if parameters is None:
@@ -487,7 +484,7 @@ def _read_edges(
     return index[kept], values[kept], flat[np.repeat(kept, variables.block_sizes(index))]
 
 
-def _read_blocks(pairs: NDArray[np.int64], parameters: Any, variables: Variables) -> list[FloatArray]:
+def _read_blocks(pairs: NDArray[np.int64], parameters: Unchecked, variables: Variables) -> list[FloatArray]:
     """Return one block per pair as given, from such a list or from all their entries one after the other."""
     if isinstance(parameters, np.ndarray) and parameters.ndim == 1:
         flat = _vector(parameters, "parameters")
@@ -505,7 +502,9 @@ def _read_blocks(pairs: NDArray[np.int64], parameters: Any, variables: Variables
     return blocks
 
 
-def canonical_edges(edge_index: Any, edge_values: Any, n_features: int) -> tuple[NDArray[np.int32], FloatArray]:
+def canonical_edges(
+    edge_index: ArrayLike, edge_values: ArrayLike, n_features: int
+) -> tuple[NDArray[np.int32], FloatArray]:
     """Return the pairs with s < t in lexicographic order, and their values, without zeros."""
     values = _vector(edge_values, "edge_values")
     index = np.asarray(edge_index)
@@ -529,7 +528,9 @@ def canonical_edges(edge_index: Any, edge_values: Any, n_features: int) -> tuple
     return np.ascontiguousarray(index[kept]), values[kept]
 
 
-def _read_parts(matrix: Any, fields: FloatArray | None, name: str) -> tuple[FloatArray, NDArray[np.int32], FloatArray]:
+def _read_parts(
+    matrix: Unchecked, fields: FloatArray | None, name: str
+) -> tuple[FloatArray, NDArray[np.int32], FloatArray]:
     """Return fields, pairs and values of a coupling matrix, whose diagonal must be zero."""
     index, values, diagonal = _read_matrix(matrix, name)
     if diagonal.any():
@@ -543,7 +544,7 @@ def _read_parts(matrix: Any, fields: FloatArray | None, name: str) -> tuple[Floa
     return fields, index, values
 
 
-def _read_matrix(values: Any, name: str) -> tuple[NDArray[np.int32], FloatArray, FloatArray]:
+def _read_matrix(values: Unchecked, name: str) -> tuple[NDArray[np.int32], FloatArray, FloatArray]:
     """Return pairs and entries of the upper triangle of a symmetric matrix, and its diagonal."""
     given = values if sp.issparse(values) else _numbers(values, name)
     if given.ndim != 2 or given.shape[0] != given.shape[1] or not given.shape[0]:
@@ -568,7 +569,7 @@ def all_pairs(n_features: int) -> NDArray[np.int32]:
     return read_only(np.column_stack(np.triu_indices(n_features, 1)).astype(np.int32))
 
 
-def pair_keys(edge_index: NDArray[np.integer[Any]], n_features: int) -> NDArray[np.int64]:
+def pair_keys(edge_index: NDArray[np.integer], n_features: int) -> NDArray[np.int64]:
     """Return one number per pair, s · n_features + t: sorted wherever pairs are in lexicographic order."""
     s, t = edge_index.astype(np.int64).T
     return np.asarray(s * n_features + t)
@@ -579,12 +580,12 @@ def pairs_of(keys: NDArray[np.int64], n_features: int) -> NDArray[np.int32]:
     return np.column_stack(np.divmod(keys, max(n_features, 1))).astype(np.int32)
 
 
-def union_keys(networks: Sequence[Any]) -> NDArray[np.int64]:
+def union_keys(networks: Sequence[Network]) -> NDArray[np.int64]:
     """Return the sorted keys of the pairs that have an edge in at least one of some networks."""
     return np.unique(np.concatenate([pair_keys(one.edge_index, one.n_features) for one in networks]))
 
 
-def spread(values: NDArray[Any], keys: NDArray[np.int64], over: NDArray[np.int64]) -> FloatArray:
+def spread(values: NDArray[np.generic], keys: NDArray[np.int64], over: NDArray[np.int64]) -> FloatArray:
     """Return an array over the sorted keys ``over``, with values at those of ``keys`` that are there, else zero."""
     found = np.zeros(len(over))
     if len(over):
@@ -594,9 +595,7 @@ def spread(values: NDArray[Any], keys: NDArray[np.int64], over: NDArray[np.int64
     return found
 
 
-def coordinate_matrix(
-    variables: Variables, edge_index: NDArray[np.integer[Any]], parameters: FloatArray
-) -> sp.csr_array:
+def coordinate_matrix(variables: Variables, edge_index: NDArray[np.integer], parameters: FloatArray) -> sp.csr_array:
     """Return the blocks of pairs as a symmetric matrix over the coordinates of all variables."""
     s, t = variables.first[edge_index.T]
     rows, columns = s, t
@@ -610,7 +609,7 @@ def coordinate_matrix(
     return sp.csr_array((np.r_[parameters, parameters], ends), shape=(variables.n_coordinates,) * 2)
 
 
-def symmetric_matrix(edge_index: NDArray[Any], values: NDArray[Any], n_features: int) -> sp.csr_array:
+def symmetric_matrix(edge_index: NDArray[np.integer], values: NDArray[np.generic], n_features: int) -> sp.csr_array:
     """Return the symmetric matrix, in compressed and sorted rows, that has these values at the pairs."""
     s, t = edge_index.astype(np.int32).T  # graph functions of scipy before 1.15 take no others
     matrix = sp.csr_array((np.r_[values, values], (np.r_[s, t], np.r_[t, s])), shape=(n_features, n_features))

@@ -40,7 +40,7 @@ class Solution(Frozen):
     certified_zeros : int
         Number of pairs proved to be zero in every optimum.
     n_iter : int
-        Newton steps (or iterations of whichever method produced it).
+        Newton steps, or iterations of the method that produced it.
     n_screened : int
         Pairs that never entered the working set.
     converged : bool
@@ -264,7 +264,7 @@ class Missing(Frozen):
     noise: float = 0.0  #: root mean square Monte Carlo error of its parameters
     changes: FloatArray | None = None  #: root mean square by which they changed, round by round
     #: share of missing information of fields and of couplings, and the Monte Carlo errors of unpenalized couplings;
-    #: NaN where there is no estimate, None where nobody asked
+    #: NaN where there is no estimate, None where they were not computed
     column_information: FloatArray | None = None
     edge_information: FloatArray | None = None
     edge_noise: FloatArray | None = None
@@ -277,7 +277,7 @@ class Missing(Frozen):
         require(min(counts) >= 0, "The counts of missing cells are not negative.")
 
     def describes(self, n_features: int, n_edges: int) -> bool:
-        """Tell whether the entries are those of so many columns and edges."""
+        """Tell whether the entries fit these numbers of columns and edges."""
         columns, edges = (self.column_shares, self.column_information), (self.edge_information, self.edge_noise)
         shown = 0 if self.pattern_counts is None else len(self.pattern_counts)
         return (

@@ -1,8 +1,8 @@
-"""Whether an unpenalized optimum is finite, and which pair is to blame if not."""
+"""Whether an unpenalized optimum is finite, and a pair of columns that separates the table if not."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +12,7 @@ from isinglass.data import as_table
 from isinglass.errors import LimitError
 from isinglass.machine import defer_signals
 
+Matrix: TypeAlias = Any  # dense or sparse: scipy has no type for both
 SEPARATION_SECONDS = 120.0  # the linear program over all pairs of 60 columns takes minutes
 
 
@@ -105,7 +106,7 @@ def _separating_direction(columns: NDArray[np.bool_], pairs: NDArray[np.intp]) -
     return int(s), int(t)
 
 
-def separating_direction(margins: Any) -> FloatArray | None:
+def separating_direction(margins: Matrix) -> FloatArray | None:
     """Return δ with d = margins @ δ ≥ 0 everywhere and > 0 somewhere, or None if there is none."""
     direction = solve_program(margins.sum(axis=0), -margins)  # Σ d is positive if and only if something separates
     # The δ form a cone, so a separation is scaled up to the box; what HiGHS tolerates (1e-7 per cell) stays far below.
@@ -113,7 +114,7 @@ def separating_direction(margins: Any) -> FloatArray | None:
     return direction if separates else None
 
 
-def solve_program(profit: FloatArray, cuts: Any) -> FloatArray:
+def solve_program(profit: FloatArray, cuts: Matrix) -> FloatArray:
     """Return the δ with the largest profit @ δ subject to cuts @ δ ≤ 0 and |δ| ≤ 1.
 
     Raises LimitError where that takes longer than ``SEPARATION_SECONDS``; no other answer depends on time.
@@ -126,7 +127,7 @@ def solve_program(profit: FloatArray, cuts: Any) -> FloatArray:
     if answer.status == 1:
         raise LimitError(
             f"whether {cuts.shape[1]} unpenalized parameters have a finite optimum must be decided within "
-            f"{SEPARATION_SECONDS:g} s; it was not. Use alpha > 0, however small, or leave fewer pairs unpenalized."
+            f"{SEPARATION_SECONDS:g} s; it was not. Use alpha > 0, or leave fewer pairs unpenalized."
         )
     if answer.status != 0:  # δ = 0 is feasible and the box is bounded: this is a failure of the LP code
         raise RuntimeError(f"the linear program for separation failed: {answer.message}")

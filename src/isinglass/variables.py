@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ MAX_CATEGORIES = 256  # codes are bytes
 _BITS, _BIT_SCORES = (0, 1), (0.0, 1.0)
 
 Integers = NDArray[np.intp]
+Entry = TypeVar("Entry", bound=np.generic)
 
 
 @dataclass(frozen=True, repr=False)
@@ -83,9 +84,9 @@ class Variables:
     @classmethod
     def of(
         cls,
-        categories: Sequence[int | Sequence[Any]],
+        categories: Sequence[int | Sequence[object]],
         kinds: str | Sequence[str],
-        scores: Sequence[Any] | None = None,
+        scores: Sequence[Sequence[float] | None] | None = None,
         names: Sequence[str] | None = None,
     ) -> Variables:
         """Return variables from their categories, or from the number of them; what is not said has its default.
@@ -125,7 +126,7 @@ class Variables:
                 renamed.__dict__[name] = layout
         return renamed
 
-    def take(self, columns: Sequence[int] | NDArray[Any]) -> Variables:
+    def take(self, columns: Sequence[int] | NDArray[np.generic]) -> Variables:
         """Return some of the variables, in this order."""
         chosen = np.arange(self.n_features)[np.asarray(columns)].tolist()
         if self.is_plain and not self.named:
@@ -236,7 +237,7 @@ class Variables:
         """Return the scores of one variable; None if it is nominal."""
         return np.array(self.scores[column]) if self.scores[column] is not None else None
 
-    def split(self, flat: NDArray[Any]) -> list[NDArray[Any]]:
+    def split(self, flat: NDArray[Entry]) -> list[NDArray[Entry]]:
         """Return views of the parts of a flat array that belong to each variable."""
         ends = np.cumsum(self.sizes).tolist()
         return [flat[start:end] for start, end in zip([0, *ends[:-1]], ends, strict=True)]
@@ -268,7 +269,17 @@ class Variables:
         """Return the logarithms of probabilities that sum to 1 within every variable, shape (T, n)."""
         return np.asarray(logits - self.log_sums(logits)[..., self.column, :])
 
-    def has_sign(self, pairs: NDArray[np.integer[Any]]) -> Mask:
+    def cell_scores(self, logits: FloatArray, flat: Integers, possible: Mask | None = None) -> FloatArray:
+        """Return the log-probability of the categories that cells have, given by `flat`, shape (p, n).
+
+        ``possible`` tells which categories have a probability at all; None: all. ``logits`` may be overwritten.
+        """
+        if possible is not None:
+            logits[..., ~possible, :] = -np.inf
+        places = np.broadcast_to(flat, (*logits.shape[:-2], *flat.shape))
+        return np.asarray(np.take_along_axis(logits, places, axis=-2) - self.log_sums(logits))
+
+    def has_sign(self, pairs: NDArray[np.integer]) -> Mask:
         """Tell which pairs, shape (n, 2), have one parameter, and so a sign."""
         return np.asarray(self.has_scores[pairs].all(axis=1))
 
@@ -276,22 +287,22 @@ class Variables:
         """Return the shape of B_st: a row or column per category of a nominal variable, one of any other."""
         return int(self.widths[s]), int(self.widths[t])
 
-    def block_sizes(self, pairs: NDArray[np.integer[Any]]) -> Integers:
+    def block_sizes(self, pairs: NDArray[np.integer]) -> Integers:
         """Return the number of entries of B_st of every pair."""
         return np.asarray(self.widths[pairs].prod(axis=1, dtype=np.intp))
 
-    def block_scale(self, pairs: NDArray[np.integer[Any]]) -> FloatArray:
+    def block_scale(self, pairs: NDArray[np.integer]) -> FloatArray:
         """Return ‖Θ_st‖ / ‖B_st‖ of every pair: 2 for two nominal variables, √2 for one, else 1."""
         return np.asarray(np.sqrt(2.0) ** (~self.has_scores[pairs]).sum(axis=1))
 
-    def split_blocks(self, pairs: NDArray[np.integer[Any]], parameters: FloatArray) -> list[FloatArray]:
+    def split_blocks(self, pairs: NDArray[np.integer], parameters: FloatArray) -> list[FloatArray]:
         """Return views of the blocks of these pairs, which lie one after the other."""
         ends = np.cumsum(self.block_sizes(pairs)).tolist()
         shapes = self.widths[pairs].tolist()
         bounds = zip([0, *ends[:-1]], ends, shapes, strict=True) if shapes else ()
         return [parameters[start:end].reshape(shape) for start, end, shape in bounds]
 
-    def block_values(self, pairs: NDArray[np.integer[Any]], parameters: FloatArray) -> FloatArray:
+    def block_values(self, pairs: NDArray[np.integer], parameters: FloatArray) -> FloatArray:
         """Return what stands for the blocks of pairs: the coupling of one with one parameter, ‖Θ‖ of any other."""
         if self.has_scores.all() or not len(pairs):
             return parameters

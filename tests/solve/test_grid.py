@@ -79,5 +79,5 @@ def test_bad_alpha_max(alpha_max):
 
 
 def test_grid_finer_than_floats_is_refused():
-    with pytest.raises(DataError, match="can be told apart"):
+    with pytest.raises(DataError, match="whose alphas differ"):
         alpha_grid(5e-324, 5, alpha_min_ratio=0.1)

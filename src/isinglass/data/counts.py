@@ -54,7 +54,20 @@ def which_vary(table: AnyTable) -> Mask:
 
 def varying_among(counts: FloatArray, variables: Variables) -> Mask:
     """Tell which columns have more than one category, given `category_counts`."""
-    return np.asarray(np.add.reduceat((counts > 0).astype(np.intp), variables.starts) > 1)
+    return np.asarray(n_occurring(counts, variables) > 1)
+
+
+def n_occurring(counts: FloatArray, variables: Variables) -> NDArray[np.intp]:
+    """Return the number of categories of every column that occur, given `category_counts`."""
+    return np.add.reduceat((counts > 0).astype(np.intp), variables.starts)
+
+
+def dimensions_of(counts: FloatArray, variables: Variables) -> NDArray[np.intp]:
+    """Return m of every column, given `category_counts`: a pair has m_s · m_t parameters.
+
+    1 with scores, else the categories that occur less one.
+    """
+    return np.asarray(np.where(variables.has_scores, 1, np.maximum(n_occurring(counts, variables) - 1, 1)))
 
 
 def column_sd(table: AnyTable) -> FloatArray:
@@ -66,11 +79,17 @@ def column_sd(table: AnyTable) -> FloatArray:
     if variables.is_binary:
         share = counts[1::2] / table.total_weight
         return np.sqrt(share * (1.0 - share))
+    return sd_of(counts, variables)
+
+
+def sd_of(counts: FloatArray, variables: Variables) -> FloatArray:
+    """Return the standard deviation of every column's points, given `category_counts`."""
     shares = counts / np.add.reduceat(counts, variables.starts)[variables.column]
     means = np.add.reduceat(shares * variables.factor, variables.starts)
     squares = np.add.reduceat(shares * (variables.factor - means[variables.column]) ** 2, variables.starts)
-    halves = np.add.reduceat(shares * (1.0 - shares), variables.starts) / 2.0  # mean square distance of two draws
-    return np.sqrt(np.where(variables.has_scores, squares, halves))
+    # Half the mean square distance of two draws; sums of products keep the digits of a rare category.
+    apart = [np.cumsum(share)[:-1] @ share[1:] for share in variables.split(shares)]
+    return np.sqrt(np.where(variables.has_scores, squares, apart))
 
 
 def pair_counts(table: AnyTable, pairs: NDArray[np.integer]) -> tuple[NDArray[np.generic], ...]:

@@ -74,7 +74,7 @@ def of(X: ArrayLike, sample_weight: ArrayLike | None = None, *, penalty_weights:
 class TwoValues(Objective):
     """F of a table of two-valued columns, with free edges and with a gap that holds in floating point.
 
-    Rounding is part of the bound: it holds for the Θ, the weights and the penalties as given, whatever their size. At
+    Rounding is part of the bound: it holds for the Θ, the weights and the penalties as given, of any size. At
     ``alpha=0`` every pair is free, as with ω = 0. Where the unpenalized optimum lies at infinity, the gap is then F(Θ):
     a valid but vacuous bound. Where free edges have no finite optimum otherwise, a SeparationError is raised.
     """
@@ -127,7 +127,7 @@ class TwoValues(Objective):
         return _gap(self.problem.at(alpha), theta, field, alpha) if allowed else float("inf")
 
     def certified_zeros(self, network: Network, alpha: float) -> Mask:
-        """Return the symmetric matrix of penalized pairs proved to be zero in *every* optimum, whatever Θ is."""
+        """Return the symmetric matrix of penalized pairs proved to be zero in *every* optimum."""
         problem, (theta, field, _) = self.problem, self._restrict(network)
         certificate = certify(problem, *profiled(problem, theta, field), alpha)
         # The dual is strongly concave: |a's moment| + sqrt(gap · (sd_s² + sd_t²)/2) < α ω_st (docs/math.md).

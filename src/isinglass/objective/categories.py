@@ -86,7 +86,7 @@ class Objective:
     def certified_zeros(self, network: Network, alpha: float) -> Mask:
         """Return the symmetric matrix of penalized pairs proved to be zero in *every* optimum.
 
-        Forbidden pairs are zero by decree, not by proof, and stay False.
+        Forbidden pairs are False: they are zero by definition, and nothing is proved about them.
         """
         (dual, best, moments), limits = self._dual(network, alpha), self._limits(alpha)
         spread = np.multiply.outer(self.ranges, self.sd) ** 2

@@ -7,9 +7,9 @@ terms, at the optimum or not.
 Step 2: the residuals of a profiled Θ nearly satisfy the equations of the dual, Σ_n w_n a_ns = 0. "Nearly" is no proof:
 what is missing may be most of a column whose ones have a weight of 1e-13. The heavier side of every column, the cells
 with x = 0 or those with x = 1, is therefore scaled down to the weight of the other. The equations of free edges, and of
-those whose penalty drowns in rounding, are met by a further change of the residuals, which is not computed but shown
-to exist and to be small. Every sum comes with a bound of its rounding error, which is added to the gap or subtracted
-from what feasibility leaves.
+those whose penalty is below their rounding errors, are met by a further change of the residuals, which is not computed
+but shown to exist and to be small. Every sum comes with a bound of its rounding error, which is added to the gap or
+subtracted from what feasibility leaves.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _STATIONARY = 1e-14  # |g| over Σ w |r| at which Newton stops; the bound accoun
 _FAR = 10.0  # margins beyond this may be on their way to infinity: ask the linear program
 _STEPS = 200  # far more than the bisections between two adjacent floats; Newton needs about 6
 _RESERVE = 4.0 * EPSILON  # of products and quotients of rounded numbers
-_FAINT = 1000.0  # a penalty below so many rounding errors is drowned by them
+_NEGLIGIBLE_PENALTY = 1000.0  # rounding errors below which a penalty counts as zero
 
 
 def null_point(problem: Reduced) -> tuple[FloatArray, FloatArray]:
@@ -49,7 +49,7 @@ def _profile_fields(problem: Reduced, offset: FloatArray, start: FloatArray) -> 
     """Solve g_ss(θ_ss) = 0 for every node at once.
 
     As log(P/M) = 0 for the masses P of the positive and M of the negative residuals: without edges this is linear in
-    the field, however rare an answer is. It is increasing and changes sign inside the first bracket.
+    the field, even where an answer is rare. It is increasing and changes sign inside the first bracket.
     """
     low, high = problem.logit - offset.max(axis=0), problem.logit - offset.min(axis=0)
     field = np.clip(start, low, high)
@@ -200,10 +200,10 @@ def certify(problem: Reduced, theta: FloatArray, field: FloatArray, alpha: float
     moments, sizes = problem.balanced_sums(problem.signed(margin) * side)
     point = _Point(theta, field, margin, side, moments, 4.0 * problem.rounding * sizes)
     plain = _prove(problem, point, alpha, problem.free)
-    faint = problem.penalized & (limits < _FAINT * point.error)
-    if not faint.any():
+    negligible = problem.penalized & (limits < _NEGLIGIBLE_PENALTY * point.error)
+    if not negligible.any():
         return plain
-    return min(plain, _prove(problem, point, alpha, problem.free | faint), key=lambda proof: proof.gap)
+    return min(plain, _prove(problem, point, alpha, problem.free | negligible), key=lambda proof: proof.gap)
 
 
 @dataclass(frozen=True)

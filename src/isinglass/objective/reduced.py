@@ -184,7 +184,7 @@ class Reduced:
 
     def value(self, theta: FloatArray, field: FloatArray, alpha: float) -> float:
         """Return F(Θ)."""
-        used = np.triu(theta) != 0.0  # a zero coupling costs nothing, however large its penalty
+        used = np.triu(theta) != 0.0  # an infinite penalty of a zero coupling costs nothing
         penalty = self.limits(alpha)[used] @ np.abs(theta[used])
         return self.loss(self.margin(theta, field)) + float(penalty)
 

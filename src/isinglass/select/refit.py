@@ -185,7 +185,7 @@ def _values_on(solution: Solution, free: Solution) -> FloatArray:
 def nearly_free(table: Table, solution: Solution, penalty_in_rows: float = NEARLY_FREE) -> Solution:
     """Return the optimum on the edges of ``solution`` with a penalty of a hundredth of a row, far below its errors.
 
-    It is finite whatever the table, and costs no search for separation.
+    It is finite for every table, and needs no search for separation.
     """
     penalty = penalty_on(solution.edge_index, table.shape[1], 1.0)
     alpha = penalty_in_rows / table.total_weight
@@ -226,7 +226,7 @@ def free_estimate(table: Table, solution: Solution) -> tuple[FloatArray, FloatAr
 
 
 def errors_are_too_large(size: int, n_rows: int) -> bool:
-    """Tell whether standard errors of so many fields and edges take too much work to be computed unasked."""
+    """Tell whether standard errors of this number of fields and edges take too much work to be a default."""
     return size > MAX_FOR_ERRORS or n_rows * float(size) ** 2 > MAX_WORK_FOR_ERRORS
 
 

@@ -131,7 +131,8 @@ class Support:
         """Add what some rows contribute to the Hessian; return what they add to gradient and outer products."""
         scores = np.zeros((len(w), self.n_parameters))
         placed = [point[codes[:, t]] for t, point in enumerate(self.points)]
-        parts, places = (self.network.variables.split(flat) for flat in (chances, self.place))
+        split = self.network.variables.split
+        parts, places = split(chances), split(self.place)
         for s, (P, fields, point) in enumerate(zip(parts, places, self.points, strict=True)):
             kept = np.flatnonzero(fields >= 0)
             if len(kept) == 0:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from isinglass.arrays import Bytes, FloatArray, Mask
 from isinglass.data import AnyTable, Table, category_counts, column_sd, which_vary
+from isinglass.data.counts import dimensions_of
 from isinglass.errors import ArgumentError, DataError, GridEndWarning, setting, warn
 from isinglass.results import Path, Solution
 
@@ -67,10 +68,7 @@ def path_scores(solutions: Sequence[Solution], table: Table | Bytes, possible: M
             matrix[s, t] = matrix[t, s] = network.edge_values
         fields = np.array([network.category_fields for network in some])
         logits = variables.logits(fields, couplings @ placed)
-        if possible is not None:
-            logits[:, ~possible] = -np.inf
-        chosen = np.take_along_axis(logits, seen[None], axis=1)
-        scores[first : first + step] = (chosen - variables.log_sums(logits)).sum(axis=1)
+        scores[first : first + step] = variables.cell_scores(logits, seen, possible).sum(axis=1)
     return scores
 
 
@@ -140,11 +138,7 @@ def edge_price(table: Table, gamma: float) -> EdgePrice:
 
 def _dimensions(table: Table) -> NDArray[np.intp] | None:
     """Return m of every column, by the categories that occur; None if it is 1 for all of them."""
-    variables = table.variables
-    if variables.has_scores.all():
-        return None
-    occurs = np.add.reduceat((category_counts(table) > 0).astype(np.intp), variables.starts)
-    return np.asarray(np.where(variables.has_scores, 1, np.maximum(occurs - 1, 1)))
+    return None if table.variables.has_scores.all() else dimensions_of(category_counts(table), table.variables)
 
 
 @dataclass(frozen=True)

@@ -79,7 +79,7 @@ class DeviceRows:
         layout = _Layout(np.ones(n) if weight is None else weight)
         self.width, self.layout = len(layout.weight), layout
         self.lines = -(-self.p // ALIGN) * ALIGN
-        self.kernels: Any = None
+        self.kernels: Any = None  # the module of kernels, which needs Triton
         if device.type == "cuda" and has_package("triton"):
             from isinglass.solve import device_kernels
 
@@ -113,7 +113,7 @@ class DeviceRows:
         self.eta, self.wr = (torch.zeros(shape, dtype=torch.float64, device=self.device) for _ in range(2))
         self.high, self.low = (torch.zeros(shape, dtype=torch.int8, device=self.device) for _ in range(2))
         self.w, self.to_digits = self._give(self.layout.weight), self._give(self.layout.to_digits)
-        self.curves: Any = None  # of nodes that are operators
+        self.curves: Any = None  # tensor of the curvatures of nodes that are operators
 
     def _give(self, array: NDArray[Any]) -> torch.Tensor:
         # PyTorch warns of arrays that cannot be written to.
@@ -160,7 +160,7 @@ class DeviceRows:
         return self._margins
 
     def rounding(self) -> float:
-        """In whatever order the rows are added."""
+        """Return a bound that holds for any order of the rows."""
         return (self.width + 32) * float(np.finfo(np.float64).eps) / 2
 
     def overlaps(self, pairs: Ints) -> Doubles:
@@ -305,7 +305,7 @@ class DeviceRows:
         return max(float((self.eta[self._give(these.astype(np.int64))].abs() * is_row).max()) for these in pieces)
 
     def gram(self, node: int, columns: Ints, most: int) -> Doubles:
-        """Over all rows, whatever is enough."""
+        """Over all rows, also where fewer would do."""
         size = self.wr[node].abs()
         share = size / self.torch.where(self.w > 0, self.w, 1.0)
         curve = (size * (1 - share) - 8 * float(np.finfo(np.float64).eps) * size).clamp(min=0)
@@ -324,7 +324,7 @@ class DeviceRows:
         if omega is None or omega.ndim == 1:
             padded[2, : self.p] = (np.full(self.p, 0.5) if omega is None else omega) * (1 - 1e-6)
         self.error, self.variance, self.vector = self._give(padded)
-        self.matrix: Any = None
+        self.matrix: Any = None  # tensor of penalty weights, if they are a matrix
         if omega is not None and omega.ndim == 2:
             self.matrix = torch.zeros((self.lines, self.lines), dtype=torch.float32, device=self.device)
             self.matrix[: self.p, : self.p] = self._give((omega * (1 - 1e-6)).astype(np.float32))

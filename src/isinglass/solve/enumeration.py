@@ -207,7 +207,7 @@ def _minimize_model(
                 slope += hessian[j] * (new - u[j])
                 u[j] = new
         while _newton_on_support(hessian, slope, u, penalty) < 1:
-            pass  # one coordinate became zero; without going on, two sweeps can undo each other for ever
+            pass  # one coordinate became zero; going on keeps two sweeps from undoing each other without end
         # By less than this no slope changes when a coordinate moves by a unit in its last place.
         rounding = np.finfo(np.float64).eps * float((np.abs(g) + diagonal * np.abs(u)).max(initial=0.0))
         if np.max(violations(u, slope, penalty), initial=0.0) <= max(goal, rounding):
@@ -240,7 +240,7 @@ def _search_line(
     here, size = problem.objective(theta, penalty)
     expected = float(g @ direction) + penalty_value(theta + direction, penalty) - penalty_value(theta, penalty)
     slack = 1e-14 * size  # rounding of F: near the optimum the Newton step is right and F is flat
-    # A pair that the model expects once in 1e26 has next to no curvature; no coupling of use is far from this size.
+    # A pair that the model expects once in 1e26 has next to no curvature; a useful coupling is not far from this size.
     step = first = min(1.0, 64.0 / float(np.abs(direction).max(initial=1.0)))
     while step > 1e-10 * first:
         if problem.objective(theta + step * direction, penalty)[0] <= here + 1e-4 * step * expected + slack:
@@ -256,7 +256,7 @@ def match_moments(problem: Likelihood, penalty: FloatArray, theta: FloatArray) -
     for _ in range(20):
         g, hessian = problem.derivatives(theta)
         mismatch = float(np.max(np.abs(g[free]) / problem.statistics[free], initial=0.0))  # relative: means may be tiny
-        if mismatch >= smallest:  # rounding, or too far away for undamped steps: keep the best point seen
+        if mismatch >= smallest:  # rounding, or too far away for undamped steps: keep the best point
             break
         best, smallest = theta, mismatch
         if mismatch <= _MATCHED:

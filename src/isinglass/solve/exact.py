@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import RandomSource, as_generator, check_count, is_whole
-from isinglass.arrays import FloatArray
-from isinglass.data import check_sample_weight
+from isinglass.arrays import Bytes, FloatArray
+from isinglass.data import Table, check_sample_weight
 from isinglass.errors import ArgumentError, LimitError, SeparationError
 from isinglass.network import Network
 from isinglass.results import Path, Solution
@@ -98,16 +98,18 @@ def exact_path(
         penalty = problem.penalty(float(alpha))
         state, n_iter = minimize(problem, penalty, start, tol=tol * min(scale, 1.0), max_iter=max_iter)
         proof = certify(problem, state, penalty)
-        diagnostics: dict[str, Any] = {
-            "objective": problem.objective(state, penalty)[0],
-            "kkt_residual": proof.kkt_residual,
-            "duality_gap": proof.gap,
-            "certified_zeros": proof.n_zeros,
-            "n_iter": n_iter,
-            "converged": bool(proof.gap <= tol * scale and proof.kkt_residual <= tol),
-        }
         solutions.append(
-            Solution.from_dense(float(alpha), *problem.decode(state), problem.table.variables, **diagnostics)
+            Solution.from_dense(
+                float(alpha),
+                *problem.decode(state),
+                problem.table.variables,
+                objective=problem.objective(state, penalty)[0],
+                kkt_residual=proof.kkt_residual,
+                duality_gap=proof.gap,
+                certified_zeros=proof.n_zeros,
+                n_iter=n_iter,
+                converged=bool(proof.gap <= tol * scale and proof.kkt_residual <= tol),
+            )
         )
     path = Path(tuple(solutions), tol)
     warn_if_not_converged(path, scale, max_iter)
@@ -227,7 +229,7 @@ def log_likelihood(model: Network, X: ArrayLike, sample_weight: ArrayLike | None
     return float(-np.average(energies, weights=weight)) - log_partition(model)
 
 
-def exact_sample(model: Network, n_samples: int, *, random_state: RandomSource = None) -> Any:
+def exact_sample(model: Network, n_samples: int, *, random_state: RandomSource = None) -> Bytes | Table:
     """Draw independent rows from the model by enumeration: no Markov chain, no burn-in.
 
     Parameters
@@ -261,7 +263,7 @@ def exact_sample(model: Network, n_samples: int, *, random_state: RandomSource =
     states = np.searchsorted(cumulative, draws, side="right")
     if not two_values:
         return model.table(_states(states, model))
-    return ((states[:, None] >> np.arange(model.n_features)) & 1).astype(np.uint8)
+    return np.asarray((states[:, None] >> np.arange(model.n_features)) & 1, dtype=np.uint8)
 
 
 def _category_weights(model: Network) -> FloatArray:

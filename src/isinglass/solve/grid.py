@@ -53,9 +53,7 @@ def _geometric(alpha_max: float, count: int, ratio: float, at_zero: float) -> ND
         return np.array([at_zero])
     grid = alpha_max * np.geomspace(1.0, ratio, count)
     if grid[-1] <= 0 or (np.diff(grid) >= 0).any():
-        raise DataError(
-            f"{setting('alphas')} must be a count whose grid can be told apart; got {count!r} from {alpha_max!r}."
-        )
+        raise DataError(f"{setting('alphas')} must be a count whose alphas differ; got {count!r} from {alpha_max!r}.")
     return grid
 
 

@@ -18,6 +18,7 @@ from isinglass._core import Problem
 from isinglass.arguments import check_count, check_positive
 from isinglass.arrays import FloatArray
 from isinglass.data import AnyTable, as_table, check_penalty_weights
+from isinglass.data.counts import sd_of
 from isinglass.data.table import Kinds, Scores
 from isinglass.errors import ArgumentError, ConstantColumnWarning, ConvergenceWarning, setting, suppress_warnings, warn
 from isinglass.machine import thread_count, within_memory
@@ -135,7 +136,7 @@ def ising_path(
 def alpha_max(
     X: ArrayLike, sample_weight: ArrayLike | None = None, *, penalty_weights: ArrayLike | str | None = None
 ) -> float:
-    """Return the smallest alpha without penalized edges, of a table of any kind, however wide."""
+    """Return the smallest alpha without penalized edges, of a table of any kind and width."""
     table = as_table(X, sample_weight)
     if table.is_whole and table.variables.is_binary and table.shape[1] <= WIDE:
         return objective.of(table, penalty_weights=penalty_weights).alpha_max()
@@ -247,7 +248,7 @@ class JointProblem:
             return self.problem.alpha_max() * self.unit
 
     def check(self, grid: FloatArray) -> None:
-        """Refuse alphas whose optimum is at infinity or drowns in rounding."""
+        """Refuse alphas whose optimum is at infinity, and penalties that underflow."""
         if grid[-1] > 0.0:
             objective.refuse_vanishing(float(grid[-1]) / self.unit, np.array([self.least]))
         elif not self.reduction.variables.is_binary:
@@ -271,7 +272,11 @@ def _least_weight(
         return float(weights[weights > 0].min(initial=np.inf))
     if relative is None or len(relative) < 2:
         return np.inf if relative is None else 1.0
-    each = 1.0 / relative if penalty is None else reduction.sd()[reduction.columns] / relative
+    each = (
+        1.0 / relative
+        if penalty is None
+        else sd_of(reduction.counts, reduction.variables)[reduction.columns] / relative
+    )
     lowest = np.partition(each, 1)[:2]
     return float(lowest.prod() if penalty is None else lowest.sum())
 

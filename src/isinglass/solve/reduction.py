@@ -15,7 +15,7 @@ from isinglass import objective
 from isinglass._core import Problem, max_features, path_bytes
 from isinglass.arrays import Bytes, FloatArray, Mask
 from isinglass.data import AnyTable, PartedTable, category_counts
-from isinglass.data.counts import varying_among
+from isinglass.data.counts import n_occurring, varying_among
 from isinglass.data.hosts import RARE
 from isinglass.data.levels import MOST_STEPS, whole_steps
 from isinglass.data.parts import split_rows
@@ -93,30 +93,10 @@ class Reduction:
         return self.counts / np.add.reduceat(self.counts, self.variables.starts)[self.variables.column]
 
     @cached_property
-    def seen(self) -> NDArray[np.intp]:
-        """Number of categories that occur, of every column."""
-        return np.add.reduceat((self.counts > 0).astype(np.intp), self.variables.starts)
-
-    @cached_property
-    def dimensions(self) -> NDArray[np.intp]:
-        """Number m of every column: 1 with scores, else the categories that occur less one."""
-        return np.asarray(np.where(self.variables.has_scores, 1, np.maximum(self.seen - 1, 1)))
-
-    @cached_property
     def means(self) -> FloatArray:
         """Mean score of every column; 0 if it is nominal."""
         sums = np.add.reduceat(self.shares * self.variables.factor, self.variables.starts)
         return np.where(self.variables.has_scores, sums, 0.0)
-
-    def sd(self) -> FloatArray:
-        """Return the standard deviation of every column's points."""
-        variables = self.variables
-        squares = np.add.reduceat(
-            self.shares * (variables.factor - self.means[variables.column]) ** 2, variables.starts
-        )
-        # sums of products keep the digits of a rare category
-        apart = [np.cumsum(share)[:-1] @ share[1:] for share in variables.split(self.shares)]
-        return np.sqrt(np.where(variables.has_scores, squares, apart))
 
     # ------------------------------------------------------------------------------------------------ to the solver
 
@@ -151,7 +131,7 @@ class Reduction:
             needed = path_bytes(rows, p, p * (p - 1) // 2) + _PER_COEFFICIENT * int(sizes.sum()) ** 2
             given = points, self.table.sample_weight, penalty, standardized, n_threads
             return Problem(*given, memory_for(needed), ranges, relative)
-        if isinstance(self.table, PartedTable) and len(self.columns):
+        if not self.table.is_whole and len(self.columns):
             _check_pairs(self.table.shape[1])
             parts = PartedRows(self.table, self.table.total_weight, n_threads)
             return Problem(parts, penalty, standardized, n_threads)
@@ -236,9 +216,9 @@ class Reduction:
 
     def centers(
         self,
-        nodes: NDArray[np.integer[Any]],
-        neighbors: NDArray[np.integer[Any]],
-        pairs: NDArray[np.integer[Any]],
+        nodes: NDArray[np.integer],
+        neighbors: NDArray[np.integer],
+        pairs: NDArray[np.integer],
         parameters: FloatArray,
     ) -> FloatArray:
         """Return what the mean scores of neighbors add to every category; a pair s < t has the block of both."""
@@ -255,12 +235,13 @@ class Reduction:
         added = np.bincount(place, amount, variables.n_coordinates)
         return np.asarray(variables.factor * added[variables.coordinate])
 
-    def parameters(self, edges: NDArray[np.integer[Any]], values: FloatArray) -> FloatArray:
+    def parameters(self, edges: NDArray[np.integer], values: FloatArray) -> FloatArray:
         """Return B of pairs s < t, one after the other, given the solver's numbers for scores with a range of 1."""
         ranges = self.variables.ranges
         if self.variables.has_scores.all():  # no loop over pairs, which would take as long as a small fit
             return np.asarray(values / ranges[edges].prod(axis=1))
-        sizes = np.where(self.variables.has_scores, 1, self.seen)[edges].prod(axis=1)  # what the solver has of a pair
+        widths = np.where(self.variables.has_scores, 1, n_occurring(self.counts, self.variables))
+        sizes = widths[edges].prod(axis=1)  # what the solver has of a pair
         parts = np.split(values, np.cumsum(sizes)[:-1])
         blocks = [self._block(s, t, part).ravel() for (s, t), part in zip(edges.tolist(), parts, strict=False)]
         return np.concatenate([*blocks, np.empty(0)])

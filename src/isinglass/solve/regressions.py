@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from dataclasses import fields as dataclass_fields
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Self
+from typing import Self, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from isinglass._core import NodePaths, Nodewise
 from isinglass.arrays import FloatArray, Frozen, Mask
 from isinglass.data import Table
+from isinglass.data.counts import dimensions_of, n_occurring, sd_of
 from isinglass.errors import ArgumentError, SeparationError
 from isinglass.machine import thread_count
 from isinglass.network import Network
@@ -29,6 +30,7 @@ from isinglass.solve.reduction import Reduction, refuse_free
 from isinglass.variables import Variables
 
 RULES = ("and", "or", "mean")
+Number = TypeVar("Number", bound=np.generic)
 
 
 def symmetrize(coefficients: sp.csr_array, rule: str) -> tuple[NDArray[np.int32], FloatArray]:
@@ -58,13 +60,13 @@ def symmetrize(coefficients: sp.csr_array, rule: str) -> tuple[NDArray[np.int32]
 
 
 def merge(
-    group: NDArray[np.integer[Any]],
-    row: NDArray[np.integer[Any]],
-    column: NDArray[np.integer[Any]],
+    group: NDArray[np.integer],
+    row: NDArray[np.integer],
+    column: NDArray[np.integer],
     parameters: FloatArray,
     sizes: NDArray[np.intp],
     rule: str,
-) -> tuple[NDArray[np.integer[Any]], NDArray[np.int32], FloatArray]:
+) -> tuple[NDArray[np.integer], NDArray[np.int32], FloatArray]:
     """Return (group, edge_index, parameters), sorted, of the pairs that ``rule`` makes edges in each of some groups.
 
     An estimate is a block of a row's column, ``sizes`` numbers of ``parameters``, and is not zero.
@@ -149,7 +151,7 @@ class NodeFits(Frozen):
 
     def choose_ebic(self, gamma: float) -> NDArray[np.intp]:
         """Return for every node the alpha number with the smallest −2ℓ + J log N + 2γ J log(p−1)."""
-        others = max(int(np.isfinite(self.losses[0]).sum()) - 1, 1)  # constant columns can be nobody's predictor
+        others = max(int(np.isfinite(self.losses[0]).sum()) - 1, 1)  # constant columns are no predictors
         criterion = 2.0 * self.n_rows * self.losses + self._prices(gamma, others)
         return np.asarray(np.where(np.isnan(criterion), np.inf, criterion).argmin(axis=0))
 
@@ -244,7 +246,7 @@ class NodewiseProblem:
         null_losses = -np.add.reduceat(reduction.shares * logs, variables.starts)
         ranges = variables.ranges[columns]
         widest = ranges.max(initial=0.0)  # iterations do not depend on the units of scores
-        omega = reduction.sd()[columns] / ranges if standardize else widest / ranges
+        omega = sd_of(reduction.counts, variables)[columns] / ranges if standardize else widest / ranges
         units = np.ones(reduction.n_features) if standardize else variables.ranges * widest
         return cls(Nodewise(points, weight, threads, steps, ranges), reduction, omega, units, null_losses)
 
@@ -303,13 +305,13 @@ class NodewiseProblem:
             null_losses=self.null_losses,
             n_rows=self.reduction.n_rows,
             variables=variables,
-            dimensions=self.reduction.dimensions,
+            dimensions=dimensions_of(self.reduction.counts, variables),
             **known,
         )
 
-    def _spread(self, matrix: NDArray[Any], missing: float) -> NDArray[Any]:  # Any: floats or counts
+    def _spread(self, matrix: NDArray[Number], missing: float) -> NDArray[Number]:
         """Return a matrix of the varying columns with one row per alpha and one column per column of the table."""
-        whole = np.full((matrix.shape[1], self.n_features), missing, dtype=matrix.dtype)
+        whole: NDArray[Number] = np.full((matrix.shape[1], self.n_features), missing, dtype=matrix.dtype)
         whole[:, self.varying] = matrix.T
         return whole
 
@@ -339,9 +341,10 @@ class NodewiseProblem:
         parameters: FloatArray,
     ) -> FloatArray:
         """Return the fields, one row per alpha; the solver's come node after node, and a list may end early."""
+        sizes = n_occurring(self.reduction.counts, self.reduction.variables)
         solved, first = [np.empty((len(is_solved), 0))], 0
         for s in self.varying.tolist():
-            size = int(self.reduction.seen[s])
+            size = int(sizes[s])
             rows = np.full((len(is_solved), size), np.nan)
             last = first + size * int(is_solved[:, s].sum())
             rows[is_solved[:, s]] = paths.category_fields[first:last].reshape(-1, size)

@@ -12,7 +12,7 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ Doubles = NDArray[np.float64]
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int32]
 Places = NDArray[np.int64]
+Answer: TypeAlias = Any  # of a call by name: arrays, numbers or tuples of them
 
 _BYTES_AT_ONCE = 1e9  # of gradients of all pairs that wait to be added
 _ADDITION = 1.2e-7  # of one single-precision addition to a sum of at most 2
@@ -34,12 +35,12 @@ CHANGES = ("move", "remember", "diagonals")  # calls that change what the rows k
 LOST = "not here any more"
 BYTES_KEPT = 20  # per row of a node that keeps predictor, residuals and remembered residuals
 BYTES_OTHER = 3  # per cell: the compiled table, its bits, and the bytes that it is made of
-ROUNDS_TOLD = 100  # rounds between two messages about progress; each round by itself is told at level DEBUG
+ROUNDS_PER_MESSAGE = 100  # rounds between two messages at level INFO; every round has one at level DEBUG
 FEW_CELLS = 1_000_000  # of a part up to which threads cost more than they save
 
 
 class SumRows:
-    """Rows as a sum of parts, added in the order of the parts: the same bits whoever computed a part.
+    """Rows as a sum of parts, added in the order of the parts: the bits do not depend on where a part is computed.
 
     Its methods are what the solver asks of rows: a table with a predictor η and weighted residuals w·r, r = σ(η) − x,
     for every column (node). A call is one batch. ``nodes`` lists columns; what belongs to each of them lies in a flat
@@ -54,10 +55,10 @@ class SumRows:
     reaches, close to the largest. They are then never asked for ``remember``, ``drift`` and ``all_pairs``.
     """
 
-    def __init__(self, parts: Sequence[Any]) -> None:
+    def __init__(self, parts: Sequence[Any]) -> None:  # Any: rows with these methods, or numbers of parts elsewhere
         self.parts = parts
 
-    def ask(self, call: str, *arguments: Any, only: Sequence[int] | None = None) -> list[Any]:
+    def ask(self, call: str, *arguments: object, only: Sequence[int] | None = None) -> list[Answer]:
         """Return the answer of every part, or of some, in order: the place for messages to other processes."""
         parts = self.parts if only is None else [self.parts[k] for k in only]
         return [getattr(part, call)(*arguments) for part in parts]
@@ -161,14 +162,14 @@ class SumRows:
         return total, slack
 
 
-def _total(answers: Sequence[Any]) -> Doubles:
+def _total(answers: Sequence[Answer]) -> Doubles:
     total = np.array(answers[0], dtype=np.float64)
     for answer in answers[1:]:
         total += answer
     return total
 
 
-def _merge(each: list[Any], begin: Places, left: Places, right: Places) -> tuple[Floats, Floats, Doubles]:
+def _merge(each: list[Answer], begin: Places, left: Places, right: Places) -> tuple[Floats, Floats, Doubles]:
     """Add matrices that are each centered at their part's means m_k.
 
     About the common means m a part's matrix is larger by S_k (m_k − m)(m_k − m)ᵀ, a sum without cancellation.
@@ -207,7 +208,7 @@ class PartedRows(SumRows):
         self.rounds = self.sent = self.received = 0
         self.host.settle()
 
-    def ask(self, call: str, *arguments: Any, only: Sequence[int] | None = None) -> list[Any]:
+    def ask(self, call: str, *arguments: object, only: Sequence[int] | None = None) -> list[Answer]:
         """Send one call to all parts, or to some, and collect the answers in order."""
         asked = self.parts if only is None else only
         each = self.host.each(_answer, (self.recipe.key, self.recipe.owner, self.turn, call, arguments), only=asked)
@@ -223,7 +224,7 @@ class PartedRows(SumRows):
         self._count(call, arguments, found)
         return found
 
-    def _count(self, call: str, arguments: tuple[Any, ...], answers: list[Any]) -> None:
+    def _count(self, call: str, arguments: tuple[object, ...], answers: list[Answer]) -> None:
         sent, received = _size(arguments) * len(answers), _size(answers)
         self.rounds += 1
         self.sent += sent
@@ -232,7 +233,7 @@ class PartedRows(SumRows):
             "round %d: %s over %d rows in %d parts, %d bytes sent, %d received",
             *(self.rounds, call, self.n_rows, len(answers), sent, received),
         )
-        if self.rounds % ROUNDS_TOLD == 0:
+        if self.rounds % ROUNDS_PER_MESSAGE == 0:
             logger.info("%r", self)
 
     def __repr__(self) -> str:
@@ -247,7 +248,7 @@ class _Recipe:
     """How the compiled rows of a part are made, and for whom; equal keys give equal rows."""
 
     chosen: RowSelection
-    columns: Any
+    columns: NDArray[np.intp] | None
     total: float
     n_threads: int
     key: str
@@ -262,7 +263,7 @@ class _Recipe:
 
 @dataclass
 class _Kept:
-    """Compiled rows beside their part, whose they are and how many changes they have seen."""
+    """Compiled rows of a part, the problem they belong to, and the number of changes they went through."""
 
     rows: RecipeRows
     n_bytes: int
@@ -270,8 +271,8 @@ class _Kept:
     turn: int = -1
 
 
-def _answer(part: Part, key: str, owner: str, turn: int, call: str, arguments: tuple[Any, ...]) -> Any:
-    """Where the part is: answer a call, if the rows are here and have seen all that came before."""
+def _answer(part: Part, key: str, owner: str, turn: int, call: str, arguments: tuple[object, ...]) -> Answer:
+    """Run by the worker of a part: answer a call, if the rows are here and up to date."""
     kept = part.kept.get(key)
     if kept is None or (kept.owner, kept.turn) != (owner, turn):
         return LOST
@@ -281,9 +282,9 @@ def _answer(part: Part, key: str, owner: str, turn: int, call: str, arguments: t
 
 
 def _make_and_answer(
-    part: Part, recipe: _Recipe, state: tuple[Any, ...], turn: int, call: str, arguments: tuple[Any, ...]
-) -> Any:
-    """Where the part is: compile its rows, or take those of an earlier problem, bring them up to date, and answer."""
+    part: Part, recipe: _Recipe, state: tuple[object, ...], turn: int, call: str, arguments: tuple[object, ...]
+) -> Answer:
+    """Run by the worker of a part: compile its rows or take those of an earlier problem, update them, and answer."""
     if recipe.key not in part.kept:
         part.kept.clear()
         part.kept[recipe.key] = _compile(part, recipe)
@@ -304,7 +305,7 @@ def _compile(part: Part, recipe: _Recipe) -> _Kept:
     return _Kept(rows, 2 * table.size + BYTES_KEPT * len(table) * n_kept)
 
 
-def _size(value: Any) -> int:
+def _size(value: object) -> int:
     if isinstance(value, np.ndarray):
         return int(value.nbytes)
     if isinstance(value, tuple | list):

@@ -54,7 +54,7 @@ def path(
     if not isinstance(solutions, Path) or not len(solutions):
         raise DataError(f"result must be a Path with at least one solution; got {type(result).__name__}.")
     network, alphas, p = solutions[0].network, solutions.alphas, solutions[0].n_features
-    labels, keys = network.with_names(names).names, union_keys(solutions)
+    labels, keys = network.with_names(names).names, union_keys([solution.network for solution in solutions])
     pairs = pairs_of(keys, p)
     values = np.array([spread(one.edge_values, pair_keys(one.edge_index, p), keys) for one in solutions])
     ax = axes_or_new(ax, (8.0, 5.0))

@@ -218,7 +218,7 @@ def describe_path(solutions: Sequence[Solution], selected: int, stored: NDArray[
         "per_node": shown.alphas_per_node is not None,
         "selected": selected,
         "n_edges": [solution.n_edges for solution in solutions],
-        "n_pairs": len(union_keys(solutions)),
+        "n_pairs": len(union_keys([solution.network for solution in solutions])),
         "s": pairs[:, 0],
         "t": pairs[:, 1],
         "first": first,

@@ -1,7 +1,7 @@
 """The paper's comparators as published: the stacked logistic regression (PLG) and Höfling–Tibshirani's algorithm (BMN).
 
 Both minimize the objective of `isinglass.ising_path` and take the same ``alpha``; what they call their own parameter
-is converted here (docs/math.md, units). They are rivals to measure against, not the way to fit a network: each stops
+is converted here (docs/math.md, units). They are here for comparison, not to fit networks: each stops
 by its own rule, which bounds the last step and not the distance to the optimum. So the two halves of a result mean
 different things here:
 
@@ -132,7 +132,7 @@ def bmn(
         As in `isinglass.ising_path`.
     tolerance : float, default 1e-5
         Largest change of an entry in the last step of a round, and in the last round. At 1e-9 the couplings are right
-        to 1e-6; with many edges at a small alpha the steps are then so many that ``max_iter`` has to be raised.
+        to 1e-6; with many edges at a small alpha ``max_iter`` then has to be raised.
     max_iter : int, default 10_000
         Steps per round.
     max_rounds : int, optional

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,6 +26,7 @@ from isinglass.arguments import check_count, check_positive
 from isinglass.arrays import FloatArray, Frozen
 from isinglass.data import check_sample_weight
 from isinglass.errors import ArgumentError, DataError
+from isinglass.separation import Matrix
 
 ENTRIES = 1 << 22  # of the design that are looked at in one piece, small enough for an interrupt to be heard
 
@@ -144,9 +144,9 @@ def logistic_path(
     return GlmPath(*values)
 
 
-def _as_columns(design: Any) -> Any:
+def _as_columns(design: Matrix) -> Matrix:
     """Return the design as columns of double precision: compressed, or dense ones after each other in memory."""
-    matrix: Any = sp.csc_array(design) if sp.issparse(design) else np.asarray(design)
+    matrix: Matrix = sp.csc_array(design) if sp.issparse(design) else np.asarray(design)
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise DataError(f"design must have at least one row and one column; got shape {matrix.shape}.")
     if matrix.dtype.kind not in "buif":
@@ -164,7 +164,7 @@ def _as_columns(design: Any) -> Any:
     return matrix
 
 
-def _compressed(columns: Any) -> tuple[Any, Any, Any]:
+def _compressed(columns: Matrix) -> tuple[NDArray[np.int64] | None, NDArray[np.int32] | None, FloatArray | None]:
     """Return starts, rows and values of compressed columns; values alone of dense ones, none where all are 1."""
     if not sp.issparse(columns):
         return None, None, columns.T.ravel()
@@ -173,7 +173,7 @@ def _compressed(columns: Any) -> tuple[Any, Any, Any]:
     return columns.indptr.astype(np.int64), columns.indices.astype(np.int32), values
 
 
-def _moments(columns: Any, weight: FloatArray, intercept: bool, standardize: bool) -> tuple[FloatArray, FloatArray]:
+def _moments(columns: Matrix, weight: FloatArray, intercept: bool, standardize: bool) -> tuple[FloatArray, FloatArray]:
     """Return what is subtracted from each column and what it is divided by, 0 for a column to leave out."""
     n_columns = columns.shape[1]
     number = 1 + (columns.nnz if sp.issparse(columns) else columns.size) // ENTRIES
