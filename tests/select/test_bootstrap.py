@@ -117,7 +117,8 @@ def test_any_fit_can_be_resampled(table, name):
         network = as_method(method).choose(table).solution
     assert found.solution.edge_index.tolist() == network.edge_index.tolist()
     assert found.solution.edge_values.tobytes() == network.edge_values.tobytes()
-    if name != "alpha" and "IsingFit" not in name:
+    # Two stages look at steps from the penalty of the whole table, and may come to the same.
+    if name not in ("alpha", "default", "two stages") and "IsingFit" not in name:
         assert len(set(found.alphas)) == 3
     pickle.loads(pickle.dumps(found))
 
@@ -163,9 +164,9 @@ def seen(monkeypatch):
     """Collect the tables and groups that a method is given."""
     calls, real = [], Method.choose
 
-    def spy(self, X, *, groups=None, run=None):
+    def spy(self, X, *, groups=None, **options):
         calls.append((X.sample_weight, groups))
-        return real(self, X, groups=groups, run=run)
+        return real(self, X, groups=groups, **options)
 
     monkeypatch.setattr(Method, "choose", spy)
     return calls

@@ -1,6 +1,7 @@
 """The default estimate: what it chooses, that it proves it, and that it has an answer for every table."""
 
 import pickle
+from itertools import product
 
 import numpy as np
 import objectives as objective
@@ -47,11 +48,11 @@ def test_every_stage_is_the_optimum_it_says():
     weights = np.full((8, 8), np.inf)
     s, t = first.solution.edge_index.T
     weights[s, t] = weights[t, s] = 1.0 / np.abs(first.solution.edge_values)
-    for solution in (second.solution, second.path[3]):
+    for solution, least in ((second.solution, 1e-6), (second.path[3], 1e-4)):  # the others are only compared
         residual = objective.kkt_residual(
             X, solution.couplings, solution.fields, solution.alpha, penalty_weights=weights
         )
-        assert residual < 1e-6
+        assert residual < least
         assert solution.converged
 
 
@@ -86,8 +87,8 @@ def test_held_out_gains_are_those_of_a_slow_twin():
             fields = np.log((ones + 0.5) / (len(train) - ones + 0.5))
             base -= np.logaddexp(0.0, (1 - 2 * row) * fields).sum()
     assert found.independent == pytest.approx(base / len(X), rel=1e-9)
-    assert second.held_out[second.index] == pytest.approx((gains - base) / len(X), rel=1e-5)
-    assert found.held_out == pytest.approx(gains / len(X), rel=1e-6)
+    assert second.held_out[second.index] == pytest.approx((gains - base) / len(X), rel=1e-4)  # solved loosely
+    assert found.held_out == pytest.approx(gains / len(X), rel=1e-5)
 
 
 def test_where_dependence_is_spread_thin_the_network_must_still_predict():
@@ -192,6 +193,43 @@ def test_it_can_be_resampled_and_pickled():
     found = bootstrap(X[:300], pickle.loads(pickle.dumps(Method())), n_boot=3, random_state=0)
     assert found.solution.edge_values.tobytes() == two_stage(X[:300]).solution.edge_values.tobytes()
     assert found.n_boot == 3
+
+
+# ------------------------------------------------------------------------------------------- near a similar table
+
+
+@pytest.mark.parametrize("table", [X, spread_thin(250, 30)], ids=["by EBIC", "by prediction"])
+def test_near_a_similar_table_the_choice_is_looked_for_around_its_own(table):
+    whole = two_stage(table)
+    part = table[: len(table) * 4 // 5]
+    found = Method().choose(part, near=whole)
+    first, last = found.stages[0], found.stages[-1]
+    assert (found.reason, last.exponent) == (whole.reason, whole.stages[whole.stage].exponent)
+    assert objective.kkt_residual(part, first.solution.couplings, first.solution.fields, first.solution.alpha) < 1e-6
+    assert found.solution.converged
+    assert found.solution.kkt_residual <= 1e-7
+    for stage in found.stages:  # the criterion is larger on both sides
+        scores = stage.scores[~np.isnan(stage.scores)]
+        assert 0 < scores.argmin() < len(scores) - 1
+        assert stage.index == np.nanargmin(stage.scores)
+    shift = whole.solution.alpha / whole.stages[whole.stage].solution.alpha
+    assert found.solution.alpha == pytest.approx(shift * last.solution.alpha)
+    far = two_stage(part)
+    assert last.scores[last.index] == pytest.approx(np.nanmin(far.stages[found.stage].scores), rel=0.01)
+
+
+def test_kept_penalties_do_not_depend_on_the_start():
+    whole = two_stage(X)
+    kept, part = Method().at(whole), X[:1200]
+    cold, warm = kept.choose(part).solution, kept.choose(part, near=whole).solution
+    assert warm.edge_index.tolist() == cold.edge_index.tolist()
+    np.testing.assert_allclose(warm.edge_values, cold.edge_values, atol=1e-5)
+
+
+def test_where_nothing_was_found_nothing_is_near():
+    empty = two_stage(np.array(list(product([0, 1], repeat=6))))
+    assert empty.reason == "empty"
+    assert Method().choose(X[:, :6], near=empty).solution.n_edges == two_stage(X[:, :6]).solution.n_edges > 0
 
 
 # ------------------------------------------------------------------------------------------- standard errors

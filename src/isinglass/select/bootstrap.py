@@ -22,6 +22,7 @@ from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.select.folds import labels_of
 from isinglass.select.method import COUNTED, AnyMethod, MethodLike, as_method, failed
 from isinglass.select.settings import Run
+from isinglass.select.task import Near
 from isinglass.select.tasks import kernel_threads, run_tasks
 
 DROP_SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
@@ -63,7 +64,8 @@ def bootstrap(
         The shares left out, for "case-drop"; the resamples are divided among them in turn. ``[0.5]`` gives the
         selection frequencies of stability selection.
     reselect : bool, default True
-        Choose the penalty again in every resample; False keeps the one that was chosen for the whole table.
+        Choose the penalty again in every resample; False keeps the one that was chosen for the whole table. `TwoStage`
+        looks around its penalties for the whole table, and keeps the verdict of its check by prediction.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights: counts if they are whole numbers, else sampling weights; `as_table` states it otherwise. The
         equal rows that a count stands for are drawn one by one; rows with sampling weights are all drawn alike, and
@@ -115,7 +117,8 @@ def bootstrap(
         "the network of X": np.column_stack([solution.edge_index, solution.edge_values]),
     }
     inside = run.inside(kernel_threads(n_jobs))
-    work = [(table, again, inside, draw, seed, share) for seed, share in zip(seeds, shares.tolist(), strict=True)]
+    near = found.near
+    work = [(table, again, inside, draw, seed, share, near) for seed, share in zip(seeds, shares.tolist(), strict=True)]
     results = run_tasks(_fit_resample, work, "resamples", "Bootstrap", run=run, fingerprint=fingerprint)
     return _gather(kind, solution, results, shares)
 
@@ -175,7 +178,7 @@ def _plan(kind: str, drop_shares: Sequence[float], n_boot: int, draw: _Draw) -> 
 
 
 def _fit_resample(
-    table: Table, method: AnyMethod, run: Run, draw: _Draw, seed: SeedSequence, share: float
+    table: Table, method: AnyMethod, run: Run, draw: _Draw, seed: SeedSequence, share: float, near: Near
 ) -> dict[str, Any]:
     """Return the network of one resample, and whether a column became constant."""
     times = draw.times(np.random.default_rng(seed), share)
@@ -186,7 +189,7 @@ def _fit_resample(
         assert labels is not None
         resample, labels = table.with_weight(draw.scale)[rows].bare(), labels[rows]
     with suppress_warnings(*COUNTED):
-        solution = method.choose(resample, groups=labels, run=run).solution
+        solution = method.choose(resample, groups=labels, run=run, near=near).solution
     return {
         "edges": solution.edge_index,
         "values": solution.edge_values,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from isinglass.arguments import RandomSource, as_generator
 from isinglass.arrays import Bytes, FloatArray, Mask
@@ -32,45 +31,98 @@ EXPONENTS = (1.0, 0.5)
 """Of the weights in stage 2: full reweighting, and a gentle one if that predicts too badly."""
 WIDEST = 30.0
 """Networks of stage 1 are judged by prediction from this multiple of its alpha down."""
+STRIDE = 2.0
+"""Ratio of the alphas of networks that are judged one after the other, on the way to the best one."""
 SMALL = 20_000
 """Cells of a table below which starting workers costs more than it saves."""
-LOOSE = 1e-5
-"""Least tolerance in the folds of a table with categories: their scores are compared, not returned."""
-THIN = 3
-"""One in so many networks of stage 2 is judged by prediction, and the choice of the EBIC."""
 
 
 @dataclass
 class Judge:
-    """Scores networks by rows that were left out: each fold repeats both stages on the other rows."""
+    """Scores networks by rows that were left out: each fold repeats both stages on the other rows.
+
+    The gain of a stage rises to its best network and falls beyond: few of them need to be judged. A network of a fold
+    starts at that of the whole table.
+    """
 
     task: Task
-    first: Solution
     folds: Sequence[Part | Fold]
-    reference: float = 0.0  # alpha that the EBIC chose in stage 2, whose network others are compared with row by row
+    stages: list[Stage] = field(default_factory=list)  # the second one has the reference
     known: Sequence[dict[str, Any]] = ()  # stage 1 and the reference in every fold, once they were fitted
-    errors: list[FloatArray] = field(default_factory=list)  # of the differences from the reference, per stage
+    errors: list[FloatArray] = field(default_factory=list)  # of the leads over the reference, per stage
 
     @property
     def independent(self) -> float:
         """Held-out score per row of independent columns, NaN before anything was judged."""
         return self._mean("independent") if self.known else float("nan")
 
-    def judge(self, stages: Sequence[Stage]) -> list[Stage]:
-        """Return the stages with their held-out gains."""
-        asked = [_judged(stage, self.first.alpha) for stage in stages]
-        wanted = [(stage.exponent, stage.path.alphas[k]) for stage, k in zip(stages, asked, strict=True)]
+    def gain(self, number: int, index: int) -> float:
+        """Return the held-out gain of a network over independent columns, per row; NaN if it was not judged."""
+        return float(self.stages[number].held_out[index])
+
+    def add(self, *stages: Stage) -> None:
+        """Take stages in, whose choices are judged first, and those next to them until gains fall."""
+        first = len(self.stages)
+        self.stages += stages
+        self.errors += [np.full(len(stage.path), np.nan) for stage in stages]
+        asked = {first + k: [stage.index] for k, stage in enumerate(stages)}
+        sides = {number: self._next(number, -1 if number == 0 else 1, asked[number][0]) for number in asked}
+        self.look({number: sorted({*asked[number], *sides[number]}) for number in asked})
+        for number, stage in zip(asked, stages, strict=True):
+            self._climb(number, -1 if number == 0 else 1, stage.index)
+            if number and int(np.nanargmax(self.stages[number].held_out)) == stage.index:
+                self._climb(number, -1, stage.index)
+
+    def best(self) -> tuple[float, float]:
+        """Return the best gain, at least that of no edges, and the standard error of its lead over the reference."""
+        gains = np.concatenate([stage.held_out for stage in self.stages])
+        place = int(np.nanargmax(gains))
+        if gains[place] > 0.0:
+            return float(gains[place]), float(np.concatenate(self.errors)[place])
+        return 0.0, float(self._error(-self._mean("reference"), "square"))
+
+    def sparsest(self, least: float) -> tuple[int, int]:
+        """Return stage and number of the sparsest network with at least this gain, judging those around it."""
+        found: list[tuple[int, float, int, int]] = []
+        for number in sorted(range(len(self.stages)), key=lambda k: -self.stages[k].exponent):
+            path, gains = self.stages[number].path, self.stages[number].held_out
+            enough = np.flatnonzero(gains >= least)
+            if not len(enough):
+                continue
+            last = int(enough[0])
+            before = max(np.flatnonzero(gains[:last] < least).tolist(), default=-1)
+            while last - before > 1 and not (found and path[before + 1].n_edges > min(found)[0]):
+                middle = (last + before) // 2
+                self.look({number: [middle]})
+                last, before = (middle, before) if self.gain(number, middle) >= least else (last, middle)
+            found.append((path[last].n_edges, -self.gain(number, last), number, last))
+        _, _, number, index = min(found)
+        return number, index
+
+    def refine(self) -> None:
+        """Judge the networks halfway between the best of every stage and its neighbors that were judged."""
+        halves = {}
+        for number, stage in enumerate(self.stages):
+            judged, top = np.flatnonzero(~np.isnan(stage.held_out)), int(np.nanargmax(stage.held_out))
+            sides = [judged[judged < top][-1:], judged[judged > top][:1]]
+            halves[number] = [int(top + side[0]) // 2 for side in sides if len(side) and abs(top - side[0]) > 1]
+        self.look(halves)
+
+    def look(self, asked: Mapping[int, Sequence[int]]) -> None:
+        """Judge networks, by the number of their stage, that were not judged before."""
+        asked = {k: [i for i in some if np.isnan(self.gain(k, i))] for k, some in asked.items()}
+        asked = {k: some for k, some in asked.items() if some}
+        if not asked:
+            return
         threads, run = self._fold_threads(), self.task.run.replace(checkpoint=None)
         if math.prod(self.task.table.shape) < SMALL:
             run = run.replace(n_jobs=1)
         inside = kernel_threads(run.n_jobs) if threads == 1 else 1
-        paths = self.task.paths
-        if not self.task.table.variables.is_binary:
-            paths = paths.replace(tol=max(paths.tolerance, LOOSE))
-        fold = self.task.replace(paths=paths, run=run.inside(inside), groups=None)
+        fold = self.task.loosened().replace(run=run.inside(inside), groups=None)
+        wanted = [(self.stages[k].exponent, [self.stages[k].path.solutions[i] for i in asked[k]]) for k in asked]
+        chosen = [stage.solution for stage in self.stages[:2]]
         known = self.known or [{}] * len(self.folds)
-        alphas = (self.first.alpha, self.reference)
-        tasks = [(fold, held, alphas, wanted, before) for held, before in zip(self.folds, known, strict=True)]
+        tasks = [(fold, held, chosen, wanted, before) for held, before in zip(self.folds, known, strict=True)]
         if not self.task.table.is_whole:  # one after the other: the parts are what is worked on side by side
             self.known = [_score_fold(*task) for task in tasks]
         elif threads > 1:
@@ -79,14 +131,26 @@ class Judge:
                 self.known = [future.result() for future in started]
         else:
             self.known = run_tasks(_score_fold, tasks, "folds", "Cross-validation", run=run)
-        judged = []
-        for number, (stage, k) in enumerate(zip(stages, asked, strict=True)):
-            gains, errors = np.full((2, len(stage.path)), np.nan)
-            gains[k] = self._mean(f"gain{number}")
-            errors[k] = self._error(gains[k] - self._mean("reference"), f"square{number}")
-            judged.append(replace(stage, held_out=gains))
-            self.errors.append(errors)
-        return judged
+        for place, (k, some) in enumerate(asked.items()):
+            gains = self.stages[k].held_out.copy()
+            gains[some] = self._mean(f"gain{place}")
+            self.errors[k][some] = self._error(gains[some] - self._mean("reference"), f"square{place}")
+            self.stages[k] = replace(self.stages[k], held_out=gains)
+
+    def _climb(self, number: int, step: int, index: int) -> None:
+        """Judge networks in one direction, 1 to the dense end, until the gain falls."""
+        for following in self._next(number, step, index):
+            self.look({number: [following]})
+            if self.gain(number, following) > self.gain(number, index):
+                self._climb(number, step, following)
+
+    def _next(self, number: int, step: int, index: int) -> list[int]:
+        """Return the next network to judge in one direction, if there is one that is worth it."""
+        alphas = self.stages[number].path.alphas
+        found = int(np.abs(np.log(alphas / (alphas[index] * STRIDE**-step))).argmin()) if alphas[index] > 0 else index
+        if (found - index) * step <= 0 or (number == 0 and alphas[found] > WIDEST * self.stages[0].solution.alpha):
+            return []
+        return [found]
 
     def _fold_threads(self) -> int:
         """Return how many folds of a small table with categories run at the same time.
@@ -98,15 +162,6 @@ class Judge:
             return 1
         return min(thread_count(self.task.run.n_threads), len(self.folds))
 
-    def best(self, stages: Sequence[Stage]) -> tuple[float, float]:
-        """Return the best gain, at least that of no edges, and the standard error of its lead over the reference."""
-        gains = np.concatenate([stage.held_out for stage in stages])
-        errors = np.concatenate(self.errors)
-        place = int(np.nanargmax(gains))
-        if gains[place] > 0.0:
-            return float(gains[place]), float(errors[place])
-        return 0.0, float(self._error(-self._mean("reference"), "square"))
-
     def _mean(self, name: str) -> Any:
         return sum(result[name] for result in self.known) / self.task.n_rows
 
@@ -115,40 +170,32 @@ class Judge:
         return np.sqrt(np.maximum(self._mean(squares) - difference**2, 0.0) / self.task.n_rows)
 
 
-def _judged(stage: Stage, alpha: float) -> NDArray[np.intp]:
-    """Return which solutions of a stage are worth judging: the choice, and enough others."""
-    alphas = stage.path.alphas
-    if stage.exponent == 0.0:
-        wanted = stage.coarse & (alphas >= alpha) & (alphas <= WIDEST * alpha)
-    else:
-        wanted = np.arange(len(alphas)) % THIN == 0
-    wanted[stage.index] = True
-    return np.flatnonzero(wanted)
-
-
 def _score_fold(
     task: Task,
     held_out: Part | Fold,
-    alphas: tuple[float, float],
-    wanted: Sequence[tuple[float, FloatArray]],
+    chosen: Sequence[Solution],
+    wanted: Sequence[tuple[float, Sequence[Solution]]],
     known: dict[str, Any],
 ) -> dict[str, Any]:
     """Return gains over independent columns, summed over the rows held out, and squares of leads over the reference.
 
-    The first time, stage 1 is fitted at its alpha, and the reference at that of stage 2; both are handed on.
+    The first time, the choices of stage 1 and of stage 2, the reference, are fitted; both are handed on.
     """
     training, held = task.split(held_out)
-    first, reference = known.get("first"), known.get("best of stage 2")
-    paths: list[Sequence[Solution]] = []
+
+    def fit(exponent: float, some: Sequence[Solution], first: Solution | None = None) -> Sequence[Solution]:
+        return training.stage([one.alpha for one in some], exponent, first, start=some).solutions
+
+    first = known["first"] if known else fit(0.0, chosen[:1])[0]
+    reference = known["best of stage 2"] if known else fit(EXPONENTS[0], chosen[1:], first)[0]
+    fitted = {(0.0, chosen[0].alpha): first, (EXPONENTS[0], chosen[1].alpha): reference}
+    paths = []
     for exponent, some in wanted:
-        if exponent == 0.0:
-            path = training.stage(np.union1d(some, alphas[:1]))
-            first, path = path[-1], path[-len(some) :]
-        else:
-            path = training.stage(some, exponent, first)
-        paths.append(path.solutions)
-        if exponent == EXPONENTS[0]:
-            reference = path[[solution.alpha for solution in path].index(alphas[1])]
+        missing = [one for one in some if (exponent, one.alpha) not in fitted]
+        if missing:
+            found = fit(exponent, missing, first)
+            fitted |= {(exponent, one.alpha): solution for one, solution in zip(missing, found, strict=True)}
+        paths.append([fitted[exponent, one.alpha] for one in some])
     sums = held.table.sum_rows(_score_rows, _without_edges(training), reference, paths, which_occur(task.table))
     return {"first": first, "best of stage 2": reference, **sums}
 

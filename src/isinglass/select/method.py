@@ -38,7 +38,7 @@ from isinglass.select.selector import Choice, Fixed, GivenPerNode, KeptStages, P
 from isinglass.select.settings import Run, Settings, option, settings
 from isinglass.select.stars import StARS
 from isinglass.select.tables import repeated
-from isinglass.select.task import PathSettings, Task
+from isinglass.select.task import Near, PathSettings, Task
 from isinglass.select.two_stage import TwoStage
 from isinglass.solve.reduction import name_constant
 
@@ -111,12 +111,16 @@ class Method(PathSettings):
         if not isinstance(self.selector, Selector):
             raise ArgumentError("selector", f"must be one of {', '.join(SELECTORS)}", self.selector)
 
-    def choose(self, X: Any, *, groups: ArrayLike | None = None, run: Run = Run()) -> Choice:
+    def choose(
+        self, X: Any, *, groups: ArrayLike | None = None, run: Run = Run(), near: Choice | Near | None = None
+    ) -> Choice:
         """Return the network of a table, and what it was chosen from; the table brings its weights along.
 
-        Rows with equal entries in ``groups`` stay in one fold.
+        Rows with equal entries in ``groups`` stay in one fold. ``near``: what was chosen for a similar table, such as
+        the one this is a resample of. The fit starts there, and the default looks for the best penalties around those
+        and keeps the verdict of the check by prediction.
         """
-        return self._choose(as_table(X), groups, run)[0]
+        return self._choose(as_table(X), groups, run, near.near if isinstance(near, Choice) else near)[0]
 
     def fit(self, X: Any, *, sample_weight: ArrayLike | None = None, run: Run = Run()) -> Fit:
         """Return the network of a table with its certificate, standard errors, and all that files and pages hold."""
@@ -135,7 +139,9 @@ class Method(PathSettings):
         known = {"missing": missing, "edge_errors": errors, "imputation": imputation}
         return Fit.of(self, choice, completed, **known)
 
-    def _choose(self, table: Table, groups: ArrayLike | None, run: Run) -> tuple[Choice, Table, Imputation | None]:
+    def _choose(
+        self, table: Table, groups: ArrayLike | None, run: Run, near: Near | None = None
+    ) -> tuple[Choice, Table, Imputation | None]:
         """Return the choice, the completed table that it was made for, and how that was completed."""
         labels = None if groups is None else labels_of(groups, len(table))
         table, imputation = table.counted(quiet=not self.selector.counts_rows), None
@@ -146,7 +152,7 @@ class Method(PathSettings):
                 labels = labels[table.rows]
         name_constant(table)
         with suppress_warnings(ConstantColumnWarning):
-            return self.selector.choose(Task(table, self.paths, labels, run)), table, imputation
+            return self.selector.choose(Task(table, self.paths, labels, run, near)), table, imputation
 
     def at(self, found: Choice | Fit, scale: float = 1.0) -> Self:
         """Return the method at the penalty of a network that it chose, times ``scale``; a given penalty stays."""
@@ -194,7 +200,9 @@ class Wrapped(Settings):
 
     function: Callable[[Any], Any] = option(default=len, help="The function.")
 
-    def choose(self, X: Any, *, groups: ArrayLike | None = None, run: Run = Run()) -> Choice:
+    def choose(
+        self, X: Any, *, groups: ArrayLike | None = None, run: Run = Run(), near: Choice | Near | None = None
+    ) -> Choice:
         """Return the network that the function finds in a table."""
         table = as_table(X).counted()
         if table.holes is not None:

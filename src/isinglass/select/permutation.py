@@ -31,6 +31,7 @@ from isinglass.select.method import COUNTED, AnyMethod, ImputationSettings, Meth
 from isinglass.select.selector import Given
 from isinglass.select.settings import Run
 from isinglass.select.tables import has_counts, repeated
+from isinglass.select.task import Near
 from isinglass.select.tasks import kernel_threads, run_tasks
 
 LARGEST_BLOCK, CELLS_PER_BLOCK = 25, 500_000
@@ -122,8 +123,9 @@ def compare_groups(
     run = Run(n_jobs=n_jobs, checkpoint=checkpoint, progress=progress)
     with suppress_warnings(ConstantColumnWarning):  # named by group above
         alone = run.replace(checkpoint=None)
-        again = _method_inside(wanted, reselect, sample, plan, alone)
-        solutions = tuple(again.choose(sample.take(rows), run=alone).solution.with_names(names) for rows in plan.rows)
+        again, near = _method_inside(wanted, reselect, sample, plan, alone)
+        choices = [again.choose(sample.take(rows), run=alone, near=near) for rows in plan.rows]
+        solutions = tuple(choice.solution.with_names(names) for choice in choices)
     networks = [solution.network for solution in solutions]
     keys, observed = union_keys(networks), Differing.of(networks)
     size = 1 if reselect else max(1, min(LARGEST_BLOCK, CELLS_PER_BLOCK // math.prod(sample.table.shape)))
@@ -138,7 +140,8 @@ def compare_groups(
         "the networks": np.concatenate([solution.edge_values for solution in solutions]),
     }
     inside = run.inside(kernel_threads(n_jobs))
-    work = [(sample, plan, again, inside, keys, observed, seeds[k : k + size]) for k in range(0, count, size)]
+    nears = [near or choice.near for choice in choices]
+    work = [(sample, plan, again, nears, inside, keys, observed, seeds[k : k + size]) for k in range(0, count, size)]
     results = run_tasks(_permute, work, "permutations", "Permutations", run=run, fingerprint=fingerprint)
     found = _gather(plan, solutions, pairs_of(keys, data.shape[1]), results, count, reselect)
     return replace(found, method=wanted if isinstance(wanted, Method) else None)
@@ -333,19 +336,22 @@ class _Sample:
         return self.table[np.concatenate([np.arange(a, b) for a, b in zip(first.tolist(), end.tolist(), strict=True)])]
 
 
-def _method_inside(method: AnyMethod, reselect: bool, sample: _Sample, plan: _Plan, run: Run) -> AnyMethod:
-    """Return what is run on every group: the method, or the method at the penalty of all rows together."""
+def _method_inside(
+    method: AnyMethod, reselect: bool, sample: _Sample, plan: _Plan, run: Run
+) -> tuple[AnyMethod, Near | None]:
+    """Return what is run on every group: the method, or the method at the penalty of all rows together, from there."""
     if reselect or (isinstance(method, Method) and isinstance(method.selector, Given)):
-        return method
+        return method, None
     subjects = plan.subject if plan.subject is None or sample.origin is None else plan.subject[sample.origin]
     pooled = method.choose(sample.take(np.arange(len(plan.member))), groups=subjects, run=run)
-    return method.at(pooled, math.sqrt(len(plan.groups)))
+    return method.at(pooled, math.sqrt(len(plan.groups))), pooled.near
 
 
 def _permute(
     sample: _Sample,
     plan: _Plan,
     method: AnyMethod,
+    nears: Sequence[Near],
     run: Run,
     keys: NDArray[np.int64],
     observed: Differing,
@@ -358,7 +364,9 @@ def _permute(
         parts = [sample.take(rows) for rows in plan.shuffle(np.random.default_rng(seed))]
         constant = any((varies & ~which_vary(part.with_weight(None))).any() for part in parts)
         with suppress_warnings(*COUNTED):
-            solutions = [method.choose(part, run=run).solution for part in parts]
+            solutions = [
+                method.choose(part, run=run, near=near).solution for part, near in zip(parts, nears, strict=True)
+            ]
         differing = Differing.of([solution.network for solution in solutions], keys)
         found.append(
             {

@@ -13,7 +13,7 @@ from isinglass.arrays import FloatArray, Frozen
 from isinglass.errors import ArgumentError, DataError
 from isinglass.results import Evidence, Path, Solution, Stability
 from isinglass.select.settings import Settings, option, settings
-from isinglass.select.task import Task
+from isinglass.select.task import Near, Task
 from isinglass.solve.nodewise import choose_per_node, nodewise_at
 
 
@@ -37,6 +37,11 @@ class Choice(Frozen):
         curve = self.evidence
         assert curve is not None
         return curve.choice
+
+    @property
+    def near(self) -> Near:
+        """Where the fit of a similar table starts."""
+        return Near(self.solution)
 
     @property
     def stage_records(self) -> list[dict[str, Any]] | None:
@@ -114,7 +119,7 @@ class Fixed(Given):
 
     def choose(self, task: Task) -> Choice:
         """Return the network at this penalty."""
-        return FixedChoice.of(task.path([self.alpha]))
+        return FixedChoice.of(task.path([self.alpha], start=None if task.near is None else task.near.solution))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -140,10 +145,13 @@ class KeptStages(Given):
 
     def choose(self, task: Task) -> Choice:
         """Return the network of the stages at these penalties."""
-        first = task.stage([self.first_alpha if self.exponent else self.alpha]).solutions[0]
-        if not self.exponent or not first.n_edges:
+        near = task.near or Near(None, None)
+        if not self.exponent:
+            return Choice(task.stage([self.alpha], start=near.solution).solutions[0])
+        first = task.stage([self.first_alpha], start=near.first).solutions[0]
+        if not first.n_edges:
             return Choice(first)
-        return Choice(task.stage([self.alpha], self.exponent, first).solutions[0])
+        return Choice(task.stage([self.alpha], self.exponent, first, start=near.solution).solutions[0])
 
 
 @settings

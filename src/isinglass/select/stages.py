@@ -10,15 +10,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from isinglass.arrays import FloatArray, Frozen, Mask
 from isinglass.results import Path, Solution
 from isinglass.select.scoring import AicPrice, EdgePrice
-from isinglass.select.task import Alphas, Task
+from isinglass.select.task import Alphas, Near, Task
 from isinglass.solve.grid import alpha_grid
 
 Score = Callable[[Solution], float]
@@ -28,7 +28,9 @@ Scored = tuple[Solution, float, bool]
 USUAL_END = 0.01
 """Last alpha over first of a grid as other programs have it; a choice beyond it counts as an extension."""
 LEVEL = 1e-4
-"""Share of the whole improvement below which half an octave of alphas counts as standing still."""
+"""Share of the whole improvement below which some steps count as standing still..."""
+STILL = 0.1
+"""...and improvement, in units of −2·logPL, below which they do in any case."""
 
 
 class Lattice(NamedTuple):
@@ -37,9 +39,7 @@ class Lattice(NamedTuple):
     ratio: float  # of neighboring alphas
     far: float  # the pass ends once alpha is below this share of the best one so far
     floor: float  # ...or below this share of the first
-    # steps of the lattice that one step of the first pass is at least, whatever the count: a criterion that counts
-    # edges is jagged, and a finer first pass would find other small dents
-    least: int = 1
+    rises: int = 1000  # ...or once the criterion has risen so many times in a row since
 
     def alphas(self, top: float, count: int) -> FloatArray:
         """Return the alphas of the first pass: as close as ``count`` of them down to the usual end would be."""
@@ -49,13 +49,14 @@ class Lattice(NamedTuple):
 
     def stride(self, count: int) -> int:
         """Return how many steps of the lattice one step of the first pass is."""
-        return max(self.least, round(math.log(USUAL_END) / (max(count - 1, 1) * math.log(self.ratio))))
+        return max(1, round(math.log(USUAL_END) / (max(count - 1, 1) * math.log(self.ratio))))
 
 
-FIRST = Lattice(ratio=0.9, far=0.5, floor=1e-4, least=2)
-"""Where stage 1 looks. The dense end costs most, and its criterion has one minimum."""
-SECOND, EVERY = Lattice(ratio=0.93, far=0.1, floor=1e-5), 65
-"""Where stage 2 looks. Its support is small and its paths are cheap; with this count the first pass skips nothing."""
+FIRST = Lattice(ratio=0.81, far=0.5, floor=1e-4, rises=2)
+"""Where stage 1 looks. The dense end costs most, and its criterion has one minimum; it counts edges and is jagged: a
+finer lattice would find other small dents."""
+SECOND, SKIPPING = Lattice(ratio=0.93, far=0.25, floor=1e-5), 22
+"""Where stage 2 looks, and the count with which its first pass is every third alpha."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,47 +70,83 @@ class Search:
     extended: bool  # whether the choice lies beyond the usual end of a grid, a hundredth of the first alpha
 
 
-def search(task: Task, alphas: Alphas, score: Score, lattice: Lattice, penalty: FloatArray | None = None) -> Search:
-    """Return the best solution of a path; alphas that are given by value are tried as they are, and no others."""
+def search(
+    task: Task,
+    alphas: Alphas,
+    score: Score,
+    lattice: Lattice,
+    penalty: FloatArray | None = None,
+    near: Solution | None = None,
+) -> Search:
+    """Return the best solution of a path; alphas that are given by value are tried as they are, and no others.
+
+    ``near``: the best of a similar table, around which the best of this one is looked for.
+    """
     if np.ndim(alphas) > 0 or isinstance(alphas, float | np.floating):
         return _try_all(task.path(alphas, penalty=penalty), score)
+    if near is not None and near.alpha > 0.0:
+        return _search_near(task, near, score, lattice, penalty)
     count = len(alpha_grid(1.0, alphas, alpha_min_ratio=USUAL_END))  # which complains about a count that is none
     top = task.alpha_max(penalty)
     if top == 0.0 or count == 1:
         return _try_all(task.path(count, penalty=penalty), score)
-    seen, tol = _follow(task, lattice.alphas(top, count), score, lattice.far, penalty)
+    rough = task.loosened()
+    seen = _follow(rough, lattice.alphas(top, count), score, lattice, penalty)
     best = min(range(len(seen)), key=lambda k: seen[k][1])
     stride = lattice.stride(count)
     around = [best * stride + k for k in range(1 - stride, stride) if k and best * stride + k > 0]
     if around:
-        between = task.path([top * lattice.ratio**k for k in around], penalty=penalty)
+        start = seen[max(best - 1, 0)][0]
+        between = rough.path([top * lattice.ratio**k for k in around], penalty=penalty, start=start)
         seen += [(solution, score(solution), False) for solution in between]
-    return _finish(seen, tol, top)
+    return _finish(_solve_best(task, seen, score, penalty), rough.paths.tolerance, top)
 
 
-def _follow(
-    task: Task, alphas: FloatArray, score: Score, far: float, penalty: FloatArray | None
-) -> tuple[list[Scored], float]:
-    """Return solutions and scores until the best is far behind, and the tolerance of the path."""
+def _search_near(task: Task, near: Solution, score: Score, lattice: Lattice, penalty: FloatArray | None) -> Search:
+    """Return the best solution around that of a similar table: down to where the criterion rises on both sides."""
+    rough, ratio = task.loosened(), lattice.ratio ** lattice.stride(SKIPPING)
+    found = rough.path([near.alpha / ratio, near.alpha, near.alpha * ratio], penalty=penalty, start=near)
+    seen = [(solution, score(solution), True) for solution in found]
+    while True:
+        best = min(range(len(seen)), key=lambda k: seen[k][1])
+        end, gained = seen[best][0], seen[best - 1 if best else 1][1] - seen[best][1]
+        is_end = end.alpha < lattice.floor * near.alpha if best else not end.n_edges
+        if 0 < best < len(seen) - 1 or gained <= STILL or is_end:
+            break
+        further = rough.path([end.alpha * (ratio if best else 1.0 / ratio)], penalty=penalty, start=end)[0]
+        seen.insert(len(seen) if best else 0, (further, score(further), True))
+    return _finish(_solve_best(task, seen, score, penalty), rough.paths.tolerance, 0.0)
+
+
+def _solve_best(task: Task, seen: list[Scored], score: Score, penalty: FloatArray | None) -> list[Scored]:
+    """Solve the best of some solutions in full."""
+    place = min(range(len(seen)), key=lambda k: seen[k][1])
+    solution, _, is_coarse = seen[place]
+    solution = task.path([solution.alpha], penalty=penalty, start=solution)[0]
+    return [*seen[:place], (solution, score(solution), is_coarse), *seen[place + 1 :]]
+
+
+def _follow(task: Task, alphas: FloatArray, score: Score, lattice: Lattice, penalty: FloatArray | None) -> list[Scored]:
+    """Return solutions and scores until the best is far behind."""
     seen: list[Scored] = []
 
     def look(solution: Solution) -> bool:
         seen.append((solution, score(solution), True))
         scores = np.array([item[1] for item in seen])
         best = seen[int(scores.argmin())][0]
-        if solution.alpha < far * best.alpha:
+        if solution.alpha < lattice.far * best.alpha or (np.diff(scores)[-lattice.rises :] > 0).sum() == lattice.rises:
             return False
-        earlier = [item[1] for item in seen if item[0].alpha >= solution.alpha / far]
+        earlier = [item[1] for item in seen if item[0].alpha >= solution.alpha / lattice.far]
         gained = scores[0] - scores.min()
-        return not earlier or gained <= 0.0 or min(earlier) - scores.min() > LEVEL * gained
+        return not earlier or gained <= 0.0 or min(earlier) - scores.min() > max(LEVEL * gained, STILL)
 
     if task.paths.estimator == "joint":  # the others compute the whole path before they call anything
-        return seen, task.path(alphas, penalty=penalty, callback=look).tol
-    path = task.path(alphas, penalty=penalty)
-    for solution in path:
+        task.path(alphas, penalty=penalty, callback=look)
+        return seen
+    for solution in task.path(alphas, penalty=penalty):
         if not look(solution):
             break
-    return seen, path.tol
+    return seen
 
 
 def _try_all(path: Path, score: Score) -> Search:
@@ -146,6 +183,15 @@ class Stage(Frozen):
         """The choice of the criterion."""
         return self.path.solutions[self.index]
 
+    def with_solution(self, solution: Solution) -> Stage:
+        """Return the stage with one more solution that was not judged, in its place on the path."""
+        alphas = self.path.alphas
+        place = len(alphas) - int(np.searchsorted(alphas[::-1], solution.alpha))
+        path = Path((*self.path[:place], solution, *self.path[place:]), tol=self.path.tol)
+        unknown = {name: np.insert(getattr(self, name), place, np.nan) for name in ("scores", "deviances", "held_out")}
+        placed: dict[str, Any] = {"coarse": np.insert(self.coarse, place, False), **unknown}
+        return replace(self, path=path, index=self.index + (place <= self.index), **placed)
+
     def __repr__(self) -> str:
         solution = self.solution
         return (
@@ -154,14 +200,14 @@ class Stage(Frozen):
         )
 
 
-def search_first(task: Task, alphas: Alphas) -> Stage:
+def search_first(task: Task, alphas: Alphas, near: Near | None = None) -> Stage:
     """Search the path by the AIC."""
-    return _search_stage(task, "aic", alphas, AicPrice.at(task.table).of, 0.0, None)
+    return _search_stage(task, "aic", alphas, AicPrice.at(task.table).of, 0.0, None, near)
 
 
-def search_second(task: Task, first: Solution, exponent: float, price: EdgePrice) -> Stage:
+def search_second(task: Task, first: Solution, exponent: float, price: EdgePrice, near: Near | None = None) -> Stage:
     """Search the path whose penalty weights come from a network of stage 1, by the EBIC."""
-    return _search_stage(task, "ebic", EVERY, price.of, exponent, task.reweighted(first, exponent))
+    return _search_stage(task, "ebic", SKIPPING, price.of, exponent, task.reweighted(first, exponent), near)
 
 
 def _search_stage(
@@ -171,6 +217,7 @@ def _search_stage(
     price: Callable[[Solution, FloatArray], float],
     exponent: float,
     penalty: FloatArray | None,
+    near: Near | None,
 ) -> Stage:
     """Search a path by −2·logPL plus the price of its edges, which may depend on their penalties."""
 
@@ -180,7 +227,9 @@ def _search_stage(
         loss = solution.objective - solution.alpha * float(omega @ np.abs(solution.edge_values))
         return 2.0 * task.n_rows * loss, price(solution, solution.alpha * omega)
 
-    found = search(task, alphas, lambda solution: sum(judge(solution)), FIRST if penalty is None else SECOND, penalty)
+    start = None if near is None else near.own if exponent else near.first
+    lattice = FIRST if penalty is None else SECOND
+    found = search(task, alphas, lambda solution: sum(judge(solution)), lattice, penalty, start)
     deviances = np.array([judge(solution)[0] for solution in found.path])
     judged = (found.path, found.scores, deviances, found.index, found.extended, found.coarse)
     return Stage(criterion, exponent, *judged, np.full(len(found.path), np.nan))

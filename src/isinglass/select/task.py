@@ -29,6 +29,8 @@ PATHS: dict[str, Callable[..., Path]]
 PATHS = {"joint": ising_path, "nodewise": nodewise_path, "exact": exact_path, "plg": plg, "bmn": bmn}
 TOLERANCES = {"plg": "thresh", "bmn": "tolerance"}  # what published algorithms call theirs
 PUBLISHED = tuple(TOLERANCES)
+LOOSE = 1e-4
+"""Tolerance of solutions that are compared and not returned. Their objectives are wrong by far less."""
 
 
 @settings
@@ -83,15 +85,19 @@ class PathSettings(Settings):
         *,
         alpha_min_ratio: float | None = None,
         callback: Callable[[Solution], object] | None = None,
+        start: Solution | Sequence[Solution] | None = None,
         run: Run = Run(),
     ) -> Path:
-        """Return the solutions of a table along decreasing alpha; ``callback`` is called with each of them."""
+        """Return the solutions of a table along decreasing alpha; ``callback`` is called with each of them.
+
+        ``start``: networks that the joint estimator starts from, see `ising_path`.
+        """
         options = self._options() | {TOLERANCES.get(self.estimator, "tol"): self.tol, "max_iter": self.max_iter}
         options["alpha_min_ratio"] = alpha_min_ratio
         if self.estimator in ("joint", "nodewise"):
             options["n_threads"] = run.n_threads
         if self.estimator == "joint":
-            options["device"] = run.device
+            options |= {"device": run.device, "start": start}
         elif run.device not in (None, "cpu"):
             raise ArgumentError("device", f"must be None for the estimator {self.estimator!r}", run.device)
         if self.estimator != "exact":
@@ -121,6 +127,19 @@ class PathSettings(Settings):
 
 
 @dataclass(frozen=True, eq=False)
+class Near:
+    """What was chosen for a table, where the fit of a similar one starts and looks for its own choice."""
+
+    solution: Solution | None  # the network; None if there was no such table
+    # Of the two-stage estimate: the choices of the criteria, of stage 1 and of the stage of the network, which can be
+    # the same, its exponent, and whether the check by prediction left anything.
+    first: Solution | None = None
+    own: Solution | None = None
+    exponent: float = 0.0
+    reason: str = ""
+
+
+@dataclass(frozen=True, eq=False)
 class Task:
     """A table to choose a network for, how its pairs are estimated, and how that is run."""
 
@@ -128,6 +147,7 @@ class Task:
     paths: PathSettings = PathSettings()
     groups: NDArray[Any] | None = None  # rows with equal entries stay in one fold
     run: Run = Run()
+    near: Near | None = None  # what was chosen for a similar table
 
     def path(
         self,
@@ -136,9 +156,10 @@ class Task:
         penalty: FloatArray | None = None,
         alpha_min_ratio: float | None = None,
         callback: Callable[[Solution], object] | None = None,
+        start: Solution | Sequence[Solution] | None = None,
     ) -> Path:
         """Return the solutions at some alphas, with these penalty weights if they are given."""
-        options: dict[str, Any] = {"alpha_min_ratio": alpha_min_ratio, "callback": callback}
+        options: dict[str, Any] = {"alpha_min_ratio": alpha_min_ratio, "callback": callback, "start": start}
         return self._with(penalty).path(self.table, alphas, run=self.run, **options)
 
     def alpha_max(self, penalty: FloatArray | None = None) -> float:
@@ -196,9 +217,19 @@ class Task:
         weights = self.given_penalty(first.edge_index) / np.abs(first.edge_values) ** exponent
         return penalty_on(first.edge_index, self.table.shape[1], weights)
 
-    def stage(self, alphas: Alphas, exponent: float = 0.0, first: Solution | None = None) -> Path:
+    def loosened(self) -> Task:
+        """Return the same task with a tolerance for solutions that are only compared."""
+        return self.replace(paths=self.paths.replace(tol=max(self.paths.tolerance, LOOSE)))
+
+    def stage(
+        self,
+        alphas: Alphas,
+        exponent: float = 0.0,
+        first: Solution | None = None,
+        start: Solution | Sequence[Solution] | None = None,
+    ) -> Path:
         """Return the solutions of a stage of the two-stage estimate at given alphas."""
-        return self.path(alphas, penalty=None if first is None else self.reweighted(first, exponent))
+        return self.path(alphas, penalty=self.reweighted(first, exponent) if first and exponent else None, start=start)
 
 
 def penalty_on(edges: NDArray[np.int32], n_features: int, weights: float | FloatArray) -> FloatArray:

@@ -9,8 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from isinglass.arguments import RandomSource, check_count
 from isinglass.errors import ArgumentError
 from isinglass.results import Evidence, Solution
@@ -19,7 +17,7 @@ from isinglass.select.scoring import EdgePrice, edge_price
 from isinglass.select.selector import Choice, KeptStages, Selector
 from isinglass.select.settings import check_alphas, option, settings
 from isinglass.select.stages import Stage, search_first, search_second
-from isinglass.select.task import Alphas, Task
+from isinglass.select.task import Alphas, Near, Task
 
 KEEP, KEEP_IF_FEW_ROWS = 0.95, 0.85
 """Share of the best cross-validated gain that the network must keep; the second with no more rows than columns."""
@@ -47,6 +45,12 @@ class TwoStageChoice(Choice):
     def held_out(self) -> float:
         """Its cross-validated log pseudo-likelihood per row; NaN if there was no cross-validation."""
         return self.independent + float(self.stages[self.stage].held_out[self.index])
+
+    @property
+    def near(self) -> Near:
+        """Where the fit of a similar table starts."""
+        stage = self.stages[self.stage]
+        return Near(self.solution, self.stages[0].solution, stage.solution, stage.exponent, self.reason)
 
     @property
     def stage_records(self) -> list[dict[str, Any]]:
@@ -136,10 +140,12 @@ class TwoStage(Selector):
         few = task.n_rows <= table.shape[1]
         share = (KEEP_IF_FEW_ROWS if few else KEEP) if self.keep is None else float(self.keep)
         price = edge_price(table, self.gamma)
-        folds = make_folds(task, self.n_folds, self.random_state)
-        first = search_first(task, self.alphas)
-        judge = Judge(task, first.solution, folds if share > 0 else [])
-        stages, number, index, reason = _decide(judge, first, price, share)
+        near = task.near if task.near is not None and task.near.reason in ("ebic", "prediction") else None
+        folds = make_folds(task, self.n_folds, self.random_state) if share > 0 and near is None else []
+        judge = Judge(task, folds)
+        first = search_first(task, self.alphas, near)
+        decide = _decide(judge, first, price, share) if near is None else _keep(judge, first, price, near)
+        stages, number, index, reason = decide
         path = stages[number].path
         return TwoStageChoice(
             path.solutions[index],
@@ -166,6 +172,27 @@ class TwoStage(Selector):
         return KeptStages(scale * stages[0]["alpha"], scale * solution.alpha, exponent)
 
 
+def _keep(judge: Judge, first: Stage, price: EdgePrice, near: Near) -> tuple[list[Stage], int, int, str]:
+    """Return the stages, the place of the choice and the reason, by the verdict for a similar table.
+
+    The network has the penalty that its criterion chooses, times what lay between the two there.
+    """
+    if first.solution.n_edges == 0:
+        return [first], 0, first.index, "empty"
+    assert near.solution is not None
+    assert near.own is not None
+    stages, task = [first], judge.task
+    if near.exponent:
+        stages.append(search_second(task, first.solution, near.exponent, price, near))
+    number, chosen = len(stages) - 1, stages[-1].solution
+    if near.reason == "ebic":
+        return stages, number, stages[number].index, near.reason
+    alpha = chosen.alpha * near.solution.alpha / near.own.alpha
+    found = task.stage([alpha], near.exponent, first.solution, start=near.solution)
+    stages[number] = stages[number].with_solution(found[0])
+    return stages, number, stages[number].path.solutions.index(found[0]), near.reason
+
+
 def _decide(judge: Judge, first: Stage, price: EdgePrice, keep: float) -> tuple[list[Stage], int, int, str]:
     """Return the stages with their held-out gains, the place of the choice among them, and the reason for it."""
     if first.solution.n_edges == 0:
@@ -173,21 +200,12 @@ def _decide(judge: Judge, first: Stage, price: EdgePrice, keep: float) -> tuple[
     second = search_second(judge.task, first.solution, EXPONENTS[0], price)
     if not judge.folds:
         return [first, second], 1, second.index, "ebic"
-    judge.reference = second.solution.alpha
-    stages = judge.judge([first, second])
-    gain = stages[1].held_out[second.index]
-    best, error = judge.best(stages)
-    if best - gain <= max((1.0 - keep) * best, DOUBT * error):
-        return stages, 1, second.index, "ebic"
+    judge.add(first, second)
+    best, error = judge.best()
+    if best - judge.gain(1, second.index) <= max((1.0 - keep) * best, DOUBT * error):
+        return judge.stages, 1, second.index, "ebic"
     if best == 0.0:
-        return stages, 1, 0, "empty"
-    gentle = search_second(judge.task, judge.first, EXPONENTS[1], price)
-    stages += judge.judge([gentle])
-    best, _ = judge.best(stages)
-    good = [
-        (stage.path[k].n_edges, -stage.held_out[k], number, k)
-        for number, stage in enumerate(stages)
-        for k in np.flatnonzero(stage.held_out >= keep * best).tolist()
-    ]
-    _, _, number, index = min(good)
-    return stages, number, index, "prediction"
+        return judge.stages, 1, 0, "empty"
+    judge.add(search_second(judge.task, first.solution, EXPONENTS[1], price))
+    judge.refine()
+    return judge.stages, *judge.sparsest(keep * judge.best()[0]), "prediction"
