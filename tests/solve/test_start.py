@@ -1,9 +1,10 @@
 """Paths that start from a network: the same solutions, however far away it is."""
 
 import numpy as np
+import objectives as objective
 import pytest
 
-from isinglass import Network, Solution, as_table, ising_path, objective, simulate
+from isinglass import Network, Solution, as_table, ising_path, simulate
 from isinglass.errors import ArgumentError, ConstantColumnWarning
 
 RNG = np.random.default_rng(0)
