@@ -35,6 +35,12 @@ from isinglass.storage import NOT_STORED
 Floats = FloatArray | list[FloatArray]
 Cells = NDArray[Any] | list[NDArray[Any]]  # Any: values of the source
 """Of a table in parts: a list, an array per part. With more than two categories, probabilities: one per column."""
+REASONS = {
+    "ebic": "the EBIC network is kept",
+    "prediction": "that predicts too poorly: the sparsest network that keeps the gain is used instead",
+    "empty": "nothing predicts held-out rows better than an empty network",
+}
+"""Why a stage was chosen."""
 EDGE_COUNTS = ("n11", "n10", "n01", "n00")
 SUMMARY = ("source", "target", "coupling", "weight", "std_error", "stability", "log_odds_ratio")
 """Columns of the edges that a summary shows."""
@@ -348,7 +354,7 @@ class Fit(Frozen):
     def summary(self, n_edges: int = 10) -> str:
         """Return in words what was found, and the strongest edges as a table."""
         names, rows = self._strongest(n_edges)
-        lines = [f"{name}: {text}" for name, text in self._facts().items()]
+        lines = [f"{name}: {text}" for name, text in self.facts().items()]
         more = self.network.n_edges - len(rows)
         lines += ["", text_table(names, rows)] if rows else []
         return "\n".join([*lines, *([f"… and {more} more"] if more > 0 else [])])
@@ -359,22 +365,29 @@ class Fit(Frozen):
         rows = zip(*columns.values(), strict=True)
         return list(columns), [[f"{v:.4g}" if isinstance(v, float) else str(v) for v in row] for row in rows]
 
-    def _facts(self) -> dict[str, str]:
+    def facts(self) -> dict[str, str]:
+        """Return in words what was found: the network, its penalty, how stages chose it, and its certificate."""
         signs, solution = self.network.edge_signs, self.solution
         kinds = [f"{int((signs == sign).sum())} {word}" for sign, word in ((1, "positive"), (-1, "negative"))]
         kinds += [f"{int((signs == 0).sum())} without a sign"] * bool((signs == 0).any())
         alpha = "one per node" if math.isnan(solution.alpha) else f"{solution.alpha:.6g}"
-        proof = f"duality gap {solution.duality_gap:.1e}, KKT residual {solution.kkt_residual:.1e}"
-        return {
+        gap = "" if math.isnan(solution.duality_gap) else f"duality gap {solution.duality_gap:.1e}, "
+        facts = {
             "Network": f"{solution.n_edges} of {self.network.n_pairs} possible edges ({', '.join(kinds)}) among "
             f"{solution.n_features} columns, {self.n_observations} rows",
             "Penalty": f"{alpha} ({self.chosen})",
-            "Certificate": f"{'converged' if solution.converged else 'NOT converged'}: {proof}, tolerance {self.tol:g}",
         }
+        if self.stages:
+            each = [(stage["criterion"].upper(), stage["n_edges"]) for stage in self.stages]
+            tried = ", then ".join(f"{criterion} {n} edge{'s' * (n != 1)}" for criterion, n in each)
+            facts["Stages"] = f"{tried}; {REASONS[next(s['reason'] for s in self.stages if s['network'])]}"
+        state = "converged" if solution.converged else "NOT converged"
+        facts["Certificate"] = f"{state}: {gap}KKT residual {solution.kkt_residual:.1e}, tolerance {self.tol:g}"
+        return facts
 
     def _repr_html_(self) -> str:
         names, rows = self._strongest(10)
-        facts = [[name, text] for name, text in self._facts().items()]
+        facts = [[name, text] for name, text in self.facts().items()]
         return _html_table([], facts) + _html_table(names, rows)
 
     def save(self, path: str | PathLike[str]) -> None:

@@ -139,7 +139,7 @@ def test_not_converged_is_an_error_only_if_strict(table, tmp_path):
     words = ["fit", table, "--alpha", "0.001", "--tol", "1e-300"]  # beyond what rounding allows
     relaxed = run(*words)
     assert "Warning: " in relaxed.stderr
-    assert "Converged  NO" in relaxed.stderr
+    assert "Certificate  NOT converged" in relaxed.stderr
     assert "source" in relaxed.stdout
     line = data_error(*words, "--strict", "-o", tmp_path / "net", code=4)
     assert "--tol" in line

@@ -443,7 +443,7 @@ def test_report_tells_the_settings_of_the_fit(tmp_path, weighted):
     _, model = weighted
     run("report", model, "-o", tmp_path / "a.html")
     settings = data_in(tmp_path / "a.html")["settings"]
-    assert settings["Alpha"] == "0.05 (given)"
+    assert settings["Penalty"] == "0.05 (given)"
     assert "2 missing cells dropped" in settings["Table"]
     assert "weights 'w'" in settings["Table"]
     assert "None" not in settings.values()
@@ -451,7 +451,7 @@ def test_report_tells_the_settings_of_the_fit(tmp_path, weighted):
     alone.write_bytes(model.read_bytes())
     run("report", alone, "-o", tmp_path / "b.html")
     settings = data_in(tmp_path / "b.html")["settings"]
-    assert (settings["Alpha"], settings["Method"]) == ("0.05", "joint pseudo-likelihood")
+    assert (settings["Penalty"], settings["Method"]) == ("0.05 (given)", "joint pseudo-likelihood")
 
 
 @pytest.mark.parametrize(("method", "kind"), [("joint", "joint"), ("nodewise", "nodewise")])

@@ -69,21 +69,6 @@ def shares_of(table: Table) -> FloatArray:
     return summarize(table, np.empty((0, 2), dtype=np.int32))[1]
 
 
-def judge(solution: Solution, tol: float, shares: FloatArray) -> dict[str, str]:
-    """Say in words whether the fit converged.
-
-    ``shares`` are those of all categories: the gap is relative to the objective without edges.
-    """
-    import numpy as np
-
-    certificate = f"KKT residual {solution.kkt_residual:.1e}"
-    if not math.isnan(solution.duality_gap):
-        both = np.clip(shares, 1e-300, 1.0)
-        gap = solution.duality_gap / max(-float((both * np.log(both)).sum()), 1e-12)
-        certificate += f", relative duality gap {gap:.1e}"
-    return {"Converged": f"{'yes' if solution.converged else 'NO'}: {certificate} (tolerance {tol:g})"}
-
-
 def row_labels(table: Table) -> list[str]:
     """Return the names of the rows; their numbers from 1 in the file if there are none."""
     if table.row_names is not None:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from isinglass.cli.command import Bundle
-from isinglass.cli.console import Console, plural
-from isinglass.cli.descriptions import METHODS, judge
+from isinglass.cli.console import Console
+from isinglass.cli.descriptions import METHODS
 from isinglass.cli.options import OPTIONS
 
 if TYPE_CHECKING:
@@ -18,11 +18,6 @@ if TYPE_CHECKING:
     from isinglass.fit import Fit
 
 CRITERIA = OPTIONS["select"].type.choices  # type: ignore[attr-defined]
-REASONS = {
-    "ebic": "the EBIC network is kept",
-    "prediction": "that predicts too poorly: the sparsest network that keeps the gain is used instead",
-    "empty": "nothing predicts held-out rows better than an empty network",
-}
 
 
 class Estimate:
@@ -93,26 +88,6 @@ class Estimate:
 def _fields(record: type) -> set[str]:
     """Return the names of the settings of a record: its fields that say what they do."""
     return {field.name for field in dataclasses.fields(record) if "help" in field.metadata}
-
-
-def describe_fit(found: Fit) -> dict[str, str]:
-    """Return the facts of a fit for the summary."""
-    solution = found.solution
-    n_pairs = solution.n_features * (solution.n_features - 1) // 2
-    signs = solution.network.edge_signs
-    n_positive, n_negative = int((signs > 0).sum()), int((signs < 0).sum())
-    unsigned = f", {int((signs == 0).sum())} without a sign" if (signs == 0).any() else ""
-    alpha = "one per node" if solution.alpha != solution.alpha else f"{solution.alpha:.6g}"  # NaN: each node its own
-    facts = {
-        "Alpha": f"{alpha} ({found.chosen})",
-        "Network": f"{plural(solution.n_edges, 'edge')} among {plural(n_pairs, 'pair')}, {n_positive} positive, "
-        f"{n_negative} negative{unsigned}",
-    }
-    if found.stages:
-        said = [f"{stage['criterion'].upper()} {plural(stage['n_edges'], 'edge')}" for stage in found.stages]
-        reason = next(stage["reason"] for stage in found.stages if stage["network"])
-        facts["Stages"] = f"{', then '.join(said)}; {REASONS[reason]}"
-    return facts | judge(solution, found.tol, found.shares)
 
 
 ESTIMATE = Bundle(

@@ -11,7 +11,7 @@ import click
 from isinglass.cli.command import command
 from isinglass.cli.console import Console, text_of
 from isinglass.cli.descriptions import describe_missing, describe_solution, describe_table, records
-from isinglass.cli.estimate import ESTIMATE, Estimate, describe_fit
+from isinglass.cli.estimate import ESTIMATE, Estimate
 from isinglass.cli.options import TABLE_OR_PATTERN
 from isinglass.cli.output import OutputFolder, deliver
 from isinglass.cli.reading import READING, Reading, describe_coding, describe_imputation, read_attributes
@@ -66,7 +66,7 @@ def fit(
         **describe_imputation(found.imputation),
         **describe_coding(raw.coding),
         "Method": str(estimate),
-        **describe_fit(found),
+        **found.facts(),
     }
     data = raw if found.imputation is None else found.imputation.table
     from isinglass.export import write_network
@@ -78,7 +78,7 @@ def fit(
         record |= _describe(found)
     deliver(
         *(console, folder, facts, {"edges.csv": edges}, record),
-        kept=("Table", "Values", "Method", "Alpha"),
+        kept=("Table", "Values", "Method", "Penalty"),
         write=lambda here: write_files(here, found, data, *known),
     )
 

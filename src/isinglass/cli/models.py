@@ -54,10 +54,9 @@ class Loaded:
         fit = self.fit
         if fit is None:
             return {}
-        alpha = fit.solution.alpha
         return {
             "Method": METHODS[fit.method.estimator],
-            "Alpha": f"{alpha:.6g}" if math.isfinite(alpha) else "one per node",
+            "Penalty": fit.facts()["Penalty"],
             **({"Rule": fit.method.rule} if fit.method.estimator == "nodewise" else {}),
             "Tolerance": f"{fit.tol:g}",
             **(describe_coding(fit.coding) or {"Values": "0 and 1"}),
