@@ -605,7 +605,7 @@ JSON = st.recursive(
         st.lists(inner, max_size=3)
         | st.dictionaries(
             st.sampled_from(
-                ["tuple", "mapping", "float", "array", "arrays", "sparse", "shared", "interval", "repeated", "Values"]
+                ["tuple", "mapping", "float", "array", "arrays", "sparse", "shared", "interval", "repeated", "Levels"]
             ),
             inner,
             max_size=2,

@@ -84,7 +84,7 @@ def test_fault_02_what_is_too_large_has_one_exit_code(tmp_path):
     }
     for name, data in files.items():
         (tmp_path / name).write_bytes(data)
-        assert "--max-bytes" in data_error("info", tmp_path / name, code=5)
+        assert "max_bytes" in data_error("info", tmp_path / name, code=5)
 
 
 def test_the_limit_can_be_raised(tmp_path):

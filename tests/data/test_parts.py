@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from networks import make_table
 
-from isinglass.data import PartedTable, Table, as_table, category_counts, hosts, pair_counts, read_parts, which_vary
-from isinglass.data.hosts import Here
+from isinglass.data import PartedTable, Table, as_table, backends, category_counts, pair_counts, read_parts, which_vary
+from isinglass.data.backends import Here
 from isinglass.data.parts import Fold, rows_of, split_rows
 from isinglass.errors import DataError, DataWarning, LimitError, suppress_warnings
 
@@ -172,17 +172,17 @@ def test_folds_divide_the_rows_of_every_part():
 def test_rows_and_columns_that_are_meant():
     weight = np.arange(60.0)
     table = split_rows(X, weight, 100).above(30.0).take(np.array([1, 4]))
-    found = [rows_of(part, table.selection, table.columns) for part in table.host.parts.values()]
+    found = [rows_of(part, table.selection, table.columns) for part in table.backend.parts.values()]
     np.testing.assert_array_equal(np.concatenate([cells for cells, _ in found]), X[31:, [1, 4]])
     np.testing.assert_array_equal(np.concatenate([own for _, own in found]), weight[31:])
 
 
 def test_parts_that_do_not_fit_are_read_again_each_time(folder, monkeypatch):
-    monkeypatch.setattr(hosts, "available_memory", lambda: 10.0)
+    monkeypatch.setattr(backends, "available_memory", lambda: 10.0)
     table = read_parts(f"{folder}/*.parquet", client=False)
     assert "read again each time" in repr(table)
     np.testing.assert_array_equal(rows(table), X)
-    assert table.host.parts == {}
+    assert table.backend.parts == {}
     with pytest.raises(LimitError, match="one bit per cell: about 60 bytes"):
         read_parts(cut(X), client=False)
 
@@ -196,4 +196,4 @@ def test_what_needs_rows_in_memory_refuses_parts():
 
 def test_a_host_says_where_parts_are():
     assert repr(read_parts(cut(X))) == "PartedTable(60 rows × 5 columns in 3 parts, in this process)"
-    assert isinstance(hosts.find_host([], False), Here)
+    assert isinstance(backends.find_backend([], False), Here)

@@ -12,7 +12,7 @@ from choices import select_ebic, stars, two_stage
 from cluster import two_workers
 
 from isinglass._core import RecipeRows
-from isinglass.data import PartedTable, Table, hosts, read_parts
+from isinglass.data import PartedTable, Table, backends, read_parts
 from isinglass.errors import ConstantColumnWarning, DataError, LimitError, SeparationError, suppress_warnings
 from isinglass.select import Fixed, Method
 from isinglass.select.ebic import ebic
@@ -148,11 +148,11 @@ def test_rows_that_are_read_again_each_time_give_the_same_bits(monkeypatch, tmp_
         np.savetxt(names[-1], part, fmt="%d", delimiter=",")
     expected = bits(ising_path(read_parts(PARTS), [0.05]))
     for free, is_whole in ((1e5, True), (10.0, False)):
-        monkeypatch.setattr(hosts, "available_memory", lambda free=free: free)
+        monkeypatch.setattr(backends, "available_memory", lambda free=free: free)
         table = read_parts(names, header=False, client=False)
-        assert (table.host.is_whole, table.host.is_roomy) == (is_whole, False)
+        assert (table.backend.is_whole, table.backend.is_roomy) == (is_whole, False)
         assert bits(ising_path(table, [0.05])) == expected
-        assert all(not part.kept for part in table.host.parts.values())
+        assert all(not part.kept for part in table.backend.parts.values())
 
 
 def test_two_problems_may_share_the_parts():
@@ -206,7 +206,7 @@ def test_the_two_stage_estimate_over_parts():
 
 def tables_held():
     """On a worker: how many tables it has parts of."""
-    return len(hosts._HELD)
+    return len(backends._HELD)
 
 
 def test_workers_give_the_bits_of_one_process_also_when_one_dies_and_another_comes(tmp_path):
@@ -233,7 +233,7 @@ def test_workers_give_the_bits_of_one_process_also_when_one_dies_and_another_com
         assert killed
         client.wait_for_workers(3)
         assert bits(ising_path(table, **ALPHAS)) == expected
-        assert len(set(table.host.home.values())) == 3  # the one that was added has parts now
+        assert len(set(table.backend.home.values())) == 3  # the one that was added has parts now
         assert bits(ising_path(read_parts(rare_parts), [0.003])) == rare_expected
         assert any(client.run(tables_held).values())
         del table

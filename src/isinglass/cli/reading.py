@@ -159,12 +159,12 @@ def describe_coding(coding: Coding | None) -> dict[str, str]:
     """Return what became 1, unless the table had 0 and 1 to begin with: per column if there are few."""
     from isinglass.data.coding import BITS
 
-    if coding is None or all(rule is BITS for rule in coding.columns):
+    if coding is None or all(rule == BITS for rule in coding.columns):
         return {}
     labels = coding.names or [f"column {k + 1}" for k in range(len(coding.columns))]
     columns: dict[str, list[str]] = {}
     for label, rule in zip(labels, coding.columns, strict=True):
-        columns.setdefault("0 and 1 as they are" if rule is BITS else _meaning(rule), []).append(str(label))
+        columns.setdefault("0 and 1 as they are" if rule == BITS else _meaning(rule), []).append(str(label))
     shown = [
         f"{', '.join(names) if len(labels) <= LISTED else plural(len(names), 'column')}: {meaning}"
         for meaning, names in columns.items()
@@ -174,17 +174,17 @@ def describe_coding(coding: Coding | None) -> dict[str, str]:
 
 def _meaning(rule: Any) -> str:
     """Say in words how a column is read."""
-    from isinglass.data.coding import Cut, Levels
+    from isinglass.data.coding import Cut
 
     if isinstance(rule, Cut):
         return f"1 above {rule.threshold:g}"
-    if isinstance(rule, Levels) and rule.kind != "binary":
+    if rule.kind != "binary":
         words = [str(value) for value in rule.values]
         listed = words if len(words) <= LISTED else [*words[:2], "…", words[-1]]
         return f"{rule.kind}, {(' < ' if rule.kind == 'ordinal' else ', ').join(listed)}"
     zero, one = (
         "nothing" if side is None else " or ".join(map(str, side)) if isinstance(side, tuple) else str(side)
-        for side in (rule.values if isinstance(rule, Levels) else rule.pair)
+        for side in rule.pair
     )
     return f"{one} = 1, {zero} = 0"
 

@@ -2,36 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from isinglass.arrays import Bytes
-from isinglass.data.coding import (
-    ABSENT,
-    BAD,
-    BITS,
-    MISSING,
-    UNKNOWN,
-    AnyRule,
-    Coding,
-    Cut,
-    Indicators,
-    Levels,
-    Rule,
-    Values,
-    by_column,
-    find_rules,
-)
+from isinglass.data.coding import BITS, UNKNOWN, Codes, Coding, Cut, Indicators, Levels, Rule
 from isinglass.data.guards import check_columns, check_meaning
 from isinglass.data.indicators import combine
 from isinglass.data.indicators import combine_indicators as combine_all
-from isinglass.data.levels import find_levels, per_column, turn_some
 from isinglass.data.missing import settle
 from isinglass.data.preview import Guess, guess_kinds
+from isinglass.data.rules import Binarize, Encode, find_rules, per_column
 from isinglass.data.sources import Source, convert_numbers, open_source
 from isinglass.data.table import Kinds, Scores, Table, check_width
 from isinglass.errors import ArgumentError, DataError, setting
@@ -50,8 +33,8 @@ def convert(
     scores: Scores | None = None,
     names: Sequence[str] | None = None,
     missing: str = "error",
-    encode: Any = None,
-    binarize: Any = None,
+    encode: Encode = None,
+    binarize: Binarize = None,
     combine_indicators: bool = False,
 ) -> Table:
     """Convert what is in memory; the arguments are those of `as_table`."""
@@ -61,9 +44,16 @@ def convert(
             check_columns(X, Variables.binary(X.shape[1]))
         coding = None if missing == "error" else Coding(None, (BITS,) * X.shape[1], missing)
         return Table(X, coding=coding)
-    how = {"names": names, "missing": missing, "encode": encode, "binarize": binarize}
-    how["combine_indicators"] = combine_indicators
-    return convert_source(open_source(X), kinds=kinds, scores=scores, **how)
+    return convert_source(
+        open_source(X),
+        names=names,
+        missing=missing,
+        encode=encode,
+        binarize=binarize,
+        kinds=kinds,
+        scores=scores,
+        combine_indicators=combine_indicators,
+    )
 
 
 def _is_bits(X: Any) -> bool:
@@ -102,8 +92,8 @@ def convert_source(
     *,
     names: Sequence[str] | None = None,
     missing: str = "error",
-    encode: Any = None,
-    binarize: Any = None,
+    encode: Encode = None,
+    binarize: Binarize = None,
     kinds: Kinds | None = None,
     scores: Scores | None = None,
     reverse: Collection[int] = (),
@@ -112,25 +102,32 @@ def convert_source(
 ) -> Table:
     """Convert an opened table; the arguments are those of `as_table`.
 
-    With ``guesses``, columns whose kind nobody stated are read as what they seem to be, or left out, and noted there.
+    With ``guesses``, columns whose kind was not stated are read as what they seem to be, or left out, and noted there.
     """
+    if missing not in MISSING_CHOICES:
+        raise ArgumentError("missing", 'must be "error", "impute", "zero" or "drop"', missing)
+    given = names if names is not None or source.names is None else [str(name) for name in source.names]
+    columns = None if given is None else check_names(given, source.shape[1])
+    if isinstance(encode, Coding):
+        if any(isinstance(rule, Indicators) for rule in encode.columns):
+            flat = columns or default_names(source.shape[1])
+            table = convert_source(source, names=flat, missing=missing, encode=encode.expand())
+            return combine(table, encode)
+        source, columns = _take_columns(source, columns, encode)
+    labels: Sequence[Hashable] = range(source.shape[1]) if columns is None else columns
+    if columns is not None or not source.numbers:
+        source = replace(source, names=labels)
     if guesses is not None and not isinstance(encode, Coding):
-        labels = range(source.shape[1]) if source.names is None else source.names
-        found = guess_kinds(source, labels, kinds, scores, encode, binarize)
-        guesses.update({labels[j]: guess for j, guess in found.items()})
-        kept = [j for j in range(source.shape[1]) if j not in found or found[j].kind is not None]
-        if kept:
-            stated = per_column("kinds", {} if kinds is None else kinds, labels, source.shape[1], None)
-            each = {k: found[j].kind if j in found else stated[j] for k, j in enumerate(kept)}
-            kinds = {k: kind for k, kind in each.items() if kind is not None} or None
-            scores = None if scores is None else {kept.index(j): points for j, points in scores.items() if j in kept}
-            reverse = [kept.index(j) for j in reverse if j in kept]
-            source = source.take(kept)
-    if isinstance(encode, Coding) and any(isinstance(rule, Indicators) for rule in encode.columns):
-        unnamed = source.names is None and names is None
-        known = replace(source, names=default_names(source.shape[1])) if unnamed else source
-        return combine(convert_source(known, names=names, missing=missing, encode=encode.expand()), encode)
-    table = _convert_source(source, names, missing, encode, binarize, kinds, scores, reverse)
+        source, kept, kinds = _guess(source, labels, kinds, scores, encode, binarize, guesses)
+        scores = None if scores is None else {kept.index(j): points for j, points in scores.items() if j in kept}
+        reverse = [kept.index(j) for j in reverse if j in kept]
+        labels = range(len(kept)) if columns is None else [columns[j] for j in kept]
+        columns = None if columns is None else tuple(columns[j] for j in kept)
+    rules, levels = find_rules(source, labels, kinds, scores, encode, binarize, reverse)
+    codes = _convert_cells(source, rules)
+    if levels:
+        check_meaning(source, labels, {j: rules[j] for j in levels}, codes)
+    table = settle(codes, source, Coding(columns, tuple(rules), missing))
     if isinstance(encode, Coding):
         return table
     if not combine_indicators:
@@ -142,77 +139,23 @@ def convert_source(
     return table
 
 
-def _convert_source(
-    source: Source,
-    names: Sequence[str] | None,
-    missing: str,
-    encode: Any,
-    binarize: Any,
-    kinds: Kinds | None,
-    scores: Scores | None,
-    reverse: Collection[int],
-) -> Table:
-    if missing not in MISSING_CHOICES:
-        raise ArgumentError("missing", 'must be "error", "impute", "zero" or "drop"', missing)
-    given = names if names is not None or source.names is None else [str(name) for name in source.names]
-    columns = None if given is None else check_names(given, source.shape[1])
-    if isinstance(encode, Coding):
-        source, columns = _take_columns(source, columns, encode)
-    labels: Sequence[Hashable] = range(source.shape[1]) if columns is None else columns
-    if columns is not None or not source.numbers:
-        source = replace(source, names=labels)
-    if isinstance(encode, Coding):
-        if binarize is not None or kinds is not None or scores is not None:
-            raise DataError(
-                f"{setting('encode')} and {setting('binarize')} or {setting('kinds')} must not be combined, if "
-                f"{setting('encode')} is a Coding."
-            )
-        levels = {j: rule for j, rule in enumerate(encode.columns) if isinstance(rule, Levels)}
-    else:
-        levels = find_levels(source, labels, kinds, scores, encode, binarize)
-        if reverse:
-            levels = turn_some(levels, reverse, source)
-    if levels:
-        coded = {j: source.column(j).convert(rule) for j, rule in levels.items()}
-        if not isinstance(encode, Coding):
-            check_meaning(source, labels, levels, coded)
-        return _convert_mixed(source, labels, levels, coded, encode, binarize, Coding(columns, (), missing))
-    codes, rules = _convert(source, find_rules(source, labels, encode, binarize))
-    return settle(codes, source, Coding(columns, tuple(rules), missing))
-
-
-def _convert_mixed(
+def _guess(
     source: Source,
     labels: Sequence[Hashable],
-    levels: dict[int, Levels],
-    coded: Mapping[int, NDArray[Any]],
-    encode: Any,
-    binarize: Any,
-    coding: Coding,
-) -> Table:
-    """Convert a table with columns of categories: ``coded`` has these, the others are a table of 0 and 1."""
-    others = [j for j in range(len(labels)) if j not in levels]
-    codes = np.empty(source.shape, dtype=np.int16)
-    rules: dict[int, AnyRule] = dict(levels)
-    for j, column in coded.items():
-        codes[:, j] = column
-    if others:
-        known = [labels[j] for j in others]
-        if isinstance(encode, Coding):
-            encode = replace(encode, columns=tuple(encode.columns[j] for j in others), names=None)
-        elif by_column(encode):
-            encode = {label: entry for label, entry in encode.items() if label in set(known)} or None
-        elif isinstance(encode, Mapping):  # numbers of categories are for the other columns
-            encode = {value: bit for value, bit in encode.items() if bit in (0, 1, None)} or None
-        part = source.take(others)
-        bits, used = _convert(part, find_rules(part, known, encode, binarize))
-        rules |= dict(zip(others, used, strict=True))
-        codes[:, others] = np.choose(bits, [0, 1, ABSENT, UNKNOWN], out=np.empty(bits.shape, dtype=np.int16))
-    every = replace(coding, columns=tuple(rules[j] for j in range(len(labels))))
-    if all(rule.kind == "binary" for rule in levels.values()):
-        meant = np.choose(codes % 4, [0, 1, BAD, MISSING]).astype(np.uint8)
-        return settle(meant, source, every.simplest())
-    return settle(codes, source, every)
+    kinds: Kinds | None,
+    scores: Scores | None,
+    encode: Encode,
+    binarize: Binarize,
+    guesses: dict[Hashable, Guess],
+) -> tuple[Source, list[int], Kinds | None]:
+    """Return the columns that are kept, which these are, and their kinds, stated or guessed."""
+    found = guess_kinds(source, labels, kinds, scores, encode, binarize)
+    guesses.update({labels[j]: guess for j, guess in found.items()})
+    every = list(range(source.shape[1]))
+    kept = [j for j in every if j not in found or found[j].kind is not None] or every
+    stated = per_column("kinds", {} if kinds is None else kinds, labels, len(every), None)
+    each = {k: found[j].kind if j in found else stated[j] for k, j in enumerate(kept)}
+    return source.take(kept), kept, {k: kind for k, kind in each.items() if kind is not None} or None
 
 
 def _take_columns(
@@ -231,39 +174,29 @@ def _take_columns(
     return source.take([place[name] for name in coding.names]), coding.names
 
 
-def _convert(source: Source, rules: list[Rule]) -> tuple[Bytes, list[Rule]]:
-    """Return what every cell stands for, and the rules that were used."""
+def _convert_cells(source: Source, rules: list[Rule]) -> Codes:
+    """Return what every cell stands for; rules that say nothing about a column of 0 and 1 are replaced."""
     rule = rules[0] if all(each == rules[0] for each in rules) else None
     if rule is not None and source.block is not None:
-        codes = _convert_block(source.block, source.masked, rule)
-        if rule == BITS or isinstance(rule, Cut) or not (codes == BAD).any():
-            return codes, rules
+        block = source.block
+        if rule == BITS and block.dtype in (np.uint8, np.bool_) and source.masked is None:
+            bits = np.ascontiguousarray(block).view(np.uint8)  # not copied
+            if bits.max() <= 1:
+                return bits
+        codes: Codes = np.ascontiguousarray(convert_numbers(block, source.masked, rule))
+        if rule == BITS or isinstance(rule, Cut) or codes.min() > UNKNOWN:
+            return codes
     elif rule is not None and source.sparse is not None and rule.target(0) == 0:
         matrix = source.sparse
-        stored = _convert_block(matrix.data, None, rule)
-        return type(matrix)((stored, matrix.indices, matrix.indptr), shape=matrix.shape).toarray(), rules
-    return _convert_columns(source, rules)
-
-
-def _convert_block(table: NDArray[Any], masked: NDArray[np.bool_] | None, rule: AnyRule) -> NDArray[Any]:
-    """Convert numbers at once; bytes that are bits already are not copied."""
-    if rule == BITS and table.dtype in (np.uint8, np.bool_) and masked is None:
-        codes = np.ascontiguousarray(table).view(np.uint8)
-        if not codes.size or codes.max() <= 1:
-            return codes
-    return np.ascontiguousarray(convert_numbers(table, masked, rule))
-
-
-def _convert_columns(source: Source, rules: list[Rule]) -> tuple[Bytes, list[Rule]]:
-    """Convert one column after the other, each by its rule."""
-    codes = np.empty(source.shape, dtype=np.uint8)
-    used = list(rules)
+        stored = convert_numbers(matrix.data, None, rule)
+        return np.asarray(type(matrix)((stored, matrix.indices, matrix.indptr), shape=matrix.shape).toarray())
+    codes = np.empty(source.shape, dtype=np.result_type(*(rule.dtype for rule in rules)))
     for j, rule in enumerate(rules):
         column = source.column(j)
         codes[:, j] = column.convert(rule)
         # A column that is 0/1 already, and has none of the values that are to be replaced, stays as it is.
-        if rule != BITS and isinstance(rule, Values) and not (codes[:, j] <= 1).any() and (codes[:, j] == BAD).any():
-            bits = column.convert(BITS)
-            if not (bits == BAD).any():
-                codes[:, j], used[j] = bits, BITS
-    return codes, used
+        if rule != BITS and isinstance(rule, Levels) and rule.kind == "binary" and codes[:, j].max() < 0:
+            plain = column.convert(BITS)
+            if UNKNOWN in codes[:, j] and UNKNOWN not in plain:
+                codes[:, j], rules[j] = plain, BITS
+    return codes

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from isinglass._core import count_ones
 from isinglass.arrays import Bytes, Mask
+from isinglass.data.coding import Rule
 from isinglass.errors import MeaningWarning, setting, warn
 from isinglass.variables import MAX_CATEGORIES, Variables
 
@@ -137,9 +138,9 @@ def remark_decimals(values: Iterable[Any]) -> str:
 
 
 def check_meaning(
-    source: Any, labels: Sequence[Hashable], levels: Mapping[int, Any], coded: Mapping[int, NDArray[Any]]
+    source: Any, labels: Sequence[Hashable], levels: Mapping[int, Rule], codes: NDArray[np.integer]
 ) -> None:
-    """Warn about the columns of a table that have categories; ``levels`` has their rules, ``coded`` their cells."""
+    """Warn about the columns of a table that have categories; ``levels`` has their rules, ``codes`` all cells."""
     _warn_codes({labels[j]: source.column(j).distinct for j in levels})
     if source.shape[0] < SMALL:
         return
@@ -155,11 +156,11 @@ def check_meaning(
     dates = [labels[j] for j, rule in levels.items() if _are_dates(rule.values)]
     if dates:
         _say(f"{_columns(dates, 'holds', 'hold')} dates: leave them out ({drop(dates)}).", dates, "dates")
-    _warn_rare({labels[j]: (rule, coded[j]) for j, rule in levels.items()})
+    _warn_rare({labels[j]: (rule, codes[:, j]) for j, rule in levels.items()})
     ordered = [j for j, rule in levels.items() if rule.kind == "ordinal"]
     if 4 <= len(ordered) <= MOST_ITEMS:
         some = slice(None, None, max(1, source.shape[0] // MOST_ROWS))
-        _warn_reversed([labels[j] for j in ordered], [coded[j][some] for j in ordered])
+        _warn_reversed([labels[j] for j in ordered], [codes[some, j] for j in ordered])
 
 
 def _warn_codes(columns: Mapping[Hashable, list[Any]]) -> None:
@@ -192,10 +193,10 @@ def _warn_codes(columns: Mapping[Hashable, list[Any]]) -> None:
         )
 
 
-def _warn_rare(columns: Mapping[Hashable, tuple[Any, NDArray[Any]]]) -> None:
+def _warn_rare(columns: Mapping[Hashable, tuple[Rule, NDArray[np.integer]]]) -> None:
     rare, where = [], []
     for label, (rule, codes) in columns.items():
-        if len(rule.values) > 2:
+        if rule.n_categories > 2:
             counts = np.bincount(codes[codes >= 0], minlength=len(rule.values))
             few = np.flatnonzero((counts > 0) & (counts < FEW_ROWS))
             rare += [f"{label!r}: {rule.values[k]!r} ({counts[k]})" for k in few]
@@ -210,7 +211,7 @@ def _warn_rare(columns: Mapping[Hashable, tuple[Any, NDArray[Any]]]) -> None:
         )
 
 
-def _warn_reversed(labels: list[Hashable], columns: list[NDArray[Any]]) -> None:
+def _warn_reversed(labels: list[Hashable], columns: list[NDArray[np.integer]]) -> None:
     """Warn about items that go down where the others of their battery go up."""
     cells = np.stack(columns).astype(np.float64)
     cells[cells < 0] = np.nan

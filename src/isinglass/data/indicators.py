@@ -33,7 +33,7 @@ def combine_indicators(table: Table) -> Table:
         if not in_every_row and (gone is None or not (table.codes[:, group] | gone[:, group]).any(axis=1).all()):
             words.append("other" if "other" not in words else "none of these")
         parts = tuple(rules[j] for j in group)
-        rules[group[0]] = Indicators("nominal", tuple(words), members=tuple(members), rules=parts)  # type: ignore[arg-type]
+        rules[group[0]] = Indicators({word: k for k, word in enumerate(words)}, "nominal", None, tuple(members), parts)
         names[group[0]] = common
     left_out = {j for group, _ in sets for j in group[1:]}
     kept = [j for j in range(len(names)) if j not in left_out]

@@ -7,21 +7,8 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.data.coding import (
-    ABSENT,
-    BAD,
-    BITS,
-    MISSING,
-    UNKNOWN,
-    AnyRule,
-    Coding,
-    Cut,
-    Levels,
-    Values,
-    show_value,
-    show_values,
-    suggest,
-)
+from isinglass.data.coding import ABSENT, BITS, UNKNOWN, Codes, Coding, Cut, Levels, Rule, show_value, show_values
+from isinglass.data.rules import suggest
 from isinglass.data.sources import Source
 from isinglass.data.table import Table
 from isinglass.errors import DataError, DataWarning, setting, warn
@@ -33,23 +20,19 @@ MANY_ROWS, MANY_CELLS, MOST_OF_A_COLUMN = 0.1, 0.05, 0.5
 _SUGGESTED = 8  # most entries of a mapping that a message writes out
 
 
-def settle(codes: NDArray[Any], source: Source, coding: Coding) -> Table:
-    """Refuse what has no meaning, deal with the missing cells, and put the table together.
-
-    Cells are bits, `MISSING` or `BAD`; if a column has categories, category numbers, `ABSENT` or `UNKNOWN`.
-    """
+def settle(codes: Codes, source: Source, coding: Coding) -> Table:
+    """Refuse what has no meaning, deal with the missing cells, and put the table together."""
     row_names = None if source.row_names is None else tuple(str(label) for label in source.row_names)
-    bits = not coding.has_levels
-    if (codes.max() <= 1) if bits else (codes.min() >= 0):
+    if codes.dtype == np.uint8 or codes.min() >= 0:
         return _make(codes, coding, row_names=row_names)
-    bad = codes == (BAD if bits else UNKNOWN)
+    bad = codes == UNKNOWN
     if bad.any():
         j = int(np.flatnonzero(bad.any(axis=0))[0])
         _refuse(source, j, coding.columns[j], int(np.flatnonzero(bad[:, j])[0]))
-    gone = codes == (MISSING if bits else ABSENT)
+    gone = codes == ABSENT
     known: dict[str, Any] = {"n_missing": int(gone.sum())}
     if coding.missing == "error":
-        _refuse_missing(gone, source, bits)
+        _refuse_missing(gone, source, all(rule.kind == "binary" for rule in coding.columns))
     filled = np.where(gone, 0, codes)
     if coding.missing == "impute":
         return _make(filled, coding, row_names=row_names, holes=gone, **known)
@@ -64,7 +47,7 @@ def settle(codes: NDArray[Any], source: Source, coding: Coding) -> Table:
         kept = None if row_names is None else tuple(row_names[i] for i in rows)
         return _make(codes[rows], coding, row_names=kept, rows=rows, n_dropped=len(codes) - len(rows), **known)
     for j in np.flatnonzero(gone.any(axis=0)).tolist():
-        if isinstance(rule := coding.columns[j], Levels) and len(rule.values) > 2:
+        if coding.columns[j].n_categories > 2:
             raise DataError(
                 f"{setting('missing', 'zero')} must be for columns of 0 and 1; got a missing cell in "
                 f"{source.where(j)}, which has categories. Choose {setting('missing', 'impute')} or "
@@ -74,9 +57,10 @@ def settle(codes: NDArray[Any], source: Source, coding: Coding) -> Table:
     return _make(filled, coding, row_names=row_names, filled=gone, **known)
 
 
-def _make(codes: NDArray[Any], coding: Coding, **known: Any) -> Table:
+def _make(codes: Codes, coding: Coding, **known: Any) -> Table:  # Any: the fields of a table
     """Return a table of bytes."""
-    return Table(codes.astype(np.uint8, copy=False), coding.variables, coding=coding, **known)
+    cells = codes.view(np.uint8) if codes.dtype == np.int8 else codes.astype(np.uint8, copy=False)
+    return Table(cells, coding.variables, coding=coding, **known)
 
 
 def _refuse_missing(gone: NDArray[np.bool_], source: Source, bits: bool) -> NoReturn:
@@ -124,22 +108,22 @@ def _warn_zeroed(gone: NDArray[np.bool_], source: Source) -> None:
         )
 
 
-def _refuse(source: Source, j: int, rule: AnyRule, row: int) -> NoReturn:
+def _refuse(source: Source, j: int, rule: Rule, row: int) -> NoReturn:
     """Say which values of a column are wrong, and what to do about it."""
     values = source.column(j).distinct
-    wrong = [value for value in values if rule.target(value) == rule.bad_code]
+    wrong = [value for value in values if rule.target(value) == UNKNOWN]
     where = f"got {show_values(wrong)} in {source.where(j)} (first in {source.describe_row(row)})"
-    if isinstance(rule, Levels):
+    if isinstance(rule, Cut):
+        raise DataError(
+            f"{setting('X')} must hold finite numbers for {setting('binarize', rule.threshold)}; {where}. Leave "
+            f"{setting('binarize')} out, or replace these values."
+        )
+    if rule.kind != "binary":
         known = [value for value in rule.values if value is not None]
         raise DataError(
             f"{setting('X')} must have the categories that were declared or fitted; {where}, which has "
             f"{show_values(known)}. Declare all categories before the fit, with a categorical type or with encode, or "
             "make these cells missing."
-        )
-    if isinstance(rule, Cut):
-        raise DataError(
-            f"{setting('X')} must hold finite numbers for {setting('binarize', rule.threshold)}; {where}. Leave "
-            f"{setting('binarize')} out, or replace these values."
         )
     if rule != BITS:
         remedy = _lacking_remedy(rule, wrong)
@@ -147,13 +131,13 @@ def _refuse(source: Source, j: int, rule: AnyRule, row: int) -> NoReturn:
     raise DataError(f"{setting('X')} must hold only 0 and 1; {where}. {suggest(values)}{source.remark_column(j)}")
 
 
-def _lacking_remedy(rule: Values, wrong: list[Any]) -> str:
+def _lacking_remedy(rule: Levels, wrong: list[Any]) -> str:
     if len(rule.entries) == 1:
         return (
             f"It knows only {show_value(next(iter(rule.entries)))} there: the rows that it was found in had no other "
             "value. Encode the whole table at once, or pass a mapping."
         )
-    whole = {value: None if bit == MISSING else bit for value, bit in {**rule.entries, **dict.fromkeys(wrong)}.items()}
+    whole = {value: None if bit == ABSENT else bit for value, bit in {**rule.entries, **dict.fromkeys(wrong)}.items()}
     plain = all(isinstance(value, str | int | float) and "…" not in show_value(value) for value in whole)
     if len(whole) > _SUGGESTED or not plain:
         return "Add them."

@@ -11,21 +11,24 @@ import operator
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import Bytes, FloatArray
+from isinglass.data.backends import Backend, Part, find_backend
 from isinglass.data.blocks import Block, find_blocks, is_in_parts
-from isinglass.data.coding import BITS, Coding, Values
+from isinglass.data.coding import BITS, Coding, Levels
 from isinglass.data.conversion import convert, read_codes
 from isinglass.data.frames import kind_of
-from isinglass.data.hosts import Host, Part, find_host
 from isinglass.data.table import Kinds, Scores, Table
 from isinglass.data.weights import check_sample_weight, check_weight_kind, warn_of_kind
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.variables import Variables
+
+if TYPE_CHECKING:  # arrays do without narwhals
+    from narwhals.typing import IntoDataFrame
 
 Function = Callable[..., Any]
 """Of codes, weights or None, and other arguments; importable from where the parts are."""
@@ -60,7 +63,7 @@ class RowSelection:
 class PartedTable:
     """A table of two-valued columns in parts. It is asked for sums over rows, as a `Table` is."""
 
-    host: Host
+    backend: Backend
     coding: Coding  # how all parts were read
     sizes: tuple[int, ...]  # rows of every part
     n_missing: int = 0  # cells that were filled or dropped
@@ -75,7 +78,7 @@ class PartedTable:
     @property
     def block(self) -> Block:
         """How its parts were read: one of them, without its rows."""
-        first = self.host.blocks[0]
+        first = self.backend.blocks[0]
         meaning = ("encode", "binarize", "missing")
         options = {name: value for name, value in first.options.items() if name not in meaning}
         return replace(first, what=None, sample_weight=None, options=options)
@@ -130,7 +133,7 @@ class PartedTable:
 
     def __repr__(self) -> str:
         n_rows, n_columns = self.shape
-        return f"PartedTable({n_rows} rows × {n_columns} columns in {len(self.sizes)} parts, {self.host!r})"
+        return f"PartedTable({n_rows} rows × {n_columns} columns in {len(self.sizes)} parts, {self.backend!r})"
 
     def take(self, columns: NDArray[np.intp]) -> PartedTable:
         """Return some of the columns."""
@@ -167,7 +170,7 @@ class PartedTable:
 
     def each(self, function: Function, *arguments: Any) -> list[Any]:  # Any: passed on
         """Return ``function(codes, weight, *arguments)`` of every part, in order."""
-        return self.host.each(_apply, (self.selection, self.columns, function, arguments))
+        return self.backend.each(_apply, (self.selection, self.columns, function, arguments))
 
     def sum_rows(self, function: Callable[..., Sum], *arguments: Any) -> Sum:  # Any: passed on
         """Return the sum of ``function(codes, weight, *arguments)`` over the parts, in their order.
@@ -201,12 +204,7 @@ class SparseMatrix(Protocol):
         """Return it by rows."""
 
 
-if TYPE_CHECKING:
-    from narwhals.typing import IntoDataFrame  # loading it takes as long as a small fit
-
-    TableLike = ArrayLike | Sequence[object] | AnyTable | SparseMatrix | IntoDataFrame
-else:
-    TableLike = Any
+TableLike: TypeAlias = "ArrayLike | Sequence[object] | AnyTable | SparseMatrix | IntoDataFrame"
 """What `as_table` takes: arrays, lists of rows, frames of any library, sparse matrices, tables, and blocks of these."""
 
 
@@ -428,14 +426,14 @@ def read_like(X: Any, block: Block | None, sample_weight: Any = None, **options:
 
 
 def _open(blocks: list[Block], client: Any, options: Mapping[str, Any]) -> PartedTable:
-    host = find_host(blocks, client)
+    backend = find_backend(blocks, client)
     if options.get("encode") == "auto":
-        coding = replace(_agree(host.read(_describe, blocks)), missing=options.get("missing", "error"))
+        coding = replace(_agree(backend.read(_describe, blocks)), missing=options.get("missing", "error"))
     else:
-        coding = host.read(_describe, blocks[:1])[0][0]
-    host.load(coding)
-    sizes, n_missing, n_dropped = zip(*host.each(_measure, ()), strict=True)
-    return PartedTable(host, coding, sizes, sum(n_missing), sum(n_dropped))
+        coding = backend.read(_describe, blocks[:1])[0][0]
+    backend.load(coding)
+    sizes, n_missing, n_dropped = zip(*backend.each(_measure, ()), strict=True)
+    return PartedTable(backend, coding, sizes, sum(n_missing), sum(n_dropped))
 
 
 def _scale_parts(table: PartedTable, kind: str | None) -> PartedTable:
@@ -494,7 +492,7 @@ def _describe(block: Block) -> tuple[Coding, list[list[Any]]]:
     table = block.read()
     rules, levels = table.reading.columns, []
     for rule, least, most in zip(rules, table.codes.min(axis=0), table.codes.max(axis=0), strict=True):
-        entries = rule.entries if isinstance(rule, Values) else BITS.entries
+        entries = rule.entries if isinstance(rule, Levels) else BITS.entries
         levels.append([value for value, bit in entries.items() if bit in (least, most)])
     return table.reading, levels
 

@@ -6,9 +6,9 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from isinglass.data.coding import by_column, is_number, is_unclear
+from isinglass.data.coding import by_column, is_number
 from isinglass.data.guards import SELDOM_TWICE
-from isinglass.data.levels import cuts, has_too_many, per_column, steps_of
+from isinglass.data.rules import Binarize, Encode, cuts, has_too_many, is_unclear, per_column, steps_of
 from isinglass.data.sources import Source
 from isinglass.data.table import Kinds, Scores
 from isinglass.errors import DataError
@@ -26,7 +26,12 @@ class Guess:
 
 
 def guess_kinds(
-    source: Source, labels: Sequence[Hashable], kinds: Kinds | None, scores: Scores | None, encode: Any, binarize: Any
+    source: Source,
+    labels: Sequence[Hashable],
+    kinds: Kinds | None,
+    scores: Scores | None,
+    encode: Encode,
+    binarize: Binarize,
 ) -> dict[int, Guess]:
     """Return a guess for every column that would be refused because nothing was stated about it."""
     p = len(labels)

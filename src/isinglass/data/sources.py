@@ -12,6 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from isinglass.data.coding import ABSENT, Codes, Rule
 from isinglass.data.guards import advise_missing, remark_decimals, remark_identifier
 from isinglass.errors import CellTypeError, DataError, setting
 
@@ -57,12 +58,12 @@ class Column:
             return [self.words[position].strip() for position in self.cells]
         return [str(cell) for cell in self.entries]
 
-    def convert(self, rule: Any) -> NDArray[Any]:
+    def convert(self, rule: Rule) -> Codes:
         """Return what every cell stands for by a rule of a `Coding`."""
         if self.values is None:
             return convert_numbers(self.cells, self.masked, rule)
-        meant = [rule.missing_code if value is None else rule.target(value) for value in self.values]
-        return np.asarray(np.array([*meant, rule.missing_code], dtype=rule.dtype)[self.cells])
+        meant = [ABSENT if value is None else rule.target(value) for value in self.values]
+        return np.asarray(np.array([*meant, ABSENT], dtype=rule.dtype)[self.cells])
 
     def without(self, is_gone: Callable[[Any], bool]) -> Column:
         """Return the column in which more values stand for a missing cell: one, or the number that it labels."""
@@ -84,13 +85,13 @@ UNTYPED = Column(np.empty(0))
 """A column whose type says nothing about its values."""
 
 
-def convert_numbers(numbers: NDArray[Any], masked: NDArray[np.bool_] | None, rule: Any) -> NDArray[Any]:
+def convert_numbers(numbers: NDArray[Any], masked: NDArray[np.bool_] | None, rule: Rule) -> Codes:  # Any: of any type
     """Return what an array of numbers stands for."""
-    codes: NDArray[Any] = rule.convert(numbers)
+    codes = rule.convert(numbers)
     if numbers.dtype.kind == "f":
-        codes[np.isnan(numbers)] = rule.missing_code
+        codes[np.isnan(numbers)] = ABSENT
     if masked is not None:
-        codes[masked] = rule.missing_code
+        codes[masked] = ABSENT
     return codes
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from isinglass.arguments import RandomSource, as_generator, check_count, is_real
 from isinglass.arrays import FloatArray
-from isinglass.data.levels import MOST_CATEGORIES, per_column
+from isinglass.data.rules import MOST_CATEGORIES, per_column
 from isinglass.data.table import Kinds
 from isinglass.errors import ArgumentError
 from isinglass.network import Network

@@ -15,10 +15,10 @@ from isinglass import objective
 from isinglass._core import Problem, max_features, path_bytes
 from isinglass.arrays import Bytes, FloatArray, Mask
 from isinglass.data import AnyTable, PartedTable, category_counts
+from isinglass.data.backends import RARE
 from isinglass.data.counts import n_occurring, varying_among
-from isinglass.data.hosts import RARE
-from isinglass.data.levels import MOST_STEPS, whole_steps
 from isinglass.data.parts import split_rows
+from isinglass.data.rules import MOST_STEPS, whole_steps
 from isinglass.data.weights import check_sample_weight
 from isinglass.errors import ArgumentError, ConstantColumnWarning, LimitError, SeparationError, setting, warn
 from isinglass.machine import available_memory, memory_for

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass._core import RecipeRows
-from isinglass.data.hosts import BYTES_OF_A_ONE, RARE, Part
+from isinglass.data.backends import BYTES_OF_A_ONE, RARE, Part
 from isinglass.data.parts import PartedTable, RowSelection, rows_of
 
 logger = logging.getLogger("isinglass")
@@ -200,23 +200,23 @@ class PartedRows(SumRows):
 
     def __init__(self, table: PartedTable, total: float, n_threads: int) -> None:
         super().__init__(range(len(table.sizes)))
-        self.host = table.host
+        self.backend = table.backend
         self.recipe = _Recipe.of(table, total, n_threads)
         self.shadow = RecipeRows(np.zeros((1, table.shape[1]), dtype=np.uint8), None, 1.0, 1, 0)
         self.turn = 0
         self.n_rows = len(table)
         self.rounds = self.sent = self.received = 0
-        self.host.settle()
+        self.backend.settle()
 
     def ask(self, call: str, *arguments: object, only: Sequence[int] | None = None) -> list[Answer]:
         """Send one call to all parts, or to some, and collect the answers in order."""
         asked = self.parts if only is None else only
-        each = self.host.each(_answer, (self.recipe.key, self.recipe.owner, self.turn, call, arguments), only=asked)
+        each = self.backend.each(_answer, (self.recipe.key, self.recipe.owner, self.turn, call, arguments), only=asked)
         answers = dict(zip(asked, each, strict=True))
         lost = [k for k, answer in answers.items() if isinstance(answer, str) and answer == LOST]
         if lost:
             again = (self.recipe, self.shadow.state(), self.turn, call, arguments)
-            answers |= dict(zip(lost, self.host.each(_make_and_answer, again, only=lost), strict=True))
+            answers |= dict(zip(lost, self.backend.each(_make_and_answer, again, only=lost), strict=True))
         if call in CHANGES:
             self.turn += 1
             getattr(self.shadow, call)(*arguments)

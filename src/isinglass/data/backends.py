@@ -1,7 +1,7 @@
 """Where the parts of a table are: in this process, or on the workers of a Dask cluster.
 
-A host keeps every part, one bit per cell, with whatever computations left beside it, and runs functions of parts. What
-it loses it reads again; what was kept beside a lost part is gone, and whoever left it there has to notice.
+A backend keeps every part, one bit per cell, with what computations keep beside it, and runs functions of parts. What
+it loses it reads again; what was kept beside a lost part is gone, and the computation has to make it again.
 """
 
 # ruff: noqa: D102 - the methods of Cluster are those of Here
@@ -224,10 +224,10 @@ class Cluster:
         return self.client.scatter([arguments], broadcast=True, hash=False)[0]
 
 
-Host = Here | Cluster
+Backend = Here | Cluster
 
 
-def find_host(blocks: list[Block], client: Any = None) -> Host:
+def find_backend(blocks: list[Block], client: Any = None) -> Backend:
     """Return the workers of a client, by default of the current one if there is one, else this process."""
     if client is None and "distributed" in sys.modules:
         try:

@@ -1,17 +1,31 @@
-"""Columns of categories: which columns have some, what their values are, and how cells become their numbers."""
+"""What the values of every column mean: as the user says, as the source declares, or as the values show."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from isinglass.arrays import FloatArray
-from isinglass.data.coding import Levels, by_column, is_number, order_pair, show_value, show_values
-from isinglass.data.sources import Column, Source
+from isinglass.data.coding import (
+    ABSENT,
+    BITS,
+    Coding,
+    Cut,
+    Levels,
+    Rule,
+    by_column,
+    is_bit,
+    is_number,
+    rank,
+    show_value,
+    show_values,
+)
+from isinglass.data.sources import UNTYPED, Column, Source
+from isinglass.data.table import Kinds, Scores
 from isinglass.errors import ArgumentError, CellTypeError, DataError, setting
 from isinglass.variables import KINDS
 
@@ -19,18 +33,69 @@ MOST_CATEGORIES = 256
 MOST_STEPS = MOST_CATEGORIES - 1
 """Of equal length from the smallest to the largest score."""
 FEW = 5
-"""Categories up to which nobody asks whether there are rows enough for them."""
+"""Categories up to which it is not asked whether there are rows enough for them."""
 _CLOSE = 1e-9
 EPSILON = float(np.finfo(np.float64).eps)
 
+Encode = Coding | Mapping[Any, Any] | str | None  # Any: values of the source, and what they mean
+Binarize = float | Mapping[Hashable, float] | None
 
-def find_levels(
-    source: Source, labels: Sequence[Hashable], kinds: Any, scores: Any, encode: Any, binarize: Any
+# Words whose meaning is known, 0 before 1; compared without regard to case.
+_KNOWN = (
+    *(("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("off", "on"), ("nay", "yea"), ("0", "1")),
+    *(("absent", "present"), ("negative", "positive"), ("disagree", "agree"), ("incorrect", "correct")),
+    *(("wrong", "right"), ("fail", "pass"), ("never", "ever"), ("-", "+")),
+)
+_DROP = setting("drop", python="drop=[…] in read_table")
+_ORDINAL, _NOMINAL = (setting(kind, python=f'kinds="{kind}"') for kind in ("ordinal", "nominal"))
+SAY_KIND = f"If these are categories, say whether they have an order ({_ORDINAL}) or not ({_NOMINAL})."
+SAY_ALL = (
+    f"Say what each value means ({setting('encode', python='encode={…: 0, …: 1, …: None}')}), choose a threshold for "
+    f"numbers ({setting('binarize', python='binarize=…')}), or leave the column out ({_DROP})."
+)
+
+
+def find_rules(
+    source: Source,
+    labels: Sequence[Hashable],
+    kinds: Kinds | None,
+    scores: Scores | None,
+    encode: Encode,
+    binarize: Binarize,
+    reverse: Collection[int] = (),
+) -> tuple[list[Rule], list[int]]:
+    """Return the rule of every column, and which columns have categories, as the user says or the source declares."""
+    if isinstance(encode, Coding):
+        if binarize is not None or kinds is not None or scores is not None:
+            raise DataError(
+                f"{setting('encode')} and {setting('binarize')} or {setting('kinds')} must not be combined, if "
+                f"{setting('encode')} is a Coding."
+            )
+        return list(encode.columns), []
+    found = _find_levels(source, labels, kinds, scores, encode, binarize)
+    for j in reverse:
+        found[j] = _turn(found.get(j, BITS), source.where(j))
+    others = [j for j in range(len(labels)) if j not in found]
+    if found and by_column(encode):
+        encode = {label: entry for label, entry in encode.items() if label in {labels[j] for j in others}} or None
+    elif found and isinstance(encode, Mapping):  # numbers of categories are for the other columns
+        encode = {value: bit for value, bit in encode.items() if bit in (0, 1, None)} or None
+    rules: dict[int, Rule] = dict(found)
+    if others:
+        part = source if not found else source.take(others)
+        rules |= zip(others, _find_two(part, [labels[j] for j in others], encode, binarize), strict=True)
+    return [rules[j] for j in range(len(labels))], sorted(found)
+
+
+def _find_levels(
+    source: Source,
+    labels: Sequence[Hashable],
+    kinds: Kinds | None,
+    scores: Scores | None,
+    encode: Encode,
+    binarize: Binarize,
 ) -> dict[int, Levels]:
-    """Return the rules of the columns that have categories, as the user says or the source declares.
-
-    None if all columns have two values.
-    """
+    """Return the rules of the columns that have categories; none if all columns have two values."""
     if scores is not None and not isinstance(scores, Mapping):
         raise ArgumentError("scores", "must be a mapping of columns to numbers", scores)
     points = per_column("scores", scores or {}, labels, len(labels), None)
@@ -53,28 +118,25 @@ def find_levels(
     return {j: _find_column(source, j, found[j], points[j], said) for j, said in entries.items()}
 
 
-def turn_some(levels: Mapping[int, Levels], reverse: Iterable[int], source: Source) -> dict[int, Levels]:
-    """Return the rules with some ordered columns in the other direction: the last category comes first."""
-    turned = dict(levels)
-    for j in reverse:
-        scores = levels[j].scores if j in levels else None
-        if scores is None:
-            raise DataError(
-                f"{setting('reverse')} must name columns with an order; got {source.where(j)}. Declare it as one "
-                f"({setting('ordinal', python='kinds')})."
-            )
-        ends = min(scores) + max(scores)
-        values, points = levels[j].values[::-1], tuple(ends - score for score in scores[::-1])
-        turned[j] = replace(levels[j], values=values, scores=points)
-    return turned
+def _turn(rule: Levels, where: str) -> Levels:
+    """Return the rule of an ordered column in the other direction: the last category comes first."""
+    if rule.scores is None or rule is BITS:
+        raise DataError(
+            f"{setting('reverse')} must name columns with an order; got {where}. Declare it as one "
+            f"({setting('ordinal', python='kinds')})."
+        )
+    ends, last = min(rule.scores) + max(rule.scores), rule.n_categories - 1
+    entries = {value: code if code == ABSENT else last - code for value, code in rule.entries.items()}
+    ordered = dict(sorted(entries.items(), key=lambda entry: entry[1]))
+    return replace(rule, entries=ordered, scores=tuple(ends - score for score in rule.scores[::-1]))
 
 
-def cuts(binarize: Any, label: Hashable) -> bool:
+def cuts(binarize: Binarize, label: Hashable) -> bool:
     """Tell whether a column is cut at a threshold."""
     return label in binarize if isinstance(binarize, Mapping) else binarize is not None
 
 
-def _has_more(source: Source, j: int, encode: Any) -> bool:
+def _has_more(source: Source, j: int, encode: Encode) -> bool:
     """Tell whether a categorical column has more than two categories; with encode="auto", more than two that occur."""
     categories = source.column(j).categories
     if categories is None or encode is not None:
@@ -82,7 +144,7 @@ def _has_more(source: Source, j: int, encode: Any) -> bool:
     return len(categories) > 2
 
 
-def _entries_of(source: Source, j: int, label: Hashable, encode: Any) -> Mapping[Any, Any] | None:
+def _entries_of(source: Source, j: int, label: Hashable, encode: Encode) -> Mapping[Any, Any] | None:
     """Return what ``encode`` says about the values of a column, if it says something."""
     if not isinstance(encode, Mapping):
         return None
@@ -99,27 +161,30 @@ def _entries_of(source: Source, j: int, label: Hashable, encode: Any) -> Mapping
     return {value: number for value, number in encode.items() if number is None or value in seen}
 
 
-def _find_column(source: Source, j: int, kind: str, points: Any, entries: Mapping[Any, Any] | None) -> Levels:
+def _find_column(source: Source, j: int, kind: str, points: Any, said: Mapping[Any, Any] | None) -> Levels:
     """Return kind, values and scores of a column."""
     column, where = source.column(j), source.where(j)
     seen = column.distinct
     missing: tuple[Any, ...] = ()
     numbers: list[float] | None = None
     if isinstance(points, Mapping):
-        entries, points = {**points, **{v: None for v, k in (entries or {}).items() if k is None}}, None
-    if entries is not None:
-        values, numbers, missing = _read_entries(entries, seen, where)
+        said, points = {**points, **{v: None for v, k in (said or {}).items() if k is None}}, None
+    if said is not None:
+        values, numbers, missing = _read_entries(said, seen, where)
     elif column.categories is not None:
         values = _declared_values(column, kind, where)
     else:
         values = _plain_values(seen, kind, source, j)
     _check_count(values, source, j)
+    gone = dict.fromkeys(missing, ABSENT)
     if len(values) <= 2 and points is None:
-        return Levels("binary", _two(values, column, kind), (0.0, 1.0), missing)
+        two = _two(values, column, kind)
+        return Levels({value: k for k, value in enumerate(two) if value is not None} | gone)
+    entries = {value: k for k, value in enumerate(values)} | gone
     if kind == "nominal":
         if points is not None:
             raise DataError(f"{setting('scores')} must be for ordinal columns; got some for {where}, which is nominal.")
-        return Levels(kind, tuple(values), None, missing)
+        return Levels(entries, kind, None)
     if points is not None:
         found = check_scores(points, len(values), where)
     elif numbers is not None:
@@ -128,7 +193,7 @@ def _find_column(source: Source, j: int, kind: str, points: Any, entries: Mappin
         found = steps_of(values, where)
     else:
         found = [float(k) for k in range(len(values))]
-    return Levels("ordinal", tuple(values), tuple(found), missing)
+    return Levels(entries, "ordinal", tuple(found))
 
 
 def _declared_values(column: Column, kind: str, where: str) -> list[Any]:
@@ -210,16 +275,15 @@ def _two(values: list[Any], column: Column, kind: str) -> tuple[Any, Any]:
 def _check_count(values: list[Any], source: Source, j: int) -> None:
     """Refuse a column with too many categories, or with too few rows for them."""
     q, where = len(values), source.where(j)
-    drop_one = setting("drop", python="drop=[…] in read_table")
     if q > MOST_CATEGORIES:
         raise DataError(
             f"{where} must have at most {MOST_CATEGORIES} categories; got {q} different values. Cut them into fewer "
-            f"(pandas.cut), or leave the column out ({drop_one}).{source.remark_column(j)}"
+            f"(pandas.cut), or leave the column out ({_DROP}).{source.remark_column(j)}"
         )
     if has_too_many(q, source.shape[0]):
         raise DataError(
             f"{where} must have fewer categories than there are rows to learn from; got {q} in {source.shape[0]} rows. "
-            f"A column that names its rows says nothing about others: leave it out ({drop_one}), or put its "
+            f"A column that names its rows says nothing about others: leave it out ({_DROP}), or put its "
             f"values into fewer categories.{source.remark_column(j)}"
         )
 
@@ -307,3 +371,136 @@ def per_column(argument: str, given: Any, names: Sequence[Any] | None, p: int, d
     if wrong:
         raise ArgumentError("kinds", f"must be {', '.join(KINDS[:-1])} or {KINDS[-1]}", wrong[0])
     return entries
+
+
+def _find_two(source: Source, labels: Sequence[Hashable], encode: Encode, binarize: Binarize) -> list[Rule]:
+    """Return the rule of every column of two values."""
+    is_auto = isinstance(encode, str) and encode == "auto"
+    if binarize is not None and not isinstance(binarize, Mapping):
+        if encode is None:
+            return [_read_cut(binarize)] * len(labels)
+        raise DataError(
+            f"{setting('encode', *(['auto'] if is_auto else []))} and {setting('binarize')} must not be combined, "
+            f"unless {setting('binarize')} names columns."
+        )
+    cuts = {label: _read_cut(cut) for label, cut in (binarize or {}).items()}
+    rules: list[Rule] = [BITS] * len(labels)
+    if is_auto:
+        rules = _choose_pairs(
+            source, [[] if label in cuts else source.column(j).distinct for j, label in enumerate(labels)]
+        )
+    elif encode is not None:
+        if not isinstance(encode, Mapping) or not encode:
+            allowed = 'None, "auto", a mapping such as {"Yes": 1, "No": 0}, or one of these per column'
+            raise ArgumentError("encode", f"must be {allowed}", encode)
+        if by_column(encode):
+            rules = _spread(rules, {label: _read_values(entry) for label, entry in encode.items()}, labels, "encode")
+        else:
+            rules = [_read_values(encode)] * len(labels)
+    return _spread(rules, cuts, labels, "binarize")
+
+
+def _spread(rules: list[Rule], found: Mapping[Any, Rule], labels: Sequence[Hashable], argument: str) -> list[Rule]:
+    known = set(labels)
+    for label in found:
+        if label not in known:
+            raise ArgumentError(argument, f"must name columns of {setting('X')}", label, "There is no such column.")
+    return [found.get(label, rule) for label, rule in zip(labels, rules, strict=True)]
+
+
+def _read_cut(binarize: object) -> Cut:
+    if isinstance(binarize, bool | np.bool_) or not is_number(binarize) or not np.isfinite(binarize):
+        raise ArgumentError("binarize", "must be None or a finite number", binarize)
+    return Cut(float(binarize))
+
+
+def _read_values(entry: Any) -> Levels:
+    if isinstance(entry, tuple):  # (zero, one)
+        if len(entry) != 2:
+            raise ArgumentError("encode", "must give two values (zero, one) for a column", entry)
+        sides = [side if isinstance(side, tuple) else () if side is None else (side,) for side in entry]
+        return Levels({value: bit for bit, side in enumerate(sides) for value in side})
+    for value, bit in entry.items():
+        if bit is not None and bit not in (0, 1):
+            raise ArgumentError("encode", f"must map {value!r} to 0, 1 or None (missing)", bit)
+    return Levels({value: ABSENT if bit is None else int(bit) for value, bit in entry.items()})
+
+
+def _choose_pairs(source: Source, levels: Sequence[list[Any]]) -> list[Rule]:
+    """Choose which of two values is 1, for every column that is not 0/1 already.
+
+    Ordered categories keep their order; then come words of known meaning, then the order of the categories, then
+    ascending order. A column with one value follows another one that has it. Two values that cannot be told apart by
+    rule, such as 0 and -9 or "Yes" and "yes", are refused.
+    """
+    pairs: list[tuple[Any, Any] | None] = []
+    for j, values in enumerate(levels):
+        column = source.column(j)
+        two = list(column.categories) if column.categories is not None and len(column.categories) == 2 else values
+        if len(two) > 2 or (len(two) == 2 and not column.ordered and is_unclear(two)):
+            raise DataError(
+                f"{setting('X')} must have two values of clear meaning in every column for "
+                f"{setting('encode', 'auto')}; got {show_values(values)} in {source.where(j)}. "
+                f"{SAY_ALL}{f' {SAY_KIND}' if len(two) > 2 else ''}{source.remark_column(j)}"
+            )
+        pairs.append(order_pair(two, column))
+    known = [pair for pair in pairs if pair is not None]
+    found = [pair or (_pair_of_single(levels[j], known) if levels[j] else (0, 1)) for j, pair in enumerate(pairs)]
+    return [Levels({value: bit for bit, value in enumerate(pair) if value is not None}) for pair in found]
+
+
+def is_unclear(two: list[Any]) -> bool:
+    """Tell whether values may be spellings of one thing, or one of them no answer: 0 and -9, "Yes" and "yes"."""
+    words = [value.strip().casefold() if isinstance(value, str) else None for value in two]
+    if None not in words:
+        return words[0] == words[1] or (any(word in ("0", "1") for word in words) and set(words) != {"0", "1"})
+    oneis_bit = is_bit(two[0]) != is_bit(two[1])
+    return oneis_bit and set(two) not in ({1, 2}, {-1, 1})
+
+
+def order_pair(two: list[Any], column: Column) -> tuple[Any, Any] | None:
+    """Return (zero, one), None if there are no two values."""
+    if len(two) < 2:
+        return None
+    if all(is_bit(value) for value in two):
+        return 0, 1  # whatever order its categories have
+    if column.ordered:
+        return two[0], two[1]
+    if all(isinstance(value, str) for value in two):
+        words = [value.strip().casefold() for value in two]
+        for known in _KNOWN:
+            if set(words) == set(known):
+                return two[words.index(known[0])], two[words.index(known[1])]
+    categories = column.categories
+    zero, one = sorted(two, key=rank) if categories is None else sorted(two, key=categories.index)
+    return zero, one
+
+
+def _pair_of_single(values: list[Any], others: list[tuple[Any, Any]]) -> tuple[Any, Any]:
+    """Return what the only value of a column stands for: as in other columns, if these agree, or by its meaning."""
+    value = values[0]
+    holders = {pair for pair in others if value in pair}
+    if len(holders) == 1:
+        return holders.pop()
+    if is_bit(value):
+        return 0, 1
+    word = value.strip().casefold() if isinstance(value, str) else None
+    return (None, value) if any(word == one for _, one in _KNOWN) else (value, None)
+
+
+def suggest(values: list[Any]) -> str:
+    """Say what to do with a column of these values."""
+    if values and all(is_number(value) and value in (-1, 1) for value in values):
+        return f"For ±1 spins pass {setting('encode', {-1: 0, 1: 1})}."
+    if len(values) > 2:
+        return f"{SAY_ALL} {SAY_KIND}"
+    if len(values) != 2 or is_unclear(values):
+        return SAY_ALL
+    zero, one = order_pair(values, UNTYPED) or values
+    shown = [show_value(value) for value in (one, zero)]
+    plain = all(
+        isinstance(value, str | int | float) and "…" not in text and "inf" not in text and "an integer" not in text
+        for value, text in zip((one, zero), shown, strict=True)
+    )
+    example = f", for example {setting('encode', {one: 1, zero: 0})}" if plain else ""
+    return f"Say which is 1{example}, or read the table with {setting('encode', 'auto')}."
