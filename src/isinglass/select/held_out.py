@@ -33,6 +33,7 @@ WIDEST = 30.0
 """Networks of stage 1 are judged by prediction from this multiple of its alpha down."""
 STRIDE = 2.0
 """Ratio of the alphas of networks that are judged one after the other, on the way to the best one."""
+TINY = 1e-300  # in place of an alpha of 0, which has no logarithm
 SMALL = 20_000
 """Cells of a table below which starting workers costs more than it saves."""
 
@@ -147,7 +148,8 @@ class Judge:
     def _next(self, number: int, step: int, index: int) -> list[int]:
         """Return the next network to judge in one direction, if there is one that is worth it."""
         alphas = self.stages[number].path.alphas
-        found = int(np.abs(np.log(alphas / (alphas[index] * STRIDE**-step))).argmin()) if alphas[index] > 0 else index
+        distances = np.abs(np.log(np.maximum(alphas, TINY) / (alphas[index] * STRIDE**-step or TINY)))
+        found = int(distances.argmin()) if alphas[index] > 0 else index
         if (found - index) * step <= 0 or (number == 0 and alphas[found] > WIDEST * self.stages[0].solution.alpha):
             return []
         return [found]
