@@ -11,17 +11,17 @@ from typing import Any
 import click
 
 from isinglass.cli.values import (
+    ALPHAS,
+    ANSWERS,
+    COLUMN,
+    COLUMNS,
+    COUNTS,
+    CUTS,
     IN_FILE,
     MODEL_FILE,
     TABLES,
     Number,
     OutputType,
-    alphas,
-    answers,
-    column,
-    columns,
-    counts,
-    cuts,
     one_of,
 )
 
@@ -57,7 +57,7 @@ def _flag(names: str, help: str, **attributes: Any) -> Option:
 
 
 def _columns(names: str, help: str) -> Option:
-    return Option(names, columns, help, metavar="COLUMN,…", multiple=True)
+    return Option(names, COLUMNS, help, multiple=True)
 
 
 def _show_all(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
@@ -83,12 +83,11 @@ _SECTIONS = {
             "Criterion: two-stage estimate, stability (stars), information (ebic) or prediction (cv).",
             otherwise="two-stage; nodewise: ebic",
         ),
-        Option("--groups", column, "Column with the group of each row.", metavar="COLUMN", required=True),
+        Option("--groups", COLUMN, "Column with the group of each row.", required=True),
         Option(
             "--paired",
-            column,
+            COLUMN,
             "Column with the subject of each row, where each has one row in every group: before and after.",
-            metavar="COLUMN",
         ),
         Option(
             "-B --resamples n_resamples",
@@ -115,7 +114,7 @@ _SECTIONS = {
             "Keep finished fits here; run the same command again to resume.",
             metavar="FOLDER",
         ),
-        Option("--rows", counts, "Numbers of rows to try, such as 100,200,400.", metavar="N,N,…", required=True),
+        Option("--rows", COUNTS, "Numbers of rows to try, such as 100,200,400.", required=True),
         Option(
             "--bootstrap",
             click.Path(exists=True, file_okay=False, path_type=Path),
@@ -146,21 +145,12 @@ _SECTIONS = {
     "Selecting the penalty": [
         Option(
             "--alphas",
-            alphas,
+            ALPHAS,
             "Number of log-spaced penalties from alpha_max down, or an explicit list.",
-            metavar="COUNT|A,B,…",
             otherwise="30; nodewise with ebic: 100 per node",
         ),
         Option("--gamma", Number(min=0), "two-stage, ebic: higher values select fewer edges.", otherwise=0.25),
         Option("--folds n_folds", click.IntRange(2), "two-stage, cv: number of folds.", otherwise="5; cv: 10"),
-        Option("--seed random_state", click.IntRange(0), "Random seed.", default=0),
-        Option(
-            "-j --n-jobs",
-            int,
-            "Fits to run in parallel; -1: one per core. Results do not depend on it.",
-            default=-1,
-            metavar="N",
-        ),
     ],
     "Method": [
         Option(
@@ -178,21 +168,15 @@ _SECTIONS = {
             "--missing",
             one_of("error", "impute", "zero", "drop"),
             "Missing cells: refuse them, draw them from the network, read them as 0, or drop their rows.",
-            otherwise="error",
+            otherwise="error, or as in the fit of MODEL",
         ),
         Option(
             "--encode",
-            answers,
+            ANSWERS,
             "What the answers mean (Unknown= is missing); auto: detect the two answers of each column.",
-            metavar="auto|YES=1,NO=0",
         ),
-        Option(
-            "--binarize",
-            cuts,
-            "Numbers above CUT become 1, others 0; or one cut per column: age=40,income=2e4.",
-            metavar="CUT|COLUMN=CUT,…",
-        ),
-        Option("--weights", column, 'Column with the weights of the rows, or "none".', metavar="COLUMN"),
+        Option("--binarize", CUTS, "Numbers above CUT become 1, others 0; or one cut per column: age=40,income=2e4."),
+        Option("--weights", COLUMN, 'Column with the weights of the rows, or "none".'),
         _columns("--drop", "Leave these columns out: names, or #3 for the third one."),
         _columns(
             "--columns",
@@ -226,7 +210,7 @@ _SECTIONS = {
             default=None,
             otherwise="detected",
         ),
-        Option("--id-column", column, 'Column with row labels, or "none".', metavar="COLUMN", otherwise="detected"),
+        Option("--id-column", COLUMN, 'Column with row labels, or "none".', otherwise="detected"),
         Option(
             "--na na_values",
             str,
@@ -250,7 +234,15 @@ _SECTIONS = {
         Option("--sheet", str, "Sheet of a spreadsheet.", otherwise="the first"),
     ],
     GENERAL: [
-        _flag("--strict", "Exit with code 4 if a fit misses its tolerance."),
+        Option("--seed random_state", click.IntRange(0), "Random seed.", default=0),
+        Option(
+            "-j --n-jobs",
+            int,
+            "Fits to run in parallel; -1: one per core. Results do not depend on it.",
+            default=-1,
+            metavar="N",
+        ),
+        _flag("--strict", "Make it an error if a column is doubtful (code 3) or a fit misses its tolerance (code 4)."),
         _flag("--json as_json", "Print the result as one JSON object."),
         Option("-q --quiet", None, "No summary or progress; -qq: no warnings.", count=True),
         Option("-v --verbose", None, "Show the log; -vv: details and tracebacks.", count=True),

@@ -107,12 +107,12 @@ def plot(
 
     \b
       network               nodes and edges
-      centrality            measures of every node side by side (with --bootstrap: intervals)
-      path                  couplings along the penalty (fit without --alpha, or add TABLE)
+      centrality            measures of every node (with --bootstrap: intervals)
+      path                  couplings along the penalty (after --alpha: add TABLE)
       bootstrap             interval of every edge over resamples
       differences           which edges differ
       strength-differences  which nodes differ in strength
-      stability             centralities and edges as rows are dropped (CS-coefficients)
+      stability             measures as rows are dropped (CS-coefficients)
 
     The last four show what `isinglass bootstrap TABLE --kind all -o FOLDER` found: add --bootstrap FOLDER.
 

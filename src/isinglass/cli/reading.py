@@ -12,7 +12,7 @@ import click
 from isinglass.cli.command import Bundle
 from isinglass.cli.console import Console, plural
 from isinglass.cli.options import OPTIONS
-from isinglass.cli.values import column, files_of, spell_value
+from isinglass.cli.values import files_of, read_column, spell_value
 from isinglass.errors import DataError
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def _spellings(texts: tuple[str, ...]) -> Any:
     found: dict[Any, list[str]] = {}
     for text in texts:
         name, _, word = text.rpartition("=")
-        found.setdefault(column(name) if name else None, []).append(word if name else text)
+        found.setdefault(read_column(name) if name else None, []).append(word if name else text)
     return found if found.keys() - {None} else texts
 
 

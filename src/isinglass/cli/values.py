@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import functools
 import glob
 import math
 from collections.abc import Callable
@@ -31,20 +30,25 @@ def one_of(*choices: str) -> click.Choice[str]:
     return click.Choice(choices, case_sensitive=False)
 
 
-def _or_refuse(wanted: str) -> Callable[[Callable[[str], Any]], Callable[[str], Any]]:
-    """Make the type of an option of a function that raises ValueError for a word that is not what is wanted."""
+class Form(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.4 on
+    """A value with a form of its own, shown in the help as ``name``.
 
-    def decorate(read: Callable[[str], Any]) -> Callable[[str], Any]:
-        @functools.wraps(read)
-        def convert(text: str) -> Any:
-            try:
-                return read(text)
-            except ValueError:
-                raise click.BadParameter(f"{text!r} is {wanted}.") from None
+    ``read`` makes it of a word, or raises ValueError if the word is ``not_it``.
+    """
 
-        return convert
+    def __init__(self, name: str, read: Callable[[str], Any], not_it: str = "") -> None:
+        self.name, self._read, self._not_it = name, read, not_it
 
-    return decorate
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        """Return what stands for the value in the help."""
+        return self.name
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Read a word."""
+        try:
+            return self._read(value)
+        except ValueError:
+            self.fail(f"{value!r} is {self._not_it}.", param, ctx)
 
 
 def _number(word: str) -> float:
@@ -59,8 +63,7 @@ def _distinct(values: list[Any]) -> list[Any]:
     return values
 
 
-@_or_refuse("neither a count such as 30 nor distinct values such as 0.1,0.05")
-def alphas(text: str) -> int | list[float]:
+def _read_alphas(text: str) -> int | list[float]:
     """Read "30" as a count, and "0.1" or "0.1,0.05" as values."""
     if text.strip().isdecimal() and int(text) > 0:
         return int(text)
@@ -70,16 +73,14 @@ def alphas(text: str) -> int | list[float]:
     return values
 
 
-@_or_refuse("not a list of different whole numbers such as 100,200,400")
-def counts(text: str) -> list[int]:
+def _read_counts(text: str) -> list[int]:
     """Read whole numbers."""
     if not all(word.strip().isdecimal() for word in text.split(",")):
         raise ValueError
     return _distinct([int(word) for word in text.split(",")])
 
 
-@_or_refuse("neither auto nor a list such as Yes=1,No=0,Unknown=")
-def answers(text: str) -> str | dict[str, int | None]:
+def _read_answers(text: str) -> str | dict[str, int | None]:
     """Read ``answer=1`` pairs; an answer without a value is missing."""
     if text == "auto":
         return text
@@ -90,8 +91,7 @@ def answers(text: str) -> str | dict[str, int | None]:
     return {answer: int(code) if code else None for answer, _, code in pairs}
 
 
-@_or_refuse("neither a number nor a list such as age=40,income=2e4")
-def cuts(text: str) -> float | dict[str, float]:
+def _read_cuts(text: str) -> float | dict[str, float]:
     """Read a number, or ``column=number`` pairs."""
     if "=" not in text:
         return _number(text)
@@ -113,15 +113,15 @@ def split_words(text: str) -> list[str]:
     return [word.replace("\0", ", ") for word in next(csv.reader([kept]), [""])]
 
 
-def column(word: str) -> str | int:
+def read_column(word: str) -> str | int:
     """Read ``#3`` as the third column, row labels not counted, everything else as a name."""
     number = word[1:] if word.startswith("#") else ""
     return int(number) - 1 if number.isdecimal() and int(number) > 0 else word
 
 
-def columns(text: str) -> tuple[str | int, ...]:
+def read_columns(text: str) -> tuple[str | int, ...]:
     """Read a list of columns."""
-    return tuple(map(column, split_words(text)))
+    return tuple(map(read_column, split_words(text)))
 
 
 def spell_value(option: click.Option, value: Any) -> str:
@@ -129,7 +129,7 @@ def spell_value(option: click.Option, value: Any) -> str:
 
     Examples
     --------
-    >>> spell_value(click.Option(["--drop"], metavar="COLUMN,…"), [2, "a", "b,c"])
+    >>> spell_value(click.Option(["--drop"], type=COLUMNS), [2, "a", "b,c"])
     '#3,a,"b,c"'
     >>> spell_value(click.Option(["--encode"]), {"yes": 1, "?": None})
     'yes=1,?='
@@ -139,9 +139,16 @@ def spell_value(option: click.Option, value: Any) -> str:
     if isinstance(value, list | tuple):
         words = [spell_value(option, item) for item in value]
         return ",".join(word if split_words(word) == [word] else f'"{word}"' for word in words)
-    if isinstance(value, int) and str(option.metavar).startswith("COLUMN"):
+    if isinstance(value, int) and option.type in (COLUMN, COLUMNS):
         return f"#{value + 1}"
     return f"{value:.12g}" if isinstance(value, float) else str(value)
+
+
+ALPHAS = Form("COUNT|A,B,…", _read_alphas, "neither a count such as 30 nor distinct values such as 0.1,0.05")
+COUNTS = Form("N,N,…", _read_counts, "not a list of different whole numbers such as 100,200,400")
+ANSWERS = Form("auto|YES=1,NO=0", _read_answers, "neither auto nor a list such as Yes=1,No=0,Unknown=")
+CUTS = Form("CUT|COLUMN=CUT,…", _read_cuts, "neither a number nor a list such as age=40,income=2e4")
+COLUMN, COLUMNS = Form("COLUMN", read_column), Form("COLUMN,…", read_columns)
 
 
 class ModelType(click.Path):
