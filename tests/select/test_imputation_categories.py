@@ -118,6 +118,18 @@ def test_networks_are_averaged_and_compared_by_blocks():
     assert distance(one, other) == pytest.approx(np.sqrt((numbers**2).mean()))
 
 
+@pytest.mark.parametrize("kind", ["ordinal", "nominal"])
+@pytest.mark.parametrize("shift", [0, 1, 3])
+@pytest.mark.filterwarnings("ignore::isinglass.errors.IsinglassWarning")
+def test_categories_that_never_occur_are_not_drawn(kind, shift):
+    codes = draw(60, 1)[:, : P - 1] + np.uint8(shift)
+    gone = np.random.default_rng(1).random(codes.shape) < 0.4
+    gone[:, 0] = False
+    table = make_table(codes, kind, categories=[7] * (P - 1), holes=gone, n_missing=int(gone.sum()))
+    drawn = impute(table, n_imputations=10, max_rounds=5).table
+    assert {*np.unique(drawn.codes)} <= {*np.unique(codes[~gone])}
+
+
 def test_nominal_columns_are_drawn_too():
     """Nominal, ordinal and binary columns in one table: the network is found again, and drawn cells follow it."""
     block = np.where(np.eye(3), 1.2, -0.6)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from isinglass.arguments import RandomSource, spawn_seeds
 from isinglass.arrays import FloatArray, Frozen, Mask
-from isinglass.data import Table
+from isinglass.data import Table, which_occur
 from isinglass.errors import ConvergenceWarning, DataError, DataWarning, LimitError, setting, suppress_warnings, warn
 from isinglass.network import Network, pair_keys, pairs_of, union_keys
 from isinglass.results import Missing
@@ -39,6 +39,8 @@ AVERAGED = 4
 PRIOR = 2.0
 """Penalty, in rows, of the estimate on the chosen edges that cells are drawn from. The network that chose the edges is
 shrunken, and cells drawn from it would make the next one weaker still; without any penalty few rows are overfitted."""
+IMPOSSIBLE = -1000.0
+"""Field of a category that no observed cell has: it is not drawn."""
 FEW_ANSWERS = 10
 """Columns with fewer answers are named in a warning."""
 MOST_CELLS = 1 << 33
@@ -200,7 +202,7 @@ def _run_rounds(
     """Return the network of the last draws, those of the rounds, their changes, and the round that settled (or -1)."""
     networks: list[Network] = []
     changes: list[float] = []
-    settled = -1
+    settled, observed = -1, which_occur(stack.take(range(stack.n_copies))[0])
     while len(networks) < max_rounds:
         number = len(networks)
         few, _, groups = stack.take([(FEW * number + k) % stack.n_copies for k in range(min(FEW, stack.n_copies))])
@@ -211,10 +213,20 @@ def _run_rounds(
             settled = number if moved <= NOISE * changes[-1] else -1
         if 0 <= settled <= number - AVERAGED:
             break
-        stack.chains.sweep(networks[-1], n_sweeps)
+        stack.chains.sweep(_restrict(networks[-1], observed), n_sweeps)
     network = mean_network(networks[-AVERAGED:])
-    stack.chains.sweep(network, 2 * n_sweeps)
+    stack.chains.sweep(_restrict(network, observed), 2 * n_sweeps)
     return network, networks, np.array(changes), settled
+
+
+def _restrict(network: Network, possible: Mask | None) -> Network:
+    """Return a network from which no other categories are drawn; None: all are possible."""
+    if possible is None or possible.all():
+        return network
+    variables = network.variables
+    fields = np.where(possible, network.category_fields, IMPOSSIBLE)
+    fields = (fields - fields[variables.starts][variables.column])[variables.is_later]
+    return Network.trusted(variables, fields, network.edge_index, network.edge_values, network.parameters)
 
 
 @dataclass
