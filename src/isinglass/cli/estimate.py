@@ -11,7 +11,7 @@ import click
 from isinglass.cli.command import Bundle
 from isinglass.cli.console import Console
 from isinglass.cli.descriptions import METHODS
-from isinglass.cli.options import OPTIONS
+from isinglass.cli.options import METHOD, OPTIONS, SELECTING, under
 
 if TYPE_CHECKING:
     from isinglass.data import Table
@@ -23,34 +23,27 @@ CRITERIA = OPTIONS["select"].type.choices  # type: ignore[attr-defined]
 class Estimate:
     """What the user said about the estimate, by the fields of `Method`, of its selectors and of `Run`.
 
-    An option belongs to the criteria whose selector has a field of its name; with another criterion it is refused.
+    An option is the field that has its name. One of a selector belongs to the criteria whose selector has that field,
+    and is refused with others.
     """
 
     def __init__(
-        self,
-        *,
-        method: str,
-        alpha: float | None,
-        select: str | None,
-        random_state: int,
-        n_jobs: int,
-        **values: Any,
+        self, *, method: str, alpha: float | None, select: str | None, random_state: int, **values: Any
     ) -> None:
-        from isinglass.select import SELECTORS, Fixed, Method
+        from isinglass.select import SELECTORS, Fixed, Method, Run
 
-        self.seed, self.n_jobs = random_state, n_jobs
-        said = {name: value for name, value in values.items() if value is not None}
+        self.seed, said = random_state, {name: value for name, value in values.items() if value is not None}
         if alpha is not None and select is not None:
             raise click.UsageError("--alpha and --select exclude each other.")
         if method != "joint" and select == "two-stage":
             raise click.UsageError(f"--select two-stage needs --method joint, not {method}.")
-        general = {name: said.pop(name) for name in _fields(Method) & said.keys()}
+        general, self._run = ({name: said.pop(name) for name in _fields(of) & said.keys()} for of in (Method, Run))
         self.criterion = select or ("two-stage" if method == "joint" else "ebic") if alpha is None else None
         if self.criterion is None:
             said["alpha"] = alpha
         per_node = (method, self.criterion) == ("nodewise", "ebic")
         chosen: Any = SELECTORS["per-node" if per_node else self.criterion or Fixed.name]
-        for name in said.keys() - _fields(chosen):
+        for name in (name for name in said if name not in _fields(chosen)):
             option = OPTIONS[name].opts[0]
             if alpha is not None:
                 raise click.UsageError(f"{option} is about selecting a penalty, and --alpha gives one.")
@@ -70,7 +63,7 @@ class Estimate:
 
     def run_options(self, console: Console) -> dict[str, Any]:
         """Return what long runs take beside a table, a method and a seed: the jobs, and whether there is a bar."""
-        return {"n_jobs": self.n_jobs, "progress": console.progress_wanted}
+        return {**self._run, "progress": console.progress_wanted}
 
     def fit(self, console: Console, data: Table, device: str | None) -> Fit:
         """Fit at alpha, or at the one that the criterion chooses."""
@@ -90,9 +83,5 @@ def _fields(record: type) -> set[str]:
     return {field.name for field in dataclasses.fields(record) if "help" in field.metadata}
 
 
-ESTIMATE = Bundle(
-    "estimate",
-    Estimate,
-    ["alpha", "select", "alphas", "gamma", "n_folds", "random_state", "n_jobs", "method", "penalty_weights", "tol"],
-)
+ESTIMATE = Bundle("estimate", Estimate, ["alpha", "select", *under(SELECTING, METHOD), "random_state", "n_jobs"])
 """For commands that estimate one network."""

@@ -26,6 +26,7 @@ from isinglass.cli.values import (
 )
 
 GENERAL, ADVANCED = "General", "Advanced"
+SELECTING, METHOD, READING = "Selecting the penalty", "Method", "Reading the table"
 
 
 class Option(click.Option):
@@ -67,7 +68,7 @@ def _show_all(ctx: click.Context, parameter: click.Parameter, value: bool) -> No
         ctx.exit()
 
 
-_SECTIONS = {
+SECTIONS = {
     "Options": [
         Option(
             "-o --output",
@@ -82,6 +83,13 @@ _SECTIONS = {
             one_of("two-stage", "stars", "ebic", "cv"),
             "Criterion: two-stage estimate, stability (stars), information (ebic) or prediction (cv).",
             otherwise="two-stage; nodewise: ebic",
+        ),
+        Option(
+            "--device",
+            str,
+            "joint: where to fit, cpu or a GPU such as cuda.",
+            metavar="NAME",
+            otherwise="ISINGLASS_DEVICE, else cpu",
         ),
         Option("--groups", COLUMN, "Column with the group of each row.", required=True),
         Option(
@@ -142,7 +150,7 @@ _SECTIONS = {
             metavar="FILE",
         ),
     ],
-    "Selecting the penalty": [
+    SELECTING: [
         Option(
             "--alphas",
             ALPHAS,
@@ -152,7 +160,7 @@ _SECTIONS = {
         Option("--gamma", Number(min=0), "two-stage, ebic: higher values select fewer edges.", otherwise=0.25),
         Option("--folds n_folds", click.IntRange(2), "two-stage, cv: number of folds.", otherwise="5; cv: 10"),
     ],
-    "Method": [
+    METHOD: [
         Option(
             "--method",
             one_of("joint", "nodewise"),
@@ -162,8 +170,9 @@ _SECTIONS = {
         Option(
             "--penalty-weights", one_of("standardized"), "Penalize as if columns were standardized: rare columns less."
         ),
+        Option("--tol", Number(min=0, min_open=True), "Tolerance of the certificate.", otherwise="1e-7"),
     ],
-    "Reading the table": [
+    READING: [
         Option(
             "--missing",
             one_of("error", "impute", "zero", "drop"),
@@ -189,14 +198,6 @@ _SECTIONS = {
         _flag("--transpose", "The file has one line per variable.", default=None),
     ],
     ADVANCED: [
-        Option("--tol", Number(min=0, min_open=True), "Tolerance of the certificate.", otherwise="1e-7"),
-        Option(
-            "--device",
-            str,
-            "joint: where to fit, cpu or a GPU such as cuda.",
-            metavar="NAME",
-            otherwise="ISINGLASS_DEVICE, else cpu",
-        ),
         Option(
             "--weight-kind",
             one_of("sampling", "counts"),
@@ -255,11 +256,17 @@ _SECTIONS = {
         ),
     ],
 }
-OPTIONS: dict[str, Option] = {}
-for heading, listed in _SECTIONS.items():
-    for option in listed:
+OPTIONS: dict[str, Option] = {str(option.name): option for options in SECTIONS.values() for option in options}
+"""By the names of their parameters."""
+for heading in SECTIONS:
+    for option in SECTIONS[heading]:
         option.section = heading
-        OPTIONS[str(option.name)] = option
+
+
+def under(*headings: str) -> list[str]:
+    """Return the names of the options under some headings."""
+    return [str(option.name) for heading in headings for option in SECTIONS[heading]]
+
 
 TABLE = click.Argument(["table"], type=IN_FILE)
 MAYBE_TABLE = click.Argument(["table"], type=IN_FILE, required=False)

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from isinglass.cli import options
 from isinglass.cli.command import Bundle
 from isinglass.cli.console import Console, plural
-from isinglass.cli.options import OPTIONS
+from isinglass.cli.options import OPTIONS, under
 from isinglass.cli.values import files_of, read_column, spell_value
 from isinglass.errors import DataError
 
@@ -227,11 +228,7 @@ def _read_rows(file: str) -> tuple[list[str], dict[str, list[str]]]:
 
 OF_THE_FILE = ["missing", "weights", "transpose", "weight_kind", "header", "id_column", "na_values", "delimiter"]
 OF_THE_FILE += ["encoding", "decimal", "sheet"]
-READING = Bundle(
-    "reading",
-    Reading,
-    [*OF_THE_FILE, "encode", "binarize", "drop", "columns", "ordinal", "nominal", "reverse", "combine_indicators"],
-)
+READING = Bundle("reading", Reading, under(options.READING, options.ADVANCED))
 """For a table to fit."""
 READING_AGAIN = Bundle("reading", Reading, OF_THE_FILE)
 """For a table of a model, which knows its columns and what their values mean."""
