@@ -57,7 +57,6 @@ CategoryState::CategoryState(std::shared_ptr<const Table> given, const uint8_t* 
 CategoryRows::CategoryRows(std::shared_ptr<const Table> table, const uint8_t* ranges, Holds holds, Pool& pool)
     : state_(std::move(table), ranges, holds, pool), pool_(pool), ones_(state_.stride) {
     std::fill(ones_.data(), ones_.data() + state_.stride, uint8_t{1});
-    bool is_ordered = true;
     for (const CategoryColumn& column : state_.columns) {
         double size = 0, square = 0;
         for (int k = 0; k < column.q(); ++k)
@@ -69,15 +68,9 @@ CategoryRows::CategoryRows(std::shared_ptr<const Table> table, const uint8_t* ra
         margins_.mean.push_back(size);
         margins_.rest.push_back(size);
         margins_.sd.push_back(std::sqrt(square));
-        is_ordered &= column.is_ordered();
+        if (column.is_ordered() && !ordered_) ordered_ = std::make_unique<Ordered>(state_, holds);
+        if (!column.is_ordered() && !unordered_) unordered_ = std::make_unique<Unordered>(state_, holds);
     }
-    if (is_ordered) {
-        loss_ = std::make_unique<Ordered>(state_, holds);
-        return;
-    }
-    auto unordered = std::make_unique<Unordered>(state_, holds);
-    products_ = unordered.get(), groups_ = unordered.get();
-    loss_ = std::move(unordered);
 }
 
 // As for 0 and 1, with the roundings of probabilities and of a sum over them in every row; without an order sums run
@@ -85,7 +78,7 @@ CategoryRows::CategoryRows(std::shared_ptr<const Table> table, const uint8_t* ra
 double CategoryRows::rounding() const {
     int most = 0;
     for (const CategoryColumn& column : state_.columns) most = std::max(most, column.q());
-    const double of_rows = 2.0 / (groups_ ? 1 : kernels().lanes) * state_.stride, of_row = 32 + 2 * most;
+    const double of_rows = 2.0 / (unordered_ ? 1 : kernels().lanes) * state_.stride, of_row = 32 + 2 * most;
     return (of_rows + of_row) * std::numeric_limits<double>::epsilon() / 2;
 }
 
@@ -112,9 +105,9 @@ Overlap CategoryRows::overlap(const Pair& pair) const {
             const size_t place = (a.is_ordered() ? 0 : k) * b.width() + (b.is_ordered() ? 0 : l);
             const double unit = (a.is_ordered() ? a.score[k] : a.unit) * (b.is_ordered() ? b.score[l] : b.unit);
             add(place, unit * weight[place_of(a.value[k], b.value[l])]);
-            if (groups_) add(place, -unit * a.share[k] * b.share[l]);
+            if (unordered_) add(place, -unit * a.share[k] * b.share[l]);
         }
-    if (!groups_) return {up[0], down[0], 1.0, 1.0};
+    if (!unordered_) return {up[0], down[0], 1.0, 1.0};
     std::vector<double> apart(up.size()), together(up.size());
     for (size_t k = 0; k < up.size(); ++k) apart[k] = up[k] - down[k], together[k] = up[k] + down[k];
     const double size = norm(apart), terms = norm(together);
@@ -130,9 +123,9 @@ void CategoryRows::move(std::span<const Move> tasks, bool afresh) {
             state_.fields[task.node].clear();
             for (double part : share) state_.fields[task.node].push_back(std::log(part / share[0]));
         }
-        if (task.moved.count > 0) loss_->add_columns(task, afresh, worker);
+        if (task.moved.count > 0) loss(task.node).add_columns(task, afresh, worker);
         *task.sums = settle(task.node, worker);
-        if (task.asked.count > 0) loss_->collect(task.node, task.asked, task.gradient, worker);
+        if (task.asked.count > 0) loss(task.node).collect(task.node, task.asked, task.gradient, worker);
     });
 }
 
@@ -140,7 +133,7 @@ NodeSums CategoryRows::settle(int node, int worker) {
     const std::vector<double>& score = state_.columns[node].score;
     std::vector<double>& fields = state_.fields[node];
     const double* sums = nullptr;
-    std::vector<double> slopes = settle_fields(fields, [&] { return sums = loss_->pass(node, worker); });
+    std::vector<double> slopes = settle_fields(fields, [&] { return sums = loss(node).pass(node, worker); });
     NodeSums found = summarize_fields(slopes, sums);
     for (double field : fields) found.largest_field = std::max(found.largest_field, std::abs(field));
     if (score.empty())
@@ -152,13 +145,36 @@ NodeSums CategoryRows::settle(int node, int worker) {
 
 void CategoryRows::gradients(std::span<const Gradient> tasks) {
     pool_.each(tasks.size(), [&](int k, int worker) {
-        if (tasks[k].asked.count > 0) loss_->collect(tasks[k].node, tasks[k].asked, tasks[k].gradient, worker);
+        if (tasks[k].asked.count > 0)
+            loss(tasks[k].node).collect(tasks[k].node, tasks[k].asked, tasks[k].gradient, worker);
     });
 }
 
 void CategoryRows::blocks(std::span<const Block> tasks, Curvature curvature) {
-    loss_->prepare_blocks(tasks);
-    pool_.each(tasks.size(), [&](int k, int worker) { loss_->block(tasks[k], curvature, worker); });
+    for (NodeLoss* each : {ordered_.get(), unordered_.get()})
+        if (each) each->prepare_blocks(tasks);
+    pool_.each(tasks.size(), [&](int k, int worker) { loss(tasks[k].node).block(tasks[k], curvature, worker); });
+}
+
+void CategoryRows::products(std::span<const Product> tasks) {
+    pool_.each(tasks.size(), [&](int k, int worker) { loss(tasks[k].node).product(tasks[k], worker); });
+}
+
+// Numbers that add up to zero over either side without an order.
+void CategoryRows::project(const Pair& pair, double* block) const {
+    const int s = std::min(pair.s, pair.t), t = std::max(pair.s, pair.t), rows = width(s), size = width(t);
+    if (!state_.columns[t].is_ordered())
+        for (int k = 0; k < rows; ++k) {
+            double* row = block + static_cast<size_t>(k) * size;
+            const double mean = std::accumulate(row, row + size, 0.0) / size;
+            for (int l = 0; l < size; ++l) row[l] -= mean;
+        }
+    if (state_.columns[s].is_ordered()) return;
+    std::vector<double> mean(size);
+    for (int k = 0; k < rows; ++k)
+        for (int l = 0; l < size; ++l) mean[l] += block[static_cast<size_t>(k) * size + l] / rows;
+    for (int k = 0; k < rows; ++k)
+        for (int l = 0; l < size; ++l) block[static_cast<size_t>(k) * size + l] -= mean[l];
 }
 
 // As for two categories, of which the one was observed.
@@ -167,7 +183,7 @@ double CategoryRows::divergence(std::span<const int> nodes, double c) {
     pool_.each(nodes.size(), [&](int k, int worker) {
         NodeRows rows = state_.table->rows(nodes[k]);
         rows.x = ones_.data();
-        parts[k] = kernels().divergence(rows, loss_->odds(nodes[k], worker), c, std::log(c), std::log1p(-c));
+        parts[k] = kernels().divergence(rows, loss(nodes[k]).odds(nodes[k], worker), c, std::log(c), std::log1p(-c));
     });
     return std::accumulate(parts.begin(), parts.end(), 0.0);
 }
@@ -203,7 +219,6 @@ std::vector<ResidualDrift> CategoryRows::drift(std::span<const int> nodes) {
 // before it and, if it is one of them, with all columns beyond it.
 double CategoryRows::all_pairs(int first, int last, float* band) {
     const int p = state_.table->n_features;
-    const auto width = [&](int s) { return state_.columns[s].width(); };
     std::vector<std::vector<double>> halves(p);
     for (int begin = first; begin < last; begin += LINES_AT_ONCE) {
         const int end = std::min(begin + LINES_AT_ONCE, last);
@@ -215,7 +230,7 @@ double CategoryRows::all_pairs(int first, int last, float* band) {
             size_t numbers = 0;
             for (int t : wanted) numbers += static_cast<size_t>(width(node)) * width(t);
             halves[node].resize(numbers);
-            loss_->collect(node, {wanted.data(), static_cast<int>(wanted.size())}, halves[node].data(), worker);
+            loss(node).collect(node, {wanted.data(), static_cast<int>(wanted.size())}, halves[node].data(), worker);
         });
         std::vector<const double*> next(p);  // halves come in the order in which they are wanted
         for (int t = begin; t < p; ++t) next[t] = halves[t].data();
@@ -227,7 +242,7 @@ double CategoryRows::all_pairs(int first, int last, float* band) {
                     const double g = next[s][i] + next[t][i];
                     square += g * g;
                 }
-                *band++ = static_cast<float>(groups_ ? std::sqrt(square) : *next[s] + *next[t]);
+                *band++ = static_cast<float>(unordered_ ? std::sqrt(square) : *next[s] + *next[t]);
                 next[s] += size, next[t] += size;
             }
     }

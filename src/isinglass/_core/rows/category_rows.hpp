@@ -55,10 +55,12 @@ class NodeLoss {
     // sum_n w r x of these columns.
     virtual void collect(int node, const NeighborColumns& asked, double* out, int worker) = 0;
     virtual void prepare_blocks(std::span<const Block> tasks) = 0;
+    // Without G: what goes beside products.
     virtual void block(const Block& task, Curvature curvature, int worker) = 0;
+    virtual void product(const Product& task, int worker) = 0;
 };
 
-class CategoryRows final : public Rows, public FieldRows {
+class CategoryRows final : public Rows, public FieldRows, public ProductRows, public GroupRows {
  public:
     // The table holds scores in equal steps from 0, up to ranges, or, where the range is 0, category numbers.
     CategoryRows(std::shared_ptr<const Table> table, const uint8_t* ranges, Holds holds, Pool& pool);
@@ -69,7 +71,9 @@ class CategoryRows final : public Rows, public FieldRows {
     void move(std::span<const Move> tasks, bool afresh) override;
     void gradients(std::span<const Gradient> tasks) override;
     void blocks(std::span<const Block> tasks, Curvature curvature) override;
-    ProductRows* operators() override { return products_; }
+    // Where all columns have an order, nodes are not worth being operators.
+    ProductRows* operators() override { return unordered_ ? this : nullptr; }
+    void products(std::span<const Product> tasks) override;
     double divergence(std::span<const int> nodes, double c) override;
     double largest_predictor(std::span<const int> nodes) override;
     void remember(std::span<const int> nodes) override;
@@ -77,18 +81,19 @@ class CategoryRows final : public Rows, public FieldRows {
     double all_pairs(int first, int last, float* band) override;
     const FieldRows* fields() const override { return this; }
     std::vector<double> category_fields(int first, int last) const override;
-    const GroupRows* groups() const override { return groups_; }
+    const GroupRows* groups() const override { return unordered_ ? this : nullptr; }
+    int width(int column) const override { return state_.columns[column].width(); }
+    void project(const Pair& pair, double* block) const override;
 
  private:
+    NodeLoss& loss(int node) { return state_.columns[node].is_ordered() ? *ordered_ : *unordered_; }
     Overlap overlap(const Pair& pair) const;
     NodeSums settle(int node, int worker);
 
     CategoryState state_;
     Pool& pool_;
     Margins margins_;
-    std::unique_ptr<NodeLoss> loss_;  // of all nodes, as long as a model has blocks everywhere or nowhere
-    ProductRows* products_ = nullptr;
-    const GroupRows* groups_ = nullptr;
+    std::unique_ptr<NodeLoss> ordered_, unordered_;  // null: no node has it
     Buffer<uint8_t> ones_;
 };
 

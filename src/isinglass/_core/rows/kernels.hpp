@@ -79,23 +79,23 @@ struct CategoryOut {
     double *margin, *P, *sums;
 };
 
-// The same with rows of `ld` numbers, one per category: P(k) = softmax_k(field_k + eta_k), or of one number, with
-// scores: softmax_k(field_k + score_k eta). Fields and scores are padded to ld, P in any case n rows of ld.
+// The same with rows of `ld` numbers, one per category: P(k) = softmax_k(field_k + eta_k). Fields are padded to ld, P
+// has n rows of ld.
 struct Softmax {
     int q, ld;
-    const double *field, *score;
+    const double* field;
 };
 
-// Residuals w (P - e_x) (with scores: w (E score - score of the row)), the log odds of the observed category,
-// probabilities, and the sums of CategoryOut without the last two, ld numbers per category.
+// Residuals w (P - e_x), the log odds of the observed category, probabilities, and the sums of CategoryOut without the
+// last two, ld numbers per category.
 struct SoftmaxOut {
     double *wr, *margin, *P, *sums;
 };
 
-// The curvature w (diag P - P P^T) of n rows, with scores that of one number.
+// The curvature w (diag P - P P^T) of n rows.
 struct Curve {
     int ld, n;
-    const float *P, *w, *score;
+    const float *P, *w;
     const uint8_t* likeliest;  // category of a row
 };
 

@@ -234,8 +234,7 @@ static void softmax_row(const Softmax& c, const double* eta, int x, double w, do
     const V lane = lane_numbers<LANES, V>();
     V top = V{} - 1e300;
     for (int v = 0; v < ld; v += LANES) {
-        const V shift = c.score ? load<V>(c.score + v) * *eta : load<V>(eta + v);
-        const V z = load<V>(c.field + v) + shift;
+        const V z = load<V>(c.field + v) + load<V>(eta + v);
         top = z > top ? z : top;
         store(P + v, z);
     }
@@ -249,18 +248,13 @@ static void softmax_row(const Softmax& c, const double* eta, int x, double w, do
         store(P + v, y);
     }
     const double others = total_of<LANES>(sum), inverse = 1 / (P[x] + others);
-    V off{};
     for (int v = 0; v < ld; v += LANES) {
         const auto is_own = lane + static_cast<double>(v) == static_cast<double>(x);
         const V p = load<V>(P + v) * inverse, share = is_own ? V{} : w * p;
         store(P + v, p);
         store(confusion + x * ld + v, load<V>(confusion + x * ld + v) + share);
-        if (c.score)
-            off += share * (load<V>(c.score + v) - c.score[x]);
-        else
-            store(wr + v, is_own ? V{} - w * (others * inverse) : share);
+        store(wr + v, is_own ? V{} - w * (others * inverse) : share);
     }
-    if (c.score) *wr = total_of<LANES>(off);
     *margin = logit - __builtin_log(others);
 }
 
@@ -270,12 +264,12 @@ static void softmax_rows(const Softmax& c, const NodeRows& rows, const double* e
     const auto [wr, margin, P, sums] = out;
     const uint8_t* x = rows.x;
     const double* w = rows.w;
-    const int q = c.q, ld = c.ld, step = c.score ? 1 : ld;
+    const int q = c.q, ld = c.ld;
     double *confusion = sums, *products = sums + q * ld;
     for (int i = 0; i < rows.n; i += ROWS) {
         double* block = P + static_cast<size_t>(i) * ld;
         for (int r = 0; r < ROWS; ++r) {
-            const size_t row = static_cast<size_t>(i + r) * step;
+            const size_t row = static_cast<size_t>(i + r) * ld;
             softmax_row<LANES>(c, eta + row, x[i + r], w[i + r], wr + row, margin + i + r, block + r * ld, confusion);
         }
         for (int k = 0; k < q; ++k)
@@ -295,8 +289,8 @@ static double softmax_pass(const Softmax& c, const NodeRows& rows, const double*
     return total(loss);
 }
 
-// w (diag P - P P^T) (z + shift) of one row, z being the row's numbers or the one number times the scores. Numbers are
-// taken relative to that of the likeliest category: of one that is all but certain nothing would be left otherwise.
+// w (diag P - P P^T) (z + shift) of one row. Numbers are taken relative to that of the likeliest category: of one that
+// is all but certain nothing would be left otherwise.
 template <int LANES>
 static void curve_part(const Curve& c, const float* z, const float* shift, double* sums, float* out) {
     using V = typename Wide<float, LANES>::type;
@@ -306,14 +300,13 @@ static void curve_part(const Curve& c, const float* z, const float* shift, doubl
         const int stop = start + BATCH < c.n ? start + BATCH : c.n;
         V sum[MOST] = {};
         for (int i = start; i < stop; ++i) {
-            const float* P = c.P + static_cast<size_t>(i) * c.ld;
+            const size_t row = static_cast<size_t>(i) * c.ld;
+            const float* P = c.P + row;
             const int top = c.likeliest[i];
-            const float apart = shift ? shift[top] : 0.0f,
-                        at_top = c.score ? c.score[top] : z[static_cast<size_t>(i) * c.ld + top];
-            V value[MOST], mean{}, along{};
+            const float apart = shift ? shift[top] : 0.0f, at_top = z[row + top];
+            V value[MOST], mean{};
             for (int v = 0; v < count; ++v) {
-                value[v] = c.score ? (load<V>(c.score + v * LANES) - at_top) * z[i]
-                                   : load<V>(z + static_cast<size_t>(i) * c.ld + v * LANES) - at_top;
+                value[v] = load<V>(z + row + v * LANES) - at_top;
                 if (shift) value[v] += load<V>(shift + v * LANES) - apart;
                 mean += load<V>(P + v * LANES) * value[v];
             }
@@ -321,13 +314,8 @@ static void curve_part(const Curve& c, const float* z, const float* shift, doubl
             for (int v = 0; v < count; ++v) {
                 const V u = w * load<V>(P + v * LANES) * (value[v] - middle);
                 if (sums) sum[v] += u;
-                if (!out) continue;
-                if (c.score)
-                    along += u * (load<V>(c.score + v * LANES) - at_top);
-                else
-                    store(out + static_cast<size_t>(i) * c.ld + v * LANES, u);
+                if (out) store(out + row + v * LANES, u);
             }
-            if (out && c.score) out[i] = total_of<LANES>(along);
         }
         if (sums)
             for (int k = 0; k < c.ld; ++k) sums[k] += sum[k / LANES][k % LANES];
@@ -339,26 +327,15 @@ static void curve_rows(const Curve& c, const float* z, const float* shift, doubl
 }
 
 static void variance_rows(const Curve& c, float* out) {
-    for (int i = 0; i < c.n; ++i) {
+    for (int i = 0; i < c.n; ++i, out += c.ld) {
         const float* P = c.P + static_cast<size_t>(i) * c.ld;
         const int top = c.likeliest[i];
-        if (c.score) {
-            float mean = 0, square = 0;
-            for (int k = 0; k < c.ld; ++k) mean += P[k] * (c.score[k] - c.score[top]);
-            for (int k = 0; k < c.ld; ++k) {
-                const float off = c.score[k] - c.score[top] - mean;
-                square += P[k] * off * off;
-            }
-            out[i] = c.w[i] * square;
-        } else {
-            float* row = out + static_cast<size_t>(i) * c.ld;
-            float rest = 0;
-            for (int k = 0; k < c.ld; ++k) {
-                row[k] = c.w[i] * P[k] * (1 - P[k]);
-                rest += k == top ? 0.0f : P[k];
-            }
-            row[top] = c.w[i] * P[top] * rest;
+        float rest = 0;
+        for (int k = 0; k < c.ld; ++k) {
+            out[k] = c.w[i] * P[k] * (1 - P[k]);
+            rest += k == top ? 0.0f : P[k];
         }
+        out[top] = c.w[i] * P[top] * rest;
     }
 }
 

@@ -19,14 +19,20 @@ constexpr int LANES = 8;  // divides ROW_ALIGN
 }  // namespace
 
 Ordered::Ordered(CategoryState& state, Holds holds)
-    : state_(state), responses_(state.columns.size()), quarter_w_(state.stride) {
+    : state_(state),
+      responses_(state.columns.size()),
+      operators_(state.lines.count()),
+      points_(state.workers.scratch.size()),
+      quarter_w_(state.stride) {
     for (int n = 0; n < state_.stride; ++n) quarter_w_[n] = static_cast<float>(state_.table->w[n] / 4);
     int most = 2, all = 0;
-    for (const CategoryColumn& column : state_.columns) most = std::max(most, column.q()), all += column.q();
+    for (const CategoryColumn& column : state_.columns)
+        if (column.is_ordered()) most = std::max(most, column.q()), all += column.q();
     is_kept_ = holds == Holds::one_node || sizeof(double) * all * state_.stride <= KEPT_PROBABILITY_BYTES;
     passed_.resize(is_kept_ ? state_.lines.count() : state.workers.scratch.size());
     for (size_t k = 0; k < passed_.size(); ++k) {
         const bool is_of_node = is_kept_ && holds == Holds::all_nodes;
+        if (is_of_node && !state_.columns[k].is_ordered()) continue;
         const size_t q = is_of_node ? state_.columns[k].q() : most;
         passed_[k].P.resize(q * state_.stride);
         passed_[k].wv.resize(state_.stride);
@@ -61,24 +67,80 @@ void Ordered::follow(const Move& task) {
 
 void Ordered::add_columns(const Move& task, bool afresh, int worker) {
     if (!afresh) follow(task);
-    const int count = task.moved.count;
-    Scratch& scratch = state_.workers.scratch[worker];
-    double offset = 0, *coefficients = room(scratch.numbers, count);
-    for (int i = 0; i < count; ++i) {
-        const CategoryColumn& column = state_.columns[task.moved.column[i]];
-        coefficients[i] = task.coefficient[i] * column.step;
-        offset -= coefficients[i] * column.center;
-    }
-    kernels().add_columns(state_.table->list(task.moved, scratch.columns), coefficients, offset,
-                          state_.lines.eta(task.node));
+    add_points(task.moved, task.coefficient, state_.lines.eta(task.node), worker);
 }
 
-// sum_n a_n score_t for the columns asked for; sum: of a.
-void Ordered::dots(const double* a, double sum, const NeighborColumns& asked, double* out, int worker) {
-    kernels().dots(state_.table->list(asked, state_.workers.scratch[worker].columns), a, out);
-    for (int k = 0; k < asked.count; ++k) {
-        const CategoryColumn& column = state_.columns[asked.column[k]];
-        out[k] = (out[k] - column.center * sum) * column.step;
+const Ordered::Points& Ordered::split(const NeighborColumns& neighbors, int worker) {
+    Points& points = points_[worker];
+    points.lines.clear(), points.line_spot.clear(), points.others.clear(), points.spot.clear();
+    size_t spot = 0;
+    for (int k = 0; k < neighbors.count; ++k) {
+        const int t = neighbors.column[k];
+        const bool is_ordered = state_.columns[t].is_ordered();
+        (is_ordered ? points.lines : points.others).push_back(t);
+        (is_ordered ? points.line_spot : points.spot).push_back(spot);
+        spot += state_.columns[t].width();
+    }
+    make_tables(points, points.others);
+    return points;
+}
+
+// A table for each of these columns, all zero.
+void Ordered::make_tables(Points& points, const std::vector<int>& columns) const {
+    const auto size = [&](int t) { return static_cast<size_t>(state_.columns[t].value.back()) + 1; };
+    size_t numbers = 0;
+    for (int t : columns) numbers += size(t);
+    double* next = room(points.data, numbers);
+    std::fill(next, next + numbers, 0.0);
+    points.codes.clear(), points.tables.clear();
+    for (int t : columns) {
+        points.codes.push_back(state_.table->column(t));
+        points.tables.push_back(next);
+        next += size(t);
+    }
+}
+
+// Adds the points of columns times their coefficients to one number per row.
+void Ordered::add_points(const NeighborColumns& neighbors, const double* coefficient, double* eta, int worker) {
+    const Points& points = split(neighbors, worker);
+    Scratch& scratch = state_.workers.scratch[worker];
+    const int count = static_cast<int>(points.lines.size()), n_others = static_cast<int>(points.others.size());
+    double offset = 0, *coefficients = room(scratch.numbers, count);
+    for (int i = 0; i < count; ++i) {
+        const CategoryColumn& column = state_.columns[points.lines[i]];
+        coefficients[i] = coefficient[points.line_spot[i]] * column.step;
+        offset -= coefficients[i] * column.center;
+    }
+    if (count > 0)
+        kernels().add_columns(state_.table->list({points.lines.data(), count}, scratch.columns), coefficients, offset,
+                              eta);
+    for (int j = 0; j < n_others; ++j) {
+        const CategoryColumn& column = state_.columns[points.others[j]];
+        for (int l = 0; l < column.q(); ++l)
+            points.tables[j][static_cast<int>(column.value[l])] = column.unit * coefficient[points.spot[j] + l];
+    }
+    if (n_others > 0) kernels().gather({points.codes.data(), points.tables.data(), n_others, 1, state_.stride}, eta);
+}
+
+// sum_n a_n times the points of the columns asked for, less their mean; sum: of a.
+template <class T>
+void Ordered::dots(const double* a, double sum, const NeighborColumns& asked, T* out, int worker) {
+    const Points& points = split(asked, worker);
+    Scratch& scratch = state_.workers.scratch[worker];
+    const int count = static_cast<int>(points.lines.size()), n_others = static_cast<int>(points.others.size());
+    double* sums = room(scratch.numbers, count);
+    kernels().dots(state_.table->list({points.lines.data(), count}, scratch.columns), a, sums);
+    for (int i = 0; i < count; ++i) {
+        const CategoryColumn& column = state_.columns[points.lines[i]];
+        out[points.line_spot[i]] = static_cast<T>((sums[i] - column.center * sum) * column.step);
+    }
+    kernels().scatter({points.codes.data(), points.tables.data(), n_others, 1, state_.stride}, a);
+    for (int j = 0; j < n_others; ++j) {
+        const CategoryColumn& column = state_.columns[points.others[j]];
+        for (int l = 0; l < column.q(); ++l) {
+            const double along = points.tables[j][static_cast<int>(column.value[l])];
+            out[points.spot[j] + l] = static_cast<T>(column.unit * (along - column.share[l] * sum));
+        }
     }
 }
 
@@ -90,7 +152,9 @@ void Ordered::block(const Block& task, Curvature curvature, int worker) {
     *task.curve = is_own ? passed.sums[2 * q * q + 1] : 0.25;
     if (d == 0) return;
     Scratch& scratch = state_.workers.scratch[worker];
-    kernels().gram(state_.table->list(task.inner, scratch.columns), is_own ? passed.wv.data() : quarter_w_.data(),
+    const float* wv = is_own ? passed.wv.data() : quarter_w_.data();
+    if (!task.G) return make_operator(task, wv, is_own && q > 2, worker);
+    kernels().gram(state_.table->list(task.inner, scratch.columns), wv,
                    {task.G, task.stride, task.b, scratch.panels.data()});
     std::fill(task.b, task.b + d, 0.0f);  // the fields follow by themselves
     const auto step = [&](int k) { return state_.columns[task.inner.column[k]].step; };
@@ -100,25 +164,93 @@ void Ordered::block(const Block& task, Curvature curvature, int worker) {
     if (is_own && q > 2) profile(task, worker);
 }
 
+// w Cov(category k, score) of every row at the last pass; returns their sum.
+double Ordered::mixed(int node, int k, int worker, double* line) {
+    const CategoryColumn& column = state_.columns[node];
+    const NodeView view = state_.view(node);
+    const double *P = passed(node, worker).P.data() + static_cast<size_t>(k) * state_.stride, *w = view.rows.w;
+    double sums[LANES] = {};  // side by side, in a fixed order
+    for (int n = 0; n < state_.stride; n += LANES)
+        for (int i = n; i < n + LANES; ++i) {
+            const double mean = column.point(view.rows.x[i]) + view.wr[i] * view.rows.inverse_w[i];
+            sums[i - n] += line[i] = w[i] * P[i] * (column.score[k] - mean);
+        }
+    return std::accumulate(sums, sums + LANES, 0.0);
+}
+
+// Of two categories, and of bounds of the curvature, the fields follow as a mean does.
+void Ordered::make_operator(const Block& task, const float* wv, bool is_profiled, int worker) {
+    const int q = state_.columns[task.node].q(), m = is_profiled ? q - 1 : 1, stride = state_.stride;
+    Operator& own = operators_[state_.lines.index(task.node)];
+    double* line = room(state_.workers.scratch[worker].line, stride);
+    own.wv.resize(stride), own.mixed.resize(m);
+    std::copy(wv, wv + stride, own.wv.data());
+    for (int k = 0; k < m; ++k) {
+        if (is_profiled) mixed(task.node, k + 1, worker, line);
+        own.mixed[k].resize(stride);
+        is_profiled ? kernels().narrow(line, stride, own.mixed[k].data())
+                    : void(std::copy(wv, wv + stride, own.mixed[k].data()));
+    }
+    std::copy(wv, wv + stride, line);
+    own.L = is_profiled ? field_curvature(passed(task.node, worker).sums.data() + q * q, q)
+                        : std::vector<double>{std::accumulate(line, line + stride, 0.0)};
+    factorize(own.L, m);
+    Points& points = points_[worker];
+    const std::vector<int> inner(task.inner.column, task.inner.column + task.inner.count);
+    make_tables(points, inner);
+    kernels().scatter({points.codes.data(), points.tables.data(), task.inner.count, 1, stride}, line);
+    float* out = task.diagonal;
+    for (size_t j = 0; j < inner.size(); ++j) {
+        const CategoryColumn& column = state_.columns[inner[j]];
+        double along = 0;
+        for (int l = 0; l < column.q(); ++l) {
+            const double point = column.is_ordered() ? column.score[l] : column.unit;
+            const double square = point * point * points.tables[j][static_cast<int>(column.value[l])];
+            if (column.is_ordered())
+                along += square;
+            else
+                *out++ = static_cast<float>(square);
+        }
+        if (column.is_ordered()) *out++ = static_cast<float>(along);
+    }
+}
+
+// Predictors of d, fields that follow, curvatures, sums over the rows.
+void Ordered::product(const Product& task, int worker) {
+    const Operator& own = operators_[state_.lines.index(task.node)];
+    const int stride = state_.stride, m = static_cast<int>(own.mixed.size());
+    size_t numbers = 0;
+    for (int k = 0; k < task.inner.count; ++k) numbers += state_.columns[task.inner.column[k]].width();
+    double *z = room(state_.workers.scratch[worker].line, stride), *d = room(points_[worker].values, numbers);
+    std::copy(task.d, task.d + numbers, d);
+    std::fill(z, z + stride, 0.0);
+    add_points(task.inner, d, z, worker);
+    std::vector<double> follow(m);
+    for (int k = 0; k < m; ++k) {
+        double sums[LANES] = {};
+        for (int n = 0; n < stride; n += LANES)
+            for (int i = 0; i < LANES; ++i) sums[i] += own.mixed[k][n + i] * z[n + i];
+        follow[k] = std::accumulate(sums, sums + LANES, 0.0);
+    }
+    solve_lower(own.L, m, follow.data());
+    solve_upper(own.L, m, follow.data());
+    for (int n = 0; n < stride; ++n) z[n] *= own.wv[n];
+    for (int k = 0; k < m; ++k)
+        for (int n = 0; n < stride; ++n) z[n] -= own.mixed[k][n] * follow[k];
+    dots(z, std::accumulate(z, z + stride, 0.0), task.inner, task.Hd, worker);
+}
+
 // Takes the fields out of a block. Centering has done so for the direction of the scores; of B S^-1 B^T, with S the
 // curvature of the fields and B their mixed derivatives, it remains to subtract what is orthogonal.
 void Ordered::profile(const Block& task, int worker) {
     const Passed& passed = this->passed(task.node, worker);
     const CategoryColumn& column = state_.columns[task.node];
-    const int q = column.q(), stride = state_.stride, m = q - 1, d = task.inner.count;
+    const int q = column.q(), m = q - 1, d = task.inner.count;
     std::vector<double> L = field_curvature(passed.sums.data() + q * q, q), B(static_cast<size_t>(m) * d);
     factorize(L, m);
-    const NodeView view = state_.view(task.node);
-    const double* w = view.rows.w;
-    Scratch& scratch = state_.workers.scratch[worker];
-    double *line = room(scratch.line, stride), *mean = room(scratch.words, stride);
-    for (int n = 0; n < stride; ++n) mean[n] = column.point(view.rows.x[n]) + view.wr[n] * view.rows.inverse_w[n];
+    double* line = room(state_.workers.scratch[worker].line, state_.stride);
     for (int k = 1; k < q; ++k) {
-        const double *P = passed.P.data() + static_cast<size_t>(k) * stride, own = column.score[k];
-        double sums[LANES] = {};  // side by side, in a fixed order
-        for (int n = 0; n < stride; n += LANES)
-            for (int i = 0; i < LANES; ++i) sums[i] += line[n + i] = w[n + i] * P[n + i] * (own - mean[n + i]);
-        const double sum = std::accumulate(sums, sums + LANES, 0.0);
+        const double sum = mixed(task.node, k, worker, line);
         dots(line, sum, task.inner, B.data() + static_cast<size_t>(k - 1) * d, worker);
     }
     std::vector<double> direction(m), y(m);

@@ -18,6 +18,7 @@ class Ordered final : public NodeLoss {
     }
     void prepare_blocks(std::span<const Block> tasks) override { make_panels(tasks, state_.workers.scratch); }
     void block(const Block& task, Curvature curvature, int worker) override;
+    void product(const Product& task, int worker) override;
 
  private:
     // How the fields follow their neighbors' coefficients, to first order: of every column of a node's last block, a
@@ -31,14 +32,37 @@ class Ordered final : public NodeLoss {
         Buffer<double> P, sums;
         Buffer<float> wv;
     };
+    // What products need: curvatures, w Cov(category k, score) of every row for all categories but the first, and the
+    // factor of the curvature of the fields.
+    struct Operator {
+        Buffer<float> wv;
+        std::vector<Buffer<float>> mixed;
+        std::vector<double> L;
+    };
+    // Columns beside a node: those on a line, and those without an order as tables with a number per category.
+    struct Points {
+        std::vector<int> lines, others;
+        std::vector<size_t> line_spot, spot;  // where their numbers are among those of all columns
+        std::vector<const uint8_t*> codes;
+        std::vector<double*> tables;
+        Buffer<double> data, values;
+    };
     Passed& passed(int node, int worker) { return passed_[is_kept_ ? state_.lines.index(node) : worker]; }
     const double* run(int node, int worker, double* margin);
     void follow(const Move& task);
-    void dots(const double* a, double sum, const NeighborColumns& asked, double* out, int worker);
+    const Points& split(const NeighborColumns& neighbors, int worker);
+    void make_tables(Points& points, const std::vector<int>& columns) const;
+    void add_points(const NeighborColumns& neighbors, const double* coefficient, double* eta, int worker);
+    template <class T>
+    void dots(const double* a, double sum, const NeighborColumns& asked, T* out, int worker);
+    double mixed(int node, int k, int worker, double* line);
+    void make_operator(const Block& task, const float* wv, bool is_own, int worker);
     void profile(const Block& task, int worker);
 
     CategoryState& state_;
     std::vector<Response> responses_;
+    std::vector<Operator> operators_;
+    std::vector<Points> points_;  // scratch of every thread
     Buffer<float> quarter_w_;
     bool is_kept_ = false;
     std::vector<Passed> passed_;  // one per node if that is little, else one per thread

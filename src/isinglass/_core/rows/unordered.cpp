@@ -27,8 +27,8 @@ Unordered::Unordered(CategoryState& state, Holds holds)
     int most = 4;
     for (size_t s = 0; s < nodes_.size(); ++s) {
         const CategoryColumn& column = state_.columns[s];
-        most = std::max(most, column.ld());
-        const size_t own = static_cast<size_t>(stride) * column.ld();
+        if (!column.is_ordered()) most = std::max(most, column.ld());
+        const size_t own = column.is_ordered() ? 0 : static_cast<size_t>(stride) * column.ld();
         if (holds == Holds::all_nodes) nodes_[s].begin = n_probabilities_;
         n_probabilities_ = holds == Holds::all_nodes ? n_probabilities_ + own : std::max(n_probabilities_, own);
         uint8_t number[256] = {};
@@ -50,23 +50,6 @@ Unordered::Unordered(CategoryState& state, Holds holds)
 // rows.
 int Unordered::index(int s, int t, int k, int l) const {
     return s < t ? k * width(t) + l : l * width(s) + k;
-}
-
-// Numbers that add up to zero over either side that is nominal.
-void Unordered::project(const Pair& pair, double* block) const {
-    const int s = std::min(pair.s, pair.t), t = std::max(pair.s, pair.t), rows = width(s), size = width(t);
-    if (!column(t).is_ordered())
-        for (int k = 0; k < rows; ++k) {
-            double* row = block + static_cast<size_t>(k) * size;
-            const double mean = std::accumulate(row, row + size, 0.0) / size;
-            for (int l = 0; l < size; ++l) row[l] -= mean;
-        }
-    if (column(s).is_ordered()) return;
-    std::vector<double> mean(size);
-    for (int k = 0; k < rows; ++k)
-        for (int l = 0; l < size; ++l) mean[l] += block[static_cast<size_t>(k) * size + l] / rows;
-    for (int k = 0; k < rows; ++k)
-        for (int l = 0; l < size; ++l) block[static_cast<size_t>(k) * size + l] -= mean[l];
 }
 
 // What a neighbor's categories add to a node's predictor.
@@ -146,20 +129,15 @@ const double* Unordered::pass(int node, int worker) {
     NodeRows rows = view.rows;
     rows.x = codes(node);
     scratch.fields = state_.fields[node], scratch.fields.resize(ld, NOWHERE);
-    scratch.scores = own.score, scratch.scores.resize(ld, 0.0);
-    const double loss =
-        kernels().softmax({q, ld, scratch.fields.data(), own.is_ordered() ? scratch.scores.data() : nullptr}, rows,
-                          view.eta, {view.wr, scratch.margin.data(), scratch.P.data(), scratch.room.data()});
+    const double loss = kernels().softmax({q, ld, scratch.fields.data()}, rows, view.eta,
+                                          {view.wr, scratch.margin.data(), scratch.P.data(), scratch.room.data()});
     scratch.sums.assign(2 * q * q + 2, 0.0);
     double* sums = scratch.sums.data();
     for (int j = 0; j < 2 * q; ++j)
         for (int k = 0; k < q; ++k) sums[j * q + k] = scratch.room[static_cast<size_t>(j) * ld + k];
     double curve = 0;
     for (int k = 0; k < q; ++k)
-        for (int l = 0; l < k; ++l) {
-            const double apart = own.is_ordered() ? own.score[k] - own.score[l] : 1;
-            curve += sums[q * (q + k) + l] * apart * apart;
-        }
+        for (int l = 0; l < k; ++l) curve += sums[q * (q + k) + l];
     sums[2 * q * q] = loss, sums[2 * q * q + 1] = curve;
     return sums;
 }
@@ -184,18 +162,13 @@ void Unordered::collect(int node, const NeighborColumns& asked, double* out, int
 Curve Unordered::curve(int node, Tabled& scratch) {
     const CategoryColumn& own = column(node);
     const int stride = state_.stride;
-    const float *w = w_.data(), *scores = nullptr;
+    const float* w = w_.data();
     if (nodes_[node].is_majorized) {
         const float scale = static_cast<float>(own.q()) / 2;
         for (int n = 0; n < stride; ++n) scratch.weights[n] = scale * w_[n];
         w = scratch.weights.data();
     }
-    if (own.is_ordered()) {
-        scratch.single_scores.assign(own.score.begin(), own.score.end());
-        scratch.single_scores.resize(own.ld(), 0.0f);
-        scores = scratch.single_scores.data();
-    }
-    return {own.ld(), stride, probabilities(node), w, scores, nodes_[node].likeliest.data()};
+    return {own.ld(), stride, probabilities(node), w, nodes_[node].likeliest.data()};
 }
 
 // Of rows predicted wrongly with confidence, whose probabilities have no curvature left: the observed category gets as
@@ -278,12 +251,9 @@ void Unordered::prepare_blocks(std::span<const Block>) {
     if (P_.size() == 0) P_.resize(n_probabilities_);
 }
 
-void Unordered::products(std::span<const Product> tasks) {
-    state_.workers.pool.each(tasks.size(), [&](int k, int worker) { multiply(tasks[k], tabled_[worker]); });
-}
-
 // Predictors of d, fields that follow, curvatures, sums over the rows of every category.
-void Unordered::multiply(const Product& task, Tabled& scratch) {
+void Unordered::product(const Product& task, int worker) {
+    Tabled& scratch = tabled_[worker];
     const int node = task.node, q = column(node).q(), count = task.inner.count;
     Tables<float>& tables = scratch.single;
     lay_out(node, task.inner, scratch, tables);

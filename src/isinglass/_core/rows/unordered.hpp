@@ -1,21 +1,20 @@
-// Categories without an order, and columns beside them: each category is a corner of a regular simplex with edge
-// length 1. Columns that have an order have their categories on a line, as in Ordered.
+// Categories without an order: each is a corner of a regular simplex with edge length 1.
 //
 // The corners are written as e_k / sqrt 2 in as many dimensions as there are categories. A block of coefficients then
 // is a table with an entry per category, and its norm is that of coordinates in the simplex: fields are free and
 // probabilities add up to 1, hence gradients, and all that is made of them, add up to zero over a side without an
 // order. Categories that do not occur are left out.
 //
-// A node's predictor has one number per category (on a line: one), row after row. What a neighbor adds is
-// the row of a small table that its category selects; gradients and products with the Hessian are collected in such
-// tables. No column of 0 and 1 is ever stored, and no block of second derivatives.
+// A node's predictor has one number per category, row after row. What a neighbor adds is the row of a small table that
+// its category selects; gradients and products with the Hessian are collected in such tables. No column of 0 and 1 is
+// ever stored, and no block of second derivatives.
 #pragma once
 
 #include "rows/category_rows.hpp"
 
 namespace isinglass {
 
-class Unordered final : public NodeLoss, public ProductRows, public GroupRows {
+class Unordered final : public NodeLoss {
  public:
     Unordered(CategoryState& state, Holds holds);
 
@@ -25,9 +24,7 @@ class Unordered final : public NodeLoss, public ProductRows, public GroupRows {
     void collect(int node, const NeighborColumns& asked, double* out, int worker) override;
     void prepare_blocks(std::span<const Block>) override;
     void block(const Block& task, Curvature curvature, int worker) override;
-    void products(std::span<const Product> tasks) override;
-    int width(int column) const override { return state_.columns[column].width(); }
-    void project(const Pair& pair, double* block) const override;
+    void product(const Product& task, int worker) override;
 
  private:
     // A node's curvature, where its block was made.
@@ -51,12 +48,12 @@ class Unordered final : public NodeLoss, public ProductRows, public GroupRows {
         Tables<float> single;
         Buffer<double> P, margin, room;
         Buffer<float> z, weights;
-        std::vector<double> sums, fields, scores;
-        std::vector<float> single_scores;
+        std::vector<double> sums, fields;
     };
     const CategoryColumn& column(int s) const { return state_.columns[s]; }
     const uint8_t* codes(int column) const { return codes_.data() + static_cast<size_t>(column) * state_.stride; }
     float* probabilities(int node) { return P_.data() + nodes_[node].begin; }
+    int width(int s) const { return state_.columns[s].width(); }
     int index(int s, int t, int k, int l) const;
     template <class T, class U>
     void fill_table(int node, int t, const U* block, T* table) const;
@@ -70,7 +67,6 @@ class Unordered final : public NodeLoss, public ProductRows, public GroupRows {
     void gather(int node, const Tabled& scratch, const Tables<T>& tables, Gather kernel, T* out) const;
     void bound_curvature(int node, Tabled& scratch) const;
     Curve curve(int node, Tabled& scratch);
-    void multiply(const Product& task, Tabled& scratch);
     void read_diagonal(const Block& task, Tabled& scratch) const;
 
     CategoryState& state_;

@@ -1,0 +1,193 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numeric>
+#include <random>
+
+#include "rows/category_rows.hpp"
+
+using namespace isinglass;
+
+namespace {
+
+// A table with categories in plain loops over double: P(k) = softmax_k(field_k + point_k . eta), where a point is a
+// score on a line or, of a column without an order, a corner of a simplex.
+struct CategoryTwin {
+    int n, p;
+    std::vector<int> levels;
+    std::vector<uint8_t> ranges, X;  // range 0: no order
+    std::vector<double> w;
+    std::vector<std::vector<std::vector<double>>> eta;  // of every node and row
+
+    CategoryTwin(int n_rows, std::vector<int> q, const std::vector<bool>& is_ordered, uint32_t seed)
+        : n(n_rows), p(static_cast<int>(q.size())), levels(std::move(q)), eta(p) {
+        std::mt19937 random(seed);
+        for (int s = 0; s < p; ++s) ranges.push_back(is_ordered[s] ? static_cast<uint8_t>(levels[s] - 1) : 0);
+        for (int row = 0; row < n; ++row)
+            for (int s = 0; s < p; ++s)
+                X.push_back(static_cast<uint8_t>(row < levels[s] ? row : static_cast<int>(random() % levels[s])));
+        double sum = 0;
+        for (int row = 0; row < n; ++row) w.push_back(0.5 + static_cast<double>(random() % 100) / 100), sum += w[row];
+        for (double& each : w) each /= sum;
+        for (int s = 0; s < p; ++s) eta[s].assign(n, std::vector<double>(width(s)));
+    }
+    TableView view() const { return {X.data(), w.data(), static_cast<size_t>(n), p, ranges.data(), nullptr}; }
+    int x(int row, int s) const { return X[static_cast<size_t>(row) * p + s]; }
+    int width(int s) const { return ranges[s] ? 1 : levels[s]; }
+    double center(int s) const {
+        double sum = 0;
+        for (int row = 0; row < n; ++row) sum += w[row] * x(row, s);
+        return sum;
+    }
+    std::vector<double> point(int s, int k) const {
+        if (ranges[s]) return {(k - center(s)) / ranges[s]};
+        std::vector<double> corner(levels[s]);
+        corner[k] = std::sqrt(0.5);
+        return corner;
+    }
+    // Where the number (a, b) of a pair's block is: the first column of the pair has the rows.
+    int index(int s, int t, int a, int b) const { return s < t ? a * width(t) + b : b * width(s) + a; }
+    void move(int s, const std::vector<int>& columns, const std::vector<double>& coefficients, bool afresh) {
+        for (int row = 0; row < n; ++row) {
+            if (afresh) std::fill(eta[s][row].begin(), eta[s][row].end(), 0.0);
+            const double* block = coefficients.data();
+            for (int t : columns) {
+                const std::vector<double> beside = point(t, x(row, t));
+                for (int a = 0; a < width(s); ++a)
+                    for (int b = 0; b < width(t); ++b) eta[s][row][a] += block[index(s, t, a, b)] * beside[b];
+                block += width(s) * width(t);
+            }
+        }
+    }
+    std::vector<double> probabilities(int s, int row, const std::vector<double>& fields) const {
+        std::vector<double> P;
+        for (int k = 0; k < levels[s]; ++k) {
+            const std::vector<double> own = point(s, k);
+            P.push_back(std::exp(std::inner_product(own.begin(), own.end(), eta[s][row].begin(), fields[k])));
+        }
+        const double sum = std::accumulate(P.begin(), P.end(), 0.0);
+        for (double& each : P) each /= sum;
+        return P;
+    }
+    // The derivatives of the logit of a category in the numbers of these columns, then in the fields but the first.
+    std::vector<double> features(int s, int row, int k, const std::vector<int>& columns) const {
+        std::vector<double> found;
+        const std::vector<double> own = point(s, k);
+        for (int t : columns) {
+            const std::vector<double> beside = point(t, x(row, t));
+            std::vector<double> block(own.size() * beside.size());
+            for (int a = 0; a < width(s); ++a)
+                for (int b = 0; b < width(t); ++b) block[index(s, t, a, b)] = own[a] * beside[b];
+            found.insert(found.end(), block.begin(), block.end());
+        }
+        for (int l = 1; l < levels[s]; ++l) found.push_back(l == k);
+        return found;
+    }
+    // Gradient and second derivatives, the fields eliminated; `whole` of the gradient includes them.
+    struct Derivatives {
+        std::vector<double> whole, H;
+        size_t size;
+        double loss = 0, divergence = 0;
+    };
+    Derivatives derivatives(int s, const std::vector<int>& columns, const std::vector<double>& fields, double c) const {
+        Derivatives found;
+        for (int row = 0; row < n; ++row) {
+            const std::vector<double> P = probabilities(s, row, fields);
+            const int own = x(row, s);
+            found.loss -= w[row] * std::log(P[own]);
+            std::vector<double> mean;
+            std::vector<std::vector<double>> F;
+            for (int k = 0; k < levels[s]; ++k) {
+                F.push_back(features(s, row, k, columns));
+                mean.resize(F[k].size());
+                for (size_t i = 0; i < mean.size(); ++i) mean[i] += P[k] * F[k][i];
+                const double q = (k == own) * (1 - c) + c * P[k];
+                found.divergence += w[row] * q * std::log(q / P[k]);
+            }
+            found.whole.resize(mean.size()), found.H.resize(mean.size() * mean.size());
+            for (size_t i = 0; i < mean.size(); ++i) {
+                found.whole[i] += w[row] * (mean[i] - F[own][i]);
+                for (int k = 0; k < levels[s]; ++k)
+                    for (size_t j = 0; j < mean.size(); ++j)
+                        found.H[i * mean.size() + j] += w[row] * P[k] * (F[k][i] - mean[i]) * (F[k][j] - mean[j]);
+            }
+        }
+        const size_t all = found.whole.size();
+        found.size = all - (levels[s] - 1);
+        for (size_t k = all; k-- > found.size;)  // eliminates one field after the other
+            for (size_t i = 0; i < k; ++i)
+                for (size_t j = 0; j < k; ++j)
+                    found.H[i * all + j] -= found.H[i * all + k] * found.H[k * all + j] / found.H[k * all + k];
+        return found;
+    }
+};
+
+void compare(CategoryRows& rows, CategoryTwin& twin, uint32_t seed, int n_calls) {
+    std::mt19937 random(seed);
+    const auto draw = [&](int below) { return static_cast<int>(random() % below); };
+    for (int call = 0; call < n_calls; ++call) {
+        const int node = call < twin.p ? call : draw(twin.p);
+        std::vector<int> columns;
+        for (int t = 0; t < twin.p; ++t)
+            if (t != node && draw(2) > 0) columns.push_back(t);
+        const NeighborColumns listed{columns.data(), static_cast<int>(columns.size())};
+        size_t numbers = 0;
+        for (int t : columns) numbers += static_cast<size_t>(twin.width(node)) * twin.width(t);
+        std::vector<double> coefficients(numbers), gradient(numbers);
+        for (double& each : coefficients) each = 0.3 * (draw(7) - 3);
+        NodeSums sums;
+        const bool afresh = call < twin.p || draw(3) == 0;
+        const Move task{node, 0.0, &sums, listed, coefficients.data(), listed, gradient.data()};
+        rows.move({&task, 1}, afresh);
+        twin.move(node, columns, coefficients, afresh);
+        const auto expected = twin.derivatives(node, columns, rows.category_fields(node, node + 1), 0.6);
+        CHECK(sums.loss == doctest::Approx(expected.loss).epsilon(1e-11));
+        for (size_t i = 0; i < numbers; ++i) CHECK(std::abs(gradient[i] - expected.whole[i]) < 1e-11);
+        for (size_t i = numbers; i < expected.whole.size(); ++i) CHECK(std::abs(expected.whole[i]) < 1e-11);
+        CHECK(rows.divergence({&node, 1}, 0.6) == doctest::Approx(expected.divergence).epsilon(1e-9));
+        if (numbers == 0) continue;
+
+        const size_t all = expected.whole.size();
+        const int d = static_cast<int>(numbers), stride = (d + 15) / 16 * 16;
+        Buffer<float> G(static_cast<size_t>(d) * stride);
+        std::vector<float> b(d), diagonal(d), direction(d), product(d);
+        double curve = 0;
+        const bool has_products = rows.operators() != nullptr;
+        const Block block{node, listed, has_products ? nullptr : G.data(), stride, b.data(), diagonal.data(), &curve};
+        rows.blocks({&block, 1}, Curvature::own);
+        for (float& each : direction) each = static_cast<float>(draw(7) - 3);
+        if (has_products) {
+            const Product asked{node, listed, direction.data(), 0.0, product.data()};
+            rows.operators()->products({&asked, 1});
+        }
+        for (int i = 0; i < d; ++i) {
+            double along = 0;
+            for (int j = 0; j < d; ++j) along += expected.H[i * all + j] * direction[j];
+            if (has_products) {
+                CHECK(std::abs(product[i] - along) < 2e-6);
+                CHECK(diagonal[i] >= expected.H[i * all + i] * (1 - 1e-5));  // the fields are not taken out of it
+                continue;
+            }
+            for (int j = 0; j < d; ++j) CHECK(std::abs(G[i * stride + j] - expected.H[i * all + j]) < 1e-6);
+        }
+    }
+}
+
+}  // namespace
+
+TEST_CASE("rows with categories agree with the twin, whatever losses their nodes have") {
+    Poll poll;
+    const std::vector<int> levels{2, 5, 3, 2, 12, 4};
+    for (const std::vector<bool>& is_ordered :
+         {std::vector<bool>(6, true), std::vector<bool>(6, false), {true, true, false, false, true, true}})
+        for (uint32_t seed = 1; seed <= 2; ++seed) {
+            Pool pool(static_cast<int>(seed), poll);
+            CategoryTwin twin(90, levels, is_ordered, seed);
+            CategoryRows rows(std::make_shared<const Table>(twin.view()), twin.ranges.data(), Holds::all_nodes, pool);
+            const bool has_groups = std::find(is_ordered.begin(), is_ordered.end(), false) != is_ordered.end();
+            CHECK(rows.has_groups() == has_groups);
+            compare(rows, twin, seed, 20);
+        }
+}
