@@ -35,7 +35,6 @@ CHANGES = ("move", "remember", "diagonals")  # calls that change what the rows k
 LOST = "not here any more"
 BYTES_KEPT = 20  # per row of a node that keeps predictor, residuals and remembered residuals
 BYTES_OTHER = 3  # per cell: the compiled table, its bits, and the bytes that it is made of
-ROUNDS_PER_MESSAGE = 100  # rounds between two messages at level INFO; every round has one at level DEBUG
 FEW_CELLS = 1_000_000  # of a part up to which threads cost more than they save
 
 
@@ -205,7 +204,7 @@ class PartedRows(SumRows):
         self.shadow = RecipeRows(np.zeros((1, table.shape[1]), dtype=np.uint8), None, 1.0, 1, 0)
         self.turn = 0
         self.n_rows = len(table)
-        self.rounds = self.sent = self.received = 0
+        self.rounds = 0
         self.backend.settle()
 
     def ask(self, call: str, *arguments: object, only: Sequence[int] | None = None) -> list[Answer]:
@@ -220,27 +219,9 @@ class PartedRows(SumRows):
         if call in CHANGES:
             self.turn += 1
             getattr(self.shadow, call)(*arguments)
-        found = list(answers.values())
-        self._count(call, arguments, found)
-        return found
-
-    def _count(self, call: str, arguments: tuple[object, ...], answers: list[Answer]) -> None:
-        sent, received = _size(arguments) * len(answers), _size(answers)
         self.rounds += 1
-        self.sent += sent
-        self.received += received
-        logger.debug(
-            "round %d: %s over %d rows in %d parts, %d bytes sent, %d received",
-            *(self.rounds, call, self.n_rows, len(answers), sent, received),
-        )
-        if self.rounds % ROUNDS_PER_MESSAGE == 0:
-            logger.info("%r", self)
-
-    def __repr__(self) -> str:
-        return (
-            f"{self.n_rows} rows in {len(self.parts)} parts: {self.rounds} rounds, {self.sent} bytes sent, "
-            f"{self.received} received"
-        )
+        logger.debug("round %d: %s over %d rows in %d parts", self.rounds, call, self.n_rows, len(answers))
+        return list(answers.values())
 
 
 @dataclass(frozen=True)
@@ -303,11 +284,3 @@ def _compile(part: Part, recipe: _Recipe) -> _Kept:
     if rows.is_sparse():
         return _Kept(rows, BYTES_OF_A_ONE * int(np.count_nonzero(table)))
     return _Kept(rows, 2 * table.size + BYTES_KEPT * len(table) * n_kept)
-
-
-def _size(value: object) -> int:
-    if isinstance(value, np.ndarray):
-        return int(value.nbytes)
-    if isinstance(value, tuple | list):
-        return sum(map(_size, value))
-    return 8
