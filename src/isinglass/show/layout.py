@@ -22,8 +22,9 @@ from isinglass.network import NetworkLike, as_network, symmetric_matrix
 
 __all__ = ["force_layout", "shared_layout"]
 
-ATTRACTION = 1.5
+ATTRACTION = 1.0
 """Exponent of the distance in the pull of an edge: 0 is LinLog, 1 ForceAtlas2, 2 Fruchterman and Reingold."""
+CONTRAST = 1.5  # exponent of the weights: many weak edges between clusters would pull them together
 ALL_PAIRS_UP_TO = 1500
 """Largest component in which all pairs repel each other; in larger ones distant nodes are merged in cells of a grid."""
 BLOCK = 16_384  # pairs at a time, to stay in the cache
@@ -93,7 +94,7 @@ def shared_layout(networks: Iterable[NetworkLike], *, random_state: RandomSource
 
 
 def _attractions(n_nodes: int, edge_index: ArrayLike, edge_weights: ArrayLike | None) -> sp.csr_array:
-    """Return the symmetric matrix of positive weights, with mean 1."""
+    """Return the symmetric matrix of positive weights to the power of CONTRAST, with mean 1."""
     edges = np.asarray(edge_index)
     edges = edges if edges.size else np.empty((0, 2), dtype=np.int64)
     if edges.ndim != 2 or edges.shape[1] != 2 or edges.dtype.kind not in "iu":
@@ -111,6 +112,7 @@ def _attractions(n_nodes: int, edge_index: ArrayLike, edge_weights: ArrayLike | 
     s, t, weights = s[attracts], t[attracts], weights[attracts]
     if len(weights):
         weights = weights / weights.max()  # first, so that no sum overflows
+        weights **= CONTRAST
         weights = np.maximum(weights / weights.mean(), 1e-9)
     return symmetric_matrix(np.column_stack([s, t]), weights, n_nodes)
 

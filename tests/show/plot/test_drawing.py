@@ -65,7 +65,7 @@ def test_one_segment_per_edge_and_one_point_per_node(p):
     ax = network(model)
     segments = ax.collections[0].get_segments()
     assert len(segments) == model.n_edges
-    ends = {tuple(np.round(point, 9)) for segment in segments for point in segment}
+    ends = {tuple(np.round(point, 9)) for segment in segments for point in segment[[0, -1]]}
     assert ends <= {tuple(np.round(point, 9)) for point in nodes_of(ax)}
     assert len(ax.texts) == p
     ax.figure.canvas.draw()
@@ -263,8 +263,8 @@ def test_nodes_without_groups_are_gray():
         ({"groups": "abc"}, "groups must have one entry per node"),
         ({"group_colors": {"a": "red"}}, "group_colors must come with groups"),
         ({"groups": list("aab"), "group_colors": {"a": "no such color"}}, "a color must be one"),
-        ({"labels": ["a"]}, "labels must be True, False or one text per node"),
-        ({"labels": "abc"}, "labels must be True, False or one text per node"),
+        ({"labels": ["a"]}, 'labels must be True, False, "wording" or one text per node'),
+        ({"labels": "abc"}, 'labels must be True, False, "wording" or one text per node'),
         ({"min_weight": -1}, "min_weight must be a number that is not negative"),
         ({"min_weight": float("nan")}, "min_weight must be a number that is not negative"),
         ({"positions": [[0, 0]]}, "positions must be finite"),

@@ -152,7 +152,7 @@ def explain_colors(ax: Axes, image: Any, label: str, **options: Any) -> None:
         bar.ax.tick_params(labelsize=SMALL)
 
 
-def write_below(ax: Axes, blocks: Iterable[Iterable[tuple[Any, str]]]) -> None:
+def write_below(ax: Axes, blocks: Iterable[Iterable[tuple[Any, str]]], font_size: float) -> None:
     """Write legends below the axes, in as many columns as fit; a figure that the axes fill grows by their height.
 
     A legend whose handles are all None is a list of texts.
@@ -160,7 +160,7 @@ def write_below(ax: Axes, blocks: Iterable[Iterable[tuple[Any, str]]]) -> None:
     figure = ax.figure.canvas.figure
     box, height = ax.get_window_extent(), 0.0
     for entries in blocks:
-        legend = _legend_at(ax, list(entries), height, box)
+        legend = _legend_at(ax, list(entries), height, box, font_size)
         height += legend.get_window_extent().height
         ax.add_artist(legend)
     share, inches = height / box.height, height / figure.dpi
@@ -177,15 +177,14 @@ def write_below(ax: Axes, blocks: Iterable[Iterable[tuple[Any, str]]]) -> None:
         ax.set_position((place.x0, place.y0 + share, place.width, place.height - share))
 
 
-def _legend_at(ax: Axes, entries: list[tuple[Any, str]], below: float, box: Any) -> Legend:
+def _legend_at(ax: Axes, entries: list[tuple[Any, str]], below: float, box: Any, font_size: float) -> Legend:
     """Return a legend at a distance of ``below`` dots from the axes."""
     is_list = all(handle is None for handle, _ in entries)
     handles = [(Line2D([], [], linestyle="none") if handle is None else handle, text) for handle, text in entries]
-    narrow = box.width / ax.figure.dpi < NARROW
     options: dict[str, Any] = {
         "loc": "upper left",
         "bbox_to_anchor": (0.0, -below / box.height),
-        "fontsize": 5.5 if len(entries) > 40 else 6.5 if len(entries) > 12 or narrow else 9.0,
+        "fontsize": min(font_size, 5.5 if len(entries) > 40 else 6.5 if len(entries) > 12 else 9.0),
         "frameon": False,
         "borderaxespad": 0.2,
         "handlelength": 0.0 if is_list else 1.6,

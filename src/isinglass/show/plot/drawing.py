@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.colors import to_rgba
 from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
+from matplotlib.path import Path
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import RandomSource, check_positive
@@ -21,24 +24,18 @@ from isinglass.names import NodeValues, by_node
 from isinglass.network import Network, NetworkLike, as_network
 from isinglass.show.layout import force_layout
 from isinglass.show.palette import BETWEEN, NEUTRAL, SIGNS, GroupColors, color_groups
-from isinglass.show.plot import marks
-from isinglass.show.plot.canvas import (
-    any_color,
-    axes_or_new,
-    fills_figure,
-    ink,
-    is_narrow,
-    readable,
-    write_below,
-    write_legend,
-)
+from isinglass.show.plot import arrange, marks
+from isinglass.show.plot.canvas import any_color, axes_or_new, ink, readable, write_below, write_legend
 
-CORNERS: tuple[Any, ...] = ("upper left", "upper right", "lower left", "lower right")
+CORNERS: tuple[Any, ...] = ("upper left", "upper right", "lower right")  # small print may be in the other
 MARKERS = "osD^vPX"  # shapes of nodes: the next one each time the colors of groups repeat
-THINNEST, THICKEST = 0.5, 4.5
+THINNEST, THICKEST = 0.5, 6.0
 """Width in points of an edge of weight zero, and of the strongest edge unless nodes are small."""
+FAINTEST = 0.15  # opacity of an edge of weight zero
 DASHES = (0, (3.0, 1.2))  # negative edges are dashed: their sign is visible in gray print and without color vision
-USUAL = (8.0, 6.0)  # figure size in inches at which nodes and labels have their full size
+GAPS = 0.45  # opacity of their gaps relative to the dashes: they are as visible as the others
+USUAL = (8.0, 6.0)  # figure size in inches
+SMALLER_STEPS = 10  # how often nodes may shrink by 8 % to let edges pass
 
 
 def network(
@@ -65,7 +62,8 @@ def network(
 ) -> Axes:
     """Draw a network: near nodes are strongly coupled, thick edges are large couplings, negative ones are dashed.
 
-    Set the size of the figure first: labels are placed for the size it has now.
+    Set the size of the figure first: nodes, edges and labels are placed for the size it has now. Edges go around nodes
+    that they do not join: all of them up to 25 nodes, where a slight bend is enough up to 60.
 
     Parameters
     ----------
@@ -82,7 +80,8 @@ def network(
         Colors of some groups: names of our palette, such as "red", or any color of matplotlib. The others are chosen.
     positions : array-like of shape (n_features, 2) or mapping, optional
         Positions of the nodes, in order or by name; by default `isinglass.layout.force_layout` of the edges that are
-        drawn. `isinglass.layout.shared_layout` gives several networks the same positions.
+        drawn, with nodes moved apart that would touch. `isinglass.layout.shared_layout` gives several networks the same
+        positions.
     labels : bool, "wording" or sequence of str, default True
         Whether to write the names, or the texts to write instead; "wording": the variable labels of the file that the
         table came from. Labels do not overlap: those of the weakest nodes are
@@ -90,9 +89,10 @@ def network(
     sizes : str, sequence, mapping or pandas Series, optional
         What the area of a node shows: a measure such as "strength" or "betweenness", or one number per node.
     rings : sequence, mapping or pandas Series, optional
-        A share between 0 and 1 for each node, drawn as a ring around it, such as its predictability.
+        A share between 0 and 1 for each node, drawn as a ring around it, such as its predictability. The name of a
+        Series is in the legend.
     legend : bool or "outside", default True
-        Whether to explain the colors: in a corner, or below the drawing, as in figures one column wide.
+        Whether to explain the colors: in a corner where it covers neither a node nor an edge, or below the drawing.
     edge_color : {"sign", "group"}, default "sign"
         Blue for positive, vermillion for negative couplings, gray for edges without a sign; or the color of the group
         for edges within it, and purple between groups.
@@ -103,12 +103,12 @@ def network(
     max_weight : float, optional
         The weight of the widest edge, for several figures on one scale; by default the largest that is drawn.
     inside : bool, default False
-        Write the labels into the nodes, which are then as large as possible. Where labels are too long for that, nodes
-        are numbered and the legend lists the names.
+        Write the labels into the nodes, which are then larger. Where labels would be smaller than 5 points, nodes are
+        numbered and the legend lists the names.
     longest_label : int, default 30
         Longer labels end in an ellipsis.
     font_size, node_size : float, optional
-        Font size and diameter in points; by default smaller for more nodes.
+        Font size and diameter in points; by default larger in large figures and smaller for more nodes.
     random_state : int, Generator, RandomState, SeedSequence or None, default 0
         Seed of the layout.
 
@@ -137,53 +137,109 @@ def network(
     shares = None if rings is None else marks.node_values(rings, graph, "rings")
     xy = _place_nodes(graph, shown, positions, random_state)
     ax = axes_or_new(ax, (12.0, 9.0) if graph.n_features > 40 else USUAL, fill=True)
-    keep_aspect = positions is not None
 
     widest = max_weight or float(graph.weights[shown].max(initial=0.0))
-    entries = _explain(graph, shown, members, colors, edge_color, widest) if legend else []
-    _frame(ax, xy, keep_aspect=keep_aspect)
-    usual = node_size or _diameter(ax, xy, inside)
-    ring = 1.0 if shares is None else marks.RING
-    diameters = marks.scale_sizes(measured, usual / ring, graph.n_features)
-    numbered = (
-        inside and labels is not False and not marks.fits_inside(ax, xy, texts, diameters, font_size or _font(ax, 1))
-    )
-    key = [(None, f"{k + 1}  {text}") for k, text in enumerate(texts)] if numbered and legend else []
-    texts = [str(k + 1) for k in range(len(texts))] if numbered else texts
-    box = None
-    if key or (entries and (legend == "outside" or (is_narrow(ax) and fills_figure(ax)))):
-        write_below(ax, [block for block in (entries, key) if block])
-        _frame(ax, xy, keep_aspect=keep_aspect)
-        diameters *= (node_size or _diameter(ax, xy, inside)) / usual
-    elif entries:
-        box = _draw_legend(ax, entries, xy, keep_aspect=keep_aspect)
-    strokes, thickest = _edge_colors(graph, shown, members, colors, edge_color), 0.55 * float(np.median(diameters))
-    _draw_edges(ax, graph, shown, xy, strokes, widest, thickest)
+    share = np.minimum(graph.weights[shown] / max(widest, 1e-300), 1.0)
+    entries = _explain(graph, shown, members, colors, edge_color, widest) + _explain_nodes(sizes, rings)
+    scales = marks.scale_sizes(measured, graph.n_features), 1.0 if shares is None else marks.RING
+    wanted = texts if inside and labels is not False else []
+    given = node_size, font_size, positions is not None
+    arranged = partial(_arrange, ax, xy, graph.edge_index[shown], share, scales, wanted, given)
+    drawn = arranged()
+    key = [(None, f"{k + 1}  {text}") for k, text in enumerate(texts)] if drawn.inside not in ([], texts) else []
+    blocks = [block for block in (entries, key) if block and legend]
+    font = font_size or float(np.clip(0.12 * _spacing(ax, len(texts)), marks.LEAST_LETTERS, 10.0))
+    box, extent = None, tuple(ax.get_window_extent().size)
+    small = float(np.append(drawn.letters, font).min())  # the legend is not larger than the labels
+    if blocks == [entries] and legend is True:
+        box = _legend_in_a_corner(ax, entries, drawn, small)
+    if box is None and blocks:
+        write_below(ax, blocks, small)
+        if tuple(ax.get_window_extent().size) != extent:  # the axes shrank
+            drawn = arranged()
+    _draw_edges(ax, drawn, share, _edge_colors(graph, shown, members, colors, edge_color), graph.edge_signs[shown])
     if shares is not None:
-        marks.draw_rings(ax, xy, shares, diameters)
-    _draw_nodes(ax, xy, members, colors, diameters)
+        marks.draw_rings(ax, drawn.xy, shares, drawn.diameters)
+    _draw_nodes(ax, drawn.xy, members, colors, drawn.diameters)
     left_out = 0
     if labels is not False:
-        font = font_size or _font(ax, 1 if inside else len(texts))
-        if inside:
-            marks.draw_inside(ax, xy, texts, diameters, font, [colors[member] for member in members])
+        if drawn.inside:
+            marks.draw_inside(ax, drawn.xy, drawn.inside, drawn.letters, [colors[one] for one in members])
         else:
-            left_out = marks.draw_beside(ax, xy, texts, graph.strength, ring * diameters, font, box)
+            outer = scales[1] * drawn.diameters
+            left_out = marks.draw_beside(ax, drawn.xy, texts, graph.strength, outer, font, box)
     _count_left_out(ax, graph.n_edges - len(shown), left_out)
     return ax
 
 
-def _diameter(ax: Axes, xy: FloatArray, inside: bool) -> float:
-    """Return the default diameter of a node in points."""
-    if inside:
-        return marks.room_for_nodes(ax, xy)
-    return float(np.clip(60.0 / np.sqrt(len(xy)), 5.0, 14.0)) * max(0.5, _shrink(ax))
+@dataclass(frozen=True)
+class Arrangement:
+    """What is where: positions of nodes and lines of edges in data coordinates, diameters and widths in points."""
+
+    xy: FloatArray
+    lines: list[FloatArray]
+    widths: FloatArray  # of the lines
+    diameters: FloatArray
+    inside: Sequence[str]  # the labels in the nodes; none if they go beside them
+    letters: FloatArray  # their font sizes
 
 
-def _font(ax: Axes, n_nodes: int) -> float:
-    """Return the default font size of labels in points."""
-    usual = 9.0 if n_nodes <= 40 else 7.0 if n_nodes <= 120 else 6.0
-    return max(5.0, usual * max(0.7, _shrink(ax)))
+def _arrange(
+    ax: Axes,
+    xy: FloatArray,
+    pairs: NDArray[np.integer],
+    share: FloatArray,
+    scales: tuple[FloatArray, float],
+    texts: Sequence[str],
+    given: tuple[float | None, float | None, bool],
+) -> Arrangement:
+    """Find places and sizes for the axes as they are now.
+
+    ``share`` are the weights relative to the widest, ``scales`` those of nodes and rings, ``texts`` the labels to write
+    inside; ``given`` are the sizes that the user chose, and whether the positions are fixed.
+    """
+    node_size, font_size, fixed = given
+    _frame(ax, xy, keep_aspect=fixed)
+    sizes, ring = scales
+    pixel, box = ax.figure.dpi / 72.0, ax.get_window_extent()
+    frame, points = np.array([box.p0, box.p1]) / pixel, ax.transData.transform(xy) / pixel
+    spacing = _spacing(ax, len(xy))
+    usual = np.clip(0.35 * spacing, 8, 40) if texts else np.clip(0.17 * spacing, 4, 26)
+    diameters = sizes * (node_size or usual / ring)
+    numbers = [str(k + 1) for k in range(len(texts))]
+    ways = [(some, marks.least_diameters(ax, some)) for some in (texts, numbers)] if texts else []
+    if not fixed and node_size is None:
+        # As large as the labels need, if that leaves room for edges.
+        for (_, needed), most in zip(ways, (0.25, 0.45), strict=False):
+            factor = max(1.0, float((needed / diameters).max()))
+            if ((factor * ring * diameters) ** 2).sum() * np.pi / 4 <= most * np.diff(frame, axis=0).prod():
+                diameters = factor * diameters
+                break
+    if not fixed:
+        points = arrange.move_apart(points, np.maximum(0.22 * spacing, ring * diameters / 2), frame)
+        points = arrange.move_apart(points, ring * diameters / 2, frame)
+    diameters = diameters * arrange.room(points, ring * diameters / 2)
+    for _ in range(SMALLER_STEPS):
+        widths = _line_widths(share, diameters)
+        lines, pass_all = arrange.bend(points, ring * diameters / 2, pairs, widths, frame)
+        if pass_all:
+            break
+        diameters = 0.92 * diameters
+    inside, needed = next((way for way in ways if (way[1] <= diameters + 1e-6).all()), ([], np.empty(0)))
+    letters = marks.letters_inside(diameters, needed, font_size) if inside else needed
+    back = ax.transData.inverted().transform
+    lines = [back(line * pixel) for line in lines]
+    return Arrangement(xy if fixed else back(points * pixel), lines, widths, diameters, inside, letters)
+
+
+def _line_widths(share: FloatArray, diameters: FloatArray) -> FloatArray:
+    """Return the widths of edges of these weights, relative to the widest, between nodes of these diameters."""
+    return np.asarray(THINNEST + (min(THICKEST, 0.4 * float(np.median(diameters))) - THINNEST) * share)
+
+
+def _spacing(ax: Axes, n_nodes: int) -> float:
+    """Return the side of a square with the area that a node has to itself, in points."""
+    return float(np.sqrt(np.prod(ax.get_window_extent().size) / max(n_nodes, 1)) * 72.0 / ax.figure.dpi)
 
 
 def _read_groups(
@@ -266,18 +322,16 @@ def _frame(ax: Axes, xy: FloatArray, *, keep_aspect: bool) -> None:
     ax.set_ylim(middle[1] - half[1], middle[1] + half[1])
 
 
-def _draw_edges(
-    ax: Axes, graph: Network, shown: NDArray[np.intp], xy: FloatArray, colors: list[str], widest: float, thickest: float
-) -> None:
-    share = np.minimum(graph.weights[shown] / max(widest, 1e-300), 1.0)
+def _draw_edges(ax: Axes, drawn: Arrangement, share: FloatArray, colors: list[str], signs: NDArray[np.integer]) -> None:
     # Edges between groups are few and of a light color: more opaque.
-    between = np.array([color == BETWEEN for color in colors], dtype=bool)
-    opacity = np.where(between, 0.75 + 0.2 * share, 0.35 + 0.5 * share)
+    faintest = np.array([0.5 if color == BETWEEN else FAINTEST for color in colors])
+    opacity = faintest + (1.0 - faintest) * share
     lines = LineCollection(
-        list(xy[graph.edge_index[shown]]),
+        drawn.lines,
         colors=[to_rgba(color, part) for color, part in zip(colors, opacity, strict=True)],
-        linewidths=THINNEST + (min(THICKEST, thickest) - THINNEST) * share,
-        linestyles=[DASHES if sign < 0 else "-" for sign in graph.edge_signs[shown]] or "-",
+        gapcolor=[to_rgba(color, GAPS * part) for color, part in zip(colors, opacity, strict=True)] or None,
+        linewidths=drawn.widths,
+        linestyles=[DASHES if sign < 0 else "-" for sign in signs] or "-",
         capstyle="butt",
         zorder=1,
     )
@@ -324,7 +378,8 @@ def _explain(
         (by_sign and (signs == 0).any(), SIGNS[0], "-", "no sign: norm of a table"),
     )
     for _, color, style, text in (kind for kind in kinds if kind[0]):
-        entries.append((Line2D([], [], color=color, linewidth=2, linestyle=style), text))
+        gaps = to_rgba(color, GAPS)
+        entries.append((Line2D([], [], color=color, linewidth=2, linestyle=style, gapcolor=gaps), text))
     if entries and widest:
         signed = graph.edge_signs != 0
         word = "|coupling|" if signed.all() else "norm" if not signed.any() else "|coupling| or norm"
@@ -332,26 +387,38 @@ def _explain(
     return entries
 
 
-def _draw_legend(ax: Axes, entries: list[tuple[Line2D, str]], xy: FloatArray, *, keep_aspect: bool) -> Legend:
-    """Write the legend into the corner where it covers the fewest nodes; if it covers any, make room beside them."""
-    legend = write_legend(ax, entries, loc="upper left")
-    points, covered = ax.transData.transform(xy), {}
+def _explain_nodes(sizes: str | NodeValues | None, rings: NodeValues | None) -> list[tuple[Line2D, str]]:
+    """Return the entries of the legend for sizes and rings; a Series or a measure has a name."""
+    found = []
+    if sizes is not None:
+        handle = Line2D([], [], color=NEUTRAL, marker="o", linestyle="none", markeredgecolor=ink())
+        found.append((handle, f"area of a node: {_name_of(sizes, 'as given')}"))
+    if rings is not None:
+        handle = Line2D([], [], color=ink(), marker=marks.arc(0.7), linestyle="none", markeredgewidth=0, markersize=8)
+        found.append((handle, f"ring: {_name_of(rings, 'share')}, full at 1"))
+    return found
+
+
+def _name_of(values: str | NodeValues, otherwise: str) -> str:
+    name = values if isinstance(values, str) else getattr(values, "name", None)
+    return otherwise if name is None else readable(name).replace("_", " ")
+
+
+def _legend_in_a_corner(
+    ax: Axes, entries: list[tuple[Line2D, str]], drawn: Arrangement, font_size: float
+) -> Legend | None:
+    """Write the legend into a corner where it covers neither a node nor an edge; return None if there is none."""
+    legend = write_legend(ax, entries, loc="upper left", fontsize=font_size)
+    points, radii = ax.transData.transform(drawn.xy), drawn.diameters * marks.RING / 2 * ax.figure.dpi / 72.0
+    lines = [Path(ax.transData.transform(line)) for line in drawn.lines]
     for corner in CORNERS:
         legend.set_loc(corner)
-        box = legend.get_window_extent().padded(10.0)
-        covered[corner] = int(((points > box.p0) & (points < box.p1)).all(axis=1).sum())
-    best = min(covered, key=lambda corner: covered[corner])
-    legend.set_loc(best)
-    if covered[best]:
-        left, right = ax.get_xlim()
-        share = min(legend.get_window_extent().width / ax.get_window_extent().width, 0.4)
-        room = (right - left) * share / (1.0 - share)
-        ax.set_xlim(left - room * best.endswith("left"), right + room * best.endswith("right"))
-        if keep_aspect:
-            bottom, top = ax.get_ylim()
-            room = (top - bottom) * share / (1.0 - share) / 2
-            ax.set_ylim(bottom - room, top + room)
-    return legend
+        box = legend.get_window_extent().padded(4.0)
+        off_nodes = np.hypot(*(points - np.clip(points, box.p0, box.p1)).T) > radii
+        if off_nodes.all() and not any(line.intersects_bbox(box, filled=False) for line in lines):
+            return legend
+    legend.remove()
+    return None
 
 
 def _count_left_out(ax: Axes, n_edges: int, n_labels: int) -> None:
@@ -360,9 +427,3 @@ def _count_left_out(ax: Axes, n_edges: int, n_labels: int) -> None:
     parts = [f"{count} {what}{'s' * (count != 1)} {how}" for count, what, how in counts if count]
     if parts:
         ax.set_title(", ".join(parts), loc="left", y=0.005, pad=0, fontsize=6)
-
-
-def _shrink(ax: Axes) -> float:
-    """Return the size of the axes relative to a usual figure, at most 1."""
-    box = ax.get_window_extent()
-    return float(min(1.0, np.sqrt(box.width * box.height / (USUAL[0] * USUAL[1])) / ax.figure.dpi))

@@ -14,7 +14,6 @@ from matplotlib.legend import Legend
 from matplotlib.path import Path
 from matplotlib.text import Annotation, Text
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from isinglass.arrays import FloatArray
 from isinglass.errors import ArgumentError, DataError
@@ -24,12 +23,14 @@ from isinglass.network import Network
 from isinglass.show.palette import channels
 from isinglass.show.plot.canvas import PLAIN, ink
 
-RING, HOLE, EMPTY = 1.38, 1.08, "#dddddd"
+RING, HOLE, EMPTY = 1.3, 1.06, "#dddddd"
 """Outer and inner diameter of a ring relative to its node, and the color of its empty part."""
 SMALLEST, LARGEST = 0.55, 1.45
 """Diameters of the nodes with the smallest and the largest measure, relative to nodes without one."""
-_GAP = 1.0  # points between a node and its label
-LEAST_LETTERS = 3.6  # smallest readable font size of a label inside a node, in points
+_GAP = 1.5  # points between a node and its label
+LEAST_LETTERS, LARGEST_LETTERS = 5.0, 11.0  # font sizes of labels in points
+INSIDE, CAPITALS = 0.84, 0.72
+"""Diagonal of a label relative to the node around it, and height of capital letters relative to the line."""
 DIRECTIONS = 16
 RINGS = (0.0, 0.35, 0.8, 1.4, 2.2, 3.2, 4.5)
 """Candidate distances between a node and its label, in heights of the label."""
@@ -53,21 +54,12 @@ def node_values(given: str | NodeValues, network: Network, what: str) -> FloatAr
     return values
 
 
-def scale_sizes(values: FloatArray | None, diameter: float, n_nodes: int) -> FloatArray:
-    """Return the diameter of every node; its area grows linearly with the measure."""
+def scale_sizes(values: FloatArray | None, n_nodes: int) -> FloatArray:
+    """Return the diameter of every node, relative to nodes without a measure; its area grows linearly with that."""
     if values is None or np.ptp(values) == 0:
-        return np.full(n_nodes, diameter)
+        return np.ones(n_nodes)
     share = (values - values.min()) / np.ptp(values)
-    return np.asarray(diameter * np.sqrt(SMALLEST**2 + (LARGEST**2 - SMALLEST**2) * share))
-
-
-def room_for_nodes(ax: Axes, xy: FloatArray) -> float:
-    """Return the largest diameter in points at which nodes do not touch."""
-    points = ax.transData.transform(xy) * 72.0 / ax.figure.dpi
-    if len(points) < 2:
-        return 26.0
-    nearest = cKDTree(points).query(points, k=2)[0][:, 1]
-    return float(np.clip(0.86 * nearest.min(), 5.0, 26.0))
+    return np.asarray(np.sqrt(SMALLEST**2 + (LARGEST**2 - SMALLEST**2) * share))
 
 
 def draw_rings(ax: Axes, xy: FloatArray, shares: FloatArray, diameters: FloatArray) -> None:
@@ -91,33 +83,27 @@ def arc(share: float) -> Path:
     return Path(np.vstack([outer, inner, outer[:1]]), closed=True)
 
 
-def fits_inside(ax: Axes, xy: FloatArray, texts: Sequence[str], diameters: FloatArray, font_size: float) -> bool:
-    """Tell whether labels inside the nodes are large enough to read."""
-    labels = [ax.text(x, y, text, fontsize=font_size, **PLAIN) for (x, y), text in zip(xy, texts, strict=True)]
-    sizes = _letters_inside(ax, labels, diameters, font_size)
-    for label in labels:
+def least_diameters(ax: Axes, texts: Sequence[str]) -> FloatArray:
+    """Return the diameter that a node needs for its label inside at the smallest font size, with room around it."""
+    shown = [ax.text(0.0, 0.0, text, fontsize=10 * LEAST_LETTERS, **PLAIN) for text in texts]  # large: exact widths
+    boxes = [Text.get_window_extent(label) for label in shown]
+    for label in shown:
         label.remove()
-    return bool(sizes.min(initial=np.inf) >= LEAST_LETTERS)
+    diagonals = np.array([np.hypot(box.width, CAPITALS * box.height) for box in boxes]) * 72.0 / ax.figure.dpi
+    return np.asarray(diagonals / 10 / INSIDE)
 
 
-def draw_inside(
-    ax: Axes, xy: FloatArray, texts: Sequence[str], diameters: FloatArray, font_size: float, colors: Sequence[str]
-) -> None:
-    """Write labels into the nodes as large as possible, none much larger than the smallest."""
-    labels = [
-        ax.text(x, y, text, ha="center", va="center", fontsize=font_size, zorder=4, color=_contrast(color), **PLAIN)
-        for (x, y), text, color in zip(xy, texts, colors, strict=True)
-    ]
-    sizes = _letters_inside(ax, labels, diameters, font_size)
-    for label, size in zip(labels, np.minimum(sizes, 1.6 * sizes.min(initial=np.inf)), strict=True):
-        label.set_fontsize(size)
+def letters_inside(diameters: FloatArray, least: FloatArray, largest: float | None) -> FloatArray:
+    """Return font sizes of labels inside nodes, given the least diameters; none is much larger than the smallest."""
+    sizes = LEAST_LETTERS * diameters / np.maximum(least, 1e-9)
+    return np.asarray(np.clip(sizes, LEAST_LETTERS, min(largest or LARGEST_LETTERS, 1.3 * sizes.min())))
 
 
-def _letters_inside(ax: Axes, labels: Sequence[Text], diameters: FloatArray, font_size: float) -> FloatArray:
-    pixel = ax.figure.dpi / 72.0
-    boxes = [Text.get_window_extent(label) for label in labels]
-    diagonal = np.array([np.hypot(box.width, 0.72 * box.height) for box in boxes]) / pixel
-    return np.asarray(np.minimum(font_size, font_size * 0.96 * diameters / np.maximum(diagonal, 1e-9)))
+def draw_inside(ax: Axes, xy: FloatArray, texts: Sequence[str], font_sizes: FloatArray, colors: Sequence[str]) -> None:
+    """Write labels into the nodes."""
+    for (x, y), text, size, color in zip(xy, texts, font_sizes, colors, strict=True):
+        style: dict[str, Any] = {"ha": "center", "va": "center", "zorder": 4, "color": _contrast(color)}
+        ax.text(x, y, text, fontsize=size, **style, **PLAIN)
 
 
 def _contrast(color: str) -> str:
