@@ -37,8 +37,6 @@ class OnesCells {
     NodeView renew(int node, const Recipe& recipe, const NeighborColumns&, int worker) {
         return make(node, recipe, {}, worker);
     }
-    void forget() const {}
-    void remember(std::span<const int>, const std::vector<Recipe>&) const {}
     void collect(const NodeView&, int, const Recipe&, const NeighborColumns& asked, double* out, int worker) const {
         for (int j = 0; j < asked.count; ++j) out[j] = moment(local_[worker], asked.column[j]);
     }

@@ -48,22 +48,4 @@ void PackedColumns::pack(const BitTable& table, const int* columns, int count, c
     }
 }
 
-void PackedColumns::add(const float* d, int n_rows, float* z, const Kernels& kernels) const {
-    kernels.bit_sums(by_row(), d, n_rows, z);
-}
-
-void PackedColumns::add(const double* d, int n_rows, double* z, const Kernels& kernels) const {
-    kernels.bit_sums_double(by_row(), d, n_rows, z);
-}
-
-void PackedColumns::sums(const float* a, float* out, const Kernels& kernels) const {
-    std::fill(out, out + lanes(), 0.0f);
-    kernels.bit_sums(by_column(), a, lanes(), out);
-}
-
-void PackedColumns::sums(const double* a, double* out, const Kernels& kernels) const {
-    std::fill(out, out + lanes(), 0.0);
-    kernels.bit_sums_double(by_column(), a, lanes(), out);
-}
-
 }  // namespace isinglass

@@ -6,6 +6,7 @@
 // quarter of a byte per cell.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -45,15 +46,25 @@ class PackedColumns {
     int lanes() const { return (size() + 15) / 16 * 16; }
     int groups() const { return (size() + 31) / 32; }
     // z_n += sum_k d_k x_kn over n_rows rows, a multiple of 16; d has 32 groups() entries, zero beyond size().
-    void add(const float* d, int n_rows, float* z, const Kernels& kernels) const;
-    void add(const double* d, int n_rows, double* z, const Kernels& kernels) const;
+    template <class T>
+    void add(const T* d, int n_rows, T* z, const Kernels& kernels) const {
+        sum_bits({by_row_.data(), static_cast<size_t>(32) * n_words_, groups()}, d, n_rows, z, kernels);
+    }
     // out_k = sum_n a_n x_kn; a has 32 entries per word of a column, out has room for lanes().
-    void sums(const float* a, float* out, const Kernels& kernels) const;
-    void sums(const double* a, double* out, const Kernels& kernels) const;
+    template <class T>
+    void sums(const T* a, T* out, const Kernels& kernels) const {
+        std::fill(out, out + lanes(), T{});
+        sum_bits({by_column_.data(), static_cast<size_t>(lanes()), n_words_}, a, lanes(), out, kernels);
+    }
 
  private:
-    BitWords by_row() const { return {by_row_.data(), static_cast<size_t>(32) * n_words_, groups()}; }
-    BitWords by_column() const { return {by_column_.data(), static_cast<size_t>(lanes()), n_words_}; }
+    template <class T>
+    static void sum_bits(const BitWords& bits, const T* factors, int lanes, T* out, const Kernels& kernels) {
+        if constexpr (sizeof(T) == sizeof(float))
+            kernels.bit_sums(bits, factors, lanes, out);
+        else
+            kernels.bit_sums_double(bits, factors, lanes, out);
+    }
     static void ask_for(const Buffer<uint32_t>& words) {
         for (size_t i = 0; i < tuning::rows::PREFETCHED_WORDS && i < words.size(); i += 16)
             __builtin_prefetch(words.data() + i);

@@ -22,6 +22,7 @@ class RecipeState {
 //   renew(node, recipe, also, worker)     the same at the node's recipe of now, when it has changed
 //   view(node, recipe, also, worker)      the same when it has not
 //   drift(node, now, before, worker)
+//   forget(), remember(nodes, recipes)    only if they keep something beside the recipes
 // and margins, total, rounding, sums of columns, gram_rows, overlap and all_pairs.
 template <class Cells>
 class RecipeStorage final : public RecipeState {
@@ -36,7 +37,7 @@ class RecipeStorage final : public RecipeState {
     const Recipes& state() const override { return state_; }
     void restore(Recipes state) override {
         state_ = std::move(state);
-        cells_.forget();
+        if constexpr (requires { cells_.forget(); }) cells_.forget();
     }
     const Margins& margins() const { return cells_.margins(); }
     double total() const { return cells_.total(); }
@@ -76,7 +77,6 @@ class RecipeStorage final : public RecipeState {
         cells_.sums(view, line, task.inner, sums, scratch);
         write_diagonal(task, sums, std::accumulate(line, line + view.rows.n, 0.0));
     }
-    void expect_product(const Product&) const {}
     void product(const Product& task, int worker) {
         Scratch& scratch = workers_.scratch[worker];
         const NodeView view = cells_.make(task.node, state_.modeled[task.node], task.inner, worker);
@@ -92,7 +92,7 @@ class RecipeStorage final : public RecipeState {
     }
     void remember(std::span<const int> nodes) {
         for (int node : nodes) state_.remembered[node] = state_.now[node];
-        cells_.remember(nodes, state_.now);
+        if constexpr (requires { cells_.remember(nodes, state_.now); }) cells_.remember(nodes, state_.now);
     }
     ResidualDrift drift(int node, int worker) {
         return cells_.drift(node, state_.now[node], state_.remembered[node], worker);

@@ -8,7 +8,8 @@
 //   gradient(node, asked, out, worker)  the same at the predictor as it is
 //   begin_blocks(tasks, majorized)      before views of these nodes are taken for their second derivatives
 //   diagonal(task, view, curves, worker)   what goes beside products with these curvatures
-//   product(task, worker), expect_product(task)
+//   product(task, worker)
+//   expect_product(task)                only if it can ask the memory for what that will read
 //   remember(nodes), drift(node, worker), overlap(pair, worker), all_pairs(first, last, band)
 //   gram_rows(most)                     how many rows of a view a Gram matrix takes
 #pragma once
@@ -66,7 +67,8 @@ class TwoValueRows final : public Rows, public ProductRows, public GramRows {
     void blocks(std::span<const Block> tasks, Curvature curvature) override;
     void products(std::span<const Product> tasks) override {
         workers_.pool.each(tasks.size(), [&](int k, int worker) {
-            if (static_cast<size_t>(k) + 1 < tasks.size()) storage_.expect_product(tasks[k + 1]);
+            if constexpr (requires { storage_.expect_product(tasks[k]); })
+                if (static_cast<size_t>(k) + 1 < tasks.size()) storage_.expect_product(tasks[k + 1]);
             if (tasks[k].inner.count > 0) storage_.product(tasks[k], worker);
         });
     }
