@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from isinglass.fit import Fit
     from isinglass.network import Network
 
-FILES, BLOCKS = ["edges.csv", "nodes.csv", "model.npz", "network.gexf"], "blocks.csv"
+FILES = ["edges.csv", "nodes.csv", "model.npz", "network.gexf", "blocks.csv"]
 NODE_MEASURES = ["expected_influence", "accuracy", "marginal_accuracy", "normalized_accuracy", "deviance_explained"]
 NODE_MEASURES += ["r_squared"]
 
@@ -55,9 +55,7 @@ def fit(
     """
     if device not in (None, "cpu") and estimate.method.estimator != "joint":
         raise click.UsageError(f"--device works with joint, not with {estimate.method.estimator}.")
-    names = FILES + ([BLOCKS] if "kinds" in reading.said else [])
-    inputs = [*files_of(table), attributes]
-    folder = OutputFolder.open(output, names, force=force, inputs=inputs, others=[BLOCKS])
+    folder = OutputFolder.open(output, FILES, force=force, inputs=[*files_of(table), attributes])
     raw = reading.read_to_fit(console, table)
     known = read_attributes(attributes, raw.names)
     found = replace(estimate.fit(console, raw, device), reading=reading.said)
@@ -119,7 +117,7 @@ def write_files(
     nodes: dict[str, Any] = {**columns, **{name: measured[name] for name in NODE_MEASURES}}
     write_network(model, here / "nodes.csv", "nodes", node_attributes=nodes)
     if not model.variables.is_binary:
-        write_network(model, here / BLOCKS, "blocks")
+        write_network(model, here / "blocks.csv", "blocks")
     save(found, here / "model.npz")
     options: dict[str, Any] = {"node_attributes": nodes, "edge_attributes": found.edge_attributes, "color_by": color_by}
     options["positions"] = force_layout(model.n_features, model.edge_index, model.weights)

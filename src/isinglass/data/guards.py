@@ -376,8 +376,9 @@ def check_columns(codes: Bytes, variables: Variables, sources: Sequence[Sequence
         listed = "; ".join(_range(labels, group) for group, _ in sets[:_LISTED])
         more = f" and {len(sets) - _LISTED} more" if len(sets) > _LISTED else ""
         python = "as_table(…, combine_indicators=True), also in read_table"
+        counted = "one variable" if len(sets) == 1 else f"{len(sets)} variables"
         _say(
-            f"{len(members)} columns are indicators of {len(sets)} variables, at most one of a set is 1 in any row: "
+            f"{len(members)} columns are indicators of {counted}, at most one of a set is 1 in any row: "
             f"{listed}{more}. The edges within a set hide those between variables: turn each set into one column with "
             f"{setting('combine_indicators', True, python=python)}.",
             members,
