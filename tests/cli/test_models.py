@@ -19,8 +19,8 @@ from commands import (
     write_table,
 )
 
+from isinglass import IsingLasso, load, save, simulate
 from isinglass import bootstrap as resample
-from isinglass import load, save, simulate
 from isinglass.cli.plot import KINDS
 
 X = draw_rows()
@@ -155,6 +155,20 @@ def test_impute_fills_only_what_is_missing(tmp_path, model, network):
     share = read_csv(run("predict", model, table).stdout)
     for row, name in ((3, "milk, cold"), (7, "rum & cola"), (7, "water")):
         assert int(rows[row][name]) == (float(share[row][name]) > 0.5)
+
+
+@pytest.mark.parametrize("missing", ["zero", "drop", "impute"])
+def test_a_model_of_python_reads_tables_as_its_fit_did(tmp_path, missing):
+    import pandas as pd
+
+    cells = np.where(X == 1, "yes", "no").astype(object)
+    cells[::29, 1] = None
+    frame = pd.DataFrame(cells, columns=NAMES)
+    net = IsingLasso(0.05, missing=missing, encode="auto").fit(frame)
+    save(net, tmp_path / "net.npz")
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    assert float(score(tmp_path / "net.npz", tmp_path / "t.csv").stdout) == pytest.approx(net.score(frame), rel=1e-12)
+    run("report", tmp_path / "net.npz", tmp_path / "t.csv", "-o", tmp_path / "page.html")
 
 
 def test_answers_stay_the_words_of_the_table(tmp_path):

@@ -107,8 +107,9 @@ class Loaded:
         from isinglass.data.coding import Coding
 
         coding = Coding.of(self.model.variables) if self.fit is None else self.fit.coding
-        known = {} if self.fit is None else {name: self.fit.reading.get(name) for name in OF_THE_FILE}
-        return reading.with_defaults(**{"missing": coding.missing, **known, **instead}, encode=coding)
+        said = {} if self.fit is None else self.fit.reading
+        known = {"missing": coding.missing, **{name: said[name] for name in OF_THE_FILE if name in said}}
+        return reading.with_defaults(**{**known, **instead}, encode=coding)
 
     def read_completed(self, console: Console, reading: Reading, table: str) -> Table:
         """Read a table and impute it as the fit did: the same cells from the same seed."""
