@@ -191,7 +191,7 @@ class Network:
         return self.variables.kinds
 
     @property
-    def categories(self) -> tuple[tuple[Any, ...], ...]:
+    def categories(self) -> tuple[tuple[Any, ...], ...]:  # Any: cells of the source
         """What stands for the categories of every node in the source."""
         return self.variables.categories
 
@@ -291,7 +291,7 @@ class Network:
         """Numbers of the edges, the largest |θ_st| first, ties in node order: the order of every edge table."""
         return np.argsort(-self.weights, kind="stable")
 
-    def edges(self) -> dict[str, NDArray[Any]]:
+    def edges(self) -> dict[str, NDArray[Any]]:  # Any: names, numbers or signs
         """Return the edge table as columns, ready for a data frame: the largest |θ_st| first, ties in node order.
 
         ``source`` and ``target`` (names), ``coupling`` (θ_st), ``sign`` (1 or -1; 0 for an edge without one) and

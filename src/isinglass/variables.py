@@ -89,7 +89,7 @@ class Variables:
         scores: Sequence[Sequence[float] | None] | None = None,
         names: Sequence[str] | None = None,
     ) -> Variables:
-        """Return variables from their categories, or from the number of them; what is not said has its default.
+        """Return variables given their categories, or the numbers of categories, with defaults for the rest.
 
         One kind may hold for all. A variable of two categories is binary unless it has other scores than 0 and 1, and
         an ordinal one has the scores 0, 1, 2, ….
@@ -358,7 +358,7 @@ def _floats(scores: Sequence[float]) -> tuple[float, ...]:
 
 
 def _check(called: str, kind: str, n_categories: int, scores: tuple[float, ...] | None) -> None:
-    """Refuse a variable that is none."""
+    """Refuse a variable whose kind, categories and scores do not fit together."""
     if kind not in KINDS:
         raise ArgumentError("kinds", f"must be {', '.join(KINDS[:-1])} or {KINDS[-1]}", kind)
     if not 2 <= n_categories <= MAX_CATEGORIES:

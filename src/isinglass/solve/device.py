@@ -15,7 +15,7 @@ from __future__ import annotations
 import importlib.util
 import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,8 @@ from isinglass.solve.seam import Doubles, Floats, Ints, Places
 
 if TYPE_CHECKING:
     import torch
+
+Item = TypeVar("Item", bound=np.generic)
 
 ALIGN = 128  # rows of a group and columns are padded to a multiple of this, the step of the kernels
 LARGEST_DIGIT = 32_639  # 127 * 256 + 127: what two signed bytes hold
@@ -115,11 +117,11 @@ class DeviceRows:
         self.w, self.to_digits = self._give(self.layout.weight), self._give(self.layout.to_digits)
         self.curves: Any = None  # tensor of the curvatures of nodes that are operators
 
-    def _give(self, array: NDArray[Any]) -> torch.Tensor:
+    def _give(self, array: NDArray[np.generic]) -> torch.Tensor:
         # PyTorch warns of arrays that cannot be written to.
         return self.torch.from_numpy(np.require(array, requirements=["C", "W"])).to(self.device)
 
-    def _take(self, tensor: torch.Tensor) -> NDArray[Any]:
+    def _take(self, tensor: torch.Tensor) -> NDArray[Any]:  # Any: of the type of the tensor
         array: NDArray[Any] = tensor.cpu().numpy()
         return array
 
@@ -131,7 +133,7 @@ class DeviceRows:
         held = self.torch.cuda.memory_reserved(self.device) - self.torch.cuda.memory_allocated(self.device)
         return int(min(2**31, max(free + held, 2**24) // 4))
 
-    def _pieces(self, items: NDArray[Any], bytes_each: int) -> Iterator[NDArray[Any]]:
+    def _pieces(self, items: NDArray[Item], bytes_each: int) -> Iterator[NDArray[Item]]:
         at_once = max(self._room() // max(bytes_each, 1), 1)
         for first in range(0, len(items), at_once):
             yield items[first : first + at_once]

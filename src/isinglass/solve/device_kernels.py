@@ -6,6 +6,7 @@ in which tiles finish and sorted afterwards.
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -293,7 +294,9 @@ def _pairs(
             tl.store(tiles + tile, tl.max(tl.max(ratio, axis=1), axis=0))
 
 
-def _look(rows: DeviceRows, room: int, limits: tuple[float, ...], finds: bool) -> Any:
+def _look(
+    rows: DeviceRows, room: int, limits: tuple[float, ...], finds: bool
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     torch = rows.torch
     keys = torch.empty(room, dtype=torch.int64, device=rows.device)
     count = torch.zeros(1, dtype=torch.int64, device=rows.device)
@@ -330,5 +333,5 @@ def largest(rows: DeviceRows) -> float:
     return float(_look(rows, 1, (0.0, rows.slack, 0.0, 0.0, 0.0), finds=False)[2].max())
 
 
-def _on(rows: DeviceRows) -> Any:
+def _on(rows: DeviceRows) -> AbstractContextManager[None]:
     return rows.torch.cuda.device(rows.device)

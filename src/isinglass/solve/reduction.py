@@ -77,7 +77,7 @@ class Reduction:
             table = table.take(columns)
         reduction = cls(table, variables, columns, counts, n_rows)
         if not variables.is_binary:
-            reduction.points  # noqa: B018 - scores that the solver does not take are refused before anything is said
+            reduction.points  # noqa: B018 - scores that the solver does not take are refused before the warning
         if not quiet:
             warn_constant(variables, counts)
         return reduction
@@ -389,7 +389,7 @@ def warn_constant(variables: Variables, counts: FloatArray) -> None:
     warn(ConstantColumnWarning(f"{what} no edges."))
 
 
-def _value(value: Any, code: int) -> str:  # Any: a cell of the source
+def _value(value: object, code: int) -> str:
     return str(value if isinstance(value, str | int | float) else code)
 
 

@@ -192,8 +192,8 @@ def _quotient(above: Doubles, below: Doubles) -> Doubles:
 class PartedRows(SumRows):
     """The rows of a table in parts: every call of the solver is one round of messages to the parts.
 
-    A part keeps its compiled rows between calls. What they know about the past is a few numbers per edge, the same for
-    all parts: one row of zeros, kept here, knows as much. From that a part is made again when its worker was lost.
+    A part keeps its compiled rows between calls. Their state is a few numbers per edge, the same for all parts, and one
+    row of zeros (``shadow``) has it here: a part whose worker was lost is made again from it.
     ``total`` is the sum of all weights; ``n_threads`` is for this process, workers of Dask have their own number.
     """
 
