@@ -197,7 +197,7 @@ def _warn_rare(columns: Mapping[Hashable, tuple[Rule, NDArray[np.integer]]]) -> 
     rare, where = [], []
     for label, (rule, codes) in columns.items():
         if rule.n_categories > 2:
-            counts = np.bincount(codes[codes >= 0], minlength=len(rule.values))
+            counts = np.bincount(codes.astype(np.intp) + 2, minlength=rule.n_categories + 2)[2:]
             few = np.flatnonzero((counts > 0) & (counts < FEW_ROWS))
             rare += [f"{label!r}: {rule.values[k]!r} ({counts[k]})" for k in few]
             where += [label] * bool(len(few))
@@ -286,25 +286,24 @@ def dependent_columns(codes: Bytes, is_binary: Mask) -> list[list[int]]:
     >>> dependent_columns(np.array([[0, 1, 2, 0], [1, 0, 1, 0], [0, 1, 2, 0]], dtype=np.uint8), np.array([1, 1, 0, 1]))
     [[0, 1, 2]]
     """
-    n_rows, ones = len(codes), count_ones(codes, None)[0] if is_binary.all() else (codes > 0).sum(axis=0)
-    sizes: dict[tuple[int, ...], list[int]] = {}  # how often the categories occur, in the order of these numbers
-    for j, n_ones in enumerate(ones.tolist()):
-        if not is_binary[j]:
-            often = tuple(np.bincount(codes[:, j])[np.unique(codes[:, j])].tolist())
-        else:
-            often = (int(n_ones), n_rows - int(n_ones))
-        if len(often) > 1 and 0 not in often:
-            sizes.setdefault(tuple(sorted(often)), []).append(j)
-    groups: dict[bytes, list[int]] = {}
-    for j in sorted(j for alike in sizes.values() if len(alike) > 1 for j in alike):
-        column = codes[:, j]
-        same = column ^ column[0] if is_binary[j] else _by_appearance(column)
-        groups.setdefault(same.tobytes(), []).append(j)
-    return [group for group in groups.values() if len(group) > 1]
+    alike: dict[bytes, list[int]] = {}  # in the first rows
+    for j in range(codes.shape[1]):
+        alike.setdefault(_partition(codes[:SCREENED, j], is_binary[j]).tobytes(), []).append(j)
+    found = []
+    for some in (group for group in alike.values() if len(group) > 1):
+        groups: dict[bytes, list[int]] = {}
+        for j in some:
+            same = _partition(codes[:, j], is_binary[j])
+            if same.any():
+                groups.setdefault(same.tobytes(), []).append(j)
+        found += [group for group in groups.values() if len(group) > 1]
+    return sorted(found)
 
 
-def _by_appearance(column: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Return the categories of a column numbered in the order of their first row."""
+def _partition(column: NDArray[np.uint8], is_binary: bool) -> NDArray[np.uint8]:
+    """Return which rows are equal, whatever the categories are called: these are numbered by their first row."""
+    if is_binary:
+        return column ^ column[0]
     _, first, places = np.unique(column, return_index=True, return_inverse=True)
     return np.asarray(np.argsort(np.argsort(first))[places], dtype=np.uint8)
 
@@ -321,8 +320,11 @@ def indicator_sets(codes: Bytes, is_binary: Mask, names: Sequence[str] | None) -
     >>> indicator_sets(rows, np.ones(3, dtype=bool), ["a_red", "a_green", "a_blue"])
     [([0, 1, 2], True)]
     """
-    n_rows, counts = len(codes), count_ones(codes, None)[0] if is_binary.all() else (codes > 0).sum(axis=0)
-    varied = np.flatnonzero(is_binary & (counts > 0) & (counts < n_rows))
+    n_rows, counts = len(codes), np.zeros(codes.shape[1])
+    if is_binary.any():
+        two = codes if is_binary.all() else np.ascontiguousarray(codes[:, is_binary])
+        counts[is_binary] = count_ones(two, None)[0]
+    varied = np.flatnonzero((counts > 0) & (counts < n_rows))
     if len(varied) < 2:
         return []
     some = np.packbits(codes[:SCREENED, varied], axis=0).T  # enough to see that most columns are no set
