@@ -111,7 +111,7 @@ def test_columns_of_two_values_get_the_advice_too(tmp_path):
         assert "If 99 stands for a missing answer, pass --na 99" in error_line(run("fit", path, encode, code=3))
     assert "99 missing?" in run("info", path).stdout
     assert "missing?" not in run("info", path, "--na", "99").stdout
-    with pytest.raises(DataError, match=r"If 99 stands for a missing answer, pass na_values=\[99\] to read_table"):
+    with pytest.raises(DataError, match=r"If 99 stands for a missing answer, pass na_values=\[99\]\."):
         read_table(path)
 
 

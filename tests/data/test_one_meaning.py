@@ -91,3 +91,30 @@ def test_a_saved_fit_reads_alike(tmp_path):
     again = ig.load(tmp_path / "m.npz")
     assert again.score(FRAME) == NET.score(FRAME)
     assert np.array_equal(again.network.couplings, NET.couplings_)
+
+
+def test_codes_of_missing_answers_are_known_to_the_fit(tmp_path):
+    frame = FRAME.copy()
+    frame.iloc[::10, 1] = 99
+    holes = frame.replace(99, np.nan)
+    table = ig.as_table(frame, kinds="ordinal", na_values=[99], missing="impute")
+    assert np.array_equal(table.holes, holes.isna())
+    assert ig.as_table(frame, encode=table.coding, missing="impute").n_missing == table.n_missing
+    net = ig.IsingLasso(0.05, kinds="ordinal", na_values=[99], missing="impute").fit(frame)
+    net.fit_.save(tmp_path / "m.npz")
+    again = ig.load(tmp_path / "m.npz")
+    expected = net.score(holes)
+    assert [net.score(frame), net.fit_.score(frame), again.score(frame)] == [expected] * 3
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    from_file = ig.read_table(tmp_path / "t.csv", kinds="ordinal", na_values=["99"], missing="impute")
+    assert from_file.coding.columns == table.coding.columns
+
+
+def test_codes_of_missing_answers_among_bits_and_numbers():
+    frame = pd.DataFrame({"a": [0, 1, 9, 1], "age": [20, 60, 99, 30]})
+    table = ig.as_table(frame, binarize={"age": 40}, na_values=[9, 99], missing="impute")
+    assert table.codes[[0, 1, 3]].tolist() == [[0, 0], [1, 1], [1, 0]]
+    assert table.holes.tolist() == [[False, False], [False, False], [True, True], [False, False]]
+    assert table.encoding == {}
+    again = ig.as_table(frame, encode=table.coding, missing="impute")
+    assert np.array_equal(again.holes, table.holes)

@@ -61,7 +61,7 @@ def test_numbers_that_stand_for_missing_cells(kind):
         text = "\n".join(",".join(map(str, row)) for row in table)
         sheet = lay_out(read_records(text.encode(), ",", Limits()), vocabulary, False)
     else:
-        sheet = KINDS[kind](table).mark_missing(vocabulary)
+        sheet = KINDS[kind](table).mark_missing(dict.fromkeys(range(table.shape[1]), vocabulary.is_missing))
     for turned in (sheet, sheet.transpose()):
         result = read(turned, missing="zero")
         assert (result.codes if turned is sheet else result.codes.T).tolist() == BITS.tolist()

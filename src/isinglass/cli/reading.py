@@ -158,14 +158,12 @@ def describe_imputation(found: Imputation | None) -> dict[str, str]:
 
 def describe_coding(coding: Coding | None) -> dict[str, str]:
     """Return what became 1, unless the table had 0 and 1 to begin with: per column if there are few."""
-    from isinglass.data.coding import BITS
-
-    if coding is None or all(rule == BITS for rule in coding.columns):
+    if coding is None or all(rule.is_plain for rule in coding.columns):
         return {}
     labels = coding.names or [f"column {k + 1}" for k in range(len(coding.columns))]
     columns: dict[str, list[str]] = {}
     for label, rule in zip(labels, coding.columns, strict=True):
-        columns.setdefault("0 and 1 as they are" if rule == BITS else _meaning(rule), []).append(str(label))
+        columns.setdefault("0 and 1 as they are" if rule.is_plain else _meaning(rule), []).append(str(label))
     shown = [
         f"{', '.join(names) if len(labels) <= LISTED else plural(len(names), 'column')}: {meaning}"
         for meaning, names in columns.items()

@@ -93,6 +93,12 @@ def _read_number(word: str, decimal: str = ".") -> float | int | None:
     return int(number) if number.is_integer() and abs(number) < 2**53 else number
 
 
+def read_word(value: object) -> object:
+    """Return the number that a text spells, or the value as it is."""
+    number = _read_number(value.strip()) if isinstance(value, str) else None
+    return value if number is None else number
+
+
 def _encoded_words(encode: Any) -> Iterable[Any]:
     if isinstance(encode, Mapping):
         for key, entry in encode.items():

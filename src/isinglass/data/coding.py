@@ -71,6 +71,16 @@ class Levels:
         """The smallest type that holds its codes."""
         return np.int8 if self.n_categories < 128 else np.int16
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether 0 and 1 stand for themselves, and nothing else for a category."""
+        return self is BITS or (self.kind == "binary" and self.pair == (0, 1))
+
+    def with_missing(self, values: Iterable[Hashable]) -> Levels:
+        """Return the rule by which more values stand for a missing cell."""
+        added = {value: ABSENT for value in values if value not in self.entries}
+        return replace(self, entries={**self.entries, **added}) if added else self
+
     def target(self, value: Hashable) -> int:
         """Return what one value stands for."""
         return self.entries.get(value, UNKNOWN)
@@ -89,18 +99,27 @@ class Cut:
     """Numbers above a threshold stand for 1, the others for 0."""
 
     threshold: float
+    missing: tuple[float, ...] = ()  # numbers that stand for a missing cell
 
-    kind, scores, values, dtype, n_categories = "binary", (0.0, 1.0), (0, 1), np.int8, 2
+    kind, scores, values, dtype, n_categories, is_plain = "binary", (0.0, 1.0), (0, 1), np.int8, 2, False
+
+    def with_missing(self, values: Iterable[Hashable]) -> Cut:
+        """Return the rule by which more values stand for a missing cell."""
+        return replace(self, missing=(*self.missing, *filter(is_number, values)))
 
     def target(self, value: object) -> int:
         """Return what one value stands for."""
+        if value in self.missing:
+            return ABSENT
         return int(value > self.threshold) if is_number(value) and value not in (math.inf, -math.inf) else UNKNOWN
 
     def convert(self, values: NDArray[Any]) -> Codes:  # Any: numbers of any type
         """Return what an array of numbers stands for."""
         # An array, not a number: a number would be rounded to the precision of the table first.
         above = np.greater(values, np.array([self.threshold]))
-        return np.where(np.isfinite(values), above, UNKNOWN).astype(np.int8)
+        codes = np.where(np.isfinite(values), above, UNKNOWN).astype(np.int8)
+        codes[np.isin(values, self.missing)] = ABSENT
+        return codes
 
 
 @dataclass(frozen=True)
@@ -151,7 +170,7 @@ class Coding:
     @property
     def variables(self) -> Variables:
         """What the columns of a table are that is read by this coding."""
-        if all(rule is BITS or isinstance(rule, Cut) or rule == BITS for rule in self.columns):
+        if all(rule.is_plain or isinstance(rule, Cut) for rule in self.columns):
             return Variables.binary(len(self.columns) if self.names is None else self.names)
         kinds, scores, values = zip(*((rule.kind, rule.scores, rule.values) for rule in self.columns), strict=True)
         return Variables.of(values, kinds, scores, self.names)
@@ -169,7 +188,7 @@ class Coding:
         return {
             label: rule.pair
             for label, rule in both
-            if isinstance(rule, Levels) and rule.kind == "binary" and rule != BITS
+            if isinstance(rule, Levels) and rule.kind == "binary" and not rule.is_plain
         }
 
     @property

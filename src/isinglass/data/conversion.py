@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -36,16 +37,20 @@ def convert(
     encode: Encode = None,
     binarize: Binarize = None,
     combine_indicators: bool = False,
+    na_values: Collection[Hashable] = (),
 ) -> Table:
     """Convert what is in memory; the arguments are those of `as_table`."""
     is_plain = kinds is None and scores is None and names is None and encode is None and binarize is None
-    if is_plain and missing in MISSING_CHOICES and not combine_indicators and _is_bits(X):
+    if is_plain and missing in MISSING_CHOICES and not (combine_indicators or na_values) and _is_bits(X):
         if X.size > LITTLE:
             check_columns(X, Variables.binary(X.shape[1]))
         coding = None if missing == "error" else Coding(None, (BITS,) * X.shape[1], missing)
         return Table(X, coding=coding)
+    if isinstance(na_values, str):
+        raise ArgumentError("na_values", "must be a sequence of values", na_values)
+    source = open_source(X)
     return convert_source(
-        open_source(X),
+        source,
         names=names,
         missing=missing,
         encode=encode,
@@ -53,6 +58,7 @@ def convert(
         kinds=kinds,
         scores=scores,
         combine_indicators=combine_indicators,
+        na_values=dict.fromkeys(range(source.shape[1]), na_values) if na_values else {},
     )
 
 
@@ -98,14 +104,16 @@ def convert_source(
     scores: Scores | None = None,
     reverse: Collection[int] = (),
     combine_indicators: bool = False,
+    na_values: Mapping[int, Collection[Hashable]] = MappingProxyType({}),
     guesses: dict[Hashable, Guess] | None = None,
 ) -> Table:
-    """Convert an opened table; the arguments are those of `as_table`.
+    """Convert an opened table; the arguments are those of `as_table`, ``na_values`` by number of the column.
 
     With ``guesses``, columns whose kind was not stated are read as what they seem to be, or left out, and noted there.
     """
     if missing not in MISSING_CHOICES:
         raise ArgumentError("missing", 'must be "error", "impute", "zero" or "drop"', missing)
+    source = source.mark_missing({j: frozenset(values).__contains__ for j, values in na_values.items()})
     given = names if names is not None or source.names is None else [str(name) for name in source.names]
     columns = None if given is None else check_names(given, source.shape[1])
     if isinstance(encode, Coding):
@@ -121,15 +129,17 @@ def convert_source(
         source, kept, kinds = _guess(source, labels, kinds, scores, encode, binarize, guesses)
         scores = None if scores is None else {kept.index(j): points for j, points in scores.items() if j in kept}
         reverse = [kept.index(j) for j in reverse if j in kept]
+        na_values = {k: na_values[j] for k, j in enumerate(kept) if j in na_values}
         labels = range(len(kept)) if columns is None else [columns[j] for j in kept]
         columns = None if columns is None else tuple(columns[j] for j in kept)
     rules, levels = find_rules(source, labels, kinds, scores, encode, binarize, reverse)
     codes = _convert_cells(source, rules)
     if levels:
         check_meaning(source, labels, {j: rules[j] for j in levels}, codes)
-    table = settle(codes, source, Coding(columns, tuple(rules), missing))
     if isinstance(encode, Coding):
-        return table
+        return settle(codes, source, Coding(columns, tuple(rules), missing))
+    rules = [rule.with_missing(na_values.get(j, ())) for j, rule in enumerate(rules)]
+    table = settle(codes, source, Coding(columns, tuple(rules), missing))
     if not combine_indicators:
         check_columns(table.codes, table.variables)
         return table

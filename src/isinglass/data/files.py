@@ -11,7 +11,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.data.cells import Vocabulary
+from isinglass.data.cells import Vocabulary, read_word
 from isinglass.data.coding import by_column, is_number, show_value
 from isinglass.data.containers import guard, load_excel, load_feather, load_npy, load_npz, load_parquet, load_survey
 from isinglass.data.conversion import convert_source
@@ -144,7 +144,8 @@ def read_table(
     limits = Limits(**{name: options.pop(name) for name in LIMITS if name in options})
     encode = options.pop("encode", None)
     gone: dict[Any, Sequence[Any]] = dict(na_values) if isinstance(na_values, Mapping) else {None: na_values}
-    vocabulary = Vocabulary.build(gone.pop(None, ()), encode)
+    everywhere = gone.pop(None, ())
+    vocabulary = Vocabulary.build(everywhere, encode)
     if header != "auto" and not isinstance(header, bool):
         raise ArgumentError("header", 'must be True, False or "auto"', header)
     if decimal not in (None, ".", ","):
@@ -160,7 +161,8 @@ def read_table(
             encode = vocabulary.read_encode(encode)
         else:
             raw = guard(kind, document.limits, lambda: _LOADERS[kind](document.data, document.limits))
-            raw = raw.mark_missing(vocabulary)
+            if vocabulary.missing_numbers or (raw.block is None and raw.sparse is None):
+                raw = raw.mark_missing(dict.fromkeys(range(raw.shape[1]), vocabulary.is_missing))
         document = replace(document, data=b"")  # what was read from it stays
         # After a transposition these arguments speak of other columns; numbers do not count row names.
         spoken_of = [weights, *(columns or ()), *(drop or ()), *labels, *gone, *(encode if by_column(encode) else ())]
@@ -177,15 +179,17 @@ def read_table(
         nameless = id_column == "auto" and raw.row_names is None and not transpose
         raw = raw.transpose() if transpose else raw
         for key, spellings in gone.items():
-            raw = raw.mark_missing(Vocabulary.build(spellings), [raw.find(key, "na_values")])
-        options["reverse"] = dict.fromkeys(reverse)
-        said = {name: _by_number(raw, options.get(name), name) for name in ("kinds", "scores", "reverse")}
+            raw = raw.mark_missing({raw.find(key, "na_values"): Vocabulary.build(spellings).is_missing})
+        options |= {"reverse": dict.fromkeys(reverse), "na_values": gone}
+        said = {name: _by_number(raw, options.get(name), name) for name in ("kinds", "scores", "reverse", "na_values")}
         raw, weight, kept = _split(raw, weights, labels)
         raw = replace(_choose_columns(raw, columns, drop), may_have_row_names=nameless)
         for name, entries in said.items():
             if isinstance(entries, Mapping):
                 entries = {j: entries[number] for j, number in enumerate(raw.numbers) if number in entries}
             options[name] = entries
+        absent = {j: [*everywhere, *options["na_values"].get(j, ())] for j in range(raw.shape[1])}
+        options["na_values"] = {j: [read_word(value) for value in values] for j, values in absent.items() if values}
         table = convert_source(_name_columns(raw), encode=encode, **options)
         table = table.with_variables(table.variables.with_wording(raw.described))
         rows = slice(None) if table.rows is None else table.rows

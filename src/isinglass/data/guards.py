@@ -253,8 +253,8 @@ def _are_dates(values: Sequence[Any]) -> bool:
 def _remedy(codes: Sequence[Any]) -> str:
     """Say how to make codes missing: ``--na 99, --na 98``, in Python ``na_values=[99, 98]``."""
     python = [repr(code) for code in codes]
-    python[0], python[-1] = f"na_values=[{python[0]}", f"{python[-1] if len(codes) > 1 else f'na_values=[{python[0]}'}]"
-    python[-1] += " to read_table, or make such cells of a frame missing"
+    python[0] = f"na_values=[{python[0]}"
+    python[-1] += "]"
     return "pass " + ", ".join(
         setting("na_values", code, python=word) for code, word in zip(codes, python, strict=True)
     )
@@ -303,7 +303,7 @@ def dependent_columns(codes: Bytes, is_binary: Mask) -> list[list[int]]:
 def _partition(column: NDArray[np.uint8], is_binary: bool) -> NDArray[np.uint8]:
     """Return which rows are equal, whatever the categories are called: these are numbered by their first row."""
     if is_binary:
-        return column ^ column[0]
+        return np.asarray(column ^ column[0], dtype=np.uint8)
     _, first, places = np.unique(column, return_index=True, return_inverse=True)
     return np.asarray(np.argsort(np.argsort(first))[places], dtype=np.uint8)
 

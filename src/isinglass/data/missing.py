@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.data.coding import ABSENT, BITS, UNKNOWN, Codes, Coding, Cut, Levels, Rule, show_value, show_values
+from isinglass.data.coding import ABSENT, UNKNOWN, Codes, Coding, Cut, Levels, Rule, show_value, show_values
 from isinglass.data.rules import suggest
 from isinglass.data.sources import Source
 from isinglass.data.table import Table
@@ -125,7 +125,7 @@ def _refuse(source: Source, j: int, rule: Rule, row: int) -> NoReturn:
             f"{show_values(known)}. Declare all categories before the fit, with a categorical type or with encode, or "
             "make these cells missing."
         )
-    if rule != BITS:
+    if not rule.is_plain:
         remedy = _lacking_remedy(rule, wrong)
         raise DataError(f"{setting('encode')} must say what every value means; {where}, which it lacks. {remedy}")
     raise DataError(f"{setting('X')} must hold only 0 and 1; {where}. {suggest(values)}{source.remark_column(j)}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Protocol, TypeAlias, TypeVar
@@ -262,6 +262,7 @@ def as_table(
     names: Sequence[str] | None = None,
     variables: Variables | None = None,
     combine_indicators: bool = False,
+    na_values: Collection[Hashable] = (),
 ) -> Any:  # a Table, or a PartedTable where X comes in parts
     """Return anything that is a table as a `Table`, with its weights; what comes in parts as a `PartedTable`.
 
@@ -305,6 +306,8 @@ def as_table(
     combine_indicators : bool, default=False
         Turn every set of neighboring 0/1 columns of which at most one is 1 in any row into one nominal column, named
         after the common part of their names. The coding of the table does the same to another one.
+    na_values : sequence, optional
+        Further values that stand for a missing cell, such as 99.
 
     Raises
     ------
@@ -330,14 +333,17 @@ def as_table(
         return _add_weight(X, sample_weight, weight_kind).with_names(names)
     options = {"kinds": kinds, "scores": scores, "encode": encode, "binarize": binarize}
     if is_in_parts(X):
-        given = {name: value for name, value in options.items() if value is not None}
+        given = {
+            name: value for name, value in {**options, "na_values": na_values or None}.items() if value is not None
+        }
         parts = read_parts(X, sample_weight=sample_weight, weight_kind=weight_kind, missing=missing, **given)
         return parts.with_names(names)
     if variables is not None and not variables.is_plain and kind_of(X) is not None:
         options = {"encode": Coding.of(variables)}
     elif variables is not None and not variables.is_binary:
         return _add_weight(read_codes(X, variables), sample_weight, weight_kind)
-    table = convert(X, names=names, missing=missing, combine_indicators=combine_indicators, **options)
+    options |= {"combine_indicators": combine_indicators, "na_values": na_values}
+    table = convert(X, names=names, missing=missing, **options)
     weight = sample_weight
     if weight is not None and table.rows is not None:
         weight = np.asarray(check_sample_weight(weight, len(table) + table.n_dropped))[table.rows]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from itertools import pairwise
 from typing import Any, Self
@@ -110,21 +110,6 @@ class RawTable(Source):
             names=self.row_names,
             row_names=names,
             describe_row=lambda row: f"row {row + 1}" if names is None else f"row {names[row]!r}",
-        )
-
-    def mark_missing(self, vocabulary: Vocabulary, columns: Sequence[int] | None = None) -> RawTable:
-        """Read the spellings of missing cells in a table that has types of its own, or in some of its columns."""
-        chosen = range(self.shape[1]) if columns is None else columns
-        if columns is None and not vocabulary.missing_numbers and (self.block is not None or self.sparse is not None):
-            return self
-        load = self.load
-        # Column by column: the faster ways know one rule for the whole table.
-        return replace(
-            self,
-            load=lambda j: load(j).without(vocabulary.is_missing) if j in chosen else load(j),
-            block=None,
-            masked=None,
-            sparse=None,
         )
 
 

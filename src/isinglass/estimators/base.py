@@ -17,7 +17,7 @@ from isinglass.arguments import RandomSource
 from isinglass.arrays import FloatArray
 from isinglass.data import AnyTable, Coding, PartedTable, Table, TableLike, as_table, read_parts
 from isinglass.data.blocks import is_in_parts
-from isinglass.data.frames import complete_like, mark_missing
+from isinglass.data.frames import complete_like
 from isinglass.data.parts import read_like
 from isinglass.errors import DataError, setting
 from isinglass.fit import Cells, Fit, Floats
@@ -31,8 +31,8 @@ from isinglass.select.settings import Run
 Alphas = int | float | Sequence[float] | NDArray[Any]
 Penalty = ArrayLike | str | None
 Kinds = str | Sequence[str] | Mapping[Any, str] | None
-READING = ("kinds", "scores", "missing", "encode", "binarize", "weight_kind")
-"""Parameters that say how a table is read; ``na_values`` comes before them."""
+READING = ("kinds", "scores", "missing", "encode", "binarize", "na_values", "weight_kind")
+"""Parameters that say how a table is read."""
 FOUND = ("alphas", "path", "evidence", "stability", "stages", "edge_errors", "ebic_path", "missing")
 """Parts of a fit that not every estimator has."""
 CERTIFICATE = ("kkt_residual", "duality_gap", "converged", "n_iter")
@@ -210,13 +210,8 @@ class IsingEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # 
             stated = {name: value for name, value in stated.items() if name == "weight_kind"}
         elif is_in_parts(X):
             return read_parts(X, sample_weight=sample_weight, **stated)
-        table: AnyTable = as_table(self._marked(X), sample_weight, **stated)
+        table: AnyTable = as_table(X, sample_weight, **stated)
         return table
-
-    def _marked(self, X: TableLike) -> Any:
-        if self.na_values is None or isinstance(X, Table | PartedTable):
-            return X
-        return mark_missing(X, self.na_values)
 
     def _open(
         self,
@@ -243,7 +238,7 @@ class IsingEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # 
             table: AnyTable = read_like(X, self._block, sample_weight, **how)
             self._check_names(table)
             return table
-        read: AnyTable = self.fit_.read(self._marked(X), missing=missing, sample_weight=sample_weight, by_name=False)
+        read: AnyTable = self.fit_.read(X, missing=missing, sample_weight=sample_weight, by_name=False)
         return read
 
     def _check_names(self, table: AnyTable) -> None:
