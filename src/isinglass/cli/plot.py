@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from isinglass.select import Bootstrap
 
 FOLLOWED = 50  # alphas of a path that the fit did not make
-SCREEN_DPI, PRINT_DPI = 150, 300
+DPI = 300  # for print
 
 
 @dataclass(frozen=True)
@@ -133,5 +133,5 @@ def plot(
         ax = None if width is None or kind == "centrality" else figures.paper_axes(width)
         return KINDS[kind](figures, ask, ax)  # type: ignore[no-any-return]
 
-    save_figure(draw, output, dpi=SCREEN_DPI if width is None else PRINT_DPI)
+    save_figure(draw, output, dpi=DPI)
     console.say_facts({"Wrote": str(output)})

@@ -109,7 +109,9 @@ def test_labels_do_not_overlap_and_all_nodes_are_drawn(p, width, inside):
     if inside:
         assert len(shown) == p
     frame = ax.figure.bbox
-    for legend in (artist.get_window_extent() for artist in ax.artists if isinstance(artist, Legend)):
+    legends = [*(artist for artist in ax.artists if isinstance(artist, Legend)), ax.get_legend()]
+    assert len(set(legends)) == len(legends)  # none is drawn twice, which would look bold
+    for legend in (one.get_window_extent() for one in legends):
         assert frame.x0 - 1 <= legend.x0
         assert legend.x1 <= frame.x1 + 4
         assert frame.y0 - 4 <= legend.y0
@@ -148,7 +150,7 @@ def test_rings_are_filled_by_their_share():
     network = draw(6)
     plain = plot.network(network)
     ringed = plot.network(network, rings=np.linspace(0, 1, 6))
-    assert len(ringed.collections) == len(plain.collections) + 3 * 6 - 1  # a share of 0 has no arc
+    assert len(ringed.collections) == len(plain.collections) + 4 * 6 - 1  # a share of 0 has no arc
     with pytest.raises(DataError, match=r"rings must be shares between 0 and 1; got 1\.5"):
         plot.network(network, rings=[1.5] * 6)
     with pytest.raises(DataError, match="rings must be finite, one per node; got none for 'x1'"):
@@ -222,12 +224,19 @@ def test_groups_side_by_side_share_places_and_widths(compared):
 
 
 def test_the_difference_and_what_is_found_of_it(compared):
-    every = plot.group_difference(compared)
+    every = plot.group_difference(compared, level=None)
     assert len(every.collections[0].get_segments()) == compared.difference().n_edges
-    found = plot.group_difference(compared, level=0.05)
-    n_found = int((compared.edge_p_family <= 0.05).sum())
+    found = plot.group_difference(compared, level=0.2)
+    n_found = int((compared.edge_p_family <= 0.2).sum())
+    assert 0 < n_found < compared.difference().n_edges
     assert len(found.collections[0].get_segments()) == n_found
-    assert f"{n_found} of {compared.difference().n_edges} edges at p ≤ 0.05" in found.get_title()
+    legends = [*(artist for artist in found.artists if isinstance(artist, Legend)), found.get_legend()]
+    texts = [text.get_text() for legend in legends for text in legend.get_texts()]
+    assert texts[0] == f"a minus b: {n_found} of {compared.difference().n_edges} differences with p ≤ 0.2"
+    widest = np.abs(compared.difference().edge_values[compared.edge_p_family <= 0.2]).max()
+    assert {"larger in a", f"widest: difference {widest:.2g}"} <= set(texts)
+    strict = plot.group_difference(compared)
+    assert len(strict.collections[0].get_segments()) == int((compared.edge_p_family <= 0.05).sum())
 
 
 def test_centrality_with_intervals():
@@ -239,11 +248,30 @@ def test_centrality_with_intervals():
         np.testing.assert_allclose(ax.lines[0].get_xdata(), centrality(resampled.solution)[of][order])
         ends = np.array([segment[:, 0] for segment in ax.collections[0].get_segments()])
         np.testing.assert_allclose(ends.T, np.quantile(resampled.node_draws(of), (0.025, 0.975), axis=0)[:, order])
+        values = np.asarray(ax.lines[0].get_xdata())
+        ax.figure.draw_without_rendering()
+        (scores,) = ax.child_axes
+        np.testing.assert_allclose(scores.get_xlim(), (np.array(ax.get_xlim()) - values.mean()) / values.std())
+        assert scores.get_xlabel() == "z-score"
     assert [label.get_text() for label in axes[0].get_yticklabels()] == [f"x{k}" for k in order]
     assert len(plot.centrality(resampled.solution, of="closeness")) == 1
     dropped = bootstrap(X, 0.03, n_boot=7, kind="case-drop", random_state=0)
     with pytest.raises(DataError, match='kind "rows"'):
         plot.centrality(dropped)
+
+
+def test_every_new_figure_is_for_print(compared):
+    X = simulate.exact_sample(simulate.chain_network(5, strength=2.0), 200, random_state=1)
+    resampled = bootstrap(X, 0.03, n_boot=5, random_state=0)
+    plot.network(draw(5))
+    plot.path(ising_path(X, 5))
+    plot.bootstrap_intervals(resampled)
+    plot.bootstrap_differences(resampled)
+    plot.centrality(resampled)
+    plot.group_networks(compared)
+    plot.group_difference(compared)
+    plot.paper_axes(85)
+    assert [pyplot.figure(number).dpi for number in pyplot.get_fignums()] == 8 * [300.0]
 
 
 def test_sample_sizes():

@@ -58,17 +58,21 @@ def test_intervals_are_the_quantiles(resamples):
     assert shares == [f"{resamples.inclusion[k]:.0%}" for k in chosen]
 
 
-def test_every_edge_is_drawn_and_what_is_not_is_counted(resamples, monkeypatch):
-    ax = bootstrap_intervals(resamples)
+def test_pages_have_every_edge_and_say_what_is_elsewhere(resamples):
     silent = (resamples.edge_values == 0) & (resamples.edge_quantiles == 0).all(axis=0)
+    total = int((~silent).sum())
     assert silent.any()
-    assert len(words(ax.get_yticklabels())) == (~silent).sum() > 30
-    assert ax.get_xlabel() == "coupling"
-    few = bootstrap_intervals(resamples, n_edges=4)
-    assert f"(the 4 strongest of {(~silent).sum()} pairs; {(~silent).sum() - 4} are not shown)" in few.get_xlabel()
-    assert ax.figure.get_figheight() > few.figure.get_figheight()
-    monkeypatch.setattr(rows, "MOST_ROWS", 1)
-    assert len(words(bootstrap_intervals(resamples).get_yticklabels())) == resamples.solution.n_edges > 1
+    assert 30 < total <= rows.MOST_ROWS
+    whole = bootstrap_intervals(resamples)
+    assert whole.get_xlabel() == "coupling"
+    pages = [bootstrap_intervals(resamples, n_edges=15, page=page) for page in range(1, 2 + total // 15)]
+    parts = [words(ax.get_yticklabels()) for ax in pages]
+    assert sorted(label for part in parts for label in part) == sorted(words(whole.get_yticklabels()))
+    assert f"(the 15 strongest of {total} pairs; {total - 15} are not shown)" in pages[0].get_xlabel()
+    assert f"(pairs 16 to 30 of {total} pairs; {total - 15} are not shown)" in pages[1].get_xlabel()
+    assert whole.figure.get_figheight() > pages[0].figure.get_figheight()
+    with pytest.raises(DataError, match="page must be"):
+        bootstrap_intervals(resamples, page=0)
 
 
 def test_a_figure_fits_into_a_file():
@@ -92,6 +96,10 @@ def test_differences_are_drawn_from_the_largest_down(resamples, of):
             sign = 1 if found.lower[i, j] > 0 else -1 if found.upper[i, j] < 0 else 0
             assert a == b or image[a, b] == sign
     assert {-1, 0, 1} == set(image.compressed())
+    np.testing.assert_allclose(ax.images[1].get_array().compressed(), np.abs(found.values[order]))
+    if ax.texts:
+        assert words(ax.texts) == [f"{value:.2f}" for value in found.values[order]]
+    assert of == "edges" or ax.texts
     labels = [found.labels[k].replace("x", "$") for k in order]
     assert words(ax.get_xticklabels()) == words(ax.get_yticklabels()) == labels
     ax.figure.canvas.draw()

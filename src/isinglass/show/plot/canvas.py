@@ -12,6 +12,7 @@ import numpy as np
 from matplotlib import rcParams
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.gridspec import GridSpec
 from matplotlib.legend import Legend
@@ -33,10 +34,8 @@ NARROW, SMALL = 5.0, 7.0  # width in inches below which a figure is narrow, and 
 CLOSER = 0.6  # height of a figure with one row per node or edge on paper, relative to that on a screen
 
 
-def axes_or_new(
-    ax: Axes | None, size: tuple[float, float], *, fill: bool = False, rows: bool = False, dpi: float | None = None
-) -> Axes:
-    """Return the given axes, or those of a new pyplot figure of ``size`` inches.
+def axes_or_new(ax: Axes | None, size: tuple[float, float], *, fill: bool = False, rows: bool = False) -> Axes:
+    """Return the given axes, or those of a new pyplot figure of ``size`` inches, for print unless it is a window.
 
     ``fill`` is for drawings without scales: the axes fill the figure. With ``rows`` the height depends on the number of
     rows, and a figure that the given axes fill grows to it.
@@ -47,11 +46,17 @@ def axes_or_new(
         if not fill and fills_figure(ax):
             _make_room(ax, CLOSER * size[1] if rows else 0.0)
         return ax
+    figure = _new_figure(size, "none" if fill else "constrained")
+    return figure.add_axes((0.01, 0.01, 0.98, 0.98)) if fill else figure.add_subplot()
+
+
+def _new_figure(size: tuple[float, float], layout: Literal["constrained", "none"]) -> Figure:
     from matplotlib import pyplot
 
-    if not fill:
-        return pyplot.subplots(figsize=size, layout="constrained")[1]
-    return pyplot.figure(figsize=size, dpi=dpi, layout="none").add_axes((0.01, 0.01, 0.98, 0.98))
+    figure = pyplot.figure(figsize=size, layout=layout)
+    if figure.canvas.required_interactive_framework is None:  # a window would be larger than the screen
+        figure.set_dpi(PRINT)
+    return figure
 
 
 def fills_figure(ax: Axes) -> bool:
@@ -87,9 +92,7 @@ def panels(
 ) -> NDArray[Any]:
     """Return the given axes, of which there must be ``count``, or those of a new figure with this many columns."""
     if axes is None:
-        from matplotlib import pyplot
-
-        made = np.ravel(pyplot.figure(figsize=size, layout=layout).subplots(-(-count // columns), columns))
+        made = np.ravel(_new_figure(size, layout).subplots(-(-count // columns), columns))
         for unused in made[count:]:
             unused.remove()
         return made[:count]
@@ -160,9 +163,10 @@ def write_below(ax: Axes, blocks: Iterable[Iterable[tuple[Any, str]]], font_size
     figure = ax.figure.canvas.figure
     box, height = ax.get_window_extent(), 0.0
     for entries in blocks:
-        legend = _legend_at(ax, list(entries), height, box, font_size)
-        height += legend.get_window_extent().height
-        ax.add_artist(legend)
+        above = ax.get_legend()
+        height += _legend_at(ax, list(entries), height, box, font_size).get_window_extent().height
+        if above is not None:
+            ax.add_artist(above)  # axes keep the last legend only
     share, inches = height / box.height, height / figure.dpi
     if figure.get_layout_engine() is not None:
         figure.draw_without_rendering()
@@ -205,7 +209,9 @@ def paper_axes(width: float = 85.0, height: float | None = None) -> Axes:
     """
     wide = check_positive("width", width)
     tall = check_positive("height", (wide if wide <= 120 else 0.75 * wide) if height is None else height)
-    return axes_or_new(None, (wide / MILLIMETERS, tall / MILLIMETERS), fill=True, dpi=PRINT)
+    ax = axes_or_new(None, (wide / MILLIMETERS, tall / MILLIMETERS), fill=True)
+    ax.figure.set_dpi(PRINT)
+    return ax
 
 
 @lru_cache(maxsize=8)

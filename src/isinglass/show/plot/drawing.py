@@ -34,6 +34,7 @@ THINNEST, THICKEST = 0.5, 6.0
 FAINTEST = 0.15  # opacity of an edge of weight zero
 DASHES = (0, (3.0, 1.2))  # negative edges are dashed: their sign is visible in gray print and without color vision
 GAPS = 0.45  # opacity of their gaps relative to the dashes: they are as visible as the others
+WORDS: Mapping[int, str] = {1: "positive coupling", -1: "negative coupling", 0: "no sign: norm of a table"}
 USUAL = (8.0, 6.0)  # figure size in inches
 SMALLER_STEPS = 10  # how often nodes may shrink by 8 % to let edges pass
 
@@ -140,7 +141,9 @@ def network(
 
     widest = max_weight or float(graph.weights[shown].max(initial=0.0))
     share = np.minimum(graph.weights[shown] / max(widest, 1e-300), 1.0)
-    entries = _explain(graph, shown, members, colors, edge_color, widest) + _explain_nodes(sizes, rings)
+    between = any(members[s] != members[t] for s, t in graph.edge_index[shown]) if edge_color == "group" else None
+    entries = [*_explain_groups(colors), *explain_edges(graph.edge_signs[shown], widest, between=between)]
+    entries += _explain_nodes(sizes, rings)
     scales = marks.scale_sizes(measured, graph.n_features), 1.0 if shares is None else marks.RING
     wanted = texts if inside and labels is not False else []
     given = node_size, font_size, positions is not None
@@ -167,7 +170,7 @@ def network(
             marks.draw_inside(ax, drawn.xy, drawn.inside, drawn.letters, [colors[one] for one in members])
         else:
             outer = scales[1] * drawn.diameters
-            left_out = marks.draw_beside(ax, drawn.xy, texts, graph.strength, outer, font, box)
+            left_out = marks.draw_beside(ax, drawn.xy, drawn.lines, texts, graph.strength, outer, font, box)
     _count_left_out(ax, graph.n_edges - len(shown), left_out)
     return ax
 
@@ -208,9 +211,10 @@ def _arrange(
     diameters = sizes * (node_size or usual / ring)
     numbers = [str(k + 1) for k in range(len(texts))]
     ways = [(some, marks.least_diameters(ax, some)) for some in (texts, numbers)] if texts else []
-    if not fixed and node_size is None:
+    if ways and not fixed and node_size is None:
         # As large as the labels need, if that leaves room for edges.
-        for (_, needed), most in zip(ways, (0.25, 0.45), strict=False):
+        named, numbered = (needed for _, needed in ways)
+        for needed, most in ((1.5 * named, 0.25), (named, 0.25), (numbered, 0.45)):
             factor = max(1.0, float((needed / diameters).max()))
             if ((factor * ring * diameters) ** 2).sum() * np.pi / 4 <= most * np.diff(frame, axis=0).prod():
                 diameters = factor * diameters
@@ -355,35 +359,42 @@ def _shapes(colors: Mapping[Hashable, str]) -> list[tuple[Hashable, str, str]]:
     return [(*item, MARKERS[count % len(MARKERS)]) for item, count in zip(colors.items(), counts, strict=True)]
 
 
-def _explain(
-    graph: Network,
-    shown: NDArray[np.intp],
-    members: Sequence[Hashable],
-    colors: Mapping[Hashable, str],
-    edge_color: str,
+def _explain_groups(colors: Mapping[Hashable, str]) -> list[tuple[Line2D, str]]:
+    """Return the entries of the legend for groups of nodes."""
+    if set(colors) == {None}:
+        return []
+    style: dict[str, Any] = {"linestyle": "none", "markeredgecolor": ink()}
+    return [
+        (Line2D([], [], color=color, marker=marker, **style), "no group" if group is None else readable(group))
+        for group, color, marker in _shapes(colors)
+    ]
+
+
+def explain_edges(
+    signs: NDArray[np.integer],
     widest: float,
+    words: Mapping[int, str] = WORDS,
+    scale: str | None = None,
+    between: bool | None = None,
 ) -> list[tuple[Line2D, str]]:
-    """Return the entries of the legend, only for what is drawn."""
-    entries: list[tuple[Line2D, str]] = []
-    if set(colors) != {None}:
-        for group, color, marker in _shapes(colors):
-            handle = Line2D([], [], color=color, marker=marker, linestyle="none", markeredgecolor=ink())
-            entries.append((handle, "no group" if group is None else readable(group)))
-    signs, by_sign = graph.edge_signs[shown], edge_color == "sign"
-    between = not by_sign and any(members[s] != members[t] for s, t in graph.edge_index[shown])
+    """Return the entries of the legend for edges of these signs.
+
+    ``scale`` is what the widths show, ``between`` whether there are edges between groups; without groups it is None.
+    """
+    by_sign, present = between is None, set(signs.tolist())
     kinds: tuple[tuple[Any, ...], ...] = (
-        (by_sign and (signs > 0).any(), SIGNS[1], "-", "positive coupling"),
+        (by_sign and 1 in present, SIGNS[1], "-", words[1]),
         (between, BETWEEN, "-", "between groups"),
-        ((signs < 0).any(), SIGNS[-1] if by_sign else ink(), DASHES, "negative coupling"),
-        (by_sign and (signs == 0).any(), SIGNS[0], "-", "no sign: norm of a table"),
+        (-1 in present, SIGNS[-1] if by_sign else ink(), DASHES, words[-1]),
+        (by_sign and 0 in present, SIGNS[0], "-", words[0]),
     )
+    entries = []
     for _, color, style, text in (kind for kind in kinds if kind[0]):
         gaps = to_rgba(color, GAPS)
         entries.append((Line2D([], [], color=color, linewidth=2, linestyle=style, gapcolor=gaps), text))
-    if entries and widest:
-        signed = graph.edge_signs != 0
-        word = "|coupling|" if signed.all() else "norm" if not signed.any() else "|coupling| or norm"
-        entries.append((Line2D([], [], color=ink(), linewidth=2.5, alpha=0.6), f"widest: {word} {widest:.2g}"))
+    if present and widest:
+        word = "|coupling|" if 0 not in present else "norm" if present == {0} else "|coupling| or norm"
+        entries.append((Line2D([], [], color=ink(), linewidth=2.5, alpha=0.6), f"widest: {scale or word} {widest:.2g}"))
     return entries
 
 

@@ -23,8 +23,8 @@ from isinglass.network import Network
 from isinglass.show.palette import channels
 from isinglass.show.plot.canvas import PLAIN, ink
 
-RING, HOLE, EMPTY = 1.3, 1.06, "#dddddd"
-"""Outer and inner diameter of a ring relative to its node, and the color of its empty part."""
+RING, HOLE, EMPTY = 1.3, 1.06, 0.15
+"""Outer and inner diameter of a ring relative to its node, and the opacity of its empty part."""
 SMALLEST, LARGEST = 0.55, 1.45
 """Diameters of the nodes with the smallest and the largest measure, relative to nodes without one."""
 _GAP = 1.5  # points between a node and its label
@@ -35,7 +35,7 @@ DIRECTIONS = 16
 RINGS = (0.0, 0.35, 0.8, 1.4, 2.2, 3.2, 4.5)
 """Candidate distances between a node and its label, in heights of the label."""
 SWEEPS = 3  # passes over all labels in which each may move to a better place
-OVER_NODE = 4.0  # cost of covering a node, in heights of the label
+OVER_NODE, OVER_EDGE = 4.0, 0.03  # cost of covering a node and a point of an edge, in heights of the label
 
 
 def node_values(given: str | NodeValues, network: Network, what: str) -> FloatArray:
@@ -69,9 +69,11 @@ def draw_rings(ax: Axes, xy: FloatArray, shares: FloatArray, diameters: FloatArr
         raise ArgumentError("rings", "must be shares between 0 and 1", float(wrong))
     for (x, y), share, diameter in zip(xy, shares, diameters, strict=True):
         size = (RING * diameter) ** 2
-        for part, color in ((1.0, EMPTY), (share, ink())):
+        ax.scatter(x, y, s=size, c=to_hex(ax.figure.get_facecolor()), marker="o", linewidths=0, zorder=1.8)
+        for part, opacity in ((1.0, EMPTY), (share, 1.0)):
             if part > 0:
-                ax.scatter(x, y, s=size, c=color, marker=arc(part), linewidths=0, zorder=1.9, clip_on=False)
+                mark: dict[str, Any] = {"marker": arc(part), "linewidths": 0, "zorder": 1.9, "clip_on": False}
+                ax.scatter(x, y, s=size, c=ink(), alpha=opacity, **mark)
         ax.scatter(x, y, s=size, c="none", marker="o", edgecolors=ink(), linewidths=0.3, zorder=1.9, clip_on=False)
 
 
@@ -114,6 +116,7 @@ def _contrast(color: str) -> str:
 def draw_beside(
     ax: Axes,
     xy: FloatArray,
+    lines: list[FloatArray],
     texts: list[str],
     strength: FloatArray,
     diameters: FloatArray,
@@ -130,7 +133,8 @@ def draw_beside(
     radii = (diameters / 2 + _GAP) * pixel
     order = np.argsort(-strength, kind="stable")
     obstacles = None if legend is None else np.array([legend.get_window_extent().extents])
-    centers, placed = place_labels(anchors, sizes, radii, frame, order=order, obstacles=obstacles)
+    along = _points_along([ax.transData.transform(line) for line in lines], 3.0 * pixel)
+    centers, placed = place_labels(anchors, sizes, radii, frame, order=order, obstacles=obstacles, edges=along)
     for label, anchor, center, has_room in zip(labels, anchors, centers, placed, strict=True):
         if has_room and label.get_text():
             label.set_position(tuple((center - anchor) / pixel))
@@ -138,6 +142,15 @@ def draw_beside(
             label.remove()
     _draw_leaders(ax, anchors[placed], centers[placed], sizes[placed], 1.6 * radii[placed])
     return int((~placed).sum())
+
+
+def _points_along(lines: Sequence[FloatArray], apart: float) -> FloatArray:
+    """Return points on the lines at about this distance from each other."""
+    ends = np.concatenate([np.stack([line[:-1], line[1:]], axis=1) for line in lines]) if lines else np.empty((0, 2, 2))
+    count = np.maximum(np.ceil(np.hypot(*(ends[:, 1] - ends[:, 0]).T) / apart), 1).astype(int)
+    which = np.repeat(np.arange(len(ends)), count)
+    share = (np.arange(len(which)) - np.repeat(np.cumsum(count) - count, count) + 0.5) / count[which]
+    return np.asarray(ends[which, 0] + share[:, None] * (ends[which, 1] - ends[which, 0]))
 
 
 def _label(ax: Axes, point: FloatArray, text: str, font_size: float) -> Annotation:
@@ -165,11 +178,12 @@ def place_labels(
     *,
     order: NDArray[np.intp],
     obstacles: FloatArray | None = None,
+    edges: FloatArray | None = None,
 ) -> tuple[FloatArray, NDArray[np.bool_]]:
     """Return the center of every label and whether there was room for it, in the unit of the arguments.
 
     Labels are placed greedily around their nodes in ``order``, as near as possible. They never overlap each other or an
-    obstacle, and cover other nodes only if all free places do.
+    obstacle, cover other nodes only if all free places do, and as few as possible of the points that ``edges`` are.
     """
     n = len(anchors)
     centers, placed = anchors.astype(np.float64), np.zeros(n, dtype=bool)
@@ -190,6 +204,10 @@ def place_labels(
             if free.any():
                 covered = _share_covered(boxes, nodes[_overlaps(around, nodes)[0]])
                 price = prices + OVER_NODE * sizes[k, 1] * covered
+                if edges is not None:
+                    inner = edges[((edges > around[0, :2]) & (edges < around[0, 2:])).all(axis=1)]
+                    over = ((inner > boxes[:, None, :2]) & (inner < boxes[:, None, 2:])).all(axis=2).sum(axis=1)
+                    price += OVER_EDGE * sizes[k, 1] * over / np.ceil(sizes[k, 0] / sizes[k, 1])
                 centers[k] = places[np.where(free, price, np.inf).argmin()]
                 placed[k] = True
         if sweep and np.array_equal(centers, before):

@@ -12,6 +12,7 @@ from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
 from isinglass.arguments import check_count
+from isinglass.arrays import FloatArray
 from isinglass.errors import ArgumentError, DataError
 from isinglass.evaluate.nodes import MEASURES, node_measure
 from isinglass.names import NodeValues
@@ -26,13 +27,18 @@ UNDECIDED = "#eeeeee"
 CROWDED, TALLEST = 60, 200.0
 """Number of rows above which they move closer, and the largest height in inches: image files have 65536 dots."""
 CLOSE = 40  # number of nodes above which the rows of a centrality plot move closer
-MOST_ROWS = 200  # largest number of intervals drawn by default
+MOST_ROWS = 60  # intervals on one page by default
 WRITTEN_UP_TO = 150  # largest number of cells of a heat map whose values are written
 SMALLEST = 3.5  # font size in points below which rows and columns of a square are not named
 
 
 def bootstrap_intervals(
-    result: Bootstrap, ax: Axes | None = None, *, names: Sequence[str] | None = None, n_edges: int | None = None
+    result: Bootstrap,
+    ax: Axes | None = None,
+    *,
+    names: Sequence[str] | None = None,
+    n_edges: int = MOST_ROWS,
+    page: int = 1,
 ) -> Axes:
     """Draw the estimate and the bootstrap interval of every edge, sorted by the estimate.
 
@@ -48,16 +54,18 @@ def bootstrap_intervals(
         Where to draw; by default a new figure as high as the edges need.
     names : sequence of str, optional
         Names of the nodes, in place of those the result has.
-    n_edges : int, optional
-        Number of pairs: first the edges of the whole table by the size of their coupling, then others by inclusion. By
-        default every edge, and others up to 200 pairs; the axis says how many are not shown. Pairs whose estimate and
-        interval are zero are left out.
+    n_edges : int, default 60
+        Number of pairs on a page: first the edges of the whole table by the size of their coupling, then others by
+        inclusion. The axis says how many are not shown. Pairs whose estimate and interval are zero are left out.
+    page : int, default 1
+        Which page: 1 has the strongest pairs, 2 the next ones, and so on.
     """
     network = _read_resamples(result).solution.network.with_names(names)
     ranked = np.lexsort((-result.inclusion, -np.abs(result.edge_values)))
     varies = (result.edge_values != 0) | (result.edge_quantiles != 0).any(axis=0)
     every = ranked[varies[ranked]]
-    shown = every[: max(MOST_ROWS, result.solution.n_edges) if n_edges is None else check_count("n_edges", n_edges)]
+    start = check_count("n_edges", n_edges) * (check_count("page", page) - 1)
+    shown = every[start : start + n_edges]
     shown = shown[np.argsort(result.edge_values[shown], kind="stable")]
     pairs, values, (low, median, high) = (
         result.edge_index[shown],
@@ -78,7 +86,8 @@ def bootstrap_intervals(
     ax.tick_params(axis="y", length=0)
     ax.spines[["top", "right", "left"]].set_visible(False)
     n, total = len(shown), len(every)
-    hidden = "" if n == total else f"\n(the {n} strongest of {total} pairs; {total - n} are not shown)"
+    which = f"the {n} strongest" if page == 1 else f"pairs {start + 1} to {start + n}"
+    hidden = "" if n == total else f"\n({which} of {total} pairs; {total - n} are not shown)"
     ax.set_xlabel(("coupling" if signed.all() else "coupling, or norm (gray)") + hidden)
     shares = ax.secondary_yaxis("right")
     shares.set_yticks(y, [f"{share:.0%}" for share in result.inclusion[shown]], fontsize=font)
@@ -98,7 +107,8 @@ def bootstrap_differences(
     """Draw which edges, or which node strengths, differ: those whose difference has an interval without zero.
 
     A cell is blue where its row is larger than its column, vermillion where it is smaller, and gray where the interval
-    contains zero. The largest come first. There is no correction for the number of comparisons.
+    contains zero. The largest come first. The diagonal has the estimates: the darker, the larger, and as numbers where
+    there is room. There is no correction for the number of comparisons.
 
     Parameters
     ----------
@@ -123,6 +133,7 @@ def bootstrap_differences(
     shown = np.ma.masked_array(signs, np.eye(len(order), dtype=bool))
     if len(order):
         ax.imshow(shown, cmap=ListedColormap([NEGATIVE, UNDECIDED, POSITIVE]), vmin=-1, vmax=1, interpolation="none")
+        _shade_diagonal(ax, found.values[order])
     texts = _pair_names(pairs[order], named, 9 if is_narrow(ax) else 20)
     _name_sides(ax, texts, f"{len(texts)} {'edges' if of == 'edges' else 'nodes'}, the largest first")
     ax.tick_params(length=0)
@@ -143,6 +154,8 @@ def centrality(
     width: float = 180.0,
 ) -> NDArray[Any]:
     """Draw measures of all nodes side by side, with intervals if the result is a bootstrap; return one axes each.
+
+    The lower scale has the values, the upper one their z-scores: (value − mean over the nodes) / standard deviation.
 
     Parameters
     ----------
@@ -182,10 +195,21 @@ def centrality(
         ax.set_ylim(-0.7, len(y) - 0.3)
         ax.spines[["top", "right"]].set_visible(False)
         ax.set_yticks(y, [""] * len(y))
+        _add_z_scores(ax, values[name])
     font = float(np.clip(300.0 / max(len(y), 1), 5.0, 8.0))
     for ax in places[::columns]:
         ax.set_yticks(y, [readable(network.names[k], 24) for k in sorted_nodes], fontsize=font, **PLAIN)
     return places
+
+
+def _add_z_scores(ax: Axes, values: FloatArray) -> None:
+    """Add a scale of z-scores on top, unless all values are the same."""
+    mean, deviation = float(values.mean()), float(values.std())
+    if deviation > 1e-9 * max(abs(mean), 1e-300):
+        to_z, back = (lambda x: (x - mean) / deviation), (lambda z: z * deviation + mean)
+        scores = ax.secondary_xaxis("top", functions=(to_z, back))
+        scores.set_xlabel("z-score", fontsize=7)
+        scores.tick_params(labelsize=6)
 
 
 def edge_block(result: NetworkLike, ax: Axes | None = None, *, source: str | int, target: str | int) -> Axes:
@@ -259,6 +283,18 @@ def _name_sides(ax: Axes, texts: list[str], otherwise: str) -> None:
         ax.set_yticks(range(len(texts)), texts, fontsize=size, **PLAIN)
     else:
         ax.set(xlabel=otherwise, ylabel=otherwise, xticks=[], yticks=[])
+
+
+def _shade_diagonal(ax: Axes, values: FloatArray) -> None:
+    """Show values on the diagonal of a square: the darker, the larger, and in numbers if they fit."""
+    n, reach = len(values), float(np.abs(values).max(initial=0.0)) or 1.0
+    shown = np.ma.masked_array(np.diag(np.abs(values)), ~np.eye(n, dtype=bool))
+    ax.imshow(shown, cmap="Greys", vmin=0.0, vmax=1.5 * reach, interpolation="none")
+    # About half of the width is left for the square, and a number of four characters takes 2.6 times the font size.
+    size = min(7.0, 0.5 * 72.0 * ax.figure.canvas.figure.get_figwidth() / n / 2.6)
+    for k, value in enumerate(values if size >= SMALLEST else ()):
+        shade = "white" if abs(value) > 0.8 * reach else "black"
+        ax.text(k, k, f"{value:.2f}", ha="center", va="center", fontsize=size, color=shade)
 
 
 def _node(network: Network, end: str | int, argument: str) -> int:
