@@ -17,7 +17,7 @@ from isinglass.results import Solution
 from isinglass.select import compare_criteria, ebic
 from isinglass.select.refit import standard_errors
 from isinglass.select.sandwich import Support, newton, sandwich_errors
-from isinglass.select.scoring import AicPrice, edge_price, row_scores
+from isinglass.select.scoring import aic_price, edge_price, row_scores
 
 
 def draw(network, n_rows, seed=0):
@@ -129,11 +129,35 @@ def test_categories_that_are_declared_and_never_occur_change_no_choice(kind, pla
 
 
 def test_shrunken_blocks_use_fewer_parameters():
-    price = AicPrice.at(MIXED)
+    price = aic_price(MIXED)
     solution = Solution(mixed_network(), 0.1)
     free, tight = (price.of(solution, np.full(3, penalty)) for penalty in (0.0, 1e9))
     assert (free, tight) == (pytest.approx(4 * 7), pytest.approx(4 * 3))
     assert 4 * 3 < price.of(solution, np.full(3, 0.05)) < 4 * 7
+    assert edge_price(MIXED, 0.5).of(solution, np.zeros(3)) == pytest.approx(edge_price(MIXED, 0.5).of(solution))
+
+
+def make_letters(n_rows, n_columns, n_letters, seed=0):
+    """Return columns of letters, each but the first drawn given the one before it."""
+    rng = np.random.default_rng(seed)
+    codes = np.zeros((n_rows, n_columns), dtype=np.uint8)
+    for t in range(n_columns):
+        logits = np.log(rng.dirichlet(np.full(n_letters, 2.0)) + 1e-3) + np.zeros((n_rows, 1))
+        if t:
+            logits = logits + rng.normal(size=(n_letters, n_letters))[codes[:, t - 1]] * 1.5
+        codes[:, t] = (logits + rng.gumbel(size=logits.shape)).argmax(axis=1)
+    return codes
+
+
+def test_pairs_with_many_parameters_are_found():
+    """All 100 parameters of a pair, at the price of each, would leave no edge."""
+    table = make_table(make_letters(500, 8, 11), "nominal")
+    found = two_stage(table, keep=0)
+    assert found.solution.edge_index.tolist() == [[k, k + 1] for k in range(7)]
+    chosen = found.stages[1]
+    assert chosen.scores[chosen.index] < ebic(table, chosen.solution, gamma=0.25)
+    shuffled = np.column_stack([np.random.default_rng(k).permutation(c) for k, c in enumerate(table.codes.T)])
+    assert two_stage(make_table(shuffled, "nominal")).solution.n_edges == 0
 
 
 def test_select_ebic_finds_the_ordinal_chain():

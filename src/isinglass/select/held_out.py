@@ -62,17 +62,21 @@ class Judge:
         return float(self.stages[number].held_out[index])
 
     def add(self, *stages: Stage) -> None:
-        """Take stages in, whose choices are judged first, and those next to them until gains fall."""
+        """Take stages in and judge their choices."""
         first = len(self.stages)
         self.stages += stages
         self.errors += [np.full(len(stage.path), np.nan) for stage in stages]
-        asked = {first + k: [stage.index] for k, stage in enumerate(stages)}
-        sides = {number: self._next(number, -1 if number == 0 else 1, asked[number][0]) for number in asked}
-        self.look({number: sorted({*asked[number], *sides[number]}) for number in asked})
-        for number, stage in zip(asked, stages, strict=True):
-            self._climb(number, -1 if number == 0 else 1, stage.index)
-            if number and int(np.nanargmax(self.stages[number].held_out)) == stage.index:
-                self._climb(number, -1, stage.index)
+        self.look({first + k: [stage.index] for k, stage in enumerate(stages)})
+
+    def climb(self, *numbers: int, least: float = np.inf) -> None:
+        """Judge networks beside the choices of some stages until gains fall, or can no longer reach ``least``."""
+        sides = {number: -1 if number == 0 else 1 for number in numbers}  # stage 1 is too dense if anything
+        starts = {number: self.stages[number].index for number in numbers}
+        self.look({number: self._next(number, side, starts[number]) for number, side in sides.items()})
+        for number, side in sides.items():
+            self._climb(number, side, starts[number], least)
+            if number and int(np.nanargmax(self.stages[number].held_out)) == starts[number]:
+                self._climb(number, -1, starts[number], least)
 
     def best(self) -> tuple[float, float]:
         """Return the best gain, at least that of no edges, and the standard error of its lead over the reference."""
@@ -138,12 +142,14 @@ class Judge:
             self.errors[k][some] = self._error(gains[some] - self._mean("reference"), f"square{place}")
             self.stages[k] = replace(self.stages[k], held_out=gains)
 
-    def _climb(self, number: int, step: int, index: int) -> None:
-        """Judge networks in one direction, 1 to the dense end, until the gain falls."""
+    def _climb(self, number: int, step: int, index: int, least: float) -> None:
+        """Judge networks in one direction, 1 to the dense end; each step gains less than the one before."""
         for following in self._next(number, step, index):
             self.look({number: [following]})
-            if self.gain(number, following) > self.gain(number, index):
-                self._climb(number, step, following)
+            gain = self.gain(number, following)
+            gained = gain - self.gain(number, index)
+            if gained > 0 and gain + gained > least:
+                self._climb(number, step, following, least)
 
     def _next(self, number: int, step: int, index: int) -> list[int]:
         """Return the next network to judge in one direction, if there is one that is worth it."""

@@ -110,18 +110,37 @@ def check_width(solution: Solution, table: AnyTable) -> None:
 
 @dataclass(frozen=True)
 class EdgePrice:
-    """What the edges of a network add to the EBIC."""
+    """What the edges of a network add to a criterion.
+
+    A block that the penalty shrinks uses fewer parameters than it has: 1 + (m_s m_t − 1) ‖Θ‖/‖Θ free‖, as Yuan and Lin
+    (2006) derive for groups of coefficients. The free estimate is that of the block alone, ‖Θ‖ + α ω / h, where
+    h = 2 (v_s/m_s) (v_t/m_t) is the mean curvature of independent columns with variances v.
+    """
 
     per_parameter: float
     per_edge: float
     dimensions: NDArray[np.intp] | None = None  # m of every column; None: 1 for all
+    variances: FloatArray | None = None
+
+    @classmethod
+    def at(cls, table: Table, per_parameter: float, per_edge: float) -> EdgePrice:
+        """Return the price for a table."""
+        if table.variables.has_scores.all():
+            return cls(per_parameter, per_edge)
+        dimensions = dimensions_of(category_counts(table), table.variables)
+        return cls(per_parameter, per_edge, dimensions, column_sd(table) ** 2)
 
     def of(self, solution: Solution, penalties: FloatArray | None = None) -> float:
-        """Return the price of all edges of a network, whatever their penalties."""
+        """Return the price of all edges of a network: of all parameters, or of those used, given α ω of each."""
+        n_edges, edges = solution.network.n_edges, solution.edge_index
         if self.dimensions is None:
-            return (self.per_parameter + self.per_edge) * solution.network.n_edges
-        n_parameters = int(self.dimensions[solution.edge_index].prod(axis=1).sum())
-        return self.per_parameter * n_parameters + self.per_edge * solution.network.n_edges
+            return (self.per_parameter + self.per_edge) * n_edges
+        m, share = self.dimensions[edges], np.ones(n_edges)
+        if penalties is not None and self.variances is not None:
+            curvature, norm = 2.0 * (self.variances[edges] / m).prod(axis=1), np.abs(solution.edge_values)
+            share = norm / (norm + penalties / curvature)
+        used = float((1.0 + (m.prod(axis=1) - 1.0) * share).sum())
+        return self.per_parameter * used + self.per_edge * n_edges
 
 
 def edge_price(table: Table, gamma: float) -> EdgePrice:
@@ -133,37 +152,9 @@ def edge_price(table: Table, gamma: float) -> EdgePrice:
         raise ArgumentError("gamma", "must be finite and not negative", gamma)
     n_varying = int(np.count_nonzero(which_vary(table)))
     per_edge = float(4.0 * gamma * np.log(max(n_varying - 1, 1)))
-    return EdgePrice(2.0 * float(np.log(table.total_weight)), per_edge, _dimensions(table))
+    return EdgePrice.at(table, 2.0 * float(np.log(table.total_weight)), per_edge)
 
 
-def _dimensions(table: Table) -> NDArray[np.intp] | None:
-    """Return m of every column, by the categories that occur; None if it is 1 for all of them."""
-    return None if table.variables.has_scores.all() else dimensions_of(category_counts(table), table.variables)
-
-
-@dataclass(frozen=True)
-class AicPrice:
-    """What the edges of a penalized network add to the AIC: 4 for each effective parameter.
-
-    A block that the penalty shrinks uses fewer parameters than it has: 1 + (m_s m_t − 1) ‖Θ‖/‖Θ free‖, as Yuan and Lin
-    (2006) derive for groups of coefficients. The free estimate is that of the block alone, ‖Θ‖ + α ω / h, where
-    h = 2 (v_s/m_s) (v_t/m_t) is the mean curvature of independent columns with variances v.
-    """
-
-    dimensions: NDArray[np.intp] | None
-    variances: FloatArray
-
-    @classmethod
-    def at(cls, table: Table) -> AicPrice:
-        """Return the price for a table."""
-        dimensions = _dimensions(table)
-        return cls(dimensions, np.empty(0) if dimensions is None else column_sd(table) ** 2)
-
-    def of(self, solution: Solution, penalties: FloatArray) -> float:
-        """Return the price of all edges of a network, given α ω of each."""
-        if self.dimensions is None:
-            return AIC * solution.network.n_edges
-        m, share = self.dimensions[solution.edge_index], np.abs(solution.edge_values)
-        curvature = 2.0 * (self.variances[solution.edge_index] / m).prod(axis=1)
-        share = share / (share + penalties / curvature)
-        return AIC * float((1.0 + (m.prod(axis=1) - 1.0) * share).sum())
+def aic_price(table: Table) -> EdgePrice:
+    """Return what edges add to the AIC: 4 for each parameter."""
+    return EdgePrice.at(table, AIC, 0.0)

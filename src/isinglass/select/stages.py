@@ -17,7 +17,7 @@ import numpy as np
 
 from isinglass.arrays import FloatArray, Frozen, Mask
 from isinglass.results import Path, Solution
-from isinglass.select.scoring import AicPrice, EdgePrice
+from isinglass.select.scoring import EdgePrice, aic_price
 from isinglass.select.task import Alphas, Near, Task
 from isinglass.solve.grid import alpha_grid
 
@@ -202,7 +202,7 @@ class Stage(Frozen):
 
 def search_first(task: Task, alphas: Alphas, near: Near | None = None) -> Stage:
     """Search the path by the AIC."""
-    return _search_stage(task, "aic", alphas, AicPrice.at(task.table).of, 0.0, None, near)
+    return _search_stage(task, "aic", alphas, aic_price(task.table).of, 0.0, None, near)
 
 
 def search_second(task: Task, first: Solution, exponent: float, price: EdgePrice, near: Near | None = None) -> Stage:

@@ -21,6 +21,9 @@ from isinglass.select.task import Alphas, Near, Task
 
 KEEP, KEEP_IF_FEW_ROWS = 0.95, 0.85
 """Share of the best cross-validated gain that the network must keep; the second with no more rows than columns."""
+CLEARLY = 0.5
+"""Share of what may be lost that the choice of the EBIC must have left, compared with that of the AIC, to need no other
+network to be judged. The AIC looks for the best prediction, and finds it where there are more rows than columns."""
 DOUBT = 2.0
 """Standard errors by which another network must predict better before the choice of the EBIC is given up."""
 
@@ -144,7 +147,7 @@ class TwoStage(Selector):
         folds = make_folds(task, self.n_folds, self.random_state) if share > 0 and near is None else []
         judge = Judge(task, folds)
         first = search_first(task, self.alphas, near)
-        decide = _decide(judge, first, price, share) if near is None else _keep(judge, first, price, near)
+        decide = _decide(judge, first, price, share, few) if near is None else _keep(judge, first, price, near)
         stages, number, index, reason = decide
         path = stages[number].path
         return TwoStageChoice(
@@ -153,7 +156,9 @@ class TwoStage(Selector):
             Evidence(
                 kind="ebic",
                 alphas=path.alphas,
-                values=stages[number].deviances + [price.of(solution) for solution in path],
+                values=stages[number].scores
+                if number
+                else stages[0].deviances + [price.of(solution) for solution in path],
                 choice=index,
                 settings={"gamma": float(self.gamma), "relaxed": False, "reason": reason},
             ),
@@ -193,7 +198,7 @@ def _keep(judge: Judge, first: Stage, price: EdgePrice, near: Near) -> tuple[lis
     return stages, number, stages[number].path.solutions.index(found[0]), near.reason
 
 
-def _decide(judge: Judge, first: Stage, price: EdgePrice, keep: float) -> tuple[list[Stage], int, int, str]:
+def _decide(judge: Judge, first: Stage, price: EdgePrice, keep: float, few: bool) -> tuple[list[Stage], int, int, str]:
     """Return the stages with their held-out gains, the place of the choice among them, and the reason for it."""
     if first.solution.n_edges == 0:
         return [first], 0, first.index, "empty"
@@ -201,11 +206,17 @@ def _decide(judge: Judge, first: Stage, price: EdgePrice, keep: float) -> tuple[
     if not judge.folds:
         return [first, second], 1, second.index, "ebic"
     judge.add(first, second)
+    gain, plain = judge.gain(1, second.index), judge.gain(0, first.index)
+    if few:
+        judge.climb(0, 1, least=gain / keep)
+    elif not gain >= (keep + CLEARLY * (1.0 - keep)) * plain > 0.0:
+        judge.climb(1, least=gain / keep)
     best, error = judge.best()
-    if best - judge.gain(1, second.index) <= max((1.0 - keep) * best, DOUBT * error):
+    if best - gain <= max((1.0 - keep) * best, DOUBT * error):
         return judge.stages, 1, second.index, "ebic"
     if best == 0.0:
         return judge.stages, 1, 0, "empty"
     judge.add(search_second(judge.task, first.solution, EXPONENTS[1], price))
+    judge.climb(0, 1, 2)
     judge.refine()
     return judge.stages, *judge.sparsest(keep * judge.best()[0]), "prediction"
