@@ -5,8 +5,8 @@ import pytest
 from networks import make_table
 
 from isinglass import ising_path, nodewise_path, objective
+from isinglass.data import column_sd
 from isinglass.errors import ArgumentError, DataError
-from isinglass.solve.reduction import Reduction
 
 ANY_FLAG = pytest.mark.filterwarnings("ignore::isinglass.errors.ConvergenceWarning")
 
@@ -139,7 +139,7 @@ def test_the_unit_of_scores_does_not_decide_what_has_converged(factor):
 def test_the_spread_of_a_column_with_a_rare_category():
     rare = table([[1, 1], [0, 2], [1, 1], [1, 1]], "nominal", categories=[range(3)] * 2)
     share = 1e-8 / (1.0 + 3e-8)
-    spread = Reduction.of(rare.with_weight([1e-8, 1e-8, 1e-8, 1.0])).sd()
+    spread = column_sd(rare.with_weight([1e-8, 1e-8, 1e-8, 1.0]))
     np.testing.assert_allclose(spread, np.sqrt(share * (1.0 - share)), rtol=1e-14)
 
 

@@ -154,7 +154,7 @@ void compare(CategoryRows& rows, CategoryTwin& twin, uint32_t seed, int n_calls)
         Buffer<float> G(static_cast<size_t>(d) * stride);
         std::vector<float> b(d), diagonal(d), direction(d), product(d);
         double curve = 0;
-        const bool has_products = rows.operators() != nullptr;
+        const bool has_products = rows.operators() && !(rows.groups()->has_block(node) && draw(2) == 0);
         const Block block{node, listed, has_products ? nullptr : G.data(), stride, b.data(), diagonal.data(), &curve};
         rows.blocks({&block, 1}, Curvature::own);
         for (float& each : direction) each = static_cast<float>(draw(7) - 3);

@@ -92,8 +92,12 @@ void GroupModel::multiply(const Values& x, Values& Hx) {
                 factors_[set_.at(slot) + i] = static_cast<float>(x[group.begin + i]);
     });
     tasks_.clear();
-    for (int node : set_.operators()) {
+    for (int node : set_.nodes()) {
         const size_t first = set_.at(set_.offset()[node]);
+        if (!set_.is_operator()[node]) {
+            multiply_block(node, first);
+            continue;
+        }
         tasks_.push_back(
             {set_.first_node() + node, set_.inner_of(node), factors_.data() + first, 0.0, products_.data() + first});
     }
@@ -103,6 +107,20 @@ void GroupModel::multiply(const Values& x, Values& Hx) {
         for (size_t i = 0; i < group.size; ++i)
             Hx[group.begin + i] = static_cast<double>(one[i]) + other[i] + damping_ * x[group.begin + i];
     });
+}
+
+void GroupModel::multiply_block(int node, size_t first) {
+    rows_of_.clear(), factors_of_.clear();
+    const int width = set_.inner_width(node);
+    for (int k = 0; k < width; ++k) {
+        if (factors_[first + k] == 0.0f) continue;
+        rows_of_.push_back(set_.block_row(first + k));
+        factors_of_.push_back(factors_[first + k]);
+    }
+    line_.assign(set_.block_stride(node), 0.0f);
+    kernels().add_rows(rows_of_.data(), factors_of_.data(), static_cast<int>(rows_of_.size()), line_.data(),
+                       set_.block_stride(node));
+    std::copy(line_.begin(), line_.begin() + width, products_.data() + first);
 }
 
 double GroupModel::violation() const {
@@ -142,6 +160,11 @@ bool GroupModel::proximal_step() {
     for (reach = std::min(1.0, 2 * reach); reach > SHORTEST_STEP; reach /= 2) {
         each_group([&](const Group& group) {
             double* next = step_.data() + group.begin;
+            if (group.size == 1) {
+                const double h = diagonal_[group.begin] / reach, z = z_[group.begin];
+                *next = soft_threshold(z - slope_[group.begin] / h, group.limit / h) - z;
+                return;
+            }
             std::vector<double> c(group.size), h(group.size);
             for (size_t i = 0; i < group.size; ++i) {
                 const size_t place = group.begin + i;

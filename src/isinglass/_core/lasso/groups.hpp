@@ -1,6 +1,6 @@
 // The quadratic model of a Newton step where coefficients come in groups,
 //   m(d) = g^T d + d^T H d / 2 + alpha sum_e omega_e ||theta_e + d_e||,
-// minimized over the inner edges by products with H alone.
+// minimized over the inner edges by products with H alone, of blocks and of operators.
 //
 // Away from zero the norm of a group is smooth, so that two steps alternate: a proximal one, in which every group goes
 // to the minimum of its own separable parabola and which decides who is zero, and conjugate gradients on the groups
@@ -37,6 +37,7 @@ class GroupModel {
     void each_group(Task task);
     void gather(const std::vector<double>& gradient, double alpha);
     void multiply(const Values& x, Values& Hx);
+    void multiply_block(int node, size_t first);
     double violation() const;
     double penalty_change(const Values& step, double length) const;
     void take(const Values& step, const Values& product, double length);
@@ -56,7 +57,9 @@ class GroupModel {
     Values step_, product_;    // scratch
     Values x_, Hx_, residual_, scaled_, direction_, Hd_, inverse_;
     std::vector<double> length_;  // ||z||
-    std::vector<float> factors_, products_;
+    std::vector<float> factors_, products_, line_;
+    std::vector<const float*> rows_of_;
+    std::vector<float> factors_of_;
     std::vector<Product> tasks_;
     int64_t n_products_ = 0;
     double damping_ = 0;  // added to H: in single precision it may have no curvature left where there is a slope

@@ -24,7 +24,7 @@ Newton::Newton(Rows& rows, const Penalty& penalty, Pool& pool, int n_nodes, bool
     : rows_(rows),
       penalty_(penalty),
       poll_(pool.poll()),
-      set_(n_nodes, is_shared, rows.has_groups()),
+      set_(n_nodes, is_shared, rows.groups()),
       model_(set_, rows, pool),
       point_{std::vector<double>(n_nodes), std::vector<NodeSums>(n_nodes), std::vector<char>(n_nodes),
              std::vector<double>(n_nodes)},
@@ -274,7 +274,10 @@ double Newton::inner_tolerance(const Run& run) const {
 
 // One Newton step.
 Newton::Phase Newton::advance(Run& run) {
-    if (run.is_stale) assemble(Curvature::own);
+    if (run.is_stale)
+        assemble(Curvature::own);
+    else if (set_.has_operators())
+        assemble(Curvature::own, true);
     const bool is_accepted = step(run.alpha, inner_tolerance(run), false);
     run.looks = run.widened || run.n_iter < EARLY_STEPS;
     run.widened = false;
@@ -282,7 +285,9 @@ Newton::Phase Newton::advance(Run& run) {
     // Rounding: no step decreases F any more.
     if (!is_accepted && curvature_ == Curvature::majorized) return Phase::settle;
     const double next = inner_residual(run.alpha);
-    run.is_stale = set_.has_operators() || curvature_ == Curvature::majorized || next > CONTRACTION * run.kkt;
+    // With groups nodes may have either; the blocks are then judged as where all nodes have one.
+    run.is_stale = (set_.has_operators() && !set_.has_groups()) || curvature_ == Curvature::majorized ||
+                   next > CONTRACTION * run.kkt;
     // Slow: small curvatures may matter that the share of change does not see, so every block is remade.
     if (next > SLOW_STEP * run.kkt) set_.forget_matrices();
     run.kkt = next;
@@ -377,14 +382,14 @@ void Newton::keep_better(const Parameters& start, double alpha) {
 }
 
 // Makes the matrices that are out of date; an operator costs next to nothing and is made anew each time.
-void Newton::assemble(Curvature curvature) {
+void Newton::assemble(Curvature curvature, bool only_operators) {
     curvature_ = curvature;
     std::vector<Block> tasks;
     std::vector<int> remade;
     for (int node : set_.nodes()) {
         const bool is_kept = set_.is_made()[node] && !set_.is_operator()[node] &&
                              STEEPEST_CURVATURE * moved_[node] <= UNCHANGED_CURVATURE * point_.sums[node].curve;
-        if (is_kept) continue;
+        if (is_kept || (only_operators && !set_.is_operator()[node])) continue;
         remade.push_back(node);
         tasks.push_back(set_.block_of(node));
         moved_[node] = 0;

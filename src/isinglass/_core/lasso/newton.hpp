@@ -95,7 +95,7 @@ class Newton {
     double kkt_residual(double alpha) const;
     bool has_free(double alpha) const;
 
-    void assemble(Curvature curvature);
+    void assemble(Curvature curvature, bool only_operators = false);
     bool step(double alpha, double inner_tolerance, bool free_only);
     void profile_gradient();
     void find_field_steps();

@@ -77,7 +77,6 @@ void WorkingSet::arrange() {
     }
     edge_.assign(offset_[n_nodes_] + 1, -1);
     column_.resize(edge_.size());
-    row_.resize(edge_.size());
     const std::vector<double> old_gradient = std::move(slot_gradient_);
     const std::vector<int> old_s = std::move(slot_s_), old_t = std::move(slot_t_);
     std::vector<size_t> old_spot;
@@ -97,6 +96,7 @@ void WorkingSet::arrange() {
             column_[slot_t_[e]] = s_[e];
         }
     if (has_groups_) place_slots();
+    row_.resize(n_numbers());
     slot_gradient_.assign(n_numbers(), 0.0);
     const auto keep = [&](size_t e, int slot, int old) {
         const double* from = old_gradient.data() + (has_groups_ ? old_spot[old] : old);
@@ -111,25 +111,28 @@ void WorkingSet::arrange() {
     is_operator_.assign(n_nodes_, 0);
     operators_.clear();
     double sum = 0, squares = 0;
+    const auto has_block = [&](int node) { return !has_groups_ || groups_->has_block(first_node_ + node); };
     for (int node : nodes_) {
-        sum += inner_degree_[node];
-        squares += static_cast<double>(inner_degree_[node]) * inner_degree_[node];
+        if (!has_block(node)) continue;
+        sum += inner_width(node);
+        squares += static_cast<double>(inner_width(node)) * inner_width(node);
     }
     mean_width_ = sum > 0 ? squares / sum : 0;
-    const bool is_dense = !needs_blocks_ && squares > widest_block_ * sum;
+    const double widest = has_groups_ ? tuning::working_set::WIDEST_BESIDE_GROUPS : widest_block_;
+    const bool is_dense = !needs_blocks_ && squares > widest * sum;
     for (int node : nodes_) {
-        is_operator_[node] =
-            has_groups_ ? inner_degree_[node] > 0 : is_dense && 2.0 * inner_degree_[node] > widest_block_;
+        const bool is_wide = is_dense && 2.0 * inner_width(node) > widest;
+        is_operator_[node] = inner_degree_[node] > 0 && (is_wide || !has_block(node));
         if (is_operator_[node]) {
             operators_.push_back(node);
             continue;
         }
-        for (int k = 0; k < inner_degree_[node]; ++k, floats += block_stride(node)) row_[offset_[node] + k] = floats;
+        for (int k = 0; k < inner_width(node); ++k, floats += block_stride(node)) row_[at(offset_[node]) + k] = floats;
     }
     if (blocks_.size() < floats) blocks_.resize(floats + floats / 4);
-    if (!has_groups_ && b_.size() < edge_.size()) b_.resize(edge_.size() * 2);
+    if (b_.size() < n_numbers()) b_.resize(n_numbers() * 2);
     if (diagonal_.size() < n_numbers()) diagonal_.resize(n_numbers() * 2);
-    if (!has_groups_) b_[null_slot()] = 0;
+    b_[at(null_slot())] = 0;
     std::fill(diagonal_.data() + at(null_slot()), diagonal_.data() + n_numbers(), 0.0f);
     curve_.resize(n_nodes_);
     is_made_.assign(n_nodes_, 0);
@@ -149,33 +152,28 @@ void WorkingSet::place_slots() {
 
 size_t WorkingSet::block_bytes() const {
     size_t floats = 0;
-    for (int node : nodes_) floats += static_cast<size_t>(inner_degree_[node]) * block_stride(node);
+    for (int node : nodes_) floats += static_cast<size_t>(inner_width(node)) * block_stride(node);
     return floats * sizeof(float);
 }
 
 Block WorkingSet::block_of(int node) {
-    const int first = offset_[node];
+    const size_t first = at(offset_[node]);
     float* G = is_operator_[node] || inner_degree_[node] == 0 ? nullptr : blocks_.data() + row_[first];
-    float* own_b = has_groups_ ? nullptr : b_.data() + first;
-    return {first_node_ + node,           inner_of(node), G, block_stride(node), own_b,
-            diagonal_.data() + at(first), &curve_[node]};
+    return {first_node_ + node,       inner_of(node), G, block_stride(node), b_.data() + first,
+            diagonal_.data() + first, &curve_[node]};
 }
 
 void WorkingSet::finish_block(int node) {
     curve_[node] = std::max(curve_[node], 1e-30);
     is_made_[node] = 1;
-    if (has_groups_) {
-        const int first = offset_[node];
-        for (size_t i = at(first); i < at(first + inner_degree_[node]); ++i) diagonal_[i] = with_ridge(diagonal_[i]);
-        return;
-    }
-    for (int k = 0; k < inner_degree_[node]; ++k) {
-        float& value = diagonal_[offset_[node] + k];
+    const size_t first = at(offset_[node]);
+    for (int k = 0; k < inner_width(node); ++k) {
+        float& value = diagonal_[first + k];
         if (is_operator_[node]) {
             value = with_ridge(value);
             continue;
         }
-        float& entry = blocks_[row_[offset_[node] + k] + k];
+        float& entry = blocks_[row_[first + k] + k];
         value = entry = with_ridge(entry);
     }
 }

@@ -10,7 +10,8 @@
 // rows.hpp) or, where that would cost too much, an operator.
 //
 // An edge has one coefficient or, where a column has no order (has_groups), a group of them, penalized by its norm.
-// What there is one of per edge or slot is then indexed by first() or at(), and all nodes are operators.
+// What there is one of per edge or slot is then indexed by first() or at(), and nodes whose column has no order are
+// operators.
 #pragma once
 
 #include <algorithm>
@@ -25,8 +26,9 @@ namespace isinglass {
 
 class WorkingSet {
  public:
-    WorkingSet(int n_nodes, bool is_shared, bool has_groups)
-        : n_nodes_(n_nodes), is_shared_(is_shared), has_groups_(has_groups) {
+    // groups: null where every edge has one coefficient.
+    WorkingSet(int n_nodes, bool is_shared, const GroupRows* groups)
+        : n_nodes_(n_nodes), is_shared_(is_shared), has_groups_(groups != nullptr), groups_(groups) {
         start(0);
     }
 
@@ -107,14 +109,18 @@ class WorkingSet {
     bool has_operators() const { return !operators_.empty(); }
     size_t block_bytes() const;                        // if no node were an operator
     double mean_width() const { return mean_width_; }  // of blocks, on average over their rows
-    int block_stride(int node) const { return (inner_degree_[node] + 15) / 16 * 16; }
-    const float* block_row(int slot) const { return blocks_.data() + row_[slot]; }
+    int inner_width(int node) const {                  // numbers of its inner slots
+        return static_cast<int>(at(offset_[node] + inner_degree_[node]) - at(offset_[node]));
+    }
+    int block_stride(int node) const { return (inner_width(node) + 15) / 16 * 16; }
+    const float* block_row(size_t number) const { return blocks_.data() + row_[number]; }
 
  private:
     void place_slots();
 
     const int n_nodes_;
     const bool is_shared_, has_groups_;  // edges have two slots; groups of coefficients
+    const GroupRows* const groups_;
     int first_node_ = 0;
     int widest_block_ = tuning::working_set::WIDEST_BLOCK;
     bool needs_blocks_ = false;
@@ -127,7 +133,7 @@ class WorkingSet {
     std::vector<int> inner_, nodes_, offset_, degree_, inner_degree_, edge_, column_;
     std::vector<double> slot_gradient_;
     Buffer<float> blocks_, b_, diagonal_;
-    std::vector<size_t> row_;  // of a slot, in blocks
+    std::vector<size_t> row_;  // of a number of a slot, in blocks
     std::vector<double> curve_;
     std::vector<char> is_made_, is_operator_;
     std::vector<int> operators_;

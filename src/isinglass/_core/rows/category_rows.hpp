@@ -83,6 +83,7 @@ class CategoryRows final : public Rows, public FieldRows, public ProductRows, pu
     std::vector<double> category_fields(int first, int last) const override;
     const GroupRows* groups() const override { return unordered_ ? this : nullptr; }
     int width(int column) const override { return state_.columns[column].width(); }
+    bool has_block(int node) const override { return state_.columns[node].is_ordered(); }
     void project(const Pair& pair, double* block) const override;
 
  private:

@@ -28,6 +28,16 @@ Ordered::Ordered(CategoryState& state, Holds holds)
     int most = 2, all = 0;
     for (const CategoryColumn& column : state_.columns)
         if (column.is_ordered()) most = std::max(most, column.q()), all += column.q();
+    size_t expanded = 0;
+    for (const CategoryColumn& column : state_.columns) expanded += column.is_ordered() ? 0 : column.q();
+    uint8_t* next = room(indicators_, expanded * state_.stride);
+    for (size_t s = 0; s < state_.columns.size(); ++s) {
+        const CategoryColumn& column = state_.columns[s];
+        const uint8_t* cells = state_.table->column(static_cast<int>(s));
+        first_.push_back(next);
+        for (int k = 0; k < column.q() && !column.is_ordered(); ++k, next += state_.stride)
+            for (int n = 0; n < state_.stride; ++n) next[n] = cells[n] == column.value[k];
+    }
     is_kept_ = holds == Holds::one_node || sizeof(double) * all * state_.stride <= KEPT_PROBABILITY_BYTES;
     passed_.resize(is_kept_ ? state_.lines.count() : state.workers.scratch.size());
     for (size_t k = 0; k < passed_.size(); ++k) {
@@ -57,11 +67,14 @@ void Ordered::follow(const Move& task) {
     const auto& [known, values] = responses_[task.node];
     std::vector<double>& fields = state_.fields[task.node];
     size_t j = 0;
+    const double* coefficient = task.coefficient;
     for (int i = 0; i < task.moved.count; ++i) {  // both lists have the order of the slots
-        while (j < known.size() && known[j] != task.moved.column[i]) ++j;
+        const int t = task.moved.column[i];
+        while (j < known.size() && known[j] != t) ++j;
         if (j == known.size()) return;
-        for (size_t k = 1; k < fields.size(); ++k)
-            fields[k] -= task.coefficient[i] * std::clamp(values[j * (fields.size() - 1) + k - 1], -2.0, 2.0);
+        for (int l = 0; l < state_.columns[t].width(); ++l, ++j, ++coefficient)
+            for (size_t k = 1; k < fields.size(); ++k)
+                fields[k] -= *coefficient * std::clamp(values[j * (fields.size() - 1) + k - 1], -2.0, 2.0);
     }
 }
 
@@ -144,24 +157,49 @@ void Ordered::dots(const double* a, double sum, const NeighborColumns& asked, T*
     }
 }
 
+Ordered::Axes Ordered::axes_of(const NeighborColumns& neighbors) const {
+    Axes axes;
+    for (int k = 0; k < neighbors.count; ++k) {
+        const int t = neighbors.column[k];
+        const CategoryColumn& column = state_.columns[t];
+        if (column.is_ordered()) {
+            axes.cells.push_back(state_.table->column(t));
+            axes.step.push_back(column.step);
+            continue;
+        }
+        for (int l = 0; l < column.q(); ++l) {
+            axes.cells.push_back(first_[t] + static_cast<size_t>(l) * state_.stride);
+            axes.step.push_back(column.unit);
+        }
+    }
+    return axes;
+}
+
+void Ordered::prepare_blocks(std::span<const Block> tasks) {
+    int widest = 0;
+    for (const Block& task : tasks)
+        if (task.G) widest = std::max(widest, task.stride);
+    for (Scratch& each : state_.workers.scratch) room(each.panels, gram_scratch(widest));
+}
+
 void Ordered::block(const Block& task, Curvature curvature, int worker) {
     const bool is_own = curvature == Curvature::own;
-    const int q = state_.columns[task.node].q(), d = task.inner.count;
+    const int q = state_.columns[task.node].q();
     Passed& passed = this->passed(task.node, worker);
     if (is_own && !is_kept_) pass(task.node, worker);
     *task.curve = is_own ? passed.sums[2 * q * q + 1] : 0.25;
-    if (d == 0) return;
+    if (task.inner.count == 0) return;
     Scratch& scratch = state_.workers.scratch[worker];
     const float* wv = is_own ? passed.wv.data() : quarter_w_.data();
     if (!task.G) return make_operator(task, wv, is_own && q > 2, worker);
-    kernels().gram(state_.table->list(task.inner, scratch.columns), wv,
-                   {task.G, task.stride, task.b, scratch.panels.data()});
+    const Axes axes = axes_of(task.inner);
+    const int d = axes.count();
+    kernels().gram({axes.cells.data(), d, state_.stride}, wv, {task.G, task.stride, task.b, scratch.panels.data()});
     std::fill(task.b, task.b + d, 0.0f);  // the fields follow by themselves
-    const auto step = [&](int k) { return state_.columns[task.inner.column[k]].step; };
     for (int i = 0; i < d; ++i)
         for (int j = 0; j < d; ++j)
-            task.G[static_cast<size_t>(i) * task.stride + j] *= static_cast<float>(step(i) * step(j));
-    if (is_own && q > 2) profile(task, worker);
+            task.G[static_cast<size_t>(i) * task.stride + j] *= static_cast<float>(axes.step[i] * axes.step[j]);
+    if (is_own && q > 2) profile(task, d, worker);
 }
 
 // w Cov(category k, score) of every row at the last pass; returns their sum.
@@ -242,10 +280,10 @@ void Ordered::product(const Product& task, int worker) {
 
 // Takes the fields out of a block. Centering has done so for the direction of the scores; of B S^-1 B^T, with S the
 // curvature of the fields and B their mixed derivatives, it remains to subtract what is orthogonal.
-void Ordered::profile(const Block& task, int worker) {
+void Ordered::profile(const Block& task, int d, int worker) {
     const Passed& passed = this->passed(task.node, worker);
     const CategoryColumn& column = state_.columns[task.node];
-    const int q = column.q(), m = q - 1, d = task.inner.count;
+    const int q = column.q(), m = q - 1;
     std::vector<double> L = field_curvature(passed.sums.data() + q * q, q), B(static_cast<size_t>(m) * d);
     factorize(L, m);
     double* line = room(state_.workers.scratch[worker].line, state_.stride);
@@ -261,7 +299,11 @@ void Ordered::profile(const Block& task, int worker) {
     }
     std::vector<double> Y(static_cast<size_t>(d) * m);
     Response& response = responses_[task.node];
-    response.columns.assign(task.inner.column, task.inner.column + d);
+    response.columns.clear();
+    for (int k = 0; k < task.inner.count; ++k) {
+        const int t = task.inner.column[k];
+        response.columns.insert(response.columns.end(), state_.columns[t].width(), t);
+    }
     response.values.resize(Y.size());
     for (int j = 0; j < d; ++j) {
         for (int k = 0; k < m; ++k) y[k] = B[static_cast<size_t>(k) * d + j];

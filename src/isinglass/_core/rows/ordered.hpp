@@ -16,7 +16,7 @@ class Ordered final : public NodeLoss {
     void collect(int node, const NeighborColumns& asked, double* out, int worker) override {
         dots(state_.lines.wr(node), state_.shift[node][0], asked, out, worker);
     }
-    void prepare_blocks(std::span<const Block> tasks) override { make_panels(tasks, state_.workers.scratch); }
+    void prepare_blocks(std::span<const Block> tasks) override;
     void block(const Block& task, Curvature curvature, int worker) override;
     void product(const Product& task, int worker) override;
 
@@ -47,6 +47,14 @@ class Ordered final : public NodeLoss {
         std::vector<double*> tables;
         Buffer<double> data, values;
     };
+    // The columns of a block: a line's own, or that of every category without an order, 0 and 1; and what a step of
+    // their cells is.
+    struct Axes {
+        std::vector<const uint8_t*> cells;
+        std::vector<double> step;
+        int count() const { return static_cast<int>(cells.size()); }
+    };
+    Axes axes_of(const NeighborColumns& neighbors) const;
     Passed& passed(int node, int worker) { return passed_[is_kept_ ? state_.lines.index(node) : worker]; }
     const double* run(int node, int worker, double* margin);
     void follow(const Move& task);
@@ -57,12 +65,14 @@ class Ordered final : public NodeLoss {
     void dots(const double* a, double sum, const NeighborColumns& asked, T* out, int worker);
     double mixed(int node, int k, int worker, double* line);
     void make_operator(const Block& task, const float* wv, bool is_own, int worker);
-    void profile(const Block& task, int worker);
+    void profile(const Block& task, int d, int worker);
 
     CategoryState& state_;
     std::vector<Response> responses_;
     std::vector<Operator> operators_;
-    std::vector<Points> points_;  // scratch of every thread
+    Buffer<uint8_t> indicators_;         // of all categories without an order ...
+    std::vector<const uint8_t*> first_;  // ... where those of a column begin
+    std::vector<Points> points_;         // scratch of every thread
     Buffer<float> quarter_w_;
     bool is_kept_ = false;
     std::vector<Passed> passed_;  // one per node if that is little, else one per thread

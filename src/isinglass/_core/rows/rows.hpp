@@ -114,12 +114,13 @@ class FieldRows {
 
 // Columns without an order of their categories have a point of `width` numbers for each, and a pair has width(s)
 // width(t) coefficients. Wherever there is one number per column or pair below, there are then so many one after the
-// other, as a matrix with a row for each number of the first column of the pair; all_pairs returns norms; all nodes are
-// operators, and b means nothing.
+// other, as a matrix with a row for each number of the first column of the pair; all_pairs returns norms; nodes without
+// an order are operators, and b means nothing.
 class GroupRows {
  public:
     virtual ~GroupRows() = default;
     virtual int width(int column) const = 0;
+    virtual bool has_block(int node) const = 0;
     // The nearest block that has no part in directions which say nothing: a pair may have more numbers than parameters,
     // and gradients have no such part.
     virtual void project(const Pair& pair, double* block) const = 0;
