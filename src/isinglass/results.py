@@ -2,22 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Generic, Self, TypeVar, overload
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from isinglass.arguments import require
-from isinglass.arrays import FloatArray, Frozen, read_only
+from isinglass.arrays import FloatArray, Frozen, Mask, read_only
 from isinglass.data import Table, hole_patterns
 from isinglass.network import Network
 from isinglass.variables import Variables
 
+Value = TypeVar("Value")
+Counts = NDArray[np.int64]
 MOST_PATTERNS = 10
 """Patterns of missing cells that a record lists."""
+
+
+class Attribute(Generic[Value]):
+    """An attribute that is computed from others: a property that type checkers know the value of."""
+
+    def __init__(self, compute: Callable[[Any], Value], doc: str) -> None:  # Any: the record that has it
+        self.compute, self.__doc__ = compute, doc
+
+    @overload
+    def __get__(self, record: None, owner: type) -> Self: ...
+
+    @overload
+    def __get__(self, record: object, owner: type) -> Value: ...
+
+    def __get__(self, record: object | None, owner: type) -> Self | Value:
+        return self if record is None else self.compute(record)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -79,14 +97,16 @@ class Solution(Frozen):
         return cls(network, float(alpha), **found)
 
     # Parts of the network, under their names there.
-    fields = property(lambda self: self.network.fields, doc="θ_ss.")
-    edge_index = property(lambda self: self.network.edge_index, doc="Pairs (s, t), s < t, whose coupling is not zero.")
-    edge_values = property(lambda self: self.network.edge_values, doc="θ_st of these pairs.")
-    names = property(lambda self: self.network.names, doc="Names of the nodes.")
-    n_features = property(lambda self: self.network.n_features, doc="Number of nodes, isolated ones included.")
-    n_edges = property(lambda self: self.network.n_edges, doc="Number of non-zero couplings.")
-    couplings = property(lambda self: self.network.couplings, doc="Dense symmetric coupling matrix, made on demand.")
-    couplings_sparse = property(lambda self: self.network.couplings_sparse, doc="The same in compressed rows.")
+    fields = Attribute[FloatArray](lambda self: self.network.fields, "θ_ss.")
+    edge_index = Attribute[NDArray[np.int32]](lambda self: self.network.edge_index, "Pairs s < t that have an edge.")
+    edge_values = Attribute[FloatArray](lambda self: self.network.edge_values, "θ_st of these pairs.")
+    names = Attribute[tuple[str, ...]](lambda self: self.network.names, "Names of the nodes.")
+    n_features = Attribute[int](lambda self: self.network.n_features, "Number of nodes, isolated ones included.")
+    n_edges = Attribute[int](lambda self: self.network.n_edges, "Number of non-zero couplings.")
+    couplings = Attribute[FloatArray](lambda self: self.network.couplings, "Dense symmetric coupling matrix.")
+    couplings_sparse = Attribute[sp.csr_array](
+        lambda self: self.network.couplings_sparse, "The same, in compressed rows."
+    )
 
     def with_names(self, names: Sequence[str] | None) -> Solution:
         """Return the same solution with other names of the nodes; None keeps those it has."""
@@ -116,18 +136,18 @@ class Path(Sequence[Solution]):
     solutions: tuple[Solution, ...]
     tol: float = float("nan")
 
-    def _column(self, name: str) -> NDArray[np.generic]:
+    def _column(self, name: str) -> NDArray[Any]:  # Any: the type of the attribute
         return read_only(np.array([getattr(solution, name) for solution in self.solutions]))
 
-    alphas = property(lambda self: self._column("alpha"), doc="Penalty strengths, decreasing.")
-    n_edges = property(lambda self: self._column("n_edges"), doc="Edges per alpha.")
-    objective = property(lambda self: self._column("objective"), doc="F per alpha.")
-    kkt_residual = property(lambda self: self._column("kkt_residual"), doc="KKT residual per alpha.")
-    duality_gap = property(lambda self: self._column("duality_gap"), doc="Duality gap per alpha.")
-    certified_zeros = property(lambda self: self._column("certified_zeros"), doc="Proved zeros per alpha.")
-    n_iter = property(lambda self: self._column("n_iter"), doc="Iterations per alpha.")
-    n_screened = property(lambda self: self._column("n_screened"), doc="Pairs screened out per alpha.")
-    converged = property(lambda self: self._column("converged"), doc="Whether each solution converged.")
+    alphas = Attribute[FloatArray](lambda self: self._column("alpha"), "Penalty strengths, decreasing.")
+    n_edges = Attribute[Counts](lambda self: self._column("n_edges"), "Edges per alpha.")
+    objective = Attribute[FloatArray](lambda self: self._column("objective"), "F per alpha.")
+    kkt_residual = Attribute[FloatArray](lambda self: self._column("kkt_residual"), "KKT residual per alpha.")
+    duality_gap = Attribute[FloatArray](lambda self: self._column("duality_gap"), "Duality gap per alpha.")
+    certified_zeros = Attribute[Counts](lambda self: self._column("certified_zeros"), "Proved zeros per alpha.")
+    n_iter = Attribute[Counts](lambda self: self._column("n_iter"), "Iterations per alpha.")
+    n_screened = Attribute[Counts](lambda self: self._column("n_screened"), "Pairs screened out per alpha.")
+    converged = Attribute[Mask](lambda self: self._column("converged"), "Whether each solution converged.")
 
     def with_names(self, names: Sequence[str] | None) -> Path:
         """Return the same path with other names of the nodes; None keeps those it has."""
@@ -136,9 +156,16 @@ class Path(Sequence[Solution]):
     def __len__(self) -> int:
         return len(self.solutions)
 
-    def __getitem__(self, index):  # type: ignore[no-untyped-def]  # int -> Solution, slice -> Path
-        found = self.solutions[index]
-        return Path(found, tol=self.tol) if isinstance(index, slice) else found
+    @overload
+    def __getitem__(self, index: int) -> Solution: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Path: ...
+
+    def __getitem__(self, index: int | slice) -> Solution | Path:
+        if isinstance(index, slice):
+            return Path(self.solutions[index], tol=self.tol)
+        return self.solutions[index]
 
     def __repr__(self) -> str:
         if not self.solutions:
