@@ -1,4 +1,4 @@
-"""Sparse networks from tables of yes/no data, with proof that the optimum was reached."""
+"""Sparse networks from tables: which variables depend on each other directly, with a certificate for every solution."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

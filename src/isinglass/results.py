@@ -181,7 +181,7 @@ class Path(Sequence[Solution]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Stability(Frozen):
-    """What ``stars`` chose, and how far the subsamples agreed along the grid.
+    """What `StARS` chose, and how far the subsamples agreed along the grid.
 
     Parameters
     ----------

@@ -18,6 +18,7 @@ from isinglass import (
     TwoStage,
     bootstrap,
     compare_groups,
+    ising_path,
     load,
     simulate,
 )
@@ -243,6 +244,9 @@ def test_what_stands_for_one():
     said = IsingNetwork(encode="auto").fit(answers).methods_text()
     assert "in f 1 stands for 'agree' and 0 for 'disagree'" in said
     assert "In a 1 stands for 'yes'" in said
+    answers = answers.rename(columns={"a": "Sad"}).replace({"no": "NO", "yes": "YES"})
+    said = IsingNetwork(encode="auto").fit(answers).methods_text()
+    assert "In Sad 1 stands for 'YES' and 0 for 'NO';" in said  # spelled as in the table
     said = IsingNetwork(binarize=3).fit(likert()).methods_text()
     assert "In all variables 1 stands for values above 3." in said
     assert "stands for" not in methods_text(Method(selector=Fixed(0.05)).fit(chain()))
@@ -271,5 +275,9 @@ def test_groups_name_the_estimator():
     assert "van Borkulo" in citation(found)
     given = describe_comparison(compare_groups(X, labels, 0.03, n_permutations=9, random_state=0))
     assert "used the same penalty (α = 0.03)" in given
+    unknown = describe_comparison(
+        compare_groups(X, labels, lambda rows: ising_path(rows, [0.03])[0], n_permutations=3, reselect=True)
+    )
+    assert "binary variables were compared between" in unknown
     again = compare_groups(X, labels, EBIC(alphas=5), reselect=True, n_permutations=9, random_state=0)
     assert "again in every permutation (EBIC, gamma 0.25)" in describe_comparison(again)

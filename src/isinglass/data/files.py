@@ -1,4 +1,4 @@
-"""read_table: a table of 0 and 1 out of a file."""
+"""read_table: a file as a table."""
 
 from __future__ import annotations
 

@@ -454,8 +454,8 @@ def is_unclear(two: list[Any]) -> bool:
     words = [value.strip().casefold() if isinstance(value, str) else None for value in two]
     if None not in words:
         return words[0] == words[1] or (any(word in ("0", "1") for word in words) and set(words) != {"0", "1"})
-    oneis_bit = is_bit(two[0]) != is_bit(two[1])
-    return oneis_bit and set(two) not in ({1, 2}, {-1, 1})
+    one_is_bit = is_bit(two[0]) != is_bit(two[1])
+    return one_is_bit and set(two) not in ({1, 2}, {-1, 1})
 
 
 def order_pair(two: list[Any], column: Column) -> tuple[Any, Any] | None:

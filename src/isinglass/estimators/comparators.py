@@ -31,8 +31,8 @@ class NodewiseIsing(IsingEstimator):
     standardize : bool, default False
         Penalize as if the columns had unit standard deviation. IsingFit does: set it to True to get its networks.
     criterion : None or "ebic", default None
-        "ebic": every column chooses its own penalty by the extended BIC. Its number of rows is the sum of the row
-        weights: rescale weights that are not whole to mean 1.
+        "ebic": every column chooses its own penalty by the extended BIC. Its number of rows is the sum of counts, or
+        the effective number of rows with sampling weights.
     gamma : float, default 0.25
         Weight of the number of candidate models in the extended BIC; 0 is the BIC.
     alphas : int, default 100

@@ -184,9 +184,8 @@ class IsingLasso(IsingEstimator):
 class IsingLassoEBIC(IsingEstimator):
     """Sparse Ising network at the penalty with the smallest extended BIC.
 
-    The number of rows N of the criterion is the sum of the row weights. A whole weight equals repeated rows; the
-    scale of other weights matters: rescale them to mean 1. A warning says so where their sum is less
-    than half or more than twice the number of rows. The selector behind it is `EBIC`.
+    The number of rows N of the criterion is the sum of counts, or the effective number of rows with sampling weights,
+    whose scale does not matter. The selector behind it is `EBIC`.
 
     Parameters
     ----------
@@ -257,8 +256,8 @@ class IsingLassoEBIC(IsingEstimator):
 class IsingLassoStARS(IsingEstimator):
     """Sparse Ising network at the smallest penalty whose edges are stable under subsampling (StARS).
 
-    A row weight enters the fits, not the draw of the subsamples: a weight of 2 is not the same as a row that occurs
-    twice. A row of weight 0 is never drawn. The selector behind it is `StARS`.
+    Counts are drawn as the rows that they stand for; sampling weights enter the fits, not the draw of the subsamples. A
+    row of weight 0 is never drawn. The selector behind it is `StARS`.
 
     Parameters
     ----------

@@ -125,7 +125,7 @@ def _show(value: Any) -> str:
 
 @settings
 class Run(Settings):
-    """How something is computed. Nothing here changes a result."""
+    """How something is computed. Nothing here changes a result, except that a device agrees to the tolerance only."""
 
     n_jobs: int | None = option(default=None, help="Fits to run in parallel, as in joblib; -1 uses all cores.")
     n_threads: int | None = option(

@@ -124,7 +124,7 @@ def _alpha_max(
     return _largest_ratio(problem, _fit_null(problem, 1e-7, 200))
 
 
-# Path contract: what `alphas=30` starts from (see docs/design.md).
+# What `alphas=30` starts from; `PathSettings.alpha_max` asks for it.
 exact_path.alpha_max = _alpha_max  # type: ignore[attr-defined]
 
 

@@ -227,7 +227,7 @@ def _alpha_max(X: ArrayLike, sample_weight: ArrayLike | None = None, *, standard
     return float(case.alpha_max().max(initial=0.0))
 
 
-# Path contract: what `alphas=30` starts from (see docs/design.md).
+# What `alphas=30` starts from; `PathSettings.alpha_max` asks for it.
 nodewise_path.alpha_max = _alpha_max  # type: ignore[attr-defined]
 
 

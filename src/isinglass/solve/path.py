@@ -145,7 +145,7 @@ def alpha_max(
         return JointProblem.of(table, penalty_weights, None, where).fit_null(1e-7, 100)
 
 
-# Path contract: what `alphas=30` starts from (see docs/design.md).
+# What `alphas=30` starts from; `PathSettings.alpha_max` asks for it.
 ising_path.alpha_max = alpha_max  # type: ignore[attr-defined]
 
 

@@ -167,7 +167,7 @@ def _say_once(said: dict[str, str], n_columns: int) -> Iterator[str]:
         where = "In all variables" if len(said) == n_columns else f"In {_list(list(said))}"
         yield f"{where} {words.pop()}."
     elif len(said) <= SHOWN:
-        yield "; ".join(f"in {name} {what}" for name, what in said.items()).capitalize() + "."
+        yield "I" + "; ".join(f"in {name} {what}" for name, what in said.items())[1:] + "."
     else:
         yield f"What stands for 1 differs between {len(said)} variables and is listed in the model file (fit.coding)."
 
@@ -295,7 +295,9 @@ def describe_comparison(found: GroupComparison) -> str:
     """Return how groups were compared, as a paper would say it."""
     sizes = ", ".join(f"{group} (n = {n})" for group, n in zip(found.groups, found.n_rows, strict=True))
     how = "exchanging labels within subjects" if found.paired else "reassigning rows to groups at random"
-    estimate = "" if found.method is None else f" {_describe_likelihood(found.method, found.networks[0])},"
+    estimate = ""
+    if found.method is not None:
+        estimate = f", estimated {_describe_likelihood(found.method, found.networks[0])},"
     chosen = "" if found.method is None else f" ({found.method.words})"
     if found.reselect:
         penalty = f"The penalty was chosen in every group and again in every permutation{chosen}."
@@ -311,7 +313,7 @@ def describe_comparison(found: GroupComparison) -> str:
         penalty = f"All groups and permutations used the same penalty{origin}{value}."
     apart = "" if len(found.groups) == 2 else " With more than two groups, the two furthest apart count."
     return (
-        f"Networks of {_describe_columns(found.networks[0])}, estimated{estimate} were compared between "
+        f"Networks of {_describe_columns(found.networks[0])}{estimate} were compared between "
         f"{len(found.groups)} groups, {sizes}, by {found.n_permutations} permutations, {how}, with isinglass "
         f"{__version__}. {penalty}{apart} The largest difference of a coupling was {found.structure:.3g} "
         f"(p = {found.p_structure:.3g}), the difference of global strength {found.strength:.3g} "

@@ -172,7 +172,7 @@ def bmn(
     return _run(X, alphas, sample_weight, alpha_min_ratio, fit, tolerance, max_iter, callback)
 
 
-# Path contract: what `alphas=30` starts from (see docs/design.md).
+# What `alphas=30` starts from; `PathSettings.alpha_max` asks for it.
 plg.alpha_max = bmn.alpha_max = alpha_max  # type: ignore[attr-defined]
 
 
