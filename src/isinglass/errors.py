@@ -193,7 +193,7 @@ class FewColumnsWarning(IsinglassWarning):
 
 
 def warn(warning: IsinglassWarning) -> None:
-    """Give a warning in the name of the line that called the package, however deep inside it was noticed."""
+    """Warn at the caller's line outside the package."""
     if isinstance(warning, _suppressed.get()):
         return
     level, frame = 2, sys._getframe(1)

@@ -267,7 +267,7 @@ class Fit(Frozen):
 
         Returns
         -------
-        DataFrame, Table or ndarray of shape (n_samples, n_features)
+        DataFrame or ndarray of shape (n_samples, n_features)
             A frame of the kind of ``X`` with its columns (and the index of pandas), an array for everything else; cells
             as the table calls them.
         """

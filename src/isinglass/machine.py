@@ -103,7 +103,7 @@ def thread_count(n_threads: int | None = None) -> int:
 def lock(handle: int, *, wait: bool) -> None:
     """Lock an open file or folder until it is closed; without ``wait``, an OSError if another process holds the lock.
 
-    Nothing happens on a system without such locks; so below.
+    Does nothing on a system without file locks.
     """
     if HAS_LOCKS:
         fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))

@@ -207,8 +207,7 @@ class Stability(Frozen):
     n_extensions : int
         How often the grid had to be followed further than they proposed.
     n_fits, n_fits_saved : int
-        Pairs of a subsample and an alpha that were fitted, and how many fewer than all of them this is
-        (negative if extensions cost more than was left out).
+        Fits of a subsample at an alpha, and the number of fits saved (negative if extensions cost more than that).
     n_constant : int
         Subsamples in which a column is constant that varies in the table.
     """

@@ -126,8 +126,8 @@ def solve_program(profit: FloatArray, cuts: Matrix) -> FloatArray:
     answer = linprog(-profit, A_ub=cuts, b_ub=np.zeros(cuts.shape[0]), bounds=(-1, 1), options=limit)
     if answer.status == 1:
         raise LimitError(
-            f"whether {cuts.shape[1]} unpenalized parameters have a finite optimum must be decided within "
-            f"{SEPARATION_SECONDS:g} s; it was not. Use alpha > 0, or leave fewer pairs unpenalized."
+            f"Could not decide within {SEPARATION_SECONDS:g} s whether {cuts.shape[1]} unpenalized parameters have a "
+            "finite optimum. Use alpha > 0, or leave fewer pairs unpenalized."
         )
     if answer.status != 0:  # δ = 0 is feasible and the box is bounded: this is a failure of the LP code
         raise RuntimeError(f"the linear program for separation failed: {answer.message}")

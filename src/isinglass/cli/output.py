@@ -47,7 +47,7 @@ class OutputFolder:
     The files ``names`` are made in a hidden folder and renamed. An old file is replaced if the digest of its content in
     ``run.json`` proves that an earlier run of the same command wrote it, and one of the ``others``, which the command
     writes with other options, is removed on the same proof. Anything else is refused unless ``force``, before anything
-    is computed. ``run.json`` may say anything: it can neither name other files nor the ``inputs``, and links are never
+    is computed. ``run.json`` is not trusted: it can neither name other files nor the ``inputs``, and links are never
     followed.
     """
 

@@ -245,7 +245,7 @@ def _load_text(
 def _split(
     raw: RawTable, weights: str | int | None, labels: Sequence[str | int]
 ) -> tuple[RawTable, Any, dict[str, NDArray[Any]]]:
-    """Take weights and labels out of a raw; numbers of columns count all of them."""
+    """Take weights and labels out of a raw table; numbers of columns count all of them."""
     places = [raw.find(key, "labels") for key in labels]
     kept = {str(key): raw.column(j).entries for key, j in zip(labels, places, strict=True)}
     if weights is None:
@@ -291,7 +291,7 @@ def _choose_columns(raw: RawTable, columns: Sequence[Any] | None, drop: Sequence
 
 
 def _name_columns(raw: RawTable) -> RawTable:
-    """Return the raw with a name for every column if it has names, after a check that none comes twice."""
+    """Return the raw table with a name for every column if it has names, after a check that none comes twice."""
     if raw.names is None:
         return raw
     places: dict[str, int] = {}

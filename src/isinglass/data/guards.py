@@ -32,9 +32,9 @@ REVERSED, MOSTLY = -0.1, 0.9
 SELDOM_TWICE = 0.9
 """Share of different values above which a column probably names its rows."""
 SCREENED = 4096
-"""Rows in which most pairs of columns are seen to be together."""
+"""Rows that are compared first; they rule out most pairs."""
 EXPECTED = 5.0
-"""Rows in which two columns would both be 1 by chance, above which it means something that none has both."""
+"""From this expected number of rows with both on, two columns that never occur together are no accident."""
 _LISTED = 4
 _COMMA = re.compile(r"[+-]?\d+,\d+")
 _CODES = frozenset({77, 88, 97, 98, 99, 777, 888, 997, 998, 999, 7777, 8888, 9997, 9998, 9999})

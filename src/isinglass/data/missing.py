@@ -1,4 +1,4 @@
-"""What becomes of missing cells, and of values that stand for nothing: the last step of reading a table."""
+"""What becomes of missing cells, and of values without a meaning: the last step of reading a table."""
 
 from __future__ import annotations
 

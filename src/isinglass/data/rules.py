@@ -33,7 +33,7 @@ MOST_CATEGORIES = 256
 MOST_STEPS = MOST_CATEGORIES - 1
 """Of equal length from the smallest to the largest score."""
 FEW = 5
-"""Categories up to which it is not asked whether there are rows enough for them."""
+"""With fewer categories than this, the check for too few rows is skipped."""
 _CLOSE = 1e-9
 EPSILON = float(np.finfo(np.float64).eps)
 

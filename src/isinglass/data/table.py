@@ -24,8 +24,8 @@ Sum = TypeVar("Sum")
 class Table:
     """The categories of all cells, and what is known of columns and rows.
 
-    Everything that takes a table takes it wherever it takes an array or a frame; ``numpy.asarray`` gives the codes.
-    Some of its rows, ``table[rows]``, have all categories of the table, whichever occur in them.
+    Accepted wherever an array or a frame is; ``numpy.asarray`` gives the codes. A part of its rows, ``table[rows]``,
+    keeps all categories of the table.
 
     Parameters
     ----------

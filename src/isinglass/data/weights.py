@@ -13,8 +13,7 @@ from isinglass.errors import ArgumentError, DataError, MeaningWarning, setting, 
 
 WEIGHT_KINDS = ("sampling", "counts")
 FAR, MANY = 2.0, 5.0
-"""Factor by which the sum of sampling weights may differ from the number of rows, and mean count, before it is said how
-weights were understood whose kind was not stated."""
+"""Ratios beyond which weights of unstated kind get a warning: of the sum of sampling weights to rows, and mean count."""
 
 
 def check_sample_weight(sample_weight: ArrayLike | None, n_samples: int) -> NDArray[np.float64] | None:

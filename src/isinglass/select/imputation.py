@@ -2,8 +2,8 @@
 
 In every round a network is estimated from a few completed copies of the rows with holes, and the missing cells of all
 copies are redrawn from it, given the observed cells of their row. Copies go on from where they were: a few sweeps are
-enough. Once the network moves no further in three rounds than in one, its movement is the noise of the draws. The mean
-of some more networks then gives the completed table.
+enough. When three rounds change the network no more than one, only Monte Carlo noise is left. The mean of some more
+networks then gives the completed table.
 """
 
 from __future__ import annotations

@@ -98,8 +98,8 @@ def compare_groups(
     Missing cells are imputed before labels are looked at. If the groups have the same network and lose cells in the
     same way, rows with their holes can change places, and the test is exact. Where the shares of missing cells differ
     by more than 5 %, cells of every group are left out as they are missing in the others, with a warning: without it,
-    tests of strength reject too often. Cells drawn from the network of all rows are alike in all groups: differences
-    become smaller, and some power is lost. ``impute_by_group=True`` is exact as well, and many times slower. Rows
+    tests of strength reject too often. Cells drawn from the network of all rows follow one network in all
+    groups: differences become smaller, and some power is lost. ``impute_by_group=True`` is exact as well, and many times slower. Rows
     without any answer are left out, but for paired ones, which keep their place.
 
     Examples
@@ -171,7 +171,8 @@ def _lose_cells_alike(data: Table, plan: _Plan, rng: Generator) -> Table:
     """Return the table with cells left out where groups lose very different shares of them.
 
     Estimates from fewer cells scatter more: shuffled groups, which all lose the same share, would not show what such
-    groups differ by. A row loses what a random row of each other group has lost, a subject's row what its others have.
+    groups differ by. Each row also gets the missing cells of a random row from every other group (paired: of the same
+    subject's other rows).
     """
     if data.holes is None:
         return data

@@ -144,9 +144,9 @@ def pool(imputation: Imputation, solution: Solution, *, random_state: RandomSour
 def _redraw(table: Table, holes: NDArray[np.bool_], solution: Solution, seed: np.random.SeedSequence) -> Table:
     """Return the table with its missing cells drawn from a network of a resample of its rows.
 
-    Another resample in every round: cells given a network, and a network given cells with the scatter that an estimate
-    from complete rows has, are data augmentation, whose networks scatter as estimates from the observed cells do. One
-    resample for all rounds would scatter them further.
+    Every round takes another resample. Drawing cells given a network and a network given cells, in turn, is data
+    augmentation: the networks vary like estimates from the observed cells. One resample for all rounds would add
+    variance.
     """
     rng = np.random.default_rng(seed)
     chains = Completions(table.codes, holes, random_state=rng)

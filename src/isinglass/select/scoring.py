@@ -49,8 +49,7 @@ def row_scores(
 def path_scores(solutions: Sequence[Solution], table: Table | Bytes, possible: Mask | None = None) -> FloatArray:
     """Return `row_scores` of several networks of one table, a row for each.
 
-    Where columns have categories all at once: a network of a small table has fewer cells than NumPy has to do before
-    it begins.
+    All networks at once where columns have categories: for small tables NumPy's overhead per call dominates.
     """
     networks = [solution.network for solution in solutions]
     variables = networks[0].variables if networks else None

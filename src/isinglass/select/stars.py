@@ -59,7 +59,7 @@ class StARS(Selector):
     weight are all drawn alike.
 
     A `GridEndWarning` says if the choice is the first or the last alpha of the grid, a `FewColumnsWarning` if there are
-    fewer than 20 columns: edges are uncertain in some subsamples for a while before they are in all of them, and among
+    fewer than 20 columns: an edge appears in some subsamples before it appears in all of them, and among
     few pairs that alone exceeds the threshold. Columns that are constant in a subsample, and fits that did not
     converge, are counted in warnings as well.
 
@@ -311,7 +311,7 @@ def _warn(stability: Stability, constant: NDArray[np.bool_], n_unconverged: int)
         warn(ConstantColumnWarning(f"{where} and has no edges there: column {shown}. {remedy}"))
     if n_unconverged:
         wrong = f"{n_unconverged} of {stability.n_fits} fits did not converge, and their edges may be wrong"
-        remedy = f"Raise {setting('max_iter')} or {setting('tol')} ."
+        remedy = f"Raise {setting('max_iter')} or {setting('tol')}."
         warn(ConvergenceWarning(f"{wrong}. {remedy}"))
     if constant.shape[1] < FEW_COLUMNS:
         missed = f"StARS was made for many columns; with {constant.shape[1]} it misses most edges"

@@ -233,7 +233,7 @@ class JointProblem:
 
     @property
     def cell_cost(self) -> int:
-        """What a cell costs, of what one of two values does, about."""
+        """Approximate cost of a cell, relative to one of two values."""
         return 1 if self.reduction.variables.is_binary else 10
 
     def fit_null(self, tol: float, max_iter: int) -> float:

@@ -262,7 +262,7 @@ class NodewiseProblem:
 
     @property
     def alphas_at_zero(self) -> FloatArray:
-        """An alpha of one row for nodes that vary with no other, to which every positive one gives no coefficients."""
+        """Return the alpha of one row, for nodes whose alpha_max is 0."""
         return self.units / max(self.reduction.n_rows, 1.0)
 
     def alpha_max(self) -> FloatArray:
