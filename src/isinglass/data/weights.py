@@ -13,7 +13,7 @@ from isinglass.errors import ArgumentError, DataError, MeaningWarning, setting, 
 
 WEIGHT_KINDS = ("sampling", "counts")
 FAR, MANY = 2.0, 5.0
-"""Ratios beyond which weights of unstated kind get a warning: of the sum of sampling weights to rows, and mean count."""
+"""Ratios beyond which weights of unstated kind get a warning: sum of sampling weights to rows, and mean count."""
 
 
 def check_sample_weight(sample_weight: ArrayLike | None, n_samples: int) -> NDArray[np.float64] | None:

@@ -99,8 +99,8 @@ def compare_groups(
     same way, rows with their holes can change places, and the test is exact. Where the shares of missing cells differ
     by more than 5 %, cells of every group are left out as they are missing in the others, with a warning: without it,
     tests of strength reject too often. Cells drawn from the network of all rows follow one network in all
-    groups: differences become smaller, and some power is lost. ``impute_by_group=True`` is exact as well, and many times slower. Rows
-    without any answer are left out, but for paired ones, which keep their place.
+    groups: differences become smaller, and some power is lost. ``impute_by_group=True`` is exact as well, and many
+    times slower. Rows without any answer are left out, but for paired ones, which keep their place.
 
     Examples
     --------
