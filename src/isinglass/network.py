@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import Bytes, FloatArray, Mask, read_only
 from isinglass.data import Table, as_table
-from isinglass.errors import ArgumentError, DataError
+from isinglass.errors import ArgumentError, DataError, MeaningWarning, suppress_warnings
 from isinglass.variables import Variables
 
 # Rounding that survives an export or a product such as Q @ D @ Q.T; anything larger is a mistake.
@@ -360,7 +360,8 @@ class Network:
 
     def table(self, X: ArrayLike) -> Table:
         """Return a table of the columns of this network; arrays hold the numbers of categories."""
-        table: Table = as_table(X, variables=self.variables).whole()
+        with suppress_warnings(MeaningWarning):  # what the columns mean is known
+            table: Table = as_table(X, variables=self.variables).whole()
         return table.with_variables(self.variables)
 
     def _codes(self, X: ArrayLike) -> Bytes:
