@@ -68,7 +68,7 @@ class Reading:
         none = {name: None for name in ("id_column", "weights") if self.said.get(name) == "none"}
         with console.progress("Reading"):
             if files_of(table) == [table]:
-                return read_table(table, **self.said | none)  # type: ignore[no-any-return]
+                return read_table(table, **self.said | none)
             return read_parts(files_of(table), client=False, **self.said | none)  # type: ignore[return-value]
 
     def describe_shape(self, data: Table, table: str) -> str:

@@ -65,11 +65,11 @@ class Block:
 
     def _read_file(self, options: dict[str, Any]) -> Table:
         try:
-            return read_table(self.what, weights=self.weights, **options)  # type: ignore[no-any-return]
+            return read_table(self.what, weights=self.weights, **options)
         except ArgumentError as error:
             if not (self.may_lack_weights and error.argument == "weights"):
                 raise
-            return read_table(self.what, **options)  # type: ignore[no-any-return]
+            return read_table(self.what, **options)
 
     def _read_rows(self, options: dict[str, Any]) -> Table:
         rows, weight = self.what, self.sample_weight

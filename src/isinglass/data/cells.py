@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
-from isinglass.data.coding import by_column
+from isinglass.data.coding import Value, by_column
 from isinglass.errors import DataError, setting
 
 NA_VALUES = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None", ".", "?")
@@ -29,7 +28,7 @@ class Vocabulary:
     decimal: str = "."  # what separates the decimals of a number
 
     @classmethod
-    def build(cls, na_values: Iterable[Any], encode: Any = None) -> Vocabulary:
+    def build(cls, na_values: Iterable[Value], encode: Value = None) -> Vocabulary:
         """Add spellings to the usual ones; words that ``encode`` gives a meaning to are not missing."""
         if isinstance(na_values, str):
             raise DataError(f"{setting('na_values')} must be a sequence of spellings; got the text {na_values!r}.")
@@ -41,7 +40,7 @@ class Vocabulary:
             frozenset(number for number in numbers if number is not None),
         )
 
-    def read(self, word: str) -> Any:
+    def read(self, word: str) -> Value:
         """Return the number, truth value or text that a word stands for, or None if it stands for a missing cell."""
         word = word.strip()
         if word in self.missing:
@@ -53,7 +52,7 @@ class Vocabulary:
             return word
         return None if number in self.missing_numbers else number
 
-    def is_missing(self, value: Any) -> bool:
+    def is_missing(self, value: Value) -> bool:
         """Tell whether a value of a file that has types of its own stands for a missing cell."""
         if isinstance(value, str):
             return value.strip() in self.missing
@@ -69,18 +68,18 @@ class Vocabulary:
                 return comma
         return self
 
-    def read_encode(self, encode: Any) -> Any:
+    def read_encode(self, encode: Value) -> Value:
         """Return ``encode`` with its words read as the cells of a text file are."""
         if by_column(encode):
             return {label: self._read_entry(entry) for label, entry in encode.items()}
         return self._read_entry(encode) if isinstance(encode, Mapping) else encode
 
-    def _read_entry(self, entry: Any) -> Any:
+    def _read_entry(self, entry: Value) -> Value:
         if isinstance(entry, tuple):
             return tuple(self._read_entry(side) if isinstance(side, tuple) else self._read_key(side) for side in entry)
         return {self._read_key(word): bit for word, bit in entry.items()}
 
-    def _read_key(self, word: Any) -> Any:
+    def _read_key(self, word: Value) -> Value:
         return self.read(word) if isinstance(word, str) else word
 
 
@@ -99,7 +98,7 @@ def read_word(value: object) -> object:
     return value if number is None else number
 
 
-def _encoded_words(encode: Any) -> Iterable[Any]:
+def _encoded_words(encode: Value) -> Iterable[Value]:
     if isinstance(encode, Mapping):
         for key, entry in encode.items():
             if isinstance(entry, Mapping):

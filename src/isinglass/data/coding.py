@@ -20,6 +20,10 @@ from isinglass.variables import KINDS, Variables
 
 ABSENT, UNKNOWN = -1, -2
 """What stands for a missing cell, and for a value without meaning, among the numbers of categories."""
+Value: TypeAlias = Any
+"""A value of the source: a number, a text, a truth value, a date, or None for a missing cell."""
+Cells: TypeAlias = NDArray[Any]
+"""An array of values of one type, or of objects."""
 Codes: TypeAlias = NDArray[np.integer]  # the numbers of categories, of the smallest type that holds them
 
 
@@ -30,7 +34,7 @@ class Levels:
     Several values may stand for a category of a binary column, and none for one that never occurs.
     """
 
-    entries: Mapping[Any, int]  # Any: values of the source
+    entries: Mapping[Value, int]
     kind: str = "binary"
     scores: tuple[float, ...] | None = (0.0, 1.0)  # None for a nominal column
 
@@ -52,7 +56,7 @@ class Levels:
         return 2 if self.kind == "binary" else len(set(self.entries.values()) - {ABSENT})
 
     @property
-    def values(self) -> tuple[Any, ...]:  # Any: values of the source
+    def values(self) -> tuple[Value, ...]:
         """The first value of every category; None for one that has none."""
         first: dict[int, Any] = {}
         for value, number in self.entries.items():
@@ -60,7 +64,7 @@ class Levels:
         return tuple(first.get(k) for k in range(self.n_categories))
 
     @property
-    def pair(self) -> tuple[Any, Any]:  # Any: values of the source
+    def pair(self) -> tuple[Value, Value]:
         """The values that stand for 0 and for 1; a tuple where there are several, None where there is none."""
         groups = [tuple(value for value, bit in self.entries.items() if bit == side) for side in (0, 1)]
         zero, one = (group[0] if len(group) == 1 else group or None for group in groups)
@@ -85,7 +89,7 @@ class Levels:
         """Return what one value stands for."""
         return self.entries.get(value, UNKNOWN)
 
-    def convert(self, values: NDArray[Any]) -> Codes:  # Any: numbers of any type
+    def convert(self, values: Cells) -> Codes:  # Any: numbers of any type
         """Return what an array of numbers stands for."""
         codes: Codes = np.full(values.shape, UNKNOWN, dtype=self.dtype)
         for value, code in self.entries.items():
@@ -113,7 +117,7 @@ class Cut:
             return ABSENT
         return int(value > self.threshold) if is_number(value) and value not in (math.inf, -math.inf) else UNKNOWN
 
-    def convert(self, values: NDArray[Any]) -> Codes:  # Any: numbers of any type
+    def convert(self, values: Cells) -> Codes:  # Any: numbers of any type
         """Return what an array of numbers stands for."""
         # An array, not a number: a number would be rounded to the precision of the table first.
         above = np.greater(values, np.array([self.threshold]))
@@ -181,7 +185,7 @@ class Coding:
         return replace(self, names=names, columns=tuple(self.columns[j] for j in columns))
 
     @property
-    def encoding(self) -> dict[Hashable, tuple[Any, Any]]:  # Any: values of the source
+    def encoding(self) -> dict[Hashable, tuple[Value, Value]]:
         """The values that stand for 0 and 1, for each binary column of other values than 0 and 1 or a threshold."""
         labels: Sequence[Hashable] = range(len(self.columns)) if self.names is None else self.names
         both = zip(labels, self.columns, strict=True)

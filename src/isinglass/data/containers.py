@@ -12,13 +12,13 @@ import re
 import struct
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from isinglass.data.coding import Cells, Value
 from isinglass.data.documents import Limits
 from isinglass.data.raw_table import RawTable, as_raw
 from isinglass.data.sources import Column, number_objects, open_source
@@ -26,6 +26,10 @@ from isinglass.data.text import Records
 from isinglass.errors import ArgumentError, DataError, LimitError, setting
 from isinglass.storage import OversizedError, read_array, read_arrays
 
+if TYPE_CHECKING:
+    import pyarrow
+
+Found = TypeVar("Found")
 _SURVEYS = {"stata": "read_dta", "spss": "read_sav", "sas": "read_sas7bdat", "xport": "read_xport"}
 BYTES_PER_CELL = 24
 """Of a survey or a spreadsheet, whose cells become objects of Python."""
@@ -48,7 +52,7 @@ def load_npz(data: bytes, limits: Limits) -> RawTable:
     return _as_table(tables["X"] if "X" in tables else next(iter(tables.values())), limits)
 
 
-def guard(kind: str, limits: Limits, read: Callable[[], Any]) -> Any:
+def guard(kind: str, limits: Limits, read: Callable[[], Found]) -> Found:
     """Turn whatever a damaged file leads to into one clear error; our own pass."""
     try:
         return read()
@@ -64,7 +68,7 @@ def guard(kind: str, limits: Limits, read: Callable[[], Any]) -> Any:
         raise DataError(f"cannot read this {kind} file: {reason}.") from None
 
 
-def _as_table(array: NDArray[Any], limits: Limits) -> RawTable:
+def _as_table(array: Cells, limits: Limits) -> RawTable:
     if array.ndim == 2:
         limits.check_shape(*array.shape)
     if array.dtype.kind not in "buif":  # every cell becomes an object of Python
@@ -72,7 +76,7 @@ def _as_table(array: NDArray[Any], limits: Limits) -> RawTable:
     return as_raw(open_source(array))
 
 
-def _read_sparse(data: bytes, arrays: dict[str, NDArray[Any]], limits: Limits) -> Any:
+def _read_sparse(data: bytes, arrays: dict[str, Cells], limits: Limits) -> Any:
     """Read a sparse matrix that scipy saved, after a check of its shape; its parts are in memory already."""
     from scipy import sparse
 
@@ -118,7 +122,7 @@ def load_feather(data: bytes, limits: Limits) -> RawTable:
     return _of_arrow(_counted(reader, limits), reader.schema)
 
 
-def _declared_bytes(message: Any) -> int:
+def _declared_bytes(message: pyarrow.Message) -> int:
     """Return to how many bytes a batch of rows or a dictionary of Arrow unpacks, as its head says."""
     head, body = message.metadata.to_pybytes(), message.body
 
@@ -145,7 +149,7 @@ def _declared_bytes(message: Any) -> int:
     return total
 
 
-def _counted(batches: Iterable[Any], limits: Limits) -> Iterator[Any]:
+def _counted(batches: Iterable[pyarrow.RecordBatch], limits: Limits) -> Iterator[pyarrow.RecordBatch]:
     """Yield batches of rows, whose size is checked as they come."""
     n_rows = n_bytes = 0
     for batch in batches:
@@ -155,7 +159,7 @@ def _counted(batches: Iterable[Any], limits: Limits) -> Iterator[Any]:
         yield batch
 
 
-def _width(kind: Any) -> int:
+def _width(kind: pyarrow.DataType) -> int:
     """Return the bytes of a value, if all have the same; 1 otherwise."""
     try:
         return max(int(kind.bit_width) // 8, 1)
@@ -163,7 +167,7 @@ def _width(kind: Any) -> int:
         return 1
 
 
-def _of_arrow(batches: Iterable[Any], schema: Any) -> RawTable:
+def _of_arrow(batches: Iterable[pyarrow.RecordBatch], schema: pyarrow.Schema) -> RawTable:
     from pyarrow import Table, types
 
     for field in schema:
@@ -211,7 +215,7 @@ def _check_survey(n_rows: int, n_columns: int, limits: Limits) -> None:
     limits.check_bytes(BYTES_PER_CELL * n_rows * n_columns, "the columns in memory")
 
 
-def _label(cells: Any, labels: dict[Any, Any]) -> Column:
+def _label(cells: Sequence[Value], labels: dict[Value, Value]) -> Column:
     """Return a column; labels replace its values if all have one and they are not 0 and 1 themselves."""
     column = number_objects(cells)
     values = [value if isinstance(value, str | int | float | None) else str(value) for value in column.values or ()]
@@ -251,7 +255,7 @@ def load_excel(data: bytes, limits: Limits, sheet: str | int | None) -> tuple[Re
     return Records([_spell(cell) for cell in rows[0]], codes, words, lambda record: record + top), chosen
 
 
-def _spell(cell: Any) -> str:
+def _spell(cell: Value) -> str:
     """Return a cell of a spreadsheet as a text file has it."""
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any
+from typing import TypeGuard
 
 import numpy as np
 
+from isinglass.arrays import Bytes
 from isinglass.data.coding import BITS, UNKNOWN, Codes, Coding, Cut, Indicators, Levels, Rule
 from isinglass.data.guards import check_columns, check_meaning
 from isinglass.data.indicators import combine
@@ -28,7 +29,7 @@ MISSING_CHOICES = ("error", "impute", "zero", "drop")
 
 
 def convert(
-    X: Any,
+    X: object,
     *,
     kinds: Kinds | None = None,
     scores: Scores | None = None,
@@ -62,12 +63,12 @@ def convert(
     )
 
 
-def _is_bits(X: Any) -> bool:
+def _is_bits(X: object) -> TypeGuard[Bytes]:
     """Tell whether this is what `convert_source` would return, which takes longer than the fit of a few columns."""
     return type(X) is np.ndarray and X.dtype == np.uint8 and X.ndim == 2 and X.size > 0 and bool(X.max() <= 1)
 
 
-def read_codes(X: Any, variables: Variables) -> Table:
+def read_codes(X: object, variables: Variables) -> Table:
     """Return a table of category numbers as one with these variables."""
     codes = np.asarray(X)
     if codes.ndim != 2:

@@ -9,15 +9,16 @@ from os import PathLike
 from typing import IO, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from isinglass.arrays import FloatArray
 from isinglass.data.cells import Vocabulary, read_word
-from isinglass.data.coding import by_column, is_number, show_value
+from isinglass.data.coding import Cells, Value, by_column, is_number, show_value
 from isinglass.data.containers import guard, load_excel, load_feather, load_npy, load_npz, load_parquet, load_survey
 from isinglass.data.conversion import convert_source
 from isinglass.data.documents import Document, Limits, open_document
 from isinglass.data.guards import remark_decimals
 from isinglass.data.raw_table import RawTable, lay_out
+from isinglass.data.table import Table
 from isinglass.data.text import blank_comments, find_delimiter, read_records, to_utf8
 from isinglass.errors import ArgumentError, DataError, LimitError, setting
 
@@ -64,13 +65,13 @@ def read_table(
     weights: str | int | None = None,
     weight_kind: str | None = None,
     labels: Sequence[str | int] = (),
-    na_values: Sequence[Any] | Mapping[Any, Sequence[Any]] = (),
+    na_values: Sequence[Value] | Mapping[str | int | None, Sequence[Value]] = (),
     encoding: str = "utf-8",
     decimal: str | None = None,
     sheet: str | int | None = None,
     reverse: Sequence[str | int] = (),
     **options: Any,
-) -> Any:
+) -> Table:
     r"""Read a table of 0 and 1, of values that stand for them, or of categories, from a file.
 
     Parameters
@@ -143,8 +144,9 @@ def read_table(
     """
     limits = Limits(**{name: options.pop(name) for name in LIMITS if name in options})
     encode = options.pop("encode", None)
-    gone: dict[Any, Sequence[Any]] = dict(na_values) if isinstance(na_values, Mapping) else {None: na_values}
-    everywhere = gone.pop(None, ())
+    stated = dict(na_values) if isinstance(na_values, Mapping) else {None: na_values}
+    everywhere = stated.pop(None, ())
+    gone = {key: values for key, values in stated.items() if key is not None}
     vocabulary = Vocabulary.build(everywhere, encode)
     if header != "auto" and not isinstance(header, bool):
         raise ArgumentError("header", 'must be True, False or "auto"', header)
@@ -244,7 +246,7 @@ def _load_text(
 
 def _split(
     raw: RawTable, weights: str | int | None, labels: Sequence[str | int]
-) -> tuple[RawTable, Any, dict[str, NDArray[Any]]]:
+) -> tuple[RawTable, FloatArray | None, dict[str, Cells]]:
     """Take weights and labels out of a raw table; numbers of columns count all of them."""
     places = [raw.find(key, "labels") for key in labels]
     kept = {str(key): raw.column(j).entries for key, j in zip(labels, places, strict=True)}
@@ -274,7 +276,7 @@ def _by_number(raw: RawTable, entries: Any, argument: str) -> Any:
     return {raw.numbers[j]: entry for key, entry in entries.items() for j in raw.find_all(key, called[key])}
 
 
-def _choose_columns(raw: RawTable, columns: Sequence[Any] | None, drop: Sequence[Any] | None) -> RawTable:
+def _choose_columns(raw: RawTable, columns: Sequence[str | int] | None, drop: Sequence[str | int] | None) -> RawTable:
     for argument, keys in (("columns", columns), ("drop", drop)):
         if isinstance(keys, str):
             raise DataError(f"{argument} must be a sequence of names or numbers; got the text {keys!r}.")

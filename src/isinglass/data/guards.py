@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from isinglass._core import count_ones
 from isinglass.arrays import Bytes, Mask
-from isinglass.data.coding import Rule
+from isinglass.data.coding import Rule, Value
 from isinglass.errors import MeaningWarning, setting, warn
 from isinglass.variables import MAX_CATEGORIES, Variables
 
@@ -52,7 +52,7 @@ _NO_ANSWER = frozenset(
 _DATE = re.compile(r"\d{4}[-/.]\d\d?[-/.]\d\d?([ T].*)?|\d\d?[-/.]\d\d?[-/.]\d{4}")
 
 
-def missing_codes(values: Iterable[Any]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def missing_codes(values: Iterable[Value]) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return the numbers that stand apart from a scale as codes of missing answers do, sure ones and doubtful ones.
 
     Sure are -9 below 0 to 4 and 99 above 1 to 5; doubtful is 9 above 1 to 5, unless the scale has two points.
@@ -86,7 +86,7 @@ def missing_codes(values: Iterable[Any]) -> tuple[tuple[int, ...], tuple[int, ..
     return tuple(below), ()
 
 
-def no_answers(values: Iterable[Any]) -> tuple[str, ...]:
+def no_answers(values: Iterable[Value]) -> tuple[str, ...]:
     """Return the words that say that there was no answer.
 
     Examples
@@ -102,7 +102,7 @@ def no_answers(values: Iterable[Any]) -> tuple[str, ...]:
     )
 
 
-def advise_missing(values: Iterable[Any]) -> str:
+def advise_missing(values: Iterable[Value]) -> str:
     """Return a sentence about values that probably stand for a missing answer, or nothing."""
     values = list(values)
     sure, doubtful = missing_codes(values)
@@ -122,7 +122,7 @@ def remark_identifier(n_distinct: int, n_rows: int, label: Hashable, is_first: b
     return f" It has {n_distinct} different values in {n_rows} rows: if it names them, leave it out ({drop([label])})."
 
 
-def remark_decimals(values: Iterable[Any]) -> str:
+def remark_decimals(values: Iterable[Value]) -> str:
     """Return a sentence about words that are numbers with a decimal comma, or nothing.
 
     Examples
@@ -163,9 +163,9 @@ def check_meaning(
         _warn_reversed([labels[j] for j in ordered], [codes[some, j] for j in ordered])
 
 
-def _warn_codes(columns: Mapping[Hashable, list[Any]]) -> None:
+def _warn_codes(columns: Mapping[Hashable, list[Value]]) -> None:
     """Warn about codes and words of missing answers, columns with the same ones together."""
-    found: dict[tuple[Any, ...], list[Hashable]] = defaultdict(list)
+    found: dict[tuple[Value, ...], list[Hashable]] = defaultdict(list)
     doubts: dict[int, list[tuple[Hashable, tuple[int, ...]]]] = defaultdict(list)
     plain: dict[int, int] = defaultdict(int)  # columns without such a code, by the top of their scale
     for label, values in columns.items():
@@ -245,12 +245,12 @@ def _warn_reversed(labels: list[Hashable], columns: list[NDArray[np.integer]]) -
         )
 
 
-def _are_dates(values: Sequence[Any]) -> bool:
+def _are_dates(values: Sequence[Value]) -> bool:
     words = [value for value in values if isinstance(value, str)]
     return len(words) > 1 and all(_DATE.fullmatch(word.strip()) for word in words)
 
 
-def _remedy(codes: Sequence[Any]) -> str:
+def _remedy(codes: Sequence[Value]) -> str:
     """Say how to make codes missing: ``--na 99, --na 98``, in Python ``na_values=[99, 98]``."""
     python = [repr(code) for code in codes]
     python[0] = f"na_values=[{python[0]}"
@@ -267,7 +267,7 @@ def _columns(labels: Sequence[Hashable], singular: str, plural: str) -> str:
     return f"column {listed} {singular}" if len(labels) == 1 else f"{len(labels)} columns ({listed}) {plural}"
 
 
-def _enumerate(values: Sequence[Any], most: int = 8) -> str:
+def _enumerate(values: Sequence[Value], most: int = 8) -> str:
     shown = [repr(value) if isinstance(value, str) else f"{value:g}" for value in values]
     return ", ".join([*shown[:most], *(["…"] if len(shown) > most else [])])
 

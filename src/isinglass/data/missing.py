@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.data.coding import ABSENT, UNKNOWN, Codes, Coding, Cut, Levels, Rule, show_value, show_values
+from isinglass.data.coding import ABSENT, UNKNOWN, Codes, Coding, Cut, Levels, Rule, Value, show_value, show_values
 from isinglass.data.rules import suggest
 from isinglass.data.sources import Source
 from isinglass.data.table import Table
@@ -131,7 +131,7 @@ def _refuse(source: Source, j: int, rule: Rule, row: int) -> NoReturn:
     raise DataError(f"{setting('X')} must hold only 0 and 1; {where}. {suggest(values)}{source.remark_column(j)}")
 
 
-def _lacking_remedy(rule: Levels, wrong: list[Any]) -> str:
+def _lacking_remedy(rule: Levels, wrong: list[Value]) -> str:
     if len(rule.entries) == 1:
         return (
             f"It knows only {show_value(next(iter(rule.entries)))} there: the rows that it was found in had no other "

@@ -19,9 +19,10 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass.arrays import Bytes, FloatArray
 from isinglass.data.backends import Backend, Part, find_backend
 from isinglass.data.blocks import Block, find_blocks, is_in_parts
-from isinglass.data.coding import BITS, Coding, Levels
+from isinglass.data.coding import BITS, Coding, Levels, Value
 from isinglass.data.conversion import convert, read_codes
 from isinglass.data.frames import kind_of
+from isinglass.data.rules import Binarize, Encode
 from isinglass.data.table import Kinds, Scores, Table
 from isinglass.data.weights import check_sample_weight, check_weight_kind, warn_of_kind
 from isinglass.errors import ArgumentError, DataError, setting
@@ -100,7 +101,7 @@ class PartedTable:
         return self.coding
 
     @property
-    def encoding(self) -> dict[Hashable, tuple[Any, Any]]:  # Any: cells of the source
+    def encoding(self) -> dict[Hashable, tuple[Value, Value]]:
         """As of a `Table`."""
         return self.coding.encoding
 
@@ -250,14 +251,14 @@ def _extremes(codes: Bytes, weight: FloatArray | None) -> tuple[float, float]:
 
 
 def as_table(
-    X: Any,
+    X: TableLike,
     sample_weight: ArrayLike | None = None,
     *,
     weight_kind: str | None = None,
     kinds: Kinds | None = None,
     scores: Scores | None = None,
-    encode: Any = None,
-    binarize: Any = None,
+    encode: Encode = None,
+    binarize: Binarize = None,
     missing: str = "error",
     names: Sequence[str] | None = None,
     variables: Variables | None = None,
@@ -331,7 +332,7 @@ def as_table(
                 f"{setting('kinds')} and {setting('scores')} must not be given beside a table that has its own."
             )
         return _add_weight(X, sample_weight, weight_kind).with_names(names)
-    options = {"kinds": kinds, "scores": scores, "encode": encode, "binarize": binarize}
+    options: dict[str, Any] = {"kinds": kinds, "scores": scores, "encode": encode, "binarize": binarize}
     if is_in_parts(X):
         given = {
             name: value for name, value in {**options, "na_values": na_values or None}.items() if value is not None
@@ -493,7 +494,7 @@ def split_rows(cells: Any, weight: FloatArray | None, most: int) -> PartedTable:
     return _open(find_blocks([cells[k : k + step] for k in cuts], None, weights, {}), False, {})
 
 
-def _describe(block: Block) -> tuple[Coding, list[list[Any]]]:
+def _describe(block: Block) -> tuple[Coding, list[list[Value]]]:
     """Read a part by the options; return its coding, and the values that every column takes."""
     table = block.read()
     rules, levels = table.reading.columns, []
@@ -503,10 +504,10 @@ def _describe(block: Block) -> tuple[Coding, list[list[Any]]]:
     return table.reading, levels
 
 
-def _agree(parts: list[tuple[Coding, list[list[Any]]]]) -> Coding:
+def _agree(parts: list[tuple[Coding, list[list[Value]]]]) -> Coding:
     """Return the coding of a small table in which every column takes all values that it has in some part."""
     first, width = parts[0][0], len(parts[0][0].columns)
-    levels: list[dict[Any, None]] = [{} for _ in range(width)]
+    levels: list[dict[Value, None]] = [{} for _ in range(width)]
     for coding, found in parts:
         if len(coding.columns) == width:  # else the part is refused when it is read by the coding
             for known, values in zip(levels, found, strict=True):

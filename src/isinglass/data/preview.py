@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from isinglass.data.coding import by_column, is_number
+from isinglass.data.coding import Value, by_column, is_number
 from isinglass.data.guards import SELDOM_TWICE
 from isinglass.data.rules import Binarize, Encode, cuts, has_too_many, is_unclear, per_column, steps_of
 from isinglass.data.sources import Source
@@ -21,7 +20,7 @@ class Guess:
     place: int  # among the columns, left out ones included
     kind: str | None  # what it is taken for; None: it is left out
     note: str  # why it is left out
-    values: list[Any]  # that occur
+    values: list[Value]  # that occur
     n_missing: int
 
 
@@ -52,7 +51,7 @@ def guess_kinds(
     return found
 
 
-def _guess(values: list[Any], is_labeled: bool, n_rows: int) -> tuple[str | None, str]:
+def _guess(values: list[Value], is_labeled: bool, n_rows: int) -> tuple[str | None, str]:
     """Return what a column of these values is taken for, and if it is left out, why."""
     if has_too_many(len(values), n_rows):
         fraction = any(is_number(value) and not float(value).is_integer() for value in values)

@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from isinglass.data.cells import NA_VALUES, Vocabulary
-from isinglass.data.coding import is_number
+from isinglass.data.coding import Value, is_number
 from isinglass.data.sources import Column, Source, number_objects, open_source
 from isinglass.data.text import Records
 from isinglass.errors import ArgumentError, DataError, setting
@@ -128,7 +128,7 @@ def _transpose(cells: Source) -> Source:
         return open_source(cells.block.T if cells.masked is None else np.ma.MaskedArray(cells.block.T, cells.masked.T))
     if cells.sparse is not None:
         return open_source(cells.sparse.T)
-    known: dict[tuple[type, Any], int] = {}
+    known: dict[tuple[type, Value], int] = {}
     codes = np.empty(cells.shape[::-1], dtype=np.int32)
     for j in range(cells.shape[1]):
         column = cells.column(j)
@@ -141,7 +141,7 @@ def _transpose(cells: Source) -> Source:
 
 def lay_out(records: Records, vocabulary: Vocabulary, header: bool | str) -> RawTable:
     """Interpret the fields and split off the header."""
-    memory: dict[str, Any] = {}  # most columns share their words
+    memory: dict[str, Value] = {}  # most columns share their words
     for words in records.words:
         memory.update((word, vocabulary.read(word)) for word in words if word not in memory)
     values = [[memory[word] for word in words] for words in records.words]
@@ -171,7 +171,7 @@ def lay_out(records: Records, vocabulary: Vocabulary, header: bool | str) -> Raw
     return table.without(last) if empty else table
 
 
-def _has_header(records: Records, values: list[list[Any]], vocabulary: Vocabulary) -> bool:
+def _has_header(records: Records, values: list[list[Value]], vocabulary: Vocabulary) -> bool:
     """Tell whether the first record names the columns; a first column is left aside, it may hold row names.
 
     It does if more than half of its texts occur nowhere below, row names apart; or, if it has no text, if it holds a

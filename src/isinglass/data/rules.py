@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from isinglass.data.coding import (
     Cut,
     Levels,
     Rule,
+    Value,
     by_column,
     is_bit,
     is_number,
@@ -37,7 +37,7 @@ FEW = 5
 _CLOSE = 1e-9
 EPSILON = float(np.finfo(np.float64).eps)
 
-Encode = Coding | Mapping[Any, Any] | str | None  # Any: values of the source, and what they mean
+Encode = Coding | Mapping[Value, Value] | str | None
 Binarize = float | Mapping[Hashable, float] | None
 
 # Words whose meaning is known, 0 before 1; compared without regard to case.
@@ -144,7 +144,7 @@ def _has_more(source: Source, j: int, encode: Encode) -> bool:
     return len(categories) > 2
 
 
-def _entries_of(source: Source, j: int, label: Hashable, encode: Encode) -> Mapping[Any, Any] | None:
+def _entries_of(source: Source, j: int, label: Hashable, encode: Encode) -> Mapping[Value, Value] | None:
     """Return what ``encode`` says about the values of a column, if it says something."""
     if not isinstance(encode, Mapping):
         return None
@@ -161,11 +161,11 @@ def _entries_of(source: Source, j: int, label: Hashable, encode: Encode) -> Mapp
     return {value: number for value, number in encode.items() if number is None or value in seen}
 
 
-def _find_column(source: Source, j: int, kind: str, points: Any, said: Mapping[Any, Any] | None) -> Levels:
+def _find_column(source: Source, j: int, kind: str, points: Value, said: Mapping[Value, Value] | None) -> Levels:
     """Return kind, values and scores of a column."""
     column, where = source.column(j), source.where(j)
     seen = column.distinct
-    missing: tuple[Any, ...] = ()
+    missing: tuple[Value, ...] = ()
     numbers: list[float] | None = None
     if isinstance(points, Mapping):
         said, points = {**points, **{v: None for v, k in (said or {}).items() if k is None}}, None
@@ -196,7 +196,7 @@ def _find_column(source: Source, j: int, kind: str, points: Any, said: Mapping[A
     return Levels(entries, "ordinal", tuple(found))
 
 
-def _declared_values(column: Column, kind: str, where: str) -> list[Any]:
+def _declared_values(column: Column, kind: str, where: str) -> list[Value]:
     """Return the categories that the source declares, in its order."""
     values = list(column.categories or ())
     words = all(isinstance(value, str) for value in values)
@@ -211,7 +211,7 @@ def _declared_values(column: Column, kind: str, where: str) -> list[Any]:
     return values
 
 
-def _plain_values(seen: list[Any], kind: str, source: Source, j: int) -> list[Any]:
+def _plain_values(seen: list[Value], kind: str, source: Source, j: int) -> list[Value]:
     """Return the values of a column of numbers or of text, in ascending order."""
     where = source.where(j)
     if all(is_number(value) for value in seen):
@@ -239,8 +239,8 @@ def _plain_values(seen: list[Any], kind: str, source: Source, j: int) -> list[An
 
 
 def _read_entries(
-    entries: Mapping[Any, Any], seen: list[Any], where: str
-) -> tuple[list[Any], list[float], tuple[Any, ...]]:
+    entries: Mapping[Value, Value], seen: list[Value], where: str
+) -> tuple[list[Value], list[float], tuple[Value, ...]]:
     """Return the values that ``encode`` gives numbers, in the order of these, the numbers, and the missing values."""
     numbers = {value: number for value, number in entries.items() if number is not None}
     for value, number in numbers.items():
@@ -259,7 +259,7 @@ def _read_entries(
     return order, [float(numbers[value]) for value in order], missing
 
 
-def _two(values: list[Any], column: Column, kind: str) -> tuple[Any, Any]:
+def _two(values: list[Value], column: Column, kind: str) -> tuple[Value, Value]:
     """Return the values that stand for 0 and 1 of a column with at most two; None for one that never occurs."""
     if len(values) == 2 and kind == "nominal":
         found = order_pair(values, column)
@@ -272,7 +272,7 @@ def _two(values: list[Any], column: Column, kind: str) -> tuple[Any, Any]:
     return values[0], None
 
 
-def _check_count(values: list[Any], source: Source, j: int) -> None:
+def _check_count(values: list[Value], source: Source, j: int) -> None:
     """Refuse a column with too many categories, or with too few rows for them."""
     q, where = len(values), source.where(j)
     if q > MOST_CATEGORIES:
@@ -293,7 +293,7 @@ def has_too_many(n_values: int, n_rows: int) -> bool:
     return n_values > MOST_CATEGORIES or (n_values >= FEW and 2 * n_values > n_rows)
 
 
-def check_scores(points: Any, n_categories: int, where: str) -> list[float]:
+def check_scores(points: Value, n_categories: int, where: str) -> list[float]:
     """Return where every category lies, from the lowest on: only distances matter, and an offset would only round.
 
     Takes one finite number per category, all different; ``where`` is what messages call the column.
@@ -336,7 +336,7 @@ def whole_steps(above: FloatArray, error: float) -> tuple[FloatArray, float] | N
     return None
 
 
-def steps_of(values: Sequence[Any], where: str) -> list[float]:
+def steps_of(values: Sequence[Value], where: str) -> list[float]:
     """Return numbers as steps from the smallest, in units of the largest step that all are multiples of."""
     above = np.array([float(value) for value in values]) - float(values[0])
     if (above == np.round(above)).all() and above[-1] < 2**53:
@@ -352,7 +352,7 @@ def steps_of(values: Sequence[Any], where: str) -> list[float]:
     return [float(step) for step in steps.round()]
 
 
-def per_column(argument: str, given: Any, names: Sequence[Any] | None, p: int, default: Any) -> list[Any]:
+def per_column(argument: str, given: Value, names: Sequence[Value] | None, p: int, default: str | None) -> list[Value]:
     """Return one entry per column, from one word, one entry each, or a mapping by name or number; check kinds."""
     entries = [default] * p
     if isinstance(given, Mapping):
@@ -400,7 +400,7 @@ def _find_two(source: Source, labels: Sequence[Hashable], encode: Encode, binari
     return _spread(rules, cuts, labels, "binarize")
 
 
-def _spread(rules: list[Rule], found: Mapping[Any, Rule], labels: Sequence[Hashable], argument: str) -> list[Rule]:
+def _spread(rules: list[Rule], found: Mapping[Hashable, Rule], labels: Sequence[Hashable], argument: str) -> list[Rule]:
     known = set(labels)
     for label in found:
         if label not in known:
@@ -414,7 +414,7 @@ def _read_cut(binarize: object) -> Cut:
     return Cut(float(binarize))
 
 
-def _read_values(entry: Any) -> Levels:
+def _read_values(entry: Value) -> Levels:
     if isinstance(entry, tuple):  # (zero, one)
         if len(entry) != 2:
             raise ArgumentError("encode", "must give two values (zero, one) for a column", entry)
@@ -426,14 +426,14 @@ def _read_values(entry: Any) -> Levels:
     return Levels({value: ABSENT if bit is None else int(bit) for value, bit in entry.items()})
 
 
-def _choose_pairs(source: Source, levels: Sequence[list[Any]]) -> list[Rule]:
+def _choose_pairs(source: Source, levels: Sequence[list[Value]]) -> list[Rule]:
     """Choose which of two values is 1, for every column that is not 0/1 already.
 
     Ordered categories keep their order; then come words of known meaning, then the order of the categories, then
     ascending order. A column with one value follows another one that has it. Two values that cannot be told apart by
     rule, such as 0 and -9 or "Yes" and "yes", are refused.
     """
-    pairs: list[tuple[Any, Any] | None] = []
+    pairs: list[tuple[Value, Value] | None] = []
     for j, values in enumerate(levels):
         column = source.column(j)
         two = list(column.categories) if column.categories is not None and len(column.categories) == 2 else values
@@ -449,7 +449,7 @@ def _choose_pairs(source: Source, levels: Sequence[list[Any]]) -> list[Rule]:
     return [Levels({value: bit for bit, value in enumerate(pair) if value is not None}) for pair in found]
 
 
-def is_unclear(two: list[Any]) -> bool:
+def is_unclear(two: list[Value]) -> bool:
     """Tell whether values may be spellings of one thing, or one of them no answer: 0 and -9, "Yes" and "yes"."""
     words = [value.strip().casefold() if isinstance(value, str) else None for value in two]
     if None not in words:
@@ -458,7 +458,7 @@ def is_unclear(two: list[Any]) -> bool:
     return one_is_bit and set(two) not in ({1, 2}, {-1, 1})
 
 
-def order_pair(two: list[Any], column: Column) -> tuple[Any, Any] | None:
+def order_pair(two: list[Value], column: Column) -> tuple[Value, Value] | None:
     """Return (zero, one), None if there are no two values."""
     if len(two) < 2:
         return None
@@ -476,7 +476,7 @@ def order_pair(two: list[Any], column: Column) -> tuple[Any, Any] | None:
     return zero, one
 
 
-def _pair_of_single(values: list[Any], others: list[tuple[Any, Any]]) -> tuple[Any, Any]:
+def _pair_of_single(values: list[Value], others: list[tuple[Value, Value]]) -> tuple[Value, Value]:
     """Return what the only value of a column stands for: as in other columns, if these agree, or by its meaning."""
     value = values[0]
     holders = {pair for pair in others if value in pair}
@@ -488,7 +488,7 @@ def _pair_of_single(values: list[Any], others: list[tuple[Any, Any]]) -> tuple[A
     return (None, value) if any(word == one for _, one in _KNOWN) else (value, None)
 
 
-def suggest(values: list[Any]) -> str:
+def suggest(values: list[Value]) -> str:
     """Say what to do with a column of these values."""
     if values and all(is_number(value) and value in (-1, 1) for value in values):
         return f"For ±1 spins pass {setting('encode', {-1: 0, 1: 1})}."

@@ -7,14 +7,18 @@ import numbers
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.data.coding import ABSENT, Codes, Rule
+from isinglass.data.coding import ABSENT, Cells, Codes, Rule, Value
 from isinglass.data.guards import advise_missing, remark_decimals, remark_identifier
 from isinglass.errors import CellTypeError, DataError, setting
+
+if TYPE_CHECKING:
+    import narwhals.stable.v1 as nw
+    import pyarrow
 
 _NUMBERS = "buif"  # kinds of NumPy types that are compared as numbers
 
@@ -23,16 +27,18 @@ _NUMBERS = "buif"  # kinds of NumPy types that are compared as numbers
 class Column:
     """One column as it came: numbers, or the positions of its cells among its values."""
 
-    cells: NDArray[Any]  # numbers; if there are `values`, positions among them, -1 for a missing cell
-    values: Sequence[Any] | None = None  # numbers, text, or None for a missing cell; some may occur twice or never
+    cells: Cells  # numbers; if there are `values`, positions among them, -1 for a missing cell
+    values: Sequence[Value] | None = None  # numbers, text, or None for a missing cell; some may occur twice or never
     masked: NDArray[np.bool_] | None = None  # numbers that stand for a missing cell
-    categories: tuple[Any, ...] | None = None  # the categories of a categorical column, if their order means something
+    categories: tuple[Value, ...] | None = (
+        None  # the categories of a categorical column, if their order means something
+    )
     ordered: bool = False  # whether the source declares that order
-    numbers: dict[Any, Any] | None = None  # the numbers that the categories label, which give their order
+    numbers: dict[Value, Value] | None = None  # the numbers that the categories label, which give their order
     words: Sequence[str] | None = None  # how a text file spells `values`
 
     @property
-    def distinct(self) -> list[Any]:
+    def distinct(self) -> list[Value]:
         """The values that occur and are not missing."""
         if self.values is not None:
             counts = np.bincount(self.cells.astype(np.intp) + 1, minlength=len(self.values) + 1)[1:]
@@ -42,7 +48,7 @@ class Column:
         return (numbers[~np.isnan(numbers)] if numbers.dtype.kind == "f" else numbers).tolist()  # type: ignore[no-any-return]
 
     @property
-    def entries(self) -> NDArray[Any]:
+    def entries(self) -> Cells:
         """The cells as objects, None where they are missing."""
         if self.values is not None:
             return np.asarray(_objects([*self.values, None])[self.cells])
@@ -65,7 +71,7 @@ class Column:
         meant = [ABSENT if value is None else rule.target(value) for value in self.values]
         return np.asarray(np.array([*meant, ABSENT], dtype=rule.dtype)[self.cells])
 
-    def without(self, is_gone: Callable[[Any], bool]) -> Column:
+    def without(self, is_gone: Callable[[Value], bool]) -> Column:
         """Return the column in which more values stand for a missing cell: one, or the number that it labels."""
         if self.values is None:
             found = [number for number in self.distinct if is_gone(number)]
@@ -85,7 +91,7 @@ UNTYPED = Column(np.empty(0))
 """A column whose type says nothing about its values."""
 
 
-def convert_numbers(numbers: NDArray[Any], masked: NDArray[np.bool_] | None, rule: Rule) -> Codes:  # Any: of any type
+def convert_numbers(numbers: Cells, masked: NDArray[np.bool_] | None, rule: Rule) -> Codes:
     """Return what an array of numbers stands for."""
     codes = rule.convert(numbers)
     if numbers.dtype.kind == "f":
@@ -95,9 +101,9 @@ def convert_numbers(numbers: NDArray[Any], masked: NDArray[np.bool_] | None, rul
     return codes
 
 
-def number_objects(objects: Sequence[Any] | NDArray[Any], masked: NDArray[np.bool_] | None = None) -> Column:
+def number_objects(objects: Sequence[Value] | Cells, masked: NDArray[np.bool_] | None = None) -> Column:
     """Return a column of objects by the positions of its values."""
-    seen: dict[Any, int] = {}
+    seen: dict[Value, int] = {}
     try:
         cells = np.fromiter((seen.setdefault(value, len(seen)) for value in objects), np.int32, len(objects))
     except TypeError:
@@ -107,7 +113,7 @@ def number_objects(objects: Sequence[Any] | NDArray[Any], masked: NDArray[np.boo
     return Column(cells, [None if is_missing(value) else value for value in seen])
 
 
-def is_missing(value: Any) -> bool:
+def is_missing(value: Value) -> bool:
     """Tell whether a value stands for a missing cell whatever the rule."""
     if value is None or value is np.ma.masked or type(value).__name__ in {"NAType", "NaTType"}:
         return True
@@ -118,7 +124,7 @@ def is_missing(value: Any) -> bool:
     return isinstance(value, float | np.floating) and math.isnan(value)
 
 
-def _objects(values: Sequence[Any]) -> NDArray[Any]:
+def _objects(values: Sequence[Value]) -> Cells:
     """Return an array of objects, whatever these are."""
     array = np.empty(len(values), dtype=object)
     array[:] = values
@@ -131,12 +137,12 @@ class Source:
 
     shape: tuple[int, int]  # rows and columns, at least one of each
     load: Callable[[int], Column]  # the column of a given number
-    block: NDArray[Any] | None = None  # the whole table, if it is dense and holds numbers
+    block: Cells | None = None  # the whole table, if it is dense and holds numbers
     masked: NDArray[np.bool_] | None = None  # missing cells of `block` that are not NaN
     sparse: Any = None  # the whole table by rows, without duplicate entries
     declared: tuple[str | None, ...] | None = None  # kinds of the columns whose type says that they are categorical
-    names: Sequence[Any] | None = None  # labels of columns and rows
-    row_names: Sequence[Any] | None = None
+    names: Sequence[Value] | None = None  # labels of columns and rows
+    row_names: Sequence[Value] | None = None
     numbers: Sequence[int] = ()  # where the columns stood in a file, counted from 0; none if it comes from no file
     may_have_row_names: bool = False  # whether the first column of the file could be no variable
     describe_row: Callable[[int], str] = "row {}".format  # what messages call a row of a given number
@@ -169,7 +175,7 @@ class Source:
             + remark_decimals(values)
         )
 
-    def mark_missing(self, is_gone: Mapping[int, Callable[[Any], bool]]) -> Self:  # Any: values of the source
+    def mark_missing(self, is_gone: Mapping[int, Callable[[Value], bool]]) -> Self:
         """Return the table in which more values stand for missing cells: of some columns, those that a function names.
 
         Column by column: the faster ways know one rule for the whole table.
@@ -261,7 +267,7 @@ def _sparse_source(X: Any) -> Source:
     if not rows.has_canonical_format:  # entries that scipy would add up; the caller's matrix is left alone
         rows = rows.copy()
         rows.sum_duplicates()
-    by_column: list[Any] = []  # converted once, and only if columns are asked for
+    by_column: list[Value] = []  # converted once, and only if columns are asked for
 
     def column(j: int) -> Column:
         if not by_column:
@@ -275,7 +281,7 @@ def _sparse_source(X: Any) -> Source:
     return Source((rows.shape[0], rows.shape[1]), column, sparse=rows)
 
 
-def _as_frame(X: Any) -> Any:
+def _as_frame(X: Any) -> nw.DataFrame[Any] | None:
     """Return a narwhals frame, or None if ``X`` is not a data frame."""
     import narwhals.stable.v1 as nw  # imported here: arrays never need it
 
@@ -303,11 +309,12 @@ def _as_frame(X: Any) -> Any:
         if hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__"):
             import pyarrow
 
-            return nw.from_native(pyarrow.table(X), eager_only=True)
+            table: nw.DataFrame[Any] = nw.from_native(pyarrow.table(X), eager_only=True)
+            return table
     return None
 
 
-def _frame_source(frame: Any) -> Source:
+def _frame_source(frame: nw.DataFrame[Any]) -> Source:
     import narwhals.stable.v1 as nw
 
     _check_shape(frame.shape, nw.to_native(frame))
@@ -337,7 +344,8 @@ def _frame_source(frame: Any) -> Source:
 
     index: Any = nw.maybe_get_index(frame)
     plain = index is None or type(index).__name__ == "RangeIndex"
-    labels, types = list(frame.columns), set(frame.schema.values())
+    labels: list[Value] = list(frame.columns)  # of pandas also numbers
+    types = set(frame.schema.values())
     is_numbers = len(types) == 1 and all(kind == nw.Boolean or kind.is_numeric() for kind in types)
     block = frame.to_numpy() if is_numbers else None
     return Source(
@@ -350,7 +358,7 @@ def _frame_source(frame: Any) -> Source:
     )
 
 
-def number_arrow(array: Any) -> Column:
+def number_arrow(array: pyarrow.Array | pyarrow.ChunkedArray) -> Column:
     """Return a column of Arrow by the positions of its values."""
     import pyarrow
 
@@ -361,7 +369,7 @@ def number_arrow(array: Any) -> Column:
     return Column(cells, [None if is_missing(value) else value for value in coded.dictionary.to_pylist()])
 
 
-def _texts(categories: Sequence[Any], name: Hashable) -> dict[Any, str]:
+def _texts(categories: Sequence[Value], name: Hashable) -> dict[Value, str]:
     """Return the text of categories that are intervals, dates or the like: model files hold numbers and text."""
     text = {value: str(value) for value in categories}
     if len(set(text.values())) < len(text):
@@ -369,7 +377,7 @@ def _texts(categories: Sequence[Any], name: Hashable) -> dict[Any, str]:
     return text
 
 
-def _declared_kinds(frame: Any) -> tuple[str | None, ...] | None:
+def _declared_kinds(frame: nw.DataFrame[Any]) -> tuple[str | None, ...] | None:
     """Return ordinal or nominal for every categorical column; None if there is none."""
     import narwhals.stable.v1 as nw
 

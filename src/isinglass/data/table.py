@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import Bytes, FloatArray, Mask, read_only
-from isinglass.data.coding import Coding
+from isinglass.data.coding import Coding, Value
 from isinglass.data.weights import check_sample_weight, check_weight_kind, kind_of, scale_weights
 from isinglass.errors import DataError, setting
 from isinglass.variables import Variables
 
 Kinds = str | Sequence[str] | Mapping[Any, str]  # Any: by name or number of a column
-Scores = Mapping[Any, ArrayLike]
+Scores = Mapping[Any, ArrayLike | Mapping[Value, float]]
 Sum = TypeVar("Sum")
 
 
@@ -74,7 +74,7 @@ class Table:
     filled: Mask | None = None
     rows: NDArray[np.intp] | None = None
     row_names: tuple[str, ...] | None = None
-    labels: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)  # Any: cells of the source
+    labels: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
     detected: Mapping[str, str] = field(default_factory=dict)
     n_missing: int = 0
     n_dropped: int = 0
@@ -124,7 +124,7 @@ class Table:
         return self.coding or Coding.of(self.variables)
 
     @property
-    def encoding(self) -> dict[Hashable, tuple[Any, Any]]:  # Any: cells of the source
+    def encoding(self) -> dict[Hashable, tuple[Value, Value]]:
         """For each column of two values that was not 0/1 already: the values ``(zero, one)`` of the source.
 
         The key is the name of the column, or its number if there are no names; several values with one meaning are a
@@ -247,7 +247,7 @@ class Table:
         kept = self.sample_weight > floor
         return self if kept.all() else self[kept]
 
-    def take(self, columns: Sequence[int] | NDArray[Any]) -> Table:
+    def take(self, columns: Sequence[int] | NDArray[np.intp] | Mask) -> Table:
         """Return some of the columns, in this order."""
         chosen = np.arange(self.shape[1])[np.asarray(columns)]
         marks = {name: None if getattr(self, name) is None else getattr(self, name)[:, chosen] for name in _MARKS}
@@ -354,7 +354,7 @@ def stack_rows(tables: Sequence[Table]) -> Table:
     return tables[0].with_codes(np.concatenate([table.codes for table in tables]), **changes)
 
 
-def _some(entries: Sequence[Any], rows: Any) -> tuple[Any, ...]:  # Any: cells of the source
+def _some(entries: Sequence[Value], rows: Any) -> tuple[Value, ...]:  # Any: what NumPy takes as an index
     objects = np.empty(len(entries), dtype=object)
     objects[:] = entries
     return tuple(objects[rows])

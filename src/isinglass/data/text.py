@@ -12,12 +12,11 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain, islice, repeat
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from isinglass.data.cells import NA_VALUES
+from isinglass.data.coding import Codes
 from isinglass.data.documents import Limits
 from isinglass.errors import ArgumentError, DataError, LimitError, setting
 
@@ -38,7 +37,7 @@ class Records:
     """The records of a text file. The first is kept apart: it may be a header."""
 
     first: list[str]  # fields of the first record
-    codes: list[NDArray[Any]]  # of each column the fields, as positions in its words; entry 0 is for the first record
+    codes: list[Codes]  # of each column the fields, as positions in its words; entry 0 is for the first record
     words: list[list[str]]  # what the fields of each column say
     # the line on which the record of a given number ends; the first record has number 0, lines count from 1
     line_of: Callable[[int], int]
@@ -185,7 +184,9 @@ def read_records(data: bytes, delimiter: str, limits: Limits) -> Records:
         columns = _read_few(data, delimiter, width)
     else:
         columns = _read_many(memoryview(data)[_offset(data, start) :], delimiter, width, longest, n_quotes > 0)
-    codes, words, n_words = [], [], 0
+    words: list[list[str]] = []
+    codes: list[Codes] = []
+    n_words = 0
     try:
         for positions, found in columns:
             n_words += len(found)
@@ -203,7 +204,7 @@ def read_records(data: bytes, delimiter: str, limits: Limits) -> Records:
     return Records(first, codes, words, lambda k: next(islice(_split(data, delimiter, width), k, None))[0])
 
 
-def _read_few(data: bytes, delimiter: str, width: int) -> Iterator[tuple[NDArray[Any], list[str]]]:
+def _read_few(data: bytes, delimiter: str, width: int) -> Iterator[tuple[Codes, list[str]]]:
     """Yield the columns of a text with few lines: positions among words, and the words."""
     numbers: defaultdict[str, int] = defaultdict(lambda: len(numbers))
     codes = array("i")
@@ -220,7 +221,7 @@ def _read_few(data: bytes, delimiter: str, width: int) -> Iterator[tuple[NDArray
 
 def _read_many(
     body: memoryview, delimiter: str, width: int, longest: int, quoted: bool
-) -> Iterator[tuple[NDArray[Any], list[str]]]:
+) -> Iterator[tuple[Codes, list[str]]]:
     """Yield the columns of a text without its first record, as `_read_few` does, with pyarrow."""
     import pyarrow
     from pyarrow import csv as arrow
