@@ -1,5 +1,6 @@
 import itertools
 import math
+import warnings
 from dataclasses import FrozenInstanceError
 from types import SimpleNamespace
 
@@ -287,3 +288,11 @@ def test_pairs_against_a_dense_matrix(p, seed):
 def test_keys_do_not_overflow():
     p = 100_000
     assert pair_keys(np.array([[p - 2, p - 1]], dtype=np.int32), p).tolist() == [(p - 2) * p + p - 1]
+
+
+def test_rows_of_a_network_are_not_asked_what_their_columns_mean():
+    network = Network.from_couplings(np.zeros((3, 3)))
+    rows = np.repeat(np.random.default_rng(0).integers(0, 2, (400, 1)), 3, axis=1)  # copies of one column
+    for X in (rows.astype(np.uint8), rows.astype(float), rows.tolist()):
+        with warnings.catch_warnings(action="error"):
+            np.testing.assert_allclose(network.log_pseudolikelihood(X), -3 * np.log(2))

@@ -360,6 +360,9 @@ class Network:
 
     def table(self, X: ArrayLike) -> Table:
         """Return a table of the columns of this network; arrays hold the numbers of categories."""
+        is_bytes = type(X) is np.ndarray and X.dtype == np.uint8 and X.shape[1:] == (self.n_features,) and len(X) > 0
+        if is_bytes and (np.max(X, axis=0) < self.variables.sizes).all():
+            return Table(np.asarray(X), self.variables)
         with suppress_warnings(MeaningWarning):  # what the columns mean is known
             table: Table = as_table(X, variables=self.variables).whole()
         return table.with_variables(self.variables)
