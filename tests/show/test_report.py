@@ -154,7 +154,7 @@ def test_labels_and_texts_come_back_as_they_were(names, text):
     assert data["notes"] == [text]
     assert data["settings"] == {text: text}
     if text not in ("name", "names"):
-        assert data["nodes"]["columns"] == [{"label": text, "values": names}]
+        assert {"label": text, "values": names} in data["nodes"]["columns"]
     json_text = reader.texts["script", "report-data"]
     assert json_text.isascii()
     assert not set("<>&") & set(json_text)
@@ -362,6 +362,8 @@ def test_node_measures(path, table):
     ]
     columns = [data_of(page)["nodes"]["columns"] for page in pages]
     assert {column["label"] for column in columns[0]} == {
+        "closeness",
+        "betweenness",
         "accuracy",
         "marginal_accuracy",
         "normalized_accuracy",
@@ -424,8 +426,23 @@ def test_group_colors(path):
 
 def test_missing_cells_are_empty(path):
     extra = pd.DataFrame({"name": [f"x{k}" for k in range(8)], "age": pd.array([1, None] * 4, dtype="Int64")})
-    (column,) = data_of(build_report(path[5], node_table=extra))["nodes"]["columns"]
-    assert column == {"label": "age", "values": [1, None] * 4}
+    columns = data_of(build_report(path[5], node_table=extra))["nodes"]["columns"]
+    assert columns[-1] == {"label": "age", "values": [1, None] * 4}
+
+
+def test_centralities_stand_beside_what_the_table_tells(path, table, monkeypatch):
+    found = metrics.centrality(path[5], list("aabbccdd"))
+    given = {column["label"]: column["values"] for column in read_columns(path[5], X=table, node_table=found)}
+    for of in ("closeness", "betweenness", "bridge_strength"):
+        np.testing.assert_allclose(given[of], found[of])
+    assert given["community"] == list("aabbccdd")
+    np.testing.assert_allclose(given["accuracy"], metrics.node_table(table, path[5]).accuracy)
+    monkeypatch.setattr(contents, "MOST_PATHS", 1)
+    assert read_columns(path[5]) == []
+
+
+def read_columns(*arguments, **options):
+    return data_of(build_report(*arguments, **options))["nodes"]["columns"]
 
 
 def test_curves(stability, table):

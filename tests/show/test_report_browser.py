@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from choices import stars
 from networks import make_network, make_table
+from PIL import Image
 
 from isinglass import (
     Fixed,
@@ -20,6 +21,7 @@ from isinglass import (
     NodewiseIsing,
     Path,
     Solution,
+    bootstrap,
     ising_path,
     simulate,
 )
@@ -352,6 +354,20 @@ def test_picture_can_be_saved(visit, file):
         page.click("#save-image")
     assert waiting.value.suggested_filename.endswith(".png")
     assert waiting.value.path().read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+
+
+@pytest.mark.parametrize("ratio", [1, 2])
+def test_picture_is_twice_as_large_and_white(visit, file, ratio):
+    page = visit(file, color_scheme="dark", device_scale_factor=ratio)
+    before = page.evaluate("() => [canvas.width, canvas.height]")
+    with page.expect_download() as waiting:
+        page.click("#save-image")
+    picture = Image.open(waiting.value.path()).convert("RGB")
+    assert picture.size == tuple(2 * side for side in before)
+    assert picture.getpixel((3, 3)) == (255, 255, 255)
+    assert picture.convert("L").getextrema()[0] < 120  # something is drawn
+    assert page.evaluate("() => [canvas.width, canvas.height]") == before
+    assert brightness(page, CORNER) < 60  # the page is dark again
 
 
 # ------------------------------------------------------------------------------------------- text stays text
@@ -813,6 +829,79 @@ def test_tables_fit_on_paper(visit, tmp_path, table):
     names = net.network_.names
     heights = [position(page, name)[1] for name in names]
     assert max(heights) - min(heights) > drawing["height"] - 110  # no empty bands around it
+
+
+@pytest.fixture(scope="module")
+def full_file(tmp_path_factory, table):
+    """A report with all that can be computed: resamples, dropped rows, communities, wording."""
+    names = [f"how often in the last two weeks {k}" for k in range(8)]
+    frame = pd.DataFrame(table, columns=names)
+    net = IsingLasso(0.01).fit(frame)
+    resampled = bootstrap(frame, 0.01, n_boot=10, random_state=0)
+    found = metrics.centrality(net, ["work", "home"] * 4)
+    return write(
+        net,
+        tmp_path_factory.mktemp("full") / "full.html",
+        X=frame,
+        node_table=found,
+        edge_table=resampled.edges(),
+        bootstrap=resampled,
+        case_drops=bootstrap(frame, 0.01, n_boot=28, kind="case-drop", random_state=0),
+        groups=["first part", "second part"] * 4,
+        wording=dict.fromkeys(names, "a question of some length that was asked"),
+    )
+
+
+def test_what_was_computed_about_nodes_is_shown(visit, full_file, table):
+    page = visit(full_file)
+    heads = page.locator("#nodes-table th button").all_inner_texts()
+    wanted = {"Closeness", "Betweenness", "Community", "Bridge strength", "Accuracy", "Group"}
+    assert wanted <= set(heads)
+    assert page.locator("#nodes-table td.name small").all_inner_texts() == 8 * [
+        "a question of some length that was asked"
+    ]
+    net = IsingLasso(0.01).fit(table)
+    cells = page.locator(f"#nodes-table tbody td:nth-child({1 + heads.index('Betweenness')})").all_inner_texts()
+    assert sorted(map(float, cells)) == sorted(round(x, 3) for x in metrics.centrality(net)["betweenness"])
+    drops = bootstrap(table, 0.01, n_boot=28, kind="case-drop", random_state=0)
+    for of, value in drops.cs_coefficients().items():
+        assert f"{of.replace('_', ' ')} {value:.2f}" in page.inner_text("#cs")
+
+
+def test_what_was_not_computed_is_not_mentioned(visit, file):
+    page = visit(file)
+    assert not page.is_visible("#cs")
+    assert "Community" not in page.locator("#nodes-table th button").all_inner_texts()
+
+
+def test_the_table_of_nodes_fits_a_laptop(visit, full_file):
+    page = visit(full_file)
+    region = page.locator("#nodes .scroll")
+    assert region.evaluate("(box) => box.scrollWidth - box.clientWidth") == 0
+
+
+def test_a_phone_shows_many_edges_with_their_couplings(visit, full_file):
+    page = visit(full_file, viewport={"width": 390, "height": 844})
+    region = page.locator("#edges .scroll")
+    region.scroll_into_view_if_needed()
+    seen = region.evaluate(
+        """(box) => {
+          const [frame, bar] = [box.getBoundingClientRect(), box.querySelector("thead").getBoundingClientRect()];
+          const rows = [...box.querySelectorAll("tbody tr")].map((row) => row.getBoundingClientRect());
+          const coupling = box.querySelector("tbody td:nth-child(3)").getBoundingClientRect();
+          return [rows.filter((row) => row.top >= bar.bottom - 1 && row.bottom <= frame.bottom).length, coupling.right];
+        }"""
+    )
+    assert seen[0] >= 8
+    assert seen[1] <= 390
+
+
+def test_bars_are_printed(visit, full_file):
+    page = visit(full_file)
+    page.emulate_media(media="print")
+    for place in ("#bars .guess", "#bars .gain", "#bars .meter"):
+        style = page.locator(place).first.evaluate("(part) => getComputedStyle(part).printColorAdjust")
+        assert style == "exact", place
 
 
 # ------------------------------------------------------------------------------------------- categories

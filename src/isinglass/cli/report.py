@@ -38,7 +38,7 @@ def report(
     fit, adds how well nodes are predicted, and the slider if the fit was at one penalty; - is stdin. The page is the
     file -o, report.html unless you say otherwise.
     """
-    from isinglass.evaluate.metrics import node_table
+    from isinglass.cli.bootstrap import RESAMPLES
     from isinglass.show.report import write_report
 
     output = output or Path("report.html")
@@ -53,7 +53,7 @@ def report(
         data = loaded.read_completed(console, reading, table)
         loaded.check_fitted_to(data)
         fitted_to = {"Table": reading.describe(data, table)}
-        options = {"X": data, "node_table": node_table(data, loaded.model)}
+        options = {"X": data}
         if loaded.can_follow:
             with console.progress("Path"):
                 options["path"] = loaded.follow(data, STEPS)
@@ -61,9 +61,10 @@ def report(
         found = loaded.resamples(bootstrap)
         options |= {"edge_table": found.edges(), "bootstrap": found}
         fitted_to["Bootstrap"] = read_record(bootstrap).summary.get("Resamples", str(found.n_boot))
-        measures = dict(options["node_table"].columns) if "node_table" in options else {}
         nodes = found.nodes()
-        options["node_table"] = measures | {f"strength {name}": nodes[name] for name in ("q2.5", "q97.5")}
+        options["node_table"] = {f"strength {name}": nodes[name] for name in ("q2.5", "q97.5")}
+        if (bootstrap / RESAMPLES["case-drop"]).exists():
+            options["case_drops"] = loaded.resamples(bootstrap, "case-drop")
     output.parent.mkdir(parents=True, exist_ok=True)
     with console.progress("Page"):
         write_report(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from isinglass.arguments import RandomSource
 from isinglass.arrays import FloatArray
 from isinglass.data import Table
 from isinglass.errors import ArgumentError, DataError, setting
+from isinglass.evaluate.nodes import node_measure
 from isinglass.export.attributes import list_columns, plain_value
 from isinglass.fit import Fit, count_observations, summarize
 from isinglass.names import NodeValues, by_node
@@ -26,6 +27,7 @@ DIGITS = 6  # significant digits of couplings off the selected network, whose ow
 NEGATIVE_PULL = 0.1
 """Share of their strength with which negative edges attract in the drawing: enough to keep their nodes in sight."""
 MOST_CELLS = 200_000  # largest number of cells of the tables of edges
+MOST_PATHS = 100_000  # nodes times edges up to which closeness and betweenness are computed: less than a second
 COUNTED = {"degree", "strength", "expected_influence"}
 """Measures of nodes that the page computes itself, for every point of the path."""
 
@@ -112,7 +114,9 @@ def count_values(
     return each, dict(zip([(s, t) for s, t in model.edge_index.tolist()], counts, strict=True))
 
 
-def node_columns(model: Network, wording: NodeValues | None, table: object, missing: Missing | None) -> dict[str, Any]:
+def node_columns(
+    model: Network, wording: NodeValues | None, tables: Iterable[object], missing: Missing | None
+) -> dict[str, Any]:
     """Return the columns of the table of nodes: kinds, wording, measures, and how much is missing."""
     found: dict[str, Any] = {}
     if not model.variables.is_binary:
@@ -121,6 +125,18 @@ def node_columns(model: Network, wording: NodeValues | None, table: object, miss
     if wording is not None:
         texts = by_node(wording, model.names, "wording")
         found["wording"] = ["" if text is None else str(text) for text in texts]
+    if model.n_features * model.n_edges <= MOST_PATHS:
+        found |= {of: node_measure(model, of) for of in ("closeness", "betweenness")}
+    for table in tables:
+        found |= _measures(model, table)
+    if missing is not None:
+        holes = {"missing": missing.column_shares, "missing_information": missing.column_information}
+        found |= {label: shares for label, shares in holes.items() if shares is not None}
+    return found
+
+
+def _measures(model: Network, table: object) -> dict[str, Any]:
+    """Return the columns of a table of nodes that the page does not compute itself."""
     columns = _columns(table, "node_table")
     labels = columns.pop("names", columns.pop("name", None))
     if labels is not None and [str(label) for label in labels] != list(model.names):
@@ -129,11 +145,7 @@ def node_columns(model: Network, wording: NodeValues | None, table: object, miss
     for label, values in columns.items():
         if len(values) != p:
             raise DataError(f"node_table must have one row per node ({p}); {label!r} has {len(values)}.")
-    found |= {label: values for label, values in columns.items() if label not in COUNTED}
-    if missing is not None:
-        holes = {"missing": missing.column_shares, "missing_information": missing.column_information}
-        found |= {label: shares for label, shares in holes.items() if shares is not None}
-    return found
+    return {label: values for label, values in columns.items() if label not in COUNTED}
 
 
 def edge_columns(table: object, names: Sequence[str]) -> dict[str, dict[tuple[int, int], Any]]:

@@ -152,6 +152,8 @@ function showSections() {
   byId("edges-note").hidden = notes.length === 0;
   byId("edges-note").textContent = notes.join(" ");
   byId("nodes-note").hidden = NODES.columns.length === 0 || N_ALPHAS < 2;
+  byId("cs").hidden = DATA.cs === null;
+  byId("cs").textContent = `CS-coefficients: ${Object.entries(DATA.cs ?? {}).map(([of, value]) => `${of.replaceAll("_", " ")} ${value.toFixed(2)}`).join(", ")}. This share of the rows can be dropped and the measure still correlates by at least 0.7 with that of all rows in 95 % of resamples; it should be above 0.25, better above 0.5.`;
   if (IS_CAPPED) {
     byId("capped").hidden = false;
     byId("capped").textContent =
@@ -236,7 +238,7 @@ const edgeTable = new DataTable("edges", {
       sortKey: (pair) => pair.value,
       tone: (pair) => ["minus", "none", "plus"][pair.sign + 1],
     },
-    { label: "Weight", field: "weight", number: true, value: (pair) => Math.abs(pair.value) },
+    { label: "Weight", field: "weight", number: true, minor: true, value: (pair) => Math.abs(pair.value) },
     ...DATA.edge_columns.map(({ label, field, values }) => ({
       label: label.replaceAll("_", " "),
       field: field.replaceAll(" ", "_"),
@@ -273,6 +275,7 @@ const nodeTable = new DataTable("nodes", {
       field: label.replaceAll(" ", "_"),
       number: values.some((value) => typeof value === "number"),
       whole: isWhole(values),
+      tucked: label === "wording",
       value: (node) => values[node],
     })),
   ],
@@ -562,8 +565,7 @@ function connectView() {
   byId("zoom-fit").addEventListener("click", () => view.fit());
   byId("reset").addEventListener("click", () => view.resetPositions());
   byId("save-image").addEventListener("click", () => {
-    view.paintNow();
-    byId("canvas").toBlob((blob) => saveBlob(blob, nameFile("network", "png")));
+    view.takePicture((blob) => saveBlob(blob, nameFile("network", "png")));
   });
 }
 

@@ -44,6 +44,7 @@ def build_report(
     node_table: object = None,
     edge_table: object = None,
     bootstrap: Bootstrap | None = None,
+    case_drops: Bootstrap | None = None,
     groups: NodeValues | None = None,
     group_colors: GroupColors | None = None,
     title: str = "Network",
@@ -68,12 +69,15 @@ def build_report(
         The networks along the slider. A Solution whose alpha is not on it is inserted.
     stability : Stability, optional
         What StARS found, for the instability curve and a column of the edge table; default that of the fit.
-    node_table : NodeTable, data frame or mapping of columns, optional
-        Measures of the nodes; default computed from ``X``.
+    node_table : NodeTable, Centrality, data frame or mapping of columns, optional
+        Measures of the nodes, beside those computed from ``X`` and, in networks that are not large, closeness and
+        betweenness. `isinglass.metrics.centrality` with communities adds these and bridges.
     edge_table : data frame or mapping of columns, optional
         Further columns for the edge table, with ``source`` and ``target``, such as the ``edges()`` of a Bootstrap.
     bootstrap : Bootstrap, optional
         Resamples of the same table, which the methods text and the references then mention.
+    case_drops : Bootstrap, optional
+        Resamples of kind "case-drop", whose CS-coefficients are shown; a ``bootstrap`` of that kind does as well.
     groups : mapping or sequence, optional
         Group of each node, by name or in order, for colors and a legend.
     group_colors : mapping, optional
@@ -110,10 +114,10 @@ def build_report(
     solution = result if isinstance(result, Solution) else getattr(fit, "solution", None)
     solutions, index = contents.line_up(model, path, solution)
     table = None if X is None else contents.read_rows(X, model, fit)
-    if node_table is None and table is not None:
-        node_table = measure_nodes(table, model)
+    measured = None if table is None else measure_nodes(table, model)
+    drops = next((one for one in (case_drops, bootstrap) if one is not None and one.kind == "case-drop"), None)
     shares, edge_counts = contents.count_values(fit, table, model)
-    nodes = contents.node_columns(model, wording, node_table, getattr(fit, "missing", None))
+    nodes = contents.node_columns(model, wording, (measured, node_table), getattr(fit, "missing", None))
     edges = {} if fit is None else contents.edge_columns(fit.edges(), fit.network.names)
     edges |= contents.edge_columns(edge_table, model.names)
     members, colors = contents.read_groups(groups, group_colors, model.names)
@@ -135,6 +139,7 @@ def build_report(
         "path": contents.describe_path(solutions, index, stored),
         "edge_columns": contents.list_edge_columns(drawn, stability, edges, stored),
         "edge_tables": contents.list_tables(drawn.network, edge_counts, stored),
+        "cs": None if drops is None else drops.cs_coefficients(),
         "curve": contents.read_curve(stability, getattr(fit, "evidence", None)),
         "missing": contents.describe_missing(getattr(fit, "missing", None)),
         "certificate": contents.describe_certificate(solutions, result, fit, tol, shares),

@@ -1,8 +1,10 @@
 /* Tables that can be sorted, filtered by name and saved. */
 
 const ROWS_AT_ONCE = 100;
+const MANY_COLUMNS = 10; /* from here on headings of numbers stand upright */
 
-/* A column has a label, a value for each row (number or text), and how to write it. */
+/* A column has a label, a value for each row (number or text), and how to write it. Where it is `tucked`, its text is
+   small print in the first cell, and its own column in the file. */
 class DataTable {
   constructor(id, { columns, sortBy, descending, filename, pick, noun }) {
     Object.assign(this, { columns, filename, pick, noun });
@@ -16,6 +18,7 @@ class DataTable {
     this.limit = ROWS_AT_ONCE;
     this.heads = columns.map((column, k) => this.makeHead(column, k));
     this.body = make("tbody");
+    this.table.classList.toggle("many", columns.length > MANY_COLUMNS);
     this.table.append(make("thead", {}, [make("tr", {}, this.heads)]), this.body);
     this.filter.addEventListener("input", () => this.update());
     byId(`${id}-csv`).addEventListener("click", () => this.download());
@@ -28,7 +31,8 @@ class DataTable {
       this.sortBy = k;
       this.update();
     });
-    return make("th", { scope: "col", class: `${column.number ? "number" : ""}${column.minor ? " minor" : ""}`, "data-label": column.label }, [button]);
+    const kinds = ["number", "minor", "tucked"].filter((kind) => column[kind]);
+    return make("th", { scope: "col", class: kinds.join(" "), "data-label": column.label }, [button]);
   }
 
   setRows(rows) {
@@ -74,9 +78,12 @@ class DataTable {
       const cell = make("td", { class: column.number ? "number" : "", text: column.write(row) });
       if (column.searched) cell.classList.add("name");
       if (column.minor) cell.classList.add("minor");
+      if (column.tucked) cell.classList.add("tucked");
       if (column.tone) cell.classList.add(column.tone(row));
       return cell;
     });
+    const small = this.columns.filter((column) => column.tucked).map((column) => column.write(row)).filter(Boolean);
+    cells[0].append(...small.map((text) => make("small", { text })));
     const line = make("tr", {}, cells);
     line.addEventListener("click", () => this.pick(row));
     return line;
