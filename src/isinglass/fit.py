@@ -39,6 +39,7 @@ REASONS = {
     "ebic": "the EBIC network is kept",
     "prediction": "that predicts too poorly: the sparsest network that keeps the gain is used instead",
     "empty": "nothing predicts held-out rows better than an empty network",
+    "time": "the time was spent",
 }
 """Why a stage was chosen."""
 EDGE_COUNTS = ("n11", "n10", "n01", "n00")
@@ -83,6 +84,8 @@ class Fit(Frozen):
         How far subsamples agreed.
     stages : list of dict, optional
         What each stage of the default estimate chose.
+    left_out : str
+        What there was no time for (``Run.max_time``), in words. Such a fit may differ from one run to the next.
     edge_errors : ndarray of shape (n_edges,), optional
         Standard errors of the couplings.
     missing : Missing, optional
@@ -107,6 +110,7 @@ class Fit(Frozen):
     evidence: Evidence | None = None
     stability: Stability | None = None
     stages: list[dict[str, Any]] | None = None
+    left_out: str = ""
     edge_errors: FloatArray | None = None
     missing: Missing | None = None
     choice: Choice | None = field(default=None, metadata=NOT_STORED)
@@ -161,6 +165,7 @@ class Fit(Frozen):
             evidence=choice.evidence,
             stability=choice.stability,
             stages=choice.stage_records,
+            left_out=choice.left_out,
             choice=choice,
             **found,
         )
@@ -381,6 +386,8 @@ class Fit(Frozen):
             each = [(stage["criterion"].upper(), stage["n_edges"]) for stage in self.stages]
             tried = ", then ".join(f"{criterion} {n} edge{'s' * (n != 1)}" for criterion, n in each)
             facts["Stages"] = f"{tried}; {REASONS[next(s['reason'] for s in self.stages if s['network'])]}"
+        if self.left_out:
+            facts["Left out"] = self.left_out
         state = "converged" if solution.converged else "NOT converged"
         facts["Certificate"] = f"{state}: {gap}KKT residual {solution.kkt_residual:.1e}, tolerance {self.tol:g}"
         return facts

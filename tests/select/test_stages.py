@@ -13,7 +13,7 @@ from isinglass.select.task import LOOSE, Task
 X = simulate.exact_sample(simulate.chain_network(6, strength=1.0, fields="balanced"), 400, random_state=3)
 WIDE = simulate.gibbs_sample(simulate.random_network(40, 0.1, random_state=0), 300, random_state=0)
 TOP = objective.alpha_max(X)
-LATTICE = Lattice(ratio=0.9, far=0.5, floor=1e-4)
+LATTICE = Lattice("here", ratio=0.9, far=0.5, floor=1e-4)
 
 
 def bowl(target):

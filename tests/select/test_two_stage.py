@@ -1,6 +1,7 @@
 """The default estimate: what it chooses, that it proves it, and that it has an answer for every table."""
 
 import pickle
+import re
 from itertools import product
 
 import numpy as np
@@ -9,10 +10,11 @@ import pytest
 from choices import cross_validate, select_ebic, stars, two_stage
 from networks import make_table
 
-from isinglass import IsingNetwork, Method, TwoStage, as_table, bootstrap, ising_path, refit, simulate
+from isinglass import EBIC, IsingNetwork, Method, Run, TwoStage, as_table, bootstrap, ising_path, refit, simulate
 from isinglass.errors import ConstantColumnWarning, DataError
-from isinglass.select import ebic
+from isinglass.select import ebic, stages
 from isinglass.select.refit import standard_errors
+from isinglass.select.task import Task
 
 CHAIN = simulate.chain_network(8, strength=1.2, fields="balanced")
 X = simulate.exact_sample(CHAIN, 1500, random_state=1)
@@ -109,6 +111,8 @@ def test_where_dependence_is_spread_thin_the_network_must_still_predict():
     gains = np.concatenate([stage.held_out for stage in found.stages])
     chosen = found.stages[found.stage].held_out[found.index]
     assert chosen >= 0.95 * np.nanmax(gains)
+    assert found.solution.kkt_residual <= 1e-7  # whichever it is, it is solved in full
+    assert found.solution is found.stages[found.stage].path.solutions[found.index]
 
 
 def test_no_edges_where_there_is_no_structure():
@@ -230,6 +234,65 @@ def test_where_nothing_was_found_nothing_is_near():
     empty = two_stage(np.array(list(product([0, 1], repeat=6))))
     assert empty.reason == "empty"
     assert Method().choose(X[:, :6], near=empty).solution.n_edges == two_stage(X[:, :6]).solution.n_edges > 0
+
+
+# ------------------------------------------------------------------------------------------- no more time
+
+
+@pytest.mark.parametrize(
+    ("looks", "number", "left_out"),
+    [
+        (3, 0, "alphas of stage 1 below .*, stage 2 and the check by prediction"),
+        (40, 1, "alphas of stage 2 below .*, the check by prediction"),
+    ],
+)
+def test_a_time_that_is_spent_leaves_the_best_so_far(monkeypatch, looks, number, left_out):
+    asked = []
+    monkeypatch.setattr(Task, "is_late", property(lambda task: len(asked) > looks or asked.append(0)))
+    fit = Method(standard_errors=False).fit(X, run=Run(max_time=60))
+    assert [stage["network"] for stage in fit.stages].index(True) == number
+    assert re.fullmatch(left_out, fit.left_out)
+    assert fit.solution.kkt_residual <= 1e-7
+    assert "Left out" in fit.summary()
+    assert "the time was spent" in fit.summary()
+
+
+def test_the_check_is_cut_where_the_time_is_spent():
+    table = spread_thin(250, 30)
+    whole = two_stage(table)
+    assert whole.left_out == ""
+    for n_looks in range(60, 120, 7):
+        late = iter([False] * n_looks)
+
+        def is_late(task, late=late):
+            return next(late, True)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Task, "is_late", property(is_late))
+            found = two_stage(table)
+        assert found.left_out or found.reason == whole.reason
+        assert found.solution.kkt_residual <= 1e-7
+
+
+def test_one_line_shows_stages_and_folds(capsys, monkeypatch):
+    told = []
+    monkeypatch.setattr(stages, "tell", told.append)
+    two_stage(X, progress=True, n_jobs=1)
+    assert told[0] == "Stage 1, 0 edges"
+    assert any(text.startswith("Stage 2, ") for text in told)
+    shown = capsys.readouterr().err
+    assert "Cross-validation" in shown
+    assert "5/5" in shown
+
+
+def test_time_is_for_two_stages_that_are_not_resumed():
+    assert Method().fit(X, run=Run(max_time=1000)).left_out == ""
+    with pytest.raises(DataError, match="max_time must be a positive number of seconds"):
+        Run(max_time=0)
+    with pytest.raises(DataError, match="max_time must be None with a checkpoint"):
+        Run(max_time=1, checkpoint="here")
+    with pytest.raises(DataError, match="max_time must be None unless two stages choose the penalty"):
+        Method(selector=EBIC()).fit(X, run=Run(max_time=1))
 
 
 # ------------------------------------------------------------------------------------------- standard errors

@@ -30,7 +30,7 @@ NODE_MEASURES += ["r_squared"]
 @command(
     "fit",
     TABLE_OR_PATTERN,
-    *("output", "force", "attributes", "device"),
+    *("output", "force", "attributes", "device", "max_time"),
     bundles=[ESTIMATE, READING],
     general="strict as_json",
 )
@@ -41,6 +41,7 @@ def fit(
     force: bool,
     attributes: str | None,
     device: str | None,
+    max_time: float | None,
     estimate: Estimate,
     reading: Reading,
 ) -> None:
@@ -58,7 +59,7 @@ def fit(
     folder = OutputFolder.open(output, FILES, force=force, inputs=[*files_of(table), attributes])
     raw = reading.read_to_fit(console, table)
     known = read_attributes(attributes, raw.names)
-    found = replace(estimate.fit(console, raw, device), reading=reading.said)
+    found = replace(estimate.fit(console, raw, device=device, max_time=max_time), reading=reading.said)
     facts = {
         "Table": reading.describe(raw, table),
         **describe_imputation(found.imputation),

@@ -91,6 +91,12 @@ SECTIONS = {
             metavar="NAME",
             otherwise="ISINGLASS_DEVICE, else cpu",
         ),
+        Option(
+            "--max-time",
+            Number(min=0),
+            "two-stage: return the best network after this time, and say what was left out.",
+            metavar="SECONDS",
+        ),
         Option("--groups", COLUMN, "Column with the group of each row.", required=True),
         Option(
             "--paired",

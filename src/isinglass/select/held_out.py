@@ -51,6 +51,7 @@ class Judge:
     stages: list[Stage] = field(default_factory=list)  # the second one has the reference
     known: Sequence[dict[str, Any]] = ()  # stage 1 and the reference in every fold, once they were fitted
     errors: list[FloatArray] = field(default_factory=list)  # of the leads over the reference, per stage
+    is_cut: bool = False  # whether there was no time to judge all that was asked for
 
     @property
     def independent(self) -> float:
@@ -117,7 +118,8 @@ class Judge:
         """Judge networks, by the number of their stage, that were not judged before."""
         asked = {k: [i for i in some if np.isnan(self.gain(k, i))] for k, some in asked.items()}
         asked = {k: some for k, some in asked.items() if some}
-        if not asked:
+        self.is_cut |= bool(asked) and self.task.is_late
+        if not asked or self.is_cut:
             return
         threads, run = self._fold_threads(), self.task.run.replace(checkpoint=None)
         if math.prod(self.task.table.shape) < SMALL:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, Self
@@ -143,6 +144,11 @@ class Method(PathSettings):
         self, table: Table, groups: ArrayLike | None, run: Run, near: Near | None = None
     ) -> tuple[Choice, Table, Imputation | None]:
         """Return the choice, the completed table that it was made for, and how that was completed."""
+        deadline = math.inf
+        if run.max_time is not None:
+            deadline = time.monotonic() + run.max_time
+            if not isinstance(self.selector, TwoStage):
+                raise ArgumentError("max_time", "must be None unless two stages choose the penalty", run.max_time)
         labels = None if groups is None else labels_of(groups, len(table))
         table, imputation = table.counted(quiet=not self.selector.counts_rows), None
         if table.holes is not None:
@@ -152,7 +158,7 @@ class Method(PathSettings):
                 labels = labels[table.rows]
         name_constant(table)
         with suppress_warnings(ConstantColumnWarning):
-            return self.selector.choose(Task(table, self.paths, labels, run, near)), table, imputation
+            return self.selector.choose(Task(table, self.paths, labels, run, near, deadline)), table, imputation
 
     def at(self, found: Choice | Fit, scale: float = 1.0) -> Self:
         """Return the method at the penalty of a network that it chose, times ``scale``; a given penalty stays."""

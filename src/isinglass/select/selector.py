@@ -25,6 +25,7 @@ class Choice(Frozen):
     path: Path | None = None  #: the networks that it was chosen from; None if there was nothing to choose
     evidence: Evidence | None = None  #: the curve that the penalty was read from
     stability: Stability | None = None  #: how far subsamples agreed
+    left_out: str = ""  #: what there was no time for, in words
 
     @property
     def alpha(self) -> float:

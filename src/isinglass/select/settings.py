@@ -11,7 +11,7 @@ from typing import Any, Self, TypeVar, dataclass_transform
 
 import numpy as np
 
-from isinglass.arguments import is_whole
+from isinglass.arguments import is_real, is_whole
 from isinglass.data import Table
 from isinglass.errors import ArgumentError, DataError
 from isinglass.network import Network
@@ -125,7 +125,11 @@ def _show(value: Any) -> str:
 
 @settings
 class Run(Settings):
-    """How something is computed. Nothing here changes a result, except that a device agrees to the tolerance only."""
+    """How something is computed.
+
+    Nothing here changes a result, except that a device agrees to the tolerance only, and that less is found in a time
+    that is too short.
+    """
 
     n_jobs: int | None = option(default=None, help="Fits to run in parallel, as in joblib; -1 uses all cores.")
     n_threads: int | None = option(
@@ -139,7 +143,17 @@ class Run(Settings):
         default=None, help="Folder that keeps finished tasks: an interrupted run resumes there."
     )
 
+    max_time: float | None = option(
+        default=None,
+        help="Seconds after which the two-stage estimate returns the best network so far, which says what was left "
+        "out; by default as long as it takes.",
+    )
+
     def __post_init__(self) -> None:
+        if self.max_time is not None and not (is_real(self.max_time) and self.max_time > 0):
+            raise ArgumentError("max_time", "must be a positive number of seconds, or None", self.max_time)
+        if self.max_time is not None and self.checkpoint is not None:
+            raise ArgumentError("max_time", "must be None with a checkpoint, which resumes whole runs", self.max_time)
         if self.n_jobs is not None and (not is_whole(self.n_jobs) or self.n_jobs == 0):
             raise ArgumentError(
                 "n_jobs", "must be an integer other than 0, or None", self.n_jobs, "-1 takes all cores."

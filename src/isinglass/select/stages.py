@@ -19,6 +19,7 @@ from isinglass.arrays import FloatArray, Frozen, Mask
 from isinglass.results import Path, Solution
 from isinglass.select.scoring import EdgePrice, aic_price
 from isinglass.select.task import Alphas, Near, Task
+from isinglass.select.tasks import tell
 from isinglass.solve.grid import alpha_grid
 
 Score = Callable[[Solution], float]
@@ -36,6 +37,7 @@ STILL = 0.1
 class Lattice(NamedTuple):
     """Where a search may look."""
 
+    name: str  # what is looked for there
     ratio: float  # of neighboring alphas
     far: float  # the pass ends once alpha is below this share of the best one so far
     floor: float  # ...or below this share of the first
@@ -52,10 +54,10 @@ class Lattice(NamedTuple):
         return max(1, round(math.log(USUAL_END) / (max(count - 1, 1) * math.log(self.ratio))))
 
 
-FIRST = Lattice(ratio=0.81, far=0.5, floor=1e-4, rises=2)
+FIRST = Lattice("Stage 1", ratio=0.81, far=0.5, floor=1e-4, rises=2)
 """Where stage 1 looks. The dense end costs most, and its criterion has one minimum; it counts edges and is jagged: a
 finer lattice would find other small dents."""
-SECOND, SKIPPING = Lattice(ratio=0.93, far=0.25, floor=1e-5), 22
+SECOND, SKIPPING = Lattice("Stage 2", ratio=0.93, far=0.25, floor=1e-5), 22
 """Where stage 2 looks, and the count with which its first pass is every third alpha."""
 
 
@@ -95,7 +97,7 @@ def search(
     best = min(range(len(seen)), key=lambda k: seen[k][1])
     stride = lattice.stride(count)
     around = [best * stride + k for k in range(1 - stride, stride) if k and best * stride + k > 0]
-    if around:
+    if around and not task.is_late:
         start = seen[max(best - 1, 0)][0]
         between = rough.path([top * lattice.ratio**k for k in around], penalty=penalty, start=start)
         seen += [(solution, score(solution), False) for solution in between]
@@ -132,6 +134,9 @@ def _follow(task: Task, alphas: FloatArray, score: Score, lattice: Lattice, pena
 
     def look(solution: Solution) -> bool:
         seen.append((solution, score(solution), True))
+        tell(f"{lattice.name}, {solution.n_edges} edges")
+        if task.is_late:
+            return False
         scores = np.array([item[1] for item in seen])
         best = seen[int(scores.argmin())][0]
         if solution.alpha < lattice.far * best.alpha or (np.diff(scores)[-lattice.rises :] > 0).sum() == lattice.rises:
@@ -182,6 +187,11 @@ class Stage(Frozen):
     def solution(self) -> Solution:
         """The choice of the criterion."""
         return self.path.solutions[self.index]
+
+    def solved(self, index: int, solution: Solution) -> Stage:
+        """Return the stage with a better solution of the same problem."""
+        path = (*self.path[:index], solution, *self.path[index + 1 :])
+        return replace(self, path=Path(path, tol=self.path.tol))
 
     def with_solution(self, solution: Solution) -> Stage:
         """Return the stage with one more solution that was not judged, in its place on the path."""

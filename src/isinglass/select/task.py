@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import math
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -148,6 +150,7 @@ class Task:
     groups: NDArray[Any] | None = None  # rows with equal entries stay in one fold
     run: Run = Run()
     near: Near | None = None  # what was chosen for a similar table
+    deadline: float = math.inf  # of the clock `time.monotonic`
 
     def path(
         self,
@@ -216,6 +219,11 @@ class Task:
         """Return penalty weights in inverse proportion to the couplings of a network; other pairs are forbidden."""
         weights = self.given_penalty(first.edge_index) / np.abs(first.edge_values) ** exponent
         return penalty_on(first.edge_index, self.table.shape[1], weights)
+
+    @property
+    def is_late(self) -> bool:
+        """Whether the time that was given is spent."""
+        return time.monotonic() > self.deadline
 
     def loosened(self) -> Task:
         """Return the same task with a tolerance for solutions that are only compared."""

@@ -13,6 +13,7 @@ import sys
 import threading
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,7 +49,7 @@ def run_tasks(
     store = None if run.checkpoint is None else Checkpoint(run.checkpoint, fingerprint or {})
     results: list[Any] = [store.get(f"{stage}/{k}") if store else None for k in range(len(arguments))]
     missing = [k for k, result in enumerate(results) if result is None]
-    with _progress_bar(description, len(arguments), run.progress) as advance:
+    with _progress_bar(description, len(arguments), run.progress) as (advance, _):
         advance(len(arguments) - len(missing))
         for k, result in _run_missing(function, arguments, missing, run.n_jobs):
             results[k] = result
@@ -218,17 +219,52 @@ def _as_arrays(result: Any) -> dict[str, NDArray[Any]]:
     return arrays
 
 
+_line: ContextVar[tuple[Any, Any] | None] = ContextVar("line", default=None)  # the bar that is shown, and its task
+
+
 @contextmanager
-def _progress_bar(description: str, total: int, progress: bool | None) -> Iterator[Callable[[int], None]]:
-    """Yield a function that moves the bar on; it does nothing unless stderr is a terminal."""
+def shown(progress: bool | None) -> Iterator[None]:
+    """Show one line on stderr for what `tell` says inside the block, and for tasks that run there."""
+    with _progress_bar("", None, progress) as (_, line):
+        token = _line.set(line)
+        try:
+            yield
+        finally:
+            _line.reset(token)
+
+
+def tell(text: str) -> None:
+    """Say what is being done, if that is shown."""
+    if (line := _line.get()) is not None:
+        bar, task = line
+        bar.update(task, description=text)
+
+
+@contextmanager
+def _progress_bar(
+    description: str, total: int | None, progress: bool | None
+) -> Iterator[tuple[Callable[[int], None], tuple[Any, Any] | None]]:
+    """Yield a function that moves the bar on, and the bar; nothing is shown unless stderr is a terminal."""
+    if (line := _line.get()) is not None:
+        bar, task = line
+        bar.reset(task, total=total, description=description)
+        yield (lambda steps: bar.update(task, advance=steps)), line
+        return
     if not (sys.stderr.isatty() if progress is None else progress):
-        yield lambda steps: None
+        yield (lambda steps: None), None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=console.is_terminal) as bar:
+    with Progress(*columns, TimeRemainingColumn(), console=console, transient=console.is_terminal) as bar:
         task = bar.add_task(description or "Running", total=total)
-        yield lambda steps: bar.update(task, advance=steps)
+        yield (lambda steps: bar.update(task, advance=steps)), (bar, task)

@@ -6,6 +6,7 @@ docs/choosing-protocol.md.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,7 @@ from isinglass.select.selector import Choice, KeptStages, Selector
 from isinglass.select.settings import check_alphas, option, settings
 from isinglass.select.stages import Stage, search_first, search_second
 from isinglass.select.task import Alphas, Near, Task
+from isinglass.select.tasks import shown
 
 KEEP, KEEP_IF_FEW_ROWS = 0.95, 0.85
 """Share of the best cross-validated gain that the network must keep; the second with no more rows than columns."""
@@ -35,8 +37,9 @@ class TwoStageChoice(Choice):
     #: Stage 1, then stage 2 with full and, if that was needed, with gentle weights. Only stage 1 if that is empty.
     stages: tuple[Stage, ...]
     stage: int  #: where the network is: the number of the stage (from 0)
-    #: the network with the smallest EBIC of stage 2; the sparsest that keeps the share ``keep`` of the cross-validated
-    #: gain, because that one does not; or none, because nothing predicts held-out rows better than no edges
+    #: "ebic", "prediction", "empty" or "time": the network with the smallest EBIC of stage 2; the sparsest that keeps
+    #: the share ``keep`` of the cross-validated gain, because that one does not; none, because nothing predicts
+    #: held-out rows better than no edges; or the best one when the time was spent
     reason: str
     keep: float  #: the share that was used
     n_folds: int  #: of the cross-validation; 0 if there was none
@@ -146,9 +149,14 @@ class TwoStage(Selector):
         near = task.near if task.near is not None and task.near.reason in ("ebic", "prediction") else None
         folds = make_folds(task, self.n_folds, self.random_state) if share > 0 and near is None else []
         judge = Judge(task, folds)
-        first = search_first(task, self.alphas, near)
-        decide = _decide(judge, first, price, share, few) if near is None else _keep(judge, first, price, near)
+        with shown(task.run.progress):
+            first = search_first(task, self.alphas, near)
+            decide = _decide(judge, first, price, share, few) if near is None else _keep(judge, first, price, near)
         stages, number, index, reason = decide
+        if index != stages[number].index:  # it was only compared so far
+            rough, exponent = stages[number].path[index], stages[number].exponent
+            solved = task.stage([rough.alpha], exponent, stages[0].solution, start=rough)[0]
+            stages[number] = stages[number].solved(index, solved)
         path = stages[number].path
         return TwoStageChoice(
             path.solutions[index],
@@ -168,6 +176,7 @@ class TwoStage(Selector):
             keep=share,
             n_folds=len(judge.known),
             independent=judge.independent,
+            left_out=_left_out(stages, judge) if reason == "time" or judge.is_cut else "",
         )
 
     def keep_penalty(self, solution: Solution, stages: list[dict[str, Any]] | None, scale: float) -> Selector:
@@ -175,6 +184,14 @@ class TwoStage(Selector):
         assert stages
         exponent = next(stage["exponent"] for stage in stages if stage["network"])
         return KeptStages(scale * stages[0]["alpha"], scale * solution.alpha, exponent)
+
+
+def _left_out(stages: Sequence[Stage], judge: Judge) -> str:
+    """Say what there was no time for."""
+    last = f"alphas of stage {len(stages)} below {stages[-1].path[-1].alpha:.3g}"
+    if judge.known:
+        return "networks that the check by prediction would have looked at"
+    return f"{last}, {'stage 2 and ' if len(stages) == 1 else ''}the check by prediction"
 
 
 def _keep(judge: Judge, first: Stage, price: EdgePrice, near: Near) -> tuple[list[Stage], int, int, str]:
@@ -193,19 +210,23 @@ def _keep(judge: Judge, first: Stage, price: EdgePrice, near: Near) -> tuple[lis
     if near.reason == "ebic":
         return stages, number, stages[number].index, near.reason
     alpha = chosen.alpha * near.solution.alpha / near.own.alpha
-    found = task.stage([alpha], near.exponent, first.solution, start=near.solution)
+    found = task.loosened().stage([alpha], near.exponent, first.solution, start=near.solution)
     stages[number] = stages[number].with_solution(found[0])
     return stages, number, stages[number].path.solutions.index(found[0]), near.reason
 
 
 def _decide(judge: Judge, first: Stage, price: EdgePrice, keep: float, few: bool) -> tuple[list[Stage], int, int, str]:
     """Return the stages with their held-out gains, the place of the choice among them, and the reason for it."""
-    if first.solution.n_edges == 0:
-        return [first], 0, first.index, "empty"
+    if first.solution.n_edges == 0 or judge.task.is_late:
+        return [first], 0, first.index, "time" if judge.task.is_late else "empty"
     second = search_second(judge.task, first.solution, EXPONENTS[0], price)
-    if not judge.folds:
-        return [first, second], 1, second.index, "ebic"
+    if judge.task.is_late and not second.solution.n_edges:  # its path has hardly begun
+        return [first, second], 0, first.index, "time"
+    if not judge.folds or judge.task.is_late:
+        return [first, second], 1, second.index, "time" if judge.task.is_late else "ebic"
     judge.add(first, second)
+    if judge.is_cut:
+        return judge.stages, 1, second.index, "time"
     gain, plain = judge.gain(1, second.index), judge.gain(0, first.index)
     if few:
         judge.climb(0, 1, least=gain / keep)
@@ -217,6 +238,7 @@ def _decide(judge: Judge, first: Stage, price: EdgePrice, keep: float, few: bool
     if best == 0.0:
         return judge.stages, 1, 0, "empty"
     judge.add(search_second(judge.task, first.solution, EXPONENTS[1], price))
-    judge.climb(0, 1, 2)
-    judge.refine()
+    if not judge.is_cut:
+        judge.climb(0, 1, 2)
+        judge.refine()
     return judge.stages, *judge.sparsest(keep * judge.best()[0]), "prediction"
