@@ -197,7 +197,10 @@ def _warn_rare(columns: Mapping[Hashable, tuple[Rule, NDArray[np.integer]]]) -> 
     rare, where = [], []
     for label, (rule, codes) in columns.items():
         if rule.n_categories > 2:
-            counts = np.bincount(codes.astype(np.intp) + 2, minlength=rule.n_categories + 2)[2:]
+            for rows in (codes[:SCREENED], codes):  # most categories are not rare among the first rows
+                counts = np.bincount(rows.astype(np.intp) + 2, minlength=rule.n_categories + 2)[2:]
+                if counts.min() >= FEW_ROWS:
+                    break
             few = np.flatnonzero((counts > 0) & (counts < FEW_ROWS))
             rare += [f"{label!r}: {rule.values[k]!r} ({counts[k]})" for k in few]
             where += [label] * bool(len(few))
