@@ -102,7 +102,9 @@ State PathSolver::follow(double alpha, double next, const PathOptions& options) 
         if (screens) look(stops[k], stops[k + 1], options.strictness);
     }
     std::vector<Pair> working = found_.pairs;
-    const double kkt = alpha > 0 ? std::min(options.tol, LARGEST_RESIDUAL * alpha) : options.tol;
+    // No smaller than the rounding of gradients: the empty network of independent columns has no residual but that.
+    const double kkt =
+        alpha > 0 ? std::min(options.tol, std::max(LARGEST_RESIDUAL * alpha, tuning::STATIONARY)) : options.tol;
     State state = solve(working, alpha, {kkt, options.tol, options.max_iter});
     while (screens) {
         look(alpha, stops_between(alpha, next, steepest).front(), options.strictness);
