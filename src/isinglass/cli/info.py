@@ -300,7 +300,7 @@ def _lines(found: dict[str, Any], values: dict[str, str], weights: str) -> list[
     facts["Duplicates"] = _list([" = ".join(group) for group in found["equal_columns"]])
     sets = [f"{group[0]} to {group[-1]} ({len(group)})" for group in found["indicator_sets"]]
     if sets:
-        facts["Indicators"] = f"{plural(len(sets), 'set')}, {_list(sets)}"
+        facts["Indicators"] = _list(sets)
     facts["alpha_max"] = f"{found['alpha_max']:.6g}, where all edges vanish"
     estimate = found["estimate"]
     if "bytes" in estimate:
