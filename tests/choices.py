@@ -62,7 +62,7 @@ class FunctionPaths(PathSettings):
         object.__setattr__(self, "function", function)
         object.__setattr__(self, "top", alpha_max)
 
-    def path(self, X, alphas=None, *, alpha_min_ratio=None, callback=None, run=None):
+    def path(self, X, alphas=None, *, alpha_min_ratio=None, callback=None, start=None, run=None):
         return self.function(as_table(X), alphas)
 
     def alpha_max(self, table):

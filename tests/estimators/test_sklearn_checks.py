@@ -1,5 +1,6 @@
 """scikit-learn's own checks of estimators, all of them, on small settings."""
 
+import numpy as np
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -37,7 +38,9 @@ def expected_failures(estimator):
     known = {}
     if isinstance(estimator, ExactIsing):
         known |= dict.fromkeys(WEIGHTS, "the check has 30 columns, and enumeration ends at 20")
-    if estimator.binarize == 0.0 or isinstance(estimator, IsingNetwork):
+    if isinstance(estimator, IsingNetwork) and estimator.binarize == 0.5:
+        known |= dict.fromkeys(WEIGHTS, "with 15 rows and 30 columns, gaps of 1e-10 leave 1e-6 of a probability open")
+    if estimator.binarize == 0.0:
         known["check_transformer_n_iter"] = "columns that are constant, or an empty network, take no step"
     return known
 
@@ -45,3 +48,13 @@ def expected_failures(estimator):
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
 def test_conventions(estimator, check):
     check(estimator)
+
+
+def test_counts_equal_repeated_rows_of_the_default():
+    """The check that is excused above, with more rows than columns."""
+    rng = np.random.default_rng(0)
+    X = (rng.normal(size=(60, 6)) + rng.normal(size=(60, 1)) > 0).astype(int)
+    counts = rng.integers(1, 4, 60)
+    weighted = IsingNetwork(**TIGHT).fit(X, sample_weight=counts)
+    repeated = IsingNetwork(**TIGHT).fit(np.repeat(X, counts, axis=0))
+    np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), rtol=1e-5)
