@@ -118,6 +118,14 @@ def test_labels_do_not_overlap_and_all_nodes_are_drawn(p, width, inside):
         assert legend.y1 <= ax.get_window_extent().y0 + 2  # below the drawing
 
 
+def test_a_long_key_is_not_cut_off_at_any_resolution():
+    ax = plot.network(draw(150), plot.paper_axes(180), inside=True)
+    for dpi in (100, 130, 200, 300):
+        ax.figure.set_dpi(dpi)
+        ax.figure.draw_without_rendering()
+        assert ax.get_legend().get_window_extent().y0 >= -0.5
+
+
 def test_long_names_inside_become_numbers_with_a_key():
     names = [f"a rather long item name {k}" for k in range(12)]
     ax = plot.network(draw(12, names=names), plot.paper_axes(85), inside=True)

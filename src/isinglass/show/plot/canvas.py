@@ -167,6 +167,7 @@ def write_below(ax: Axes, blocks: Iterable[Iterable[tuple[Any, str]]], font_size
         height += _legend_at(ax, list(entries), height, box, font_size).get_window_extent().height
         if above is not None:
             ax.add_artist(above)  # axes keep the last legend only
+    height = 1.04 * height + 3.0 * figure.dpi / 72.0  # letters are a little larger at other numbers of dots per inch
     share, inches = height / box.height, height / figure.dpi
     if figure.get_layout_engine() is not None:
         figure.draw_without_rendering()

@@ -214,13 +214,15 @@ def _arrange(
     if ways and not fixed and node_size is None:
         # As large as the labels need, if that leaves room for edges.
         named, numbered = (needed for _, needed in ways)
-        for needed, most in ((1.5 * named, 0.25), (named, 0.25), (numbered, 0.45)):
+        for needed, most in ((1.5 * named, 0.13), (named, 0.22), (numbered, 0.45)):
             factor = max(1.0, float((needed / diameters).max()))
             if ((factor * ring * diameters) ** 2).sum() * np.pi / 4 <= most * np.diff(frame, axis=0).prod():
                 diameters = factor * diameters
                 break
     if not fixed:
-        points = arrange.move_apart(points, np.maximum(0.22 * spacing, ring * diameters / 2), frame)
+        points = arrange.move_apart(
+            points, np.maximum(0.22 * spacing, 0.65 * ring * diameters), frame
+        )  # room for edges
         points = arrange.move_apart(points, ring * diameters / 2, frame)
     diameters = diameters * arrange.room(points, ring * diameters / 2)
     for _ in range(SMALLER_STEPS):
