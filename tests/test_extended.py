@@ -220,7 +220,7 @@ def test_groups_of_categories_that_hardly_mix_have_a_bound():
     X = np.array([[5, 3], [6, 4], [6, 4], [1, 1], [6, 4], [6, 4]], dtype=np.uint8)
     scores = [np.array([0.0, 9.0, 12.0, 15.0, 24.0, 26.0, 28.0]), np.array([0.0, 3.0, 8.5, 11.5, 14.0])]
     with suppress_warnings(ConvergenceWarning):
-        network = ising_path(make_table(X, "ordinal", scores=scores), [0.29])[0].network
+        network = ising_path(make_table(X, "ordinal", scores=scores), [0.29], tol=1e-10)[0].network
     problem, *point = extended.categories(
         X, scores, split_fields(network), both({(0, 1): network.blocks[0]}), 0.29, joint=True
     )

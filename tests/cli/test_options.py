@@ -35,7 +35,7 @@ def every_option() -> list[tuple[str, click.Option]]:
     ]
 
 
-NEWER = {"--combine-indicators"}
+NEWER = {"--combine-indicators", "--max-time"}
 """Options of abilities that came after the command line was cut down to fifty; with them there are at most 65."""
 
 
