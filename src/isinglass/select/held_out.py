@@ -35,7 +35,9 @@ STRIDE = 2.0
 """Ratio of the alphas of networks that are judged one after the other, on the way to the best one."""
 TINY = 1e-300  # in place of an alpha of 0, which has no logarithm
 SMALL = 20_000
-"""Cells of a table below which starting workers costs more than it saves."""
+"""Cells of a table with categories below which folds run in threads, for which kernels are too short."""
+FEWEST_CELLS = 300_000
+"""Cells of a table below which starting worker processes costs more than it saves."""
 
 
 @dataclass
@@ -122,7 +124,7 @@ class Judge:
         if not asked or self.is_cut:
             return
         threads, run = self._fold_threads(), self.task.run.replace(checkpoint=None)
-        if math.prod(self.task.table.shape) < SMALL:
+        if math.prod(self.task.table.shape) < FEWEST_CELLS:
             run = run.replace(n_jobs=1)
         inside = kernel_threads(run.n_jobs) if threads == 1 else 1
         fold = self.task.loosened().replace(run=run.inside(inside), groups=None)
