@@ -573,6 +573,13 @@ def all_pairs(n_features: int) -> NDArray[np.int32]:
     return read_only(np.column_stack(np.triu_indices(n_features, 1)).astype(np.int32))
 
 
+def are_pairs(edge_index: NDArray[np.integer[Any]], n_features: int) -> bool:
+    """Tell whether an array has two numbers of nodes per row."""
+    if edge_index.shape != (len(edge_index), 2):
+        return False
+    return len(edge_index) == 0 or bool(edge_index.min() >= 0 and edge_index.max() < n_features)
+
+
 def pair_keys(edge_index: NDArray[np.integer], n_features: int) -> NDArray[np.int64]:
     """Return one number per pair, s · n_features + t: sorted wherever pairs are in lexicographic order."""
     s, t = edge_index.astype(np.int64).T

@@ -41,8 +41,7 @@ class Loaded:
         from isinglass.network import as_network
 
         found = load(path)
-        fit = getattr(found, "fit_", found)  # an estimator that was saved in Python
-        return cls(fit if isinstance(fit, Fit) else None, as_network(found))
+        return cls(found if isinstance(found, Fit) else None, as_network(found))
 
     @property
     def network(self) -> Any:

@@ -8,16 +8,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 from numpy.typing import ArrayLike
 
-from isinglass.atomic import Target, TextStream, write_lines
+from isinglass.atomic import Target, write_lines
 from isinglass.errors import ArgumentError
 from isinglass.export.attributes import Annotated, Cell, Column, annotate
 from isinglass.export.escaping import cell_text, csv_line, storable, xml_element
-from isinglass.export.printing import SPELLINGS, print_rows
+from isinglass.export.printing import SPELLINGS, ending_of, print_rows
 from isinglass.json_text import json_text
 from isinglass.network import NetworkLike
 from isinglass.show.palette import SIGNS, GroupColors, channels
@@ -88,9 +87,8 @@ def write_network(
     "tea, green",0.5,1,1.5,3
     rain,0.0,1,1.5,
     """
-    given = locals()
+    given, ending = locals(), ending_of(path)
     if format is None:
-        ending = "" if isinstance(path, TextStream) or path == "-" else Path(path).suffix.lower()
         if ending not in SUFFIXES:
             remedy = f"Or say the format: {', '.join(FORMATS)}."
             raise ArgumentError("path", f"must end in {', '.join(SUFFIXES)}", str(path), remedy)
@@ -99,9 +97,9 @@ def write_network(
         raise ArgumentError("format", f"must be one of {', '.join(FORMATS)}", format)
     lines, used = FORMATS[format]
     graph = annotate(network, **{name: given[name] for name in used})
-    if format in ROWS and not isinstance(path, TextStream) and Path(path).suffix.lower() in (".md", ".tex"):
-        head, *rows = ROWS[format](graph)
-        write_lines(print_rows(list(map(str, head)), rows, SPELLINGS[Path(path).suffix.lower()], 3), path)
+    if format in ROWS and ending in (".md", ".tex"):
+        head, *rows = ROWS[format][0](graph)
+        write_lines(print_rows(list(map(str, head)), rows, SPELLINGS[ending], 3), path)
     else:
         write_lines(lines(graph, spreadsheet_safe), path)
 
@@ -267,20 +265,17 @@ def _json_cell(value: Cell) -> Cell:
 
 
 _EVERYTHING = ("names", "node_attributes", "edge_attributes", "color_by", "group_colors", "positions")
-ROWS: Mapping[str, Callable[[Annotated], Iterator[Sequence[Cell]]]] = {
-    "edges": _edge_rows,
-    "blocks": _block_rows,
-    "nodes": _node_rows,
-    "fields": _field_rows,
-    "matrix": _matrix_rows,
+# Format of a table -> its rows, and the options that it uses.
+ROWS: Mapping[str, tuple[Callable[[Annotated], Iterator[Sequence[Cell]]], tuple[str, ...]]] = {
+    "edges": (_edge_rows, ("names", "edge_attributes")),
+    "blocks": (_block_rows, ("names",)),
+    "nodes": (_node_rows, ("names", "node_attributes")),
+    "fields": (_field_rows, ("names",)),
+    "matrix": (_matrix_rows, ("names",)),
 }
 # Format -> its lines, and the options that it uses.
 FORMATS: Mapping[str, tuple[Callable[[Annotated, bool], Iterator[str]], tuple[str, ...]]] = {
-    "edges": (_csv(_edge_rows), ("names", "edge_attributes")),
-    "blocks": (_csv(_block_rows), ("names",)),
-    "nodes": (_csv(_node_rows), ("names", "node_attributes")),
-    "fields": (_csv(_field_rows), ("names",)),
-    "matrix": (_csv(_matrix_rows), ("names",)),
+    **{name: (_csv(rows), used) for name, (rows, used) in ROWS.items()},
     "gexf": (_gexf_lines, _EVERYTHING),
     "json": (_json_lines, _EVERYTHING),
 }

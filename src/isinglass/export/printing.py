@@ -62,7 +62,7 @@ def write_table(table: Any, path: Target, format: str | None = None, *, digits: 
     | tea | rain | −1.235 | < 0.001 |
     """
     if format is None:
-        ending = "" if isinstance(path, TextStream) or path == "-" else Path(path).suffix.lower()
+        ending = ending_of(path)
         if ending not in SPELLINGS:
             raise ArgumentError("path", f"must end in {', '.join(SPELLINGS)}", str(path), "Or say the format.")
         format = SPELLINGS[ending]
@@ -73,6 +73,11 @@ def write_table(table: Any, path: Target, format: str | None = None, *, digits: 
     if len({len(values) for values in columns.values()}) > 1:
         raise DataError("table must have columns of one length; got columns of several lengths.")
     write_lines(print_rows(list(columns), zip(*columns.values(), strict=True), format, digits), path)
+
+
+def ending_of(path: Target) -> str:
+    """Return the ending of a file name in lower case, with its dot; empty for a stream."""
+    return "" if isinstance(path, TextStream) or path == "-" else Path(path).suffix.lower()
 
 
 def print_rows(names: Sequence[str], rows: Any, format: str, digits: int) -> Iterator[str]:

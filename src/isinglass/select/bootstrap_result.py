@@ -14,7 +14,7 @@ from isinglass.arguments import require
 from isinglass.arrays import FloatArray, Frozen, read_only
 from isinglass.errors import ArgumentError, DataError, LimitError
 from isinglass.evaluate.nodes import node_measure
-from isinglass.network import Network, pair_keys, spread
+from isinglass.network import Network, are_pairs, pair_keys, spread
 from isinglass.results import Solution
 from isinglass.variables import Variables
 
@@ -52,9 +52,8 @@ class Bootstrap(Frozen):
         require(self.kind in ("rows", "case-drop"), f"A bootstrap draws 'rows' or 'case-drop', not {self.kind!r}.")
         sizes = {len(self.dropped), len(self.alphas), len(self.fields), self.draws.shape[0]}
         require(len(sizes) == 1 and self.n_boot > 0, "A bootstrap has one entry per resample.")
-        known = self.edge_index.shape == (n_pairs, 2) and self.draws.shape[1] == n_pairs
-        inside = n_pairs == 0 or (self.edge_index.min() >= 0 and self.edge_index.max() < p)
-        require(known and inside, "The draws of a bootstrap belong to pairs of its nodes.")
+        known = are_pairs(self.edge_index, p) and self.draws.shape[1] == n_pairs
+        require(known, "The draws of a bootstrap belong to pairs of its nodes.")
 
     @property
     def names(self) -> tuple[str, ...]:

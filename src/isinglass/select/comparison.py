@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from isinglass.arguments import require
 from isinglass.arrays import FloatArray, Frozen
 from isinglass.errors import ArgumentError
-from isinglass.network import Network, pair_keys, spread, union_keys
+from isinglass.network import Network, are_pairs, pair_keys, spread, union_keys
 from isinglass.results import Solution
 from isinglass.select.method import Method
 
@@ -82,9 +82,8 @@ class GroupComparison(Frozen):
         n_pairs, p = len(self.edge_index), self.solutions[0].n_features
         sizes = {len(self.groups), len(self.n_rows), len(self.solutions)}
         require(sizes == {len(self.groups)} and len(self.groups) > 1, "A comparison has one network per group.")
-        known = self.edge_index.shape == (n_pairs, 2) and self.edges_reached.shape == (n_pairs,)
-        inside = n_pairs == 0 or (self.edge_index.min() >= 0 and self.edge_index.max() < p)
-        require(known and inside and self.nodes_reached.shape == (p,), "A comparison is about pairs of its nodes.")
+        known = are_pairs(self.edge_index, p) and self.edges_reached.shape == (n_pairs,)
+        require(known and self.nodes_reached.shape == (p,), "A comparison is about pairs of its nodes.")
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isinglass.arrays import FloatArray, Frozen, Mask
+from isinglass.arrays import FloatArray, Frozen
 from isinglass.results import Path, Solution
 from isinglass.select.scoring import EdgePrice, aic_price
 from isinglass.select.task import Alphas, Near, Task
@@ -23,8 +23,8 @@ from isinglass.select.tasks import tell
 from isinglass.solve.grid import alpha_grid
 
 Score = Callable[[Solution], float]
-Scored = tuple[Solution, float, bool]
-"""A solution, its score, and whether it belongs to the first pass."""
+Scored = tuple[Solution, float]
+"""A solution and its score."""
 
 USUAL_END = 0.01
 """Last alpha over first of a grid as other programs have it; a choice beyond it counts as an extension."""
@@ -68,7 +68,6 @@ class Search:
     path: Path  # all solutions that were looked at, in order of decreasing alpha
     scores: FloatArray  # their scores
     index: int  # the first with the smallest
-    coarse: Mask  # which belong to the first pass
     extended: bool  # whether the choice lies beyond the usual end of a grid, a hundredth of the first alpha
 
 
@@ -100,7 +99,7 @@ def search(
     if around and not task.is_late:
         start = seen[max(best - 1, 0)][0]
         between = rough.path([top * lattice.ratio**k for k in around], penalty=penalty, start=start)
-        seen += [(solution, score(solution), False) for solution in between]
+        seen += [(solution, score(solution)) for solution in between]
     return _finish(_solve_best(task, seen, score, penalty), rough.paths.tolerance, top)
 
 
@@ -108,7 +107,7 @@ def _search_near(task: Task, near: Solution, score: Score, lattice: Lattice, pen
     """Return the best solution around that of a similar table: down to where the criterion rises on both sides."""
     rough, ratio = task.loosened(), lattice.ratio ** lattice.stride(SKIPPING)
     found = rough.path([near.alpha / ratio, near.alpha, near.alpha * ratio], penalty=penalty, start=near)
-    seen = [(solution, score(solution), True) for solution in found]
+    seen = [(solution, score(solution)) for solution in found]
     while True:
         best = min(range(len(seen)), key=lambda k: seen[k][1])
         end, gained = seen[best][0], seen[best - 1 if best else 1][1] - seen[best][1]
@@ -116,16 +115,16 @@ def _search_near(task: Task, near: Solution, score: Score, lattice: Lattice, pen
         if 0 < best < len(seen) - 1 or gained <= STILL or is_end:
             break
         further = rough.path([end.alpha * (ratio if best else 1.0 / ratio)], penalty=penalty, start=end)[0]
-        seen.insert(len(seen) if best else 0, (further, score(further), True))
+        seen.insert(len(seen) if best else 0, (further, score(further)))
     return _finish(_solve_best(task, seen, score, penalty), rough.paths.tolerance, 0.0)
 
 
 def _solve_best(task: Task, seen: list[Scored], score: Score, penalty: FloatArray | None) -> list[Scored]:
     """Solve the best of some solutions in full."""
     place = min(range(len(seen)), key=lambda k: seen[k][1])
-    solution, _, is_coarse = seen[place]
-    solution = task.path([solution.alpha], penalty=penalty, start=solution)[0]
-    return [*seen[:place], (solution, score(solution), is_coarse), *seen[place + 1 :]]
+    rough = seen[place][0]
+    solution = task.path([rough.alpha], penalty=penalty, start=rough)[0]
+    return [*seen[:place], (solution, score(solution)), *seen[place + 1 :]]
 
 
 def _follow(task: Task, alphas: FloatArray, score: Score, lattice: Lattice, penalty: FloatArray | None) -> list[Scored]:
@@ -133,7 +132,7 @@ def _follow(task: Task, alphas: FloatArray, score: Score, lattice: Lattice, pena
     seen: list[Scored] = []
 
     def look(solution: Solution) -> bool:
-        seen.append((solution, score(solution), True))
+        seen.append((solution, score(solution)))
         tell(f"{lattice.name}, {solution.n_edges} edges")
         if task.is_late:
             return False
@@ -155,7 +154,7 @@ def _follow(task: Task, alphas: FloatArray, score: Score, lattice: Lattice, pena
 
 
 def _try_all(path: Path, score: Score) -> Search:
-    return _finish([(solution, score(solution), True) for solution in path], path.tol, 0.0)
+    return _finish([(solution, score(solution)) for solution in path], path.tol, 0.0)
 
 
 def _finish(seen: list[Scored], tol: float, top: float) -> Search:
@@ -164,7 +163,7 @@ def _finish(seen: list[Scored], tol: float, top: float) -> Search:
     index = int(scores.argmin())
     path = Path(tuple(item[0] for item in ordered), tol=tol)
     beyond = path[index].alpha < USUAL_END * top * (1 - 1e-9)  # rounding is not beyond
-    return Search(path, scores, index, np.array([item[2] for item in ordered]), bool(beyond))
+    return Search(path, scores, index, bool(beyond))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -179,7 +178,6 @@ class Stage(Frozen):
     deviances: FloatArray  #: −2·logPL of the solutions: the criterion without the price of their edges
     index: int  #: the smallest
     extended: bool  #: whether it lies below a hundredth of the first alpha
-    coarse: Mask  #: which alphas belong to the first pass; the others fill in around the choice
     #: cross-validated gain in log pseudo-likelihood per row over independent columns; NaN where it was not needed
     held_out: FloatArray
 
@@ -198,9 +196,9 @@ class Stage(Frozen):
         alphas = self.path.alphas
         place = len(alphas) - int(np.searchsorted(alphas[::-1], solution.alpha))
         path = Path((*self.path[:place], solution, *self.path[place:]), tol=self.path.tol)
-        unknown = {name: np.insert(getattr(self, name), place, np.nan) for name in ("scores", "deviances", "held_out")}
-        placed: dict[str, Any] = {"coarse": np.insert(self.coarse, place, False), **unknown}
-        return replace(self, path=path, index=self.index + (place <= self.index), **placed)
+        measures = ("scores", "deviances", "held_out")
+        unknown: dict[str, Any] = {name: np.insert(getattr(self, name), place, np.nan) for name in measures}
+        return replace(self, path=path, index=self.index + (place <= self.index), **unknown)
 
     def __repr__(self) -> str:
         solution = self.solution
@@ -241,5 +239,5 @@ def _search_stage(
     lattice = FIRST if penalty is None else SECOND
     found = search(task, alphas, lambda solution: sum(judge(solution)), lattice, penalty, start)
     deviances = np.array([judge(solution)[0] for solution in found.path])
-    judged = (found.path, found.scores, deviances, found.index, found.extended, found.coarse)
+    judged = (found.path, found.scores, deviances, found.index, found.extended)
     return Stage(criterion, exponent, *judged, np.full(len(found.path), np.nan))
