@@ -7,7 +7,7 @@ import pytest
 from scipy.special import log_softmax
 
 from isinglass import Variables
-from isinglass.errors import DataError
+from isinglass.errors import ArgumentError, DataError
 
 MIXED = Variables.of([("no", "yes"), 3, ("a", "b", "c", "d"), 3], ["binary", "ordinal", "nominal", "nominal"])
 
@@ -135,3 +135,20 @@ def test_what_is_no_variable(parts, message):
         return
     with pytest.raises(DataError, match=message):
         Variables.of(*parts)
+
+
+def test_covariates_are_part_of_the_record():
+    plain = Variables.binary(["a", "b", "c"])
+    assert not plain.has_covariates
+    assert plain.is_binary
+    marked = plain.with_covariates(["c"])
+    assert marked == plain.with_covariates([2]) != plain
+    assert marked.is_modelled.tolist() == [True, True, False]
+    assert not marked.is_binary  # columns of two values beside a covariate are not the problem of two values
+    assert marked.take([2, 0]).covariate == (True, False)
+    assert marked.with_names(["x", "y", "z"]).covariate == marked.covariate
+    for wrong in (["d"], [3], [True], ["a", "b", "c"]):
+        with pytest.raises(ArgumentError, match="covariates"):
+            plain.with_covariates(wrong)
+    with pytest.raises(DataError, match="no covariates"):
+        marked.require_two_values("X")

@@ -44,6 +44,8 @@ class Variables:
         holds 0 and 1. None for a category that has no value there, which only a binary variable may have.
     scores : tuple
         The points on a line that the categories lie at; None for a nominal variable.
+    covariate : tuple of bool, optional
+        Which variables are covariates: conditioned on, not modelled. Default none.
     named : bool
         Whether the names come from the source. Otherwise they count the columns, and others are joined by position.
         Not part of comparisons.
@@ -61,6 +63,7 @@ class Variables:
     kinds: tuple[str, ...]
     categories: tuple[tuple[Any, ...], ...]  # values of the source: numbers, text, dates
     scores: tuple[tuple[float, ...] | None, ...]
+    covariate: tuple[bool, ...] = ()
     named: bool = field(default=True, compare=False)
     wording: tuple[str, ...] | None = field(default=None, compare=False)
 
@@ -68,8 +71,13 @@ class Variables:
         object.__setattr__(self, "names", check_names(self.names, len(self.kinds)))
         if not len(self.kinds) == len(self.categories) == len(self.scores) > 0:
             raise DataError("names, kinds, categories and scores must have one entry per variable.")
-        if self.wording is not None and len(self.wording) != len(self.kinds):
-            raise DataError("wording must have one entry per variable.")
+        object.__setattr__(self, "covariate", tuple(map(bool, self.covariate)) or (False,) * len(self.kinds))
+        for name in ("wording", "covariate"):
+            given = getattr(self, name)
+            if given is not None and len(given) != len(self.kinds):
+                raise DataError(f"{name} must have one entry per variable.")
+        if all(self.covariate):
+            raise DataError("covariates must leave a column that is modelled.")
         for s, (kind, values, points) in enumerate(zip(self.kinds, self.categories, self.scores, strict=True)):
             _check(self.called(s), kind, len(values), points)
 
@@ -131,7 +139,7 @@ class Variables:
         chosen = np.arange(self.n_features)[np.asarray(columns)].tolist()
         if self.is_plain and not self.named:
             return _unnamed_bits(len(chosen))._with(names=tuple(self.names[s] for s in chosen))
-        entries = ("names", "kinds", "categories", "scores", *(["wording"] if self.wording else []))
+        entries = ("names", "kinds", "categories", "scores", "covariate", *(["wording"] if self.wording else []))
         return self._with(**{name: tuple(getattr(self, name)[s] for s in chosen) for name in entries})
 
     def with_wording(self, texts: Mapping[str, str]) -> Variables:
@@ -139,10 +147,42 @@ class Variables:
         found = tuple(texts.get(name, "") for name in self.names)
         return self._with(wording=found) if any(found) else self
 
+    def with_covariates(self, columns: Sequence[int | str] | str | None) -> Variables:
+        """Return the same variables, of which these are covariates, given by name or number; None keeps those it has.
+
+        Examples
+        --------
+        >>> Variables.binary(["rain", "umbrella", "month"]).with_covariates(["month"]).covariate
+        (False, False, True)
+        """
+        if columns is None:
+            return self
+        chosen = set()
+        for given in [columns] if isinstance(columns, str) else columns:
+            if isinstance(given, str) and given in self.names:
+                chosen.add(self.names.index(given))
+            elif isinstance(given, int | np.integer) and not isinstance(given, bool) and 0 <= given < self.n_features:
+                chosen.add(int(given))
+            else:
+                raise ArgumentError("covariates", "must be names or numbers of columns", given)
+        if len(chosen) == self.n_features:
+            raise ArgumentError("covariates", "must leave a column that is modelled", columns)
+        return self._with(covariate=tuple(s in chosen for s in range(self.n_features)))
+
     @property
     def n_features(self) -> int:
-        """Number of variables."""
+        """Number of variables, covariates included."""
         return len(self.names)
+
+    @cached_property
+    def is_modelled(self) -> Mask:
+        """Which variables are modelled, shape (p,): those that are no covariates."""
+        return read_only(~np.array(self.covariate))
+
+    @property
+    def has_covariates(self) -> bool:
+        """Whether some variables are conditioned on and not modelled."""
+        return any(self.covariate)
 
     def called(self, column: int) -> str:
         """Return what messages call a variable: its name in quotes, or its number if the source had no names."""
@@ -150,8 +190,8 @@ class Variables:
 
     @cached_property
     def is_binary(self) -> bool:
-        """Whether every variable has two categories with the scores 0 and 1."""
-        return self.kinds.count("binary") == len(self.kinds)
+        """Whether every variable has two categories with the scores 0 and 1, and is modelled."""
+        return self.kinds.count("binary") == len(self.kinds) and not self.has_covariates
 
     @cached_property
     def is_plain(self) -> bool:
@@ -160,6 +200,8 @@ class Variables:
 
     def require_two_values(self, what: str) -> None:
         """Raise DataError unless every variable is binary; ``what`` begins the sentence."""
+        if self.has_covariates:
+            raise DataError(f"{what} must have no covariates here; got {self.names[self.covariate.index(True)]!r}.")
         if not self.is_binary:
             s = next(s for s, kind in enumerate(self.kinds) if kind != "binary")
             raise DataError(
@@ -334,7 +376,7 @@ def corners(n_categories: int) -> FloatArray:
 @lru_cache(maxsize=64)
 def _unnamed_bits(p: int) -> Variables:
     variables = object.__new__(Variables)
-    entries = (default_names(p), ("binary",) * p, (_BITS,) * p, (_BIT_SCORES,) * p, False, None)
+    entries = (default_names(p), ("binary",) * p, (_BITS,) * p, (_BIT_SCORES,) * p, (False,) * p, False, None)
     for name, entry in zip(Variables.__dataclass_fields__, entries, strict=True):
         object.__setattr__(variables, name, entry)
     return variables
