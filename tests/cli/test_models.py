@@ -490,3 +490,25 @@ def data_in(page) -> dict:
 def alphas_in(page) -> list[float]:
     """Return the alphas of the slider."""
     return data_in(page)["path"]["alphas"]
+
+
+# ------------------------------------------------------------------------------------------- info
+
+
+def test_info_says_how_a_model_was_fitted(folder, tmp_path, network):
+    fit = load(folder / "stars" / "model.npz")
+    found = run("info", folder / "stars")
+    methods, cited = found.stdout.rstrip().split("\n\n")
+    assert methods.replace("\n", " ") == fit.methods_text()
+    assert "(StARS)" in cited.replace("\n", " ") and "Network" in found.stderr
+    record = read_json(run("info", folder / "stars" / "model.npz", "--json").stdout, "model")
+    assert record["methods"] == fit.methods_text() and record["citation"] == cited.replace("\n", " ")
+
+
+def test_info_tells_models_from_tables(folder, tmp_path, network):
+    save(network, tmp_path / "network.npz")
+    assert "without the fit" in data_error("info", tmp_path / "network.npz")
+    np.savez(tmp_path / "table.npz", X=X)
+    assert "300" in run("info", tmp_path / "table.npz").stdout
+    assert "no model.npz" in error_line(run("info", tmp_path, code=2))
+    assert "do not belong to a MODEL" in error_line(run("info", folder / "given", "--drop", "a", code=2))

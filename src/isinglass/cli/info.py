@@ -8,13 +8,18 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from isinglass.cli.command import command
 from isinglass.cli.console import Console, format_seconds, plural
 from isinglass.cli.descriptions import describe_table, format_bytes, shares_of
 from isinglass.cli.exits import printable
-from isinglass.cli.options import OPTIONS, TABLE
+from isinglass.cli.models import Loaded
+from isinglass.cli.options import OPTIONS, TABLE_OR_MODEL
 from isinglass.cli.reading import READING, Reading, describe_weights
 from isinglass.cli.values import spell_value
+from isinglass.errors import DataError
+from isinglass.storage import holds_record
 
 if TYPE_CHECKING:
     from isinglass.data import Table
@@ -28,15 +33,23 @@ TRIAL = 1.0  # seconds of trial fits after which no further one begins
 TRIAL_DEPTHS = (2, 4, 8)  # the trial alphas are alpha_max divided by these
 
 
-@command("info", TABLE, bundles=[READING])
+@command("info", TABLE_OR_MODEL, bundles=[READING])
 def info(console: Console, table: str, reading: Reading) -> None:
-    """Check TABLE before fitting.
+    """Check TABLE before fitting, or say how a MODEL was fitted.
 
     Lists its columns with kind, values, missing cells and what is doubtful about them, then its size, columns that are
     constant, rare or duplicates, the penalty at which all edges vanish, and the memory and time that a fit will take.
     Where nothing was stated about a column that is not 0 and 1, its kind is a guess, and the options are shown that fit
     needs. TABLE may be - for stdin.
+
+    Of a MODEL, the folder or the model.npz that `fit` wrote, it prints a paragraph for the methods section of a paper
+    and the references that belong to it.
     """
+    if holds_record(table):
+        if reading.said:
+            raise click.UsageError("Options about reading a table do not belong to a MODEL.")
+        _describe_model(console, table)
+        return
     guesses: dict[Any, Guess] = {}
     asked = reading.with_defaults(missing="impute", guesses=guesses)
     data, doubts = _listen(console, lambda: asked.read(console, table))
@@ -52,6 +65,21 @@ def info(console: Console, table: str, reading: Reading) -> None:
     file = reading.describe_file(data)
     lines = [*_table_lines(columns), "", *_lines(found, {"File": ", ".join(file)} if file else {}, weights)]
     console.write("".join(f"{line}\n" for line in lines))
+
+
+def _describe_model(console: Console, path: str) -> None:
+    """Print how a model was fitted, as a paper would say it, and what to cite."""
+    from isinglass.show.report.methods import citation, methods_text
+
+    fit = Loaded.open(path).fit
+    if fit is None:
+        raise DataError(f"{path!r} holds a network without the fit that found it; there is nothing to say about it.")
+    texts = {"methods": methods_text(fit), "citation": citation(fit)}
+    if console.as_json:
+        console.write_json({"model": path, **texts}, "model")
+        return
+    console.say_facts(fit.facts())
+    console.write("\n".join(textwrap.fill(text, WIDTH, break_on_hyphens=False) + "\n" for text in texts.values()))
 
 
 def _listen(console: Console, read: Callable[[], Table]) -> tuple[Table, dict[Hashable, list[str]]]:

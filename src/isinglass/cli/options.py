@@ -19,6 +19,7 @@ from isinglass.cli.values import (
     CUTS,
     IN_FILE,
     MODEL_FILE,
+    TABLE_OR_MODEL_FILE,
     TABLES,
     Number,
     OutputType,
@@ -276,5 +277,6 @@ def under(*headings: str) -> list[str]:
 
 TABLE = click.Argument(["table"], type=IN_FILE)
 MAYBE_TABLE = click.Argument(["table"], type=IN_FILE, required=False)
+TABLE_OR_MODEL = click.Argument(["table"], type=TABLE_OR_MODEL_FILE, metavar="TABLE|MODEL")
 TABLE_OR_PATTERN = click.Argument(["table"], type=TABLES)
 MODEL = click.Argument(["model"], type=MODEL_FILE)

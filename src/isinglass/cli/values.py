@@ -192,5 +192,6 @@ def files_of(table: str) -> list[str]:
 
 
 MODEL_FILE = ModelType(exists=True)
+TABLE_OR_MODEL_FILE = ModelType(exists=True, allow_dash=True)
 IN_FILE = click.Path(exists=True, dir_okay=False, allow_dash=True)
 TABLES = TablesType(exists=True, dir_okay=False, allow_dash=True)
