@@ -252,7 +252,9 @@ def test_export_refuses_a_file_as_folder_and_its_own_input(tmp_path, model):
 def resampled(folder, tmp_path_factory):
     """Return a folder with resamples of both kinds of the fit at a given penalty."""
     place = tmp_path_factory.mktemp("resampled") / "boot"
-    run("bootstrap", folder / "table.csv", "--alpha", "0.05", "-B", "12", "--kind", "all", "-o", place)
+    words = ["--alpha", "0.05", "-B", "12", "--kind", "all", "--checkpoint", place.parent / "finished"]
+    run("bootstrap", folder / "table.csv", *words, "-o", place)
+    assert {each.name for each in (place.parent / "finished").iterdir()} == {"rows", "case-drop"}
     return place
 
 
@@ -500,9 +502,11 @@ def test_info_says_how_a_model_was_fitted(folder, tmp_path, network):
     found = run("info", folder / "stars")
     methods, cited = found.stdout.rstrip().split("\n\n")
     assert methods.replace("\n", " ") == fit.methods_text()
-    assert "(StARS)" in cited.replace("\n", " ") and "Network" in found.stderr
+    assert "(StARS)" in cited.replace("\n", " ")
+    assert "Network" in found.stderr
     record = read_json(run("info", folder / "stars" / "model.npz", "--json").stdout, "model")
-    assert record["methods"] == fit.methods_text() and record["citation"] == cited.replace("\n", " ")
+    assert record["methods"] == fit.methods_text()
+    assert record["citation"] == cited.replace("\n", " ")
 
 
 def test_info_tells_models_from_tables(folder, tmp_path, network):

@@ -78,8 +78,10 @@ def bootstrap(
     how |= {"random_state": estimate.seed, **estimate.run_options(console)}
     every_found: dict[str, Bootstrap] = {}
     tables: dict[str, dict[str, Any]] = {}
+    if checkpoint is not None and kind == "all":
+        Path(checkpoint).mkdir(exist_ok=True)  # one folder in it for each kind
     for each in kinds:
-        place = checkpoint if checkpoint is None or len(kinds) == 1 else str(Path(checkpoint) / each)
+        place = checkpoint if checkpoint is None or kind != "all" else str(Path(checkpoint) / each)
         found = every_found[each] = resample(data, estimate.method, kind=each, checkpoint=place, **how)
         wanted = {name: make for name, make in FILES[each].items() if output is not None or "diff" not in name}
         tables |= {name: make(found) for name, make in wanted.items()}
