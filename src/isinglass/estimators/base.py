@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from os import PathLike
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,7 +28,6 @@ from isinglass.select.method import Method
 from isinglass.select.selector import Choice, Selector
 from isinglass.select.settings import Run
 
-Alphas = int | float | Sequence[float] | NDArray[Any]
 Penalty = ArrayLike | str | None
 Kinds = str | Sequence[str] | Mapping[Any, str] | None
 READING = ("kinds", "scores", "missing", "encode", "binarize", "na_values", "weight_kind")
@@ -38,7 +37,57 @@ FOUND = ("alphas", "path", "evidence", "stability", "stages", "edge_errors", "eb
 CERTIFICATE = ("kkt_residual", "duality_gap", "converged", "n_iter")
 
 
-class IsingEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+if TYPE_CHECKING:
+
+    class _ScikitLearn:
+        """The types of scikit-learn's base classes, which have none: a base of unknown type lets any argument pass."""
+
+        def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+        def set_params(self, **parameters: Any) -> Self: ...
+        def set_fit_request(self, *, sample_weight: bool | str | None = ...) -> Self: ...
+        def set_score_request(self, *, sample_weight: bool | str | None = ...) -> Self: ...
+        def set_output(self, *, transform: str | None = None) -> Self: ...
+        def fit_transform(self, X: TableLike, y: object = None, **options: Any) -> Any: ...
+        def __sklearn_tags__(self) -> Any: ...
+        def __repr__(self, *limits: Any) -> str: ...
+
+else:
+
+    class _ScikitLearn(TransformerMixin, BaseEstimator):
+        """scikit-learn's base classes."""
+
+
+class Fitted:
+    """The attributes that `fit` sets."""
+
+    fit_: Fit
+    network_: Network
+    solution_: Solution
+    alpha_: float
+    kkt_residual_: float
+    duality_gap_: float
+    converged_: bool
+    n_iter_: int
+    n_rows_: float
+    tol_: float
+    shares_: FloatArray
+    marginals_: FloatArray
+    pair_counts_: tuple[NDArray[Any], ...]  # Any: whole numbers, or sums of weights
+    coding_: Coding
+    encoding_: dict[Any, tuple[Any, Any]]
+    alphas_: FloatArray
+    path_: Path
+    stability_: Stability
+    stages_: list[dict[str, Any]]
+    edge_errors_: FloatArray
+    ebic_path_: FloatArray
+    imputation_: Imputation
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class IsingEstimator(Fitted, _ScikitLearn):
     """A network that is estimated from a table.
 
     Parameters that several estimators have:
@@ -99,34 +148,15 @@ class IsingEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # 
         Number of columns; ``feature_names_in_``, their names, if they all have one that is a string.
     """
 
-    fit_: Fit
-    network_: Network
-    solution_: Solution
-    alpha_: float
-    kkt_residual_: float
-    duality_gap_: float
-    converged_: bool
-    n_iter_: int
-    n_rows_: float
-    tol_: float
-    shares_: FloatArray
-    marginals_: FloatArray
-    pair_counts_: tuple[NDArray[Any], ...]  # Any: whole numbers, or sums of weights
-    coding_: Coding
-    encoding_: dict[Any, tuple[Any, Any]]
-    alphas_: FloatArray
-    path_: Path
-    stability_: Stability
-    stages_: list[dict[str, Any]]
-    edge_errors_: FloatArray
-    ebic_path_: FloatArray
-    imputation_: Imputation
-    n_features_in_: int
-    feature_names_in_: NDArray[Any]
-
-    kinds: Kinds
-    missing: str
-    na_values: Sequence[Any] | None
+    tol: float = 1e-7
+    max_iter: int = 100
+    kinds: Kinds = None
+    scores: Mapping[Any, ArrayLike] | None = None
+    missing: str = "error"
+    encode: object = None
+    binarize: float | Mapping[Any, float] | None = None
+    na_values: Sequence[Any] | None = None
+    weight_kind: str | None = None
 
     def fit(self, X: TableLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Estimate the network of a table.
@@ -336,7 +366,7 @@ class IsingEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # 
         return "fit_" in vars(self)
 
     def __repr__(self, *limits: Any) -> str:
-        text: str = super().__repr__(*limits)
+        text = super().__repr__(*limits)
         if "fit_" not in vars(self):
             return text
         state = "converged" if self.converged_ else "NOT converged"
@@ -353,3 +383,20 @@ class IsingEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # 
         tags.input_tags.string = False
         tags.transformer_tags.preserves_dtype = []  # cells are 0 and 1, or as the table calls them
         return tags
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class JointEstimator(IsingEstimator):
+    """A network of the joint pseudo-likelihood; its parameters are among those of `IsingEstimator`."""
+
+    penalty_weights: Penalty = None
+    n_threads: int | None = None
+    device: str | None = None
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ResamplingEstimator(JointEstimator):
+    """A network whose penalty is chosen by parts of the rows."""
+
+    random_state: RandomSource = 0
+    n_jobs: int | None = None

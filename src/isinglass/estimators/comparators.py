@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass, field
 
 import scipy.sparse as sp
-from numpy.typing import ArrayLike
 
 from isinglass.errors import ArgumentError
-from isinglass.estimators.base import IsingEstimator, Kinds, Penalty
+from isinglass.estimators.base import IsingEstimator, Penalty
 from isinglass.select.method import Method
 from isinglass.select.selector import Choice, Fixed, FixedChoice, PerNode
 from isinglass.solve.regressions import NodewisePath
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class NodewiseIsing(IsingEstimator):
     """Ising network of one logistic lasso per column; with ``criterion="ebic"`` what R's IsingFit computes.
 
@@ -57,42 +56,13 @@ class NodewiseIsing(IsingEstimator):
     ([[0, 1], [1, 2], [2, 3], [3, 4]], (5, 5))
     """
 
-    def __init__(
-        self,
-        alpha: float = 0.025,
-        *,
-        rule: str = "and",
-        standardize: bool = False,
-        criterion: str | None = None,
-        gamma: float = 0.25,
-        alphas: int = 100,
-        tol: float = 1e-7,
-        max_iter: int = 100,
-        n_threads: int | None = None,
-        kinds: Kinds = None,
-        scores: Mapping[Any, ArrayLike] | None = None,
-        missing: str = "error",
-        encode: Any = None,
-        binarize: float | Mapping[Any, float] | None = None,
-        na_values: Sequence[Any] | None = None,
-        weight_kind: str | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.rule = rule
-        self.standardize = standardize
-        self.criterion = criterion
-        self.gamma = gamma
-        self.alphas = alphas
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_threads = n_threads
-        self.kinds = kinds
-        self.scores = scores
-        self.missing = missing
-        self.encode = encode
-        self.binarize = binarize
-        self.na_values = na_values
-        self.weight_kind = weight_kind
+    alpha: float = field(default=0.025, kw_only=False)
+    rule: str = "and"
+    standardize: bool = False
+    criterion: str | None = None
+    gamma: float = 0.25
+    alphas: int = 100
+    n_threads: int | None = None
 
     @property
     def method(self) -> Method:
@@ -109,6 +79,7 @@ class NodewiseIsing(IsingEstimator):
         self.asymmetric_couplings_ = sp.csr_array(choice.fitted.asymmetric_couplings[0])
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ExactIsing(IsingEstimator):
     """Sparse Ising network by the L1-regularized likelihood itself, for at most 20 columns.
 
@@ -133,32 +104,9 @@ class ExactIsing(IsingEstimator):
     ([[0, 1], [1, 2], [2, 3], [3, 4]], True)
     """
 
-    def __init__(
-        self,
-        alpha: float = 0.025,
-        *,
-        penalty_weights: Penalty = None,
-        tol: float = 1e-7,
-        max_iter: int = 200,
-        kinds: Kinds = None,
-        scores: Mapping[Any, ArrayLike] | None = None,
-        missing: str = "error",
-        encode: Any = None,
-        binarize: float | Mapping[Any, float] | None = None,
-        na_values: Sequence[Any] | None = None,
-        weight_kind: str | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.penalty_weights = penalty_weights
-        self.tol = tol
-        self.max_iter = max_iter
-        self.kinds = kinds
-        self.scores = scores
-        self.missing = missing
-        self.encode = encode
-        self.binarize = binarize
-        self.na_values = na_values
-        self.weight_kind = weight_kind
+    alpha: float = field(default=0.025, kw_only=False)
+    penalty_weights: Penalty = None
+    max_iter: int = 200
 
     @property
     def method(self) -> Method:

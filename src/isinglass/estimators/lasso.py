@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
-from isinglass.arguments import RandomSource
 from isinglass.data import AnyTable, Table, TableLike
 from isinglass.errors import ArgumentError, DataError
-from isinglass.estimators.base import Alphas, IsingEstimator, Kinds, Penalty
+from isinglass.estimators.base import JointEstimator, ResamplingEstimator
 from isinglass.select.cross_validation import CrossValidation, CrossValidationChoice
 from isinglass.select.ebic import EBIC
 from isinglass.select.folds import check_splits, count_units
 from isinglass.select.method import Method
 from isinglass.select.selector import Choice, Fixed
 from isinglass.select.stars import StARS
+from isinglass.select.task import Alphas
 from isinglass.select.two_stage import TwoStage, TwoStageChoice
 
 DEFAULT_FOLDS = 10
 
 
-class IsingNetwork(IsingEstimator):
+@dataclass(kw_only=True, eq=False, repr=False)
+class IsingNetwork(ResamplingEstimator):
     """Sparse Ising network without a penalty to choose: the default of this package.
 
     Stage 1 finds the pairs that may matter, by the AIC along a lasso path. Stage 2 estimates them with penalties in
@@ -67,46 +67,10 @@ class IsingNetwork(IsingEstimator):
     ([[0, 1], [1, 2], [2, 3], [3, 4]], True)
     """
 
-    def __init__(
-        self,
-        alphas: Alphas = 30,
-        *,
-        gamma: float = 0.25,
-        keep: float | None = None,
-        n_folds: int = 5,
-        penalty_weights: Penalty = None,
-        tol: float = 1e-7,
-        max_iter: int = 100,
-        random_state: RandomSource = 0,
-        n_jobs: int | None = None,
-        n_threads: int | None = None,
-        device: str | None = None,
-        kinds: Kinds = None,
-        scores: Mapping[Any, ArrayLike] | None = None,
-        missing: str = "error",
-        encode: object = None,
-        binarize: float | Mapping[Any, float] | None = None,
-        na_values: Sequence[Any] | None = None,
-        weight_kind: str | None = None,
-    ) -> None:
-        self.alphas = alphas
-        self.gamma = gamma
-        self.keep = keep
-        self.n_folds = n_folds
-        self.penalty_weights = penalty_weights
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.n_threads = n_threads
-        self.device = device
-        self.kinds = kinds
-        self.scores = scores
-        self.missing = missing
-        self.encode = encode
-        self.binarize = binarize
-        self.na_values = na_values
-        self.weight_kind = weight_kind
+    alphas: Alphas = field(default=30, kw_only=False)
+    gamma: float = 0.25
+    keep: float | None = None
+    n_folds: int = 5
 
     @property
     def method(self) -> Method:
@@ -119,7 +83,8 @@ class IsingNetwork(IsingEstimator):
         self.held_out_ = choice.stages[choice.stage].held_out
 
 
-class IsingLasso(IsingEstimator):
+@dataclass(kw_only=True, eq=False, repr=False)
+class IsingLasso(JointEstimator):
     """Sparse Ising network by L1-regularized pseudo-likelihood at a given penalty.
 
     Minimizes the mean negative log pseudo-likelihood plus ``alpha * sum(penalty_weights * abs(couplings))`` over pairs.
@@ -144,36 +109,7 @@ class IsingLasso(IsingEstimator):
     (1, 5)
     """
 
-    def __init__(
-        self,
-        alpha: float = 0.05,
-        *,
-        penalty_weights: Penalty = None,
-        tol: float = 1e-7,
-        max_iter: int = 100,
-        n_threads: int | None = None,
-        device: str | None = None,
-        kinds: Kinds = None,
-        scores: Mapping[Any, ArrayLike] | None = None,
-        missing: str = "error",
-        encode: object = None,
-        binarize: float | Mapping[Any, float] | None = None,
-        na_values: Sequence[Any] | None = None,
-        weight_kind: str | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.penalty_weights = penalty_weights
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_threads = n_threads
-        self.device = device
-        self.kinds = kinds
-        self.scores = scores
-        self.missing = missing
-        self.encode = encode
-        self.binarize = binarize
-        self.na_values = na_values
-        self.weight_kind = weight_kind
+    alpha: float = field(default=0.05, kw_only=False)
 
     @property
     def method(self) -> Method:
@@ -181,7 +117,8 @@ class IsingLasso(IsingEstimator):
         return self._make("joint", Fixed(self.alpha), "penalty_weights")
 
 
-class IsingLassoEBIC(IsingEstimator):
+@dataclass(kw_only=True, eq=False, repr=False)
+class IsingLassoEBIC(JointEstimator):
     """Sparse Ising network at the penalty with the smallest extended BIC.
 
     The number of rows N of the criterion is the sum of counts, or the effective number of rows with sampling weights,
@@ -212,40 +149,9 @@ class IsingLassoEBIC(IsingEstimator):
     (4, True)
     """
 
-    def __init__(
-        self,
-        alphas: Alphas = 30,
-        *,
-        gamma: float = 0.25,
-        relaxed: bool = False,
-        penalty_weights: Penalty = None,
-        tol: float = 1e-7,
-        max_iter: int = 100,
-        n_threads: int | None = None,
-        device: str | None = None,
-        kinds: Kinds = None,
-        scores: Mapping[Any, ArrayLike] | None = None,
-        missing: str = "error",
-        encode: object = None,
-        binarize: float | Mapping[Any, float] | None = None,
-        na_values: Sequence[Any] | None = None,
-        weight_kind: str | None = None,
-    ) -> None:
-        self.alphas = alphas
-        self.gamma = gamma
-        self.relaxed = relaxed
-        self.penalty_weights = penalty_weights
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_threads = n_threads
-        self.device = device
-        self.kinds = kinds
-        self.scores = scores
-        self.missing = missing
-        self.encode = encode
-        self.binarize = binarize
-        self.na_values = na_values
-        self.weight_kind = weight_kind
+    alphas: Alphas = field(default=30, kw_only=False)
+    gamma: float = 0.25
+    relaxed: bool = False
 
     @property
     def method(self) -> Method:
@@ -253,7 +159,8 @@ class IsingLassoEBIC(IsingEstimator):
         return self._make("joint", EBIC(self.alphas, self.gamma, self.relaxed), "penalty_weights")
 
 
-class IsingLassoStARS(IsingEstimator):
+@dataclass(kw_only=True, eq=False, repr=False)
+class IsingLassoStARS(ResamplingEstimator):
     """Sparse Ising network at the smallest penalty whose edges are stable under subsampling (StARS).
 
     Counts are drawn as the rows that they stand for; sampling weights enter the fits, not the draw of the subsamples. A
@@ -289,46 +196,10 @@ class IsingLassoStARS(IsingEstimator):
     (11, 1.0)
     """
 
-    def __init__(
-        self,
-        alphas: Alphas = 30,
-        *,
-        n_subsamples: int = 20,
-        subsample_size: int | None = None,
-        threshold: float = 0.05,
-        penalty_weights: Penalty = None,
-        tol: float = 1e-7,
-        max_iter: int = 100,
-        random_state: RandomSource = 0,
-        n_jobs: int | None = None,
-        n_threads: int | None = None,
-        device: str | None = None,
-        kinds: Kinds = None,
-        scores: Mapping[Any, ArrayLike] | None = None,
-        missing: str = "error",
-        encode: object = None,
-        binarize: float | Mapping[Any, float] | None = None,
-        na_values: Sequence[Any] | None = None,
-        weight_kind: str | None = None,
-    ) -> None:
-        self.alphas = alphas
-        self.n_subsamples = n_subsamples
-        self.subsample_size = subsample_size
-        self.threshold = threshold
-        self.penalty_weights = penalty_weights
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.n_threads = n_threads
-        self.device = device
-        self.kinds = kinds
-        self.scores = scores
-        self.missing = missing
-        self.encode = encode
-        self.binarize = binarize
-        self.na_values = na_values
-        self.weight_kind = weight_kind
+    alphas: Alphas = field(default=30, kw_only=False)
+    n_subsamples: int = 20
+    subsample_size: int | None = None
+    threshold: float = 0.05
 
     @property
     def method(self) -> Method:
@@ -337,7 +208,8 @@ class IsingLassoStARS(IsingEstimator):
         return self._make("joint", selector, "penalty_weights")
 
 
-class IsingLassoCV(IsingEstimator):
+@dataclass(kw_only=True, eq=False, repr=False)
+class IsingLassoCV(ResamplingEstimator):
     """Sparse Ising network at the penalty with the best log pseudo-likelihood of held-out rows.
 
     Cross-validation looks for the best prediction, not for the right network: it tends to keep false edges. The rule
@@ -372,46 +244,10 @@ class IsingLassoCV(IsingEstimator):
     (4, 30)
     """
 
-    def __init__(
-        self,
-        alphas: Alphas = 30,
-        *,
-        cv: object = DEFAULT_FOLDS,
-        n_repeats: int = 1,
-        rule: str = "best",
-        penalty_weights: Penalty = None,
-        tol: float = 1e-7,
-        max_iter: int = 100,
-        random_state: RandomSource = 0,
-        n_jobs: int | None = None,
-        n_threads: int | None = None,
-        device: str | None = None,
-        kinds: Kinds = None,
-        scores: Mapping[Any, ArrayLike] | None = None,
-        missing: str = "error",
-        encode: object = None,
-        binarize: float | Mapping[Any, float] | None = None,
-        na_values: Sequence[Any] | None = None,
-        weight_kind: str | None = None,
-    ) -> None:
-        self.alphas = alphas
-        self.cv = cv
-        self.n_repeats = n_repeats
-        self.rule = rule
-        self.penalty_weights = penalty_weights
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.n_threads = n_threads
-        self.device = device
-        self.kinds = kinds
-        self.scores = scores
-        self.missing = missing
-        self.encode = encode
-        self.binarize = binarize
-        self.na_values = na_values
-        self.weight_kind = weight_kind
+    alphas: Alphas = field(default=30, kw_only=False)
+    cv: object = DEFAULT_FOLDS
+    n_repeats: int = 1
+    rule: str = "best"
 
     @property
     def method(self) -> Method:
