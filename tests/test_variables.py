@@ -116,7 +116,7 @@ def test_the_first_column_with_more_than_two_values_is_named():
     ("parts", "message"),
     [
         (((2,), ["cardinal"]), None),
-        (((3,), ["cardinal"]), "kinds must be binary, ordinal or nominal"),
+        (((3,), ["cardinal"]), "kinds must be binary, ordinal, nominal or continuous"),
         (((1,), "ordinal"), "2 to 256 categories"),
         (((257,), "nominal"), "2 to 256 categories"),
         (((3,), "binary"), "is binary"),

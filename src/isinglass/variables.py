@@ -1,8 +1,9 @@
 """What the columns of a table are: names, kinds, categories, scores, and how categories lie in flat arrays.
 
-Tables, codings and networks share this record. A variable with *scores* is binary or ordinal: its categories are points
-on a line, and others see a cell by its score, one coordinate. A nominal variable has a coordinate per category: 1 for
-that of the cell, 0 for the others. Flat arrays have one entry per category, variable after variable (length T).
+Tables, codings and networks share this record. A variable with *scores* is binary, ordinal or continuous: its
+categories are points on a line, and others see a cell by its score, one coordinate. A nominal variable has a coordinate
+per category: 1 for that of the cell, 0 for the others. Flat arrays have one entry per category, variable after variable
+(length T).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from isinglass.arrays import FloatArray, Mask, read_only
 from isinglass.errors import ArgumentError, DataError
 from isinglass.names import check_names, default_names
 
-KINDS = ("binary", "ordinal", "nominal")
+KINDS = ("binary", "ordinal", "nominal", "continuous")
 MAX_CATEGORIES = 256  # codes are bytes
 _BITS, _BIT_SCORES = (0, 1), (0.0, 1.0)
 
@@ -36,12 +37,14 @@ class Variables:
     ----------
     names : tuple of str
         One distinct name per variable.
-    kinds : tuple of {"binary", "ordinal", "nominal"}
+    kinds : tuple of {"binary", "ordinal", "nominal", "continuous"}
         Binary: two categories with the scores 0 and 1. Ordinal: categories with any other scores. Nominal: three or
-        more categories without scores.
+        more categories without scores. Continuous: a number on a grid of three or more steps, whose scores are in
+        standard deviations of the column.
     categories : tuple of tuples
         The value of the source that stands for each category, in the order of their codes; (0, 1) where the source
-        holds 0 and 1. None for a category that has no value there, which only a binary variable may have.
+        holds 0 and 1; the middle of each step of a continuous variable. None for a category that has no value there,
+        which only a binary variable may have.
     scores : tuple
         The points on a line that the categories lie at; None for a nominal variable.
     covariate : tuple of bool, optional
@@ -100,7 +103,8 @@ class Variables:
         """Return variables given their categories, or the numbers of categories, with defaults for the rest.
 
         One kind may hold for all. A variable of two categories is binary unless it has other scores than 0 and 1, and
-        an ordinal one has the scores 0, 1, 2, ….
+        an ordinal one has the scores 0, 1, 2, …. The scores of a continuous one are divided by the standard deviation
+        that it has if all categories are equally frequent.
         """
         p = len(categories)
         words = [kinds] * p if isinstance(kinds, str) else list(kinds)
@@ -270,6 +274,20 @@ class Variables:
         high, low = (extreme.reduceat(self.factor, self.starts) for extreme in (np.maximum, np.minimum))
         return read_only(np.where(self.has_scores, high - low, 1.0))
 
+    @cached_property
+    def units(self) -> FloatArray:
+        """What a unit of the scores is in the source, shape (p,): the standard deviation of a continuous variable.
+
+        NaN for other kinds, and where scores are no multiple of the values, as normal scores are not.
+        """
+        found = np.full(self.n_features, np.nan)
+        for s in np.flatnonzero([kind == "continuous" for kind in self.kinds]).tolist():
+            values, points = np.array(self.categories[s], dtype=float), np.array(self.scores[s])
+            factor = (values[-1] - values[0]) / (points[-1] - points[0])
+            if np.abs(values[0] + factor * (points - points[0]) - values).max() <= 1e-9 * abs(values[-1] - values[0]):
+                found[s] = factor
+        return read_only(found)
+
     @property
     def n_coordinates(self) -> int:
         """Number of coordinates of all variables."""
@@ -389,7 +407,10 @@ def _complete(kind: str, n_categories: int, scores: Sequence[float] | None) -> t
         return ("binary" if points == _BIT_SCORES else "ordinal"), points
     if kind == "nominal":
         return kind, None if scores is None else _floats(scores)
-    return kind, tuple(map(float, range(n_categories))) if scores is None else _floats(scores)
+    if scores is not None:
+        return kind, _floats(scores)
+    sd = math.sqrt((n_categories**2 - 1) / 12) if kind == "continuous" else 1.0
+    return kind, tuple(k / sd for k in range(n_categories))
 
 
 def _floats(scores: Sequence[float]) -> tuple[float, ...]:
@@ -410,8 +431,12 @@ def _check(called: str, kind: str, n_categories: int, scores: tuple[float, ...] 
             f"column {called} is binary and must hold 0 and 1; got {n_categories} categories with the scores {scores}. "
             "Declare it as ordinal if its categories have an order, as nominal if they have none."
         )
+    if kind == "continuous" and n_categories == 2:
+        raise DataError(f"column {called} has two categories, and a continuous column three or more.")
     if kind == "nominal" and (scores is not None or n_categories == 2):
         raise DataError(f"scores must be None for the nominal column {called}; got {n_categories} categories.")
-    if kind == "ordinal" and not (scores is not None and len(set(filter(math.isfinite, scores))) == n_categories):
+    if kind in ("ordinal", "continuous") and not (
+        scores is not None and len(set(filter(math.isfinite, scores))) == n_categories
+    ):
         rule = f"must be one finite number for each of the {n_categories} categories of column {called}, all different"
         raise ArgumentError("scores", rule, scores)

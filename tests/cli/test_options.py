@@ -35,7 +35,7 @@ def every_option() -> list[tuple[str, click.Option]]:
     ]
 
 
-NEWER = {"--combine-indicators", "--max-time"}
+NEWER = {"--combine-indicators", "--continuous", "--max-time", "--normal-scores"}
 """Options of abilities that came after the command line was cut down to fifty; with them there are at most 65."""
 
 
@@ -101,8 +101,8 @@ def test_a_setting_of_another_criterion_is_refused_before_the_table_is_read(tmp_
 
 def test_reading_options_are_parameters_of_read_table():
     named, passed_on = (inspect.signature(function).parameters.keys() for function in (read_table, as_table))
-    # Two options for one parameter: --ordinal and --nominal are its kinds.
-    assert set(READING.options) - {"ordinal", "nominal"} <= named | passed_on
+    # Several options for one parameter: --ordinal, --nominal and --continuous are its kinds, --normal-scores scores.
+    assert set(READING.options) - {"ordinal", "nominal", "continuous", "normal_scores"} <= named | passed_on
     assert set(READING_AGAIN.options) < set(READING.options)
 
 

@@ -10,6 +10,7 @@ import pytest
 from commands import error_line, run
 
 from isinglass import as_table, read_table
+from isinglass.data.grid import equal_steps
 from isinglass.data.guards import missing_codes, no_answers
 from isinglass.errors import DataError, MeaningWarning
 
@@ -193,17 +194,17 @@ def test_info_of_answers_about_which_nothing_was_stated(tmp_path):
     lines = shown.stdout.splitlines()
     assert max(map(len, lines)) <= 80
     assert lines[:8] == [
-        "Column       Kind      Values                    Missing  Notes",
-        "i0 … i1 (2)  ordinal?  1 < 2 < 3 < 4 < 5",
-        "i2           ordinal?  1 < 2 < 3 < 4 < 5 < 99             99 missing?",
-        f"number       left out  {_few(frame['number'])}           names rows?",
-        "i3 … i5 (3)  ordinal?  1 < 2 < 3 < 4 < 5",
-        "party        nominal?  blue, green, red",
-        f"weight       left out  {_few(frame['weight'])}           a number",
-        "smokes       binary?   no, yes                   5.0%",
+        "Column       Kind         Values                    Missing  Notes",
+        "i0 … i1 (2)  ordinal?     1 < 2 < 3 < 4 < 5",
+        "i2           ordinal?     1 < 2 < 3 < 4 < 5 < 99             99 missing?",
+        f"number       left out     {_few(frame['number'])}           names rows?",
+        "i3 … i5 (3)  ordinal?     1 < 2 < 3 < 4 < 5",
+        "party        nominal?     blue, green, red",
+        f"weight       continuous?  {_grid(frame['weight'])}",
+        "smokes       binary?      no, yes                   5.0%",
     ]
     assert "pass --na 99" in shown.stderr
-    needs = "--ordinal i0,i1,i2,i3,i4,i5 --nominal party --drop number,weight --encode auto"
+    needs = "--ordinal i0,i1,i2,i3,i4,i5 --nominal party --continuous weight --drop number --encode auto"
     assert needs in " ".join(shown.stdout.split())
     record = json.loads(run("info", path, "--json").stdout)
     assert [column["stated"] for column in record["columns"]] == [False] * 10
@@ -215,6 +216,12 @@ def test_info_of_answers_about_which_nothing_was_stated(tmp_path):
 def _few(column):
     text = ", ".join(map(str, dict.fromkeys(column.tolist())))
     return f"{text[:23]}…"
+
+
+def _grid(column):
+    steps = equal_steps(column.to_numpy())
+    ends = [f"{value:g}" for value in (steps.values[0], steps.values[-1])]
+    return f"{ends[0]} … {ends[1]} ({steps.n_categories})"
 
 
 def test_info_fits_a_terminal_whatever_the_names(tmp_path):

@@ -175,7 +175,7 @@ def test_missing_cells():
         ([0, 1, np.pi], "ordinal", "multiples of one step"),
         ([0, 1, 1000], "ordinal", "multiples of one step"),
         (["a", "b", "c"], "ordinal", "in which order"),
-        (["a", "b", "c"], "cardinal", "binary, ordinal or nominal"),
+        (["a", "b", "c"], "cardinal", "binary, ordinal, nominal or continuous"),
     ],
 )
 def test_bad_columns(column, kind, message):

@@ -128,7 +128,8 @@ def _options(columns: Sequence[dict[str, Any]], reading: Reading) -> str:
     import shlex
 
     words: list[str] = []
-    for option, kind in (("--ordinal", "ordinal"), ("--nominal", "nominal"), ("--drop", None)):
+    for kind in ("ordinal", "nominal", "continuous", None):
+        option = "--drop" if kind is None else f"--{kind}"
         chosen = [k for k, column in enumerate(columns) if column["kind"] == kind and not column["stated"]]
         names = [columns[k]["name"] for k in chosen]
         if kind is not None and len(chosen) > 2 and chosen == list(range(chosen[0], chosen[-1] + 1)):
@@ -178,6 +179,9 @@ def _table_lines(columns: Sequence[dict[str, Any]]) -> list[str]:
 def _values(column: dict[str, Any], most: int = 24) -> str:
     """Return the values of a column in a few characters."""
     words = [str(value) for value in column["values"] if value is not None]
+    if column["kind"] == "continuous":
+        first, *_, last = column["values"]
+        return f"{first:g} … {last:g} ({len(words)})"
     text = (" < " if column["kind"] == "ordinal" else ", ").join(words)
     if len(text) <= most and column["kind"] is not None:
         return text
@@ -354,10 +358,12 @@ def _lines(found: dict[str, Any], values: dict[str, str], weights: str) -> list[
 
 def _cells(found: dict[str, Any]) -> dict[str, str]:
     """Say in words what stands in the cells."""
+    from isinglass.variables import KINDS
+
     if "kinds" not in found:
         return {"Ones": f"{found['share_of_ones']:.1%} of the cells"}
     kinds = list(found["kinds"].values())
-    counts = [f"{kinds.count(kind)} {kind}" for kind in ("binary", "ordinal", "nominal") if kind in kinds]
+    counts = [f"{kinds.count(kind)} {kind}" for kind in KINDS if kind in kinds]
     never = [f"{name}: {', '.join(map(str, values))}" for name, values in found["never_chosen"].items()]
     return {"Kinds": ", ".join(counts), **({"Never chosen": _list(never)} if never else {})}
 

@@ -202,6 +202,7 @@ SECTIONS = {
             "--ordinal", "Columns of ordered categories, such as 1 to 5: names, ranges A1:A5, patterns 'A*', or #3."
         ),
         _columns("--nominal", "Columns of categories without an order: names, ranges, patterns, or #3."),
+        _columns("--continuous", "Columns of numbers, such as age or counts: names, ranges, patterns, or #3."),
         _flag("--transpose", "The file has one line per variable.", default=None),
     ],
     ADVANCED: [
@@ -233,6 +234,7 @@ SECTIONS = {
             metavar="CHARACTER",
             otherwise="detected",
         ),
+        _columns("--normal-scores", "Columns of numbers to be replaced by normal scores, ranks as normal quantiles."),
         _columns("--reverse", "Ordered columns to turn: the last category comes first."),
         _flag("--combine-indicators", "Turn each set of indicator columns into one nominal column.", default=None),
         Option("--encoding", str, "Text encoding of the file.", otherwise="utf-8"),

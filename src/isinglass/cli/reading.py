@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +29,7 @@ _DETECTED = {
     "id_column": "rows named by",
 }
 """What was found out about a file, in words."""
+_KINDS = ("ordinal", "nominal", "continuous")  # each an option
 LISTED = 12  # columns up to which each is named with what became 1
 WORDING = "wording"  # the attribute with the wording of items, for the report; it gives no colors
 
@@ -37,9 +38,10 @@ class Reading:
     """What the user said about a table, by the parameters of ``read_table``."""
 
     def __init__(self, *, na_values: tuple[str, ...] = (), **values: Any) -> None:
-        for name in ("columns", "drop", "reverse", "ordinal", "nominal"):
+        for name in ("columns", "drop", "reverse", "normal_scores", *_KINDS):
             values[name] = tuple(key for keys in values.get(name, ()) for key in keys)
-        values["kinds"] = _kinds(ordinal=values.pop("ordinal"), nominal=values.pop("nominal"))
+        values["kinds"] = _kinds({kind: values.pop(kind) for kind in _KINDS})
+        values["scores"] = dict.fromkeys(values.pop("normal_scores"), "normal")
         values["na_values"] = _spellings(na_values)
         self.said = {name: value for name, value in values.items() if value not in (None, (), {})}
 
@@ -113,7 +115,7 @@ def describe_weights(data: Any) -> str:
     return f"sampling weights, sum {total}, worth {scaled.sum():.1f} rows of equal weight"
 
 
-def _kinds(**columns: Sequence[str | int]) -> dict[Any, str]:
+def _kinds(columns: Mapping[str, Sequence[str | int]]) -> dict[Any, str]:
     """Return the kinds of the columns that were named."""
     found: dict[Any, str] = {}
     for kind, keys in columns.items():
@@ -173,10 +175,13 @@ def describe_coding(coding: Coding | None) -> dict[str, str]:
 
 def _meaning(rule: Any) -> str:
     """Say in words how a column is read."""
-    from isinglass.data.coding import Cut
+    from isinglass.data.coding import Cut, Steps
+    from isinglass.data.guards import describe_steps
 
     if isinstance(rule, Cut):
         return f"1 above {rule.threshold:g}"
+    if isinstance(rule, Steps):
+        return f"continuous, {describe_steps(rule)}"
     if rule.kind != "binary":
         words = [str(value) for value in rule.values]
         listed = words if len(words) <= LISTED else [*words[:2], "…", words[-1]]

@@ -8,7 +8,7 @@ import numbers
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
@@ -127,14 +127,67 @@ class Cut:
 
 
 @dataclass(frozen=True)
+class Steps:
+    """A continuous column: numbers stand for the steps of a grid, those beyond its ends for the first and the last."""
+
+    bounds: tuple[float, ...]  # between two steps, ascending; a number on one belongs to the step above
+    values: tuple[float, ...]  # the number that stands for each step
+    scores: tuple[float, ...]  # of each step, in standard deviations of the column that the grid was made for
+    ends: tuple[float, float] = (-math.inf, math.inf)  # where the first step begins and the last one ends
+    beyond: tuple[int, int] = (0, 0)  # rows below and above the ends, of that column
+    missing: tuple[float, ...] = ()  # numbers that stand for a missing cell
+    is_normal: bool = False  # whether the scores are normal ones: quantiles of the ranks
+
+    kind, is_plain = "continuous", False
+
+    def __post_init__(self) -> None:
+        q = len(self.values)
+        require(3 <= q == len(self.scores) == len(self.bounds) + 1 <= 256, "A continuous column has 3 to 256 steps.")
+        for each in (self.bounds, self.values, self.scores):
+            ascending = all(a < b for a, b in pairwise(each)) and all(map(math.isfinite, each))
+            require(ascending, "The steps of a continuous column are finite numbers in ascending order.")
+
+    @classmethod
+    def around(cls, values: Sequence[float], scores: tuple[float, ...]) -> Steps:
+        """Return the rule by which numbers belong to the nearest of the values that stand for the steps."""
+        return cls(tuple((a + b) / 2 for a, b in pairwise(values)), tuple(values), scores)
+
+    @property
+    def n_categories(self) -> int:
+        """How many steps there are."""
+        return len(self.values)
+
+    @property
+    def dtype(self) -> type[np.int8] | type[np.int16]:
+        """The smallest type that holds its codes."""
+        return np.int8 if self.n_categories < 128 else np.int16
+
+    def with_missing(self, values: Iterable[Hashable]) -> Steps:
+        """Return the rule by which more values stand for a missing cell."""
+        return replace(self, missing=(*self.missing, *filter(is_number, values)))
+
+    def target(self, value: object) -> int:
+        """Return what one value stands for."""
+        return int(self.convert(np.array([float(value)]))[0]) if is_number(value) else UNKNOWN
+
+    def convert(self, values: Cells) -> Codes:
+        """Return what an array of numbers stands for."""
+        numbers = np.asarray(values, dtype=np.float64)
+        codes: Codes = np.searchsorted(self.bounds, numbers, side="right").astype(self.dtype)
+        codes[~np.isfinite(numbers)] = UNKNOWN
+        codes[np.isin(numbers, self.missing)] = ABSENT
+        return codes
+
+
+@dataclass(frozen=True)
 class Indicators(Levels):
     """A column made of indicator columns: a category for each, and perhaps one for rows in which none is 1."""
 
     members: tuple[str, ...] = ()  # the indicator columns
-    rules: tuple[Levels | Cut, ...] = ()  # what their values mean
+    rules: tuple[Levels | Cut | Steps, ...] = ()  # what their values mean
 
 
-Rule: TypeAlias = Levels | Cut
+Rule: TypeAlias = Levels | Cut | Steps
 BITS = Levels({0: 0, 1: 1})
 
 
@@ -146,14 +199,14 @@ class Coding:
     ----------
     names : tuple of str, optional
         Names of the columns; None if the table had none.
-    columns : tuple of Levels or Cut
+    columns : tuple of Levels, Cut or Steps
         What the values of each column mean.
     missing : {"error", "impute", "zero", "drop"}
         What became of missing cells.
     """
 
     names: tuple[str, ...] | None
-    columns: tuple[Levels | Cut | Indicators, ...]
+    columns: tuple[Levels | Cut | Steps | Indicators, ...]
     missing: str = "error"
 
     def __post_init__(self) -> None:
@@ -165,7 +218,9 @@ class Coding:
         """Return the coding of a table that holds the categories of these variables."""
         each = zip(variables.kinds, variables.categories, variables.scores, strict=True)
         rules = (
-            Levels({value: k for k, value in enumerate(values) if value is not None}, kind, scores)
+            Steps.around(values, scores or ())
+            if kind == "continuous"
+            else Levels({value: k for k, value in enumerate(values) if value is not None}, kind, scores)
             for kind, values, scores in each
         )
         plain = (BITS,) * variables.n_features if variables.is_plain else tuple(rules)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from isinglass._core import count_ones
 from isinglass.arrays import Bytes, Mask
-from isinglass.data.coding import Rule, Value
+from isinglass.data.coding import Rule, Steps, Value
 from isinglass.errors import MeaningWarning, setting, warn
 from isinglass.variables import MAX_CATEGORIES, Variables
 
@@ -146,21 +146,44 @@ def check_meaning(
         return
     many = [labels[j] for j, rule in levels.items() if rule.kind == "ordinal" and len(rule.values) > MANY_LEVELS]
     if many:
+        python = f"kinds={dict.fromkeys(many[:_LISTED], 'continuous')}"
         _say(
-            f"{_columns(many, 'has', 'have')} more than {MANY_LEVELS} ordered levels: if these are numbers, a cut "
-            f"({setting('binarize', python='binarize={…: …}')}) or fewer classes describe them better; if they name "
-            f"something, leave them out ({drop(many)}).",
+            f"{_columns(many, 'has', 'have')} more than {MANY_LEVELS} ordered levels: if these are numbers, say so "
+            f"({setting('continuous', many, python=python)}); if they name something, leave them out ({drop(many)}).",
             many,
             "a number?",
         )
     dates = [labels[j] for j, rule in levels.items() if _are_dates(rule.values)]
     if dates:
         _say(f"{_columns(dates, 'holds', 'hold')} dates: leave them out ({drop(dates)}).", dates, "dates")
-    _warn_rare({labels[j]: (rule, codes[:, j]) for j, rule in levels.items()})
+    _warn_rare({labels[j]: (rule, codes[:, j]) for j, rule in levels.items() if not isinstance(rule, Steps)})
     ordered = [j for j, rule in levels.items() if rule.kind == "ordinal"]
     if 4 <= len(ordered) <= MOST_ITEMS:
         some = slice(None, None, max(1, source.shape[0] // MOST_ROWS))
         _warn_reversed([labels[j] for j in ordered], [codes[some, j] for j in ordered])
+
+
+def warn_measured(columns: Mapping[Hashable, Rule]) -> None:
+    """Say which columns were read as numbers because they can be nothing else, and how."""
+    names = list(columns)
+    grids = [f"{name!r}: {describe_steps(rule)}" for name, rule in columns.items() if isinstance(rule, Steps)]
+    more = f"; and {len(grids) - _LISTED} more" if len(grids) > _LISTED else ""
+    python = f"kinds={dict.fromkeys(names[:_LISTED], 'continuous')}"
+    _say(
+        f"{_columns(names, 'holds', 'hold')} numbers and {'is' if len(names) == 1 else 'are'} read as continuous "
+        f"({'; '.join(grids[:_LISTED])}{more}). If that is meant, pass {setting('continuous', names, python=python)}; "
+        f"else cut them ({setting('binarize', python='binarize={…: …}')}), or leave them out ({drop(names)}).",
+        names,
+        "read as a number",
+    )
+
+
+def describe_steps(rule: Steps) -> str:
+    """Say in words how the numbers of a column lie on a grid."""
+    below, above = rule.beyond
+    tails = f", {below + above} rows beyond the ends" if below + above else ""
+    scale = " of normal scores" if rule.is_normal else ""
+    return f"{rule.n_categories} steps{scale} from {rule.values[0]:g} to {rule.values[-1]:g}{tails}"
 
 
 def _warn_codes(columns: Mapping[Hashable, list[Value]]) -> None:

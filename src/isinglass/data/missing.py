@@ -7,7 +7,19 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.data.coding import ABSENT, UNKNOWN, Codes, Coding, Cut, Levels, Rule, Value, show_value, show_values
+from isinglass.data.coding import (
+    ABSENT,
+    UNKNOWN,
+    Codes,
+    Coding,
+    Cut,
+    Levels,
+    Rule,
+    Steps,
+    Value,
+    show_value,
+    show_values,
+)
 from isinglass.data.rules import suggest
 from isinglass.data.sources import Source
 from isinglass.data.table import Table
@@ -117,6 +129,11 @@ def _refuse(source: Source, j: int, rule: Rule, row: int) -> NoReturn:
         raise DataError(
             f"{setting('X')} must hold finite numbers for {setting('binarize', rule.threshold)}; {where}. Leave "
             f"{setting('binarize')} out, or replace these values."
+        )
+    if isinstance(rule, Steps):
+        raise DataError(
+            f"{setting('X')} must hold finite numbers in a continuous column; {where}. Replace these values, or make "
+            f"them missing ({setting('na_values', wrong[0])})."
         )
     if rule.kind != "binary":
         known = [value for value in rule.values if value is not None]

@@ -278,15 +278,17 @@ def as_table(
         What row weights stand for. Counts say how many equal rows a row stands for: the number of rows is their sum.
         Sampling weights say how many members of the population: a row is one row, and only ratios of weights matter.
         By default whole numbers are counts, and others sampling weights.
-    kinds : {"binary", "ordinal", "nominal"}, one of these per column, or a mapping, optional
-        Whether the values of a column are 0 and 1, categories with an order, or categories without. One word holds for
-        all columns, a mapping for the columns that it names. Of other columns the type decides: ordered categoricals of
-        pandas and Enums of polars are ordinal, other categoricals are nominal, and everything else must be 0 and 1.
-        A column with two values is binary, whatever it is called.
+    kinds : {"binary", "ordinal", "nominal", "continuous"}, one of these per column, or a mapping, optional
+        Whether the values of a column are 0 and 1, categories with an order, categories without, or numbers. One word
+        holds for all columns, a mapping for the columns that it names. Of other columns the type decides: ordered
+        categoricals of pandas and Enums of polars are ordinal, other categoricals are nominal, columns of a frame with
+        fractions and more than 12 values are continuous, and everything else must be 0 and 1. A column with two values
+        is binary, whatever it is called.
     scores : mapping, optional
         The points that the categories of ordinal columns lie at, by name or number of the column: numbers in the order
         of the categories, or a mapping of values to numbers. By default numbers lie where they are, in steps of their
-        largest common unit, and ordered categories at 0, 1, 2, ….
+        largest common unit, and ordered categories at 0, 1, 2, …. For a continuous column "normal" replaces numbers by
+        normal scores.
     encode : mapping, "auto" or Coding, optional
         What the values mean. A mapping such as ``{"Yes": 1, "No": 0, "Don't know": None}``, where None stands for
         missing, holds for all columns, except those that have none of its values and are 0/1 already; of a column with
@@ -415,7 +417,7 @@ def read_parts(
         raise ArgumentError(
             "missing", 'must be "error", "zero" or "drop" for a table in parts', "impute", "Impute a table in memory."
         )
-    kinds = " and ".join(setting(kind, python=f'kinds="{kind}"') for kind in ("ordinal", "nominal"))
+    kinds = " and ".join(setting(kind, python=f'kinds="{kind}"') for kind in ("ordinal", "continuous"))
     for name, shown in (("kinds", kinds), ("scores", setting("scores"))):
         if options.pop(name, None) is not None:
             raise DataError(

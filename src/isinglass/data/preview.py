@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 from isinglass.data.coding import Value, by_column, is_number
-from isinglass.data.guards import SELDOM_TWICE
+from isinglass.data.guards import MANY_LEVELS, SELDOM_TWICE
 from isinglass.data.rules import Binarize, Encode, cuts, has_too_many, is_unclear, per_column, steps_of
 from isinglass.data.sources import Source
 from isinglass.data.table import Kinds, Scores
@@ -53,16 +53,18 @@ def guess_kinds(
 
 def _guess(values: list[Value], is_labeled: bool, n_rows: int) -> tuple[str | None, str]:
     """Return what a column of these values is taken for, and if it is left out, why."""
+    numbers = all(is_number(value) for value in values)
+    fraction = numbers and not all(float(value).is_integer() for value in values)
     if has_too_many(len(values), n_rows):
-        fraction = any(is_number(value) and not float(value).is_integer() for value in values)
-        names = len(values) >= SELDOM_TWICE * n_rows and not fraction
-        return None, "names rows?" if names else "a number" if fraction else "too many values"
-    if all(is_number(value) for value in values):
+        if len(values) >= SELDOM_TWICE * n_rows and not fraction:
+            return None, "names rows?"
+        return ("continuous", "") if numbers else (None, "too many values")
+    if numbers:
         try:
             steps_of(sorted(values), "")
         except (DataError, OverflowError, ValueError):
-            return None, "a number"
-        return "ordinal", ""
+            return "continuous", ""
+        return "continuous" if len(values) > MANY_LEVELS else "ordinal", ""
     if not all(isinstance(value, str) for value in values):
         return None, "text and numbers"
     return "ordinal" if is_labeled and len(values) > 2 else "nominal", ""

@@ -16,6 +16,7 @@ from isinglass.data.coding import (
     Cut,
     Levels,
     Rule,
+    Steps,
     Value,
     by_column,
     is_bit,
@@ -24,7 +25,9 @@ from isinglass.data.coding import (
     show_value,
     show_values,
 )
-from isinglass.data.sources import UNTYPED, Column, Source
+from isinglass.data.grid import equal_steps, normal_steps
+from isinglass.data.guards import MANY_LEVELS, warn_measured
+from isinglass.data.sources import UNTYPED, Column, Source, is_missing
 from isinglass.data.table import Kinds, Scores
 from isinglass.errors import ArgumentError, CellTypeError, DataError, setting
 from isinglass.variables import KINDS
@@ -47,8 +50,13 @@ _KNOWN = (
     *(("wrong", "right"), ("fail", "pass"), ("never", "ever"), ("-", "+")),
 )
 _DROP = setting("drop", python="drop=[…] in read_table")
-_ORDINAL, _NOMINAL = (setting(kind, python=f'kinds="{kind}"') for kind in ("ordinal", "nominal"))
-SAY_KIND = f"If these are categories, say whether they have an order ({_ORDINAL}) or not ({_NOMINAL})."
+_ORDINAL, _NOMINAL, _CONTINUOUS = (
+    setting(kind, python=f'kinds="{kind}"') for kind in ("ordinal", "nominal", "continuous")
+)
+SAY_KIND = (
+    f"If these are categories, say whether they have an order ({_ORDINAL}) or not ({_NOMINAL}); if they are numbers, "
+    f"say so ({_CONTINUOUS})."
+)
 SAY_ALL = (
     f"Say what each value means ({setting('encode', python='encode={…: 0, …: 1, …: None}')}), choose a threshold for "
     f"numbers ({setting('binarize', python='binarize=…')}), or leave the column out ({_DROP})."
@@ -94,32 +102,66 @@ def _find_levels(
     scores: Scores | None,
     encode: Encode,
     binarize: Binarize,
-) -> dict[int, Levels]:
-    """Return the rules of the columns that have categories; none if all columns have two values."""
+) -> dict[int, Rule]:
+    """Return the rules of the columns that have categories or numbers; none if all columns have two values."""
     if scores is not None and not isinstance(scores, Mapping):
         raise ArgumentError("scores", "must be a mapping of columns to numbers", scores)
     points = per_column("scores", scores or {}, labels, len(labels), None)
     given = per_column("kinds", {} if kinds is None else kinds, labels, len(labels), None)
-    given = [kind or (None if point is None else "ordinal") for kind, point in zip(given, points, strict=True)]
-    found = {j: kind for j, kind in enumerate(given) if kind in ("ordinal", "nominal")}
+    implied = {None: None, "normal": "continuous"}
+    given = [
+        kind or implied.get(point if isinstance(point, str | None) else "", "ordinal")
+        for kind, point in zip(given, points, strict=True)
+    ]
+    found = {j: kind for j, kind in enumerate(given) if kind not in (None, "binary")}
     if source.declared is not None and not (isinstance(encode, Mapping) and not by_column(encode)):
         for j, kind in enumerate(source.declared):
             named = by_column(encode) and labels[j] in encode
             if kind is not None and given[j] is None and not named and not cuts(binarize, labels[j]):
                 found[j] = kind
+    measured = find_measured(
+        source, labels, encode, binarize, {j for j in range(len(labels)) if given[j] or j in found}
+    )
     if kinds is None and scores is None and not any(_has_more(source, j, encode) for j in found):
-        return {}
+        found = {}
+    found |= dict.fromkeys(measured, "continuous")
     for j in found:
         if cuts(binarize, labels[j]):
             raise DataError(
                 f"{setting('binarize')} and {setting('kinds')} must not name the same column; got {source.where(j)}."
             )
     entries = {j: _entries_of(source, j, labels[j], encode) for j in sorted(found)}
-    return {j: _find_column(source, j, found[j], points[j], said) for j, said in entries.items()}
+    rules = {j: _find_column(source, j, found[j], points[j], said) for j, said in entries.items()}
+    if measured:
+        warn_measured({labels[j]: rules[j] for j in measured})
+    return rules
 
 
-def _turn(rule: Levels, where: str) -> Levels:
+def find_measured(
+    source: Source, labels: Sequence[Hashable], encode: Encode, binarize: Binarize, stated: Collection[int]
+) -> list[int]:
+    """Return the columns of a frame or file that can only be numbers: with fractions, and too many for categories."""
+    if isinstance(labels, range) and not source.numbers:  # an array: one type for all columns says nothing
+        return []
+    if source.block is not None and source.block.dtype.kind != "f":
+        return []
+    each = (
+        j
+        for j, label in enumerate(labels)
+        if j not in stated and not cuts(binarize, label) and not (by_column(encode) and label in encode)
+    )
+    return [j for j in each if source.column(j).has_fractions and _is_measured(source.column(j).distinct)]
+
+
+def _is_measured(values: list[Value]) -> bool:
+    fractions = [value for value in values if is_number(value) and not float(value).is_integer()]
+    return len(values) > MANY_LEVELS and bool(fractions) and all(is_number(value) for value in values)
+
+
+def _turn(rule: Rule, where: str) -> Levels:
     """Return the rule of an ordered column in the other direction: the last category comes first."""
+    if not isinstance(rule, Levels):
+        raise DataError(f"{setting('reverse')} must name ordered categories; got the number {where}. Change its sign.")
     if rule.scores is None or rule is BITS:
         raise DataError(
             f"{setting('reverse')} must name columns with an order; got {where}. Declare it as one "
@@ -161,26 +203,36 @@ def _entries_of(source: Source, j: int, label: Hashable, encode: Encode) -> Mapp
     return {value: number for value, number in encode.items() if number is None or value in seen}
 
 
-def _find_column(source: Source, j: int, kind: str, points: Value, said: Mapping[Value, Value] | None) -> Levels:
+def _find_column(source: Source, j: int, kind: str, points: Value, said: Mapping[Value, Value] | None) -> Rule:
     """Return kind, values and scores of a column."""
     column, where = source.column(j), source.where(j)
     seen = column.distinct
-    missing: tuple[Value, ...] = ()
+    if kind == "continuous":
+        if points not in (None, "normal"):
+            raise ArgumentError("scores", f'must be "normal" for {where}, which is continuous', points)
+        missing = [value for value, number in (said or {}).items() if number is None]
+        if len([value for value in seen if value not in missing]) > 2:
+            return _find_steps(source, j, points, missing)
+        kind, points = "ordinal", None
+    elif isinstance(points, str):
+        rule = f'must be numbers for {where}, which is {kind}; "normal" is for continuous columns'
+        raise ArgumentError("scores", rule, points)
+    gone: tuple[Value, ...] = ()
     numbers: list[float] | None = None
     if isinstance(points, Mapping):
         said, points = {**points, **{v: None for v, k in (said or {}).items() if k is None}}, None
     if said is not None:
-        values, numbers, missing = _read_entries(said, seen, where)
+        values, numbers, gone = _read_entries(said, seen, where)
     elif column.categories is not None:
         values = _declared_values(column, kind, where)
     else:
         values = _plain_values(seen, kind, source, j)
     _check_count(values, source, j)
-    gone = dict.fromkeys(missing, ABSENT)
+    absent = dict.fromkeys(gone, ABSENT)
     if len(values) <= 2 and points is None:
         two = _two(values, column, kind)
-        return Levels({value: k for k, value in enumerate(two) if value is not None} | gone)
-    entries = {value: k for k, value in enumerate(values)} | gone
+        return Levels({value: k for k, value in enumerate(two) if value is not None} | absent)
+    entries = {value: k for k, value in enumerate(values)} | absent
     if kind == "nominal":
         if points is not None:
             raise DataError(f"{setting('scores')} must be for ordinal columns; got some for {where}, which is nominal.")
@@ -194,6 +246,21 @@ def _find_column(source: Source, j: int, kind: str, points: Value, said: Mapping
     else:
         found = [float(k) for k in range(len(values))]
     return Levels(entries, "ordinal", tuple(found))
+
+
+def _find_steps(source: Source, j: int, points: str | None, missing: Sequence[Value]) -> Steps:
+    """Return the grid of a continuous column."""
+    cells, where = source.column(j).entries, source.where(j)
+    gone = set(missing)
+    numbers = [cell for cell in cells.tolist() if not is_missing(cell) and cell not in gone]
+    odd = [number for number in numbers if not is_number(number) or not math.isfinite(number)]
+    if odd:
+        raise DataError(
+            f"{where} must hold finite numbers to be continuous; got {show_values(set(odd))}. Make these cells missing "
+            f"({setting('na_values', odd[0])}), or leave the column out ({_DROP}).{source.remark_column(j)}"
+        )
+    place = normal_steps if points == "normal" else equal_steps
+    return place(np.array(numbers, dtype=np.float64)).with_missing(missing)
 
 
 def _declared_values(column: Column, kind: str, where: str) -> list[Value]:

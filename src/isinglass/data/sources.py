@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     import narwhals.stable.v1 as nw
     import pyarrow
 
+SEEN = 10_000
+"""Rows that show whether a column has fractions."""
 _NUMBERS = "buif"  # kinds of NumPy types that are compared as numbers
 
 
@@ -46,6 +48,14 @@ class Column:
             return [value for value in dict.fromkeys(found) if value is not None]
         numbers = np.unique(self.cells if self.masked is None else self.cells[~self.masked])
         return (numbers[~np.isnan(numbers)] if numbers.dtype.kind == "f" else numbers).tolist()  # type: ignore[no-any-return]
+
+    @property
+    def has_fractions(self) -> bool:
+        """Whether a number in it is not whole; of many numbers, one of the first."""
+        if self.values is not None:
+            return any(isinstance(value, float) and value % 1.0 != 0.0 for value in self.values)
+        seen = self.cells[:SEEN] if self.cells.dtype.kind == "f" else np.empty(0)
+        return bool((seen != np.floor(seen))[np.isfinite(seen)].any())
 
     @property
     def entries(self) -> Cells:

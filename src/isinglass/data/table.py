@@ -16,7 +16,7 @@ from isinglass.errors import DataError, setting
 from isinglass.variables import Variables
 
 Kinds = str | Sequence[str] | Mapping[Any, str]  # Any: by name or number of a column
-Scores = Mapping[Any, ArrayLike | Mapping[Value, float]]
+Scores = Mapping[Any, ArrayLike | Mapping[Value, float] | str]
 Sum = TypeVar("Sum")
 
 

@@ -111,7 +111,7 @@ class IsingEstimator(Fitted, _ScikitLearn):
         Threads of the kernels; default all cores, or what ISINGLASS_NUM_THREADS says. The result does not depend on it.
     device : str, optional
         Where to fit: "cpu", or a GPU such as "cuda" (`ising_path`); default what ISINGLASS_DEVICE says.
-    kinds : {"binary", "ordinal", "nominal"}, one of these per column, or a mapping, optional
+    kinds : {"binary", "ordinal", "nominal", "continuous"}, one of these per column, or a mapping, optional
         Which columns have categories, and whether these have an order. Columns that are categorical by their type need
         none.
     scores : mapping, optional

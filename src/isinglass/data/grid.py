@@ -1,0 +1,128 @@
+"""Continuous columns: numbers on a grid of steps, equal ones or such that the column is normally distributed."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from isinglass.data.coding import Steps
+
+if TYPE_CHECKING:
+    from isinglass.arrays import FloatArray
+
+LEAST_STEPS, MOST_STEPS = 8, 64
+"""Of a grid; whole numbers that are kept as they are may have more."""
+MOST_KEPT = 64
+"""Whole numbers from the lowest to the highest that are kept as they are, however few the rows."""
+TAIL = 0.005
+"""Share of the rows below and above the ends of a grid."""
+DECIMALS = 3
+"""Numbers with at most so many decimals are whole multiples of a unit."""
+
+
+def n_steps(n_rows: int) -> int:
+    """Return the number of equal steps that so many rows bear: measured in docs/notebook.md.
+
+    Examples
+    --------
+    >>> n_steps(50), n_steps(1000), n_steps(10**6)
+    (8, 20, 64)
+    """
+    return int(min(max(round(2.0 * n_rows ** (1 / 3)), LEAST_STEPS), MOST_STEPS))
+
+
+def equal_steps(numbers: FloatArray) -> Steps:
+    """Return a grid of equal steps for at least three different numbers.
+
+    It reaches from the 0.5 % quantile to the 99.5 % quantile, and to the smallest and largest number where these are
+    near. Multiples of a unit, such as whole numbers, are kept as they are if there are at most `MOST_KEPT` from one end
+    to the other; if there are more, every step has as many of them.
+
+    Examples
+    --------
+    >>> equal_steps(np.array([0.0, 1.0, 1.0, 2.0, 5.0])).values
+    (0, 1, 2, 3, 4, 5)
+    """
+    ordered = np.sort(numbers)
+    n, least, most = len(ordered), float(ordered[0]), float(ordered[-1])
+    low, high = (float(ordered[k]) for k in (int(TAIL * n), n - 1 - int(TAIL * n)))
+    if low == high:  # nearly all rows have one value
+        low, high = least, most
+    unit, q = _unit(ordered), n_steps(n)
+    if unit is not None:
+        if (most - least) / unit < MOST_KEPT or high - low < 2 * unit:
+            low, high = least, most
+        count = round((high - low) / unit) + 1
+        each = 1 if count <= MOST_KEPT else math.ceil(count / q)
+        width, start = each * unit, low - unit / 2
+        q = math.ceil(count / each)
+        middle = low + (each - 1) * unit / 2
+    else:
+        near = (high - low) / q  # a tail shorter than a step is part of the grid
+        low, high = (least if low - least < near else low), (most if most - high < near else high)
+        width, start = (high - low) / q, low
+        middle = low + width / 2
+    edges = start + width * np.arange(q + 1)
+    values = middle + width * np.arange(q)
+    if unit is not None:
+        values = np.round(values, DECIMALS + 1)
+    bounds = edges[1:-1]
+    codes = np.searchsorted(bounds, ordered, side="right")
+    sd = float(codes.std())
+    whole = all(float(value).is_integer() for value in values)
+    below, above = int((ordered < edges[0]).sum()), int((ordered > edges[-1]).sum())
+    return Steps(
+        bounds=tuple(bounds.tolist()),
+        values=tuple(int(value) if whole else float(value) for value in values),
+        scores=tuple(k / sd for k in range(q)),
+        ends=(float(edges[0]), float(edges[-1])),
+        beyond=(below, above),
+    )
+
+
+def normal_steps(numbers: FloatArray) -> Steps:
+    """Return a grid in equal steps of normal scores, the normal quantiles of ranks; equal numbers share a rank.
+
+    A step without a number is left out. The number that stands for a step is the median of those in it.
+
+    Examples
+    --------
+    >>> steps = normal_steps(np.exp(np.arange(50.0)))
+    >>> len(steps.values), steps.values[3] < steps.bounds[3] < steps.values[4]
+    (8, True)
+    """
+    from scipy.special import ndtri
+
+    distinct, counts = np.unique(numbers, return_counts=True)
+    n, q = len(numbers), n_steps(len(numbers))
+    ranks = ndtri(np.clip((np.cumsum(counts) - counts / 2) / n, TAIL, 1.0 - TAIL))
+    step = np.minimum(((ranks - ranks[0]) * (q / (ranks[-1] - ranks[0]))).astype(np.intp), q - 1)
+    firsts = np.flatnonzero(np.diff(step, prepend=-1))
+    if len(firsts) < 3:  # nearly all rows have one value
+        return equal_steps(numbers)
+    of_rows = np.repeat(step, counts)
+    ordered = np.repeat(distinct, counts)
+    medians = [float(np.median(ordered[of_rows == k])) for k in step[firsts]]
+    sd = float(of_rows.std())
+    return Steps(
+        bounds=tuple(float((distinct[k - 1] + distinct[k]) / 2) for k in firsts[1:]),
+        values=tuple(medians),
+        scores=tuple((k - step[0]) / sd for k in step[firsts].tolist()),
+        ends=(float(distinct[0]), float(distinct[-1])),
+        is_normal=True,
+    )
+
+
+def _unit(ordered: FloatArray) -> float | None:
+    """Return the largest number of at most three decimals that all distances are multiples of, if there is one."""
+    for decimals in range(DECIMALS + 1):
+        above = (ordered - ordered[0]) * 10.0**decimals
+        whole = np.round(above)
+        if whole[-1] >= 2**53:
+            return None
+        rounding = 8.0 * np.finfo(np.float64).eps * np.abs(ordered[[0, -1]]).max() * 10.0**decimals
+        if np.abs(above - whole).max() <= rounding and whole[-1] > 0:
+            return float(np.gcd.reduce(whole.astype(np.int64)) / 10**decimals)
+    return None

@@ -1,0 +1,210 @@
+"""Continuous columns: how numbers are placed on a grid, and how another table is read by it."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import norm, rankdata
+
+from isinglass import IsingNetwork, as_table, ising_path, load, read_table, save
+from isinglass.data.grid import MOST_KEPT, equal_steps, n_steps, normal_steps
+from isinglass.errors import DataError, MeaningWarning
+from isinglass.variables import Variables
+
+RNG = np.random.default_rng(0)
+GAUSS = RNG.normal(100.0, 15.0, 1000)
+
+
+def frame(n=400, seed=1):
+    rng = np.random.default_rng(seed)
+    x, y, z = rng.normal(size=(3, n))
+    return pd.DataFrame({"a": 40.0 + 10.0 * x, "b": 5.0 * (x + y), "c": z, "sick": (x + z > 0).astype(int)})
+
+
+def test_a_grid_has_equal_steps_and_scores_in_standard_deviations():
+    table = as_table(GAUSS[:, None], kinds="continuous")
+    (rule,), codes = table.coding.columns, table.codes[:, 0]
+    q = n_steps(1000)
+    assert table.variables.kinds == ("continuous",)
+    assert rule.n_categories == q
+    width = np.diff(rule.bounds)
+    assert width == pytest.approx(np.full(q - 2, width[0]))
+    assert np.abs(GAUSS - np.array(rule.values)[codes])[(codes > 0) & (codes < q - 1)].max() <= width[0] / 2 + 1e-9
+    assert rule.scores[0] == 0.0
+    assert np.array(rule.scores)[codes].std() == pytest.approx(1.0)
+    # Tails are in the end steps, and counted.
+    low, high = rule.ends
+    assert (rule.beyond, sum(low > GAUSS), sum(high < GAUSS)) == ((5, 5), 5, 5)
+    # A unit of the scores is the standard deviation of what was coded, in the numbers of the source.
+    assert table.variables.units[0] == pytest.approx(np.array(rule.values)[codes].std())
+
+
+@pytest.mark.parametrize(
+    "numbers", [RNG.poisson(3.0, 500), RNG.integers(0, MOST_KEPT, 2000) / 2, RNG.integers(0, 30, 500) / 10]
+)
+def test_whole_numbers_are_kept_as_they_are(numbers):
+    rule = equal_steps(numbers.astype(float))
+    unit = np.diff(rule.values)
+    assert unit == pytest.approx(np.full(len(unit), unit[0]))
+    assert np.array(rule.values)[rule.convert(numbers.astype(float))] == pytest.approx(numbers)
+    assert rule.beyond == (0, 0)
+
+
+def test_more_whole_numbers_are_as_many_to_a_step():
+    years = np.arange(18, 98).repeat(10)
+    rule = equal_steps(years.astype(float))
+    counts = np.bincount(rule.convert(years))
+    assert len(set(counts[:-1])) == 1
+    assert rule.n_categories <= n_steps(len(years))
+    assert (np.array(rule.values) * 2).tolist() == np.rint(np.array(rule.values) * 2).tolist()
+
+
+def test_an_outlier_does_not_stretch_the_grid():
+    counts = np.append(RNG.poisson(3.0, 999), 10**6).astype(float)
+    rule = equal_steps(counts)
+    assert rule.values[-1] <= 20
+    assert rule.beyond[1] >= 1
+    assert rule.convert(counts)[-1] == rule.n_categories - 1
+
+
+@pytest.mark.parametrize(
+    "numbers", [[0.0] * 997 + [1.0, 2.0, 500.0], [0.0] * 997 + [0.1234567, 2.0, 1e12], [1.0, 1.0, 1.0, 2.0, 1e-9]]
+)
+@pytest.mark.parametrize("place", [equal_steps, normal_steps])
+def test_nearly_constant_columns_have_a_grid(numbers, place):
+    rule = place(np.array(numbers))
+    codes = rule.convert(np.array(numbers))
+    assert codes.min() == 0
+    assert codes.max() == rule.n_categories - 1
+
+
+def test_normal_scores_are_the_quantiles_of_ranks():
+    wide = np.exp(GAUSS / 10)
+    rule = normal_steps(wide)
+    scores = np.array(rule.scores)[rule.convert(wide)]
+    expected = norm.ppf((rankdata(wide) - 0.5) / len(wide))
+    assert scores.std() == pytest.approx(1.0)
+    assert np.corrcoef(scores, expected)[0, 1] > 0.99
+    # Any other increasing function of the column has the same codes.
+    assert normal_steps(GAUSS).convert(GAUSS).tolist() == rule.convert(wide).tolist()
+    assert np.isnan(as_table(wide[:, None], scores={0: "normal"}).variables.units[0])
+
+
+def test_ties_have_one_normal_score():
+    tied = np.repeat([0.0, 1.0, 5.0], [600, 300, 100])
+    rule = normal_steps(tied)
+    assert rule.n_categories == 3
+    steps = np.array(rule.scores) / rule.scores[1]
+    wanted = norm.ppf([0.3, 0.75, 0.95])
+    assert steps[2] == pytest.approx((wanted[2] - wanted[0]) / (wanted[1] - wanted[0]), rel=0.15)
+
+
+def test_couplings_are_per_standard_deviation():
+    data = frame(3000).drop(columns="sick")
+    table = as_table(data, kinds="continuous")
+    solution = ising_path(table, [1e-4])[0]
+    precision = np.linalg.inv(np.corrcoef(data.to_numpy().T))
+    assert solution.couplings[0, 1] == pytest.approx(-precision[0, 1], rel=0.1)
+    assert abs(solution.couplings[0, 2]) < 0.1
+    # The unit of a column does not matter.
+    other = as_table(data * [1000.0, 0.001, 1.0], kinds="continuous")
+    assert other.codes.tolist() == table.codes.tolist()
+    assert ising_path(other, [1e-4])[0].couplings == pytest.approx(solution.couplings)
+
+
+def test_an_estimator_reads_new_rows_as_the_fit_did(tmp_path):
+    data = frame()
+    net = IsingNetwork(kinds=dict.fromkeys("abc", "continuous")).fit(data)
+    assert net.network_.kinds == ("continuous",) * 3 + ("binary",)
+    save(net, tmp_path / "net.npz")
+    coding = load(tmp_path / "net.npz").coding
+    assert coding == net.coding_
+    wide = data.assign(a=data["a"] + 1000.0)
+    codes = as_table(wide, encode=coding).codes
+    assert set(codes[:, 0]) == {len(coding.columns[0].values) - 1}
+    assert codes[:, 1:].tolist() == as_table(data, kinds=dict.fromkeys("abc", "continuous")).codes[:, 1:].tolist()
+    assert net.score(data) > net.score(wide)
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, "polars", "pyarrow"])
+def test_floats_of_a_frame_that_can_be_nothing_else_are_continuous(make):
+    data = frame()
+    if isinstance(make, str):
+        library = pytest.importorskip(make)
+        given = library.from_pandas(data) if make == "polars" else library.Table.from_pandas(data)
+    else:
+        given = data
+    with pytest.warns(MeaningWarning, match=r"3 columns \('a', 'b', 'c'\) hold numbers and are read as continuous"):
+        table = as_table(given)
+    assert table.variables.kinds == ("continuous",) * 3 + ("binary",)
+    assert table.codes.tolist() == as_table(data, kinds=dict.fromkeys("abc", "continuous")).codes.tolist()
+
+
+def test_floats_of_an_array_are_not():
+    with pytest.raises(DataError, match='kinds="continuous"'):
+        as_table(frame().to_numpy())
+
+
+@pytest.mark.parametrize("values", [[0.0, 1.0, 1.0], [0.5, 1.5, 0.5], [0.5, 0.5, 0.5]])
+def test_one_or_two_numbers_are_binary(values):
+    table = as_table(pd.DataFrame({"a": values, "b": [0, 1, 1]}), kinds={"a": "continuous"})
+    assert table.variables.kinds == ("binary", "binary")
+
+
+def test_missing_cells_and_numbers_that_stand_for_them():
+    data = frame()
+    data.loc[[3, 5], "a"] = [np.nan, -99.0]
+    kinds = dict.fromkeys("abc", "continuous")
+    table = as_table(data, kinds=kinds, missing="impute", na_values=[-99])
+    assert np.flatnonzero(table.holes[:, 0]).tolist() == [3, 5]
+    assert table.coding.columns[0].ends[0] > -99
+    again = as_table(data, encode=table.coding, missing="impute")
+    assert np.flatnonzero(again.holes[:, 0]).tolist() == [3, 5]
+    with pytest.raises(DataError, match="no missing cells"):
+        as_table(data, kinds=kinds)
+
+
+@pytest.mark.parametrize(("bad", "match"), [(np.inf, "finite numbers to be continuous; got inf"), ("x", "got 'x'")])
+def test_what_is_no_finite_number_is_refused(bad, match):
+    data = frame().astype({"a": object})
+    data.loc[2, "a"] = bad
+    with pytest.raises(DataError, match=match):
+        as_table(data, kinds=dict.fromkeys("abc", "continuous"))
+
+
+def test_a_new_value_that_is_no_finite_number_is_refused():
+    table = as_table(frame(), kinds=dict.fromkeys("abc", "continuous"))
+    with pytest.raises(DataError, match="must hold finite numbers in a continuous column; got inf in column 'a'"):
+        as_table(frame().assign(a=np.inf), encode=table.coding)
+
+
+def test_a_file_is_read_like_a_frame():
+    data = frame()
+    text = data.to_csv(index=False, sep=";", decimal=",")
+    with pytest.warns(MeaningWarning, match="read as continuous"):
+        table = read_table(io.StringIO(text))
+    assert table.codes.tolist() == as_table(data, kinds=dict.fromkeys("abc", "continuous")).codes.tolist()
+    normal = read_table(io.StringIO(text), kinds={"a:b": "continuous"}, scores={"c": "normal"})
+    assert normal.variables.kinds == table.variables.kinds
+    assert normal.coding.columns[2].is_normal
+
+
+def test_scores_of_a_continuous_column_are_normal_or_none():
+    with pytest.raises(DataError, match='must be "normal" for column'):
+        as_table(frame(), kinds=dict.fromkeys("abc", "continuous"), scores={"a": [1, 2, 3]})
+    with pytest.raises(DataError, match="which is ordinal"):
+        as_table(frame(), kinds={"a": "ordinal"}, scores={"a": "normal"})
+
+
+def test_numbers_are_the_nearest_of_the_values_of_variables():
+    variables = Variables.of([(0, 10, 20)], "continuous", names=["a"])
+    table = as_table(pd.DataFrame({"a": [-5.0, 4.0, 6.0, 14.0, 99.0]}), variables=variables)
+    assert table.codes[:, 0].tolist() == [0, 0, 1, 1, 2]
+    with pytest.raises(DataError, match="two categories"):
+        Variables(("a",), ("continuous",), ((0, 1),), ((0.0, 1.0),))
+
+
+def test_tables_in_parts_refuse_them():
+    with pytest.raises(DataError, match='kinds="continuous"'):
+        as_table([frame(), frame(seed=2)], kinds={"a": "continuous"})
