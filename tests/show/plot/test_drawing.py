@@ -207,7 +207,7 @@ def test_missing_groups_and_frames():
 
 def test_labels_follow_a_dark_style():
     with plt.style.context("dark_background"):
-        ax = network(random_model(3))
+        ax = network(random_model(3), inside=False)
         halo = ax.texts[0].get_path_effects()[0]
         assert to_hex(ax.texts[0].get_color()) == "#ffffff"
         assert halo._gc["foreground"] == to_hex(ax.figure.get_facecolor()) == "#000000"

@@ -111,6 +111,27 @@ def test_figures_are_readable_and_nothing_covers_another_thing(networks, n, widt
             assert np.hypot(*corner) <= 0.9 * found.radii[node]
 
 
+@pytest.mark.parametrize(("n", "width"), [(10, 85), (25, 85), (60, 180), (150, 180)])
+def test_short_labels_are_inside_by_themselves(networks, n, width):
+    short = networks[n].with_names([f"Q{k}" for k in range(n)])
+    found = Measured(plot.network(short, plot.paper_axes(width)))
+    assert list(found.under_legends()) == []
+    assert min(text.get_fontsize() for text in found.labels) >= 5.0
+    centers = np.array([found.place([text.get_position()])[0] for text in found.labels])
+    np.testing.assert_allclose(centers, found.nodes, atol=1e-6)  # in one scatter, in the order of the nodes
+    if n <= 25:
+        assert list(found.crossings()) == []
+    beside = plot.network(short.with_names([f"Question {k}" for k in range(n)]), plot.paper_axes(width))
+    assert Measured(beside).radii.max() < 0.7 * found.radii.max()
+
+
+def test_short_labels_without_room_are_beside_small_nodes(networks):
+    names = [f"Q{k}" for k in range(150)]
+    found = Measured(plot.network(networks[150].with_names(names), plot.paper_axes(60)))
+    asked = Measured(plot.network(networks[150].with_names(names), plot.paper_axes(60), inside=False))
+    np.testing.assert_allclose(found.radii, asked.radii)
+
+
 def test_the_measurements_can_fail(networks):
     ax = plot.network(networks[10], plot.paper_axes(85))
     found = Measured(ax)

@@ -87,7 +87,7 @@ def test_differences_are_drawn_from_the_largest_down(resamples, of):
     ax = bootstrap_differences(resamples, of=of, level=0.8, names=[f"${k}" for k in range(10)])
     found = resamples.differences(of, level=0.8)
     order = np.argsort(-found.values, kind="stable")
-    image = ax.images[0].get_array()
+    image = ax.collections[0].get_array()
     assert image.shape == (len(order), len(order))
     assert image.mask.diagonal().all()
     assert image.mask.sum() == len(order)
@@ -96,7 +96,7 @@ def test_differences_are_drawn_from_the_largest_down(resamples, of):
             sign = 1 if found.lower[i, j] > 0 else -1 if found.upper[i, j] < 0 else 0
             assert a == b or image[a, b] == sign
     assert {-1, 0, 1} == set(image.compressed())
-    np.testing.assert_allclose(ax.images[1].get_array().compressed(), np.abs(found.values[order]))
+    np.testing.assert_allclose(ax.collections[1].get_array().compressed(), np.abs(found.values[order]))
     if ax.texts:
         assert words(ax.texts) == [f"{value:.2f}" for value in found.values[order]]
     assert of == "edges" or ax.texts

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -36,6 +35,7 @@ DASHES = (0, (3.0, 1.2))  # negative edges are dashed: their sign is visible in 
 GAPS = 0.45  # opacity of their gaps relative to the dashes: they are as visible as the others
 WORDS: Mapping[int, str] = {1: "positive coupling", -1: "negative coupling", 0: "no sign: norm of a table"}
 USUAL = (8.0, 6.0)  # figure size in inches
+SHORT = 4  # characters up to which labels go inside by themselves
 SMALLER_STEPS = 10  # how often nodes may shrink by 8 % to let edges pass
 
 
@@ -55,7 +55,7 @@ def network(
     positive_only: bool = False,
     min_weight: float = 0.0,
     max_weight: float | None = None,
-    inside: bool = False,
+    inside: bool | None = None,
     longest_label: int = 30,
     font_size: float | None = None,
     node_size: float | None = None,
@@ -64,7 +64,8 @@ def network(
     """Draw a network: near nodes are strongly coupled, thick edges are large couplings, negative ones are dashed.
 
     Set the size of the figure first: nodes, edges and labels are placed for the size it has now. Edges go around nodes
-    that they do not join: all of them up to 25 nodes, where a slight bend is enough up to 60.
+    that they do not join: all of them up to 25 nodes, where a slight bend is enough up to 60. In larger networks edges
+    are straight, and some run behind nodes.
 
     Parameters
     ----------
@@ -103,9 +104,10 @@ def network(
         Leave out couplings smaller than this in absolute value; the figure says how many.
     max_weight : float, optional
         The weight of the widest edge, for several figures on one scale; by default the largest that is drawn.
-    inside : bool, default False
+    inside : bool, optional
         Write the labels into the nodes, which are then larger. Where labels would be smaller than 5 points, nodes are
-        numbered and the legend lists the names.
+        numbered and the legend lists the names. By default labels of up to four characters are inside if all of them
+        fit, unless positions or sizes are given.
     longest_label : int, default 30
         Longer labels end in an ellipsis.
     font_size, node_size : float, optional
@@ -145,9 +147,18 @@ def network(
     entries = [*_explain_groups(colors), *explain_edges(graph.edge_signs[shown], widest, between=between)]
     entries += _explain_nodes(sizes, rings)
     scales = marks.scale_sizes(measured, graph.n_features), 1.0 if shares is None else marks.RING
-    wanted = texts if inside and labels is not False else []
     given = node_size, font_size, positions is not None
-    arranged = partial(_arrange, ax, xy, graph.edge_index[shown], share, scales, wanted, given)
+    short = positions is None and sizes is None and max(map(len, texts), default=0) <= SHORT
+    ways = [texts] if inside or (inside is None and short) else []
+    ways = [] if labels is False else [*ways, [str(k + 1) for k in range(len(texts))]] if inside else ways
+
+    def arranged() -> Arrangement:
+        found = _arrange(ax, xy, graph.edge_index[shown], share, scales, ways, given)
+        if ways and inside is None and not found.inside:
+            ways.clear()
+            found = arranged()
+        return found
+
     drawn = arranged()
     key = [(None, f"{k + 1}  {text}") for k, text in enumerate(texts)] if drawn.inside not in ([], texts) else []
     blocks = [block for block in (entries, key) if block and legend]
@@ -193,13 +204,13 @@ def _arrange(
     pairs: NDArray[np.integer],
     share: FloatArray,
     scales: tuple[FloatArray, float],
-    texts: Sequence[str],
+    texts: Sequence[Sequence[str]],
     given: tuple[float | None, float | None, bool],
 ) -> Arrangement:
     """Find places and sizes for the axes as they are now.
 
-    ``share`` are the weights relative to the widest, ``scales`` those of nodes and rings, ``texts`` the labels to write
-    inside; ``given`` are the sizes that the user chose, and whether the positions are fixed.
+    ``share`` are the weights relative to the widest, ``scales`` those of nodes and rings, ``texts`` what to write
+    inside: the labels, else numbers; ``given`` are the sizes that the user chose, and whether the positions are fixed.
     """
     node_size, font_size, fixed = given
     _frame(ax, xy, keep_aspect=fixed)
@@ -209,12 +220,11 @@ def _arrange(
     spacing = _spacing(ax, len(xy))
     usual = np.clip(0.35 * spacing, 8, 40) if texts else np.clip(0.17 * spacing, 4, 26)
     diameters = sizes * (node_size or usual / ring)
-    numbers = [str(k + 1) for k in range(len(texts))]
-    ways = [(some, marks.least_diameters(ax, some)) for some in (texts, numbers)] if texts else []
+    ways = [(some, marks.least_diameters(ax, some)) for some in texts]
     if ways and not fixed and node_size is None:
         # As large as the labels need, if that leaves room for edges.
-        named, numbered = (needed for _, needed in ways)
-        for needed, most in ((1.5 * named, 0.13), (named, 0.22), (numbered, 0.45)):
+        named, *numbered = (needed for _, needed in ways)
+        for needed, most in ((1.5 * named, 0.13), (named, 0.22), *((least, 0.45) for least in numbered)):
             factor = max(1.0, float((needed / diameters).max()))
             if ((factor * ring * diameters) ** 2).sum() * np.pi / 4 <= most * np.diff(frame, axis=0).prod():
                 diameters = factor * diameters

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap, ListedColormap
+from matplotlib.colors import Colormap, LinearSegmentedColormap, ListedColormap
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
@@ -26,7 +26,7 @@ BOTH_SIDES = LinearSegmentedColormap.from_list("signs", [NEGATIVE, "#ffffff", PO
 UNDECIDED = "#eeeeee"
 CROWDED, TALLEST = 60, 200.0
 """Number of rows above which they move closer, and the largest height in inches: image files have 65536 dots."""
-CLOSE = 40  # number of nodes above which the rows of a centrality plot move closer
+CLOSE = 40  # number of rows above which those of a centrality plot, or of differences, move closer
 MOST_ROWS = 60  # intervals on one page by default
 WRITTEN_UP_TO = 150  # largest number of cells of a heat map whose values are written
 SMALLEST = 3.5  # font size in points below which rows and columns of a square are not named
@@ -128,12 +128,14 @@ def bootstrap_differences(
     pairs = result.solution.edge_index if of == "edges" else np.arange(len(named))[:, None]
     order = np.argsort(-found.values, kind="stable")
     signs = (np.sign(found.lower + found.upper) * found.different)[np.ix_(order, order)]
-    size = 2.5 + min(0.2 * max(len(order), 8), 38.0)
+    rows = max(len(order), 8)
+    size = 2.5 + min(0.2 * min(rows, CLOSE) + 0.08 * max(rows - CLOSE, 0), 38.0)  # names of 5 points still fit
     ax = axes_or_new(ax, (size + 1.0, size))
     shown = np.ma.masked_array(signs, np.eye(len(order), dtype=bool))
     if len(order):
-        ax.imshow(shown, cmap=ListedColormap([NEGATIVE, UNDECIDED, POSITIVE]), vmin=-1, vmax=1, interpolation="none")
+        _fill_cells(ax, shown, ListedColormap([NEGATIVE, UNDECIDED, POSITIVE]), -1.0, 1.0)
         _shade_diagonal(ax, found.values[order])
+        ax.set(aspect="equal", ylim=(len(order) - 0.5, -0.5))
     texts = _pair_names(pairs[order], named, 9 if is_narrow(ax) else 20)
     _name_sides(ax, texts, f"{len(texts)} {'edges' if of == 'edges' else 'nodes'}, the largest first")
     ax.tick_params(length=0)
@@ -285,11 +287,17 @@ def _name_sides(ax: Axes, texts: list[str], otherwise: str) -> None:
         ax.set(xlabel=otherwise, ylabel=otherwise, xticks=[], yticks=[])
 
 
+def _fill_cells(ax: Axes, values: Any, colors: str | Colormap, low: float, high: float) -> None:  # Any: a masked array
+    """Fill the cells of a square; a mesh, because resampling an image to a page of 300 dpi takes ten times as long."""
+    places = np.arange(len(values))
+    ax.pcolormesh(places, places, values, cmap=colors, vmin=low, vmax=high, rasterized=True)
+
+
 def _shade_diagonal(ax: Axes, values: FloatArray) -> None:
     """Show values on the diagonal of a square: the darker, the larger, and in numbers if they fit."""
     n, reach = len(values), float(np.abs(values).max(initial=0.0)) or 1.0
     shown = np.ma.masked_array(np.diag(np.abs(values)), ~np.eye(n, dtype=bool))
-    ax.imshow(shown, cmap="Greys", vmin=0.0, vmax=1.5 * reach, interpolation="none")
+    _fill_cells(ax, shown, "Greys", 0.0, 1.5 * reach)
     # About half of the width is left for the square, and a number of four characters takes 2.6 times the font size.
     size = min(7.0, 0.5 * 72.0 * ax.figure.canvas.figure.get_figwidth() / n / 2.6)
     for k, value in enumerate(values if size >= SMALLEST else ()):
