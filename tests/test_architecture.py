@@ -273,8 +273,8 @@ BAD = [
     (foreign_imports, {"isinglass.evaluate.metrics": "import matplotlib.pyplot"}),
     (foreign_imports, {"isinglass.evaluate.metrics": "def f():\n    import pandas"}),
     (foreign_imports, {"isinglass.export.__init__": "import networkx"}),
-    (foreign_imports, {"isinglass.select.tasks": "import rich"}),
-    (foreign_imports, {"isinglass.select.tasks": "def f():\n    import pandas"}),
+    (foreign_imports, {"isinglass.select.parallel": "import rich"}),
+    (foreign_imports, {"isinglass.select.parallel": "def f():\n    import pandas"}),
     (print_calls, {"isinglass.solve.path": "def f():\n    print(1)"}),
 ]
 
@@ -294,7 +294,7 @@ GOOD = [
     {"isinglass.estimators": "from sklearn.base import BaseEstimator"},
     {"isinglass.cli.__init__": "import click\ndef f():\n    import rich\n    print(1)"},
     {"isinglass.export.__init__": "def f():\n    import networkx"},
-    {"isinglass.select.tasks": "def f():\n    import rich"},
+    {"isinglass.select.parallel": "def f():\n    import rich"},
     {"isinglass.show.plot": "", "isinglass.fit": "def f():\n    from isinglass.show import plot"},
     {"isinglass.data.files.__init__": "if TYPE_CHECKING:\n    import pandas"},
 ]

@@ -85,7 +85,7 @@ def test_folds_divide_the_equal_rows_that_a_count_stands_for():
 def test_each_fold_holds_out_whole_numbers_of_equal_rows_and_together_they_hold_all():
     def divide(weight, n_folds):
         table = as_table(np.eye(len(weight), dtype=np.uint8), np.array(weight))
-        return split_rows(table, None, n_folds, np.random.default_rng(0))
+        return [held for _, held in split_rows(table, None, n_folds, np.random.default_rng(0))]
 
     folds = divide([7.0, 0.0, 3.0, 1.0], 3)
     np.testing.assert_array_equal(sum(folds), [7, 0, 3, 1])

@@ -7,13 +7,13 @@ import pytest
 from isinglass import as_table, nodewise_path, simulate
 from isinglass.errors import DataError
 from isinglass.select import PathSettings
-from isinglass.select.stages import Lattice, search
+from isinglass.select.stages import SearchGrid, search
 from isinglass.select.task import LOOSE, Task
 
 X = simulate.exact_sample(simulate.chain_network(6, strength=1.0, fields="balanced"), 400, random_state=3)
 WIDE = simulate.gibbs_sample(simulate.random_network(40, 0.1, random_state=0), 300, random_state=0)
 TOP = objective.alpha_max(X)
-LATTICE = Lattice("here", ratio=0.9, far=0.5, floor=1e-4)
+GRID = SearchGrid("here", ratio=0.9, far=0.5, floor=1e-4)
 
 
 def bowl(target):
@@ -25,7 +25,7 @@ def bowl(target):
 @pytest.mark.parametrize("steps", [0, 1, 17, 60])
 def test_the_count_does_not_matter(count, steps):
     target = TOP * 0.9**steps
-    found = search(Task(as_table(X)), count, bowl(target), LATTICE)
+    found = search(Task(as_table(X)), count, bowl(target), GRID)
     assert found.path[found.index].alpha == pytest.approx(target, rel=1e-12)
     assert found.scores[found.index] == found.scores.min()
     assert found.extended == (target < 0.01 * TOP)
@@ -37,39 +37,39 @@ def test_the_count_does_not_matter(count, steps):
 
 def test_the_dense_end_is_not_visited():
     target = 0.3 * objective.alpha_max(WIDE)
-    found = search(Task(as_table(WIDE)), 30, bowl(target), LATTICE)
+    found = search(Task(as_table(WIDE)), 30, bowl(target), GRID)
     assert found.path.alphas.min() > 0.5 * 0.3 * objective.alpha_max(WIDE) * 0.8
     assert found.path[-1].n_edges < 0.6 * 780
 
 
 def test_a_level_curve_ends_the_search():
-    found = search(Task(as_table(X)), 30, lambda solution: -1.0 if solution.n_edges else 0.0, LATTICE)
+    found = search(Task(as_table(X)), 30, lambda solution: -1.0 if solution.n_edges else 0.0, GRID)
     assert found.path.alphas.min() > 0.2 * TOP
-    slow = search(Task(as_table(X)), 30, lambda solution: np.log(solution.alpha), LATTICE)
+    slow = search(Task(as_table(X)), 30, lambda solution: np.log(solution.alpha), GRID)
     assert slow.path[slow.index].alpha < 2e-4 * TOP  # it never stands still, so it goes to the floor
 
 
 def test_a_path_function_without_callback_is_searched_too():
     top = nodewise_path.alpha_max(X)
-    found = search(Task(as_table(X), PathSettings("nodewise")), 30, bowl(0.1 * top), LATTICE)
+    found = search(Task(as_table(X), PathSettings("nodewise")), 30, bowl(0.1 * top), GRID)
     assert found.path[found.index].alpha == pytest.approx(0.1 * top, rel=0.06)
 
 
 def test_given_alphas_are_tried_as_they_are():
-    found = search(Task(as_table(X)), [0.2, 0.01, 0.05], bowl(1e-3), LATTICE)
+    found = search(Task(as_table(X)), [0.2, 0.01, 0.05], bowl(1e-3), GRID)
     assert found.path.alphas.tolist() == [0.2, 0.05, 0.01]
     assert (found.index, found.extended) == (2, False)
-    assert search(Task(as_table(X)), 0.07, bowl(1.0), LATTICE).path.alphas.tolist() == [0.07]
-    assert search(Task(as_table(X)), 1, bowl(1.0), LATTICE).path.alphas == pytest.approx([TOP])
+    assert search(Task(as_table(X)), 0.07, bowl(1.0), GRID).path.alphas.tolist() == [0.07]
+    assert search(Task(as_table(X)), 1, bowl(1.0), GRID).path.alphas == pytest.approx([TOP])
 
 
 def test_a_table_in_which_nothing_varies_together():
     constant = np.ones((5, 3), dtype=np.uint8)
     with pytest.warns(UserWarning, match="constant"):
-        found = search(Task(as_table(constant)), 30, lambda solution: 0.0, LATTICE)
+        found = search(Task(as_table(constant)), 30, lambda solution: 0.0, GRID)
     assert [solution.n_edges for solution in found.path] == [0]
 
 
 def test_a_count_that_is_none_is_refused():
     with pytest.raises(DataError, match="alphas must be a count"):
-        search(Task(as_table(X)), 0, bowl(1.0), LATTICE)
+        search(Task(as_table(X)), 0, bowl(1.0), GRID)

@@ -206,7 +206,7 @@ def test_it_can_be_resampled_and_pickled():
 def test_near_a_similar_table_the_choice_is_looked_for_around_its_own(table):
     whole = two_stage(table)
     part = table[: len(table) * 4 // 5]
-    found = Method().choose(part, near=whole)
+    found = Method().choose(part, warm_start=whole.warm_start)
     first, last = found.stages[0], found.stages[-1]
     assert (found.reason, last.exponent) == (whole.reason, whole.stages[whole.stage].exponent)
     assert objective.kkt_residual(part, first.solution.couplings, first.solution.fields, first.solution.alpha) < 1e-6
@@ -225,7 +225,7 @@ def test_near_a_similar_table_the_choice_is_looked_for_around_its_own(table):
 def test_kept_penalties_do_not_depend_on_the_start():
     whole = two_stage(X)
     kept, part = Method().at(whole), X[:1200]
-    cold, warm = kept.choose(part).solution, kept.choose(part, near=whole).solution
+    cold, warm = kept.choose(part).solution, kept.choose(part, warm_start=whole.warm_start).solution
     assert warm.edge_index.tolist() == cold.edge_index.tolist()
     np.testing.assert_allclose(warm.edge_values, cold.edge_values, atol=1e-5)
 
@@ -233,7 +233,8 @@ def test_kept_penalties_do_not_depend_on_the_start():
 def test_where_nothing_was_found_nothing_is_near():
     empty = two_stage(np.array(list(product([0, 1], repeat=6))))
     assert empty.reason == "empty"
-    assert Method().choose(X[:, :6], near=empty).solution.n_edges == two_stage(X[:, :6]).solution.n_edges > 0
+    found = Method().choose(X[:, :6], warm_start=empty.warm_start)
+    assert found.solution.n_edges == two_stage(X[:, :6]).solution.n_edges > 0
 
 
 # ------------------------------------------------------------------------------------------- no more time

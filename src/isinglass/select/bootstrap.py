@@ -21,9 +21,9 @@ from isinglass.results import Solution
 from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.select.folds import labels_of
 from isinglass.select.method import COUNTED, AnyMethod, MethodLike, as_method, failed
+from isinglass.select.parallel import kernel_threads, run_tasks
 from isinglass.select.settings import Run
-from isinglass.select.task import Near
-from isinglass.select.tasks import kernel_threads, run_tasks
+from isinglass.select.task import WarmStart
 
 DROP_SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
 
@@ -117,8 +117,8 @@ def bootstrap(
         "the network of X": np.column_stack([solution.edge_index, solution.edge_values]),
     }
     inside = run.inside(kernel_threads(n_jobs))
-    near = found.near
-    work = [(table, again, inside, draw, seed, share, near) for seed, share in zip(seeds, shares.tolist(), strict=True)]
+    shared = (table, again, inside, draw, found.warm_start)
+    work = [(*shared, seed, share) for seed, share in zip(seeds, shares.tolist(), strict=True)]
     results = run_tasks(_fit_resample, work, "resamples", "Bootstrap", run=run, fingerprint=fingerprint)
     return _gather(kind, solution, results, shares)
 
@@ -178,7 +178,7 @@ def _plan(kind: str, drop_shares: Sequence[float], n_boot: int, draw: _Draw) -> 
 
 
 def _fit_resample(
-    table: Table, method: AnyMethod, run: Run, draw: _Draw, seed: SeedSequence, share: float, near: Near
+    table: Table, method: AnyMethod, run: Run, draw: _Draw, warm_start: WarmStart, seed: SeedSequence, share: float
 ) -> dict[str, Any]:
     """Return the network of one resample, and whether a column became constant."""
     times = draw.times(np.random.default_rng(seed), share)
@@ -189,7 +189,7 @@ def _fit_resample(
         assert labels is not None
         resample, labels = table.with_weight(draw.scale)[rows].bare(), labels[rows]
     with suppress_warnings(*COUNTED):
-        solution = method.choose(resample, groups=labels, run=run, near=near).solution
+        solution = method.choose(resample, groups=labels, run=run, warm_start=warm_start).solution
     return {
         "edges": solution.edge_index,
         "values": solution.edge_values,

@@ -9,16 +9,15 @@ import numpy as np
 
 from isinglass.arguments import MOST_TASKS, RandomSource, check_count, spawn_seeds
 from isinglass.arrays import FloatArray
-from isinglass.data import Table, which_occur, which_vary
+from isinglass.data import which_occur, which_vary
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.results import Evidence, Path
-from isinglass.select.folds import Part, check_splits, count_units, split_rows
+from isinglass.select.folds import Part, Split, check_splits, count_units, split_rows
+from isinglass.select.parallel import kernel_threads, run_tasks
 from isinglass.select.scoring import row_scores, warn_at_grid_end
 from isinglass.select.selector import Choice, Selector
 from isinglass.select.settings import check_alphas, identify, option, settings
-from isinglass.select.tables import take_part
 from isinglass.select.task import Alphas, Task
-from isinglass.select.tasks import kernel_threads, run_tasks
 
 RULES = ("best", "1se")
 
@@ -147,11 +146,11 @@ class CrossValidation(Selector):
             n_constant=sum(bool(result["constant"]) for result in results),
         )
 
-    def _split(self, task: Task) -> tuple[list[tuple[Part, Part]], tuple[int, int], Any]:
-        """Return (training rows, held-out rows) of every fold, repeats and folds, and what tells them from others."""
+    def _split(self, task: Task) -> tuple[list[Split], tuple[int, int], object]:
+        """Return the rows of every fold, the number of repeats and folds, and what tells them from others."""
         table = task.table.whole()
         if self.splits is not None:
-            parts: list[tuple[Part, Part]] = list(check_splits(self.splits, table))
+            parts: list[Split] = list(check_splits(self.splits, table))
             return parts, (1, len(parts)), identify([part for pair in parts for part in pair])
         most = count_units(table, task.groups)
         if self.n_folds > most:
@@ -159,20 +158,12 @@ class CrossValidation(Selector):
             raise DataError(f"{positive}; got {self.n_folds}.")
         seeds = spawn_seeds(self.random_state, self.n_repeats)
         folds = [split_rows(table, task.groups, self.n_folds, np.random.default_rng(seed)) for seed in seeds]
-        parts = [(_others(table, held), held) for repeat in folds for held in repeat]
-        return parts, (self.n_repeats, self.n_folds), seeds[0].entropy
-
-
-def _others(table: Table, held: Part) -> Part:
-    """Return the rows that are not held out."""
-    if held.dtype.kind == "f":
-        return np.asarray(table.sample_weight - held)
-    return np.setdiff1d(table.weighted_rows, held)
+        return [fold for repeat in folds for fold in repeat], (self.n_repeats, self.n_folds), seeds[0].entropy
 
 
 def _score_fold(task: Task, alphas: FloatArray, train: Part, held_out: Part) -> dict[str, Any]:
     """Return the held-out score per alpha, the weight held out, and whether a column became constant."""
-    training, held = task.replace(table=take_part(task.table, train)), take_part(task.table, held_out)
+    training, held = task.on(train), task.on(held_out).table.whole()
     became_constant = which_vary(task.table) & ~which_vary(training.table)
     path, unit, possible = training.path(alphas), held.unit_weight, which_occur(task.table)
     scores = np.array([unit @ row_scores(solution, held, possible=possible) for solution in path]) / unit.sum()

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import RandomSource
 from isinglass.arrays import FloatArray, Frozen
-from isinglass.data import Table, as_table, which_occur, which_vary
+from isinglass.data import AnyTable, as_table, which_occur, which_vary
 from isinglass.errors import ConstantColumnWarning, DataError, GridEndWarning, suppress_warnings
 from isinglass.evaluate.nodes import text_table
 from isinglass.results import Evidence, Path, Solution
@@ -86,7 +86,7 @@ def ebic(
     return float(values[0]) if isinstance(path, Solution) else values
 
 
-def _ebic(table: Table, solutions: Sequence[Solution], gamma: float, relaxed: bool) -> FloatArray:
+def _ebic(table: AnyTable, solutions: Sequence[Solution], gamma: float, relaxed: bool) -> FloatArray:
     price, columns = edge_price(table, gamma), np.flatnonzero(which_vary(table))
     possible = None
     for solution in solutions:
@@ -155,7 +155,7 @@ class EBIC(Selector):
         return Choice(path.solutions[index], path, evidence)
 
 
-def _relax(solutions: Sequence[Solution], table: Table) -> Iterator[Solution]:
+def _relax(solutions: Sequence[Solution], table: AnyTable) -> Iterator[Solution]:
     """Yield the nearly unpenalized estimate on every network's edges."""
     previous: Solution | None = None
     for solution in solutions:

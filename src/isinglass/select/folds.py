@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.data import Table
+from isinglass.arrays import FloatArray
+from isinglass.data import AnyTable, PartedTable, Table
+from isinglass.data.parts import Fold
 from isinglass.errors import ArgumentError, DataError
 from isinglass.select.tables import has_counts
 
 RowNumbers = NDArray[np.intp]
-Part = NDArray[Any]
-"""Rows by number, or how many of each, as floats."""
+Part = NDArray[Any] | Fold
+"""Rows by number, or how many of each, as floats; of a table in parts, a fold that is drawn in every part by itself."""
+Split = tuple[Part, Part]
+"""The rows that a fold is fitted to, and those that it holds out."""
 MOST_EXACT = 10**9
 """Rows up to which NumPy draws from the multivariate hypergeometric distribution."""
 
@@ -35,23 +39,31 @@ def count_units(table: Table, groups: NDArray[Any] | None = None) -> int:
     return len(np.unique(_labels(table, groups)[table.weighted_rows]))
 
 
-def split_rows(table: Table, groups: NDArray[Any] | None, n_folds: int, rng: Generator) -> list[Part]:
-    """Return the rows that each fold holds out: rows of one group together, rows of weight zero nowhere.
+def split_rows(table: Table, groups: NDArray[Any] | None, n_folds: int, rng: Generator) -> list[Split]:
+    """Return the rows of each fold: rows of one group together, rows of weight zero nowhere.
 
     Without groups, the copies of a row in a completed table stay together, and the equal rows that a count stands for
     are divided among the folds.
     """
     if groups is None and has_counts(table):
-        return _divide_counts(table.unit_weight, n_folds, rng)
+        counts = table.unit_weight
+        return [(counts - held, held) for held in _divide_counts(counts, n_folds, rng)]
     rows = table.weighted_rows
     known, member = np.unique(_labels(table, groups)[rows], return_inverse=True)
     parts = np.array_split(rng.permutation(len(known)), n_folds)
-    if len(known) == len(rows):
-        return [rows[np.argsort(member)][part] for part in parts]
-    return [rows[np.isin(member, part)] for part in parts]
+    is_held = [np.isin(member, part) for part in parts]
+    return [(rows[~held], rows[held]) for held in is_held]
 
 
-def _divide_counts(counts: NDArray[np.float64], n_folds: int, rng: Generator) -> list[Part]:
+def split_parts(table: PartedTable, groups: NDArray[Any] | None, n_folds: int, rng: Generator) -> list[Split]:
+    """Return the rows of each fold of a table in parts."""
+    if groups is not None:
+        raise DataError("groups must be None for a table in parts; got groups. Keep a group within one row.")
+    seed = int(rng.integers(2**32))
+    return [(Fold(seed, n_folds, k, held=False), Fold(seed, n_folds, k, held=True)) for k in range(n_folds)]
+
+
+def _divide_counts(counts: FloatArray, n_folds: int, rng: Generator) -> list[FloatArray]:
     """Return how many of each row every fold holds out: as equal in number as possible, but for a billion rows."""
     left, held = np.rint(counts).astype(np.int64), []
     for folds in range(n_folds, 1, -1):
@@ -62,6 +74,17 @@ def _divide_counts(counts: NDArray[np.float64], n_folds: int, rng: Generator) ->
         held.append(part.astype(np.float64))
         left = left - part
     return [*held, left.astype(np.float64)]
+
+
+def take_part(table: AnyTable, part: Part) -> AnyTable:
+    """Return some rows of a table."""
+    if isinstance(part, Fold):
+        return cast(PartedTable, table).take_fold(part)
+    whole = table.whole()
+    if part.dtype.kind == "f":
+        rows = np.flatnonzero(part)
+        return whole[rows].with_weight(part[rows])
+    return whole[part]
 
 
 def _labels(table: Table, groups: NDArray[Any] | None) -> NDArray[Any]:

@@ -25,7 +25,7 @@ from isinglass.select.folds import labels_of
 from isinglass.select.refit import nearly_free
 from isinglass.select.selector import Choice
 from isinglass.select.settings import Run
-from isinglass.select.task import Near
+from isinglass.select.task import WarmStart
 from isinglass.simulate.completions import Completions, start_values
 
 FEW = 2
@@ -134,7 +134,7 @@ class Model(Protocol):
     """What estimates the networks that cells are drawn from: a `Method`."""
 
     def choose(
-        self, X: Table, *, groups: NDArray[Any] | None = None, run: Run = ..., near: Near | None = None
+        self, X: Table, *, groups: NDArray[Any] | None = None, run: Run = ..., warm_start: WarmStart | None = None
     ) -> Choice:
         """Return the network of a table."""
 
@@ -236,17 +236,17 @@ class _Rounds:
     model: Model
     run: Run
     kept: Model | None = None
-    near: Near | None = None  # what was chosen in an earlier round
+    warm_start: WarmStart | None = None  # what was chosen in an earlier round
 
     def estimate(self, table: Table, groups: NDArray[Any], *, choose: bool) -> Network:
         """Return the network of a completed table; ``choose``: choose the penalty anew, where that can be kept."""
         model = self.model if choose or self.kept is None else self.kept
-        found = model.choose(table, groups=groups, run=self.run, near=self.near)
+        found = model.choose(table, groups=groups, run=self.run, warm_start=self.warm_start)
         if not found.solution.n_edges:
-            self.kept = self.near = None  # a penalty without edges may be 0, and says nothing about the next table
+            self.kept = self.warm_start = None  # a penalty without edges says nothing about the next table
             return found.solution.network
         if model is self.model:
-            self.near = found.near
+            self.warm_start = found.warm_start
             try:
                 self.kept = model.at(found)
             except DataError:  # it has one per node, or none

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import RandomSource, check_count, is_real
 from isinglass.arrays import FloatArray
-from isinglass.data import Table, as_table
+from isinglass.data import Table, TableLike, as_table
 from isinglass.errors import (
     ArgumentError,
     ConstantColumnWarning,
@@ -35,11 +35,11 @@ from isinglass.select.folds import labels_of
 from isinglass.select.imputation import Imputation, complete
 from isinglass.select.pooling import pool
 from isinglass.select.refit import errors_are_too_large, standard_errors
-from isinglass.select.selector import Choice, Fixed, GivenPerNode, KeptStages, PerNode, Selector
+from isinglass.select.selector import Choice, Fixed, PerNode, Selector
 from isinglass.select.settings import Run, Settings, option, settings
 from isinglass.select.stars import StARS
 from isinglass.select.tables import repeated
-from isinglass.select.task import Near, PathSettings, Task
+from isinglass.select.task import PathSettings, Task, WarmStart
 from isinglass.select.two_stage import TwoStage
 from isinglass.solve.reduction import name_constant
 
@@ -47,9 +47,7 @@ if TYPE_CHECKING:
     from isinglass.fit import Fit
 
 SELECTORS: dict[str, type[Selector]]
-SELECTORS = {
-    cls.name: cls for cls in (TwoStage, EBIC, CrossValidation, StARS, Fixed, PerNode, KeptStages, GivenPerNode)
-}
+SELECTORS = {cls.name: cls for cls in (TwoStage, EBIC, CrossValidation, StARS, Fixed, PerNode)}
 """By the names that files and the command line use."""
 COUNTED = (ConstantColumnWarning, ConvergenceWarning, DataWarning, GridEndWarning)
 """Warnings that are counted, or were given for the whole table, where many tables are fitted."""
@@ -113,17 +111,17 @@ class Method(PathSettings):
             raise ArgumentError("selector", f"must be one of {', '.join(SELECTORS)}", self.selector)
 
     def choose(
-        self, X: Any, *, groups: ArrayLike | None = None, run: Run = Run(), near: Choice | Near | None = None
+        self, X: TableLike, *, groups: ArrayLike | None = None, run: Run = Run(), warm_start: WarmStart | None = None
     ) -> Choice:
         """Return the network of a table, and what it was chosen from; the table brings its weights along.
 
-        Rows with equal entries in ``groups`` stay in one fold. ``near``: what was chosen for a similar table, such as
-        the one this is a resample of. The fit starts there, and the default looks for the best penalties around those
-        and keeps the verdict of the check by prediction.
+        Rows with equal entries in ``groups`` stay in one fold. ``warm_start``: that of what was chosen for a similar
+        table, such as the one this is a resample of. The fit starts there, and the default looks for the best penalties
+        around those and keeps the verdict of the check by prediction.
         """
-        return self._choose(as_table(X), groups, run, near.near if isinstance(near, Choice) else near)[0]
+        return self._choose(as_table(X), groups, run, warm_start)[0]
 
-    def fit(self, X: Any, *, sample_weight: ArrayLike | None = None, run: Run = Run()) -> Fit:
+    def fit(self, X: TableLike, *, sample_weight: ArrayLike | None = None, run: Run = Run()) -> Fit:
         """Return the network of a table with its certificate, standard errors, and all that files and pages hold."""
         from isinglass.fit import Fit
 
@@ -141,7 +139,7 @@ class Method(PathSettings):
         return Fit.of(self, choice, completed, **known)
 
     def _choose(
-        self, table: Table, groups: ArrayLike | None, run: Run, near: Near | None = None
+        self, table: Table, groups: ArrayLike | None, run: Run, warm_start: WarmStart | None = None
     ) -> tuple[Choice, Table, Imputation | None]:
         """Return the choice, the completed table that it was made for, and how that was completed."""
         deadline = math.inf
@@ -158,12 +156,14 @@ class Method(PathSettings):
                 labels = labels[table.rows]
         name_constant(table)
         with suppress_warnings(ConstantColumnWarning):
-            return self.selector.choose(Task(table, self.paths, labels, run, near, deadline)), table, imputation
+            return self.selector.choose(Task(table, self.paths, labels, run, warm_start, deadline)), table, imputation
 
     def at(self, found: Choice | Fit, scale: float = 1.0) -> Self:
         """Return the method at the penalty of a network that it chose, times ``scale``; a given penalty stays."""
+        if isinstance(self.selector, Fixed):
+            return self
         stages = found.stage_records if isinstance(found, Choice) else found.stages
-        return self.replace(selector=self.selector.keep_penalty(found.solution, stages, scale))
+        return self.replace(selector=Fixed.of(found.solution, stages, scale))
 
     @property
     def paths(self) -> PathSettings:
@@ -207,7 +207,7 @@ class Wrapped(Settings):
     function: Callable[[Any], Any] = option(default=len, help="The function.")
 
     def choose(
-        self, X: Any, *, groups: ArrayLike | None = None, run: Run = Run(), near: Choice | Near | None = None
+        self, X: TableLike, *, groups: ArrayLike | None = None, run: Run = Run(), warm_start: WarmStart | None = None
     ) -> Choice:
         """Return the network that the function finds in a table."""
         table = as_table(X).counted()
@@ -279,7 +279,7 @@ def failed(solution: Solution) -> bool:
 
 
 def impute(
-    X: Any,
+    X: TableLike,
     *,
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,

@@ -28,11 +28,11 @@ from isinglass.network import pairs_of, union_keys
 from isinglass.results import Solution
 from isinglass.select.comparison import Differing, GroupComparison, reaches
 from isinglass.select.method import COUNTED, AnyMethod, ImputationSettings, Method, MethodLike, as_method, failed
-from isinglass.select.selector import Given
+from isinglass.select.parallel import kernel_threads, run_tasks
+from isinglass.select.selector import Fixed
 from isinglass.select.settings import Run
 from isinglass.select.tables import has_counts, repeated
-from isinglass.select.task import Near
-from isinglass.select.tasks import kernel_threads, run_tasks
+from isinglass.select.task import WarmStart
 
 LARGEST_BLOCK, CELLS_PER_BLOCK = 25, 500_000
 """Permutations in one task where the penalty is kept, and cells of the table times permutations."""
@@ -123,8 +123,8 @@ def compare_groups(
     run = Run(n_jobs=n_jobs, checkpoint=checkpoint, progress=progress)
     with suppress_warnings(ConstantColumnWarning):  # named by group above
         alone = run.replace(checkpoint=None)
-        again, near = _method_inside(wanted, reselect, sample, plan, alone)
-        choices = [again.choose(sample.take(rows), run=alone, near=near) for rows in plan.rows]
+        again, warm_start = _method_inside(wanted, reselect, sample, plan, alone)
+        choices = [again.choose(sample.take(rows), run=alone, warm_start=warm_start) for rows in plan.rows]
         solutions = tuple(choice.solution.with_names(names) for choice in choices)
     networks = [solution.network for solution in solutions]
     keys, observed = union_keys(networks), Differing.of(networks)
@@ -140,8 +140,9 @@ def compare_groups(
         "the networks": np.concatenate([solution.edge_values for solution in solutions]),
     }
     inside = run.inside(kernel_threads(n_jobs))
-    nears = [near or choice.near for choice in choices]
-    work = [(sample, plan, again, nears, inside, keys, observed, seeds[k : k + size]) for k in range(0, count, size)]
+    warm_starts = [warm_start or choice.warm_start for choice in choices]
+    shared = (sample, plan, again, warm_starts, inside, keys, observed)
+    work = [(*shared, seeds[k : k + size]) for k in range(0, count, size)]
     results = run_tasks(_permute, work, "permutations", "Permutations", run=run, fingerprint=fingerprint)
     found = _gather(plan, solutions, pairs_of(keys, data.shape[1]), results, count, reselect)
     return replace(found, method=wanted if isinstance(wanted, Method) else None)
@@ -339,20 +340,20 @@ class _Sample:
 
 def _method_inside(
     method: AnyMethod, reselect: bool, sample: _Sample, plan: _Plan, run: Run
-) -> tuple[AnyMethod, Near | None]:
+) -> tuple[AnyMethod, WarmStart | None]:
     """Return what is run on every group: the method, or the method at the penalty of all rows together, from there."""
-    if reselect or (isinstance(method, Method) and isinstance(method.selector, Given)):
+    if reselect or (isinstance(method, Method) and isinstance(method.selector, Fixed)):
         return method, None
     subjects = plan.subject if plan.subject is None or sample.origin is None else plan.subject[sample.origin]
     pooled = method.choose(sample.take(np.arange(len(plan.member))), groups=subjects, run=run)
-    return method.at(pooled, math.sqrt(len(plan.groups))), pooled.near
+    return method.at(pooled, math.sqrt(len(plan.groups))), pooled.warm_start
 
 
 def _permute(
     sample: _Sample,
     plan: _Plan,
     method: AnyMethod,
-    nears: Sequence[Near],
+    warm_starts: Sequence[WarmStart],
     run: Run,
     keys: NDArray[np.int64],
     observed: Differing,
@@ -366,7 +367,8 @@ def _permute(
         constant = any((varies & ~which_vary(part.with_weight(None))).any() for part in parts)
         with suppress_warnings(*COUNTED):
             solutions = [
-                method.choose(part, run=run, near=near).solution for part, near in zip(parts, nears, strict=True)
+                method.choose(part, run=run, warm_start=start).solution
+                for part, start in zip(parts, warm_starts, strict=True)
             ]
         differing = Differing.of([solution.network for solution in solutions], keys)
         found.append(

@@ -182,7 +182,7 @@ def _values_on(solution: Solution, free: Solution) -> FloatArray:
     return spread(free.edge_values, found, support)
 
 
-def nearly_free(table: Table, solution: Solution, penalty_in_rows: float = NEARLY_FREE) -> Solution:
+def nearly_free(table: AnyTable, solution: Solution, penalty_in_rows: float = NEARLY_FREE) -> Solution:
     """Return the optimum on the edges of ``solution`` with a penalty of a hundredth of a row, far below its errors.
 
     It is finite for every table, and needs no search for separation.

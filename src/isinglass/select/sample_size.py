@@ -16,8 +16,8 @@ from isinglass.errors import ArgumentError, suppress_warnings
 from isinglass.evaluate.metrics import edge_confusion, weight_correlation
 from isinglass.network import Network, as_network
 from isinglass.select.method import COUNTED, AnyMethod, MethodLike, as_method
+from isinglass.select.parallel import kernel_threads, run_tasks
 from isinglass.select.settings import Run
-from isinglass.select.tasks import kernel_threads, run_tasks
 from isinglass.simulate import exact_sample, gibbs_sample
 
 MEASURES = ("sensitivity", "specificity", "correlation")

@@ -122,7 +122,7 @@ class EdgePrice:
     variances: FloatArray | None = None
 
     @classmethod
-    def at(cls, table: Table, per_parameter: float, per_edge: float) -> EdgePrice:
+    def at(cls, table: AnyTable, per_parameter: float, per_edge: float) -> EdgePrice:
         """Return the price for a table."""
         if table.variables.has_scores.all():
             return cls(per_parameter, per_edge)
@@ -142,7 +142,7 @@ class EdgePrice:
         return self.per_parameter * used + self.per_edge * n_edges
 
 
-def edge_price(table: Table, gamma: float) -> EdgePrice:
+def edge_price(table: AnyTable, gamma: float) -> EdgePrice:
     """Return what edges add to the EBIC: 2 log N for each parameter and 4γ log(p−1) for each pair.
 
     p is the number of columns that vary, N the sum of the weights.
@@ -154,6 +154,6 @@ def edge_price(table: Table, gamma: float) -> EdgePrice:
     return EdgePrice.at(table, 2.0 * float(np.log(table.total_weight)), per_edge)
 
 
-def aic_price(table: Table) -> EdgePrice:
+def aic_price(table: AnyTable) -> EdgePrice:
     """Return what edges add to the AIC: 4 for each parameter."""
     return EdgePrice.at(table, AIC, 0.0)

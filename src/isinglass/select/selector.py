@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from isinglass.arguments import is_real
-from isinglass.arrays import FloatArray, Frozen
+from isinglass.arrays import Frozen
 from isinglass.errors import ArgumentError, DataError
 from isinglass.results import Evidence, Path, Solution, Stability
 from isinglass.select.settings import Settings, option, settings
-from isinglass.select.task import Near, Task
+from isinglass.select.task import Task, WarmStart
 from isinglass.solve.nodewise import choose_per_node, nodewise_at
 
 
@@ -40,9 +40,9 @@ class Choice(Frozen):
         return curve.choice
 
     @property
-    def near(self) -> Near:
+    def warm_start(self) -> WarmStart:
         """Where the fit of a similar table starts."""
-        return Near(self.solution)
+        return WarmStart(self.solution)
 
     @property
     def stage_records(self) -> list[dict[str, Any]] | None:
@@ -74,34 +74,10 @@ class Selector(Settings):
         """Return the network of a task."""
         raise NotImplementedError
 
-    def keep_penalty(self, solution: Solution, stages: list[dict[str, Any]] | None, scale: float) -> Selector:
-        """Return what gives a network at the penalty of one that was chosen, times ``scale``."""
-        if not math.isfinite(solution.alpha):
-            raise DataError(
-                "reselect=False needs a method with one penalty for all pairs; this one has none that could be kept. "
-                "Pass reselect=True, or the penalty as a number."
-            )
-        return Fixed(scale * float(solution.alpha))
-
-
-class Given(Selector):
-    """Base of selectors that have nothing to choose."""
-
-    counts_rows = False
-
-    @property
-    def words(self) -> str:
-        """How it is set, in words."""
-        return "given"
-
-    def keep_penalty(self, solution: Solution, stages: list[dict[str, Any]] | None, scale: float) -> Selector:
-        """Return itself: a given penalty stays as it is."""
-        return self
-
 
 @settings
-class Fixed(Given):
-    """A penalty that is given.
+class Fixed(Selector):
+    """A penalty that is given, or that was chosen for another table.
 
     Examples
     --------
@@ -111,16 +87,54 @@ class Fixed(Given):
     """
 
     name = "given"
-    alpha: float = option(default=0.05, help="The penalty, the same for all pairs.")
+    counts_rows = False
+    alpha: float | tuple[float, ...] = option(
+        default=0.05, help="The penalty of all pairs; or that of every node's regression, NaN for constant columns."
+    )
+    first_alpha: float | None = option(
+        default=None, help="The penalty of stage 1, where ``alpha`` is that of stage 2 of the two-stage estimate."
+    )
+    exponent: float = option(default=1.0, help="Exponent of the penalty weights of stage 2.")
 
     def __post_init__(self) -> None:
+        if isinstance(self.alpha, tuple):
+            return
         if not is_real(self.alpha) or not (np.isfinite(self.alpha) and self.alpha >= 0):
             raise ArgumentError("alpha", "must be a finite number that is not negative", self.alpha)
         object.__setattr__(self, "alpha", float(self.alpha))
 
+    @classmethod
+    def of(cls, solution: Solution, stages: list[dict[str, Any]] | None, scale: float) -> Fixed:
+        """Return the penalty of a network that was chosen, in these stages if there were any, times ``scale``."""
+        if solution.alphas_per_node is not None:
+            return cls(tuple((scale * np.asarray(solution.alphas_per_node)).tolist()))
+        if not math.isfinite(solution.alpha):
+            raise DataError(
+                "reselect=False needs a method with one penalty for all pairs; this one has none that could be kept. "
+                "Pass reselect=True, or the penalty as a number."
+            )
+        exponent = next((stage["exponent"] for stage in stages or () if stage["network"]), 0.0)
+        if not stages or not exponent:
+            return cls(scale * float(solution.alpha))
+        return cls(scale * float(solution.alpha), scale * stages[0]["alpha"], exponent)
+
+    @property
+    def words(self) -> str:
+        """How it is set, in words."""
+        return "given"
+
     def choose(self, task: Task) -> Choice:
         """Return the network at this penalty."""
-        return FixedChoice.of(task.path([self.alpha], start=None if task.near is None else task.near.solution))
+        if isinstance(self.alpha, tuple):
+            return Choice(nodewise_at(task.table.whole(), np.array(self.alpha), **_regressions(task)))
+        known = task.warm_start
+        start = None if known is None else known.solution
+        if self.first_alpha is None:
+            return FixedChoice.of(task.path([self.alpha], start=start))
+        first = task.path([self.first_alpha], start=None if known is None else known.first).solutions[0]
+        if not first.n_edges:
+            return Choice(first)
+        return Choice(task.stage([self.alpha], self.exponent, first, start=start).solutions[0])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -133,26 +147,6 @@ class FixedChoice(Choice):
     def of(cls, fitted: Path) -> FixedChoice:
         """Return the first network of a path."""
         return cls(fitted.solutions[0], fitted=fitted)
-
-
-@settings
-class KeptStages(Given):
-    """The two-stage estimate at given penalties: what it chose for another table."""
-
-    name = "kept"
-    first_alpha: float = option(default=0.0, help="Penalty of stage 1.")
-    alpha: float = option(default=0.0, help="Penalty of the stage that the network belongs to.")
-    exponent: float = option(default=1.0, help="Exponent of the weights of stage 2; 0 is stage 1 itself.")
-
-    def choose(self, task: Task) -> Choice:
-        """Return the network of the stages at these penalties."""
-        near = task.near or Near(None, None)
-        if not self.exponent:
-            return Choice(task.stage([self.alpha], start=near.solution).solutions[0])
-        first = task.stage([self.first_alpha], start=near.first).solutions[0]
-        if not first.n_edges:
-            return Choice(first)
-        return Choice(task.stage([self.alpha], self.exponent, first, start=near.solution).solutions[0])
 
 
 @settings
@@ -174,25 +168,7 @@ class PerNode(Selector):
     def choose(self, task: Task) -> Choice:
         """Return the network of regressions that each chose their penalty."""
         chosen: dict[str, Any] = {"gamma": self.gamma, "alpha_min_ratio": self.alpha_min_ratio}
-        return FixedChoice.of(choose_per_node(task.table, self.alphas, **chosen, **_regressions(task)))
-
-    def keep_penalty(self, solution: Solution, stages: list[dict[str, Any]] | None, scale: float) -> Selector:
-        """Return what fits every node at its penalty times ``scale``."""
-        assert solution.alphas_per_node is not None
-        return GivenPerNode(tuple((scale * np.asarray(solution.alphas_per_node)).tolist()))
-
-
-@settings
-class GivenPerNode(Given):
-    """Regressions at given penalties, one per node: what `PerNode` chose for another table."""
-
-    name = "given per node"
-    alphas: tuple[float, ...] = option(default=(), help="The penalty of every node; NaN for constant columns.")
-
-    def choose(self, task: Task) -> Choice:
-        """Return the network at these penalties."""
-        alphas: FloatArray = np.array(self.alphas)
-        return Choice(nodewise_at(task.table, alphas, **_regressions(task)))
+        return FixedChoice.of(choose_per_node(task.table.whole(), self.alphas, **chosen, **_regressions(task)))
 
 
 def _regressions(task: Task) -> dict[str, Any]:

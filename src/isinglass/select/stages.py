@@ -17,9 +17,9 @@ import numpy as np
 
 from isinglass.arrays import FloatArray, Frozen
 from isinglass.results import Path, Solution
+from isinglass.select.parallel import tell
 from isinglass.select.scoring import EdgePrice, aic_price
-from isinglass.select.task import Alphas, Near, Task
-from isinglass.select.tasks import tell
+from isinglass.select.task import Alphas, Task
 from isinglass.solve.grid import alpha_grid
 
 Score = Callable[[Solution], float]
@@ -34,7 +34,7 @@ STILL = 0.1
 """...and improvement, in units of −2·logPL, below which they do in any case."""
 
 
-class Lattice(NamedTuple):
+class SearchGrid(NamedTuple):
     """Where a search may look."""
 
     name: str  # what is looked for there
@@ -54,10 +54,10 @@ class Lattice(NamedTuple):
         return max(1, round(math.log(USUAL_END) / (max(count - 1, 1) * math.log(self.ratio))))
 
 
-FIRST = Lattice("Stage 1", ratio=0.81, far=0.5, floor=1e-4, rises=2)
+FIRST = SearchGrid("Stage 1", ratio=0.81, far=0.5, floor=1e-4, rises=2)
 """Where stage 1 looks. The dense end costs most, and its criterion has one minimum; it counts edges and is jagged: a
 finer lattice would find other small dents."""
-SECOND, SKIPPING = Lattice("Stage 2", ratio=0.93, far=0.25, floor=1e-5), 22
+SECOND, SKIPPING = SearchGrid("Stage 2", ratio=0.93, far=0.25, floor=1e-5), 22
 """Where stage 2 looks, and the count with which its first pass is every third alpha."""
 
 
@@ -75,7 +75,7 @@ def search(
     task: Task,
     alphas: Alphas,
     score: Score,
-    lattice: Lattice,
+    grid: SearchGrid,
     penalty: FloatArray | None = None,
     near: Solution | None = None,
 ) -> Search:
@@ -86,32 +86,32 @@ def search(
     if np.ndim(alphas) > 0 or isinstance(alphas, float | np.floating):
         return _try_all(task.path(alphas, penalty=penalty), score)
     if near is not None and near.alpha > 0.0:
-        return _search_near(task, near, score, lattice, penalty)
+        return _search_near(task, near, score, grid, penalty)
     count = len(alpha_grid(1.0, alphas, alpha_min_ratio=USUAL_END))  # which complains about a count that is none
     top = task.alpha_max(penalty)
     if top == 0.0 or count == 1:
         return _try_all(task.path(count, penalty=penalty), score)
     rough = task.loosened()
-    seen = _follow(rough, lattice.alphas(top, count), score, lattice, penalty)
+    seen = _follow(rough, grid.alphas(top, count), score, grid, penalty)
     best = min(range(len(seen)), key=lambda k: seen[k][1])
-    stride = lattice.stride(count)
+    stride = grid.stride(count)
     around = [best * stride + k for k in range(1 - stride, stride) if k and best * stride + k > 0]
     if around and not task.is_late:
         start = seen[max(best - 1, 0)][0]
-        between = rough.path([top * lattice.ratio**k for k in around], penalty=penalty, start=start)
+        between = rough.path([top * grid.ratio**k for k in around], penalty=penalty, start=start)
         seen += [(solution, score(solution)) for solution in between]
     return _finish(_solve_best(task, seen, score, penalty), rough.paths.tolerance, top)
 
 
-def _search_near(task: Task, near: Solution, score: Score, lattice: Lattice, penalty: FloatArray | None) -> Search:
+def _search_near(task: Task, near: Solution, score: Score, grid: SearchGrid, penalty: FloatArray | None) -> Search:
     """Return the best solution around that of a similar table: down to where the criterion rises on both sides."""
-    rough, ratio = task.loosened(), lattice.ratio ** lattice.stride(SKIPPING)
+    rough, ratio = task.loosened(), grid.ratio ** grid.stride(SKIPPING)
     found = rough.path([near.alpha / ratio, near.alpha, near.alpha * ratio], penalty=penalty, start=near)
     seen = [(solution, score(solution)) for solution in found]
     while True:
         best = min(range(len(seen)), key=lambda k: seen[k][1])
         end, gained = seen[best][0], seen[best - 1 if best else 1][1] - seen[best][1]
-        is_end = end.alpha < lattice.floor * near.alpha if best else not end.n_edges
+        is_end = end.alpha < grid.floor * near.alpha if best else not end.n_edges
         if 0 < best < len(seen) - 1 or gained <= STILL or is_end:
             break
         further = rough.path([end.alpha * (ratio if best else 1.0 / ratio)], penalty=penalty, start=end)[0]
@@ -127,20 +127,20 @@ def _solve_best(task: Task, seen: list[Scored], score: Score, penalty: FloatArra
     return [*seen[:place], (solution, score(solution)), *seen[place + 1 :]]
 
 
-def _follow(task: Task, alphas: FloatArray, score: Score, lattice: Lattice, penalty: FloatArray | None) -> list[Scored]:
+def _follow(task: Task, alphas: FloatArray, score: Score, grid: SearchGrid, penalty: FloatArray | None) -> list[Scored]:
     """Return solutions and scores until the best is far behind."""
     seen: list[Scored] = []
 
     def look(solution: Solution) -> bool:
         seen.append((solution, score(solution)))
-        tell(f"{lattice.name}, {solution.n_edges} edges")
+        tell(f"{grid.name}, {solution.n_edges} edges")
         if task.is_late:
             return False
         scores = np.array([item[1] for item in seen])
         best = seen[int(scores.argmin())][0]
-        if solution.alpha < lattice.far * best.alpha or (np.diff(scores)[-lattice.rises :] > 0).sum() == lattice.rises:
+        if solution.alpha < grid.far * best.alpha or (np.diff(scores)[-grid.rises :] > 0).sum() == grid.rises:
             return False
-        earlier = [item[1] for item in seen if item[0].alpha >= solution.alpha / lattice.far]
+        earlier = [item[1] for item in seen if item[0].alpha >= solution.alpha / grid.far]
         gained = scores[0] - scores.min()
         return not earlier or gained <= 0.0 or min(earlier) - scores.min() > max(LEVEL * gained, STILL)
 
@@ -208,24 +208,26 @@ class Stage(Frozen):
         )
 
 
-def search_first(task: Task, alphas: Alphas, near: Near | None = None) -> Stage:
+def search_first(task: Task, alphas: Alphas, near: Solution | None = None) -> Stage:
     """Search the path by the AIC."""
-    return _search_stage(task, "aic", alphas, aic_price(task.table).of, 0.0, None, near)
+    return _search_stage(task, "aic", alphas, aic_price(task.table), 0.0, None, near)
 
 
-def search_second(task: Task, first: Solution, exponent: float, price: EdgePrice, near: Near | None = None) -> Stage:
+def search_second(
+    task: Task, first: Solution, exponent: float, price: EdgePrice, near: Solution | None = None
+) -> Stage:
     """Search the path whose penalty weights come from a network of stage 1, by the EBIC."""
-    return _search_stage(task, "ebic", SKIPPING, price.of, exponent, task.reweighted(first, exponent), near)
+    return _search_stage(task, "ebic", SKIPPING, price, exponent, task.reweighted(first, exponent), near)
 
 
 def _search_stage(
     task: Task,
     criterion: str,
     alphas: Alphas,
-    price: Callable[[Solution, FloatArray], float],
+    price: EdgePrice,
     exponent: float,
     penalty: FloatArray | None,
-    near: Near | None,
+    near: Solution | None,
 ) -> Stage:
     """Search a path by −2·logPL plus the price of its edges, which may depend on their penalties."""
 
@@ -233,11 +235,10 @@ def _search_stage(
         edges = solution.edge_index
         omega = task.given_penalty(edges) if penalty is None else penalty[edges[:, 0], edges[:, 1]]
         loss = solution.objective - solution.alpha * float(omega @ np.abs(solution.edge_values))
-        return 2.0 * task.n_rows * loss, price(solution, solution.alpha * omega)
+        return 2.0 * task.n_rows * loss, price.of(solution, solution.alpha * omega)
 
-    start = None if near is None else near.own if exponent else near.first
-    lattice = FIRST if penalty is None else SECOND
-    found = search(task, alphas, lambda solution: sum(judge(solution)), lattice, penalty, start)
+    grid = FIRST if penalty is None else SECOND
+    found = search(task, alphas, lambda solution: sum(judge(solution)), grid, penalty, near)
     deviances = np.array([judge(solution)[0] for solution in found.path])
     judged = (found.path, found.scores, deviances, found.index, found.extended)
     return Stage(criterion, exponent, *judged, np.full(len(found.path), np.nan))

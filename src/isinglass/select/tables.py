@@ -34,14 +34,6 @@ def square_weight(table: AnyTable) -> FloatArray | bool | None:
     return weight if are_counts(own) else weight * own
 
 
-def take_part(table: Table, part: NDArray[np.float64] | NDArray[np.intp]) -> Table:
-    """Return some rows: by number, or as many of each as an array of floats says."""
-    if part.dtype.kind == "f":
-        rows = np.flatnonzero(part)
-        return table[rows].with_weight(part[rows])
-    return table[part]
-
-
 def repeated(table: Table) -> tuple[Table, NDArray[np.intp]]:
     """Return a table without weights, each row as often as its count says, and the row that each of them is."""
     if table.sample_weight is None:

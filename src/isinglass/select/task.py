@@ -8,19 +8,18 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.arrays import FloatArray
-from isinglass.data import PartedTable, Table, as_table, column_sd
-from isinglass.data.parts import Fold
+from isinglass.data import AnyTable, TableLike, as_table, column_sd
 from isinglass.errors import ArgumentError
 from isinglass.objective import penalty_matrix
 from isinglass.results import Path, Solution
+from isinglass.select.folds import Part, take_part
 from isinglass.select.settings import Run, Settings, option, settings
-from isinglass.select.tables import take_part
 from isinglass.solve.exact import exact_path
 from isinglass.solve.nodewise import nodewise_path
 from isinglass.solve.path import ising_path
@@ -82,7 +81,7 @@ class PathSettings(Settings):
 
     def path(
         self,
-        X: Any,
+        X: TableLike,
         alphas: Alphas | None = None,
         *,
         alpha_min_ratio: float | None = None,
@@ -107,7 +106,7 @@ class PathSettings(Settings):
         given = {name: value for name, value in options.items() if value is not None}
         return PATHS[self.estimator](as_table(X), *(() if alphas is None else (alphas,)), **given)
 
-    def alpha_max(self, table: Table) -> float:
+    def alpha_max(self, table: AnyTable) -> float:
         """Return the smallest alpha of a table without penalized edges."""
         find: Callable[..., float] = PATHS[self.estimator].alpha_max  # type: ignore[attr-defined]
         return float(find(table, **{name: value for name, value in self._options().items() if name != "rule"}))
@@ -129,12 +128,12 @@ class PathSettings(Settings):
 
 
 @dataclass(frozen=True, eq=False)
-class Near:
+class WarmStart:
     """What was chosen for a table, where the fit of a similar one starts and looks for its own choice."""
 
-    solution: Solution | None  # the network; None if there was no such table
-    # Of the two-stage estimate: the choices of the criteria, of stage 1 and of the stage of the network, which can be
-    # the same, its exponent, and whether the check by prediction left anything.
+    solution: Solution  # the network
+    # Of the two-stage estimate: the choice of the AIC in stage 1, that of the criterion of the network's own stage, the
+    # exponent of this stage, and why the network was chosen.
     first: Solution | None = None
     own: Solution | None = None
     exponent: float = 0.0
@@ -145,11 +144,11 @@ class Near:
 class Task:
     """A table to choose a network for, how its pairs are estimated, and how that is run."""
 
-    table: Table  # with its weights
+    table: AnyTable  # with its weights
     paths: PathSettings = PathSettings()
     groups: NDArray[Any] | None = None  # rows with equal entries stay in one fold
     run: Run = Run()
-    near: Near | None = None  # what was chosen for a similar table
+    warm_start: WarmStart | None = None  # what was chosen for a similar table
     deadline: float = math.inf  # of the clock `time.monotonic`
 
     def path(
@@ -185,23 +184,8 @@ class Task:
     def _spreads(self) -> tuple[FloatArray, FloatArray]:
         return column_sd(self.table), self.table.variables.ranges
 
-    def split(self, held: NDArray[Any] | Fold) -> tuple[Task, Task]:
-        """Return the task of all rows with weight that are not held out, and that of those that are.
-
-        They are given by number, or by how many of each are held out, as floats.
-        """
-        if isinstance(held, Fold):
-            parts = cast(PartedTable, self.table)  # only these have folds that are drawn part by part
-            outside = parts.take_fold(dataclasses.replace(held, held=False))
-            return self.replace(table=outside), self.replace(table=parts.take_fold(held))
-        weight = self.table.sample_weight
-        if held.dtype.kind == "f":
-            return self._part(weight - held), self._part(held)
-        kept = np.ones(len(self.table), dtype=bool) if weight is None else weight > 0.0
-        kept[held] = False
-        return self._part(np.flatnonzero(kept)), self._part(held)
-
-    def _part(self, part: NDArray[Any]) -> Task:
+    def on(self, part: Part) -> Task:
+        """Return the task of some of the rows."""
         return self.replace(table=take_part(self.table, part))
 
     def given_penalty(self, edges: NDArray[np.int32]) -> FloatArray:

@@ -6,21 +6,28 @@ docs/choosing-protocol.md.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from isinglass.arguments import RandomSource, check_count
+import numpy as np
+
+from isinglass.arguments import RandomSource, as_generator, check_count
+from isinglass.arrays import FloatArray
+from isinglass.data import PartedTable
 from isinglass.errors import ArgumentError
-from isinglass.results import Evidence, Solution
-from isinglass.select.held_out import EXPONENTS, Judge, make_folds
-from isinglass.select.scoring import EdgePrice, edge_price
-from isinglass.select.selector import Choice, KeptStages, Selector
+from isinglass.results import Evidence
+from isinglass.select.folds import Split, count_units, split_parts, split_rows
+from isinglass.select.held_out import FoldScores, Sums, score_folds
+from isinglass.select.parallel import shown
+from isinglass.select.scoring import edge_price
+from isinglass.select.selector import Choice, Selector
 from isinglass.select.settings import check_alphas, option, settings
 from isinglass.select.stages import Stage, search_first, search_second
-from isinglass.select.task import Alphas, Near, Task
-from isinglass.select.tasks import shown
+from isinglass.select.task import Alphas, Task, WarmStart
 
+FULL, GENTLE = 1.0, 0.5
+"""Exponents of the weights in stage 2: full reweighting, and a gentle one if that predicts too badly."""
 KEEP, KEEP_IF_FEW_ROWS = 0.95, 0.85
 """Share of the best cross-validated gain that the network must keep; the second with no more rows than columns."""
 CLEARLY = 0.5
@@ -28,6 +35,11 @@ CLEARLY = 0.5
 network to be judged. The AIC looks for the best prediction, and finds it where there are more rows than columns."""
 DOUBT = 2.0
 """Standard errors by which another network must predict better before the choice of the EBIC is given up."""
+WIDEST = 30.0
+"""Networks of stage 1 are judged by prediction from this multiple of its alpha down."""
+STRIDE = 2.0
+"""Ratio of the alphas of networks that are judged one after the other, on the way to the best one."""
+TINY = 1e-300  # in place of an alpha of 0, which has no logarithm
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -53,10 +65,10 @@ class TwoStageChoice(Choice):
         return self.independent + float(self.stages[self.stage].held_out[self.index])
 
     @property
-    def near(self) -> Near:
+    def warm_start(self) -> WarmStart:
         """Where the fit of a similar table starts."""
         stage = self.stages[self.stage]
-        return Near(self.solution, self.stages[0].solution, stage.solution, stage.exponent, self.reason)
+        return WarmStart(self.solution, self.stages[0].solution, stage.solution, stage.exponent, self.reason)
 
     @property
     def stage_records(self) -> list[dict[str, Any]]:
@@ -142,103 +154,208 @@ class TwoStage(Selector):
         """Return the network of both stages."""
         if task.paths.estimator not in ("joint", "exact"):
             raise ArgumentError("estimator", 'must be "joint" or "exact" for two stages', task.paths.estimator)
-        table = task.table
-        few = task.n_rows <= table.shape[1]
-        share = (KEEP_IF_FEW_ROWS if few else KEEP) if self.keep is None else float(self.keep)
-        price = edge_price(table, self.gamma)
-        near = task.near if task.near is not None and task.near.reason in ("ebic", "prediction") else None
-        folds = make_folds(task, self.n_folds, self.random_state) if share > 0 and near is None else []
-        judge = Judge(task, folds)
-        with shown(task.run.progress):
-            first = search_first(task, self.alphas, near)
-            decide = _decide(judge, first, price, share, few) if near is None else _keep(judge, first, price, near)
-        stages, number, index, reason = decide
-        if index != stages[number].index:  # it was only compared so far
-            rough, exponent = stages[number].path[index], stages[number].exponent
-            solved = task.stage([rough.alpha], exponent, stages[0].solution, start=rough)[0]
-            stages[number] = stages[number].solved(index, solved)
-        path = stages[number].path
+        return TwoStageSearch(self, task).run()
+
+
+class TwoStageSearch:
+    """The two-stage estimate of one table: both stages, and their networks judged by rows that were left out.
+
+    The gain of held-out rows rises to the best network of a stage and falls beyond: few networks need to be judged.
+    """
+
+    def __init__(self, settings: TwoStage, task: Task) -> None:
+        known = task.warm_start
+        self.settings, self.task = settings, task
+        self.warm_start = known if known is not None and known.reason in ("ebic", "prediction") else None
+        self.few_rows = task.n_rows <= task.table.shape[1]
+        usual = KEEP_IF_FEW_ROWS if self.few_rows else KEEP
+        self.keep = usual if settings.keep is None else float(settings.keep)
+        self.price = edge_price(task.table, settings.gamma)
+        self.folds = self._split() if self.keep > 0 and self.warm_start is None else []
+        self.stages: list[Stage] = []
+        self.gains: list[FloatArray] = []  # held-out gains of the networks of every stage; NaN: not judged
+        self.errors: list[FloatArray] = []  # standard errors of their leads over the reference
+        self.scores: list[FoldScores] = []  # of what was judged last, in every fold
+        self.is_cut = False  # whether there was no time to judge all that was asked for
+
+    def run(self) -> TwoStageChoice:
+        """Return the network, solved in full, with the stages that it was chosen from."""
+        with shown(self.task.run.progress):
+            number, index, reason = self._decide() if self.warm_start is None else self._follow(self.warm_start)
+        first, stage = self.stages[0], self.stages[number]
+        if index != stage.index:  # it was only compared so far
+            rough = stage.path[index]
+            solved = self.task.stage([rough.alpha], stage.exponent, first.solution, start=rough)[0]
+            self.stages[number] = stage = stage.solved(index, solved)
+        path = stage.path
+        ebic = stage.scores if number else first.deviances + [self.price.of(solution) for solution in path]
+        said = {"gamma": float(self.settings.gamma), "relaxed": False, "reason": reason}
         return TwoStageChoice(
             path.solutions[index],
             path,
-            Evidence(
-                kind="ebic",
-                alphas=path.alphas,
-                values=stages[number].scores
-                if number
-                else stages[0].deviances + [price.of(solution) for solution in path],
-                choice=index,
-                settings={"gamma": float(self.gamma), "relaxed": False, "reason": reason},
-            ),
-            stages=tuple(stages),
+            Evidence(kind="ebic", alphas=path.alphas, values=ebic, choice=index, settings=said),
+            stages=tuple(replace(each, held_out=gain) for each, gain in zip(self.stages, self.gains, strict=True)),
             stage=number,
             reason=reason,
-            keep=share,
-            n_folds=len(judge.known),
-            independent=judge.independent,
-            left_out=_left_out(stages, judge) if reason == "time" or judge.is_cut else "",
+            keep=self.keep,
+            n_folds=len(self.scores),
+            independent=Sums.over(self.scores).independent / self.task.n_rows if self.scores else float("nan"),
+            left_out=self._left_out() if reason == "time" or self.is_cut else "",
         )
 
-    def keep_penalty(self, solution: Solution, stages: list[dict[str, Any]] | None, scale: float) -> Selector:
-        """Return the stages at the penalties that were chosen, times ``scale``."""
-        assert stages
-        exponent = next(stage["exponent"] for stage in stages if stage["network"])
-        return KeptStages(scale * stages[0]["alpha"], scale * solution.alpha, exponent)
+    def _decide(self) -> tuple[int, int, str]:
+        """Return stage and number of the choice, and the reason for it."""
+        first = self._add(search_first(self.task, self.settings.alphas))
+        if self.task.is_late or not first.solution.n_edges:
+            return 0, first.index, "time" if self.task.is_late else "empty"
+        second = self._add(search_second(self.task, first.solution, FULL, self.price))
+        if self.task.is_late:
+            return (1, second.index, "time") if second.solution.n_edges else (0, first.index, "time")
+        if not self.folds:
+            return 1, second.index, "ebic"
+        self._judge({0: [first.index], 1: [second.index]})
+        if self.is_cut:
+            return 1, second.index, "time"
+        gain, plain = self.gains[1][second.index], self.gains[0][first.index]
+        if self.few_rows:
+            self._climb(0, 1, least=gain / self.keep)
+        elif not gain >= (self.keep + CLEARLY * (1.0 - self.keep)) * plain > 0.0:
+            self._climb(1, least=gain / self.keep)
+        best, error = self._best()
+        if best - gain <= max((1.0 - self.keep) * best, DOUBT * error):
+            return 1, second.index, "ebic"
+        if best == 0.0:
+            return 1, 0, "empty"
+        gentle = self._add(search_second(self.task, first.solution, GENTLE, self.price))
+        self._judge({2: [gentle.index]})
+        if not self.is_cut:
+            self._climb(0, 1, 2)
+            self._refine()
+        return *self._sparsest(self.keep * self._best()[0]), "prediction"
+
+    def _follow(self, known: WarmStart) -> tuple[int, int, str]:
+        """Return the same by the verdict for a similar table.
+
+        The network has the penalty that its criterion chooses, times what lay between the two there.
+        """
+        assert known.own is not None
+        first = self._add(search_first(self.task, self.settings.alphas, known.first))
+        if first.solution.n_edges == 0:
+            return 0, first.index, "empty"
+        if known.exponent:
+            self._add(search_second(self.task, first.solution, known.exponent, self.price, known.own))
+        number, stage = len(self.stages) - 1, self.stages[-1]
+        if known.reason == "ebic":
+            return number, stage.index, known.reason
+        alpha = stage.solution.alpha * known.solution.alpha / known.own.alpha
+        found = self.task.loosened().stage([alpha], known.exponent, first.solution, start=known.solution)[0]
+        self.stages[number] = stage = stage.with_solution(found)
+        self.gains[number] = np.full(len(stage.path), np.nan)
+        return number, stage.path.solutions.index(found), known.reason
+
+    def _add(self, stage: Stage) -> Stage:
+        self.stages.append(stage)
+        self.gains.append(np.full(len(stage.path), np.nan))
+        self.errors.append(np.full(len(stage.path), np.nan))
+        return stage
+
+    def _split(self) -> list[Split]:
+        """Return the folds; none if there are fewer than two rows or groups."""
+        rng, n_folds = as_generator(self.settings.random_state), self.settings.n_folds
+        table, groups = self.task.table, self.task.groups
+        if isinstance(table, PartedTable):
+            return split_parts(table, groups, n_folds, rng)
+        n_units = count_units(table, groups)
+        return split_rows(table, groups, min(n_folds, n_units), rng) if n_units > 1 else []
+
+    def _judge(self, asked: Mapping[int, Sequence[int]]) -> None:
+        """Compute the held-out gains of networks, given by the number of their stage, that were not judged before."""
+        asked = {k: [i for i in some if np.isnan(self.gains[k][i])] for k, some in asked.items()}
+        asked = {k: some for k, some in asked.items() if some}
+        self.is_cut |= bool(asked) and self.task.is_late
+        if not asked or self.is_cut:
+            return
+        first, reference = (stage.solution for stage in self.stages[:2])
+        wanted = {self.stages[k].exponent: [self.stages[k].path.solutions[i] for i in asked[k]] for k in asked}
+        self.scores = score_folds(self.task, self.folds, first, reference, wanted, self.scores)
+        sums, n_rows = Sums.over(self.scores), self.task.n_rows
+        gains = sums.gains / n_rows
+        errors = _standard_error(gains - sums.reference / n_rows, sums.squares / n_rows, n_rows)
+        places = [(k, i) for k, some in asked.items() for i in some]
+        for (k, i), gain, error in zip(places, gains, errors, strict=True):
+            self.gains[k][i], self.errors[k][i] = gain, error
+
+    def _climb(self, *numbers: int, least: float = np.inf) -> None:
+        """Judge networks beside the choices of some stages until gains fall, or can no longer reach ``least``."""
+        sides = {number: -1 if number == 0 else 1 for number in numbers}  # stage 1 is too dense if anything
+        starts = {number: self.stages[number].index for number in numbers}
+        self._judge({number: self._next(number, side, starts[number]) for number, side in sides.items()})
+        for number, side in sides.items():
+            self._climb_on(number, side, starts[number], least)
+            if number and int(np.nanargmax(self.gains[number])) == starts[number]:
+                self._climb_on(number, -1, starts[number], least)
+
+    def _climb_on(self, number: int, step: int, index: int, least: float) -> None:
+        """Judge networks in one direction, 1 to the dense end; each step gains less than the one before."""
+        for following in self._next(number, step, index):
+            self._judge({number: [following]})
+            gain = self.gains[number][following]
+            gained = gain - self.gains[number][index]
+            if gained > 0 and gain + gained > least:
+                self._climb_on(number, step, following, least)
+
+    def _next(self, number: int, step: int, index: int) -> list[int]:
+        """Return the next network to judge in one direction, if there is one that is worth it."""
+        alphas = self.stages[number].path.alphas
+        distances = np.abs(np.log(np.maximum(alphas, TINY) / (alphas[index] * STRIDE**-step or TINY)))
+        found = int(distances.argmin()) if alphas[index] > 0 else index
+        if (found - index) * step <= 0 or (number == 0 and alphas[found] > WIDEST * self.stages[0].solution.alpha):
+            return []
+        return [found]
+
+    def _refine(self) -> None:
+        """Judge the networks halfway between the best of every stage and its neighbors that were judged."""
+        halves = {}
+        for number, gains in enumerate(self.gains):
+            judged, top = np.flatnonzero(~np.isnan(gains)), int(np.nanargmax(gains))
+            sides = [judged[judged < top][-1:], judged[judged > top][:1]]
+            halves[number] = [int(top + side[0]) // 2 for side in sides if len(side) and abs(top - side[0]) > 1]
+        self._judge(halves)
+
+    def _best(self) -> tuple[float, float]:
+        """Return the best gain, at least that of no edges, and the standard error of its lead over the reference."""
+        gains = np.concatenate(self.gains)
+        place = int(np.nanargmax(gains))
+        if gains[place] > 0.0:
+            return float(gains[place]), float(np.concatenate(self.errors)[place])
+        sums, n_rows = Sums.over(self.scores), self.task.n_rows
+        return 0.0, float(_standard_error(-sums.reference / n_rows, sums.reference_squares / n_rows, n_rows))
+
+    def _sparsest(self, least: float) -> tuple[int, int]:
+        """Return stage and number of the sparsest network with at least this gain, judging those around it."""
+        found: list[tuple[int, float, int, int]] = []
+        for number in sorted(range(len(self.stages)), key=lambda k: -self.stages[k].exponent):
+            path, gains = self.stages[number].path, self.gains[number]
+            enough = np.flatnonzero(gains >= least)
+            if not len(enough):
+                continue
+            last = int(enough[0])
+            before = max(np.flatnonzero(gains[:last] < least).tolist(), default=-1)
+            while last - before > 1 and not (found and path[before + 1].n_edges > min(found)[0]):
+                middle = (last + before) // 2
+                self._judge({number: [middle]})
+                last, before = (middle, before) if gains[middle] >= least else (last, middle)
+            found.append((path[last].n_edges, -gains[last], number, last))
+        _, _, number, index = min(found)
+        return number, index
+
+    def _left_out(self) -> str:
+        """Say what there was no time for."""
+        if self.scores:
+            return "networks that the check by prediction would have looked at"
+        last = f"alphas of stage {len(self.stages)} below {self.stages[-1].path[-1].alpha:.3g}"
+        return f"{last}, {'stage 2 and ' if len(self.stages) == 1 else ''}the check by prediction"
 
 
-def _left_out(stages: Sequence[Stage], judge: Judge) -> str:
-    """Say what there was no time for."""
-    last = f"alphas of stage {len(stages)} below {stages[-1].path[-1].alpha:.3g}"
-    if judge.known:
-        return "networks that the check by prediction would have looked at"
-    return f"{last}, {'stage 2 and ' if len(stages) == 1 else ''}the check by prediction"
-
-
-def _keep(judge: Judge, first: Stage, price: EdgePrice, near: Near) -> tuple[list[Stage], int, int, str]:
-    """Return the stages, the place of the choice and the reason, by the verdict for a similar table.
-
-    The network has the penalty that its criterion chooses, times what lay between the two there.
-    """
-    if first.solution.n_edges == 0:
-        return [first], 0, first.index, "empty"
-    assert near.solution is not None
-    assert near.own is not None
-    stages, task = [first], judge.task
-    if near.exponent:
-        stages.append(search_second(task, first.solution, near.exponent, price, near))
-    number, chosen = len(stages) - 1, stages[-1].solution
-    if near.reason == "ebic":
-        return stages, number, stages[number].index, near.reason
-    alpha = chosen.alpha * near.solution.alpha / near.own.alpha
-    found = task.loosened().stage([alpha], near.exponent, first.solution, start=near.solution)
-    stages[number] = stages[number].with_solution(found[0])
-    return stages, number, stages[number].path.solutions.index(found[0]), near.reason
-
-
-def _decide(judge: Judge, first: Stage, price: EdgePrice, keep: float, few: bool) -> tuple[list[Stage], int, int, str]:
-    """Return the stages with their held-out gains, the place of the choice among them, and the reason for it."""
-    if first.solution.n_edges == 0 or judge.task.is_late:
-        return [first], 0, first.index, "time" if judge.task.is_late else "empty"
-    second = search_second(judge.task, first.solution, EXPONENTS[0], price)
-    if judge.task.is_late and not second.solution.n_edges:  # its path has hardly begun
-        return [first, second], 0, first.index, "time"
-    if not judge.folds or judge.task.is_late:
-        return [first, second], 1, second.index, "time" if judge.task.is_late else "ebic"
-    judge.add(first, second)
-    if judge.is_cut:
-        return judge.stages, 1, second.index, "time"
-    gain, plain = judge.gain(1, second.index), judge.gain(0, first.index)
-    if few:
-        judge.climb(0, 1, least=gain / keep)
-    elif not gain >= (keep + CLEARLY * (1.0 - keep)) * plain > 0.0:
-        judge.climb(1, least=gain / keep)
-    best, error = judge.best()
-    if best - gain <= max((1.0 - keep) * best, DOUBT * error):
-        return judge.stages, 1, second.index, "ebic"
-    if best == 0.0:
-        return judge.stages, 1, 0, "empty"
-    judge.add(search_second(judge.task, first.solution, EXPONENTS[1], price))
-    if not judge.is_cut:
-        judge.climb(0, 1, 2)
-        judge.refine()
-    return judge.stages, *judge.sparsest(keep * judge.best()[0]), "prediction"
+def _standard_error(mean: FloatArray | float, mean_square: FloatArray | float, n_rows: float) -> FloatArray:
+    return np.asarray(np.sqrt(np.maximum(mean_square - mean**2, 0.0) / n_rows))

@@ -14,7 +14,7 @@ from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.select.comparison import GroupComparison
 from isinglass.select.ebic import EBIC
 from isinglass.select.method import Method
-from isinglass.select.selector import Given
+from isinglass.select.selector import Fixed
 from isinglass.variables import KINDS
 from isinglass.version import __version__
 
@@ -304,7 +304,7 @@ def describe_comparison(found: GroupComparison) -> str:
     else:
         alpha = found.solutions[0].alpha
         value = f" (α = {alpha:.4g})" if alpha == alpha else ""
-        pooled = found.method is not None and not isinstance(found.method.selector, Given)
+        pooled = found.method is not None and not isinstance(found.method.selector, Fixed)
         origin = (
             f", chosen for all rows together{chosen} and multiplied by the square root of the number of groups"
             if pooled

@@ -14,9 +14,9 @@ import pytest
 from cluster import deadly_square, two_workers
 
 from isinglass.errors import ConstantColumnWarning, DataError, suppress_warnings, warn
-from isinglass.select import tasks
+from isinglass.select import parallel
+from isinglass.select.parallel import kernel_threads, run_tasks
 from isinglass.select.settings import Run
-from isinglass.select.tasks import kernel_threads, run_tasks
 
 BACKENDS = ["sequential", "threading", "loky", "multiprocessing"]
 
@@ -126,24 +126,24 @@ def test_workers_that_are_always_lost_are_given_up(monkeypatch):
     def broken(function, arguments, n_jobs):
         calls.append(len(arguments))
         first = min(arguments)
-        yield tasks._attempt(first, (), function, *arguments[first])
-        raise tasks._WorkersLostError from ConnectionError("gone")
+        yield parallel._attempt(first, (), function, *arguments[first])
+        raise parallel._WorkersLostError from ConnectionError("gone")
 
-    monkeypatch.setattr(tasks, "_submit", broken)
+    monkeypatch.setattr(parallel, "_submit", broken)
     found = run_tasks(draw, arguments(4))  # one task finished in between is progress enough
     same_bits(found, [draw(*task) for task in arguments(4)])
     assert calls == [4, 3, 2, 1]
 
     def dead(function, arguments, n_jobs):
         calls.append(len(arguments))
-        raise tasks._WorkersLostError from ConnectionError("gone")
+        raise parallel._WorkersLostError from ConnectionError("gone")
         yield
 
     calls.clear()
-    monkeypatch.setattr(tasks, "_submit", dead)
+    monkeypatch.setattr(parallel, "_submit", dead)
     with pytest.raises(ConnectionError, match="gone") as caught:
         run_tasks(draw, arguments(4))
-    assert calls == [4] * tasks.ATTEMPTS
+    assert calls == [4] * parallel.ATTEMPTS
     assert "4 tasks are not finished" in caught.value.__notes__[0]
 
 
@@ -227,7 +227,7 @@ import os, signal, sys, time
 import numpy as np
 from isinglass import ising_path
 from isinglass.select.settings import Run
-from isinglass.select.tasks import run_tasks
+from isinglass.select.parallel import run_tasks
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
 X = np.random.default_rng(0).integers(0, 2, (2000, 60), dtype=np.uint8)
@@ -256,7 +256,7 @@ KILLED = """
 import os, signal, sys, time
 import numpy as np
 from isinglass.select.settings import Run
-from isinglass.select.tasks import run_tasks
+from isinglass.select.parallel import run_tasks
 
 def draw(number):
     if number == int(sys.argv[2]):
