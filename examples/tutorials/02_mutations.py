@@ -87,6 +87,35 @@ part = Network.from_couplings(solution.couplings[np.ix_(kept, kept)], solution.f
 plot.network(part)
 
 # %%
+# For the paper
+# -------------
+#
+# A figure in one column of a journal, a table and a paragraph. The table has the unpenalized couplings; their standard
+# errors treat the choice of edges as given. The paragraph says which criterion chose them.
+
+plot.network(part, plot.paper_axes(85))
+
+# %%
+
+import textwrap
+
+from isinglass import export
+
+order = solution.network.by_strength  # that of edges()
+printed = {
+    **{name: edges[name] for name in ("source", "target")},
+    "coupling": again.edge_values[order],
+    "std_error": again.edge_errors[order],
+    "stability": edges["stability"],
+}
+export.write_table(printed, "-", "markdown", digits=2)
+print()
+print(textwrap.fill(net.methods_text(), 100))
+
+# %%
+# ``export.write_network(net, "genes.gexf")`` is for Gephi, :doc:`GraphML </networks>` for Cytoscape, and a table that
+# ends in ``.tex`` or ``.csv`` for LaTeX or a supplement.
+#
 # On real tumors
 # --------------
 #
