@@ -8,7 +8,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -31,6 +31,9 @@ from isinglass.select.selector import Choice
 from isinglass.simulate import gibbs_sample
 from isinglass.solve.exact import can_enumerate, exact_sample
 from isinglass.storage import NOT_STORED
+
+if TYPE_CHECKING:
+    from isinglass.select.bootstrap_result import Bootstrap
 
 Floats = FloatArray | list[FloatArray]
 Cells = NDArray[Any] | list[NDArray[Any]]  # Any: values of the source
@@ -146,7 +149,7 @@ class Fit(Frozen):
         )
 
     @classmethod
-    def of(cls, method: Method, choice: Choice, table: Table, **found: Any) -> Fit:
+    def of(cls, method: Method, choice: Choice, table: AnyTable, **found: Any) -> Fit:
         """Put a choice together with the sums over the rows of its table."""
         names, path = table.names if table.variables.named else None, choice.path
         n_rows, shares, counts = summarize(table, choice.solution.edge_index)
@@ -347,7 +350,7 @@ class Fit(Frozen):
 
         write_report(self, os.fspath(filename), X=X, **options)
 
-    def methods_text(self, bootstrap: Any = None) -> str:  # Any: a Bootstrap, whose module a fit does not need
+    def methods_text(self, bootstrap: Bootstrap | None = None) -> str:
         """Return a paragraph for the methods section of a paper: what was estimated, from what, and how it was chosen.
 
         ``bootstrap`` is a `Bootstrap` of the same table, which is then mentioned.
@@ -497,7 +500,7 @@ def _sum_scores(table: Bytes, weight: FloatArray | None, network: Network) -> fl
 
 
 def summarize(
-    table: Table, edge_index: NDArray[np.int32]
+    table: AnyTable, edge_index: NDArray[np.int32]
 ) -> tuple[float, FloatArray, tuple[NDArray[Any], ...]]:  # Any: whole numbers, or sums of weights
     """Return the number of rows, the share of every category of every column, and the counts behind every edge."""
     counted = table.counted(quiet=True)
@@ -505,7 +508,7 @@ def summarize(
     return n_rows, category_counts(counted) / n_rows, pair_counts(counted, edge_index)
 
 
-def count_observations(table: Table) -> tuple[int, str | None]:
+def count_observations(table: AnyTable) -> tuple[int, str | None]:
     """Return the number of observations of a table, copies of a row being one, and what its weights stand for."""
     counted = table.counted(quiet=True)
     kind = counted.weight_kind

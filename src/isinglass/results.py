@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from isinglass.arguments import require
 from isinglass.arrays import FloatArray, Frozen, Mask, read_only
-from isinglass.data import Table, hole_patterns
+from isinglass.data import AnyTable, hole_patterns
 from isinglass.network import Network
 from isinglass.variables import Variables
 
@@ -313,7 +313,7 @@ class Missing(Frozen):
         )
 
     @classmethod
-    def of(cls, table: Table) -> Missing | None:
+    def of(cls, table: AnyTable) -> Missing | None:
         """Return what became of missing cells when a table was read; None if there were none to be filled or dropped.
 
         Examples

@@ -264,7 +264,7 @@ def as_table(
     variables: Variables | None = None,
     combine_indicators: bool = False,
     na_values: Collection[Hashable] = (),
-) -> Any:  # a Table, or a PartedTable where X comes in parts
+) -> AnyTable:
     """Return anything that is a table as a `Table`, with its weights; what comes in parts as a `PartedTable`.
 
     Parameters

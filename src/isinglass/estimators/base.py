@@ -38,6 +38,7 @@ CERTIFICATE = ("kkt_residual", "duality_gap", "converged", "n_iter")
 
 
 if TYPE_CHECKING:
+    from isinglass.select.bootstrap_result import Bootstrap
 
     class _ScikitLearn:
         """The types of scikit-learn's base classes, which have none: a base of unknown type lets any argument pass."""
@@ -352,7 +353,7 @@ class IsingEstimator(Fitted, _ScikitLearn):
         check_is_fitted(self)
         self.fit_.report(filename, X, **options)
 
-    def methods_text(self, bootstrap: object = None) -> str:
+    def methods_text(self, bootstrap: Bootstrap | None = None) -> str:
         """Return a paragraph for the methods section of a paper; see `Fit.methods_text`."""
         check_is_fitted(self)
         return self.fit_.methods_text(bootstrap)

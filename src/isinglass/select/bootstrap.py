@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import MOST_TASKS, RandomSource, check_count, spawn_seeds
 from isinglass.arrays import FloatArray
-from isinglass.data import Table, are_counts, as_table, which_vary
+from isinglass.data import Table, TableLike, are_counts, as_table, which_vary
 from isinglass.errors import ArgumentError, ConvergenceWarning, setting, suppress_warnings, warn
 from isinglass.network import pair_keys, pairs_of
 from isinglass.results import Solution
@@ -29,7 +29,7 @@ DROP_SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
 
 
 def bootstrap(
-    X: Any,
+    X: TableLike,
     method: MethodLike = None,
     *,
     n_boot: int = 1000,

@@ -14,6 +14,7 @@ from isinglass.arguments import require
 from isinglass.arrays import FloatArray, Frozen, read_only
 from isinglass.errors import ArgumentError, DataError, LimitError
 from isinglass.evaluate.nodes import node_measure
+from isinglass.names import NodeValues
 from isinglass.network import Network, are_pairs, pair_keys, spread
 from isinglass.results import Solution
 from isinglass.variables import Variables
@@ -118,7 +119,7 @@ class Bootstrap(Frozen):
         """Quantiles 2.5 %, 50 % and 97.5 % of the node strengths over the resamples, shape (3, n_features)."""
         return np.quantile(self.strengths, QUANTILES, axis=0)
 
-    def node_draws(self, of: str = "strength", communities: Any = None) -> FloatArray:
+    def node_draws(self, of: str = "strength", communities: NodeValues | None = None) -> FloatArray:
         """Return a measure of every node in every resample, shape (n_boot, n_features).
 
         Parameters
@@ -145,7 +146,7 @@ class Bootstrap(Frozen):
             measured.append(node_measure(network, of, communities))
         return np.array(measured)
 
-    def nodes(self, of: str = "strength", communities: Any = None) -> dict[str, Any]:
+    def nodes(self, of: str = "strength", communities: NodeValues | None = None) -> dict[str, Any]:
         """Return the nodes as columns, ready for a data frame, with a measure as for `node_draws`.
 
         Columns are ``name``, the measure in the whole table under its own name, and ``mean``, ``q2.5``, ``q50`` and
@@ -192,7 +193,7 @@ class Bootstrap(Frozen):
             low[k + 1 :, k], high[k + 1 :, k] = -above, -below
         return Differences(of, labels, values, low, high, float(level))
 
-    def correlations(self, of: str = "strength", communities: Any = None) -> FloatArray:
+    def correlations(self, of: str = "strength", communities: NodeValues | None = None) -> FloatArray:
         """Return how every resample correlates with the whole table; NaN without variation, as without edges.
 
         What is compared is a measure of the nodes, as for `node_draws`, or "edges", the couplings of all pairs.
@@ -204,7 +205,12 @@ class Bootstrap(Frozen):
         return _correlate(self.node_draws(of, communities), whole)
 
     def cs_coefficient(
-        self, of: str = "strength", *, correlation: float = 0.7, probability: float = 0.95, communities: Any = None
+        self,
+        of: str = "strength",
+        *,
+        correlation: float = 0.7,
+        probability: float = 0.95,
+        communities: NodeValues | None = None,
     ) -> float:
         """Return the largest share of rows that can be dropped while the order of nodes or edges stays.
 

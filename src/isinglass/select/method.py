@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import RandomSource, check_count, is_real
 from isinglass.arrays import FloatArray
-from isinglass.data import Table, TableLike, as_table
+from isinglass.data import AnyTable, Table, TableLike, as_table
 from isinglass.errors import (
     ArgumentError,
     ConstantColumnWarning,
@@ -139,8 +139,8 @@ class Method(PathSettings):
         return Fit.of(self, choice, completed, **known)
 
     def _choose(
-        self, table: Table, groups: ArrayLike | None, run: Run, warm_start: WarmStart | None = None
-    ) -> tuple[Choice, Table, Imputation | None]:
+        self, table: AnyTable, groups: ArrayLike | None, run: Run, warm_start: WarmStart | None = None
+    ) -> tuple[Choice, AnyTable, Imputation | None]:
         """Return the choice, the completed table that it was made for, and how that was completed."""
         deadline = math.inf
         if run.max_time is not None:
@@ -210,7 +210,7 @@ class Wrapped(Settings):
         self, X: TableLike, *, groups: ArrayLike | None = None, run: Run = Run(), warm_start: WarmStart | None = None
     ) -> Choice:
         """Return the network that the function finds in a table."""
-        table = as_table(X).counted()
+        table = as_table(X).whole().counted()
         if table.holes is not None:
             table = ImputationSettings().complete(table, None if groups is None else np.asarray(groups), run).table
         rows, _ = repeated(table.bare())
@@ -316,7 +316,7 @@ def impute(
     >>> Method().choose(found.table).solution.edge_index.tolist()
     [[0, 1], [1, 2], [2, 3], [3, 4]]
     """
-    table = as_table(X, sample_weight, missing="impute").counted()
+    table = as_table(X, sample_weight, missing="impute").whole().counted()
     model = options.get("model")
     if model is not None:
         options["model"] = as_method(model)

@@ -222,7 +222,7 @@ def _submit(
             outcomes.close()
 
 
-def _as_arrays(result: Any) -> dict[str, NDArray[Any]]:
+def _as_arrays(result: object) -> dict[str, NDArray[Any]]:
     """Return the arrays of a result, as a checkpoint would give them back."""
     if not isinstance(result, Mapping):
         raise TypeError(f"A task must return a mapping of names to arrays; got {type(result).__name__}.")

@@ -14,7 +14,7 @@ from numpy.random import Generator, SeedSequence
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import MOST_TASKS, RandomSource, check_count, spawn_seeds
-from isinglass.data import Table, as_table, which_vary
+from isinglass.data import Table, TableLike, as_table, which_vary
 from isinglass.errors import (
     ArgumentError,
     ConstantColumnWarning,
@@ -44,13 +44,13 @@ _SHOWN = 5  # columns, rows or subjects named in a message
 
 
 def compare_groups(
-    X: Any,
-    groups: Any,
+    X: TableLike,
+    groups: ArrayLike | str,
     method: MethodLike = None,
     *,
     reselect: bool = False,
     n_permutations: int = 1000,
-    paired: Any = None,
+    paired: ArrayLike | str | None = None,
     impute_by_group: bool = False,
     sample_weight: ArrayLike | None = None,
     random_state: RandomSource = None,
@@ -149,8 +149,12 @@ def compare_groups(
 
 
 def _read_groups(
-    X: Any, groups: Any, paired: Any, sample_weight: ArrayLike | None, method: MethodLike
-) -> tuple[Any, _Plan]:
+    X: TableLike,
+    groups: ArrayLike | str,
+    paired: ArrayLike | str | None,
+    sample_weight: ArrayLike | None,
+    method: MethodLike,
+) -> tuple[Table, _Plan]:
     """Return the table with its weights, and who is in which group; rows without any answer are left out."""
     read = getattr(method, "read_table", as_table)  # of an estimator, which knows how its tables are read
     frame, labels = _take_column(X, groups, "groups")
@@ -196,11 +200,11 @@ def _lose_cells_alike(data: Table, plan: _Plan, rng: Generator) -> Table:
     return replace(data, holes=holes, n_missing=int(holes.sum()))
 
 
-def _take_column(X: Any, groups: Any, argument: str) -> tuple[Any, Any]:
+def _take_column(X: TableLike, groups: ArrayLike | str | None, argument: str) -> tuple[TableLike, ArrayLike | None]:
     """Return the table and the labels; a name takes that column out of a data frame."""
     if not isinstance(groups, str):
         return X, groups
-    if groups in getattr(X, "labels", ()):
+    if isinstance(X, Table) and groups in X.labels:
         return X, X.labels[groups]
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if not isinstance(frame, nw.DataFrame) or groups not in frame.columns:
@@ -208,7 +212,7 @@ def _take_column(X: Any, groups: Any, argument: str) -> tuple[Any, Any]:
     return frame.drop(groups).to_native(), frame[groups].to_list()
 
 
-def _entries(name: str, given: Any, data: Any) -> NDArray[Any]:
+def _entries(name: str, given: object, data: Table) -> NDArray[Any]:
     """Return one label per row of the table, none missing; labels of dropped rows are left out."""
     entries = list(given) if hasattr(given, "__iter__") and not isinstance(given, str | bytes) else None
     if entries is not None and len(entries) != len(data) and data.rows is not None and len(entries) > data.rows.max():
@@ -229,7 +233,7 @@ def _entries(name: str, given: Any, data: Any) -> NDArray[Any]:
     return np.array([text[label] for label in entries], dtype=object)
 
 
-def _is_missing(entry: Any) -> bool:
+def _is_missing(entry: object) -> bool:
     if entry is None or (isinstance(entry, str) and not entry.strip()):
         return True
     try:
@@ -238,7 +242,7 @@ def _is_missing(entry: Any) -> bool:
         return True
 
 
-def _text(label: Any) -> str:
+def _text(label: object) -> str:
     return str(int(label)) if isinstance(label, float | np.floating) and label == int(label) else str(label)
 
 

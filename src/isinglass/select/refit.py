@@ -9,7 +9,7 @@ import scipy  # its parts are loaded when they are needed
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import FloatArray, Frozen
-from isinglass.data import AnyTable, Table, as_table, which_vary
+from isinglass.data import AnyTable, as_table, which_vary
 from isinglass.errors import ArgumentError, ConvergenceWarning, LimitError, SeparationError, suppress_warnings
 from isinglass.network import pair_keys, spread
 from isinglass.objective.reduced import check_network
@@ -194,7 +194,7 @@ def nearly_free(table: AnyTable, solution: Solution, penalty_in_rows: float = NE
     return path.solutions[0]
 
 
-def standard_errors(table: Table, solution: Solution) -> FloatArray:
+def standard_errors(table: AnyTable, solution: Solution) -> FloatArray:
     """Return the standard error of every edge's unpenalized estimate; NaN where that is infinite.
 
     Nothing is refused: the estimate is nearly free, so that pairs that separate the table stay finite. They are known
@@ -206,7 +206,7 @@ def standard_errors(table: Table, solution: Solution) -> FloatArray:
     return free_estimate(table, solution)[1][solution.n_features :]
 
 
-def free_estimate(table: Table, solution: Solution) -> tuple[FloatArray, FloatArray]:
+def free_estimate(table: AnyTable, solution: Solution) -> tuple[FloatArray, FloatArray]:
     """Return fields and couplings of the nearly free estimate on the edges of ``solution``, and their standard errors.
 
     The fields come first; columns with categories have no single one, and NaN stands for it. Errors are NaN where an

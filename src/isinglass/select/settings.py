@@ -72,7 +72,7 @@ class Settings:
         return {name: value for name, value in self.items().items() if identify(value) != identify(defaults[name])}
 
 
-def identify(value: Any, *, strictly: bool = False) -> str:
+def identify(value: object, *, strictly: bool = False) -> str:
     """Return a text that two values share only if they are the same settings or the same data.
 
     Arrays and tables are known by the digest of their content, settings by their fields, functions by their names.
@@ -119,7 +119,7 @@ def _shorter(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[:20]}… {_digest(text.encode(errors='surrogatepass'))}"
 
 
-def _show(value: Any) -> str:
+def _show(value: object) -> str:
     return f"array of shape {value.shape}" if isinstance(value, np.ndarray) else repr(value)
 
 

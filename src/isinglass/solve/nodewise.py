@@ -89,7 +89,7 @@ def nodewise_path(
     ([[0, 2]], True)
     """
     _check_options(rule, tol, max_iter)
-    table = as_table(X, sample_weight, kinds=kinds, scores=scores).counted(quiet=True)
+    table = as_table(X, sample_weight, kinds=kinds, scores=scores).whole().counted(quiet=True)
     case = NodewiseProblem.of(table, standardize, n_threads)
     top = float(case.alpha_max().max(initial=0.0))
     at_zero = 0.0 if table.variables.is_binary else float(case.alphas_at_zero.max())  # no category without penalty
@@ -153,7 +153,7 @@ def nodewise_ebic(
     ([[0, 2]], (3,))
     """
     return choose_per_node(
-        as_table(X, sample_weight),
+        as_table(X, sample_weight).whole(),
         alphas,
         gamma=gamma,
         rule=rule,
@@ -223,7 +223,7 @@ def choose_per_node(
 
 def _alpha_max(X: ArrayLike, sample_weight: ArrayLike | None = None, *, standardize: bool = False) -> float:
     """Return the smallest alpha at which no regression has a coefficient: max |cov|, over sd(x_t) if standardized."""
-    case = NodewiseProblem.of(as_table(X, sample_weight).counted(quiet=True), standardize, None, quiet=True)
+    case = NodewiseProblem.of(as_table(X, sample_weight).whole().counted(quiet=True), standardize, None, quiet=True)
     return float(case.alpha_max().max(initial=0.0))
 
 
