@@ -2,13 +2,14 @@
 
 import gzip
 import os
+import re
 
 import numpy as np
 import objectives as objective
 import pytest
 from commands import NAMES, data_error, draw_rows, error_line, read_csv, read_json, run, write_csv, write_table
 
-from isinglass import _core, ising_path
+from isinglass import Method, _core, ising_path
 
 X = draw_rows()
 
@@ -56,7 +57,28 @@ def test_info_counts(tmp_path):
     assert text["Missing"] == "1 cell (0.5%) in 1 row, 0 of them without any answer"
     assert record["estimate"]["bytes"] == _core.path_bytes(record["n_distinct_rows"], 5, 0)
     assert "if every pair is one" in text["Memory"]
-    assert "for a fit at alpha_max / 2, 4, 8" in text["Time"]
+    assert re.fullmatch(r"about [\d.]+ m?s for the default fit", text["Time"])
+
+
+def test_info_of_numbers(tmp_path):
+    rng = np.random.default_rng(0)
+    score = rng.normal(size=600)
+    rows = [[*row, int(row[1] > 0)] for row in zip(rng.integers(18, 98, 600), score.round(4), strict=True)]
+    table = write_csv(tmp_path / "n.csv", ["age", "score", "high"], rows)
+    shown = run("info", table)
+    lines = shown.stdout.splitlines()
+    assert lines[0].split() == ["Column", "Kind", "Values", "Missing", "Notes"]
+    assert lines[1].split()[:2] == ["age", "continuous?"]
+    assert re.search(r"tails: 3 below,\s+3\s+above", shown.stdout)
+    assert "Fit needs" in shown.stdout
+    assert "--continuous age,score, or what these columns are instead" in " ".join(shown.stdout.split())
+    text = facts(shown.stdout)
+    assert text["Kinds"] == "1 binary, 2 continuous"
+    assert "Never" not in text
+    record = read_json(run("info", table, "--json").stdout, "info")
+    trials = record["estimate"]["trial_fits"]
+    assert [trial["n_rows"] for trial in trials] in ([250], [250, 500], [250, 500, 600])
+    assert record["estimate"]["seconds"] >= 0.9 * trials[-1]["seconds"]
 
 
 def test_info_of_weights(tmp_path):
@@ -77,8 +99,8 @@ def test_info_of_weights(tmp_path):
 def test_info_trial_fits_are_fits(table):
     record = read_json(run("info", table, "--json").stdout, "info")
     for trial in record["estimate"]["trial_fits"]:
-        assert trial["n_edges"] == ising_path(X, [trial["alpha"]])[0].n_edges
-    assert record["estimate"]["trial_fits"][0]["alpha"] == record["alpha_max"] / 2
+        rows = np.linspace(0, len(X) - 1, trial["n_rows"]).astype(int)
+        assert trial["n_edges"] == Method().fit(X[rows]).solution.n_edges
 
 
 def test_info_of_a_table_in_which_nothing_varies():

@@ -185,7 +185,7 @@ def test_info_of_answers_about_which_nothing_was_stated(tmp_path):
     rng = np.random.default_rng(0)
     frame["party"] = rng.choice(["red", "green", "blue"], N)
     frame.insert(3, "number", rng.permutation(N) + 1000)
-    frame["weight"] = rng.gamma(2.0, size=N).round(3)
+    frame["weight"] = rng.uniform(0.5, 3.0, size=N).round(1)
     frame["smokes"] = rng.choice(["yes", "no"], N)
     frame.loc[::20, "smokes"] = None
     path = tmp_path / "t.csv"

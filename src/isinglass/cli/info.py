@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -29,8 +30,8 @@ RARE = 0.05  # share of the rows below which the rarer value of a column is list
 SHOWN = 10  # names listed before the rest is counted
 WIDTH = 80  # of a terminal
 MOST_LINES = 60  # of the table of columns
-TRIAL = 1.0  # seconds of trial fits after which no further one begins
-TRIAL_DEPTHS = (2, 4, 8)  # the trial alphas are alpha_max divided by these
+TRIAL = 2.0  # seconds of trial fits after which no further one begins
+TRIAL_ROWS = 250  # of the first trial fit
 
 
 @command("info", TABLE_OR_MODEL, bundles=[READING])
@@ -105,6 +106,8 @@ def _describe_columns(
     data: Table, guesses: Mapping[Any, Guess], doubts: Mapping[Hashable, list[str]]
 ) -> list[dict[str, Any]]:
     """Return what is known of every column, in the order of the file."""
+    from isinglass.data.guards import describe_tails
+
     gone = data.holes if data.holes is not None else data.filled
     shares = [0.0] * data.shape[1] if gone is None else gone.mean(axis=0).tolist()
     variables, n_rows = data.variables, len(data)
@@ -113,6 +116,8 @@ def _describe_columns(
     for number, (name, kind, values, share) in enumerate(each):
         label = name if variables.named else number
         stated, notes = label not in guesses, list(dict.fromkeys(doubts.get(label, ())))
+        if kind == "continuous":
+            notes += describe_tails(data.reading.columns[number])
         columns.append(
             {"name": name, "kind": kind, "stated": stated, "values": list(values), "missing": share, "notes": notes}
         )
@@ -241,8 +246,10 @@ def _describe_categories(data: Any) -> dict[str, Any]:
     import numpy as np
 
     rarest, never = {}, {}
-    variables = data.variables
-    for name, values, share in zip(data.names, variables.categories, variables.split(shares_of(data)), strict=True):
+    variables, shares = data.variables, data.variables.split(shares_of(data))
+    for name, kind, values, share in zip(data.names, variables.kinds, variables.categories, shares, strict=True):
+        if kind == "continuous":  # steps, not answers
+            continue
         seen = np.flatnonzero(share)
         least = int(seen[share[seen].argmin()])
         if len(seen) > 1 and share[least] < RARE:
@@ -277,28 +284,50 @@ def _describe_holes(data: Table, names: Sequence[str]) -> dict[str, Any]:
 
 
 def _estimate(data: Table, found: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an estimate of memory and time: by formula, and by trial fits at some alphas, as far as they are quick."""
-    import warnings
-
+    """Return an estimate of memory, by formula, and of the time of the default fit, by fits of some of the rows."""
     from isinglass._core import path_bytes
-    from isinglass.solve.path import ising_path
 
-    n, p, alpha_max = found["n_distinct_rows"], found["n_columns"], found["alpha_max"]
-    trials: list[dict[str, Any]] = []
-    start = time.perf_counter()
-    for depth in TRIAL_DEPTHS if alpha_max > 0 else ():
-        begin = time.perf_counter()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a trial: the fit itself will say it
-            solution = ising_path(_to_fit(data), [alpha_max / depth])[0]
-        now = time.perf_counter()
-        trials.append({"alpha": solution.alpha, "n_edges": solution.n_edges, "seconds": now - begin})
-        if now - start > TRIAL:
-            break
+    n, p = found["n_distinct_rows"], found["n_columns"]
     sizes = {"bytes": path_bytes(n, p, 0), "bytes_dense": path_bytes(n, p, p * (p - 1) // 2)}
     if not data.variables.has_scores.all():  # known for one number per pair only
         sizes = {}
-    return {**sizes, "trial_fits": trials}
+    trials = _try_fits(data) if found["alpha_max"] > 0 else []
+    return {**sizes, "trial_fits": trials, "seconds": _extrapolate(trials, len(data))}
+
+
+def _try_fits(data: Table) -> list[dict[str, Any]]:
+    """Fit some rows by default, twice as many each time, until all are fitted or the time is spent."""
+    import warnings
+
+    import numpy as np
+
+    from isinglass.select import Method, Run
+
+    trials: list[dict[str, Any]] = []
+    n_rows, size, start = len(data), min(len(data), TRIAL_ROWS), time.perf_counter()
+    while True:
+        rows = data[np.linspace(0, n_rows - 1, size).astype(np.intp)] if size < n_rows else data
+        begin = time.perf_counter()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a trial: the fit itself will say it
+            fit = Method().fit(rows, run=Run(n_jobs=-1, max_time=TRIAL))
+        now = time.perf_counter()
+        trials.append({"n_rows": size, "n_edges": fit.solution.n_edges, "seconds": now - begin})
+        if size == n_rows or now - start > TRIAL:
+            return trials
+        size = min(2 * size, n_rows)
+
+
+def _extrapolate(trials: Sequence[Mapping[str, Any]], n_rows: int) -> float:
+    """Return the time that all rows will take, by a power of their number: that of the last two trials."""
+    if not trials:
+        return 0.0
+    last = trials[-1]
+    power = 1.0
+    if len(trials) > 1:
+        before = trials[-2]
+        power = math.log(last["seconds"] / before["seconds"]) / math.log(last["n_rows"] / before["n_rows"])
+    return float(last["seconds"] * (n_rows / last["n_rows"]) ** min(max(power, 0.5), 1.5))
 
 
 def _lines(found: dict[str, Any], values: dict[str, str], weights: str) -> list[str]:
@@ -341,9 +370,11 @@ def _lines(found: dict[str, Any], values: dict[str, str], weights: str) -> list[
             f"{format_bytes(estimate['bytes_dense'])} if every pair is one (estimated)"
         )
     trials = estimate["trial_fits"]
-    times = ", ".join(format_seconds(trial["seconds"]) for trial in trials)
-    depths = ", ".join(map(str, TRIAL_DEPTHS[: len(trials)]))
-    facts["Time"] = f"{times} for a fit at alpha_max / {depths}" if trials else "nothing to fit"
+    facts["Time"] = "nothing to fit"
+    if trials:
+        tried = trials[-1]["n_rows"]
+        how = f" (estimated by one of {tried} rows)" if tried < n else ""
+        facts["Time"] = f"about {format_seconds(estimate['seconds'])} for the default fit{how}"
     if found["options"]:
         facts["Fit needs"] = f"{found['options']}, or what these columns are instead"
     width = max(map(len, facts))

@@ -49,6 +49,7 @@ _NO_ANSWER = frozenset(
         "non réponse, refus, nsp, no sabe, no contesta, ns/nc, non so, non risponde, weet niet, geen antwoord",
     )
 )
+_WEIGHT = re.compile(r"(.*_)?(w|wt|wgt|weights?|gewicht)(_.*|\d+)?", re.IGNORECASE)
 _DATE = re.compile(r"\d{4}[-/.]\d\d?[-/.]\d\d?([ T].*)?|\d\d?[-/.]\d\d?[-/.]\d{4}")
 
 
@@ -169,10 +170,12 @@ def warn_measured(columns: Mapping[Hashable, Rule]) -> None:
     grids = [f"{name!r}: {describe_steps(rule)}" for name, rule in columns.items() if isinstance(rule, Steps)]
     more = f"; and {len(grids) - _LISTED} more" if len(grids) > _LISTED else ""
     python = f"kinds={dict.fromkeys(names[:_LISTED], 'continuous')}"
+    weights = [name for name in names if _WEIGHT.fullmatch(str(name))]
+    hint = f" If {weights[0]!r} holds row weights, pass {setting('weights', weights[0])}." if weights else ""
     _say(
         f"{_columns(names, 'holds', 'hold')} numbers and {'is' if len(names) == 1 else 'are'} read as continuous "
         f"({'; '.join(grids[:_LISTED])}{more}). If that is meant, pass {setting('continuous', names, python=python)}; "
-        f"else cut them ({setting('binarize', python='binarize={…: …}')}), or leave them out ({drop(names)}).",
+        f"else cut them ({setting('binarize', python='binarize={…: …}')}), or leave them out ({drop(names)}).{hint}",
         names,
         "read as a number",
     )
@@ -180,10 +183,16 @@ def warn_measured(columns: Mapping[Hashable, Rule]) -> None:
 
 def describe_steps(rule: Steps) -> str:
     """Say in words how the numbers of a column lie on a grid."""
-    below, above = rule.beyond
-    tails = f", {below + above} rows beyond the ends" if below + above else ""
-    scale = " of normal scores" if rule.is_normal else ""
-    return f"{rule.n_categories} steps{scale} from {rule.values[0]:g} to {rule.values[-1]:g}{tails}"
+    scale = "of normal scores " if rule.is_normal else ""
+    ends = f"{rule.n_categories} steps {scale}from {rule.values[0]:g} to {rule.values[-1]:g}"
+    return ", ".join([ends, *describe_tails(rule)])
+
+
+def describe_tails(rule: Any) -> list[str]:  # Any: Steps, or the rule of another kind
+    """Say in words how many rows are beyond the ends of a grid and count for its end steps, if some are."""
+    below, above = getattr(rule, "beyond", (0, 0))
+    each = [f"{n} {side}" for n, side in ((below, "below"), (above, "above")) if n]
+    return [f"tails: {', '.join(each)}"] if each else []
 
 
 def _warn_codes(columns: Mapping[Hashable, list[Value]]) -> None:

@@ -342,15 +342,16 @@ def _two(values: list[Value], column: Column, kind: str) -> tuple[Value, Value]:
 def _check_count(values: list[Value], source: Source, j: int) -> None:
     """Refuse a column with too many categories, or with too few rows for them."""
     q, where = len(values), source.where(j)
+    number = f"If they are numbers, say so ({_CONTINUOUS}). " if all(map(is_number, values)) else ""
     if q > MOST_CATEGORIES:
         raise DataError(
-            f"{where} must have at most {MOST_CATEGORIES} categories; got {q} different values. Cut them into fewer "
-            f"(pandas.cut), or leave the column out ({_DROP}).{source.remark_column(j)}"
+            f"{where} must have at most {MOST_CATEGORIES} categories; got {q} different values. {number}Else put them "
+            f"into fewer, or leave the column out ({_DROP}).{source.remark_column(j)}"
         )
     if has_too_many(q, source.shape[0]):
         raise DataError(
             f"{where} must have fewer categories than there are rows to learn from; got {q} in {source.shape[0]} rows. "
-            f"A column that names its rows says nothing about others: leave it out ({_DROP}), or put its "
+            f"{number}A column that names its rows says nothing about others: leave it out ({_DROP}), or put its "
             f"values into fewer categories.{source.remark_column(j)}"
         )
 
@@ -414,7 +415,8 @@ def steps_of(values: Sequence[Value], where: str) -> list[float]:
     if np.abs(steps - steps.round()).max() > _CLOSE * steps.max() or steps.max() > MOST_STEPS:
         raise DataError(
             f"{where} must hold multiples of one step, at most {MOST_STEPS} of them, to be ordinal; got "
-            f"{show_values(values)}. Say where its categories lie: {setting('scores', python='scores={…: […]}')}."
+            f"{show_values(values)}. Say where its categories lie ({setting('scores', python='scores={…: […]}')}), or "
+            f"that they are numbers ({_CONTINUOUS})."
         )
     return [float(step) for step in steps.round()]
 
