@@ -12,7 +12,7 @@ from isinglass.data.coding import Steps
 if TYPE_CHECKING:
     from isinglass.arrays import FloatArray
 
-LEAST_STEPS, MOST_STEPS = 12, 32
+LEAST_STEPS, MOST_STEPS = 16, 32
 """Of a grid; whole numbers that are kept as they are may have more."""
 MOST_KEPT = 64
 """Whole numbers from the lowest to the highest that are kept as they are, however few the rows."""
@@ -28,7 +28,7 @@ def n_steps(n_rows: int) -> int:
     Examples
     --------
     >>> n_steps(50), n_steps(1000), n_steps(10**6)
-    (12, 20, 32)
+    (16, 20, 32)
     """
     return int(min(max(round(2.0 * n_rows ** (1 / 3)), LEAST_STEPS), MOST_STEPS))
 
@@ -91,7 +91,7 @@ def normal_steps(numbers: FloatArray) -> Steps:
     --------
     >>> steps = normal_steps(np.exp(np.arange(50.0)))
     >>> len(steps.values), steps.values[3] < steps.bounds[3] < steps.values[4]
-    (12, True)
+    (16, True)
     """
     from scipy.special import ndtri
 
