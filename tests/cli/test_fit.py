@@ -314,4 +314,4 @@ def test_model_file_is_not_pickled(table, tmp_path):
         header = json.loads(members["header"].tobytes())
     fit = header["content"]["Fit"]
     method = (header["shared"][fit["method"]["shared"]] if "shared" in fit["method"] else fit["method"])["Method"]
-    assert (method["estimator"], method["selector"]) == ("joint", {"Fixed": {"alpha": 0.1}})
+    assert (method["estimator"], method["selector"]["Fixed"]["alpha"]) == ("joint", 0.1)

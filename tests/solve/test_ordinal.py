@@ -181,7 +181,7 @@ def test_constant_columns_and_bad_tables():
     assert split_fields(solution.network)[1].argmax() == 0
     for kinds, scores, message in [
         ("binary", None, "must hold only 0 and 1"),
-        ("cardinal", None, "binary, ordinal or nominal"),
+        ("cardinal", None, "binary, ordinal, nominal or continuous"),
         (["ordinal"], None, "one entry per column"),
         ({"y": "ordinal"}, None, "name columns"),
         ({}, None, "must hold only 0 and 1"),

@@ -11,6 +11,7 @@ import itertools
 import logging
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
@@ -219,7 +220,9 @@ def _submit(
         if not done:
             running.stop(run)
         if hasattr(outcomes, "close"):
-            outcomes.close()
+            with warnings.catch_warnings():  # joblib warns of tasks that were started and are no longer wanted
+                warnings.simplefilter("ignore", UserWarning)
+                outcomes.close()
 
 
 def _as_arrays(result: object) -> dict[str, NDArray[Any]]:
