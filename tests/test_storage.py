@@ -526,6 +526,7 @@ WRONG = [
     ("IsingLassoCV", "evidence.choice", 10**6, "chooses one of them"),
     ("IsingNetwork", "stages", [[1]], "Fit.stages is not"),
     ("IsingNetwork", "edge_errors", lambda a: a[1:], "one standard error per edge"),
+    ("IsingNetwork", "edge_refits", lambda a: a[1:], "one refitted coupling per edge"),
     ("imputed", "missing.treatment", "magic", "not by 'magic'"),
     ("imputed", "missing.n_cells", -1, "not negative"),
     ("imputed", "missing.settled", "soon", "Missing.settled is not int"),

@@ -17,7 +17,7 @@ answers.head()
 # word means yes, and leave out the 48 people who skipped a question.
 
 net = IsingNetwork(encode="auto", missing="drop").fit(answers)
-pd.DataFrame(net.edges())[["source", "target", "coupling", "std_error"]].round(2)
+pd.DataFrame(net.edges())[["source", "target", "coupling", "refitted", "std_error"]].round(2)
 
 # %%
 # Each edge is a pair of answers that still go together when the other eight are known. Colors stand for the domain

@@ -13,7 +13,7 @@ from isinglass import IsingNetwork, read_table
 survey = read_table("../mood.csv", weights="weight", encode="auto", missing="drop")
 net = IsingNetwork().fit(survey)
 edges = pd.DataFrame(net.edges())
-edges[["source", "target", "coupling", "std_error", "log_odds_ratio"]].round(2)
+edges[["source", "target", "coupling", "refitted", "std_error", "log_odds_ratio"]].round(2)
 
 # %%
 # ``coupling`` is a log odds ratio *given all other answers*. Its exponential reads like any odds ratio: somebody

@@ -49,11 +49,12 @@ from isinglass import IsingNetwork
 
 net = IsingNetwork().fit(survey)
 edges = pd.DataFrame(net.edges())
-edges[["source", "target", "coupling", "std_error"]].round(2)
+edges[["source", "target", "coupling", "refitted", "std_error"]].round(2)
 
 # %%
 # A coupling of 1.5 multiplies the odds of one answer by exp(1.5), about 4.5, if the other answer is yes and all
-# the rest is equal. ``std_error`` is the standard error of the coupling; it treats the choice of edges as given.
+# the rest is equal. ``refitted`` is the coupling without the penalty, which
+# shrinks it, and ``std_error`` its standard error; it treats the choice of edges as given.
 # Pairs that are not listed have a coupling of zero: they may well be correlated, but others explain why.
 
 from isinglass import plot
@@ -106,7 +107,7 @@ print(textwrap.fill(net.methods_text(), 100))
 
 from isinglass import export
 
-columns = ("source", "target", "coupling", "std_error")
+columns = ("source", "target", "coupling", "refitted", "std_error")
 export.write_table({name: net.edges()[name][:5] for name in columns}, "-", "markdown", digits=2)
 
 # %%

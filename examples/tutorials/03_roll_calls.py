@@ -95,7 +95,7 @@ import textwrap
 from isinglass import export
 
 print(textwrap.fill(net.methods_text(), 100))
-strongest = {name: net.edges()[name][:5] for name in ("source", "target", "coupling", "std_error")}
+strongest = {name: net.edges()[name][:5] for name in ("source", "target", "coupling", "refitted", "std_error")}
 export.write_table(strongest, "-", "markdown", digits=2)
 
 # %%

@@ -89,7 +89,7 @@ plot.network(sparse, plot.paper_axes(180), groups=senate.parties, group_colors={
 
 import textwrap
 
-strongest = {name: sparse.edges()[name][:5] for name in ("source", "target", "coupling", "std_error")}
+strongest = {name: sparse.edges()[name][:5] for name in ("source", "target", "coupling", "refitted", "std_error")}
 export.write_table(strongest, "-", "markdown", digits=2)
 print()
 print(textwrap.fill(sparse.methods_text(), 100))

@@ -46,7 +46,7 @@ REASONS = {
 }
 """Why a stage was chosen."""
 EDGE_COUNTS = ("n11", "n10", "n01", "n00")
-SUMMARY = ("source", "target", "coupling", "weight", "std_error", "stability", "log_odds_ratio")
+SUMMARY = ("source", "target", "coupling", "refitted", "std_error", "stability", "log_odds_ratio")
 """Columns of the edges that a summary shows."""
 
 
@@ -89,8 +89,10 @@ class Fit(Frozen):
         What each stage of the default estimate chose.
     left_out : str
         What there was no time for (``Run.max_time``), in words. Such a fit may differ from one run to the next.
+    edge_refits : ndarray of shape (n_edges,), optional
+        The couplings of these edges estimated without penalty; norms where a pair has more parameters.
     edge_errors : ndarray of shape (n_edges,), optional
-        Standard errors of the couplings.
+        Their standard errors.
     missing : Missing, optional
         Where cells of the table were missing, and what was done about them.
     choice : Choice, optional
@@ -114,6 +116,7 @@ class Fit(Frozen):
     stability: Stability | None = None
     stages: list[dict[str, Any]] | None = None
     left_out: str = ""
+    edge_refits: FloatArray | None = None
     edge_errors: FloatArray | None = None
     missing: Missing | None = None
     choice: Choice | None = field(default=None, metadata=NOT_STORED)
@@ -139,6 +142,8 @@ class Fit(Frozen):
             errors is None or (errors.shape == (len(edges),) and not (errors < 0).any()),
             "A fit has one standard error per edge, which is not negative.",
         )
+        refits = self.edge_refits
+        require(refits is None or refits.shape == (len(edges),), "A fit has one refitted coupling per edge.")
         same = self.path is None or all(solution.n_features == p for solution in self.path)
         require(same, "All networks along the path of a fit have the same columns.")
         square = self.stability is None or all(f.shape == (p, p) for f in self.stability.edge_frequencies)
@@ -413,7 +418,7 @@ class Fit(Frozen):
 
     def _known_of_edges(self) -> dict[str, FloatArray]:
         """Return what is known of the edges beside their couplings."""
-        known = {"std_error": self.edge_errors}
+        known = {"refitted": self.edge_refits, "std_error": self.edge_errors}
         if self.missing is not None:
             known["missing_information"] = self.missing.edge_information
         if self.stability is not None:
@@ -436,7 +441,8 @@ class Fit(Frozen):
             - ``source``, ``target``: names of the two columns;
             - ``coupling``: θ_st, the log odds ratio given all other columns, its ``sign``, 1 or -1, and its absolute
               value, ``weight``;
-            - ``std_error``: standard error of the unpenalized coupling, NaN where that is infinite; two stages only;
+            - ``refitted``: the coupling estimated on these edges without penalty, which does not shrink it, and its
+              standard error, ``std_error``; NaN where it is infinite; two stages only;
             - ``missing_information``: share of what complete cells would tell about the coupling; imputed tables only;
             - ``stability``: share of the subsamples with this edge at the chosen alpha; StARS only;
             - ``n11``, ``n10``, ``n01``, ``n00``: rows (sums of weights) in which source and target are 1 and 1, 1 and

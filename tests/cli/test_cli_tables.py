@@ -238,7 +238,7 @@ def test_answers_without_a_meaning_are_named(tmp_path):
 
 def test_poor_tables_have_no_edges():
     result = run("fit", "-", stdin="a,b\n1,1\n1,1\n1,1\n")
-    assert result.stdout == "source,target,coupling,sign,weight,std_error\n"
+    assert result.stdout == "source,target,coupling,sign,weight,refitted,std_error\n"
 
 
 def test_odd_names_survive(tmp_path):

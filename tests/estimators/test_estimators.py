@@ -485,7 +485,7 @@ def test_edges_by_hand(estimator):
     net = fitted(estimator, FRAME)
     table = pd.DataFrame(net.edges())
     columns = ["source", "target", "coupling", "sign", "weight", "n11", "n10", "n01", "n00", "log_odds_ratio"]
-    assert [name for name in table.columns if name not in ("stability", "std_error")] == columns
+    assert [name for name in table.columns if name not in ("stability", "refitted", "std_error")] == columns
     assert ("std_error" in table.columns) == isinstance(estimator, IsingNetwork)
     assert ("stability" in table.columns) == isinstance(estimator, IsingLassoStARS)
     assert len(table) == net.network_.n_edges > 0

@@ -15,7 +15,7 @@ from isinglass.data import category_counts, column_sd
 from isinglass.errors import ArgumentError, DataError, IsinglassWarning, SeparationError
 from isinglass.results import Solution
 from isinglass.select import compare_criteria, ebic
-from isinglass.select.refit import standard_errors
+from isinglass.select.refit import refit_edges
 from isinglass.select.sandwich import Support, newton, sandwich_errors
 from isinglass.select.scoring import aic_price, edge_price, row_scores
 
@@ -201,7 +201,7 @@ def test_a_binary_table_gives_the_same_stages_as_one_with_categories():
     X[:, 1] = X[:, 0] ^ (np.random.default_rng(1).random(300) < 0.2)
     plain, other = two_stage(X), two_stage(make_table(X, "ordinal"))
     np.testing.assert_allclose(other.solution.couplings, plain.solution.couplings, atol=1e-5)
-    errors = [standard_errors(as_table(table), plain.solution) for table in (X, make_table(X, "ordinal"))]
+    errors = [refit_edges(as_table(table), plain.solution)[1] for table in (X, make_table(X, "ordinal"))]
     np.testing.assert_allclose(errors[1], errors[0], rtol=1e-3)
     assert other.held_out == pytest.approx(plain.held_out, abs=1e-5)
 
@@ -213,14 +213,14 @@ NOMINAL = simulate.exact_sample(NOMINAL_CHAIN, 600, random_state=0)
 def test_two_stages_find_the_nominal_chain_and_do_not_care_how_categories_are_numbered():
     found = two_stage(NOMINAL, alphas=15)
     assert found.solution.edge_index.tolist() == NOMINAL_CHAIN.edge_index.tolist()
-    errors = standard_errors(NOMINAL, found.solution)
+    errors = refit_edges(NOMINAL, found.solution)[1]
     assert found.solution.converged
     np.testing.assert_allclose(found.solution.edge_values, NOMINAL_CHAIN.edge_values, atol=4 * errors.max())
     codes = NOMINAL.codes.copy()
     codes[:, 1] = np.array([2, 0, 1], dtype=np.uint8)[codes[:, 1]]
     other = two_stage(make_table(codes, "nominal"), alphas=15)
     np.testing.assert_allclose(other.solution.edge_values, found.solution.edge_values, rtol=1e-4)
-    again = standard_errors(make_table(codes, "nominal"), other.solution)
+    again = refit_edges(make_table(codes, "nominal"), other.solution)[1]
     np.testing.assert_allclose(again, errors, rtol=1e-3)
     free = refit(NOMINAL, found.solution)
     assert (free.edge_pvalues < 1e-6).all()

@@ -13,7 +13,7 @@ from networks import make_table
 from isinglass import EBIC, IsingNetwork, Method, Run, TwoStage, as_table, bootstrap, ising_path, refit, simulate
 from isinglass.errors import ConstantColumnWarning, DataError
 from isinglass.select import ebic, stages
-from isinglass.select.refit import standard_errors
+from isinglass.select.refit import refit_edges
 from isinglass.select.task import Task
 
 CHAIN = simulate.chain_network(8, strength=1.2, fields="balanced")
@@ -301,7 +301,9 @@ def test_time_is_for_two_stages_that_are_not_resumed():
 
 def test_errors_are_those_of_the_refit():
     found = Method().fit(X)
-    np.testing.assert_allclose(found.edge_errors, refit(X, found.solution).edge_errors, rtol=1e-3)
+    again = refit(X, found.solution)
+    np.testing.assert_allclose(found.edge_refits, again.edge_values, rtol=1e-3)  # nearly free beside free
+    np.testing.assert_allclose(found.edge_errors, again.edge_errors, rtol=1e-3)
     assert np.isnan(Method(standard_errors=False).fit(X).edge_errors).all()
 
 
@@ -310,10 +312,11 @@ def test_errors_are_unknown_exactly_where_the_estimate_is_infinite():
         [X, X[:, 0], np.where(X[:, 3] == 1, X[:, 5], 0)]
     )  # a copy, and a column that implies another
     network = ising_path(table, [0.05])[0]
-    errors = standard_errors(as_table(table), network)
+    values, errors = refit_edges(as_table(table), network)
     infinite = [tuple(pair) in {(0, 8), (3, 9), (5, 9)} for pair in network.edge_index.tolist()]
     assert sum(infinite) >= 2
     assert np.isnan(errors)[infinite].all()
+    np.testing.assert_array_equal(np.isnan(values), np.isnan(errors))
     assert not np.isnan(errors)[~np.array(infinite)].all()
 
 

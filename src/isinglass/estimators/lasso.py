@@ -55,8 +55,9 @@ class IsingNetwork(ResamplingEstimator):
     stages_ : list of dict
         What each stage tried, chose and proves; ``"network"`` marks the one that the network belongs to, and
         ``"reason"`` says why.
-    edge_errors_ : ndarray of shape (n_edges,)
-        Standard error of each coupling in `solution_`, of its unpenalized estimate; NaN where that is infinite.
+    edge_refits_, edge_errors_ : ndarray of shape (n_edges,)
+        The coupling of each edge of `solution_` estimated without penalty, and its standard error; NaN where the
+        estimate is infinite.
 
     Examples
     --------

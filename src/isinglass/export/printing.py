@@ -20,6 +20,7 @@ HEADINGS = {
     "name": "Node",
     "names": "Node",
     "coupling": "Edge weight",
+    "refitted": "Refitted",
     "std_error": "SE",
     "lower": "Lower",
     "upper": "Upper",

@@ -34,7 +34,7 @@ from isinglass.select.ebic import EBIC
 from isinglass.select.folds import labels_of
 from isinglass.select.imputation import Imputation, complete
 from isinglass.select.pooling import pool
-from isinglass.select.refit import errors_are_too_large, standard_errors
+from isinglass.select.refit import errors_are_too_large, refit_edges
 from isinglass.select.selector import Choice, Fixed, PerNode, Selector
 from isinglass.select.settings import Run, Settings, option, settings
 from isinglass.select.stars import StARS
@@ -127,16 +127,17 @@ class Method(PathSettings):
 
         table = as_table(X, sample_weight)
         choice, completed, imputation = self._choose(table, None, run)
-        errors = None
+        refits = None
         with suppress_warnings(ConstantColumnWarning):
             if self.selector.keeps_errors:
                 unknown = np.full(choice.solution.n_edges, np.nan)
-                errors = standard_errors(completed, choice.solution) if self.standard_errors else unknown
+                refits = refit_edges(completed, choice.solution) if self.standard_errors else (unknown, unknown)
             missing = Missing.of(table)
             if imputation is not None:
-                missing, errors = _pooled(imputation, choice.solution, errors)
-        known = {"missing": missing, "edge_errors": errors, "imputation": imputation}
-        return Fit.of(self, choice, completed, **known)
+                missing, refits = _pooled(imputation, choice.solution, refits)
+        values, errors = (None, None) if refits is None else refits
+        found = {"edge_refits": values, "edge_errors": errors, "missing": missing, "imputation": imputation}
+        return Fit.of(self, choice, completed, **found)
 
     def _choose(
         self, table: AnyTable, groups: ArrayLike | None, run: Run, warm_start: WarmStart | None = None
@@ -178,14 +179,14 @@ class Method(PathSettings):
 
 
 def _pooled(
-    imputation: Imputation, solution: Solution, errors: FloatArray | None
-) -> tuple[Missing | None, FloatArray | None]:
-    """Return how a table was completed, and standard errors of Rubin's rules, which know of the missing cells."""
+    imputation: Imputation, solution: Solution, refits: tuple[FloatArray, FloatArray] | None
+) -> tuple[Missing | None, tuple[FloatArray, FloatArray] | None]:
+    """Return how a table was completed, and estimates and errors by Rubin's rules, which know of the holes."""
     missing = imputation.record
     size = solution.n_features + solution.n_edges
     too_large = errors_are_too_large(size, len(imputation.missing))
     if missing is None or solution.n_edges == 0 or imputation.n_imputations < 2 or too_large:
-        return missing, errors
+        return missing, refits
     pooled = pool(imputation, solution)
     known = replace(
         missing,
@@ -193,7 +194,7 @@ def _pooled(
         edge_information=pooled.edge_information,
         edge_noise=pooled.monte_carlo_errors[pooled.n_features :],
     )
-    return known, None if errors is None else pooled.edge_errors
+    return known, None if refits is None else (pooled.edge_values, pooled.edge_errors)
 
 
 @settings

@@ -194,16 +194,18 @@ def nearly_free(table: AnyTable, solution: Solution, penalty_in_rows: float = NE
     return path.solutions[0]
 
 
-def standard_errors(table: AnyTable, solution: Solution) -> FloatArray:
-    """Return the standard error of every edge's unpenalized estimate; NaN where that is infinite.
+def refit_edges(table: AnyTable, solution: Solution) -> tuple[FloatArray, FloatArray]:
+    """Return the unpenalized estimate of every edge and its standard error; NaN where the estimate is infinite.
 
     Nothing is refused: the estimate is nearly free, so that pairs that separate the table stay finite. They are known
     by the information left on them, that of a fraction of one row. NaN everywhere if the matrices would be too large.
     """
     size = _support(table, solution).n_parameters
     if solution.n_edges == 0 or errors_are_too_large(size, len(table)):
-        return np.full(solution.n_edges, np.nan)
-    return free_estimate(table, solution)[1][solution.n_features :]
+        unknown = np.full(solution.n_edges, np.nan)
+        return unknown, unknown
+    values, errors = (found[solution.n_features :] for found in free_estimate(table, solution))
+    return np.where(np.isnan(errors), np.nan, values), errors
 
 
 def free_estimate(table: AnyTable, solution: Solution) -> tuple[FloatArray, FloatArray]:
