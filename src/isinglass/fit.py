@@ -355,14 +355,15 @@ class Fit(Frozen):
 
         write_report(self, os.fspath(filename), X=X, **options)
 
-    def methods_text(self, bootstrap: Bootstrap | None = None) -> str:
+    def methods_text(self, bootstrap: Bootstrap | None = None, case_drops: Bootstrap | None = None) -> str:
         """Return a paragraph for the methods section of a paper: what was estimated, from what, and how it was chosen.
 
-        ``bootstrap`` is a `Bootstrap` of the same table, which is then mentioned.
+        ``bootstrap`` and ``case_drops`` are resamples of the same table, rows drawn again and rows left out, which are
+        then mentioned, with the CS-coefficients.
         """
         from isinglass.show.report.methods import methods_text
 
-        return methods_text(self, bootstrap)
+        return methods_text(self, bootstrap, case_drops)
 
     def summary(self, n_edges: int = 10) -> str:
         """Return in words what was found, and the strongest edges as a table."""

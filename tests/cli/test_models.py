@@ -506,7 +506,7 @@ def test_info_says_how_a_model_was_fitted(folder, tmp_path, network):
     assert "Network" in found.stderr
     record = read_json(run("info", folder / "stars" / "model.npz", "--json").stdout, "model")
     assert record["methods"] == fit.methods_text()
-    assert record["citation"] == cited.replace("\n", " ")
+    assert record["citation"] == cited.replace("\n  ", " ")
 
 
 def test_info_tells_models_from_tables(folder, tmp_path, network):

@@ -127,8 +127,8 @@ def test_cs_coefficient_on_a_constructed_example():
     assert found.cs_coefficient(probability=0.94) == 0.6
     assert found.cs_coefficient(probability=0.97) == 0.3
     assert constructed({0.1: 90, 0.3: 20}).cs_coefficient() == 0.0
-    assert "CS-coefficients: 0.5 (strength)" in repr(found)
-    assert "0.5 (edges)" in repr(found)
+    assert "CS-coefficients: 0.50 (strength)" in repr(found)
+    assert "0.50 (edges)" in repr(found)
     assert found.correlations()[0] == 1.0
     assert found.correlations()[-1] < 0
     drops = found.drops()
@@ -150,7 +150,7 @@ def test_cs_coefficient_of_a_clear_network():
     model = simulate.graph_network(networkx.star_graph(5), strength=2.0, fields="balanced")
     X = simulate.exact_sample(model, 1000, random_state=0)
     found = bootstrap(X, 0.02, n_boot=70, kind="case-drop", random_state=0)
-    assert found.cs_coefficient() == found.cs_coefficient("edges") == 0.7
+    assert found.cs_coefficient() == found.cs_coefficient("edges") == 0.75
 
 
 def test_what_a_kind_does_not_have(drawn, monkeypatch):

@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -14,12 +15,14 @@ from isinglass import (
     IsingNetwork,
     Method,
     PerNode,
+    Run,
     StARS,
     TwoStage,
     bootstrap,
     compare_groups,
     ising_path,
     load,
+    read_table,
     simulate,
 )
 from isinglass.data import as_table
@@ -83,6 +86,13 @@ def check_everywhere(fit, text):
     assert ("AND rule" in text) == (fit.method.estimator == "nodewise")
     assert ("equally spaced" in text) == ("ordinal" in fit.network.kinds)
     assert ("Frobenius" in text) == ("nominal" in fit.network.kinds)
+    assert ("put on grids" in text) == ("continuous" in fit.network.kinds)
+    assert ("A limit of time" in text) == bool(fit.left_out)
+    # What the text cites is what is listed, and the other way around.
+    cited = re.findall(r"[(;] ?((?:van )?[A-ZÖ][^();]*?), ((?:19|20)\d\d)(?=[;)])", text)
+    listed = citation(fit).split("\n")[1:]
+    assert len(set(cited)) == len(listed)
+    assert all(any(author.split()[0] in line and f"({year})" in line for line in listed) for author, year in cited)
     if not np.isnan(fit.solution.alpha) and "(α = " in text.rpartition("possible edges")[0]:
         alphas = [float(found) for found in re.findall(r"α = ([\d.e-]+)", text)]
         assert any(alpha == pytest.approx(fit.solution.alpha, rel=1e-3) for alpha in alphas)
@@ -135,7 +145,7 @@ def test_two_stages_that_the_ebic_decided():
     text = methods_text(fit)
     check_everywhere(fit, text)
     assert "has the smallest extended BIC" in text
-    assert "In 4-fold cross-validation (seed 5) no other network" in text
+    assert "In 4-fold cross-validation (seed 5) none of the networks" in text
     assert "5% of the gain" in text
     first = fit.stages[0]
     assert number(r"smallest AIC \(α = ([\d.e-]+),", text) == pytest.approx(first["alpha"], rel=1e-3)
@@ -178,7 +188,7 @@ def test_two_stages_without_edges():
     assert fit.solution.n_edges == 0
     text = methods_text(fit)
     check_everywhere(fit, text)
-    said = {"empty": ("found no edges", "better than independent variables"), "ebic": ("smallest extended BIC",)}
+    said = {"empty": ("found no edges", "better than one without edges"), "ebic": ("smallest extended BIC",)}
     assert any(words in text for words in said[fit.choice.reason])
 
 
@@ -220,10 +230,10 @@ def test_observations_are_counted_once():
     assert weighted.n_observations == N
     text = methods_text(weighted)
     check_everywhere(weighted, text)
-    assert number(r"effective number of ([\d.]+),", text) == pytest.approx(
+    assert number(r"effective number of ([\d.]+) \(Kish", text) == pytest.approx(
         weight.sum() ** 2 / (weight @ weight), abs=0.06
     )
-    assert "robust to the sampling weights" in text
+    assert "Kish" in citation(weighted)
 
     counts = np.random.default_rng(5).integers(1, 4, N)
     counted = Method().fit(chain(), sample_weight=counts)
@@ -234,6 +244,66 @@ def test_observations_are_counted_once():
     left = int(holes(frame).isna().any(axis=1).sum())
     assert dropped.n_observations == N - left
     assert f"{left} of {N} rows were left out" in methods_text(dropped)
+
+
+def test_continuous_columns():
+    rng = np.random.default_rng(4)
+    age = rng.integers(18, 60, N)
+    frame = pd.DataFrame({"age": age, "income": np.exp(age / 20 + rng.normal(size=N)), "owner": age > 40})
+    frame["height"] = rng.normal(170, 10, N)
+    frame.loc[7, "height"] = 1700.0
+    kinds = {"age": "continuous", "height": "continuous"}
+    net = IsingNetwork(kinds=kinds, scores={"income": "normal"}).fit(frame)
+    text = net.methods_text()
+    check_everywhere(net.fit_, text)
+    assert "of 1 binary variable and 3 continuous variables (Lee & Hastie, 2015)" in text
+    rules = dict(zip(frame.columns, net.coding_.columns, strict=True))
+    assert f"age {len(np.unique(age))} from {age.min()} to {age.max()};" in text  # whole numbers are kept
+    assert f"height {rules['height'].n_categories} from" in text
+    sizes = [rules[name].n_categories for name in ("age", "income", "height")]
+    assert f"grids of {min(sizes)} to {max(sizes)} steps" in text
+    assert "income entered with normal scores" in text
+    low, high = rules["height"].ends
+    outside = int((frame["height"] < low).sum()), int((frame["height"] > high).sum())
+    assert sum(outside) > 0
+    assert f"{outside[0]} values below the 0.5% quantile of their variable and {outside[1]} above" in text
+    cited = citation(net.fit_)
+    assert all(name in cited for name in ("Yang", "Hastie", "nonparanormal", "Chen, J."))
+    assert not any(name in cited for name in ("Barber", "Goodman", "Geng"))
+
+    plain = IsingNetwork(kinds="continuous").fit(frame[["age", "height"]])
+    text = plain.methods_text()
+    assert "grids of" in text
+    assert "normal scores" not in text
+    assert "Hastie" not in citation(plain.fit_)
+    regressions = Method("nodewise", selector=Fixed(0.1)).fit(
+        as_table(frame[["age", "owner"]], kinds={"age": "continuous"})
+    )
+    said = methods_text(regressions)
+    check_everywhere(regressions, said)
+    assert "(logistic, adjacent-category logistic on a grid) (Haslbeck & Waldorp, 2020)" in said
+
+
+def test_a_limit_of_time_is_mentioned():
+    fit = Method().fit(weak(), run=Run(max_time=1e-9))
+    assert (fit.choice.reason, fit.choice.stage) == ("time", 0)
+    text = methods_text(fit)
+    check_everywhere(fit, text)
+    assert f"A limit of time left out {fit.left_out}." in text
+    assert "The network has the smallest AIC of those that were compared" in text
+    whole = Method().fit(chain())
+    stages = [{**stage, "reason": "time" * stage["network"], "n_folds": 0} for stage in whole.stages]
+    text = methods_text(replace(whole, stages=stages, left_out="the check by prediction"))
+    assert "The network has the smallest extended BIC of those that were compared" in text
+    assert "taken instead" not in text
+    assert "cross-validation" not in text
+
+
+def test_reversed_items_are_mentioned(tmp_path):
+    likert().to_csv(tmp_path / "items.csv", index=False)
+    table = read_table(tmp_path / "items.csv", kinds="ordinal", reverse=["b", "d"])
+    fit = replace(Method(selector=Fixed(0.05)).fit(table), reading={"reverse": ("b", "d")})
+    assert "The categories of b and d were taken in reverse order." in methods_text(fit)
 
 
 def test_what_stands_for_one():
@@ -257,7 +327,17 @@ def test_a_bootstrap_is_mentioned():
     fit = Method(selector=Fixed(0.05)).fit(X)
     found = bootstrap(X, Fixed(0.05), n_boot=12, random_state=0)
     text = methods_text(fit, found)
-    assert "judged by 12 bootstrap resamples of rows, at the penalty of the whole table" in text
+    assert "from 12 bootstrap resamples of rows, at the penalty of the whole table" in text
+    again = bootstrap(X, EBIC(alphas=5), n_boot=4, random_state=0)
+    assert "4 bootstrap resamples of rows, with the penalty chosen again in each" in methods_text(fit, again)
+    per_node = bootstrap(X, Method("nodewise", selector=PerNode()), n_boot=2, random_state=0)
+    assert "2 bootstrap resamples of rows (Epskamp" in methods_text(fit, per_node)  # no one penalty to compare
+    drops = bootstrap(X, Fixed(0.05), n_boot=20, kind="case-drop", random_state=0)
+    text = methods_text(fit, found, drops)
+    assert "12 bootstrap resamples" in text
+    assert f"20 subsets of the rows, from which {drops.dropped.min():.0%} to {drops.dropped.max():.0%}" in text
+    for of, value in drops.cs_coefficients().items():
+        assert f"{value:.2f} ({of.replace('_', ' ')})" in text
     assert "Epskamp" in citation(fit, found)
     assert "Epskamp" not in citation(fit)
 

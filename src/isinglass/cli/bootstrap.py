@@ -129,7 +129,7 @@ def _describe(found: Bootstrap) -> dict[str, str]:
         f"{plural(len(found.edge_index), 'pair')} seen at least once"
     }
     if found.kind == "case-drop":
-        each = ", ".join(f"{of.replace('_', ' ')} {value:g}" for of, value in found.cs_coefficients().items())
+        each = ", ".join(f"{of.replace('_', ' ')} {value:.2f}" for of, value in found.cs_coefficients().items())
         facts = {"Stability": f"CS-coefficients: {each} (interpret from 0.25 on, better 0.5)"}
     if found.n_constant:
         facts["Constant"] = f"a column that varies in the table is constant in {plural(found.n_constant, 'resample')}"

@@ -80,7 +80,13 @@ def _describe_model(console: Console, path: str) -> None:
         console.write_json({"model": path, **texts}, "model")
         return
     console.say_facts(fit.facts())
-    console.write("\n".join(textwrap.fill(text, WIDTH, break_on_hyphens=False) + "\n" for text in texts.values()))
+    paragraphs = [texts["methods"], "", *texts["citation"].split("\n")]
+    indents = [""] * 2 + ["  "] * len(paragraphs)
+    lines = [
+        textwrap.fill(text, WIDTH, subsequent_indent=indent, break_on_hyphens=False)
+        for text, indent in zip(paragraphs, indents, strict=False)
+    ]
+    console.write("".join(f"{line}\n" for line in lines))
 
 
 def _listen(console: Console, read: Callable[[], Table]) -> tuple[Table, dict[Hashable, list[str]]]:

@@ -354,10 +354,10 @@ class IsingEstimator(Fitted, _ScikitLearn):
         check_is_fitted(self)
         self.fit_.report(filename, X, **options)
 
-    def methods_text(self, bootstrap: Bootstrap | None = None) -> str:
+    def methods_text(self, bootstrap: Bootstrap | None = None, case_drops: Bootstrap | None = None) -> str:
         """Return a paragraph for the methods section of a paper; see `Fit.methods_text`."""
         check_is_fitted(self)
-        return self.fit_.methods_text(bootstrap)
+        return self.fit_.methods_text(bootstrap, case_drops)
 
     def summary(self, n_edges: int = 10) -> str:
         """Return in words what was found, and the strongest edges as a table."""

@@ -25,7 +25,7 @@ from isinglass.select.parallel import kernel_threads, run_tasks
 from isinglass.select.settings import Run
 from isinglass.select.task import WarmStart
 
-DROP_SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
+DROP_SHARES = (0.05, 0.1278, 0.2056, 0.2833, 0.3611, 0.4389, 0.5167, 0.5944, 0.6722, 0.75)  # those of bootnet
 
 
 def bootstrap(

@@ -271,7 +271,7 @@ class Bootstrap(Frozen):
             f"  {share:7.0%}  {mean:11.3f}  {low:12.3f}"
             for share, mean, low in zip(drops["dropped"], drops["strength"], drops["strength_q5"], strict=True)
         ]
-        found = ", ".join(f"{value:g} ({of.replace('_', ' ')})" for of, value in self.cs_coefficients().items())
+        found = ", ".join(f"{value:.2f} ({of.replace('_', ' ')})" for of, value in self.cs_coefficients().items())
         return ["  dropped  correlation  5 % quantile", *rows, f"  CS-coefficients: {found}"]
 
     def _describe_edges(self) -> list[str]:

@@ -307,6 +307,6 @@ def test_stability_as_rows_are_dropped():
         ]
         assert found.cs_coefficients()[of] == max(good, default=0.0)
     texts = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert texts[0] == f"strength (CS {found.cs_coefficient():.2g})"
+    assert texts[0] == f"strength (CS {found.cs_coefficient():.2f})"
     with pytest.raises(DataError, match="must be a Bootstrap"):
         plot.stability(found.solution)

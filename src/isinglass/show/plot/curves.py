@@ -141,7 +141,7 @@ def stability(result: Bootstrap, ax: Axes | None = None) -> Axes:
         color = COLORS[k % len(COLORS)]
         (line,) = ax.plot(kept, drops[of], LINES[k % len(LINES)], marker="o", markersize=3.5, color=color)
         ax.fill_between(kept, drops[f"{of}_q5"], drops[f"{of}_q95"], color=color, alpha=0.12, linewidth=0)
-        entries.append((line, f"{of.replace('_', ' ')} (CS {coefficient:.2g})"))
+        entries.append((line, f"{of.replace('_', ' ')} (CS {coefficient:.2f})"))
     ax.axhline(0.7, color=NEUTRAL, linewidth=0.8, linestyle=":")
     ax.set_xlim(102.0, min(float(kept.min()) - 2.0, 98.0))
     ax.set_ylim(min(0.0, *(float(np.min(drops[f"{of}_q5"])) for of in result.cs_coefficients())), 1.02)

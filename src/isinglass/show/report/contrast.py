@@ -85,7 +85,7 @@ def build_comparison(
         "EDGES": _table(result.edges(), said),
         "NODES": _table(result.nodes(), said),
         "METHODS": html.escape(describe_comparison(result)),
-        "CITATION": html.escape(citation(result)),
+        "CITATION": "".join(f"<li>{html.escape(one)}</li>" for one in citation(result).split("\n")),
     }
     return fill_template("contrast.html", parts)
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import numpy as np
 
-from isinglass.data.coding import Cut
+from isinglass.data.coding import Cut, Indicators, Steps
 from isinglass.fit import Fit
 from isinglass.network import Network
 from isinglass.select import CrossValidation, PerNode, StARS, TwoStage
@@ -25,37 +26,144 @@ ESTIMATES = {
     "plg": "by the published conversion of the pseudo-likelihood to one logistic lasso",
     "bmn": "by the published algorithm of Höfling and Tibshirani",
 }
-REGRESSIONS = {"binary": "logistic", "ordinal": "adjacent-category logistic", "nominal": "multinomial logistic"}
-REFERENCES = {
-    "pseudo-likelihood": "Höfling, H., & Tibshirani, R. (2009). Estimation of sparse binary pairwise Markov networks "
-    "using pseudo-likelihoods. Journal of Machine Learning Research, 10, 883–906.",
-    "node-wise": "Ravikumar, P., Wainwright, M. J., & Lafferty, J. D. (2010). High-dimensional Ising model selection "
-    "using ℓ1-regularized logistic regression. Annals of Statistics, 38(3), 1287–1319.",
-    "paper": "Geng, S., Kuang, Z., & Page, D. (2017). An efficient pseudo-likelihood method for sparse binary pairwise "
-    "Markov network estimation. arXiv:1702.08320.",
-    "ordinal": "Goodman, L. A. (1979). Simple models for the analysis of association in cross-classifications having "
-    "ordered categories. Journal of the American Statistical Association, 74(367), 537–552.",
-    "mixed": "Lee, J. D., & Hastie, T. J. (2015). Learning the structure of mixed graphical models. Journal of "
-    "Computational and Graphical Statistics, 24(1), 230–253.",
-    "adaptive": "Zou, H. (2006). The adaptive lasso and its oracle properties. Journal of the American Statistical "
-    "Association, 101(476), 1418–1429.",
-    "ebic": "Barber, R. F., & Drton, M. (2015). High-dimensional Ising model selection with Bayesian information "
-    "criteria. Electronic Journal of Statistics, 9(1), 567–607.",
-    "per-node": "van Borkulo, C. D., et al. (2014). A new method for constructing networks from binary data. "
-    "Scientific Reports, 4, 5918.",
-    "stars": "Liu, H., Roeder, K., & Wasserman, L. (2010). Stability approach to regularization selection (StARS) for "
-    "high dimensional graphical models. Advances in Neural Information Processing Systems, 23.",
-    "imputation": "Rubin, D. B. (1987). Multiple imputation for nonresponse in surveys. Wiley.",
-    "bootstrap": "Epskamp, S., Borsboom, D., & Fried, E. I. (2018). Estimating psychological networks and their "
-    "accuracy: A tutorial paper. Behavior Research Methods, 50(1), 195–212.",
-    "comparison": "van Borkulo, C. D., et al. (2023). Comparing network structures on three aspects: A permutation "
-    "test. Psychological Methods, 28(6), 1273–1285.",
+REGRESSIONS = {
+    "binary": "logistic",
+    "ordinal": "adjacent-category logistic",
+    "nominal": "multinomial logistic",
+    "continuous": "adjacent-category logistic on a grid",
 }
+REFERENCES = {
+    "adaptive": (
+        "Zou, 2006",
+        "Zou, H. (2006). The adaptive lasso and its oracle properties. Journal of the American Statistical "
+        "Association, 101(476), 1418–1429.",
+    ),
+    "bootstrap": (
+        "Epskamp et al., 2018",
+        "Epskamp, S., Borsboom, D., & Fried, E. I. (2018). Estimating psychological networks and their accuracy: A "
+        "tutorial paper. Behavior Research Methods, 50(1), 195–212.",
+    ),
+    "comparison": (
+        "van Borkulo et al., 2023",
+        "van Borkulo, C. D., et al. (2023). Comparing network structures on three aspects: A permutation test. "
+        "Psychological Methods, 28(6), 1273–1285.",
+    ),
+    "continuous": (
+        "Yang et al., 2018",
+        "Yang, Z., Ning, Y., & Liu, H. (2018). On semiparametric exponential family graphical models. Journal of "
+        "Machine Learning Research, 19(57), 1–59.",
+    ),
+    "ebic": (
+        "Chen & Chen, 2008",
+        "Chen, J., & Chen, Z. (2008). Extended Bayesian information criteria for model selection with large model "
+        "spaces. Biometrika, 95(3), 759–771.",
+    ),
+    "ebic-ising": (
+        "Barber & Drton, 2015",
+        "Barber, R. F., & Drton, M. (2015). High-dimensional Ising model selection with Bayesian information "
+        "criteria. Electronic Journal of Statistics, 9(1), 567–607.",
+    ),
+    "effective": (
+        "Yuan & Lin, 2006",
+        "Yuan, M., & Lin, Y. (2006). Model selection and estimation in regression with grouped variables. Journal of "
+        "the Royal Statistical Society, Series B, 68(1), 49–67.",
+    ),
+    "imputation": (
+        "Rubin, 1987",
+        "Rubin, D. B. (1987). Multiple imputation for nonresponse in surveys. Wiley.",
+    ),
+    "kish": ("Kish, 1965", "Kish, L. (1965). Survey sampling. Wiley."),
+    "mixed": (
+        "Lee & Hastie, 2015",
+        "Lee, J. D., & Hastie, T. J. (2015). Learning the structure of mixed graphical models. Journal of "
+        "Computational and Graphical Statistics, 24(1), 230–253.",
+    ),
+    "node-wise": (
+        "Ravikumar et al., 2010",
+        "Ravikumar, P., Wainwright, M. J., & Lafferty, J. D. (2010). High-dimensional Ising model selection using "
+        "ℓ1-regularized logistic regression. Annals of Statistics, 38(3), 1287–1319.",
+    ),
+    "node-wise-mixed": (
+        "Haslbeck & Waldorp, 2020",
+        "Haslbeck, J. M. B., & Waldorp, L. J. (2020). mgm: Estimating time-varying mixed graphical models in "
+        "high-dimensional data. Journal of Statistical Software, 93(8), 1–46.",
+    ),
+    "normal-scores": (
+        "Liu et al., 2009",
+        "Liu, H., Lafferty, J., & Wasserman, L. (2009). The nonparanormal: Semiparametric estimation of high "
+        "dimensional undirected graphs. Journal of Machine Learning Research, 10, 2295–2328.",
+    ),
+    "ordinal": (
+        "Marsman et al., 2025",
+        "Marsman, M., van den Bergh, D., & Haslbeck, J. M. B. (2025). Bayesian analysis of the ordinal Markov random "
+        "field. Psychometrika, 90(1), 146–182.",
+    ),
+    "paper": (
+        "Geng et al., 2017",
+        "Geng, S., Kuang, Z., & Page, D. (2017). An efficient pseudo-likelihood method for sparse binary pairwise "
+        "Markov network estimation. arXiv:1702.08320.",
+    ),
+    "per-node": (
+        "van Borkulo et al., 2014",
+        "van Borkulo, C. D., et al. (2014). A new method for constructing networks from binary data. Scientific "
+        "Reports, 4, 5918.",
+    ),
+    "pseudo-likelihood": (
+        "Höfling & Tibshirani, 2009",
+        "Höfling, H., & Tibshirani, R. (2009). Estimation of sparse binary pairwise Markov networks using "
+        "pseudo-likelihoods. Journal of Machine Learning Research, 10, 883–906.",
+    ),
+    "scores": (
+        "Goodman, 1979",
+        "Goodman, L. A. (1979). Simple models for the analysis of association in cross-classifications having "
+        "ordered categories. Journal of the American Statistical Association, 74(367), 537–552.",
+    ),
+    "stars": (
+        "Liu et al., 2010",
+        "Liu, H., Roeder, K., & Wasserman, L. (2010). Stability approach to regularization selection (StARS) for high "
+        "dimensional graphical models. Advances in Neural Information Processing Systems, 23.",
+    ),
+    "stochastic-em": (
+        "Celeux & Diebolt, 1985",
+        "Celeux, G., & Diebolt, J. (1985). The SEM algorithm: A probabilistic teacher algorithm derived from the EM "
+        "algorithm for the mixture problem. Computational Statistics Quarterly, 2, 73–82.",
+    ),
+}
+"""What the text cites as ``[@key]``: how it is cited, and the reference."""
 SHOWN = 6  # columns whose values or thresholds are listed one by one
+CITED = re.compile(r"\[((?:@[\w-]+(?:; )?)+)\]")
 
 
-def methods_text(fit: Fit, bootstrap: Bootstrap | None = None) -> str:
+def methods_text(fit: Fit, bootstrap: Bootstrap | None = None, case_drops: Bootstrap | None = None) -> str:
     """Return how the network of a fit was estimated, as the methods section of a paper says it."""
+    return _cite(_draft(fit, bootstrap, case_drops))
+
+
+def citation(
+    found: Fit | GroupComparison | None = None, bootstrap: Bootstrap | None = None, case_drops: Bootstrap | None = None
+) -> str:
+    """Return what to cite, a line each: this version of the package, and what the text about a result cites."""
+    own = f"The isinglass developers. isinglass (version {__version__}) [Computer software]."
+    text = ""
+    if isinstance(found, Fit):
+        text = _draft(found, bootstrap, case_drops)
+    elif found is not None:
+        text = _draft_comparison(found)
+    keys = {key.lstrip("@") for match in CITED.finditer(text) for key in match[1].split("; ")}
+    return "\n".join([own, *sorted((REFERENCES[key][1] for key in keys), key=str.casefold)])
+
+
+def _cite(text: str) -> str:
+    """Replace the keys of references by authors and years."""
+    return CITED.sub(
+        lambda match: "(" + "; ".join(sorted(REFERENCES[key.lstrip("@")][0] for key in match[1].split("; "))) + ")",
+        text,
+    )
+
+
+def _draft(fit: Fit, bootstrap: Bootstrap | None, case_drops: Bootstrap | None) -> str:
+    """Return the methods text with keys of references."""
+    given = [one for one in (bootstrap, case_drops) if one is not None]
     sentences = [
         _describe_estimate(fit),
         *_describe_coding(fit),
@@ -64,42 +172,19 @@ def methods_text(fit: Fit, bootstrap: Bootstrap | None = None) -> str:
         *_describe_choice(fit),
         f"The network has {fit.solution.n_edges} of {fit.network.n_pairs} possible edges.",
         *_describe_proof(fit),
-        *(() if bootstrap is None else _describe_bootstrap(bootstrap)),
+        *(sentence for one in given for sentence in _describe_bootstrap(one)),
     ]
     return " ".join(sentences)
-
-
-def citation(found: Fit | GroupComparison | None = None, bootstrap: Bootstrap | None = None) -> str:
-    """Return what to cite: this version of the package, and where the methods of a fit or comparison come from."""
-    own = f"The isinglass developers. isinglass (version {__version__}) [Computer software]."
-    cited: list[str] = []
-    if isinstance(found, Fit):
-        cited = _cite_method(found.method, found.network)
-        cited += ["imputation"] if found.missing is not None and found.missing.treatment == "impute" else []
-    elif found is not None:
-        cited = ["comparison", *([] if found.method is None else _cite_method(found.method, found.networks[0]))]
-    cited += [] if bootstrap is None else ["bootstrap"]
-    return " ".join([own, *(REFERENCES[key] for key in cited)])
-
-
-def _cite_method(method: Method, network: Network) -> list[str]:
-    """Return the keys of the references of a method for the kinds of columns that a network has."""
-    selector = method.selector
-    bases = {"joint": ["pseudo-likelihood", "paper"], "nodewise": ["node-wise"], "plg": ["paper"]}
-    cited = bases.get(method.estimator, ["pseudo-likelihood"])
-    cited = cited + [key for kind, key in (("ordinal", "ordinal"), ("nominal", "mixed")) if kind in network.kinds]
-    cited += ["adaptive"] if isinstance(selector, TwoStage) else []
-    cited += ["ebic"] if isinstance(selector, TwoStage | EBIC) else []
-    cited += ["per-node"] if isinstance(selector, PerNode) else []
-    return [*cited, *(["stars"] if isinstance(selector, StARS) else [])]
 
 
 def _describe_estimate(fit: Fit) -> str:
     """Say what was estimated from how many observations, and by which criterion."""
     network = fit.network
-    model = "A pairwise Markov network (Ising model)" if network.variables.is_binary else "A pairwise Markov network"
+    kinds = set(_modelled_kinds(network))
+    model = "A pairwise Markov network (Ising model)" if kinds == {"binary"} else "A pairwise Markov network"
+    mixed = " [@mixed]" if len(kinds) > 1 or "nominal" in kinds else ""
     blocks = ""
-    if "nominal" in network.kinds:
+    if "nominal" in kinds:
         blocks = "; for a pair with a nominal variable a table of couplings, penalized by its Frobenius norm"
     weights = ""
     if isinstance(fit.method.penalty_weights, str):
@@ -107,50 +192,116 @@ def _describe_estimate(fit: Fit) -> str:
     elif fit.method.penalty_weights is not None:
         weights = ", with penalty weights that were given for every pair"
     return (
-        f"{model} of {_describe_columns(network)} was estimated from {fit.n_observations} observations "
+        f"{model} of {_describe_columns(network)}{mixed} was estimated from {fit.n_observations} observations "
         f"{_describe_likelihood(fit.method, network)} (one coupling per pair of variables{blocks}){weights}, with "
-        f"isinglass {__version__}."
+        f"isinglass {__version__}.{_describe_covariates(network)}"
     )
+
+
+def _describe_covariates(network: Network) -> str:
+    """Say which columns are conditioned on, if there are any."""
+    given = [name for name, is_given in zip(network.names, network.variables.covariate, strict=True) if is_given]
+    if not given:
+        return ""
+    were = "was" if len(given) == 1 else "were"
+    return f" The network is adjusted for {_list(given)}, which {were} conditioned on and not modelled."
 
 
 def _describe_likelihood(method: Method, network: Network) -> str:
     """Say what was maximized; regressions have the likelihood of their variable's kind."""
-    if method.estimator != "nodewise" or network.variables.is_binary:
-        return ESTIMATES[method.estimator]
-    present = ", ".join(REGRESSIONS[kind] for kind in KINDS if kind in network.kinds)
-    return f"by a penalized regression of every variable on all others ({present})"
+    kinds = _modelled_kinds(network)
+    is_binary = set(kinds) == {"binary"}
+    if method.estimator == "nodewise" and not is_binary:
+        present = ", ".join(REGRESSIONS[kind] for kind in KINDS if kind in kinds)
+        return f"by a penalized regression of every variable on all others ({present}) [@node-wise-mixed]"
+    cited = {"nodewise": "@node-wise", "plg": "@paper"}.get(method.estimator, "@pseudo-likelihood")
+    if method.estimator == "joint" and is_binary:
+        cited = "@paper; @pseudo-likelihood"
+    return f"{ESTIMATES[method.estimator]} [{cited}]"
+
+
+def _modelled_kinds(network: Network) -> list[str]:
+    """Return the kinds of the variables that are no covariates."""
+    variables = network.variables
+    return [kind for kind, is_given in zip(variables.kinds, variables.covariate, strict=True) if not is_given]
 
 
 def _describe_columns(network: Network) -> str:
     """Say how many variables of which kind the network has."""
     parts, kinds = [], np.array(network.kinds)
     for kind in KINDS:
-        sizes = network.variables.sizes[kinds == kind]
+        sizes = network.variables.sizes[(kinds == kind) & network.variables.is_modelled]
         if len(sizes):
             several = f"{sizes.min()} to {sizes.max()}" if np.ptp(sizes) else f"{sizes[0]}"
             noun = f"{kind} variable{'s' * (len(sizes) > 1)}"
-            parts.append(f"{len(sizes)} {noun}" + ("" if kind == "binary" else f" ({several} categories)"))
+            size = f" ({several} categories)" if kind in ("ordinal", "nominal") else ""
+            parts.append(f"{len(sizes)} {noun}{size}")
     return _list(parts)
 
 
 def _describe_coding(fit: Fit) -> Iterator[str]:
-    """Say which answer is 1, where numbers were cut, and what the scores of ordinal variables are."""
-    names, variables = fit.network.names, fit.network.variables
+    """Say which answer is 1, where numbers were cut, and what the scores of other variables are."""
+    names = fit.network.names
     by_column = dict(fit.encoding)
     pairs = {name: by_column.get(name, by_column.get(k)) for k, name in enumerate(names)}
     bits = {name: f"1 stands for {_value(pair[1])} and 0 for {_value(pair[0])}" for name, pair in pairs.items() if pair}
     yield from _say_once(bits, len(names))
+    rules = dict(zip(names, fit.coding.columns, strict=True))
     cuts = {
-        name: f"1 stands for values above {rule.threshold:g}"
-        for name, rule in zip(names, fit.coding.columns, strict=True)
-        if isinstance(rule, Cut)
+        name: f"1 stands for values above {rule.threshold:g}" for name, rule in rules.items() if isinstance(rule, Cut)
     }
     yield from _say_once(cuts, len(names))
+    for name, rule in rules.items():
+        if isinstance(rule, Indicators):
+            yield f"{name} was made of {len(rule.members)} indicator columns."
+    yield from _describe_ordinal(fit)
+    yield from _describe_continuous({name: rule for name, rule in rules.items() if isinstance(rule, Steps)})
+
+
+def _describe_ordinal(fit: Fit) -> Iterator[str]:
+    """Say what is assumed about ordered categories, and which were turned."""
+    variables = fit.network.variables
     scores = [scores for kind, scores in zip(variables.kinds, variables.scores, strict=True) if kind == "ordinal"]
-    if scores:
-        equal = all(np.allclose(np.diff(np.array(each), 2), 0.0) for each in scores)
-        spacing = "equally spaced scores" if equal else "the scores that were given"
-        yield f"The categories of ordinal variables entered with {spacing}, one coupling per pair."
+    if not scores:
+        return
+    equal = all(np.allclose(np.diff(np.array(each), 2), 0.0) for each in scores)
+    spacing = "equally spaced scores [@ordinal; @scores]" if equal else "the scores that were given [@scores]"
+    yield (
+        "Every category of an ordinal variable has a threshold of its own; couplings are linear in the categories, "
+        f"which entered with {spacing}."
+    )
+    turned = fit.reading.get("reverse", ())
+    if turned:
+        yield f"The categories of {_list([str(name) for name in turned])} were taken in reverse order."
+
+
+def _describe_continuous(rules: dict[str, Steps]) -> Iterator[str]:
+    """Say on which grids continuous variables lie, and how many values are beyond their ends."""
+    if not rules:
+        return
+    sizes = [rule.n_categories for rule in rules.values()]
+    several = f"{min(sizes)} to {max(sizes)}" if min(sizes) < max(sizes) else f"{sizes[0]}"
+    listed = [
+        f"{name} {rule.n_categories} from {rule.values[0]:g} to {rule.values[-1]:g}" for name, rule in rules.items()
+    ]
+    shown = f" ({'; '.join(listed)})" if len(rules) <= SHOWN else ""
+    yield (
+        f"Continuous variables were put on grids of {several} steps{shown}, with a free parameter for every step, so "
+        "that no distribution was assumed; couplings are linear in the values, per standard deviation [@continuous]."
+    )
+    normal = [name for name, rule in rules.items() if rule.is_normal]
+    if normal:
+        which = "They" if len(normal) == len(rules) else _list(normal)
+        yield (
+            f"{which} entered with normal scores, the quantiles of the standard normal distribution at their ranks "
+            "[@normal-scores]."
+        )
+    below, above = np.array([rule.beyond for rule in rules.values()]).sum(axis=0).tolist()
+    if below or above:
+        yield (
+            f"{below} values below the 0.5% quantile of their variable and {above} above the 99.5% quantile were "
+            "counted for the first and the last step."
+        )
 
 
 def _value(value: object) -> str:
@@ -181,8 +332,8 @@ def _list(names: list[str]) -> str:
 def _describe_weights(fit: Fit) -> Iterator[str]:
     if fit.weight_kind == "sampling":
         yield (
-            f"Observations had sampling weights, with an effective number of {fit.n_rows:.1f}, which criteria use for "
-            "the number of observations."
+            f"Observations had sampling weights, with an effective number of {fit.n_rows:.1f} [@kish], which criteria "
+            "use as the number of observations."
         )
     elif fit.weight_kind == "counts":
         yield "Rows had weights that count equal observations."
@@ -202,8 +353,8 @@ def _describe_missing(fit: Fit) -> Iterator[str]:
     else:
         empty = f"; {missing.n_left_out} rows without any answer were left out" if missing.n_left_out else ""
         yield (
-            f"{cells} were imputed {missing.n_imputations} times by stochastic EM, from the network itself given the "
-            f"observed cells of their row{empty}."
+            f"{cells} were imputed {missing.n_imputations} times by stochastic EM [@stochastic-em], from the network "
+            f"itself given the observed cells of their row{empty}."
         )
 
 
@@ -213,61 +364,84 @@ def _describe_choice(fit: Fit) -> Iterator[str]:
     if isinstance(selector, TwoStage):
         yield from _describe_stages(fit, selector)
     elif isinstance(selector, PerNode):
-        yield f"The penalty of every node was chosen by the extended BIC (γ = {selector.gamma:g})."
+        yield f"The penalty of every node was chosen by the extended BIC (γ = {selector.gamma:g}) {_cite_ebic(fit)}."
     elif isinstance(selector, EBIC):
         relaxed = " of the unpenalized estimates on the selected edges" if selector.relaxed else ""
-        yield f"The penalty was chosen by the extended BIC{relaxed} (γ = {selector.gamma:g}, α = {alpha:.4g})."
+        yield (
+            f"The penalty was chosen by the extended BIC{relaxed} (γ = {selector.gamma:g}, α = {alpha:.4g}) "
+            f"{_cite_ebic(fit)}."
+        )
     elif isinstance(selector, CrossValidation):
         yield f"The penalty was chosen by cross-validation ({selector.words}; α = {alpha:.4g})."
     elif isinstance(selector, StARS):
-        yield f"The penalty was chosen by the stability of edges over subsamples ({selector.words}; α = {alpha:.4g})."
+        yield (
+            f"The penalty was chosen by the stability of edges over subsamples ({selector.words}; α = {alpha:.4g}) "
+            "[@stars]."
+        )
     else:
         yield "The penalties were given." if np.isnan(alpha) else f"The penalty was given (α = {alpha:.4g})."
     if fit.method.estimator == "nodewise":
         yield f"The two estimates of a pair were combined by the {fit.method.rule.upper()} rule."
 
 
+def _cite_ebic(fit: Fit) -> str:
+    """Return the key of the reference of the extended BIC: Ising models have their own."""
+    if set(_modelled_kinds(fit.network)) != {"binary"}:
+        return "[@ebic]"
+    return "[@per-node]" if isinstance(fit.method.selector, PerNode) else "[@ebic-ising]"
+
+
 def _describe_stages(fit: Fit, selector: TwoStage) -> Iterator[str]:
     """Say how the two stages went, and which network was taken for which reason."""
     assert fit.stages
     first, taken = fit.stages[0], next(stage for stage in fit.stages if stage["network"])
-    if first["n_edges"] == 0:
+    n_folds, reason, share = taken["n_folds"], taken["reason"], 1 - taken["keep"]
+    if first["n_edges"] == 0 and reason != "time":
         yield "A lasso whose penalty was chosen by the AIC found no edges, so that no second stage was needed."
         return
-    yield (
-        f"Edges were selected in two stages: a lasso with the smallest AIC (α = {first['alpha']:.4g}, "
-        f"{first['n_edges']} edges), then an adaptive lasso on its edges with penalties in inverse proportion to their "
-        f"couplings, compared by the extended BIC (γ = {selector.gamma:g})."
-    )
-    n_folds, reason = taken["n_folds"], taken["reason"]
+    if len(fit.stages) > 1:
+        blocks = ", counting parameters of tables of couplings by their effective number [@effective]"
+        yield (
+            f"Edges were selected in two stages: a lasso with the smallest AIC (α = {first['alpha']:.4g}, "
+            f"{first['n_edges']} edges), then an adaptive lasso [@adaptive] on its edges with penalties in inverse "
+            f"proportion to their couplings, compared by the extended BIC (γ = {selector.gamma:g}) {_cite_ebic(fit)}"
+            f"{blocks if 'nominal' in fit.network.kinds else ''}."
+        )
     folds = f"{n_folds}-fold cross-validation (seed {selector.random_state})"
     if reason == "ebic":
         yield f"The network has the smallest extended BIC (α = {fit.solution.alpha:.4g})."
         if n_folds:
             yield (
-                f"In {folds} no other network predicted held-out observations better by more than two standard errors "
-                f"and {1 - taken['keep']:.0%} of the gain over independent variables."
+                f"In {folds} none of the networks compared with it predicted held-out observations better by more than "
+                f"two standard errors and {share:.0%} of the gain over a network without edges."
             )
     elif reason == "empty":
-        yield f"In {folds} none of these networks predicted held-out observations better than independent variables."
+        yield f"In {folds} none of these networks predicted held-out observations better than one without edges."
+    elif reason == "time":
+        which = {"aic": "AIC", "ebic": "extended BIC"}[taken["criterion"]]
+        yield f"The network has the smallest {which} of those that were compared (α = {fit.solution.alpha:.4g})."
     else:
         from_stage = {0.0: "the first stage", 1.0: "the second stage"}.get(
             taken["exponent"], "a second stage with penalties in inverse proportion to the square root of the couplings"
         )
         yield (
             f"In {folds} the network with the smallest extended BIC predicted held-out observations worse than others, "
-            f"by more than two standard errors and {1 - taken['keep']:.0%} of the gain over independent variables. "
+            f"by more than two standard errors and {share:.0%} of the gain over a network without edges. "
             f"The sparsest network that keeps {taken['keep']:.0%} of the largest cross-validated gain in log "
             f"pseudo-likelihood was taken instead, from {from_stage} (α = {fit.solution.alpha:.4g})."
         )
+    if fit.left_out:
+        yield f"A limit of time left out {fit.left_out}."
 
 
 def _describe_proof(fit: Fit) -> Iterator[str]:
     solution = fit.solution
     if fit.edge_errors is not None and np.isfinite(fit.edge_errors).any():
-        robust = " (robust to the sampling weights)" if fit.weight_kind == "sampling" else ""
-        pooled = ", pooled over imputations by Rubin's rules" if solution.n_edges and _is_pooled(fit) else ""
-        yield f"Standard errors are those of the unpenalized estimate on the selected edges{robust}{pooled}."
+        pooled = ", pooled over imputations by Rubin's rules [@imputation]" if _is_pooled(fit) else ""
+        yield (
+            "Standard errors are robust (sandwich) errors of the unpenalized estimate on the selected edges"
+            f"{pooled}; they do not account for the selection."
+        )
     if fit.proves and solution.converged:
         yield (
             f"The computation reached the optimum for this table and penalty (duality gap {solution.duality_gap:.1e}, "
@@ -285,14 +459,32 @@ def _is_pooled(fit: Fit) -> bool:
 
 
 def _describe_bootstrap(found: Bootstrap) -> Iterator[str]:
-    kept = len(set(found.alphas.tolist())) == 1
-    again = "at the penalty of the whole table" if kept else "with the penalty chosen again in each"
-    drawn = "bootstrap resamples of rows" if found.kind == "rows" else "subsets of the rows"
-    yield f"The stability of the network was judged by {found.n_boot} {drawn}, {again}."
+    """Say how often rows were drawn again, and how far orders were stable when rows were left out."""
+    again = ""
+    if not np.isnan(found.alphas).any():
+        is_kept = bool((found.alphas == found.alphas[0]).all())
+        again = ", at the penalty of the whole table" if is_kept else ", with the penalty chosen again in each"
+    if found.kind == "rows":
+        yield f"Intervals are from {found.n_boot} bootstrap resamples of rows{again} [@bootstrap]."
+    else:
+        stable = ", ".join(f"{value:.2f} ({of.replace('_', ' ')})" for of, value in found.cs_coefficients().items())
+        yield (
+            f"Stability was assessed by {found.n_boot} subsets of the rows, from which {found.dropped.min():.0%} to "
+            f"{found.dropped.max():.0%} were left out{again} [@bootstrap]. The CS-coefficients, the largest shares "
+            "that can be left out with a correlation of at least .7 with the whole table in 95% of the subsets, were "
+            f"{stable}."
+        )
+    if found.n_unconverged:
+        yield f"{found.n_unconverged} of these networks did not reach their tolerance."
 
 
 def describe_comparison(found: GroupComparison) -> str:
     """Return how groups were compared, as a paper would say it."""
+    return _cite(_draft_comparison(found))
+
+
+def _draft_comparison(found: GroupComparison) -> str:
+    """Return how groups were compared, with keys of references."""
     sizes = ", ".join(f"{group} (n = {n})" for group, n in zip(found.groups, found.n_rows, strict=True))
     how = "exchanging labels within subjects" if found.paired else "reassigning rows to groups at random"
     estimate = ""
@@ -314,7 +506,8 @@ def describe_comparison(found: GroupComparison) -> str:
     apart = "" if len(found.groups) == 2 else " With more than two groups, the two furthest apart count."
     return (
         f"Networks of {_describe_columns(found.networks[0])}{estimate} were compared between "
-        f"{len(found.groups)} groups, {sizes}, by {found.n_permutations} permutations, {how}, with isinglass "
+        f"{len(found.groups)} groups, {sizes}, by a permutation test [@comparison] with {found.n_permutations} "
+        f"permutations, {how}, with isinglass "
         f"{__version__}. {penalty}{apart} The largest difference of a coupling was {found.structure:.3g} "
         f"(p = {found.p_structure:.3g}), the difference of global strength {found.strength:.3g} "
         f"(p = {found.p_strength:.3g}). P-values of edges were corrected for the number of pairs by the distribution "

@@ -117,7 +117,7 @@ function showReproduction() {
   byId("settings-box").hidden = Object.keys(DATA.settings).length === 0;
   byId("methods-box").hidden = DATA.methods === null;
   byId("methods").textContent = DATA.methods ?? "";
-  byId("citation").textContent = `To cite: ${DATA.citation}`;
+  byId("citation").append(...DATA.citation.split("\n").map((text) => make("li", { text })));
   byId("command-box").hidden = DATA.command === null;
   const command = writeCommand();
   byId("command").textContent = command ?? "";

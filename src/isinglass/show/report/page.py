@@ -75,7 +75,7 @@ def build_report(
     edge_table : data frame or mapping of columns, optional
         Further columns for the edge table, with ``source`` and ``target``, such as the ``edges()`` of a Bootstrap.
     bootstrap : Bootstrap, optional
-        Resamples of the same table, which the methods text and the references then mention.
+        Resamples of the same table, which the methods text then mentions.
     case_drops : Bootstrap, optional
         Resamples of kind "case-drop", whose CS-coefficients are shown; a ``bootstrap`` of that kind does as well.
     groups : mapping or sequence, optional
@@ -116,6 +116,7 @@ def build_report(
     table = None if X is None else contents.read_rows(X, model, fit)
     measured = None if table is None else measure_nodes(table, model)
     drops = next((one for one in (case_drops, bootstrap) if one is not None and one.kind == "case-drop"), None)
+    resampled = (None if bootstrap is drops else bootstrap, drops)
     shares, edge_counts = contents.count_values(fit, table, model)
     nodes = contents.node_columns(model, wording, (measured, node_table), getattr(fit, "missing", None))
     edges = {} if fit is None else contents.edge_columns(fit.edges(), fit.network.names)
@@ -145,8 +146,8 @@ def build_report(
         "certificate": contents.describe_certificate(solutions, result, fit, tol, shares),
         "settings": contents.read_settings(settings, result, fit),
         "command": None if command is None else str(command),
-        "methods": None if fit is None else methods_text(fit, bootstrap),
-        "citation": citation(fit, bootstrap),
+        "methods": None if fit is None else methods_text(fit, *resampled),
+        "citation": citation(fit, *resampled),
         "versions": {
             "isinglass": __version__,
             "numpy": np.__version__,
