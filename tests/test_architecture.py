@@ -108,8 +108,9 @@ def misplaced_modules(modules: Mapping[str, str]) -> list[str]:
     return wrong
 
 
-# Methods of a fit that draw or write a page load the room that does so when they are called.
-UPWARD = {("fit", "show")}
+# Methods of a fit that draw or write a page load the room that does so when they are called, and so does the likelihood
+# of a network, which takes sampling.
+UPWARD = {("fit", "show"), ("network", "evaluate")}
 
 
 def upward_imports(modules: Mapping[str, str]) -> list[str]:

@@ -33,6 +33,7 @@ from isinglass.solve.exact import can_enumerate, exact_sample
 from isinglass.storage import NOT_STORED
 
 if TYPE_CHECKING:
+    from isinglass.evaluate.likelihood import LogPartition
     from isinglass.select.bootstrap_result import Bootstrap
 
 Floats = FloatArray | list[FloatArray]
@@ -235,6 +236,20 @@ class Fit(Frozen):
         """Return the mean log pseudo-likelihood per row, the larger the better; of the rows that are not dropped."""
         return self._mean_score(self.read(X, sample_weight=sample_weight))
 
+    def log_partition(self, **options: Any) -> LogPartition:
+        """Return log Z of the network with its error; the options are those of `isinglass.metrics.log_partition`."""
+        return self.network.log_partition(**options)
+
+    def log_likelihood(
+        self, X: TableLike, sample_weight: ArrayLike | None = None, *, partition: LogPartition | None = None
+    ) -> float:
+        """Return the mean log P(x) of whole rows, in nats, the larger the better: the joint likelihood.
+
+        It takes log Z, which `log_partition` computes exactly or by sampling, once for a network unless another is
+        given. `score` is the log pseudo-likelihood, Σ_s log P(x_s | the rest), which is larger and needs no log Z.
+        """
+        return self._joint(self.read(X, sample_weight=sample_weight), partition)
+
     def predict_proba(self, X: TableLike) -> Floats:
         """Return P(x_s = 1 | the rest of the row) for every cell; column s holds that of column s, not of a class.
 
@@ -309,6 +324,11 @@ class Fit(Frozen):
         if not table.is_whole:
             return table.each(_score_part, self.network)
         return score_rows(table, self.network)
+
+    def _joint(self, table: AnyTable, partition: LogPartition | None) -> float:
+        total = table.without_holes().sum_rows(_sum_energies, self.network)
+        known = self.network.log_partition() if partition is None else partition
+        return -float(total / table.total_weight) - known.value
 
     def _mean_score(self, table: AnyTable) -> float:
         if table.holes is not None:
@@ -504,6 +524,11 @@ def _sum_scores(table: Bytes, weight: FloatArray | None, network: Network) -> fl
     """Return the log pseudo-likelihood of some rows under their weights."""
     rows = network.log_pseudolikelihood(table)
     return float(rows.sum() if weight is None else weight @ rows)
+
+
+def _sum_energies(table: Bytes, weight: FloatArray | None, network: Network) -> float:
+    energies = network.energy(table)
+    return float(energies.sum() if weight is None else weight @ energies)
 
 
 def summarize(

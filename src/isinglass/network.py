@@ -9,7 +9,7 @@ import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,6 +19,9 @@ from isinglass.arrays import Bytes, FloatArray, Mask, read_only
 from isinglass.data import Table, as_table
 from isinglass.errors import ArgumentError, DataError, MeaningWarning, suppress_warnings
 from isinglass.variables import Variables
+
+if TYPE_CHECKING:
+    from isinglass.evaluate.likelihood import LogPartition
 
 # Rounding that survives an export or a product such as Q @ D @ Q.T; anything larger is a mistake.
 _SYMMETRY_RTOL = 1e-12
@@ -344,6 +347,26 @@ class Network:
         flat = self.variables.flat(codes)
         chosen = np.take_along_axis(self.logits(codes), flat, axis=0)
         return np.asarray(-0.5 * (chosen + self.category_fields[flat]).sum(axis=0))
+
+    def log_partition(self, **options: Any) -> LogPartition:
+        """Return log Z with its error, exact or sampled; the options are those of `isinglass.metrics.log_partition`."""
+        from isinglass.evaluate.likelihood import log_partition
+
+        return log_partition(self, **options) if options else self._log_partition
+
+    @cached_property
+    def _log_partition(self) -> LogPartition:
+        from isinglass.evaluate.likelihood import log_partition
+
+        return log_partition(self)
+
+    def log_likelihood(
+        self, X: ArrayLike, sample_weight: ArrayLike | None = None, *, partition: LogPartition | None = None
+    ) -> float:
+        """Return the mean log P(x) per row; see `isinglass.metrics.log_likelihood`."""
+        from isinglass.evaluate.likelihood import log_likelihood
+
+        return log_likelihood(self, X, sample_weight, partition)
 
     def logits(self, codes: NDArray[np.uint8]) -> FloatArray:
         """Return μ_s(k) plus what the rest of the row adds to it for every category, shape (T, n_samples)."""

@@ -38,6 +38,7 @@ CERTIFICATE = ("kkt_residual", "duality_gap", "converged", "n_iter")
 
 
 if TYPE_CHECKING:
+    from isinglass.evaluate.likelihood import LogPartition
     from isinglass.select.bootstrap_result import Bootstrap
 
     class _ScikitLearn:
@@ -290,6 +291,17 @@ class IsingEstimator(Fitted, _ScikitLearn):
         """Return the mean log pseudo-likelihood per row, the larger the better; of the rows that are not dropped."""
         table = self._open(X, sample_weight=sample_weight)
         return self.fit_._mean_score(table)
+
+    def log_partition(self, **options: Any) -> LogPartition:
+        """Return log Z of the network with its error; see `Fit.log_partition`."""
+        check_is_fitted(self)
+        return self.fit_.log_partition(**options)
+
+    def log_likelihood(
+        self, X: TableLike, sample_weight: ArrayLike | None = None, *, partition: LogPartition | None = None
+    ) -> float:
+        """Return the mean log P(x) of whole rows; see `Fit.log_likelihood`."""
+        return self.fit_._joint(self._open(X, sample_weight=sample_weight), partition)
 
     def predict_proba(self, X: TableLike) -> Floats:
         """Return the conditional probability of every cell; see `Fit.predict_proba`.

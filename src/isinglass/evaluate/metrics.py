@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from isinglass.arrays import FloatArray, Frozen
 from isinglass.errors import DataError
+from isinglass.evaluate.likelihood import LogPartition, log_likelihood, log_partition
 from isinglass.evaluate.nodes import Centrality, NodeTable, centrality, communities, modularity, node_table
 from isinglass.network import Network, NetworkLike, as_network, coordinate_matrix, pair_keys, spread
 from isinglass.results import Path
@@ -23,12 +24,15 @@ from isinglass.results import Path
 __all__ = [
     "Centrality",
     "EdgeConfusion",
+    "LogPartition",
     "NodeTable",
     "RocCurve",
     "centrality",
     "communities",
     "edge_confusion",
     "f1_score",
+    "log_likelihood",
+    "log_partition",
     "modularity",
     "node_table",
     "relative_difference",

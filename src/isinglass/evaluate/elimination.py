@@ -1,0 +1,141 @@
+"""The partition function of a network by variable elimination, exact where the treewidth of the graph allows.
+
+Columns are summed out one after the other, each in the table of its neighbors: the column whose removal joins the
+fewest of them comes first (min-fill). A factor holds two tables, the logarithm of its weights and the mean of the
+terms of the exponent in what was summed out already: one pass gives log Z and the mean energy.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from isinglass.arrays import FloatArray
+from isinglass.machine import memory_for
+from isinglass.network import Network
+
+MAX_STATES = 2**22
+"""Entries of the largest table: 32 MB, of which about five are needed at a time."""
+_BYTES_PER_STATE = 40
+
+
+class Factor(NamedTuple):
+    """Tables over the states of some columns, one axis per column."""
+
+    columns: tuple[int, ...]
+    log_weight: FloatArray
+    exponent: FloatArray  # mean of the terms of −energy that were summed out, or that the factor is made of
+
+
+def eliminate(network: Network, order: list[int]) -> tuple[float, float]:
+    """Return log Z and the mean energy by summing out the columns in this order."""
+    fields = network.variables.split(network.category_fields)
+    factors = [Factor((s,), field, field) for s, field in enumerate(fields)]
+    for (s, t), table in zip(network.edge_index.tolist(), edge_terms(network), strict=True):
+        factors.append(Factor((s, t), table, table))
+    waiting: dict[int, list[Factor]] = {s: [] for s in order}
+    place = {s: k for k, s in enumerate(order)}
+    for factor in factors:
+        waiting[min(factor.columns, key=place.__getitem__)].append(factor)
+    log_z = exponent = 0.0
+    for s in order:
+        message = _sum_out(s, waiting.pop(s), network)
+        if message.columns:
+            waiting[min(message.columns, key=place.__getitem__)].append(message)
+        else:
+            log_z += float(message.log_weight)
+            exponent += float(message.exponent)
+    return log_z, -exponent
+
+
+def _sum_out(s: int, factors: list[Factor], network: Network) -> Factor:
+    """Multiply factors and sum over column ``s``, which comes first in their product."""
+    others = sorted({column for factor in factors for column in factor.columns} - {s})
+    columns = [s, *others]
+    shape = tuple(network.variables.sizes[columns].tolist())
+    log_weight, exponent = np.zeros(shape), np.zeros(shape)
+    for factor in factors:
+        axes = [columns.index(column) for column in factor.columns]
+        order = np.argsort(axes)
+        spread = [shape[axis] if axis in axes else 1 for axis in range(len(shape))]
+        log_weight += factor.log_weight.transpose(order).reshape(spread)
+        exponent += factor.exponent.transpose(order).reshape(spread)
+    top = log_weight.max(axis=0)
+    log_weight -= top
+    np.exp(log_weight, out=log_weight)
+    total = log_weight.sum(axis=0)
+    exponent *= log_weight
+    return Factor(tuple(others), np.asarray(top + np.log(total)), np.asarray(exponent.sum(axis=0) / total))
+
+
+def edge_terms(network: Network) -> list[FloatArray]:
+    """Return e_st(k, l) of every edge: a row per category of s and a column per category of t."""
+    scores = [network.variables.score(s) for s in range(network.n_features)]
+    tables = []
+    for (s, t), block in zip(network.edge_index.tolist(), network.blocks, strict=True):
+        rows = block if scores[s] is None else scores[s][:, None] * block
+        tables.append(rows if scores[t] is None else rows * scores[t])
+    return tables
+
+
+def elimination_order(network: Network, max_states: int = MAX_STATES) -> list[int] | None:
+    """Return an order in which no table has more than ``max_states`` entries, by min-fill; None if it finds none."""
+    logs = np.log2(network.variables.sizes).tolist()
+    most = np.log2(max_states) + 1e-9
+    if max_states * _BYTES_PER_STATE > memory_for(max_states * _BYTES_PER_STATE):
+        most = np.log2(max(memory_for(max_states * _BYTES_PER_STATE) / _BYTES_PER_STATE, 2.0))
+    around: list[set[int]] = [set() for _ in logs]
+    for s, t in network.edge_index.tolist():
+        around[s].add(t)
+        around[t].add(s)
+    if not _can_be_thin(around, logs, most):
+        return None
+    fill = {s: _count_fill(s, around) for s in range(len(logs))}
+    order = []
+    while fill:
+        s = min(fill, key=lambda node: (fill[node], logs[node] + sum(logs[t] for t in around[node]), node))
+        if logs[s] + sum(logs[t] for t in around[s]) > most:
+            return None
+        neighbors = around[s]
+        changed = set(neighbors)
+        for a, b in combinations(sorted(neighbors), 2):
+            if b not in around[a]:
+                around[a].add(b)
+                around[b].add(a)
+                changed |= around[a] & around[b]
+        for t in neighbors:
+            around[t].discard(s)
+        del fill[s]
+        for t in changed - {s}:
+            fill[t] = _count_fill(t, around)
+        order.append(s)
+    return order
+
+
+def _count_fill(s: int, around: list[set[int]]) -> int:
+    """Return how many pairs of neighbors of a column have no edge."""
+    return sum(b not in around[a] for a, b in combinations(around[s], 2))
+
+
+def _can_be_thin(around: list[set[int]], logs: list[float], most: float) -> bool:
+    """Tell whether removing the column of fewest neighbors, again and again, meets no table that is too large.
+
+    This bounds the treewidth from below, and is known long before an order is.
+    """
+    left = [set(neighbors) for neighbors in around]
+    buckets: dict[int, set[int]] = {}
+    for s, neighbors in enumerate(left):
+        buckets.setdefault(len(neighbors), set()).add(s)
+    least = min(logs)
+    for _ in left:
+        degree = min(degree for degree, nodes in buckets.items() if nodes)
+        if (degree + 1) * least > most:
+            return False
+        s = buckets[degree].pop()
+        for t in left[s]:
+            buckets[len(left[t])].discard(t)
+            left[t].discard(s)
+            buckets.setdefault(len(left[t]), set()).add(t)
+    return True

@@ -1,0 +1,219 @@
+"""The partition function of a network by annealed importance sampling, in both directions.
+
+Between independent columns, whose partition function is known, and the network lie the distributions with the exponent
+(1 − β) a(x) + β b(x). A chain goes through them with one Gibbs sweep each and adds up b − a at every step of β: the
+mean of exp(sum) over chains is Z / Z₀ (Neal 2001), and its logarithm is too small on average. Chains that start at
+rows of the network and go back give Z₀ / Z, and a logarithm of Z / Z₀ that is too large on average (Burda, Grosse and
+Salakhutdinov 2015). Bennett's acceptance ratio (1976) joins the two.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from itertools import pairwise
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isinglass._core import gibbs_sweep
+from isinglass.arguments import RandomSource, as_generator, spawn_seeds
+from isinglass.arrays import Bytes, FloatArray
+from isinglass.machine import thread_count
+from isinglass.network import Network
+from isinglass.simulate.completions import kernel_arrays, node_logits
+from isinglass.variables import Variables
+
+_PILOT_SWEEPS = 100  # of the run that finds the independent columns to start from
+_SWEEPS_PER_ENERGY = 10
+_DENSE_SHARE = 0.05  # of pairs with an edge from which a dense product is faster
+
+
+class Annealed(NamedTuple):
+    """What runs of both directions say about log Z."""
+
+    value: float
+    standard_error: float
+    lower: float  # too small on average
+    upper: float  # too large on average
+    energy: float
+    energy_error: float
+
+
+class Sweeps(Protocol):
+    """Chains of a network at any β."""
+
+    states: Bytes
+
+    def sweep(self, beta: float) -> None:
+        """Redraw every column of every chain once."""
+
+    def difference(self) -> FloatArray:
+        """Return b(x) − a(x) of every chain."""
+
+
+def anneal(
+    network: Network, n_sweeps: int, n_chains: int, random_state: RandomSource = None, n_threads: int | None = None
+) -> Annealed:
+    """Return log Z from ``n_chains`` chains of ``n_sweeps`` sweeps in each direction."""
+    seeds = spawn_seeds(random_state, 5)
+    shares = _pilot(network, n_chains, seeds[0], n_threads)
+    base = np.log(shares) - np.log(shares)[network.variables.starts][network.variables.column]
+    log_z0 = float(network.variables.log_sums(base[:, None]).sum())
+    start = _draw(network.variables, shares, n_chains, as_generator(seeds[1]))
+    betas = _schedule(n_sweeps)
+    forward = _chains(network, base, start, seeds[2], n_threads)
+    up = _run(forward, betas)
+    # Rows of the network: chains in proportion to their weights, and as many sweeps as they took to get here.
+    weight = np.exp(up - up.max())
+    kept = as_generator(seeds[3]).choice(n_chains, n_chains, p=weight / weight.sum())
+    backward = _chains(network, base, forward.states[kept], seeds[4], n_threads)
+    energies = []
+    for k in range(n_sweeps):
+        backward.sweep(1.0)
+        if 2 * k >= n_sweeps and (n_sweeps - 1 - k) % _SWEEPS_PER_ENERGY == 0:
+            energies.append(network.energy(backward.states))
+    down = -_run(backward, betas[::-1])
+    value, error = _bennett(up, down)
+    mean = np.mean(energies, axis=0)
+    return Annealed(
+        log_z0 + value,
+        error,
+        log_z0 + _log_mean(up),
+        log_z0 - _log_mean(-down),
+        float(mean.mean()),
+        float(mean.std(ddof=1) / np.sqrt(n_chains)),
+    )
+
+
+def _schedule(n_sweeps: int) -> FloatArray:
+    """Return β from 0 to 1, in finer steps near both ends."""
+    steps = np.linspace(-4.0, 4.0, n_sweeps + 1)
+    betas = 1.0 / (1.0 + np.exp(-steps))
+    return np.asarray((betas - betas[0]) / (betas[-1] - betas[0]))
+
+
+def _run(chains: Sweeps, betas: FloatArray) -> FloatArray:
+    """Return Σ (β_{k+1} − β_k) (b − a)(x_k) of every chain, with a sweep at every β between the ends."""
+    total = np.zeros(len(chains.states))
+    for before, after in pairwise(betas.tolist()):
+        total += (after - before) * chains.difference()
+        chains.sweep(after)
+    return total
+
+
+def _log_mean(values: FloatArray) -> float:
+    top = values.max()
+    return float(top + np.log(np.mean(np.exp(values - top))))
+
+
+def _bennett(up: FloatArray, down: FloatArray) -> tuple[float, float]:
+    """Return log Z / Z₀ by Bennett's acceptance ratio from as many sums in each direction, and its standard error.
+
+    ``up`` are sums of chains that go from the columns to the network, ``down`` those of chains that come from it, with
+    the same sign. The root of Σ σ(c − up) = Σ σ(down − c) is found by bisection.
+    """
+    low, high = min(up.min(), down.min()), max(up.max(), down.max())
+    for _ in range(200):
+        c = 0.5 * (low + high)
+        if _sigmoid(c - up).sum() > _sigmoid(down - c).sum():
+            high = c
+        else:
+            low = c
+    c = 0.5 * (low + high)
+    first, second = _sigmoid(up - c), _sigmoid(c - down)  # the chance to be taken for one of the other direction
+    spread = [float(np.var(taken, ddof=1)) / max(float(np.mean(taken)) ** 2, 1e-300) for taken in (first, second)]
+    return float(c), math.sqrt(sum(spread) / len(up))
+
+
+def _sigmoid(values: FloatArray) -> FloatArray:
+    with np.errstate(over="ignore"):
+        return np.asarray(1.0 / (1.0 + np.exp(-values)))
+
+
+def _pilot(network: Network, n_chains: int, seed: np.random.SeedSequence, n_threads: int | None) -> FloatArray:
+    """Return the share of every category at the end of a short run from random rows, smoothed."""
+    variables, (at_start, at_run) = network.variables, seed.spawn(2)
+    start = _draw(variables, 1.0 / variables.sizes[variables.column], n_chains, as_generator(at_start))
+    chains = _chains(network, np.zeros(len(variables.column)), start, at_run, n_threads)
+    counts = np.zeros(len(variables.column))
+    for beta in _schedule(_PILOT_SWEEPS)[1:]:
+        chains.sweep(float(beta))
+    for _ in range(_PILOT_SWEEPS // 10):
+        chains.sweep(1.0)
+        counts += np.bincount(variables.flat(chains.states).ravel(), minlength=len(counts))
+    total = n_chains * (_PILOT_SWEEPS // 10)
+    smoothed = counts + 0.02 * total
+    return np.asarray(smoothed / np.add.reduceat(smoothed, variables.starts)[variables.column])
+
+
+def _draw(variables: Variables, shares: FloatArray, n_rows: int, rng: np.random.Generator) -> Bytes:
+    """Return rows of independent columns."""
+    columns = [rng.choice(len(p), n_rows, p=p / p.sum()) for p in variables.split(shares)]
+    return np.column_stack(columns).astype(np.uint8)
+
+
+def _chains(
+    network: Network, base: FloatArray, start: Bytes, seed: np.random.SeedSequence, n_threads: int | None
+) -> Sweeps:
+    kind = _BinaryChains if network.variables.is_binary else _CategoryChains
+    return kind(network, base, start, seed, n_threads)
+
+
+class _BinaryChains:
+    """Chains of columns of two values, swept by the kernel."""
+
+    def __init__(
+        self,
+        network: Network,
+        base: FloatArray,
+        start: Bytes,
+        seed: np.random.SeedSequence,
+        n_threads: int | None,
+    ) -> None:
+        self.states = np.array(start, dtype=np.uint8, order="C")
+        self._words = np.asarray(seed.generate_state(4 * len(start), np.uint64), dtype=np.uint64).reshape(-1, 4)
+        self._arrays = kernel_arrays(network)
+        self._base, self._n_threads = base[1::2] - base[::2], thread_count(n_threads)
+        p = network.n_features
+        dense = network.n_edges > _DENSE_SHARE * p * p and p <= 2000
+        self._couplings = network.couplings if dense else network.couplings_sparse
+        self._linear = network.fields - self._base
+
+    def sweep(self, beta: float) -> None:
+        start, neighbors, couplings, fields = self._arrays
+        own = (1.0 - beta) * self._base + beta * fields
+        gibbs_sweep(start, neighbors, beta * couplings, own, self._words, self.states, 1, self._n_threads)
+
+    def difference(self) -> FloatArray:
+        x = self.states.astype(np.float64)
+        return np.asarray(x @ self._linear + 0.5 * np.einsum("ns,ns->n", x @ self._couplings, x))
+
+
+class _CategoryChains:
+    """Chains of columns of any kind."""
+
+    def __init__(
+        self,
+        network: Network,
+        base: FloatArray,
+        start: Bytes,
+        seed: np.random.SeedSequence,
+        n_threads: int | None,
+    ) -> None:
+        self.states, self._network, self._rng = np.array(start, dtype=np.uint8), network, np.random.default_rng(seed)
+        self._flat = base
+        self._base = network.variables.split(base)
+        self._rows = np.arange(len(start))
+        self._logits: list[Callable[[Bytes, NDArray[np.intp]], FloatArray]]
+        self._logits = [node_logits(network, s) for s in range(network.n_features)]
+
+    def sweep(self, beta: float) -> None:
+        for s, logits_of in enumerate(self._logits):
+            logits = beta * logits_of(self.states, self._rows) + (1.0 - beta) * self._base[s]
+            self.states[:, s] = (logits + self._rng.gumbel(size=logits.shape)).argmax(axis=1)
+
+    def difference(self) -> FloatArray:
+        own = self._flat[self._network.variables.flat(self.states)].sum(axis=0)
+        return np.asarray(-self._network.energy(self.states) - own)

@@ -1,0 +1,163 @@
+"""The joint likelihood: variable elimination against enumeration, sampling against variable elimination."""
+
+import numpy as np
+import pytest
+
+from isinglass import IsingNetwork, Network, Variables, exact, load, metrics, simulate
+from isinglass.errors import DataError, LimitError, MixingWarning
+from isinglass.evaluate.elimination import edge_terms, eliminate, elimination_order
+from isinglass.simulate.annealing import _bennett, _BinaryChains, _run
+
+MIXED = simulate.category_network(
+    simulate.random_network(6, edge_probability=0.6, random_state=3), ["ordinal", "nominal", "binary"] * 2, 3
+)
+
+
+def all_rows(network):
+    return np.array(list(np.ndindex(*network.variables.sizes))).astype(np.uint8)
+
+
+def enumerated(network):
+    """Return log Z and the mean energy as sums over all rows, written down."""
+    energies = network.energy(all_rows(network))
+    log_z = np.log(np.exp(-energies).sum())
+    return log_z, (np.exp(-energies - log_z) * energies).sum()
+
+
+@pytest.mark.parametrize(
+    "network",
+    [
+        Network([0.3], np.empty((0, 2), int), []),
+        Network([1.0, -2.0, 0.5], np.empty((0, 2), int), []),
+        simulate.random_network(9, edge_probability=0.5, random_state=1),
+        simulate.random_network(10, edge_probability=1.0, random_state=2),
+        simulate.chain_network(12, strength=-3.0),
+        MIXED,
+    ],
+    ids=["one", "no edges", "random", "complete", "chain", "mixed"],
+)
+def test_elimination_is_enumeration(network):
+    np.testing.assert_allclose(eliminate(network, elimination_order(network)), enumerated(network), rtol=1e-10)
+
+
+def test_a_dense_continuous_grid():
+    network = simulate.category_network(simulate.chain_network(3, strength=1.0), "ordinal", 9)
+    variables = Variables.of([9] * 3, "continuous")
+    network = Network(network.fields, network.edge_index, network.edge_values, variables=variables)
+    np.testing.assert_allclose(eliminate(network, [0, 1, 2]), enumerated(network), rtol=1e-10)
+
+
+def test_terms_of_edges_are_the_energy():
+    rows = all_rows(MIXED)
+    fields = MIXED.variables.split(MIXED.category_fields)
+    total = sum(field[rows[:, s]] for s, field in enumerate(fields))
+    for (s, t), table in zip(MIXED.edge_index, edge_terms(MIXED), strict=True):
+        total = total + table[rows[:, s], rows[:, t]]
+    np.testing.assert_allclose(-total, MIXED.energy(rows), atol=1e-12)
+
+
+def test_wide_networks_are_exact_where_they_are_thin():
+    grid = simulate.grid_network(8, 40, strength=1.0, fields="balanced")
+    turned = simulate.grid_network(40, 8, strength=1.0, fields="balanced")
+    found = grid.log_partition()
+    assert (found.method, found.error, found.energy_error) == ("exact", 0.0, 0.0)
+    assert found.value == pytest.approx(turned.log_partition().value, rel=1e-12)
+    assert found.lower == found.value == found.upper
+
+
+def test_orders_keep_tables_small():
+    chain = simulate.chain_network(50, periodic=True)
+    assert sorted(elimination_order(chain, 8)) == list(range(50))
+    assert elimination_order(chain, 4) is None  # a ring needs three columns at a time
+    complete = simulate.random_network(30, edge_probability=1.0, random_state=0)
+    assert elimination_order(complete) is None
+    with pytest.raises(LimitError, match="more than 4194304 entries"):
+        complete.log_partition(method="exact")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_sampling_agrees_with_enumeration(seed):
+    network = simulate.random_network(20, edge_probability=0.4, random_state=seed)
+    found = network.log_partition(method="annealed", random_state=seed)
+    assert abs(found.value - exact.log_partition(network)) < 0.05
+    assert found.error <= 0.02
+    probabilities = exact.state_probabilities(network)
+    entropy = -(probabilities * np.log(probabilities)).sum()
+    assert abs(found.entropy - entropy) < 5 * found.entropy_error
+
+
+def test_sampling_columns_with_categories():
+    found = MIXED.log_partition(method="annealed", random_state=0)
+    log_z, energy = enumerated(MIXED)
+    assert abs(found.value - log_z) < max(4 * found.error, 0.02)
+    assert abs(found.energy - energy) < 5 * found.energy_error
+
+
+def test_both_directions_bound_log_z_on_average():
+    # From exact rows of either end the means of exp(sum) are ratios of partition functions, and means of sums bounds.
+    network, n = simulate.grid_network(4, 4, strength=2.0, couplings="mixed", fields="balanced", random_state=0), 4000
+    ratio = exact.log_partition(network) - 16 * np.log(2.0)
+    fair = np.random.default_rng(0).integers(0, 2, (n, 16), dtype=np.uint8)
+    rows, seed = exact.exact_sample(network, n, random_state=1), np.random.SeedSequence(2)
+    betas = np.linspace(0.0, 1.0, 11)
+    up, down = (
+        _run(_BinaryChains(network, np.zeros(32), start, seed, 1), steps)
+        for start, steps in ((fair, betas), (rows, betas[::-1]))
+    )
+    for sums, expected in ((up, ratio), (down, -ratio)):
+        weights = np.exp(sums - expected)
+        assert weights.mean() == pytest.approx(1.0, abs=4 * weights.std() / np.sqrt(n))
+    assert up.mean() < ratio - 0.1 < ratio + 0.1 < -down.mean()
+
+
+def test_bennett_joins_normal_sums():
+    # Sums N(c − v/2, v) one way and N(c + v/2, v) the other way satisfy Crooks' relation with log Z / Z₀ = c.
+    rng = np.random.default_rng(0)
+    runs = [_bennett(rng.normal(2.0, 2.0, 400), rng.normal(6.0, 2.0, 400)) for _ in range(200)]
+    values, errors = np.array(runs).T
+    assert values.mean() == pytest.approx(4.0, abs=4 * values.std() / np.sqrt(200))
+    assert errors.mean() == pytest.approx(values.std(), rel=0.25)
+
+
+def test_seeds_and_threads():
+    network = simulate.random_network(25, edge_probability=1.0, random_state=0)
+    options = {"method": "annealed", "max_sweeps": 50, "tol": 1.0}
+    one, two = (network.log_partition(n_threads=n, **options) for n in (1, 2))
+    assert one == two
+    assert one != network.log_partition(random_state=1, **options)
+
+
+def test_a_poor_estimate_is_warned_about():
+    magnet = simulate.grid_network(30, 30, strength=3.0, couplings="mixed", fields="balanced", random_state=0)
+    with pytest.warns(MixingWarning, match="known to ±"):
+        magnet.log_partition(method="annealed", max_sweeps=10, n_chains=10)
+
+
+def test_likelihood_of_networks_fits_and_files(tmp_path):
+    model = simulate.chain_network(5, strength=2.0, fields="balanced")
+    X, test = (simulate.exact_sample(model, n, random_state=n) for n in (500, 200))
+    net = IsingNetwork().fit(X)
+    found = net.log_likelihood(test)
+    logs = np.log(exact.state_probabilities(net.network_)[test @ (1 << np.arange(5))])
+    assert found == pytest.approx(logs.mean(), rel=1e-10)
+    net.fit_.save(tmp_path / "model.npz")
+    for other in (net.network_, net.fit_, load(tmp_path / "model.npz")):
+        assert other.log_likelihood(test) == pytest.approx(found, rel=1e-12)
+        assert other.log_partition() == net.log_partition()
+    weight = np.arange(200.0)
+    expected = np.average(logs, weights=weight)
+    assert net.log_likelihood(test, weight) == pytest.approx(expected, rel=1e-10)
+    assert metrics.log_likelihood(net, test, weight) == pytest.approx(expected, rel=1e-10)
+    assert exact.log_likelihood(net.network_, test) == pytest.approx(found, rel=1e-10)
+    assert net.log_likelihood([test[:100], test[100:]]) == pytest.approx(found, rel=1e-10)  # in parts
+
+
+def test_what_is_refused():
+    with pytest.raises(DataError, match="method must be one of auto, exact, annealed"):
+        MIXED.log_partition(method="magic")
+    with pytest.raises(DataError, match="tol must be a positive number"):
+        MIXED.log_partition(tol=0)
+    holes = np.where(np.eye(5), np.nan, 1.0)
+    net = IsingNetwork(missing="impute").fit(simulate.exact_sample(simulate.chain_network(5), 50, random_state=0))
+    with pytest.raises(DataError, match="no missing cells"):
+        net.log_likelihood(holes)
