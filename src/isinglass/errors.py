@@ -51,7 +51,7 @@ class Setting(NamedTuple):
     python: str  # how Python readers see it
 
 
-def setting(name: str, *value: Any, python: str | None = None) -> str:
+def setting(name: str, *value: object, python: str | None = None) -> str:
     """Return the mention of a parameter, with or without a value, to be put into a message.
 
     ``python`` is what Python readers see instead, where another function does what the option does.
@@ -72,7 +72,7 @@ class _Literals(ast.NodeTransformer):
     def visit_Name(self, node: ast.Name) -> ast.AST:
         return ast.Constant(float(node.id))
 
-    def read(self, text: str) -> Any:
+    def read(self, text: str) -> object:
         return ast.literal_eval(self.visit(ast.parse(text, mode="eval")))
 
 

@@ -16,9 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import RandomSource, require
 from isinglass.arrays import Bytes, FloatArray, Frozen
-from isinglass.data import AnyTable, Coding, Table, TableLike, as_table, category_counts, pair_counts, read_parts
+from isinglass.data import AnyTable, Coding, Table, TableLike, as_table, category_counts, pair_counts
 from isinglass.data.blocks import is_in_parts
+from isinglass.data.files import FILE_OPTIONS
 from isinglass.data.frames import complete_like
+from isinglass.data.parts import read_like
 from isinglass.data.weights import per_unit
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.evaluate.imputation import cell_probabilities, fill_cells, label_cells, score_rows
@@ -170,6 +172,7 @@ class Fit(Frozen):
             shares=shares,
             pair_counts=counts,
             coding=table.reading,
+            reading={} if table.is_whole else table.file_options,
             path=None if path is None else path.with_names(names),
             evidence=choice.evidence,
             stability=choice.stability,
@@ -208,11 +211,12 @@ class Fit(Frozen):
         Columns are found by name, and others are ignored; with ``by_name=False`` they are in the order of the fit.
         ``missing`` is what becomes of missing cells, by default what the fit did.
         """
-        coding = self.coding if by_name else replace(self.coding, names=None)
-        how: dict[str, Any] = {"encode": coding, "missing": missing or coding.missing}
-        table = (
-            read_parts(X, sample_weight=sample_weight, **how) if is_in_parts(X) else as_table(X, sample_weight, **how)
-        )
+        coding, missing = self.coding if by_name else replace(self.coding, names=None), missing or self.coding.missing
+        if is_in_parts(X):
+            missing = "error" if missing == "impute" else missing
+            table: AnyTable = read_like(X, self.reading, sample_weight, coding, missing)
+        else:
+            table = as_table(X, sample_weight, encode=coding, missing=missing)
         if table.shape[1] != self.network.n_features:
             columns = f"{self.network.n_features} columns"
             raise DataError(f"{setting('X')} must have the {columns} of the fit; got {table.shape[1]}.")
@@ -224,13 +228,18 @@ class Fit(Frozen):
             )
         return table
 
+    def reading_again(self) -> dict[str, Any]:
+        """Return the options by which `read_table` reads another file as that of the fit was read."""
+        known = {name: value for name, value in self.reading.items() if name in FILE_OPTIONS}
+        return {**known, "missing": self.coding.missing, "encode": self.coding}
+
     def score_samples(self, X: TableLike) -> Floats:
         """Return the log pseudo-likelihood of every row of a table, Σ_s log P(x_s | the rest).
 
         Of a table in parts: a list, an array per part. Where cells are missing the sum is over the observed ones, and
         missing ones are averaged over by Gibbs draws.
         """
-        return self._score(self.read(X, missing=self._every_row))
+        return self._score(self.read(X, missing=self.every_row))
 
     def score(self, X: TableLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the mean log pseudo-likelihood per row, the larger the better; of the rows that are not dropped."""
@@ -257,7 +266,7 @@ class Fit(Frozen):
         of the probabilities of its categories (``network.categories``). Every cell has an answer, missing ones too,
         which are averaged over by Gibbs draws. Of a table in parts: a list, an array per part.
         """
-        return self._probabilities(self.read(X, missing=self._every_row))
+        return self._probabilities(self.read(X, missing=self.every_row))
 
     def predict(self, X: TableLike) -> Cells:
         """Return the most probable value of every cell given the rest of its row, as the table calls it.
@@ -316,7 +325,7 @@ class Fit(Frozen):
         return gibbs_sample(self.network, n_samples, burn_in=burn_in, thin=thin, random_state=random_state)
 
     @property
-    def _every_row(self) -> str | None:
+    def every_row(self) -> str | None:
         """What becomes of missing cells where every row wants an answer: none can be dropped."""
         return "impute" if self.coding.missing == "drop" else None
 

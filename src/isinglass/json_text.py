@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from typing import Any
 
 
 def json_text(value: object, *, indent: int | None = None, compact: bool = False) -> str:
@@ -24,7 +23,7 @@ def json_text(value: object, *, indent: int | None = None, compact: bool = False
     )
 
 
-def _plain(value: object) -> Any:
+def _plain(value: object) -> object:
     """Return arrays, tuples and numbers of NumPy as JSON has them."""
     if hasattr(value, "tolist"):
         value = value.tolist()

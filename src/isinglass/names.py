@@ -51,10 +51,13 @@ def by_node(values: NodeValues, names: Sequence[str], what: str) -> list[Any]:
     return [None if place is None else listed[place] for place in find_nodes(labels, names, what)]
 
 
-def find_nodes(labels: Any, names: Sequence[str], what: str) -> list[int | None]:
+def find_nodes(labels: Sequence[object], names: Sequence[str], what: str) -> list[int | None]:
     """Return the place of every node among the labels of a series, a mapping or one side of a matrix."""
     # The numbers 0, 1, 2, … that pandas makes up are no names.
-    if type(labels).__name__ in ("range", "RangeIndex") and (labels.start, labels.step) == (0, 1):
+    if type(labels).__name__ in ("range", "RangeIndex") and [getattr(labels, name) for name in ("start", "step")] == [
+        0,
+        1,
+    ]:
         if len(labels) != len(names):
             raise DataError(f"{what} must have one entry per node ({len(names)}); got {len(labels)}.")
         return list(range(len(names)))

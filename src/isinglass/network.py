@@ -119,7 +119,7 @@ class Network:
         network._hold(variables=variables, **known)
         return network
 
-    def _hold(self, **parts: Any) -> None:  # Any: the fields of this record
+    def _hold(self, **parts: object) -> None:
         for value in parts.values():
             if isinstance(value, np.ndarray):
                 read_only(value)

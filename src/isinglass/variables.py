@@ -121,7 +121,7 @@ class Variables:
             named=names is not None,
         )
 
-    def _with(self, **changes: Any) -> Variables:  # Any: the fields of this record
+    def _with(self, **changes: object) -> Variables:
         """Return a copy with other entries, unchecked."""
         copy = object.__new__(Variables)
         for name in self.__dataclass_fields__:

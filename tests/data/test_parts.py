@@ -99,7 +99,7 @@ def test_a_column_of_weights():
     assert (table.names, table.weight_kind) == (NAMES, "counts")
     np.testing.assert_allclose(table.sum_rows(column_sums), np.arange(60.0) @ X)
     table = read_parts(cut(frame), weights="w", weight_kind="sampling")
-    scaled = make_table(X, sample_weight=np.arange(60.0), weight_kind="sampling").scaled_weight
+    scaled = make_table(X, sample_weight=np.arange(60.0), weight_kind="sampling").counted(quiet=True).sample_weight
     np.testing.assert_allclose(table.sum_rows(column_sums), scaled @ X, rtol=1e-12)
     with pytest.raises(DataError, match="counts must be whole numbers"):
         read_parts(cut(frame.assign(w=0.5)), weights="w", weight_kind="counts")

@@ -98,10 +98,10 @@ def test_each_fold_holds_out_whole_numbers_of_equal_rows_and_together_they_hold_
 
 def test_whole_weights_are_counts_and_others_sampling_weights_unless_it_is_stated():
     whole, broken = np.array([1.0, 2.0, 0.0, 3.0]), np.array([0.5, 1.0, 0.0, 1.5])
-    assert make_table(CELLS, sample_weight=whole).scaled_weight.sum() == 6.0
+    assert make_table(CELLS, sample_weight=whole).counted(quiet=True).sample_weight.sum() == 6.0
     effective = 3.0**2 / 3.5
     for weight, kind in ((broken, None), (broken, "sampling"), (whole, "sampling"), (1e-200 * whole, None)):
-        scaled = make_table(CELLS, sample_weight=weight, weight_kind=kind).scaled_weight
+        scaled = make_table(CELLS, sample_weight=weight, weight_kind=kind).counted(quiet=True).sample_weight
         assert scaled.sum() == pytest.approx(effective, rel=1e-14)
         np.testing.assert_allclose(scaled / scaled[0], weight / weight[0], rtol=1e-14)
         assert scale_weights(scaled) is scaled  # the same bits, however often it is asked for

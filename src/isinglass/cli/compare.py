@@ -94,7 +94,7 @@ def compare(
 
 def _read(console: Console, table: str, reading: Reading, keys: list[str | int]) -> Table:
     """Return the table with its labels, without rows that lack one if rows with missing cells are dropped anyway."""
-    data = reading.replaced(labels=keys).read_to_fit(console, table)
+    data = reading.with_defaults(labels=keys).read_to_fit(console, table)
     absent = [any(data.labels[str(key)][row] is None for key in keys) for row in range(len(data))]
     if reading.said.get("missing") != "drop" or not any(absent) or all(absent):
         return data

@@ -79,9 +79,11 @@ class Console:
         whole = {"schema": f"isinglass/{schema or self.command}/1", "version": __version__, **record}
         self.write(json_text({**whole, "warnings": self.warnings}, indent=2) + "\n")
 
-    def say(self, text: str, emphasis: str = "", **style: Any) -> None:
+    def say(
+        self, text: str, emphasis: str = "", *, fg: str | None = None, bold: bool = False, dim: bool = False
+    ) -> None:
         """Print a line to stderr, its beginning in a style; a terminal gets no control characters of a table."""
-        click.echo(click.style(emphasis, **style) + printable(text), err=True)
+        click.echo(click.style(emphasis, fg=fg, bold=bold or None, dim=dim or None) + printable(text), err=True)
 
     def say_facts(self, facts: Mapping[str, str]) -> None:
         """Print name and value of some facts, one per line, the values aligned."""
@@ -141,7 +143,7 @@ class Console:
                 logger.removeHandler(handler)
                 logger.setLevel(level)
 
-    def _show_warning(self, message: Warning | str, *where: Any, **more: Any) -> None:
+    def _show_warning(self, message: Warning | str, *where: object, **more: object) -> None:
         text = spell(message)
         if text in self.warnings:  # one of several fits said it already
             return

@@ -10,7 +10,7 @@ from isinglass.cli.console import rows_of
 
 if TYPE_CHECKING:
     from isinglass.arrays import FloatArray
-    from isinglass.data import Table
+    from isinglass.data import AnyTable, Table
     from isinglass.results import Missing, Solution
 
 
@@ -24,16 +24,16 @@ METHODS = {
 """Estimators in words; a model from Python may have any."""
 
 
-def fields(record: Any, *names: str) -> dict[str, Any]:
+def fields(record: object, *names: str) -> dict[str, Any]:
     """Return some attributes by name."""
     return {name: getattr(record, name) for name in names}
 
 
-def describe_table(table: Any) -> dict[str, Any]:
+def describe_table(table: AnyTable) -> dict[str, Any]:
     """Return what was read."""
     n, p = table.shape
     counted = table.counted(quiet=True)
-    record = {
+    record: dict[str, Any] = {
         "n_rows": n,
         "n_columns": p,
         "n_missing": table.n_missing,

@@ -13,7 +13,6 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import click
 
@@ -107,7 +106,7 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
-def spell(message: Any) -> str:
+def spell(message: BaseException | str) -> str:
     """Return an error or a warning as one line that names the options of the running command.
 
     Examples

@@ -102,7 +102,7 @@ def _nodes(network: Network) -> dict[str, Any]:
 
 
 def write_files(
-    here: Path, found: Fit, data: Table, columns: dict[str, list[str | None]], color_by: str | None, **drawn: Any
+    here: Path, found: Fit, data: Table, columns: dict[str, list[str | None]], color_by: str | None, **drawn: object
 ) -> None:
     """Write nodes, model and GEXF of a fit into a folder, and the blocks of categories.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 import time
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,8 @@ from isinglass.errors import DataError
 from isinglass.storage import holds_record
 
 if TYPE_CHECKING:
+    from typing import TextIO
+
     from isinglass.data import Table
     from isinglass.data.preview import Guess
 
@@ -96,10 +98,17 @@ def _listen(console: Console, read: Callable[[], Table]) -> tuple[Table, dict[Ha
     notes: dict[Hashable, list[str]] = {}
     show = warnings.showwarning
 
-    def note(message: Warning | str, *where: Any, **more: Any) -> None:
+    def note(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
         for column in getattr(message, "columns", ()):
             notes.setdefault(column, []).append(message.note)  # type: ignore[union-attr]
-        show(message, *where, **more)
+        show(message, category, filename, lineno, file, line)
 
     warnings.showwarning = note
     try:
@@ -205,7 +214,7 @@ def _short(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def _describe(data: Any) -> dict[str, Any]:
+def _describe(data: Table) -> dict[str, Any]:
     """Return what the table holds."""
     import numpy as np
 
@@ -237,7 +246,7 @@ def _to_fit(data: Table) -> Table:
     return replace(data, holes=None)
 
 
-def _describe_bits(data: Table, varied: Any) -> dict[str, Any]:
+def _describe_bits(data: Table, varied: Iterable[int]) -> dict[str, Any]:
     """Return the share of ones, and columns with few of them or few others."""
     import numpy as np
 
@@ -247,7 +256,7 @@ def _describe_bits(data: Table, varied: Any) -> dict[str, Any]:
     return {"share_of_ones": float(share.mean()), "rare_columns": {names[k]: float(share[k]) for k in found}}
 
 
-def _describe_categories(data: Any) -> dict[str, Any]:
+def _describe_categories(data: Table) -> dict[str, Any]:
     """Return the categories that are rare, and those that nobody chose."""
     import numpy as np
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import pathlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from isinglass.cli.console import Console
 from isinglass.cli.descriptions import METHODS, describe_table, shares_of
-from isinglass.cli.reading import OF_THE_FILE, Reading, describe_coding, impute_holes
+from isinglass.cli.reading import Reading, describe_coding, impute_holes
 from isinglass.errors import DataError
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Loaded:
         return cls(found if isinstance(found, Fit) else None, as_network(found))
 
     @property
-    def network(self) -> Any:
+    def network(self) -> Fit | Network:
         """What pages and figures are made of."""
         return self.fit or self.model
 
@@ -105,10 +105,8 @@ class Loaded:
         """
         from isinglass.data.coding import Coding
 
-        coding = Coding.of(self.model.variables) if self.fit is None else self.fit.coding
-        said = {} if self.fit is None else self.fit.reading
-        known = {"missing": coding.missing, **{name: said[name] for name in OF_THE_FILE if name in said}}
-        return reading.with_defaults(**{**known, **instead}, encode=coding)
+        known = {"encode": Coding.of(self.model.variables)} if self.fit is None else self.fit.reading_again()
+        return reading.with_defaults(**{**known, **instead})
 
     def read_completed(self, console: Console, reading: Reading, table: str) -> Table:
         """Read a table and impute it as the fit did: the same cells from the same seed."""

@@ -39,7 +39,15 @@ class Option(click.Option):
 
     section = "Options"  # the heading under which the help lists it; "Advanced" ones are listed by --help-all only
 
-    def __init__(self, names: str, type: Any, help: str, *, otherwise: Any = None, **attributes: Any) -> None:
+    def __init__(
+        self,
+        names: str,
+        type: object,
+        help: str,
+        *,
+        otherwise: object = None,
+        **attributes: Any,
+    ) -> None:
         if isinstance(type, click.IntRange | click.FloatRange):
             attributes.setdefault("metavar", "N")
         attributes.setdefault("show_default", "default" in attributes)
@@ -47,14 +55,14 @@ class Option(click.Option):
         super().__init__(names.split(), type=type, help=help + default, **attributes)
         self.otherwise = otherwise
 
-    def get_help_extra(self, ctx: click.Context) -> Any:
+    def get_help_extra(self, ctx: click.Context) -> click.types.OptionHelpExtra:
         """Leave out the range, which the message about a wrong value states."""
-        extra: dict[str, Any] = {**super().get_help_extra(ctx)}
+        extra = super().get_help_extra(ctx)
         extra.pop("range", None)
         return extra
 
 
-def _flag(names: str, help: str, **attributes: Any) -> Option:
+def _flag(names: str, help: str, **attributes: Any) -> Option:  # Any: those of click.Option
     return Option(names, None, help, is_flag=True, **attributes)
 
 

@@ -77,7 +77,7 @@ def _differences(of: str) -> Callable[[Any, Request, Axes | None], Any]:
 KINDS: dict[str, Callable[[Any, Request, Axes | None], Any]] = {
     "network": lambda plot, ask, ax: plot.network(ask.loaded.model, ax, groups=ask.groups),
     "centrality": _centrality,
-    "path": lambda plot, ask, ax: plot.path(ask.path(), ax, names=ask.names, alpha=ask.loaded.network.alpha_),
+    "path": lambda plot, ask, ax: plot.path(ask.path(), ax, names=ask.names, alpha=ask.known("alpha_", "")),
     "bootstrap": lambda plot, ask, ax: plot.bootstrap_intervals(ask.resamples(), ax, names=ask.names),
     "differences": _differences("edges"),
     "strength-differences": _differences("strength"),

@@ -19,6 +19,7 @@ from isinglass.errors import DataError
 
 if TYPE_CHECKING:
     from isinglass.data import Table
+    from isinglass.fit import Cells, Floats
 
 FILES = [f"completed_{k + 1}.csv" for k in range(100)]
 
@@ -88,7 +89,7 @@ def predict(
         write_file(output, text)
 
 
-def _read(console: Console, reading: Reading, table: str) -> Any:
+def _read(console: Console, reading: Reading, table: str) -> Table:
     """Return the rows of a table, or of all files that fit a pattern, one file after the other."""
     from isinglass.data.table import stack_rows
 
@@ -104,14 +105,16 @@ def _read(console: Console, reading: Reading, table: str) -> Any:
 
 
 def _write_tables(
-    console: Console, loaded: Loaded, whole: Any, folder: OutputFolder, seed: int, facts: dict[str, str], model: str
+    console: Console, loaded: Loaded, whole: Table, folder: OutputFolder, seed: int, facts: dict[str, str], model: str
 ) -> None:
     """Write several completed tables, and count the rows that have no answer."""
+    import numpy as np
+
     from isinglass.arguments import spawn_seeds
     from isinglass.evaluate.imputation import fill_cells
 
     names = folder.names[:-1]
-    data = whole if whole.holes is None else whole[~whole.holes.all(axis=1)]
+    data = whole if whole.holes is None else whole[~np.asarray(whole.holes.all(axis=1))]
     empty = len(whole) - len(data)
     facts["Completed"] = f"{plural(data.n_missing, 'missing cell')} drawn {plural(len(names), 'time')}, seed {seed}" + (
         f"; {plural(empty, 'row')} without any answer left out" if empty else ""
@@ -126,7 +129,7 @@ def _write_tables(
         console.write_json({"model": model, **record})
 
 
-def _cells(loaded: Loaded, data: Table, cells: Any) -> tuple[str, dict[str, Any]]:
+def _cells(loaded: Loaded, data: Table, cells: Cells | Floats) -> tuple[str, dict[str, Any]]:
     """Return a value for every cell, or one array per column of categories, as CSV and as JSON has it."""
     import numpy as np
 

@@ -17,8 +17,8 @@ from isinglass.cli.values import files_of, read_column, spell_value
 from isinglass.errors import DataError
 
 if TYPE_CHECKING:
-    from isinglass.data import Table
-    from isinglass.data.coding import Coding
+    from isinglass.data import AnyTable, Table
+    from isinglass.data.coding import Coding, Rule
     from isinglass.select.imputation import Imputation
 
 _DETECTED = {
@@ -43,17 +43,14 @@ class Reading:
         values["kinds"] = _kinds({kind: values.pop(kind) for kind in _KINDS})
         values["scores"] = dict.fromkeys(values.pop("normal_scores"), "normal")
         values["na_values"] = _spellings(na_values)
-        self.said = {name: value for name, value in values.items() if value not in (None, (), {})}
-
-    def replaced(self, **changes: Any) -> Reading:
-        """Return a copy with other settings; None removes one."""
-        other = object.__new__(Reading)
-        other.said = {name: value for name, value in {**self.said, **changes}.items() if value is not None}
-        return other
+        said = {name: value for name, value in values.items() if value not in (None, (), {})}
+        self.said = said | {name: None for name in ("id_column", "weights") if said.get(name) == "none"}
 
     def with_defaults(self, **known: Any) -> Reading:
         """Return what the user said, and what is known where the user said nothing."""
-        return self.replaced(**{**known, **self.said})
+        other = object.__new__(Reading)
+        other.said = {**known, **self.said}
+        return other
 
     def read_to_fit(self, console: Console, table: str) -> Table:
         """Return a table that can have edges: a single column usually means a wrong delimiter."""
@@ -67,11 +64,10 @@ class Reading:
         from isinglass.data import read_parts
         from isinglass.data.files import read_table
 
-        none = {name: None for name in ("id_column", "weights") if self.said.get(name) == "none"}
         with console.progress("Reading"):
             if files_of(table) == [table]:
-                return read_table(table, **self.said | none)
-            return read_parts(files_of(table), client=False, **self.said | none)  # type: ignore[return-value]
+                return read_table(table, **self.said)
+            return read_parts(files_of(table), client=False, **self.said)  # type: ignore[return-value]
 
     def describe_shape(self, data: Table, table: str) -> str:
         """Name the table and its size."""
@@ -80,7 +76,7 @@ class Reading:
             n = len(set(data.units.tolist()))
         return f"{'stdin' if table == '-' else table}, {plural(n, 'row')} × {plural(p, 'column')}"
 
-    def describe_file(self, data: Any) -> list[str]:
+    def describe_file(self, data: AnyTable) -> list[str]:
         """Say in words what was found out about the file and not said by the user."""
         found = getattr(data, "detected", {})
         return [
@@ -105,14 +101,12 @@ class Reading:
         return ", ".join(parts)
 
 
-def describe_weights(data: Any) -> str:
+def describe_weights(data: Table) -> str:
     """Say in words what the weights of the rows are taken for."""
-    from isinglass.data.weights import kind_of
-
-    scaled, total = data.scaled_weight, f"{data.sample_weight.sum():.6g}"
-    if kind_of(scaled, data.units) == "counts":
+    counted, total = data.counted(quiet=True), f"{data.total_weight:.6g}"
+    if counted.weight_kind == "counts":
         return f"counts of {total} rows"
-    return f"sampling weights, sum {total}, worth {scaled.sum():.1f} rows of equal weight"
+    return f"sampling weights, sum {total}, worth {counted.total_weight:.1f} rows of equal weight"
 
 
 def _kinds(columns: Mapping[str, Sequence[str | int]]) -> dict[Any, str]:
@@ -126,9 +120,9 @@ def _kinds(columns: Mapping[str, Sequence[str | int]]) -> dict[Any, str]:
     return found
 
 
-def _spellings(texts: tuple[str, ...]) -> Any:
+def _spellings(texts: tuple[str, ...]) -> tuple[str, ...] | dict[str | int | None, list[str]]:
     """Return what is missing in all columns; by column, if some spelling is written COLUMN=TEXT."""
-    found: dict[Any, list[str]] = {}
+    found: dict[str | int | None, list[str]] = {}
     for text in texts:
         name, _, word = text.rpartition("=")
         found.setdefault(read_column(name) if name else None, []).append(word if name else text)
@@ -173,7 +167,7 @@ def describe_coding(coding: Coding | None) -> dict[str, str]:
     return {"Values": "; ".join(shown[:LISTED]) + (f"; and {len(shown) - LISTED} more" if len(shown) > LISTED else "")}
 
 
-def _meaning(rule: Any) -> str:
+def _meaning(rule: Rule) -> str:
     """Say in words how a column is read."""
     from isinglass.data.coding import Cut, Steps
     from isinglass.data.guards import describe_steps

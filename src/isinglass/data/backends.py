@@ -12,9 +12,9 @@ import logging
 import sys
 import uuid
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,34 @@ ATTEMPTS = 5
 """How often a part may be lost in a row before we give up."""
 
 Function = Callable[..., Any]
+Found = TypeVar("Found")
+
+
+class Client(Protocol):
+    """A client of Dask's scheduler."""
+
+    status: str
+
+    def submit(self, function: Function, *arguments: object, pure: bool, **place: object) -> object:
+        """Start a task."""
+
+    def compute(self, task: object, **place: object) -> object:
+        """Start the task of a collection."""
+
+    def gather(self, futures: Sequence[object]) -> list[Any]:
+        """Return what tasks returned."""
+
+    def scatter(self, data: Sequence[object], *, broadcast: bool, hash: bool) -> Sequence[object]:
+        """Send data to the workers."""
+
+    def run(self, function: Function, *arguments: object, **place: object) -> object:
+        """Run a function on the workers."""
+
+    def wait_for_workers(self, n_workers: int) -> None:
+        """Wait for workers."""
+
+    def nthreads(self) -> Mapping[str, int]:
+        """Return the threads of every worker."""
 
 
 @dataclass(eq=False)
@@ -139,7 +167,7 @@ class Cluster:
 
     coding: Coding
 
-    def __init__(self, blocks: list[Block], client: Any) -> None:
+    def __init__(self, blocks: list[Block], client: Client) -> None:
         self.blocks = blocks
         self.client = client
         self.key = f"isinglass-{uuid.uuid4().hex}"
@@ -212,12 +240,12 @@ class Cluster:
             futures.append(self._submit(_load, self.blocks[k], self.key, self.coding, worker=worker))
         self.home |= dict(zip(numbers, self.client.gather(futures), strict=True))
 
-    def _submit(self, function: Function, block: Block, *arguments: Any, worker: str | None = None) -> Any:
+    def _submit(self, function: Function, block: Block, *arguments: object, worker: str | None = None) -> object:
         place = {} if worker is None else {"workers": [worker], "allow_other_workers": True}
         what = self.client.compute(block.what, **place) if block.is_task else block.what
         return self.client.submit(function, replace(block, what=None), what, *arguments, pure=False, **place)
 
-    def _send(self, arguments: tuple[Any, ...]) -> Any:
+    def _send(self, arguments: tuple[Any, ...]) -> object:
         """Send large arguments to the workers once instead of with every task."""
         if sum(each.nbytes for each in _arrays(arguments)) < 1_000_000:
             return arguments
@@ -227,7 +255,7 @@ class Cluster:
 Backend = Here | Cluster
 
 
-def find_backend(blocks: list[Block], client: Any = None) -> Backend:
+def find_backend(blocks: list[Block], client: Client | Literal[False] | None = None) -> Backend:
     """Return the workers of a client, by default of the current one if there is one, else this process."""
     if client is None and "distributed" in sys.modules:
         try:
@@ -241,7 +269,7 @@ _HELD: dict[str, dict[int, Part]] = {}
 """On a worker: the parts of every table that it holds."""
 
 
-def _arrays(value: Any) -> Iterable[NDArray[Any]]:
+def _arrays(value: object) -> Iterable[NDArray[Any]]:
     if isinstance(value, np.ndarray):
         yield value
     elif isinstance(value, tuple | list):
@@ -249,11 +277,11 @@ def _arrays(value: Any) -> Iterable[NDArray[Any]]:
             yield from _arrays(each)
 
 
-def _read_block(block: Block, what: Any, function: Callable[[Block], Any]) -> Any:
+def _read_block(block: Block, what: object, function: Callable[[Block], Found]) -> Found:
     return function(replace(block, what=what))
 
 
-def _load(block: Block, what: Any, key: str, coding: Coding) -> str:
+def _load(block: Block, what: object, key: str, coding: Coding) -> str:
     """On a worker: read a part and keep it; return where."""
     from distributed import get_worker
 
@@ -275,7 +303,7 @@ def _run(key: str, numbers: Sequence[int], function: Function, arguments: tuple[
     return answers
 
 
-def _release(client: Any, key: str) -> None:
+def _release(client: Client, key: str) -> None:
     """Forget the parts of a table that nobody uses any more."""
     if client.status == "running":
         try:

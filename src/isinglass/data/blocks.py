@@ -4,22 +4,43 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
-from typing import Any
+from typing import Any, Protocol, TypeGuard
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from isinglass.data.coding import Coding
 from isinglass.data.conversion import convert
-from isinglass.data.files import read_table
+from isinglass.data.files import FILE_OPTIONS, read_table
 from isinglass.data.table import Table
 from isinglass.errors import ArgumentError, DataError, IsinglassError, LimitError, MeaningWarning, suppress_warnings
 
 _WILD = "*?["
 _WHOLE = ("kinds=", 'missing="impute"')
 """What messages propose that parts do not have."""
+
+
+class Lazy(Protocol):
+    """A Dask array or frame, or a task that gives a part of one."""
+
+    numblocks: tuple[int, ...]
+
+    def compute(self) -> Any:  # Any: an array or frame
+        """Return its rows."""
+
+    def rechunk(self, chunks: dict[int, int]) -> Lazy:
+        """Return it in other blocks."""
+
+    def to_delayed(self) -> Iterable[Lazy]:
+        """Return its blocks as tasks."""
+
+
+Files = str | PathLike[str] | Sequence[str | PathLike[str]]
+BlockWeights = ArrayLike | Iterable[ArrayLike] | Lazy
+"""Row weights, a block per part."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +105,7 @@ class Block:
         return table.with_weight(weight if table.rows is None else weight[table.rows])
 
 
-def is_in_parts(X: Any) -> bool:
+def is_in_parts(X: object) -> bool:
     """Tell whether something is a table in parts: a Dask collection, files, or a sequence of row blocks.
 
     Examples
@@ -99,25 +120,29 @@ def is_in_parts(X: Any) -> bool:
     return isinstance(X, list | tuple) and len(X) > 0 and np.ndim(X[0]) == 2
 
 
-def _is_lazy(X: Any) -> bool:
+def _is_lazy(X: object) -> TypeGuard[Lazy]:
     return hasattr(X, "__dask_graph__")
 
 
-def _are_files(X: Any) -> bool:
-    several = isinstance(X, list | tuple) and len(X) > 0
-    return all(isinstance(name, str | PathLike) for name in (X if several else [X]))
+def _are_files(X: object) -> TypeGuard[Files]:
+    each = X if isinstance(X, list | tuple) and len(X) > 0 else [X]
+    return all(isinstance(name, str | PathLike) for name in each)
 
 
 def find_blocks(
-    X: Any, weights: str | int | None, sample_weight: Any, options: Mapping[str, Any], like: Block | None = None
+    X: object,
+    weights: str | int | None,
+    sample_weight: BlockWeights | None,
+    options: Mapping[str, Any],
+    like: Mapping[str, Any] | None = None,
 ) -> list[Block]:
     """Return the blocks of a table in parts, in order.
 
-    ``like``: a block of a table that was read before. Its column of weights is taken for one if it is there again, and
-    files are read by its options.
+    ``like``: options of a table that was read before. Files are read by them, and the column of weights is taken for
+    one if it is there again.
     """
     is_file = _are_files(X)
-    each = _list_files(X) if is_file else _split_collection(X)
+    each = _list_files(X) if _are_files(X) else _split_collection(X)
     if not each:
         raise ArgumentError("X", "must have a part", X)
     if sample_weight is not None and weights is not None:
@@ -129,15 +154,16 @@ def find_blocks(
             raise DataError(f"sample_weight must have a block for each of the {len(each)} parts; got {len(given)}.")
     may_lack = like is not None and weights is None and sample_weight is None
     if like is not None:
-        weights = like.weights if may_lack else weights
-        options = {**(like.options if is_file and like.is_file else {}), **options}
+        weights = like.get("weights") if may_lack else weights
+        of_file = set(FILE_OPTIONS) - {"weights", "weight_kind"} if is_file else ()
+        options = {**{name: value for name, value in like.items() if name in of_file}, **options}
     return [
         Block(k, f"part {k} ({what})" if is_file else f"part {k}", what, is_file, weights, may_lack, weight, options)
         for k, (what, weight) in enumerate(zip(each, given, strict=True))
     ]
 
 
-def _list_files(X: Any) -> list[str]:
+def _list_files(X: Files) -> list[str]:
     """Return the files that a name, a pattern or a list of them stands for; those of a pattern in order of name."""
     found: list[str] = []
     for name in [X] if isinstance(X, str | PathLike) else X:
@@ -149,10 +175,10 @@ def _list_files(X: Any) -> list[str]:
     return found
 
 
-def _split_collection(X: Any) -> list[Any]:
+def _split_collection(X: object) -> list[Any]:
     """Return the blocks of rows of a sequence, or those of a Dask array or frame as tasks."""
     if not _is_lazy(X):
-        return list(X)
+        return list(X) if isinstance(X, Iterable) else [X]
     if getattr(X, "ndim", 2) == 2 and hasattr(X, "numblocks") and X.numblocks[1] > 1:
         X = X.rechunk({1: -1})
     delayed = X.to_delayed()

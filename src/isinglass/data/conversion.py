@@ -16,7 +16,7 @@ from isinglass.data.indicators import combine
 from isinglass.data.indicators import combine_indicators as combine_all
 from isinglass.data.missing import settle
 from isinglass.data.preview import Guess, guess_kinds
-from isinglass.data.rules import Binarize, Encode, find_rules, per_column
+from isinglass.data.rules import Binarize, ColumnSpec, Encode, find_rules, specify
 from isinglass.data.sources import Source, convert_numbers, open_source
 from isinglass.data.table import Kinds, Scores, Table, check_width
 from isinglass.errors import ArgumentError, DataError, setting
@@ -126,20 +126,23 @@ def convert_source(
     labels: Sequence[Hashable] = range(source.shape[1]) if columns is None else columns
     if columns is not None or not source.numbers:
         source = replace(source, names=labels)
-    if guesses is not None and not isinstance(encode, Coding):
-        source, kept, kinds = _guess(source, labels, kinds, scores, encode, binarize, guesses)
-        scores = None if scores is None else {kept.index(j): points for j, points in scores.items() if j in kept}
-        reverse = [kept.index(j) for j in reverse if j in kept]
-        na_values = {k: na_values[j] for k, j in enumerate(kept) if j in na_values}
-        labels = range(len(kept)) if columns is None else [columns[j] for j in kept]
-        columns = None if columns is None else tuple(columns[j] for j in kept)
-    rules, levels = find_rules(source, labels, kinds, scores, encode, binarize, reverse)
-    codes = _convert_cells(source, rules)
-    if levels:
-        check_meaning(source, labels, {j: rules[j] for j in levels}, codes)
     if isinstance(encode, Coding):
-        return settle(codes, source, Coding(columns, tuple(rules), missing))
-    rules = [rule.with_missing(na_values.get(j, ())) for j, rule in enumerate(rules)]
+        if binarize is not None or kinds is not None or scores is not None:
+            raise DataError(
+                f"{setting('encode')} and {setting('binarize')} or {setting('kinds')} must not be combined, if "
+                f"{setting('encode')} is a Coding."
+            )
+        rules: list[Rule] = list(encode.columns)
+        return settle(_convert_cells(source, rules), source, Coding(columns, tuple(rules), missing))
+    specs = specify(source, labels, kinds, scores, encode, binarize, reverse, na_values)
+    if guesses is not None:
+        specs = _keep_guessed(specs, guesses)
+        source, labels = specs[0].source, [spec.label for spec in specs]
+        columns = None if columns is None else tuple(map(str, labels))
+    rules, levels = find_rules(specs)
+    codes = _convert_cells(source, rules)
+    check_meaning(labels, {j: rules[j] for j in levels}, {j: specs[j].values for j in levels}, codes)
+    rules = [rule.with_missing(spec.na_values) for rule, spec in zip(rules, specs, strict=True)]
     table = settle(codes, source, Coding(columns, tuple(rules), missing))
     if not combine_indicators:
         check_columns(table.codes, table.variables)
@@ -150,23 +153,14 @@ def convert_source(
     return table
 
 
-def _guess(
-    source: Source,
-    labels: Sequence[Hashable],
-    kinds: Kinds | None,
-    scores: Scores | None,
-    encode: Encode,
-    binarize: Binarize,
-    guesses: dict[Hashable, Guess],
-) -> tuple[Source, list[int], Kinds | None]:
-    """Return the columns that are kept, which these are, and their kinds, stated or guessed."""
-    found = guess_kinds(source, labels, kinds, scores, encode, binarize)
-    guesses.update({labels[j]: guess for j, guess in found.items()})
-    every = list(range(source.shape[1]))
-    kept = [j for j in every if j not in found or found[j].kind is not None] or every
-    stated = per_column("kinds", {} if kinds is None else kinds, labels, len(every), None)
-    each = {k: found[j].kind if j in found else stated[j] for k, j in enumerate(kept)}
-    return source.take(kept), kept, {k: kind for k, kind in each.items() if kind is not None} or None
+def _keep_guessed(specs: list[ColumnSpec], guesses: dict[Hashable, Guess]) -> list[ColumnSpec]:
+    """Return the columns that are kept, with kinds that were stated or are guessed, and note the guesses."""
+    found = guess_kinds(specs)
+    guesses.update({specs[j].label: guess for j, guess in found.items()})
+    kept = [spec for j, spec in enumerate(specs) if j not in found or found[j].kind is not None] or specs
+    source = specs[0].source.take([spec.place for spec in kept])
+    kinds = [found[spec.place].kind if spec.place in found else spec.kind for spec in kept]
+    return [replace(spec, source=source, place=k, kind=kinds[k]) for k, spec in enumerate(kept)]
 
 
 def _take_columns(

@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from isinglass.arguments import check_count
 from isinglass.errors import DataError, LimitError, setting
@@ -31,6 +31,13 @@ _COMPRESSED: dict[str, tuple[bytes, Callable[[Any], Any]]] = {
     "bzip2": (b"BZh", bz2.BZ2File),
     "xz": (b"\xfd7zXZ\x00", lzma.LZMAFile),
 }
+
+
+class Readable(Protocol):
+    """A stream of bytes or text."""
+
+    def read(self, size: int, /) -> bytes | str:
+        """Return the next piece, empty at the end."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +88,7 @@ class Limits:
                 f"{n_bytes} bytes or more. Raise {setting('max_bytes')} if the file is what it should be."
             )
 
-    def gather(self, stream: Any, what: str) -> bytes:
+    def gather(self, stream: Readable, what: str) -> bytes:
         """Read a stream and count its bytes, to stop in time."""
         whole = io.BytesIO()
         while piece := stream.read(_CHUNK):
@@ -101,7 +108,7 @@ class Document:
     limits: Limits  # those for a file of its size
 
 
-def open_document(path: Any, limits: Limits) -> Document:
+def open_document(path: object, limits: Limits) -> Document:
     """Read a path, "-" for the standard input, or an open file; compression is detected from the first bytes."""
     if isinstance(path, str) and path == "-":
         name, stream = "standard input", getattr(sys.stdin, "buffer", sys.stdin)

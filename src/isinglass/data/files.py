@@ -49,6 +49,11 @@ _FOREIGN: tuple[tuple[tuple[bytes, ...], str], ...] = (
 )
 _SUFFIXES = {".dta": "stata", ".sav": "spss", ".zsav": "spss", ".tsv": "text", ".csv": "text", ".txt": "text"}
 LIMITS = ("max_rows", "max_columns", "max_bytes")
+FILE_OPTIONS = (
+    *("format", "delimiter", "header", "id_column", "transpose", "weights", "weight_kind", "na_values"),
+    *("encoding", "decimal", "sheet", *LIMITS),
+)
+"""Options of `read_table` that hold for another file of the same kind; the coding says what columns and values mean."""
 _DELIMITERS = {"tab": "\t", "comma": ",", "semicolon": ";", "bar": "|", "blank": " ", "none": ""}
 
 

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 KINDS = ("pandas", "polars", "pyarrow")
 
 
-def kind_of(X: Any) -> str | None:
+def kind_of(X: object) -> str | None:
     """Return the library of a data frame, or None for everything else."""
     library = type(_unwrapped(X)).__module__.split(".")[0]
     return library if library in KINDS else None
 
 
-def complete_like(X: Any, values: NDArray[Any]) -> Any:
+def complete_like(X: object, values: NDArray[Any]) -> Any:  # Any: a frame of the library of X
     """Return ``values`` in a frame with the columns of ``X`` (and its index), or as they are if ``X`` is no frame."""
     kind, native = kind_of(X), _unwrapped(X)
     if kind == "pandas":
@@ -30,6 +30,6 @@ def complete_like(X: Any, values: NDArray[Any]) -> Any:
     return library.DataFrame(columns) if kind == "polars" else library.table(columns)
 
 
-def _unwrapped(X: Any) -> Any:
+def _unwrapped(X: Any) -> Any:  # Any: frames of three libraries
     """Return the frame inside a narwhals one."""
     return X.to_native() if type(X).__module__.startswith("narwhals") else X

@@ -8,14 +8,13 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from isinglass._core import count_ones
 from isinglass.arrays import Bytes, Mask
-from isinglass.data.coding import Rule, Steps, Value
+from isinglass.data.coding import Codes, Rule, Steps, Value
 from isinglass.errors import MeaningWarning, setting, warn
 from isinglass.variables import MAX_CATEGORIES, Variables
 
@@ -33,6 +32,8 @@ SELDOM_TWICE = 0.9
 """Share of different values above which a column probably names its rows."""
 SCREENED = 4096
 """Rows that are compared first; they rule out most pairs."""
+AT_ONCE = 64
+"""Columns that are copied together: one by one, each would read the memory of all."""
 EXPECTED = 5.0
 """From this expected number of rows with both on, two columns that never occur together are no accident."""
 _LISTED = 4
@@ -139,11 +140,11 @@ def remark_decimals(values: Iterable[Value]) -> str:
 
 
 def check_meaning(
-    source: Any, labels: Sequence[Hashable], levels: Mapping[int, Rule], codes: NDArray[np.integer]
+    labels: Sequence[Hashable], levels: Mapping[int, Rule], values: Mapping[int, list[Value]], codes: Codes
 ) -> None:
-    """Warn about the columns of a table that have categories; ``levels`` has their rules, ``codes`` all cells."""
-    _warn_codes({labels[j]: source.column(j).distinct for j in levels})
-    if source.shape[0] < SMALL:
+    """Warn about the columns of a table that have categories: their rules, the values that occur, and all cells."""
+    _warn_codes({labels[j]: values[j] for j in levels})
+    if len(codes) < SMALL:
         return
     many = [labels[j] for j, rule in levels.items() if rule.kind == "ordinal" and len(rule.values) > MANY_LEVELS]
     if many:
@@ -160,7 +161,7 @@ def check_meaning(
     _warn_rare({labels[j]: (rule, codes[:, j]) for j, rule in levels.items() if not isinstance(rule, Steps)})
     ordered = [j for j, rule in levels.items() if rule.kind == "ordinal"]
     if 4 <= len(ordered) <= MOST_ITEMS:
-        some = slice(None, None, max(1, source.shape[0] // MOST_ROWS))
+        some = slice(None, None, max(1, len(codes) // MOST_ROWS))
         _warn_reversed([labels[j] for j in ordered], [codes[some, j] for j in ordered])
 
 
@@ -188,9 +189,9 @@ def describe_steps(rule: Steps) -> str:
     return ", ".join([ends, *describe_tails(rule)])
 
 
-def describe_tails(rule: Any) -> list[str]:  # Any: Steps, or the rule of another kind
+def describe_tails(rule: Rule) -> list[str]:
     """Say in words how many rows are beyond the ends of a grid and count for its end steps, if some are."""
-    below, above = getattr(rule, "beyond", (0, 0))
+    below, above = rule.beyond if isinstance(rule, Steps) else (0, 0)
     each = [f"{n} {side}" for n, side in ((below, "below"), (above, "above")) if n]
     return [f"tails: {', '.join(each)}"] if each else []
 
@@ -225,7 +226,7 @@ def _warn_codes(columns: Mapping[Hashable, list[Value]]) -> None:
         )
 
 
-def _warn_rare(columns: Mapping[Hashable, tuple[Rule, NDArray[np.integer]]]) -> None:
+def _warn_rare(columns: Mapping[Hashable, tuple[Rule, Codes]]) -> None:
     rare, where = [], []
     for label, (rule, codes) in columns.items():
         if rule.n_categories > 2:
@@ -246,7 +247,7 @@ def _warn_rare(columns: Mapping[Hashable, tuple[Rule, NDArray[np.integer]]]) -> 
         )
 
 
-def _warn_reversed(labels: list[Hashable], columns: list[NDArray[np.integer]]) -> None:
+def _warn_reversed(labels: list[Hashable], columns: list[Codes]) -> None:
     """Warn about items that go down where the others of their battery go up."""
     cells = np.stack(columns).astype(np.float64)
     cells[cells < 0] = np.nan
@@ -321,18 +322,22 @@ def dependent_columns(codes: Bytes, is_binary: Mask) -> list[list[int]]:
     >>> dependent_columns(np.array([[0, 1, 2, 0], [1, 0, 1, 0], [0, 1, 2, 0]], dtype=np.uint8), np.array([1, 1, 0, 1]))
     [[0, 1, 2]]
     """
-    alike: dict[bytes, list[int]] = {}  # in the first rows
-    for j in range(codes.shape[1]):
-        alike.setdefault(_partition(codes[:SCREENED, j], is_binary[j]).tobytes(), []).append(j)
-    found = []
-    for some in (group for group in alike.values() if len(group) > 1):
-        groups: dict[bytes, list[int]] = {}
-        for j in some:
-            same = _partition(codes[:, j], is_binary[j])
-            if same.any():
-                groups.setdefault(same.tobytes(), []).append(j)
-        found += [group for group in groups.values() if len(group) > 1]
-    return sorted(found)
+    groups = _alike(codes[:SCREENED], range(codes.shape[1]), is_binary, keep_constant=len(codes) > SCREENED)
+    if len(codes) > SCREENED:
+        groups = [group for some in groups for group in _alike(codes, some, is_binary)]
+    return sorted(groups)
+
+
+def _alike(codes: Bytes, columns: Sequence[int], is_binary: Mask, *, keep_constant: bool = False) -> list[list[int]]:
+    """Return the groups of columns that part the rows alike."""
+    found: dict[bytes, list[int]] = {}
+    for start in range(0, len(columns), AT_ONCE):
+        some = columns[start : start + AT_ONCE]
+        for j, column in zip(some, np.ascontiguousarray(codes[:, some].T), strict=True):
+            same = _partition(column, is_binary[j])
+            if keep_constant or same.any():
+                found.setdefault(same.tobytes(), []).append(j)
+    return [group for group in found.values() if len(group) > 1]
 
 
 def _partition(column: NDArray[np.uint8], is_binary: bool) -> NDArray[np.uint8]:

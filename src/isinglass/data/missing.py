@@ -69,7 +69,7 @@ def settle(codes: Codes, source: Source, coding: Coding) -> Table:
     return _make(filled, coding, row_names=row_names, filled=gone, **known)
 
 
-def _make(codes: Codes, coding: Coding, **known: Any) -> Table:  # Any: the fields of a table
+def _make(codes: Codes, coding: Coding, **known: Any) -> Table:  # Any: fields of a table
     """Return a table of bytes."""
     cells = codes.view(np.uint8) if codes.dtype == np.int8 else codes.astype(np.uint8, copy=False)
     return Table(cells, coding.variables, coding=coding, **known)

@@ -17,10 +17,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import Bytes, FloatArray
-from isinglass.data.backends import Backend, Part, find_backend
-from isinglass.data.blocks import Block, find_blocks, is_in_parts
+from isinglass.data.backends import Backend, Client, Part, find_backend
+from isinglass.data.blocks import Block, BlockWeights, find_blocks, is_in_parts
 from isinglass.data.coding import BITS, Coding, Levels, Value
 from isinglass.data.conversion import convert, read_codes
+from isinglass.data.files import FILE_OPTIONS
 from isinglass.data.frames import kind_of
 from isinglass.data.rules import Binarize, Encode
 from isinglass.data.table import Kinds, Scores, Table
@@ -29,6 +30,7 @@ from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.variables import Variables
 
 if TYPE_CHECKING:  # arrays do without narwhals
+    import scipy.sparse as sp
     from narwhals.typing import IntoDataFrame
 
 Function = Callable[..., Any]
@@ -77,12 +79,11 @@ class PartedTable:
     sample_weight = row_names = filled = holes = rows = units = None  # the parts have weights of their own
 
     @property
-    def block(self) -> Block:
-        """How its parts were read: one of them, without its rows."""
+    def file_options(self) -> dict[str, Any]:  # Any: options of `read_table`
+        """The options by which another table in parts is read like this one, beside the coding."""
         first = self.backend.blocks[0]
-        meaning = ("encode", "binarize", "missing")
-        options = {name: value for name, value in first.options.items() if name not in meaning}
-        return replace(first, what=None, sample_weight=None, options=options)
+        options = {name: value for name, value in first.options.items() if name in FILE_OPTIONS}
+        return {"weights": first.weights, **options} if first.weights is not None else options
 
     @cached_property
     def variables(self) -> Variables:
@@ -169,11 +170,11 @@ class PartedTable:
         """Return itself: the weights of parts are scaled when these are read."""
         return self
 
-    def each(self, function: Function, *arguments: Any) -> list[Any]:  # Any: passed on
+    def each(self, function: Function, *arguments: object) -> list[Any]:  # Any: what the function returns
         """Return ``function(codes, weight, *arguments)`` of every part, in order."""
         return self.backend.each(_apply, (self.selection, self.columns, function, arguments))
 
-    def sum_rows(self, function: Callable[..., Sum], *arguments: Any) -> Sum:  # Any: passed on
+    def sum_rows(self, function: Callable[..., Sum], *arguments: object) -> Sum:
         """Return the sum of ``function(codes, weight, *arguments)`` over the parts, in their order.
 
         The function returns an array, a number, or a tuple or dict of these, and is importable where the parts are.
@@ -185,7 +186,7 @@ class PartedTable:
         """Return the combinations of codes that occur, some of them more than once."""
         return np.concatenate(self.each(_distinct))
 
-    def whole(self, *_: Any, **__: Any) -> NoReturn:  # Any: whatever asked for rows
+    def whole(self, *_: object, **__: object) -> NoReturn:
         """Say that rows are needed in memory."""
         raise DataError(
             "X must be one table here; got a table in parts. Paths, the two-stage estimate, EBIC, refits, predictions "
@@ -367,12 +368,12 @@ def _add_weight(table: AnyTable, sample_weight: ArrayLike | None, weight_kind: s
 
 
 def read_parts(
-    X: Any,
+    X: object,
     *,
     weights: str | int | None = None,
-    sample_weight: Any = None,
+    sample_weight: BlockWeights | None = None,
     weight_kind: str | None = None,
-    client: Any = None,
+    client: Client | Literal[False] | None = None,
     **options: Any,
 ) -> PartedTable:
     """Open a table that comes in blocks of rows: files, a Dask array or frame, or a sequence of arrays or frames.
@@ -426,15 +427,22 @@ def read_parts(
     return _scale_parts(_open(find_blocks(X, weights, sample_weight, options), client, options), weight_kind)
 
 
-def read_like(X: Any, block: Block | None, sample_weight: Any = None, **options: Any) -> PartedTable:
-    """Open a table in parts as one that was read before, of which ``block`` is a block without its rows.
+def read_like(
+    X: object,
+    reading: Mapping[str, Any],
+    sample_weight: BlockWeights | None,
+    coding: Coding,
+    missing: str,
+) -> PartedTable:
+    """Open a table in parts as one that was read before: by its coding, and by its options of `read_table`.
 
-    Its column of weights is taken for one where it is there again, and files are read by its options.
+    Its column of weights is taken for one where it is there again.
     """
-    return _open(find_blocks(X, None, sample_weight, options, block), None, options)
+    options = {"encode": coding, "missing": missing}
+    return _open(find_blocks(X, None, sample_weight, options, reading), None, options)
 
 
-def _open(blocks: list[Block], client: Any, options: Mapping[str, Any]) -> PartedTable:
+def _open(blocks: list[Block], client: Client | Literal[False] | None, options: Mapping[str, Any]) -> PartedTable:
     backend = find_backend(blocks, client)
     if options.get("encode") == "auto":
         coding = replace(_agree(backend.read(_describe, blocks)), missing=options.get("missing", "error"))
@@ -482,7 +490,7 @@ def _sum_squares(codes: Bytes, weight: FloatArray | None, largest: float) -> tup
     return float(relative.sum()), float(relative @ relative)
 
 
-def split_rows(cells: Any, weight: FloatArray | None, most: int) -> PartedTable:  # Any: bytes, or sparse by rows
+def split_rows(cells: Bytes | sp.csr_array, weight: FloatArray | None, most: int) -> PartedTable:
     """Return a table of 0 and 1, of bytes or sparse by rows, as parts of at most so many cells, in this process.
 
     Examples

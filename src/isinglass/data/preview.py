@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from isinglass.data.coding import Value, by_column, is_number
+from isinglass.data.coding import Value, is_bit, is_number
 from isinglass.data.guards import MANY_LEVELS, SELDOM_TWICE
-from isinglass.data.rules import Binarize, Encode, cuts, has_too_many, is_unclear, per_column, steps_of
-from isinglass.data.sources import Source
-from isinglass.data.table import Kinds, Scores
+from isinglass.data.rules import ColumnSpec, has_too_many, is_unclear, steps_of
 from isinglass.errors import DataError
 
 
@@ -24,30 +22,20 @@ class Guess:
     n_missing: int
 
 
-def guess_kinds(
-    source: Source,
-    labels: Sequence[Hashable],
-    kinds: Kinds | None,
-    scores: Scores | None,
-    encode: Encode,
-    binarize: Binarize,
-) -> dict[int, Guess]:
+def guess_kinds(specs: Sequence[ColumnSpec]) -> dict[int, Guess]:
     """Return a guess for every column that would be refused because nothing was stated about it."""
-    p = len(labels)
-    stated = per_column("kinds", {} if kinds is None else kinds, labels, p, None)
-    points = per_column("scores", scores or {}, labels, p, None)
     found = {}
-    for j, label in enumerate(labels):
-        named = by_column(encode) and label in encode
-        if stated[j] or points[j] is not None or named or cuts(binarize, label) or (source.declared or {j: None})[j]:
+    for j, spec in enumerate(specs):
+        if spec.kind or spec.is_named or spec.cut is not None or spec.declared:
             continue
-        column = source.column(j)
-        values = column.distinct
-        meant = isinstance(encode, Mapping) and not by_column(encode) and any(value in encode for value in values)
-        clear = encode == "auto" and (len(values) < 2 or (len(values) == 2 and not is_unclear(values)))
-        if not (meant or clear or all(is_number(value) and value in (0, 1) for value in values)):
+        values, entries = spec.values, spec.entries
+        meant = isinstance(entries, Mapping) and any(value in entries for value in values)
+        clear = entries == "auto" and (len(values) < 2 or (len(values) == 2 and not is_unclear(values)))
+        if not (meant or clear or all(map(is_bit, values))):
+            column = spec.column
             n_missing = sum(cell is None or cell != cell for cell in column.entries.tolist())
-            found[j] = Guess(j, *_guess(values, column.categories is not None, source.shape[0]), values, n_missing)
+            guess = _guess(values, column.categories is not None, spec.source.shape[0])
+            found[j] = Guess(j, *guess, values, n_missing)
     return found
 
 

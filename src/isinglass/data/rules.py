@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Hashable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
+from types import MappingProxyType
 
 import numpy as np
 
@@ -63,99 +65,154 @@ SAY_ALL = (
 )
 
 
-def find_rules(
+@dataclass(frozen=True, eq=False)
+class ColumnSpec:
+    """What is known about a column before its values have a meaning: what the user states, and what it is itself."""
+
+    source: Source
+    place: int  # in the source
+    label: Hashable  # name or number
+    kind: str | None  # stated, or implied by the scores
+    points: Value  # scores: numbers, a mapping of values to numbers, or "normal"
+    entries: Value  # what `encode` says about its values: a mapping, a pair (zero, one), "auto" or None
+    is_named: bool  # whether `encode` names the column
+    cut: Cut | None  # a threshold
+    is_reversed: bool
+    na_values: Collection[Hashable]
+
+    @property
+    def column(self) -> Column:
+        """Its cells."""
+        return self.source.column(self.place)
+
+    @cached_property
+    def values(self) -> list[Value]:
+        """The values that occur."""
+        return self.column.distinct
+
+    @property
+    def where(self) -> str:
+        """What messages call it."""
+        return self.source.where(self.place)
+
+    @property
+    def remark(self) -> str:
+        """What messages add about its values, sentences or nothing."""
+        return self.source.remark_column(self.place)
+
+    @property
+    def declared(self) -> str | None:
+        """Its kind by the type that it has in the source."""
+        return None if self.source.declared is None else self.source.declared[self.place]
+
+    @property
+    def found_kind(self) -> str | None:
+        """Its kind as stated; else as declared, unless something is said about its values."""
+        is_open = self.kind is None and self.cut is None and (self.entries is None or self.entries == "auto")
+        return self.declared if is_open else self.kind
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether it can only be a number: nothing is stated, and it has fractions and too many values otherwise."""
+        if self.found_kind is not None or self.cut is not None or self.is_named or not self.column.has_fractions:
+            return False
+        numbers = all(map(is_number, self.values))
+        return len(self.values) > MANY_LEVELS and numbers and not all(float(v).is_integer() for v in self.values)
+
+    @property
+    def scale(self) -> Mapping[Value, Value] | None:
+        """What `encode` says about the values of a column with categories, if it says something."""
+        if isinstance(self.entries, tuple):
+            return {value: k for k, value in enumerate(self.entries)}
+        if self.is_named or not isinstance(self.entries, Mapping):
+            return self.entries if self.is_named else None
+        if not any(value in self.entries for value in self.values):
+            return None
+        numbers = [number for number in self.entries.values() if number is not None]
+        if len(set(numbers)) == len(numbers):
+            return self.entries
+        # For columns of several kinds, yes=1 and often=1: the categories of this one are those that occur in it.
+        return {value: number for value, number in self.entries.items() if number is None or value in self.values}
+
+
+def specify(
     source: Source,
     labels: Sequence[Hashable],
-    kinds: Kinds | None,
-    scores: Scores | None,
-    encode: Encode,
-    binarize: Binarize,
+    kinds: Kinds | None = None,
+    scores: Scores | None = None,
+    encode: Encode = None,
+    binarize: Binarize = None,
     reverse: Collection[int] = (),
-) -> tuple[list[Rule], list[int]]:
-    """Return the rule of every column, and which columns have categories, as the user says or the source declares."""
-    if isinstance(encode, Coding):
-        if binarize is not None or kinds is not None or scores is not None:
-            raise DataError(
-                f"{setting('encode')} and {setting('binarize')} or {setting('kinds')} must not be combined, if "
-                f"{setting('encode')} is a Coding."
-            )
-        return list(encode.columns), []
-    found = _find_levels(source, labels, kinds, scores, encode, binarize)
-    for j in reverse:
-        found[j] = _turn(found.get(j, BITS), source.where(j))
-    others = [j for j in range(len(labels)) if j not in found]
-    if found and by_column(encode):
-        encode = {label: entry for label, entry in encode.items() if label in {labels[j] for j in others}} or None
-    elif found and isinstance(encode, Mapping):  # numbers of categories are for the other columns
-        encode = {value: bit for value, bit in encode.items() if bit in (0, 1, None)} or None
-    rules: dict[int, Rule] = dict(found)
-    if others:
-        part = source if not found else source.take(others)
-        rules |= zip(others, _find_two(part, [labels[j] for j in others], encode, binarize), strict=True)
-    return [rules[j] for j in range(len(labels))], sorted(found)
-
-
-def _find_levels(
-    source: Source,
-    labels: Sequence[Hashable],
-    kinds: Kinds | None,
-    scores: Scores | None,
-    encode: Encode,
-    binarize: Binarize,
-) -> dict[int, Rule]:
-    """Return the rules of the columns that have categories or numbers; none if all columns have two values."""
+    na_values: Mapping[int, Collection[Hashable]] = MappingProxyType({}),
+) -> list[ColumnSpec]:
+    """Return what is stated about every column; the arguments are those of `as_table`, some by number of the column."""
     if scores is not None and not isinstance(scores, Mapping):
         raise ArgumentError("scores", "must be a mapping of columns to numbers", scores)
     points = per_column("scores", scores or {}, labels, len(labels), None)
-    given = per_column("kinds", {} if kinds is None else kinds, labels, len(labels), None)
-    implied = {None: None, "normal": "continuous"}
-    given = [
-        kind or implied.get(point if isinstance(point, str | None) else "", "ordinal")
-        for kind, point in zip(given, points, strict=True)
-    ]
-    found = {j: kind for j, kind in enumerate(given) if kind not in (None, "binary")}
-    if source.declared is not None and not (isinstance(encode, Mapping) and not by_column(encode)):
-        for j, kind in enumerate(source.declared):
-            named = by_column(encode) and labels[j] in encode
-            if kind is not None and given[j] is None and not named and not cuts(binarize, labels[j]):
-                found[j] = kind
-    measured = find_measured(
-        source, labels, encode, binarize, {j for j in range(len(labels)) if given[j] or j in found}
-    )
-    if kinds is None and scores is None and not any(_has_more(source, j, encode) for j in found):
-        found = {}
-    found |= dict.fromkeys(measured, "continuous")
-    for j in found:
-        if cuts(binarize, labels[j]):
+    stated = per_column("kinds", {} if kinds is None else kinds, labels, len(labels), None)
+    if encode is not None and encode != "auto" and (not isinstance(encode, Mapping) or not encode):
+        allowed = 'None, "auto", a mapping such as {"Yes": 1, "No": 0}, or one of these per column'
+        raise ArgumentError("encode", f"must be {allowed}", encode)
+    if binarize is not None and not isinstance(binarize, Mapping):
+        if encode is not None:
             raise DataError(
-                f"{setting('binarize')} and {setting('kinds')} must not name the same column; got {source.where(j)}."
+                f"{setting('encode', *(['auto'] if encode == 'auto' else []))} and {setting('binarize')} must not be "
+                f"combined, unless {setting('binarize')} names columns."
             )
-    entries = {j: _entries_of(source, j, labels[j], encode) for j in sorted(found)}
-    rules = {j: _find_column(source, j, found[j], points[j], said) for j, said in entries.items()}
-    if measured:
-        warn_measured({labels[j]: rules[j] for j in measured})
-    return rules
-
-
-def find_measured(
-    source: Source, labels: Sequence[Hashable], encode: Encode, binarize: Binarize, stated: Collection[int]
-) -> list[int]:
-    """Return the columns of a frame or file that can only be numbers: with fractions, and too many for categories."""
-    if isinstance(labels, range) and not source.numbers:  # an array: one type for all columns says nothing
-        return []
-    if source.block is not None and source.block.dtype.kind != "f":
-        return []
-    each = (
-        j
+        binarize = dict.fromkeys(labels, binarize)
+    entries = encode if by_column(encode) else {}
+    cuts = {label: _read_cut(cut) for label, cut in (binarize or {}).items()}
+    known = set(labels)
+    for argument, named in (("encode", entries), ("binarize", cuts)):
+        for label in named:
+            if label not in known:
+                raise ArgumentError(argument, f"must name columns of {setting('X')}", label, "There is no such column.")
+    return [
+        ColumnSpec(
+            source,
+            place=j,
+            label=label,
+            kind=stated[j] or _implied_kind(points[j]),
+            points=points[j],
+            entries=entries.get(label) if entries else encode,
+            is_named=label in entries,
+            cut=cuts.get(label),
+            is_reversed=j in reverse,
+            na_values=na_values.get(j, ()),
+        )
         for j, label in enumerate(labels)
-        if j not in stated and not cuts(binarize, label) and not (by_column(encode) and label in encode)
-    )
-    return [j for j in each if source.column(j).has_fractions and _is_measured(source.column(j).distinct)]
+    ]
 
 
-def _is_measured(values: list[Value]) -> bool:
-    fractions = [value for value in values if is_number(value) and not float(value).is_integer()]
-    return len(values) > MANY_LEVELS and bool(fractions) and all(is_number(value) for value in values)
+def _implied_kind(points: Value) -> str | None:
+    if points is None:
+        return None
+    return "continuous" if isinstance(points, str) and points == "normal" else "ordinal"
+
+
+def find_rules(specs: Sequence[ColumnSpec]) -> tuple[list[Rule], list[int]]:
+    """Return the rule of every column, and which columns have categories, as the user says or the source declares."""
+    kinds = {j: spec.found_kind for j, spec in enumerate(specs) if spec.found_kind not in (None, "binary")}
+    if all(spec.kind is None for spec in specs) and not any(_has_more(specs[j]) for j in kinds):
+        kinds = {}
+    source = specs[0].source  # of an array, or of whole numbers, one type holds for all columns
+    is_open = not isinstance(source.names, range) and (source.block is None or source.block.dtype.kind == "f")
+    measured = [j for j, spec in enumerate(specs) if is_open and spec.is_measured]
+    kinds |= dict.fromkeys(measured, "continuous")
+    rules: dict[int, Rule] = {}
+    for j, kind in sorted(kinds.items()):
+        if specs[j].cut is not None:
+            raise DataError(
+                f"{setting('binarize')} and {setting('kinds')} must not name the same column; got {specs[j].where}."
+            )
+        rules[j] = _find_column(specs[j], str(kind))
+    if measured:
+        warn_measured({specs[j].label: rules[j] for j in measured})
+    rules |= {j: _turn(rules.get(j, BITS), spec.where) for j, spec in enumerate(specs) if spec.is_reversed}
+    levels = sorted(rules)
+    others = [j for j in range(len(specs)) if j not in rules]
+    rules |= zip(others, _find_two([specs[j] for j in others], only_bits=bool(levels)), strict=True)
+    return [rules[j] for j in range(len(specs))], levels
 
 
 def _turn(rule: Rule, where: str) -> Levels:
@@ -173,46 +230,21 @@ def _turn(rule: Rule, where: str) -> Levels:
     return replace(rule, entries=ordered, scores=tuple(ends - score for score in rule.scores[::-1]))
 
 
-def cuts(binarize: Binarize, label: Hashable) -> bool:
-    """Tell whether a column is cut at a threshold."""
-    return label in binarize if isinstance(binarize, Mapping) else binarize is not None
-
-
-def _has_more(source: Source, j: int, encode: Encode) -> bool:
+def _has_more(spec: ColumnSpec) -> bool:
     """Tell whether a categorical column has more than two categories; with encode="auto", more than two that occur."""
-    categories = source.column(j).categories
-    if categories is None or encode is not None:
-        return len(source.column(j).distinct) > 2
-    return len(categories) > 2
+    categories = spec.column.categories
+    return len(spec.values if categories is None or spec.entries is not None else categories) > 2
 
 
-def _entries_of(source: Source, j: int, label: Hashable, encode: Encode) -> Mapping[Value, Value] | None:
-    """Return what ``encode`` says about the values of a column, if it says something."""
-    if not isinstance(encode, Mapping):
-        return None
-    if by_column(encode):
-        entries = encode.get(label)
-        return {value: k for k, value in enumerate(entries)} if isinstance(entries, tuple) else entries
-    seen = source.column(j).distinct
-    if not any(value in encode for value in seen):
-        return None
-    numbers = [number for number in encode.values() if number is not None]
-    if len(set(numbers)) == len(numbers):
-        return encode
-    # For columns of several kinds, yes=1 and often=1: the categories of this one are those that occur in it.
-    return {value: number for value, number in encode.items() if number is None or value in seen}
-
-
-def _find_column(source: Source, j: int, kind: str, points: Value, said: Mapping[Value, Value] | None) -> Rule:
+def _find_column(spec: ColumnSpec, kind: str) -> Rule:
     """Return kind, values and scores of a column."""
-    column, where = source.column(j), source.where(j)
-    seen = column.distinct
+    column, where, seen, points, said = spec.column, spec.where, spec.values, spec.points, spec.scale
     if kind == "continuous":
         if points not in (None, "normal"):
             raise ArgumentError("scores", f'must be "normal" for {where}, which is continuous', points)
         missing = [value for value, number in (said or {}).items() if number is None]
         if len([value for value in seen if value not in missing]) > 2:
-            return _find_steps(source, j, points, missing)
+            return _find_steps(spec, missing)
         kind, points = "ordinal", None
     elif isinstance(points, str):
         rule = f'must be numbers for {where}, which is {kind}; "normal" is for continuous columns'
@@ -226,8 +258,8 @@ def _find_column(source: Source, j: int, kind: str, points: Value, said: Mapping
     elif column.categories is not None:
         values = _declared_values(column, kind, where)
     else:
-        values = _plain_values(seen, kind, source, j)
-    _check_count(values, source, j)
+        values = _plain_values(spec, kind)
+    _check_count(values, spec)
     absent = dict.fromkeys(gone, ABSENT)
     if len(values) <= 2 and points is None:
         two = _two(values, column, kind)
@@ -248,18 +280,17 @@ def _find_column(source: Source, j: int, kind: str, points: Value, said: Mapping
     return Levels(entries, "ordinal", tuple(found))
 
 
-def _find_steps(source: Source, j: int, points: str | None, missing: Sequence[Value]) -> Steps:
+def _find_steps(spec: ColumnSpec, missing: Collection[Value]) -> Steps:
     """Return the grid of a continuous column."""
-    cells, where = source.column(j).entries, source.where(j)
     gone = set(missing)
-    numbers = [cell for cell in cells.tolist() if not is_missing(cell) and cell not in gone]
+    numbers = [cell for cell in spec.column.entries.tolist() if not is_missing(cell) and cell not in gone]
     odd = [number for number in numbers if not is_number(number) or not math.isfinite(number)]
     if odd:
         raise DataError(
-            f"{where} must hold finite numbers to be continuous; got {show_values(set(odd))}. Make these cells missing "
-            f"({setting('na_values', odd[0])}), or leave the column out ({_DROP}).{source.remark_column(j)}"
+            f"{spec.where} must hold finite numbers to be continuous; got {show_values(set(odd))}. Make these cells "
+            f"missing ({setting('na_values', odd[0])}), or leave the column out ({_DROP}).{spec.remark}"
         )
-    place = normal_steps if points == "normal" else equal_steps
+    place = normal_steps if spec.points == "normal" else equal_steps
     return place(np.array(numbers, dtype=np.float64)).with_missing(missing)
 
 
@@ -278,9 +309,9 @@ def _declared_values(column: Column, kind: str, where: str) -> list[Value]:
     return values
 
 
-def _plain_values(seen: list[Value], kind: str, source: Source, j: int) -> list[Value]:
+def _plain_values(spec: ColumnSpec, kind: str) -> list[Value]:
     """Return the values of a column of numbers or of text, in ascending order."""
-    where = source.where(j)
+    seen, where = spec.values, spec.where
     if all(is_number(value) for value in seen):
         if not all(math.isfinite(value) for value in seen):
             raise DataError(f"{where} must hold finite numbers to have categories; got {show_values(seen)}.")
@@ -289,7 +320,7 @@ def _plain_values(seen: list[Value], kind: str, source: Source, j: int) -> list[
         if any(isinstance(value, str) for value in seen) and all(isinstance(v, str) or is_number(v) for v in seen):
             raise DataError(
                 f"{where} must hold numbers or text, not both, to have categories; got {show_values(seen)}. "
-                f"Turn all of them into text, or say which values are missing.{source.remark_column(j)}"
+                f"Turn all of them into text, or say which values are missing.{spec.remark}"
             )
         odd = next(value for value in seen if not isinstance(value, str) and not is_number(value))
         raise CellTypeError(
@@ -300,7 +331,7 @@ def _plain_values(seen: list[Value], kind: str, source: Source, j: int) -> list[
         raise DataError(
             f"{where} must say in which order its words come to be ordinal; got {show_values(seen)}. Give each its "
             f"number ({setting('encode', python='encode={…: 0, …: 1, …: 2}')}), use an ordered categorical, or declare "
-            f"the column as nominal.{source.remark_column(j)}"
+            f"the column as nominal.{spec.remark}"
         )
     return sorted(str(value) for value in seen)
 
@@ -339,20 +370,20 @@ def _two(values: list[Value], column: Column, kind: str) -> tuple[Value, Value]:
     return values[0], None
 
 
-def _check_count(values: list[Value], source: Source, j: int) -> None:
+def _check_count(values: list[Value], spec: ColumnSpec) -> None:
     """Refuse a column with too many categories, or with too few rows for them."""
-    q, where = len(values), source.where(j)
+    q, where, n_rows = len(values), spec.where, spec.source.shape[0]
     number = f"If they are numbers, say so ({_CONTINUOUS}). " if all(map(is_number, values)) else ""
     if q > MOST_CATEGORIES:
         raise DataError(
             f"{where} must have at most {MOST_CATEGORIES} categories; got {q} different values. {number}Else put them "
-            f"into fewer, or leave the column out ({_DROP}).{source.remark_column(j)}"
+            f"into fewer, or leave the column out ({_DROP}).{spec.remark}"
         )
-    if has_too_many(q, source.shape[0]):
+    if has_too_many(q, n_rows):
         raise DataError(
-            f"{where} must have fewer categories than there are rows to learn from; got {q} in {source.shape[0]} rows. "
+            f"{where} must have fewer categories than there are rows to learn from; got {q} in {n_rows} rows. "
             f"{number}A column that names its rows says nothing about others: leave it out ({_DROP}), or put its "
-            f"values into fewer categories.{source.remark_column(j)}"
+            f"values into fewer categories.{spec.remark}"
         )
 
 
@@ -442,39 +473,17 @@ def per_column(argument: str, given: Value, names: Sequence[Value] | None, p: in
     return entries
 
 
-def _find_two(source: Source, labels: Sequence[Hashable], encode: Encode, binarize: Binarize) -> list[Rule]:
-    """Return the rule of every column of two values."""
-    is_auto = isinstance(encode, str) and encode == "auto"
-    if binarize is not None and not isinstance(binarize, Mapping):
-        if encode is None:
-            return [_read_cut(binarize)] * len(labels)
-        raise DataError(
-            f"{setting('encode', *(['auto'] if is_auto else []))} and {setting('binarize')} must not be combined, "
-            f"unless {setting('binarize')} names columns."
-        )
-    cuts = {label: _read_cut(cut) for label, cut in (binarize or {}).items()}
-    rules: list[Rule] = [BITS] * len(labels)
-    if is_auto:
-        rules = _choose_pairs(
-            source, [[] if label in cuts else source.column(j).distinct for j, label in enumerate(labels)]
-        )
-    elif encode is not None:
-        if not isinstance(encode, Mapping) or not encode:
-            allowed = 'None, "auto", a mapping such as {"Yes": 1, "No": 0}, or one of these per column'
-            raise ArgumentError("encode", f"must be {allowed}", encode)
-        if by_column(encode):
-            rules = _spread(rules, {label: _read_values(entry) for label, entry in encode.items()}, labels, "encode")
-        else:
-            rules = [_read_values(encode)] * len(labels)
-    return _spread(rules, cuts, labels, "binarize")
-
-
-def _spread(rules: list[Rule], found: Mapping[Hashable, Rule], labels: Sequence[Hashable], argument: str) -> list[Rule]:
-    known = set(labels)
-    for label in found:
-        if label not in known:
-            raise ArgumentError(argument, f"must name columns of {setting('X')}", label, "There is no such column.")
-    return [found.get(label, rule) for label, rule in zip(labels, rules, strict=True)]
+def _find_two(specs: Sequence[ColumnSpec], *, only_bits: bool) -> list[Rule]:
+    """Return the rule of every column of two values; ``only_bits``: other numbers in `encode` are for other columns."""
+    auto = [spec for spec in specs if spec.cut is None and spec.entries == "auto"]
+    pairs = dict(zip(auto, _choose_pairs(auto), strict=True))
+    rules: list[Rule] = []
+    for spec in specs:
+        entries = spec.entries
+        if only_bits and not spec.is_named and isinstance(entries, Mapping):
+            entries = {value: bit for value, bit in entries.items() if bit in (0, 1, None)}
+        rules.append(spec.cut or pairs.get(spec) or (_read_values(entries) if entries else BITS))
+    return rules
 
 
 def _read_cut(binarize: object) -> Cut:
@@ -495,7 +504,7 @@ def _read_values(entry: Value) -> Levels:
     return Levels({value: ABSENT if bit is None else int(bit) for value, bit in entry.items()})
 
 
-def _choose_pairs(source: Source, levels: Sequence[list[Value]]) -> list[Rule]:
+def _choose_pairs(specs: Sequence[ColumnSpec]) -> list[Rule]:
     """Choose which of two values is 1, for every column that is not 0/1 already.
 
     Ordered categories keep their order; then come words of known meaning, then the order of the categories, then
@@ -503,18 +512,19 @@ def _choose_pairs(source: Source, levels: Sequence[list[Value]]) -> list[Rule]:
     rule, such as 0 and -9 or "Yes" and "yes", are refused.
     """
     pairs: list[tuple[Value, Value] | None] = []
-    for j, values in enumerate(levels):
-        column = source.column(j)
+    for spec in specs:
+        column, values = spec.column, spec.values
         two = list(column.categories) if column.categories is not None and len(column.categories) == 2 else values
         if len(two) > 2 or (len(two) == 2 and not column.ordered and is_unclear(two)):
             raise DataError(
                 f"{setting('X')} must have two values of clear meaning in every column for "
-                f"{setting('encode', 'auto')}; got {show_values(values)} in {source.where(j)}. "
-                f"{SAY_ALL}{f' {SAY_KIND}' if len(two) > 2 else ''}{source.remark_column(j)}"
+                f"{setting('encode', 'auto')}; got {show_values(values)} in {spec.where}. "
+                f"{SAY_ALL}{f' {SAY_KIND}' if len(two) > 2 else ''}{spec.remark}"
             )
         pairs.append(order_pair(two, column))
     known = [pair for pair in pairs if pair is not None]
-    found = [pair or (_pair_of_single(levels[j], known) if levels[j] else (0, 1)) for j, pair in enumerate(pairs)]
+    each = zip(specs, pairs, strict=True)
+    found = [pair or (_pair_of_single(spec.values, known) if spec.values else (0, 1)) for spec, pair in each]
     return [Levels({value: bit for bit, value in enumerate(pair) if value is not None}) for pair in found]
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from isinglass.arrays import Bytes, FloatArray, Mask, read_only
 from isinglass.data.coding import Coding, Value
@@ -18,6 +18,7 @@ from isinglass.variables import Variables
 Kinds = str | Sequence[str] | Mapping[Any, str]  # Any: by name or number of a column
 Scores = Mapping[Any, ArrayLike | Mapping[Value, float] | str]
 Sum = TypeVar("Sum")
+Rows = slice | Sequence[int] | NDArray[np.integer] | Mask
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -107,7 +108,7 @@ class Table:
             if marks is not None and marks.shape != codes.shape:
                 raise DataError(f"{name} must have the shape of codes, {codes.shape}; got {marks.shape}.")
 
-    def _with(self, **changes: Any) -> Table:  # Any: the fields of this record
+    def _with(self, **changes: object) -> Table:
         """Return a copy with other entries, unchecked: checks cost more than a small fit."""
         copy = object.__new__(Table)
         copy.__dict__.update(self.__dict__ | changes)
@@ -166,7 +167,7 @@ class Table:
             return None
         return self.rows
 
-    def sum_rows(self, function: Callable[..., Sum], *arguments: Any) -> Sum:  # Any: passed on
+    def sum_rows(self, function: Callable[..., Sum], *arguments: object) -> Sum:
         """Return ``function(codes, weight, *arguments)``: a number, an array, or a tuple or dict of these."""
         return function(self.codes, self.sample_weight, *arguments)
 
@@ -201,11 +202,6 @@ class Table:
         """Return the same rows without weights."""
         return self.with_weight(None)
 
-    @property
-    def scaled_weight(self) -> FloatArray | None:
-        """Row weights whose sum is the number of rows that criteria and counts speak of: see docs/tables.md."""
-        return scale_weights(self.sample_weight, self.weight_kind, self.units, quiet=True)
-
     def counted(self, *, quiet: bool = False) -> Table:
         """Return the table with weights whose sum is the number of rows, N, of criteria and standard errors.
 
@@ -230,7 +226,7 @@ class Table:
             _check_codes(self.codes, variables)
         return self._with(variables=variables)
 
-    def with_codes(self, codes: Bytes, **changes: Any) -> Table:  # Any: the fields of this record
+    def with_codes(self, codes: Bytes, **changes: object) -> Table:
         """Return a table of the same columns with other rows; ``changes`` are what is known of them."""
         _check_codes(codes, self.variables)
         return self._with(codes=np.ascontiguousarray(codes), **changes)
@@ -260,7 +256,7 @@ class Table:
             **marks,
         )
 
-    def __getitem__(self, rows: Any) -> Table:  # Any: what NumPy takes as an index
+    def __getitem__(self, rows: Rows) -> Table:
         """Return the same columns of some rows (a slice, numbers or a mask)."""
         try:
             codes = self.codes[rows]
@@ -285,7 +281,7 @@ class Table:
     def __len__(self) -> int:
         return len(self.codes)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:  # Any: as NumPy has it
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self.codes, dtype=dtype, copy=True) if copy else np.asarray(self.codes, dtype=dtype)
 
     def __repr__(self) -> str:
@@ -354,7 +350,7 @@ def stack_rows(tables: Sequence[Table]) -> Table:
     return tables[0].with_codes(np.concatenate([table.codes for table in tables]), **changes)
 
 
-def _some(entries: Sequence[Value], rows: Any) -> tuple[Value, ...]:  # Any: what NumPy takes as an index
+def _some(entries: Sequence[Value], rows: Rows) -> tuple[Value, ...]:
     objects = np.empty(len(entries), dtype=object)
     objects[:] = entries
     return tuple(objects[rows])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self
 
@@ -18,7 +18,6 @@ from isinglass.arrays import FloatArray
 from isinglass.data import AnyTable, Coding, PartedTable, Table, TableLike, as_table, read_parts
 from isinglass.data.blocks import is_in_parts
 from isinglass.data.frames import complete_like
-from isinglass.data.parts import read_like
 from isinglass.errors import DataError, setting
 from isinglass.fit import Cells, Fit, Floats
 from isinglass.network import Network
@@ -184,7 +183,6 @@ class IsingEstimator(Fitted, _ScikitLearn):
                 self.feature_names_in_ = np.array(table.names, dtype=object)
         else:
             validate_data(self, X, skip_check_array=True)
-        self._block = table.block if isinstance(table, PartedTable) else None
         run = Run(**{name: getattr(self, name, None) for name in ("n_jobs", "n_threads", "device")})
         self._hold(self._prepare(table, X, y).fit(table, run=run))
         return self
@@ -263,16 +261,11 @@ class IsingEstimator(Fitted, _ScikitLearn):
             self._check_names(X)
         elif not is_in_parts(X) and getattr(X, "ndim", 2) == 2:  # others are refused when they are read
             validate_data(self, X, reset=False, skip_check_array=True)
-        coding = self.fit_.coding
-        if missing is None and every_row and coding.missing == "drop":
-            missing = "error" if is_in_parts(X) else "impute"
-        if is_in_parts(X) and self._block is not None:
-            how = {"encode": replace(coding, names=None), "missing": missing or coding.missing}
-            table: AnyTable = read_like(X, self._block, sample_weight, **how)
+        missing = self.fit_.every_row if every_row else missing
+        table: AnyTable = self.fit_.read(X, missing=missing, sample_weight=sample_weight, by_name=False)
+        if is_in_parts(X):
             self._check_names(table)
-            return table
-        read: AnyTable = self.fit_.read(X, missing=missing, sample_weight=sample_weight, by_name=False)
-        return read
+        return table
 
     def _check_names(self, table: AnyTable) -> None:
         known = vars(self).get("feature_names_in_")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,6 +18,10 @@ from isinglass.network import Network, NetworkLike, as_network
 from isinglass.results import Solution
 from isinglass.show.palette import GroupColors, color_groups
 
+if TYPE_CHECKING:
+    from narwhals.typing import IntoDataFrame
+
+AttributeTable: TypeAlias = "Mapping[str, object] | IntoDataFrame"
 Cell: TypeAlias = str | float | int | bool | None
 Kind: TypeAlias = Literal["text", "real", "integer", "boolean"]
 
@@ -56,8 +60,8 @@ def annotate(
     network: NetworkLike,
     *,
     names: Sequence[str] | None = None,
-    node_attributes: Mapping[str, Any] | Any = None,
-    edge_attributes: Mapping[str, ArrayLike] | Any = None,
+    node_attributes: AttributeTable | None = None,
+    edge_attributes: AttributeTable | None = None,
     color_by: str | None = None,
     group_colors: GroupColors | None = None,
     positions: ArrayLike | None = None,
@@ -109,7 +113,7 @@ def check_positions(positions: ArrayLike, n_nodes: int) -> FloatArray:
     return points
 
 
-def list_columns(table: Any, name: str) -> list[tuple[Any, Any]]:
+def list_columns(table: object, name: str) -> list[tuple[Any, Any]]:
     """Return the columns of a mapping, a data frame, a structured array or a record with ``columns``."""
     if table is None:
         return []
@@ -119,7 +123,7 @@ def list_columns(table: Any, name: str) -> list[tuple[Any, Any]]:
     if hasattr(table, "get_columns"):  # polars, whose frames have no items()
         items = [(column.name, column) for column in table.get_columns()]
     elif hasattr(table, "column_names"):  # pyarrow
-        items = list(zip(table.column_names, table.columns, strict=True))
+        items = list(zip(table.column_names, columns or (), strict=True))
     elif isinstance(table, np.ndarray) and table.dtype.names is not None:
         items = [(key, table[key]) for key in table.dtype.names]
     elif hasattr(table, "items"):
@@ -188,7 +192,7 @@ def check_name(name: object, of: Literal["node", "edge"], taken: Sequence[str]) 
     return storable(name)
 
 
-def plain_value(value: object) -> Any:
+def plain_value(value: object) -> Any:  # Any: whatever the value is
     """Return a Python value, None for a missing one."""
     if isinstance(value, np.generic):
         value = value.item()

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from isinglass.atomic import Target, write_lines
 from isinglass.errors import ArgumentError
-from isinglass.export.attributes import Annotated, Cell, Column, annotate
+from isinglass.export.attributes import Annotated, AttributeTable, Cell, Column, annotate
 from isinglass.export.escaping import cell_text, csv_line, storable, xml_element
 from isinglass.export.printing import SPELLINGS, ending_of, print_rows
 from isinglass.json_text import json_text
@@ -34,7 +34,7 @@ def write_network(
     format: str | None = None,
     *,
     names: Sequence[str] | None = None,
-    node_attributes: Mapping[str, Any] | Any = None,
+    node_attributes: AttributeTable | None = None,
     edge_attributes: Mapping[str, ArrayLike] | None = None,
     color_by: str | None = None,
     group_colors: GroupColors | None = None,
@@ -104,13 +104,18 @@ def write_network(
         write_lines(lines(graph, spreadsheet_safe), path)
 
 
-def to_networkx(network: NetworkLike, **attributes: Any) -> Any:
+def to_networkx(
+    network: NetworkLike,
+    *,
+    names: Sequence[str] | None = None,
+    node_attributes: AttributeTable | None = None,
+    edge_attributes: AttributeTable | None = None,
+) -> Any:  # Any: a graph of networkx, which has no types
     """Return a ``networkx.Graph`` whose nodes are the names.
 
     Nodes have ``field`` (or ``kind`` and ``categories``), ``degree``, ``strength`` and the attributes; edges
-    ``coupling``, ``sign``, ``weight`` (|coupling|) and theirs. Missing values are left out. ``attributes`` are
-    ``names``, ``node_attributes`` and ``edge_attributes`` of `write_network`; networkx comes with
-    ``pip install "isinglass[graph]"``.
+    ``coupling``, ``sign``, ``weight`` (|coupling|) and theirs. Missing values are left out. The other
+    parameters are those of `write_network`; networkx comes with ``pip install "isinglass[graph]"``.
 
     Examples
     --------
@@ -123,7 +128,7 @@ def to_networkx(network: NetworkLike, **attributes: Any) -> Any:
         networkx = import_module("networkx")
     except ImportError as error:
         raise ImportError('networkx is not installed. Install it: pip install "isinglass[graph]".') from error
-    graph = annotate(network, **attributes)
+    graph = annotate(network, names=names, node_attributes=node_attributes, edge_attributes=edge_attributes)
     result = networkx.Graph()  # without type hints of its own
     names = graph.network.names
     result.add_nodes_from((name, _present(graph.nodes, k)) for k, name in enumerate(names))

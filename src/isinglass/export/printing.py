@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from isinglass.arguments import check_count
 from isinglass.atomic import Target, TextStream, write_lines
@@ -38,7 +37,7 @@ _LATEX |= {"<": "$<$", ">": "$>$", "|": "$|$"}
 _P_VALUE = re.compile(r"^p(_|$)|p_value")
 
 
-def write_table(table: Any, path: Target, format: str | None = None, *, digits: int = 3) -> None:
+def write_table(table: object, path: Target, format: str | None = None, *, digits: int = 3) -> None:
     """Write a table for print: edges, centralities, a comparison of groups, or any other columns.
 
     Numbers are rounded, p-values below the last digit are written as such, missing values stay empty, columns have the
@@ -81,7 +80,7 @@ def ending_of(path: Target) -> str:
     return "" if isinstance(path, TextStream) or path == "-" else Path(path).suffix.lower()
 
 
-def print_rows(names: Sequence[str], rows: Any, format: str, digits: int) -> Iterator[str]:
+def print_rows(names: Sequence[str], rows: Iterable[Sequence[Cell]], format: str, digits: int) -> Iterator[str]:
     """Yield the lines of a table in one of the formats for print."""
     places = [k for k, name in enumerate(names) if name not in REPEATED or "coupling" not in names]
     body = [[_cell(row[k], names[k], digits) for k in places] for row in rows]

@@ -99,7 +99,7 @@ class _WorkersLostError(Exception):
 
 
 def _attempt(
-    number: int, muted: tuple[type[IsinglassWarning], ...], function: Callable[..., object], *arguments: Any
+    number: int, muted: tuple[type[IsinglassWarning], ...], function: Callable[..., object], *arguments: object
 ) -> _Outcome:
     with suppress_warnings(*muted):
         try:

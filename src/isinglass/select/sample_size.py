@@ -14,7 +14,7 @@ from isinglass.arguments import MOST_TASKS, RandomSource, check_count, spawn_see
 from isinglass.arrays import FloatArray, read_only
 from isinglass.errors import ArgumentError, suppress_warnings
 from isinglass.evaluate.metrics import edge_confusion, weight_correlation
-from isinglass.network import Network, as_network
+from isinglass.network import Network, NetworkLike, as_network
 from isinglass.select.method import COUNTED, AnyMethod, MethodLike, as_method
 from isinglass.select.parallel import kernel_threads, run_tasks
 from isinglass.select.settings import Run
@@ -82,7 +82,7 @@ class SampleSizeStudy:
 
 
 def sample_size(
-    network: Any,
+    network: NetworkLike,
     rows: Sequence[int],
     method: MethodLike = None,
     *,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -334,9 +334,9 @@ def _check_pairs(p: int) -> None:
         )
 
 
-def split_sparse(X: Any, sample_weight: ArrayLike | None) -> PartedTable | None:  # Any: what a caller passes as a table
+def split_sparse(X: object, sample_weight: ArrayLike | None) -> PartedTable | None:
     """Return a large sparse matrix as a table in parts, never dense as a whole; None if it is something else."""
-    if not (hasattr(X, "tocsr") and hasattr(X, "nnz") and _is_large(X.shape, lambda: X.nnz)):
+    if not (hasattr(X, "tocsr") and hasattr(X, "nnz") and hasattr(X, "shape") and _is_large(X.shape, lambda: X.nnz)):
         return None
     return split_rows(X.tocsr(), check_sample_weight(sample_weight, X.shape[0]), CELLS_OF_A_PART)
 
