@@ -29,7 +29,7 @@ LAYERS = (
     ("simulate", "evaluate", "datasets"),
     ("select", "fit", "model_file"),  # a method makes a fit, and a fit knows its method
     ("estimators",),
-    ("cli", "show", "export"),
+    ("cli", "show", "export", "app"),
     # The public names, python -m isinglass, and modules that give others their public name.
     ("__init__", "__main__", "exact", "layout", "metrics", "plot", "published", "report"),
 )

@@ -117,12 +117,11 @@ export.write_table({name: net.edges()[name][:5] for name in columns}, "-", "mark
 # The answers were drawn from eleven couplings. What the network lacks are the weak ones: 500 people do not show a
 # coupling of 0.9 or less reliably. An edge that is missing from a network is no proof that there is none.
 
-import runpy
+from isinglass.datasets.mood import COUPLINGS
 
-couplings = runpy.run_path("../mood.py")["COUPLINGS"]
 found = {frozenset(pair) for pair in zip(edges["source"], edges["target"], strict=True)}
 truth = pd.DataFrame(
-    [(*pair, coupling, frozenset(pair) in found) for pair, coupling in couplings.items()],
+    [(*pair, coupling, frozenset(pair) in found) for pair, coupling in COUPLINGS.items()],
     columns=["source", "target", "true coupling", "found"],
 )
 print(f"{truth['found'].sum()} of {len(truth)} true edges found, and {len(found) - truth['found'].sum()} others")

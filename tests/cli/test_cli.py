@@ -178,7 +178,7 @@ def test_every_command_as_a_process(table, tmp_path):
         with ThreadPoolExecutor(4) as pool:
             runs = {name: pool.submit(run_process, name, *words) for name, words in commands.items()}
         covered |= {name: run.result() for name, run in runs.items()}
-    assert COMMANDS.keys() - covered.keys() == {"demo"}  # test_cli_demo.py
+    assert COMMANDS.keys() - covered.keys() == {"demo", "app"}  # test_demo.py, tests/app
     assert "300, " in covered["info"].stdout
     assert {file.name for file in net.iterdir()} == {"edges.csv", "nodes.csv", "model.npz", "network.gexf", "run.json"}
     assert "inclusion" in covered["bootstrap"].stdout

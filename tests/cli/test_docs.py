@@ -10,6 +10,7 @@ from commands import main
 from test_readme import ROOT
 
 from isinglass.cli import COMMANDS
+from isinglass.datasets.mood import write_mood
 
 EXAMPLES = ("mood.csv", "domains.csv")
 
@@ -71,8 +72,6 @@ def test_sessions_can_fail():
 
 
 def test_the_example_is_what_its_script_makes(tmp_path):
-    import runpy
-
-    runpy.run_path(str(ROOT / "examples" / "mood.py"))["main"](tmp_path)
+    write_mood(tmp_path)
     for name in EXAMPLES:
         assert (tmp_path / name).read_bytes() == (ROOT / "examples" / name).read_bytes()

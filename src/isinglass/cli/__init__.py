@@ -24,6 +24,7 @@ COMMANDS = {
     "export": "Convert a model for other programs.",
     "predict": "Predict cells, fill in missing ones, or score a table.",
     "power": "Estimate how many rows it takes to recover a network.",
+    "app": "From a file to a network in the browser.",
     "demo": "Fit the network of the U.S. Senate.",
 }
 

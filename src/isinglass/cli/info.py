@@ -55,8 +55,8 @@ def info(console: Console, table: str, reading: Reading) -> None:
         return
     guesses: dict[Any, Guess] = {}
     asked = reading.with_defaults(missing="impute", guesses=guesses)
-    data, doubts = _listen(console, lambda: asked.read(console, table))
-    columns = _describe_columns(data, guesses, doubts)
+    data, doubts = listen(console, lambda: asked.read(console, table))
+    columns = describe_columns(data, guesses, doubts)
     found = {**_describe(data), "columns": columns}
     found["options"] = _options(columns, reading)
     with console.progress("Trial fits"):
@@ -91,7 +91,7 @@ def _describe_model(console: Console, path: str) -> None:
     console.write("".join(f"{line}\n" for line in lines))
 
 
-def _listen(console: Console, read: Callable[[], Table]) -> tuple[Table, dict[Hashable, list[str]]]:
+def listen(console: Console, read: Callable[[], Table]) -> tuple[Table, dict[Hashable, list[str]]]:
     """Return the table, and what is doubtful about its columns, in a word or two each; warnings are shown as ever."""
     import warnings
 
@@ -117,7 +117,7 @@ def _listen(console: Console, read: Callable[[], Table]) -> tuple[Table, dict[Ha
         warnings.showwarning = show
 
 
-def _describe_columns(
+def describe_columns(
     data: Table, guesses: Mapping[Any, Guess], doubts: Mapping[Hashable, list[str]]
 ) -> list[dict[str, Any]]:
     """Return what is known of every column, in the order of the file."""
@@ -306,12 +306,12 @@ def _estimate(data: Table, found: Mapping[str, Any]) -> dict[str, Any]:
     sizes = {"bytes": path_bytes(n, p, 0), "bytes_dense": path_bytes(n, p, p * (p - 1) // 2)}
     if not data.variables.has_scores.all():  # known for one number per pair only
         sizes = {}
-    trials = _try_fits(data) if found["alpha_max"] > 0 else []
-    return {**sizes, "trial_fits": trials, "seconds": _extrapolate(trials, len(data))}
+    trials = try_fits(data) if found["alpha_max"] > 0 else []
+    return {**sizes, "trial_fits": trials, "seconds": extrapolate(trials, len(data))}
 
 
-def _try_fits(data: Table) -> list[dict[str, Any]]:
-    """Fit some rows by default, twice as many each time, until all are fitted or the time is spent."""
+def try_fits(data: Table, most: float = TRIAL) -> list[dict[str, Any]]:
+    """Fit some rows by default, twice as many each time, until all are fitted or ``most`` seconds are spent."""
     import warnings
 
     import numpy as np
@@ -325,15 +325,15 @@ def _try_fits(data: Table) -> list[dict[str, Any]]:
         begin = time.perf_counter()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a trial: the fit itself will say it
-            fit = Method().fit(rows, run=Run(n_jobs=-1, max_time=TRIAL))
+            fit = Method().fit(rows, run=Run(n_jobs=-1, max_time=most))
         now = time.perf_counter()
         trials.append({"n_rows": size, "n_edges": fit.solution.n_edges, "seconds": now - begin})
-        if size == n_rows or now - start > TRIAL:
+        if size == n_rows or now - start > most:
             return trials
         size = min(2 * size, n_rows)
 
 
-def _extrapolate(trials: Sequence[Mapping[str, Any]], n_rows: int) -> float:
+def extrapolate(trials: Sequence[Mapping[str, Any]], n_rows: int) -> float:
     """Return the time that all rows will take, by a power of their number: that of the last two trials."""
     if not trials:
         return 0.0

@@ -238,6 +238,35 @@ def _as_arrays(result: object) -> dict[str, NDArray[Any]]:
 
 _line: ContextVar[tuple[Any, Any] | None] = ContextVar("line", default=None)  # the bar that is shown, and its task
 
+Listener = Callable[[str, int, int | None], None]
+"""Told what is being done, how many steps are done, and how many there are, None if that is not known."""
+_listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
+
+
+@contextmanager
+def reporting(listener: Listener) -> Iterator[None]:
+    """Tell a function about progress inside the block, in place of a bar in the terminal."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
+class _Told:
+    """Stands for the bar where a function is told."""
+
+    def __init__(self, listener: Listener) -> None:
+        self._listener = listener
+
+    def reset(self, task: object, *, total: int | None, description: str) -> None:
+        self._text, self._done, self._total = description, 0, total
+        self._listener(description, 0, total)
+
+    def update(self, task: object, *, description: str | None = None, advance: int = 0) -> None:
+        self._text, self._done = self._text if description is None else description, self._done + advance
+        self._listener(self._text, self._done, self._total)
+
 
 @contextmanager
 def shown(progress: bool | None) -> Iterator[None]:
@@ -261,14 +290,20 @@ def tell(text: str) -> None:
 def _progress_bar(
     description: str, total: int | None, progress: bool | None
 ) -> Iterator[tuple[Callable[[int], None], tuple[Any, Any] | None]]:
-    """Yield a function that moves the bar on, and the bar; nothing is shown unless stderr is a terminal."""
+    """Yield a function that moves the bar on, and the bar; by default if a function listens or in a terminal."""
     if (line := _line.get()) is not None:
         bar, task = line
         bar.reset(task, total=total, description=description)
         yield (lambda steps: bar.update(task, advance=steps)), line
         return
-    if not (sys.stderr.isatty() if progress is None else progress):
+    listener = _listener.get()
+    if not (listener is not None or sys.stderr.isatty() if progress is None else progress):
         yield (lambda steps: None), None
+        return
+    if listener is not None:
+        told = _Told(listener)
+        told.reset(None, total=total, description=description)
+        yield (lambda steps: told.update(None, advance=steps)), (told, None)
         return
     from rich.console import Console
     from rich.progress import (

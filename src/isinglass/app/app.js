@@ -1,0 +1,382 @@
+/* The page of the app. The server holds the state; the page shows it, and sends what is chosen. Text always goes in as
+   text: a label cannot become markup. */
+
+const PAGE = 200; // columns that are listed at a time
+const KINDS = { binary: "yes/no", ordinal: "ordered", nominal: "unordered", continuous: "number" };
+const WORDS = { fit: "Fitting", report: "Writing the report", bootstrap: "Resampling", compare: "Comparing", plot: "Drawing" };
+
+let state = null;
+let language = "command";
+let listed = PAGE;
+const drawn = {}; // section -> the data that it shows
+
+function byId(id) {
+  return document.getElementById(id);
+}
+
+function make(tag, options = {}, children = []) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(options)) {
+    if (name === "text") element.textContent = value;
+    else if (name === "class") element.className = value;
+    else if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (value !== null && value !== false) element.setAttribute(name, value === true ? "" : value);
+  }
+  element.append(...children);
+  return element;
+}
+
+function announce(text) {
+  byId("status").textContent = text;
+}
+
+/* Draw a section again only if what it shows has changed; the focus stays on the element with the same id. */
+function redraw(name, data, draw) {
+  const text = JSON.stringify(data);
+  if (drawn[name] === text) return;
+  drawn[name] = text;
+  const focused = document.activeElement?.id;
+  draw();
+  if (focused && document.activeElement?.id !== focused) byId(focused)?.focus();
+}
+
+/* Talking to the server */
+
+async function post(where, body, headers = { "Content-Type": "application/json" }) {
+  try {
+    const response = await fetch(where, { method: "POST", body, headers });
+    if (!response.ok) complain((await response.json()).error);
+    return response.ok;
+  } catch {
+    complain("The app does not answer. Is it still running in its terminal?");
+    return false;
+  }
+}
+
+function complain(text) {
+  byId("problem").textContent = text;
+  byId("problem").hidden = !text;
+  if (text) byId("problem").scrollIntoView({ block: "nearest" });
+}
+
+async function upload(file) {
+  if (file.size > state.most_bytes) {
+    complain(`${file.name} is larger than ${Math.round(state.most_bytes / 2 ** 30)} GB. Use the command line for it.`);
+    return;
+  }
+  complain("");
+  announce(`Reading ${file.name}`);
+  byId("busy").textContent = "Sending the file …";
+  await post("upload", file, { "Content-Type": "application/octet-stream", "X-File-Name": encodeURIComponent(file.name) });
+}
+
+function choose(changes) {
+  state.choices = { ...state.choices, ...changes };
+  post("choose", JSON.stringify(state.choices));
+}
+
+function run(job) {
+  complain("");
+  post("run", JSON.stringify({ job }));
+}
+
+async function follow() {
+  let since = 0;
+  for (;;) {
+    try {
+      const response = await fetch(`state?since=${since}`);
+      if (!response.ok) throw new Error(response.statusText);
+      state = await response.json();
+      since = state.version;
+      show();
+    } catch (error) {
+      if (state && byId("busy").textContent !== "The app has ended.") console.warn(error);
+      byId("busy").textContent = "The app has ended.";
+      await new Promise((wait) => setTimeout(wait, 2000));
+      since = 0;
+    }
+    const busy = state && (state.reading || state.jobs.some(isOpen));
+    await new Promise((wait) => setTimeout(wait, busy ? 250 : 20));
+  }
+}
+
+function isOpen(job) {
+  return job.state === "waiting" || job.state === "running";
+}
+
+/* Showing the state */
+
+function show() {
+  const { table, choices, results } = state;
+  byId("busy").textContent = state.reading ? "Reading the table …" : state.jobs.some(isOpen) ? "Working …" : "";
+  byId("file-name").textContent = state.file ?? "";
+  redraw("examples", state.examples, showExamples);
+  redraw("problem", [state.problem, state.version * (state.problem !== "")], () => complain(state.problem));
+  for (const id of ["columns", "fit"]) byId(id).hidden = !table;
+  for (const id of ["network", "more"]) byId(id).hidden = !results.fit;
+  if (table) {
+    redraw("columns", [table, choices, listed, byId("find").value], showColumns);
+    redraw("settings", [table, choices], showSettings);
+    redraw("fit", [table, choices, state.seconds, state.jobs.map((job) => [job.title, job.state])], showFit);
+    redraw("code", [state.steps, language], showCode);
+  }
+  redraw("jobs", state.jobs, showJobs);
+  if (results.fit) {
+    redraw("network", [results, state.stale], showNetwork);
+    redraw("more", [results, choices, state.stale, state.jobs.map((job) => [job.title, job.state])], showMore);
+  }
+}
+
+function showExamples() {
+  const buttons = Object.entries(state.examples).map(([name, text]) =>
+    make("button", { type: "button", text: text.split(":")[0], title: text, id: `example-${name}`, onclick: () => post("example", JSON.stringify(name)) }),
+  );
+  byId("examples").replaceChildren(...buttons);
+}
+
+function showColumns() {
+  const { table, choices } = state;
+  const missing = table.n_missing ? `, ${table.n_missing} missing cells` : "";
+  byId("size").textContent = `${table.n_rows} rows × ${table.columns.length} columns${missing}`;
+  byId("detected").textContent = table.file.length ? `Found in the file: ${table.file.join(", ")}.` : "";
+  const wanted = byId("find").value.toLowerCase();
+  const found = table.columns.map((column, place) => [column, place]).filter(([column]) => column.name.toLowerCase().includes(wanted));
+  byId("rows").replaceChildren(...found.slice(0, listed).map(([column, place]) => makeRow(column, place, choices)));
+  byId("show-more").hidden = found.length <= listed;
+  byId("show-more").textContent = `Show ${Math.min(PAGE, found.length - listed)} more of ${found.length}`;
+  const doubts = byId("doubts");
+  doubts.hidden = !table.warnings.length;
+  doubts.querySelector("summary").textContent = `${table.warnings.length} ${table.warnings.length === 1 ? "thing" : "things"} to look at, in full`;
+  doubts.querySelector("ul").replaceChildren(...table.warnings.map((text) => make("li", { text })));
+}
+
+function makeRow(column, place, choices) {
+  const role = place === choices.weights ? "weights" : place === choices.groups ? "groups" : null;
+  const out = choices.left_out.includes(place);
+  const use = make("input", {
+    type: "checkbox", id: `use-${place}`, checked: !out && !role, disabled: role !== null, "aria-label": `Use ${column.name}`,
+    onchange: (event) => choose({ left_out: event.target.checked ? choices.left_out.filter((one) => one !== place) : [...choices.left_out, place] }),
+  });
+  const row = make("tr", { class: out || role ? "out" : "" }, [
+    make("td", {}, [use]),
+    make("th", { scope: "row", text: column.name }),
+    make("td", {}, role ? [role] : makeKind(column, place, choices)),
+    make("td", {}, makeValues(column, place, choices)),
+    make("td", { text: column.missing ? `${(100 * column.missing).toFixed(1)} %` : "" }),
+    make("td", { class: "doubt", text: column.notes.filter(Boolean).join(", ") }),
+  ]);
+  return row;
+}
+
+function makeKind(column, place, choices) {
+  const guess = column.stated || column.kind === null ? [] : [make("span", { class: "guess", text: "our guess" })];
+  if (column.kind === "binary" && !(place in choices.kinds)) return [KINDS.binary];
+  const chosen = choices.kinds[place] ?? column.kind;
+  const options = Object.entries(KINDS).filter(([kind]) => kind !== "binary").map(([kind, text]) => make("option", { value: kind, text, selected: kind === chosen }));
+  if (column.kind === null) options.unshift(make("option", { value: "", text: "left out", selected: !choices.kinds[place] }));
+  const change = (event) => {
+    const kinds = { ...choices.kinds, [place]: event.target.value };
+    if (!event.target.value) delete kinds[place];
+    choose({ kinds, left_out: event.target.value ? choices.left_out.filter((one) => one !== place) : choices.left_out });
+  };
+  return [make("select", { id: `kind-${place}`, "aria-label": `Kind of ${column.name}`, onchange: change }, options), ...guess];
+}
+
+function makeValues(column, place, choices) {
+  const codes = choices.codes[place] ?? [];
+  const gone = codes.map((code) => makeValue(code, true, column, place, choices));
+  const values = column.values.filter((value) => !codes.includes(value));
+  if (column.kind === "continuous") return [`${values[0]} … ${values.at(-1)} (${column.n_values} steps) `, ...gone];
+  if (column.n_values > 12) return [`${values.slice(0, 3).join(", ")} … ${values.at(-1)} (${column.n_values}) `, ...gone];
+  return [...values.map((value) => makeValue(value, false, column, place, choices)), ...gone];
+}
+
+function makeValue(value, gone, column, place, choices) {
+  const toggle = () => {
+    const codes = (choices.codes[place] ?? []).filter((one) => one !== value);
+    choose({ codes: { ...choices.codes, [place]: gone ? codes : [...codes, value] } });
+    announce(gone ? `${value} is an answer again` : `${value} counts as missing in ${column.name}`);
+  };
+  const title = gone ? "Counts as missing; click to make it an answer again" : "Click if this stands for a missing answer";
+  return make("button", { type: "button", class: "value", id: `value-${place}-${value}`, "aria-pressed": String(gone), title, text: value, onclick: toggle });
+}
+
+function makeChoice(id, label, options, chosen, change) {
+  const items = options.map(([value, text]) => make("option", { value, text, selected: String(chosen ?? "") === value }));
+  return make("label", { class: "field", text: `${label} ` }, [make("select", { id, onchange: (event) => change(event.target.value) }, items)]);
+}
+
+function showSettings() {
+  const { table, choices } = state;
+  const columns = table.columns.map((column, place) => [String(place), column.name]);
+  const numbers = columns.filter(([place]) => table.columns[place].values.length && table.columns[place].values.every((value) => value.trim() && Number.isFinite(Number(value))));
+  const groups = columns.filter(([place]) => table.columns[place].n_values >= 2 && table.columns[place].n_values <= 12 && table.columns[place].kind !== "continuous");
+  const number = (value) => (value === "" ? null : Number(value));
+  const fields = [
+    makeChoice("weights", "Weights of the rows", [["", "none"], ...numbers], choices.weights, (value) => choose({ weights: number(value), groups: choices.groups === number(value) ? null : choices.groups })),
+    makeChoice("groups", "Groups to compare", [["", "none"], ...groups], choices.groups, (value) => choose({ groups: number(value), weights: choices.weights === number(value) ? null : choices.weights })),
+  ];
+  if (choices.weights !== null) {
+    const kinds = [["", "counts if whole numbers, else sampling weights"], ["sampling", "sampling weights"], ["counts", "counts of equal rows"]];
+    fields.splice(1, 0, makeChoice("weight-kind", "They are", kinds, choices.weight_kind, (value) => choose({ weight_kind: value || null })));
+  }
+  if (table.n_missing) {
+    const treatments = [["impute", "draw them from the network"], ["drop", "leave out their rows"], ["zero", "read them as 0"]];
+    fields.push(makeChoice("treatment", "Missing cells", treatments, choices.missing, (value) => choose({ missing: value })));
+  }
+  const everywhere = make("input", {
+    type: "text", id: "codes", value: (choices.codes[""] ?? []).join(", "), placeholder: "such as 99, -1",
+    onchange: (event) => choose({ codes: { ...choices.codes, "": event.target.value.split(",").map((word) => word.trim()).filter(Boolean) } }),
+  });
+  fields.push(make("label", { class: "field", text: "Missing in all columns " }, [everywhere]));
+  if (!choices.row_names || table.file.some((words) => words.startsWith("rows named by"))) {
+    const box = make("input", { type: "checkbox", id: "row-names", checked: choices.row_names, onchange: (event) => choose({ row_names: event.target.checked }) });
+    fields.push(make("label", { class: "field" }, [box, "The first column names the rows"]));
+  }
+  byId("settings").replaceChildren(...fields);
+}
+
+function showFit() {
+  const { table, choices } = state;
+  const nodes = table.columns.filter((column, place) => !choices.left_out.includes(place) && place !== choices.weights && place !== choices.groups);
+  const counts = Object.entries(KINDS).map(([kind, text]) => [text, nodes.filter((column) => column.kind === kind).length]).filter(([, count]) => count);
+  byId("chosen").textContent = `A network of ${nodes.length} columns (${counts.map(([text, count]) => `${count} ${text}`).join(", ")}), from ${table.n_rows} rows. The penalty is selected by the data.`;
+  byId("expected").textContent = state.seconds ? `about ${inWords(state.seconds)}` : "";
+  byId("run-fit").disabled = nodes.length < 2 || isRunning("Fit");
+}
+
+function isRunning(title) {
+  return state.jobs.some((job) => job.title.startsWith(title) && isOpen(job));
+}
+
+function showCode() {
+  for (const box of document.querySelectorAll(".code")) {
+    const step = state.steps[box.dataset.step];
+    if (!step) {
+      box.replaceChildren();
+      continue;
+    }
+    const tabs = [["command", "Command line"], ["python", "Python"]].map(([key, text]) =>
+      make("button", { type: "button", role: "tab", id: `${key}-${box.dataset.step}`, "aria-selected": String(language === key), text, onclick: () => { language = key; show(); } }),
+    );
+    const copy = make("button", {
+      type: "button", class: "copy", id: `copy-${box.dataset.step}`, text: "Copy",
+      onclick: async (event) => {
+        await navigator.clipboard.writeText(step[language]);
+        event.target.textContent = "Copied";
+        announce("Copied");
+      },
+    });
+    box.replaceChildren(make("div", { class: "tabs", role: "tablist", "aria-label": "The same without clicking" }, [...tabs, copy]), make("pre", { tabindex: "0", text: step[language] }));
+  }
+}
+
+function inWords(seconds) {
+  if (seconds < 1) return "a second";
+  return seconds < 60 ? `${Math.round(seconds)} s` : seconds < 3600 ? `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s` : `${(seconds / 3600).toFixed(1)} h`;
+}
+
+function showJobs() {
+  const shown = state.jobs.filter((job) => isOpen(job) || (job === state.jobs.at(-1) && job.state !== "done"));
+  byId("jobs").replaceChildren(...shown.map((job) => {
+    const heading = make("h3", { text: `${job.title}${job.state === "waiting" ? ", waiting" : ""}` });
+    const ended = { failed: `It failed: ${job.error}`, stopped: "Stopped. Nothing was kept." }[job.state];
+    if (ended) return make("section", { class: `card job ${job.state}`, role: "alert" }, [make("div", {}, [heading, make("p", { text: ended })])]);
+    const what = WORDS[job.text] ?? job.text;
+    const steps = job.total ? `, ${job.count} of ${job.total}` : "";
+    const left = job.left === null ? "" : `, about ${inWords(job.left)} left`;
+    const line = job.state === "running" ? `${what}${steps}: ${inWords(job.seconds)} so far${left}` : "";
+    const bar = make("progress", { max: job.total ?? 1, "aria-label": job.title });
+    if (job.total) bar.value = job.count;
+    const stop = make("button", { type: "button", id: `stop-${job.number}`, text: "Stop", onclick: () => post("stop", JSON.stringify({ number: job.number })) });
+    return make("section", { class: "card job" }, [make("div", {}, [heading, make("p", { class: "label", text: line })]), stop, bar]);
+  }));
+}
+
+/* The lines of a command: warnings, and facts with a name. */
+function readSaid(said) {
+  const lines = said.split("\n").filter(Boolean);
+  const warnings = lines.filter((line) => line.startsWith("Warning: ")).map((line) => line.slice(9));
+  const facts = lines.map((line) => line.match(/^(\S.*?) {2,}(.*)$/)).filter(Boolean).map(([, name, value]) => [name, value]);
+  return { warnings, facts: facts.filter(([name]) => name !== "Wrote") };
+}
+
+function showFacts(list, facts) {
+  list.replaceChildren(...facts.flatMap(([name, value]) => [make("dt", { text: name }), make("dd", { text: value })]));
+}
+
+function makeLinks(files) {
+  return files.map((name) => make("a", { href: `files/${name.split("/").map(encodeURIComponent).join("/")}${/\.(html|svg|png)$/.test(name) ? "?save" : ""}`, download: true, text: name.split("/").pop() }));
+}
+
+function showNetwork() {
+  const { results, stale } = state;
+  const { warnings, facts } = readSaid(results.fit.said);
+  byId("stale").hidden = !stale;
+  byId("fit-warnings").replaceChildren(...warnings.map((text) => make("li", { text })));
+  showFacts(byId("facts"), facts);
+  byId("files").replaceChildren(...makeLinks([...results.fit.files, results.fit.report]));
+  const page = `files/${encodeURIComponent(results.fit.report)}`;
+  byId("open-report").href = page;
+  const key = JSON.stringify([results.fit.made, results.bootstrap?.made]);
+  if (byId("report").dataset.key !== key) {
+    byId("report").dataset.key = key;
+    byId("report").src = page;
+    announce("The network is fitted");
+    if (!results.bootstrap) byId("network").scrollIntoView({ block: "start" });
+  }
+}
+
+function showMore() {
+  const { results, choices, stale } = state;
+  byId("resamples").value = choices.resamples;
+  byId("run-bootstrap").disabled = stale || isRunning("Bootstrap");
+  byId("run-compare").disabled = stale || choices.groups === null || isRunning("Comparison");
+  byId("run-figure").disabled = stale || isRunning("Figure");
+  byId("group-hint").textContent = choices.groups === null ? "Choose the column with the groups under Columns." : `Shuffles the groups of ${state.table.columns[choices.groups].name} and compares the networks each time.`;
+  for (const box of document.querySelectorAll("[data-files]")) {
+    const result = results[box.dataset.files];
+    const links = result ? makeLinks(result.files) : [];
+    const page = result?.files.find((name) => name.endsWith(".html"));
+    if (page) links.unshift(make("a", { class: "button", href: `files/${page.split("/").map(encodeURIComponent).join("/")}`, target: "_blank", rel: "noopener", text: "Open the comparison in a tab" }));
+    box.replaceChildren(...links);
+  }
+  for (const list of document.querySelectorAll("[data-facts]")) {
+    const result = results[list.dataset.facts];
+    showFacts(list, result ? readSaid(result.said).facts : []);
+  }
+  const kinds = Object.entries(state.figures).map(([kind, text]) => make("option", { value: kind, text, selected: kind === choices.figure, disabled: state.resampled.includes(kind) && !results.bootstrap }));
+  byId("figure").replaceChildren(...kinds);
+  byId("ending").replaceChildren(...state.endings.map((ending) => make("option", { value: ending, text: ending.toUpperCase(), selected: ending === choices.ending })));
+  const figures = Object.entries(results).filter(([key]) => key.includes("."));
+  byId("drawn").replaceChildren(...figures.map(([key, result]) => {
+    const source = `files/${result.files[0].split("/").map(encodeURIComponent).join("/")}`;
+    const picture = key.endsWith(".pdf") ? [] : [make("img", { src: `${source}?${result.made}`, alt: `Figure: ${state.figures[key.split(".")[0]]}` })];
+    return make("figure", {}, [...picture, make("figcaption", {}, makeLinks(result.files))]);
+  }));
+}
+
+/* Controls that are always there */
+
+byId("file").addEventListener("change", (event) => event.target.files[0] && upload(event.target.files[0]));
+const zone = byId("drop");
+for (const name of ["dragover", "drop"]) {
+  document.addEventListener(name, (event) => {
+    event.preventDefault();
+    zone.classList.toggle("over", name === "dragover");
+    if (name === "drop" && event.dataTransfer.files[0]) upload(event.dataTransfer.files[0]);
+  });
+}
+document.addEventListener("dragleave", () => zone.classList.remove("over"));
+byId("find").addEventListener("input", show);
+byId("show-more").addEventListener("click", () => { listed += PAGE; show(); });
+for (const job of ["fit", "bootstrap", "compare", "figure"]) byId(`run-${job}`).addEventListener("click", () => run(job));
+byId("resamples").addEventListener("change", (event) => choose({ resamples: Math.max(1, Math.round(Number(event.target.value))) }));
+for (const name of ["figure", "ending"]) byId(name).addEventListener("change", (event) => choose({ [name]: event.target.value }));
+byId("theme").addEventListener("click", () => {
+  const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+  const now = document.documentElement.dataset.theme ?? (dark ? "dark" : "light");
+  document.documentElement.dataset.theme = now === "dark" ? "light" : "dark";
+});
+
+follow();

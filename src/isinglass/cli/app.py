@@ -1,0 +1,45 @@
+"""isinglass app: the way from a file to a network in a browser."""
+
+from __future__ import annotations
+
+import threading
+
+import click
+
+from isinglass.cli.command import command
+from isinglass.cli.console import Console
+
+TABLE = click.Argument(["table"], type=click.Path(exists=True, dir_okay=False), required=False)
+
+
+@command("app", TABLE, "port", "browser", general="")
+def app(console: Console, table: str | None, port: int, browser: bool) -> None:
+    """Open the app in the browser: from a file to a network without writing code.
+
+    Drop a table on the page, check what its columns are, and fit; TABLE is opened at once. Every step shows the command
+    and the Python code that do the same. The server answers on this computer only, at an address that cannot be
+    guessed; its files are kept in a temporary folder that is removed when the server ends, with Ctrl-C.
+    """
+    import tempfile
+    import webbrowser
+    from pathlib import Path
+
+    from isinglass.app.server import start
+
+    with tempfile.TemporaryDirectory(prefix="isinglass-app-", ignore_cleanup_errors=True) as folder:
+        try:
+            server = start(Path(folder), port)
+        except OSError as error:
+            raise click.UsageError(f"--port {port} cannot be used: {error.strerror}.") from None
+        try:
+            console.write(f"{server.address}\n")
+            console.say("Open this address if no browser opens. Ctrl-C ends the app and removes its files.")
+            if table is not None:
+                with Path(table).open("rb") as file:
+                    server.session.upload(Path(table).name, file, Path(table).stat().st_size)
+            if browser:
+                threading.Thread(target=webbrowser.open, args=(server.address,), daemon=True).start()
+            server.serve_forever(poll_interval=0.2)
+        finally:
+            server.session.close()
+            server.server_close()

@@ -1,0 +1,358 @@
+"""The server of the app without a browser: who is let in, what is handed out, and what stays behind."""
+
+import http.client
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+import zipfile
+from urllib.parse import urlsplit
+
+import pytest
+
+from isinglass.app import server as app_server
+from isinglass.app import session as app_session
+from isinglass.app.jobs import Jobs
+from isinglass.app.session import RequestError, Session, plain_name
+from isinglass.datasets.mood import write_mood
+
+
+@pytest.fixture
+def server(tmp_path):
+    found = app_server.start(tmp_path)
+    thread = threading.Thread(target=found.serve_forever, args=(0.05,), daemon=True)
+    thread.start()
+    yield found
+    found.shutdown()
+    found.session.close()
+    found.server_close()
+
+
+class Client:
+    """Asks as a browser does, unless told otherwise."""
+
+    def __init__(self, server):
+        self.server, self.address = server, urlsplit(server.address)
+        self.own = {"Origin": f"http://{self.address.netloc}"}
+
+    def ask(self, method="GET", where="", body=None, path=None, **headers):
+        connection = http.client.HTTPConnection(self.address.hostname, self.address.port, timeout=60)
+        headers = {name.replace("_", "-"): value for name, value in headers.items()}
+        connection.request(method, self.address.path + where if path is None else path, body, headers)
+        answer = connection.getresponse()
+        content = answer.read()
+        connection.close()
+        return answer, content
+
+    def post(self, where, record, **headers):
+        how = {"Content_Type": "application/json", **self.own, **headers}
+        answer, content = self.ask("POST", where, json.dumps(record), **how)
+        return answer.status, json.loads(content)
+
+    def upload(self, name, content):
+        answer, _ = self.ask("POST", "upload", content, X_File_Name=name, **self.own)
+        assert answer.status == 200
+
+    def state(self):
+        return json.loads(self.ask(where="state?since=0")[1])
+
+    def wait(self, done, seconds=60):
+        end = time.monotonic() + seconds
+        while not done(state := self.state()):
+            assert time.monotonic() < end, state
+            time.sleep(0.05)
+        return state
+
+
+@pytest.fixture
+def client(server):
+    return Client(server)
+
+
+@pytest.fixture
+def mood(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("mood")
+    write_mood(folder)
+    return (folder / "mood.csv").read_bytes()
+
+
+def test_the_page_forbids_everything_from_elsewhere(client):
+    answer, content = client.ask()
+    assert answer.status == 200
+    assert b"From a table to a network" in content
+    policy = answer.headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    assert "frame-ancestors 'none'" in policy
+    assert answer.headers["Referrer-Policy"] == "no-referrer"  # the address holds the token
+    assert "Access-Control-Allow-Origin" not in answer.headers
+    assert client.server.server_address[0] == "127.0.0.1"
+
+
+@pytest.mark.parametrize("where", ["", "state", "app.js", "all.zip", "files/mood/edges.csv", "nothing"])
+def test_nothing_is_handed_out_without_the_token(client, where):
+    token = client.server.token
+    for wrong in (
+        "",
+        token[:-1],
+        token[:-1] + chr(ord(token[-1]) ^ 1),
+        token + "x",
+        "%00",
+    ):
+        answer, content = client.ask(path=f"/{wrong}/{where}")
+        assert answer.status == 403, wrong
+        assert token.encode() not in content
+
+
+def test_tokens_differ_and_cannot_be_guessed(tmp_path):
+    tokens = set()
+    for k in range(3):
+        (tmp_path / str(k)).mkdir()
+        found = app_server.start(tmp_path / str(k))
+        tokens.add(found.token)
+        found.session.close()
+        found.server_close()
+    assert len(tokens) == 3
+    assert min(map(len, tokens)) >= 32
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1", "127.0.0.1:1", "localhost.evil.example", ""])
+def test_a_name_that_was_bent_to_this_computer_is_refused(client, host):
+    assert client.ask(Host=host)[0].status == 421
+    assert client.post("example", "mood.csv", Host=host)[0] == 421
+    assert client.state()["file"] is None
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "null", "https://127.0.0.1", "http://127.0.0.1:1", None])
+def test_a_request_of_another_page_changes_nothing(client, origin):
+    headers = {} if origin is None else {"Origin": origin}
+    for where in ("example", "choose", "run", "stop", "upload"):
+        answer, _ = client.ask("POST", where, b'"mood.csv"', Content_Type="application/json", **headers)
+        assert answer.status == 403, where
+    assert client.state()["file"] is None
+    if origin is not None:
+        assert client.ask(**headers)[0].status == 403
+
+
+def test_a_browser_that_says_cross_site_is_refused(client):
+    assert client.post("example", "mood.csv", Sec_Fetch_Site="cross-site")[0] == 403
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE", "OPTIONS", "HEAD", "TRACE"])
+def test_other_methods_are_unknown(client, method):
+    assert client.ask(method, **client.own)[0].status == 501
+
+
+def test_a_form_of_another_page_cannot_send_json(client):
+    """Forms send without asking first, but not this type."""
+    assert client.post("example", "mood.csv", Content_Type="text/plain")[0] == 400
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"{", b"[" * 100_000, b"null", b"7", b"\xff", b'{"job": ["fit"]}', b'{"number": true}']
+)
+@pytest.mark.parametrize("where", ["example", "choose", "run", "stop", "nothing"])
+def test_what_is_no_request_is_refused(client, where, body):
+    answer, content = client.ask("POST", where, body, Content_Type="application/json", **client.own)
+    assert answer.status == 400
+    assert json.loads(content)["error"]
+
+
+def test_an_upload_is_bounded_before_it_is_read(client, monkeypatch):
+    monkeypatch.setattr(app_session, "MOST_BYTES", 1000)
+    answer, content = client.ask("POST", "upload", b"x" * 1001, X_File_Name="a.csv", **client.own)
+    assert (answer.status, b"up to" in content) == (400, True)
+    connection = http.client.HTTPConnection("127.0.0.1", client.server.server_port, timeout=10)
+    connection.putrequest("POST", client.address.path + "upload")
+    for name, value in {**client.own, "Content-Length": str(10**15)}.items():
+        connection.putheader(name, value)
+    connection.endheaders()
+    assert connection.getresponse().status == 400  # none of it was sent
+    assert client.state()["file"] is None
+    assert list(client.server.session.folder.iterdir()) == []
+
+
+def test_an_upload_without_its_end_leaves_nothing(tmp_path):
+    session = Session(tmp_path)
+    try:
+        with pytest.raises(RequestError, match="whole"):
+            session.upload("a.csv", io.BytesIO(b"abc"), 10)
+        assert list(tmp_path.iterdir()) == []
+    finally:
+        session.close()
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["../../evil.csv", "/etc/passwd", "..\\..\\evil.csv", "%2e%2e%2fevil.csv", "-o.csv", ".", "a\0b", "con.csv\n"],
+)
+def test_a_name_is_never_a_path(client, name):
+    from urllib.parse import quote
+
+    client.upload(quote(name), b"a,b\n0,1\n1,0\n")
+    kept = [path for path in client.server.session.folder.rglob("*") if path.is_file()]
+    assert len(kept) == 1
+    assert re.fullmatch(r"\w[\w-]*(\.\w[\w-]*)+", kept[0].name)
+    assert kept[0].parent.parent == client.server.session.folder
+
+
+def test_a_name_keeps_what_says_the_format():
+    assert plain_name("Data (final).CSV.gz") == "Data-final.CSV.gz"
+    assert plain_name("größe.sav") == "größe.sav"
+    assert len(plain_name("x" * 5000 + ".csv")) <= 90
+
+
+def test_from_a_file_to_files(client, mood):
+    client.upload("mood.csv", mood)
+    state = client.wait(lambda state: state["table"])
+    assert state["table"]["n_rows"] == 500
+    columns = {column["name"]: column for column in state["table"]["columns"]}
+    assert columns["sad"]["kind"] == "binary"
+    assert columns["sad"]["values"] == ["no", "yes"]
+    assert columns["sad"]["missing"] == pytest.approx(0.01)
+    choices = {**state["choices"], "weights": 0, "missing": "drop"}
+    assert client.post("choose", choices) == (200, {})
+    assert "--weights weight" in client.state()["steps"]["fit"]["command"]
+    assert client.post("run", {"job": "bootstrap"})[0] == 400  # nothing is fitted yet
+    assert client.post("run", {"job": "fit"}) == (200, {})
+    assert client.post("run", {"job": "fit"})[0] == 400  # once is enough
+    state = client.wait(lambda state: "fit" in state["results"])
+    assert "Certificate" in state["results"]["fit"]["said"]
+    for name in ("mood/edges.csv", "mood/nodes.csv", "mood/model.npz", "mood.html"):
+        answer, content = client.ask(where=f"files/{name}")
+        assert (answer.status, len(content) > 100) == (200, True)
+        assert "sandbox" in answer.headers["Content-Security-Policy"]
+        assert "allow-same-origin" not in answer.headers["Content-Security-Policy"]
+    for name in ("mood.csv", "../mood.csv", "mood/../mood.csv", "mood/..%2fmood.csv", "/etc/passwd", "mood", ""):
+        assert client.ask(where=f"files/{name}")[0].status == 404
+    with zipfile.ZipFile(io.BytesIO(client.ask(where="all.zip")[1])) as archive:
+        assert {"mood/edges.csv", "mood.html", "commands.sh", "analysis.py"} <= set(archive.namelist())
+        assert archive.read("mood/edges.csv") == client.ask(where="files/mood/edges.csv")[1]
+    client.post("choose", {**choices, "left_out": [1]})
+    assert client.state()["stale"]
+    assert client.post("run", {"job": "bootstrap"})[0] == 400  # of another table than the fit
+    client.post("choose", choices)
+    assert not client.state()["stale"]
+
+
+def test_a_choice_that_cannot_be_read_is_undone(client):
+    client.upload("a.csv", b"a,b,c\n" + b"x,1,0\ny,2,1\nz,3,1\nx,1,1\n" * 20)
+    state = client.wait(lambda state: state["table"])
+    assert client.post("choose", {**state["choices"], "kinds": {"0": "continuous"}}) == (200, {})
+    state = client.wait(lambda state: state["problem"])
+    assert "'a'" in state["problem"]
+    assert state["choices"]["kinds"] == {}
+    assert client.post("choose", {**state["choices"], "kinds": {"0": "nominal"}}) == (200, {})
+    state = client.wait(lambda state: state["choices"]["kinds"])
+    assert state["problem"] == ""
+
+
+def test_a_file_that_is_no_table_says_why(client):
+    client.upload("a.csv", b"<!doctype html><p>hello")
+    state = client.wait(lambda state: state["problem"])
+    assert "web page" in state["problem"]
+    assert state["table"] is None
+    assert client.post("run", {"job": "fit"})[0] == 400
+
+
+class Recorder:
+    """Stands for the worker's side of jobs."""
+
+    def __init__(self):
+        self.changed = threading.Condition()
+        self.jobs = Jobs(self.changed)
+        self.ended = []
+
+    def add(self, title, commands, folder):
+        with self.changed:
+            return self.jobs.add(title, {"do": "run", "commands": commands, "folder": str(folder)}, self.ended.append)
+
+    def wait(self, done, seconds=60):
+        with self.changed:
+            assert self.changed.wait_for(done, seconds)
+
+
+@pytest.fixture
+def recorder():
+    found = Recorder()
+    yield found
+    found.jobs.close()
+
+
+def test_one_job_at_a_time_and_a_stop_is_at_once(recorder, tmp_path, mood):
+    (tmp_path / "mood.csv").write_bytes(mood)
+    read = ["mood.csv", "--drop", "weight", "--encode", "auto", "--missing", "drop"]
+    long = recorder.add("long", [["bootstrap", *read, "-B", "5000", "-o", "long"]], tmp_path)
+    short = recorder.add("short", [["fit", *read, "-o", "net"]], tmp_path)
+    late = recorder.add("late", [["fit", *read, "-o", "late"]], tmp_path)
+    recorder.wait(lambda: long.total == 5000 and long.count > 0)  # after the folds of the fit itself
+    assert long.seconds_left > 0
+    assert (short.state, late.state) == ("waiting", "waiting")
+    with recorder.changed:
+        recorder.jobs.stop(late.number)
+        before = time.monotonic()
+        recorder.jobs.stop(long.number)
+    recorder.wait(lambda: short.state == "done")
+    assert (long.state, late.state, short.error) == ("stopped", "stopped", "")
+    assert sorted(path.name for path in tmp_path.iterdir() if not path.name.startswith(".")) == ["mood.csv", "net"]
+    assert before < time.monotonic()
+    assert recorder.ended == [short]
+
+
+def test_a_worker_that_dies_fails_its_job_and_not_the_next(recorder, tmp_path, mood):
+    (tmp_path / "mood.csv").write_bytes(mood)
+    read = ["mood.csv", "--drop", "weight", "--encode", "auto", "--missing", "drop"]
+    first = recorder.add("first", [["bootstrap", *read, "-B", "5000"]], tmp_path)
+    second = recorder.add("second", [["fit", *read]], tmp_path)
+    recorder.wait(lambda: first.total == 5000 and first.count > 0)
+    recorder.jobs._worker.kill()
+    recorder.wait(lambda: second.state == "done")
+    assert first.state == "failed"
+    assert "memory" in first.error
+
+
+def test_a_failing_command_says_what_it_said(recorder, tmp_path):
+    (tmp_path / "a.csv").write_text("a,b\n0,1\n2,3\n")
+    job = recorder.add("fit", [["fit", "a.csv"], ["fit", "never.csv"]], tmp_path)
+    recorder.wait(lambda: job.state == "failed")
+    assert "'a'" in job.error
+    assert "never" not in job.said
+
+
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="needs signals")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_all_and_removes_the_files(tmp_path, mood, number):
+    (tmp_path / "mood.csv").write_bytes(mood)
+    place = tmp_path / "temporary"
+    place.mkdir()
+    words = ["app", "--no-browser", str(tmp_path / "mood.csv")]
+    with subprocess.Popen(
+        [sys.executable, "-m", "isinglass", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env={**os.environ, "TMPDIR": str(place)},
+    ) as process:
+        client = Client(type("Known", (), {"address": process.stdout.readline().strip()}))
+        client.wait(lambda state: state["table"])
+        client.post("run", {"job": "fit"})
+        found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(process.pid)], capture_output=True, text=True)
+        children = [int(word) for word in found.stdout.split()]
+        assert children
+        process.send_signal(number)
+        assert process.wait(30) == 128 + number
+    assert list(place.iterdir()) == []
+    for child in children:
+        with pytest.raises(ProcessLookupError):
+            os.kill(child, 0)
+
+
+def test_a_port_that_is_taken_is_an_error(server):
+    from commands import error_line, run
+
+    assert "--port" in error_line(run("app", "--no-browser", "--port", server.server_port, code=2))
