@@ -27,7 +27,16 @@ if TYPE_CHECKING:
 _SYMMETRY_RTOL = 1e-12
 _SHOWN_EDGES = 3  # in the repr
 Unchecked: TypeAlias = Any  # what a caller passes, before it is checked
-_ARRAYS = ("fields", "edge_index", "edge_values", "parameters")
+_ARRAYS = ("fields", "pairs", "pair_values", "pair_parameters")
+
+
+@dataclass(frozen=True, eq=False)
+class Adjustment:
+    """The couplings of variables with covariates, which are not edges: arrays as those of a network's edges."""
+
+    edge_index: NDArray[np.int32]
+    edge_values: FloatArray
+    parameters: FloatArray
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -60,6 +69,8 @@ class Network:
         B_st of every edge, of shape (q_s or 1) × (q_t or 1), with a row or column per category of a nominal variable
         and one of any other: one array per edge, or all of them in one flat vector. Needed where a pair has more than
         one parameter.
+    adjustment : Adjustment, optional
+        Couplings with covariates, beside those among the pairs given. They are not edges: `covariate_edges` lists them.
 
     Examples
     --------
@@ -81,6 +92,7 @@ class Network:
     edge_index: NDArray[np.int32]
     edge_values: FloatArray
     parameters: FloatArray  # the blocks of all edges; edge_values where each is one number
+    adjustment: Adjustment | None = None  # where there are covariates: the pairs with them
 
     def __init__(
         self,
@@ -91,6 +103,7 @@ class Network:
         *,
         variables: Variables | None = None,
         parameters: ArrayLike | Sequence[ArrayLike] | None = None,
+        adjustment: Adjustment | None = None,
     ) -> None:
         flat = _read_fields(fields)
         if variables is None:
@@ -100,8 +113,8 @@ class Network:
         if len(flat) != n_fields:
             what = "one value per node" if variables.is_binary else "one value per category but the first of each node"
             raise DataError(f"fields must be a vector with {what} ({n_fields}); got {len(flat)}.")
-        index, values, entries = _read_edges(edge_index, edge_values, parameters, variables)
-        self._hold(variables=variables, fields=flat, edge_index=index, edge_values=values, parameters=entries)
+        edges = _read_edges(edge_index, edge_values, parameters, variables)
+        self._hold(variables=variables, fields=flat, **_set_apart(variables, *edges, adjustment))
 
     @classmethod
     def trusted(
@@ -115,8 +128,7 @@ class Network:
         """Take the solver's own arrays as they are: sorted pairs s < t, no zeros. Checks cost more than a small fit."""
         network = object.__new__(cls)
         entries = edge_values if parameters is None else parameters
-        known = {"fields": fields, "edge_index": edge_index, "edge_values": edge_values, "parameters": entries}
-        network._hold(variables=variables, **known)
+        network._hold(variables=variables, fields=fields, **_set_apart(variables, edge_index, edge_values, entries))
         return network
 
     def _hold(self, **parts: object) -> None:
@@ -221,6 +233,71 @@ class Network:
         return read_only(self.has_sign(self.edge_index))
 
     @cached_property
+    def _every(self) -> tuple[NDArray[np.int32], FloatArray, FloatArray]:
+        """Pairs, values and parameters of edges and couplings with covariates, in order."""
+        known = self.edge_index, self.edge_values, self.parameters
+        if self.adjustment is None:
+            return known
+        return _merge_pairs(self.variables, known, self.adjustment)
+
+    @property
+    def pairs(self) -> NDArray[np.int32]:
+        """All pairs with a coupling, in order: the edges, and those of variables with covariates."""
+        return self._every[0]
+
+    @property
+    def pair_values(self) -> FloatArray:
+        """The values of `pairs`, as `edge_values` has those of the edges."""
+        return self._every[1]
+
+    @property
+    def pair_parameters(self) -> FloatArray:
+        """The parameters of `pairs`."""
+        return self._every[2]
+
+    @property
+    def is_edge(self) -> Mask:
+        """Which of `pairs` are edges: those without a covariate."""
+        return np.asarray(self.variables.is_modelled[self.pairs].all(axis=1))
+
+    def without_covariates(self) -> Network:
+        """Return the network of the variables that are modelled, which is what is drawn, counted and compared.
+
+        Its fields are those for covariates whose scores are 0.
+        """
+        if not self.variables.has_covariates:
+            return self
+        kept = self.variables.is_modelled
+        place = (np.cumsum(kept) - 1).astype(np.int32)
+        fields = self.fields[kept[self.variables.column[self.variables.is_later]]]
+        variables = self.variables.take(np.flatnonzero(kept))
+        return Network.trusted(variables, fields, place[self.edge_index], self.edge_values, self.parameters)
+
+    def covariate_edges(self) -> dict[str, NDArray[Any]]:  # Any: names, numbers or signs
+        """Return the couplings with covariates as columns, the largest first; see `edges`.
+
+        ``covariate`` and ``variable`` (names), ``coupling`` per unit of both scores, ``sign`` and ``weight``.
+
+        Examples
+        --------
+        >>> variables = Variables.binary(["rain", "umbrella", "winter"]).with_covariates(["winter"])
+        >>> network = Network([0, 0, 0], [[0, 1], [0, 2]], [2.0, 1.0], variables=variables)
+        >>> network, network.covariate_edges()["variable"].tolist()
+        (Network(2 nodes, 1 edge: rain–umbrella +2), ['rain'])
+        """
+        if self.adjustment is None:
+            index, values = np.empty((0, 2), np.int32), np.empty(0)
+        else:
+            order = np.argsort(-np.abs(self.adjustment.edge_values), kind="stable")
+            index, values = self.adjustment.edge_index[order], self.adjustment.edge_values[order]
+        given = ~self.variables.is_modelled[index[:, :1]]
+        names = np.array(self.names, dtype=object)
+        covariate, variable = names[np.where(given, index, index[:, ::-1])].T
+        signs = np.sign(values).astype(np.int64) * self.has_sign(index)
+        known = {"covariate": covariate, "variable": variable, "coupling": values}
+        return {**known, "sign": signs, "weight": np.abs(values)}
+
+    @cached_property
     def couplings(self) -> FloatArray:
         """Dense symmetric coupling matrix with zero diagonal, made on demand."""
         dense = np.zeros((self.n_features, self.n_features))
@@ -242,8 +319,13 @@ class Network:
 
     @property
     def n_features(self) -> int:
-        """Number of nodes, isolated ones included."""
+        """Number of variables, covariates included."""
         return self.variables.n_features
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes, isolated ones included: the variables that are no covariates."""
+        return int(np.count_nonzero(self.variables.is_modelled)) if self.variables.has_covariates else self.n_features
 
     @property
     def n_edges(self) -> int:
@@ -253,7 +335,7 @@ class Network:
     @property
     def n_pairs(self) -> int:
         """Number of pairs of nodes."""
-        return self.n_features * (self.n_features - 1) // 2
+        return self.n_nodes * (self.n_nodes - 1) // 2
 
     @property
     def weights(self) -> FloatArray:
@@ -316,10 +398,13 @@ class Network:
         return [np.exp(logs.T, order="C") for logs in self.variables.split(self.log_conditionals(X))]
 
     def log_conditionals(self, X: ArrayLike) -> FloatArray:
-        """Return log P(x_s = k | the rest of the row) for every category, in the variables' layout, (T, n_samples)."""
+        """Return log P(x_s = k | the rest of the row) for every category, in the variables' layout, (T, n_samples).
+
+        A covariate is what it is, with probability 1.
+        """
         codes = self._codes(X)
         if not self.variables.is_binary:
-            return self.variables.log_softmax(self.logits(codes))
+            return self.variables.condition(self.variables.log_softmax(self.logits(codes)), codes)
         eta = self._predictors(codes)
         return -np.logaddexp(0.0, np.stack([eta, -eta], axis=1)).reshape(-1, len(codes))
 
@@ -379,7 +464,7 @@ class Network:
 
     @cached_property
     def _matrix(self) -> sp.csr_array:
-        return coordinate_matrix(self.variables, self.edge_index, self.parameters)
+        return coordinate_matrix(self.variables, self.pairs, self.pair_parameters)
 
     def table(self, X: ArrayLike) -> Table:
         """Return a table of the columns of this network; arrays hold the numbers of categories."""
@@ -409,7 +494,7 @@ class Network:
             for source, target, coupling, sign in zip(*columns, strict=True)
         )
         more = ", …" if self.n_edges > _SHOWN_EDGES else ""
-        counts = f"{self.n_features} node{'s' * (self.n_features != 1)}, {self.n_edges} edge{'s' * (self.n_edges != 1)}"
+        counts = f"{self.n_nodes} node{'s' * (self.n_nodes != 1)}, {self.n_edges} edge{'s' * (self.n_edges != 1)}"
         return f"{type(self).__name__}({counts}" + (f": {shown}{more})" if shown else ")")
 
 
@@ -527,6 +612,46 @@ def _read_blocks(pairs: NDArray[np.int64], parameters: Unchecked, variables: Var
         if block.shape != shape:
             raise DataError(f"parameters must be of shape {shape} for the pair ({s}, {t}); got {block.shape}.")
     return blocks
+
+
+def _set_apart(
+    variables: Variables,
+    edge_index: NDArray[np.int32],
+    edge_values: FloatArray,
+    parameters: FloatArray,
+    adjustment: Adjustment | None = None,
+) -> dict[str, Any]:  # Any: the fields of a network
+    """Return edges and couplings with covariates apart, given both; pairs of two covariates are refused."""
+    edges = {"edge_index": edge_index, "edge_values": edge_values, "parameters": parameters}
+    if not variables.has_covariates:
+        return {**edges, "adjustment": None}
+    n_given = (~variables.is_modelled[edge_index]).sum(axis=1)
+    if (n_given > 1).any() or (
+        adjustment is not None and ((~variables.is_modelled[adjustment.edge_index]).sum(axis=1) != 1).any()
+    ):
+        raise DataError("a coupling must not join two covariates, and an adjustment must have one in every pair.")
+    apart = n_given == 1
+    entries = np.repeat(apart, variables.block_sizes(edge_index))
+    found = Adjustment(edge_index[apart], edge_values[apart], parameters[entries])
+    if adjustment is not None:
+        found = Adjustment(
+            *_merge_pairs(variables, (found.edge_index, found.edge_values, found.parameters), adjustment)
+        )
+    for part in (found.edge_index, found.edge_values, found.parameters):
+        read_only(part)
+    kept = edge_index[~apart], edge_values[~apart], parameters[~entries]
+    return {**dict(zip(edges, kept, strict=True)), "adjustment": found}
+
+
+def _merge_pairs(
+    variables: Variables, known: tuple[NDArray[np.int32], FloatArray, FloatArray], more: Adjustment
+) -> tuple[NDArray[np.int32], FloatArray, FloatArray]:
+    """Return pairs, values and parameters of two lists of different pairs, in order."""
+    pairs = np.concatenate([known[0], more.edge_index.reshape(-1, 2)]).astype(np.int32)
+    order = np.argsort(pair_keys(pairs, variables.n_features), kind="stable")
+    blocks = variables.split_blocks(pairs, np.concatenate([known[2], more.parameters]))
+    entries = np.concatenate([*(blocks[k].ravel() for k in order.tolist()), np.empty(0)])
+    return pairs[order], np.concatenate([known[1], more.edge_values])[order], entries
 
 
 def canonical_edges(

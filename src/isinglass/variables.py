@@ -202,6 +202,15 @@ class Variables:
         """Whether every variable is 0 and 1 in the source, too."""
         return self.is_binary and all(values is _BITS or values == _BITS for values in self.categories)
 
+    def require_no_covariates(self, what: str) -> None:
+        """Raise DataError if there is a covariate; ``what`` begins the sentence."""
+        if self.has_covariates:
+            name = self.names[self.covariate.index(True)]
+            raise DataError(
+                f"{what} needs a distribution of every column, and the covariate {name!r} has none: others are "
+                "conditioned on it. Leave the covariates out, or model them as variables."
+            )
+
     def require_two_values(self, what: str) -> None:
         """Raise DataError unless every variable is binary; ``what`` begins the sentence."""
         if self.has_covariates:
@@ -337,7 +346,19 @@ class Variables:
         if possible is not None:
             logits[..., ~possible, :] = -np.inf
         places = np.broadcast_to(flat, (*logits.shape[:-2], *flat.shape))
-        return np.asarray(np.take_along_axis(logits, places, axis=-2) - self.log_sums(logits))
+        scores = np.asarray(np.take_along_axis(logits, places, axis=-2) - self.log_sums(logits))
+        if self.has_covariates:
+            scores[..., ~self.is_modelled, :] = 0.0
+        return scores
+
+    def condition(self, logs: FloatArray, codes: NDArray[np.uint8]) -> FloatArray:
+        """Return log-probabilities with those of covariates 0 for the category of the row and −inf for others."""
+        if self.has_covariates:
+            given, n = ~self.is_modelled[self.column], codes.shape[0]
+            logs[given] = -np.inf
+            flat = self.flat(codes)[~self.is_modelled]
+            logs[flat, np.broadcast_to(np.arange(n), flat.shape)] = 0.0
+        return logs
 
     def has_sign(self, pairs: NDArray[np.integer]) -> Mask:
         """Tell which pairs, shape (n, 2), have one parameter, and so a sign."""

@@ -342,7 +342,7 @@ def test_refit_of_two_nominal_columns_is_the_table_of_their_log_odds():
     # Of the likelihood of a 3 × 3 table: the variance of a contrast of log counts is Σ contrast² / count.
     contrast = block / np.linalg.norm(block)
     variance = (contrast**2 / counts).sum()
-    assert errors.edges == pytest.approx([2 * np.sqrt(variance)], rel=1e-3)
+    assert errors.pairs == pytest.approx([2 * np.sqrt(variance)], rel=1e-3)
     assert errors.dimensions.tolist() == [4]
 
 

@@ -305,7 +305,7 @@ def test_a_list_ends_where_glmnets_does():
     X = oracles.read("er10", "X").astype(np.uint8)
     sd = X.std(axis=0)
     problem = Nodewise(X, None, 1)
-    grids = problem.alpha_max(sd)[:, None] * np.geomspace(1.0, 1e-4, 100)
+    grids = problem.alpha_max(sd, 1e-7, 100)[:, None] * np.geomspace(1.0, 1e-4, 100)
     losses = problem.solve(np.arange(10, dtype=np.int32), grids, sd, 1e-7, 100, 0.0, True).losses
     assert np.isfinite(losses).sum(axis=1)[:6].tolist() == [52, 41, 53, 35, 51, 50]
 

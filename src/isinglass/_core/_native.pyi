@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 
 instruction_set: str
 max_features: int
+free_ridge: float  # of pairs without a penalty where columns have categories
 
 class State:
     """The point after one alpha, with its certificate over the working set."""
@@ -154,6 +155,7 @@ class Problem:
         most_bytes: int = ...,
         ranges: NDArray[np.uint8] | None = None,  # of columns with categories: the largest score, 0 if nominal
         widths: NDArray[np.float64] | None = None,  # what it stands for
+        modelled: NDArray[np.uint8] | None = None,  # 0 for a covariate
     ) -> None: ...
     @overload
     def __init__(
@@ -216,12 +218,13 @@ class Nodewise:
         n_threads: int,
         ranges: NDArray[np.uint8] | None = None,
         widths: NDArray[np.float64] | None = None,
+        modelled: NDArray[np.uint8] | None = None,
     ) -> None: ...
     @property
     def n_features(self) -> int: ...
     @property
     def n_distinct(self) -> int: ...
-    def alpha_max(self, penalty_weights: NDArray[np.float64]) -> NDArray[np.float64]: ...
+    def alpha_max(self, penalty_weights: NDArray[np.float64], tol: float, max_iter: int) -> NDArray[np.float64]: ...
     def solve(
         self,
         nodes: NDArray[np.int32],

@@ -9,8 +9,11 @@
 namespace isinglass::tuning {
 
 // Of several files.
-constexpr size_t ROWS_PER_POLL = 4096;   // rows between two looks for an interrupt: well below a millisecond
-constexpr double STATIONARY = 1e-13;     // |gradient| of a field or free edge at its optimum, relative to its terms
+constexpr size_t ROWS_PER_POLL = 4096;  // rows between two looks for an interrupt: well below a millisecond
+constexpr double STATIONARY = 1e-13;    // |gradient| of a field or free edge at its optimum, relative to its terms
+// Ridge of a pair without a penalty where columns have categories, scores scaled to a range of 1: FREE_RIDGE / 2
+// ||theta||^2. It makes every dual point feasible, and moves a coefficient of curvature h by FREE_RIDGE / h of itself.
+constexpr double FREE_RIDGE = 1e-9;
 constexpr double BADLY_PREDICTED = 8;    // log odds against the observed answer from which curvature is bounded
 constexpr int GRAM_ROWS = 512;           // rows of a Gram block at a time: its panels stay in the second-level cache
 constexpr int MAX_THREADS = 256;         // of one pool

@@ -6,11 +6,19 @@ from itertools import pairwise
 
 import numpy as np
 
+from isinglass._core import free_ridge
 from isinglass.arrays import FloatArray, Mask
 from isinglass.data import Table, category_counts, column_sd
 from isinglass.data.counts import varying_among
+from isinglass.errors import DataError
 from isinglass.network import Network, coordinate_matrix
-from isinglass.objective.reduced import Penalty, check_alpha, check_network, penalty_matrix
+from isinglass.objective.reduced import (
+    Penalty,
+    check_alpha,
+    check_network,
+    condition_on_covariates,
+    penalty_matrix,
+)
 
 _STEPS = 100
 _STATIONARY = 1e-14
@@ -21,7 +29,7 @@ class Objective:
 
     A ``network`` is any network of the columns of the table. A dual point is π = (1 − c) e_x + c P for the
     probabilities P at stationary fields, which Newton's method gives to rounding; gaps are true up to rounding only,
-    unless all columns have two values.
+    unless all columns have two values. Pairs without a penalty have a ridge (docs/math.md). A covariate has no loss.
 
     Examples
     --------
@@ -40,8 +48,12 @@ class Objective:
         self.counts = category_counts(table)
         self.sd, self.ranges = column_sd(table), self.variables.ranges
         self.penalty = penalty_matrix(self.sd, penalty_weights, self.ranges)
+        if self.variables.has_covariates:
+            self.penalty = condition_on_covariates(self.penalty, self.variables)
         constant = ~varying_among(self.counts, self.variables)
         self.penalty[constant] = self.penalty[:, constant] = np.inf
+        free = (self.penalty == 0.0) & ~np.eye(len(self.penalty), dtype=bool)
+        self.ridge = np.where(free, free_ridge * np.outer(self.ranges, self.ranges) ** 2, 0.0)
         self.owner = np.repeat(np.arange(self.variables.n_features), self.variables.widths)
         self.seen = self.variables.flat(self.codes)
         self.observed = np.zeros((len(self.counts), len(self.codes)))
@@ -65,10 +77,11 @@ class Objective:
         Scores count as if they had a range of 1.
         """
         limits, slopes, node = self._limits(alpha), *self._slopes(np.exp(self._logs(network)))
-        blocks = coordinate_matrix(self.variables, network.edge_index, network.parameters).toarray()
+        blocks = coordinate_matrix(self.variables, network.pairs, network.pair_parameters).toarray()
         norms = self._norms(blocks)
         with np.errstate(divide="ignore", invalid="ignore"):
             pull = np.where(norms > 0.0, limits / norms, 0.0)[np.ix_(self.owner, self.owner)]
+        pull += self.ridge[np.ix_(self.owner, self.owner)] * self._scale()
         pull[blocks == 0.0] = 0.0  # no inf · 0 outside the edges
         violations = self._norms(slopes + pull * blocks)
         violations[norms == 0.0] = np.maximum(violations - limits, 0.0)[norms == 0.0]
@@ -101,6 +114,11 @@ class Objective:
 
     def null_model(self) -> Network:
         """Return the optimum without edges; a category that does not occur has the field of half a row."""
+        if self.ridge.any():
+            raise DataError(
+                "every pair must be penalized here; got some without a penalty. The first network of ising_path with a "
+                "number of alphas is the one without penalized edges, and alpha_max its penalty."
+            )
         logs = np.log(np.maximum(self.counts, 0.5))
         fields = (logs - logs[self.variables.starts][self.variables.column])[self.variables.is_later]
         return Network(fields, [], [], variables=self.variables)
@@ -110,7 +128,7 @@ class Objective:
         fields = self._profile(network)
         fields -= fields[self.variables.starts][self.variables.column]
         later = fields[self.variables.is_later]
-        return Network(later, network.edge_index, variables=self.variables, parameters=network.parameters)
+        return Network(later, network.pairs, variables=self.variables, parameters=network.pair_parameters)
 
     def _limits(self, alpha: float) -> FloatArray:
         """Return α ω of every pair; infinite where it is forbidden."""
@@ -124,12 +142,13 @@ class Objective:
         if fields is not None:
             logits += (fields - network.category_fields)[:, None]
         logits[self.counts == 0.0] = -np.inf
-        return self.variables.log_softmax(logits)
+        return self.variables.condition(self.variables.log_softmax(logits), self.codes)
 
     def _value(self, logs: FloatArray, network: Network, limits: FloatArray) -> float:
         chosen = np.take_along_axis(logs, self.seen, axis=0)
-        s, t = network.edge_index.T
-        return float(-(chosen @ self.weight).sum() + limits[s, t] @ np.abs(network.edge_values))
+        (s, t), values = network.pairs.T, network.pair_values
+        penalty = limits[s, t] @ np.abs(values) + self.ridge[s, t] @ values**2 / 2.0
+        return float(-(chosen @ self.weight).sum() + penalty)
 
     def _gradient(self, P: FloatArray) -> tuple[FloatArray, FloatArray]:
         residual = P - self.observed
@@ -147,8 +166,12 @@ class Objective:
         nominal = ~self.variables.has_scores[self.owner]
         share = (self.owner[:, None] == self.owner) & nominal
         center = np.eye(len(edge)) - share / self.variables.widths[self.owner]
-        scale = np.sqrt(2.0) ** np.add.outer(nominal, nominal, dtype=int)
-        return center @ edge @ center / scale, node
+        return center @ edge @ center / self._scale(), node
+
+    def _scale(self) -> FloatArray:
+        """Return the norm of Θ over that of B of every pair of coordinates."""
+        nominal = ~self.variables.has_scores[self.owner]
+        return np.asarray(np.sqrt(2.0) ** np.add.outer(nominal, nominal, dtype=int))
 
     def _norms(self, matrix: FloatArray) -> FloatArray:
         """Return the norm of the block of every pair."""
@@ -177,7 +200,9 @@ class Objective:
         limits, best = self._limits(alpha), self._logs(network, self._profile(network))
         P = np.exp(best)
         norms = self._norms(self._slopes(P)[0])
-        c = float(min(1.0, (limits / np.maximum(norms, 1e-300))[norms > 0.0].min(initial=1.0)))
+        is_free = self.ridge > 0.0
+        c = float(min(1.0, (limits / np.maximum(norms, 1e-300))[(norms > 0.0) & ~is_free].min(initial=1.0)))
         mixed = c * P + (1.0 - c) * self.observed
         entropy = -np.where(mixed > 0.0, mixed * np.log(np.where(mixed > 0.0, mixed, 1.0)), 0.0).sum(axis=0)
-        return float(self.weight @ entropy), best, c * norms
+        ridges = (c * norms[is_free]) ** 2 / self.ridge[is_free]  # every pair twice
+        return float(self.weight @ entropy - ridges.sum() / 4.0), best, c * norms

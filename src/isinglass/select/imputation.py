@@ -19,7 +19,7 @@ from isinglass.arguments import RandomSource, spawn_seeds
 from isinglass.arrays import FloatArray, Frozen, Mask
 from isinglass.data import Table, which_occur
 from isinglass.errors import ConvergenceWarning, DataError, DataWarning, LimitError, setting, suppress_warnings, warn
-from isinglass.network import Network, pair_keys, pairs_of, union_keys
+from isinglass.network import Network, pair_keys, pairs_of
 from isinglass.results import Missing
 from isinglass.select.folds import labels_of
 from isinglass.select.refit import nearly_free
@@ -226,7 +226,7 @@ def _restrict(network: Network, possible: Mask | None) -> Network:
     variables = network.variables
     fields = np.where(possible, network.category_fields, IMPOSSIBLE)
     fields = (fields - fields[variables.starts][variables.column])[variables.is_later]
-    return Network.trusted(variables, fields, network.edge_index, network.edge_values, network.parameters)
+    return Network.trusted(variables, fields, network.pairs, network.pair_values, network.pair_parameters)
 
 
 @dataclass
@@ -310,24 +310,29 @@ class _Stack:
 
 def distance(one: Network, other: Network) -> float:
     """Return the root mean square difference of fields and of the couplings that one of two networks has."""
-    keys = union_keys([one, other])
+    keys = _keys([one, other])
     here, there = (np.concatenate(_parameters(each, keys)) for each in (one, other))
     return float(np.sqrt(((here - there) ** 2).mean()))
 
 
 def mean_network(networks: Sequence[Network]) -> Network:
     """Return the network whose parameters are the means of those of some networks."""
-    keys, variables = union_keys(networks), networks[0].variables
+    keys, variables = _keys(networks), networks[0].variables
     edges = pairs_of(keys, variables.n_features)
     each = [_parameters(network, keys) for network in networks]
     fields, couplings = (np.mean(some, axis=0) for some in zip(*each, strict=True))
     return Network(fields, edges, variables=variables, parameters=couplings)
 
 
+def _keys(networks: Sequence[Network]) -> NDArray[np.int64]:
+    """Return the sorted keys of the pairs that are coupled in at least one of some networks."""
+    return np.unique(np.concatenate([pair_keys(one.pairs, one.n_features) for one in networks]))
+
+
 def _parameters(network: Network, pairs: NDArray[np.int64]) -> tuple[FloatArray, FloatArray]:
     """Return the fields, and the parameters of some pairs; 0 where a pair has no edge."""
-    keys, variables = pair_keys(network.edge_index, network.n_features), network.variables
+    keys, variables = pair_keys(network.pairs, network.n_features), network.variables
     sizes = variables.block_sizes(pairs_of(pairs, network.n_features))
     couplings = np.zeros(int(sizes.sum()))
-    couplings[np.repeat(np.isin(pairs, keys), sizes)] = network.parameters
+    couplings[np.repeat(np.isin(pairs, keys), sizes)] = network.pair_parameters
     return network.fields, couplings

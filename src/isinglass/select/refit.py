@@ -153,6 +153,7 @@ def refit(
             f"{support.n_parameters}. Choose a larger alpha."
         )
     _refuse_constant(solution, which_vary(table))
+    is_edge = solution.network.is_edge
     index, p = solution.edge_index.copy(), table.shape[1]
     if two_values:  # with every pair free or forbidden, alpha multiplies nothing
         path = ising_path(table, [1.0], penalty_weights=penalty_on(index, p, 0.0), tol=tol)
@@ -166,7 +167,7 @@ def refit(
         full = np.full((p + len(index),) * 2, np.nan)
         estimated = np.r_[np.flatnonzero(support.place[1::2] >= 0), np.arange(p, len(full))]
         full[np.ix_(estimated, estimated)] = found.covariance
-    edges = found.edges, found.fields, found.chi2, found.dimensions
+    edges = found.pairs[is_edge], found.fields, found.chi2[is_edge], found.dimensions[is_edge]
     return Refit(free, index, _values_on(solution, free), *edges, full)
 
 
@@ -221,7 +222,7 @@ def free_estimate(table: AnyTable, solution: Solution) -> tuple[FloatArray, Floa
     if not errors_are_too_large(support.n_parameters, len(table)):
         at = support.read(free.network)
         found = sandwich_errors(support, at, support.sums(at, table), nearly_free=True)
-        errors[p:] = found.edges
+        errors[p:] = found.pairs[solution.network.is_edge]
         if table.variables.is_binary:
             errors[:p] = found.fields
     return values, errors

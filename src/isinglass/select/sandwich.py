@@ -1,10 +1,10 @@
 """Derivatives of the loss on the edges of a network, Newton's method on them, and sandwich standard errors.
 
-The parameters are a field for every category that occurs, but the first of its column, and then for every edge the
-entries of Θ_st, one after the other: one for two columns with scores, (q_s − 1)(q_t − 1) for two nominal ones, q being
-the categories that occur. H is the Hessian of the sum of the rows' losses under their weights, K the variance of the
-sum of their scores: a row that was drawn with sampling weight w has the score w u and adds w² u uᵀ, a count of w equal
-rows adds w u uᵀ.
+The parameters are a field for every category that occurs, but the first of its column, and then for every pair of the
+network, those with covariates included, the entries of Θ_st, one after the other: one for two columns with scores,
+(q_s − 1)(q_t − 1) for two nominal ones, q being the categories that occur. H is the Hessian of the sum of the rows'
+losses under their weights, K the variance of the sum of their scores: a row that was drawn with sampling weight w has
+the score w u and adds w² u uᵀ, a count of w equal rows adds w u uᵀ.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Support:
             [start + part.argmax() for start, part in zip(variables.starts, variables.split(occurs), strict=True)]
         )
         base = base[variables.column]
-        has_field = occurs & (np.arange(len(base)) != base)
+        has_field = occurs & (np.arange(len(base)) != base) & variables.is_modelled[variables.column]
         points = []
         for s, seen in enumerate(variables.split(occurs)):
             score, numbers = variables.score(s), np.flatnonzero(seen)
@@ -70,7 +70,7 @@ class Support:
             )
             points.append(point)
         m = np.array([point.shape[1] for point in points])
-        cells = m[network.edge_index].prod(axis=1)
+        cells = m[network.pairs].prod(axis=1)
         first = int(has_field.sum()) + np.concatenate([[0], np.cumsum(cells)]).astype(np.intp)
         return cls(network, occurs, base, np.where(has_field, np.cumsum(has_field) - 1, -1), tuple(points), first)
 
@@ -82,13 +82,13 @@ class Support:
     @cached_property
     def _blocks(self) -> list[tuple[int, int, int]]:
         """Number and nodes of every edge with more than one parameter."""
-        edges = self.network.edge_index
+        edges = self.network.pairs
         wide = np.flatnonzero(~self.network.has_sign(edges))
         return [(k, *edges[k].tolist()) for k in wide.tolist()]
 
     def entries(self, edge: int) -> NDArray[np.intp]:
         """Return the places of Θ_st of an edge, as a matrix."""
-        s, t = self.network.edge_index[edge]
+        s, t = self.network.pairs[edge]
         shape = self.points[s].shape[1], self.points[t].shape[1]
         return np.arange(self.first[edge], self.first[edge + 1]).reshape(shape)
 
@@ -97,9 +97,10 @@ class Support:
         values = np.zeros(self.n_parameters)
         fields, has_field = network.category_fields, self.place >= 0
         values[self.place[has_field]] = (fields - fields[self.base])[has_field]
-        support, found = (pair_keys(one.edge_index, one.n_features) for one in (self.network, network))
-        values[self.first[:-1]] = spread(network.edge_values, found, support)
-        known = dict(zip(found.tolist(), network.blocks, strict=True))
+        support, found = (pair_keys(one.pairs, one.n_features) for one in (self.network, network))
+        values[self.first[:-1]] = spread(network.pair_values, found, support)
+        blocks = network.variables.split_blocks(network.pairs, network.pair_parameters)
+        known = dict(zip(found.tolist(), blocks, strict=True))
         for edge, s, t in self._blocks:
             block = known.get(support[edge])
             (left, up), (right, down) = (self._sides(node) for node in (s, t))
@@ -115,7 +116,7 @@ class Support:
         for edge, s, t in self._blocks:
             parameters[edge] = self._sides(s)[0] @ values[self.entries(edge)] @ self._sides(t)[0].T
         flat = np.concatenate([*(block.ravel() for block in parameters), np.empty(0)])
-        return Network(fields[variables.is_later], self.network.edge_index, variables=variables, parameters=flat)
+        return Network(fields[variables.is_later], self.network.pairs, variables=variables, parameters=flat)
 
     def _sides(self, node: int) -> tuple[FloatArray, float]:
         """Return L of B = L Θ Lᵀ for one side of a block, and the factor that undoes it."""
@@ -158,7 +159,7 @@ class Support:
 
     def _neighbors(self, s: int, placed: list[FloatArray]) -> tuple[NDArray[np.intp], FloatArray]:
         """Return the entries of a node's edges, one row per coordinate of it, and the neighbors' coordinates."""
-        index = self.network.edge_index
+        index = self.network.pairs
         entries: list[NDArray[np.intp]] = [np.empty((self.points[s].shape[1], 0), dtype=np.intp)]
         design = [np.empty((len(placed[s]), 0))]
         for edge in np.flatnonzero((index == s).any(axis=1)).tolist():
@@ -182,7 +183,7 @@ def _sum_rows(
         rows = first + np.flatnonzero(raw[first : first + _ROWS_PER_BLOCK])
         logits = network.logits(codes[rows])
         logits[~support.occurs] = -np.inf
-        logs = variables.log_softmax(logits)
+        logs = variables.condition(variables.log_softmax(logits), codes[rows])
         chosen = np.take_along_axis(logs, variables.flat(codes[rows]), axis=0)
         loss -= float((chosen @ raw[rows]).sum())
         slope, product = support.add(codes[rows], raw[rows], squares[rows], np.exp(logs), hessian)
@@ -193,14 +194,14 @@ def _sum_rows(
 
 @dataclass(frozen=True, eq=False)
 class Errors:
-    """Standard errors of edges and fields, and Wald's test that all parameters of an edge are zero."""
+    """Standard errors of pairs, covariates included, and fields, and Wald's test that a pair's parameters are zero."""
 
     half: FloatArray  # H⁻¹ K
     inverse: FloatArray  # H⁻¹
-    edges: FloatArray  # of the coupling, or of the norm of Θ to first order; NaN where the estimate is infinite
+    pairs: FloatArray  # of the coupling, or of the norm of Θ to first order; NaN where the estimate is infinite
     fields: FloatArray  # in the layout of the network's fields; NaN where there is no parameter
-    chi2: FloatArray  # Wald's statistic of every edge
-    dimensions: NDArray[np.intp]  # its degrees of freedom: the parameters of the edge
+    chi2: FloatArray  # Wald's statistic of every pair
+    dimensions: NDArray[np.intp]  # its degrees of freedom: the parameters of the pair
 
     @property
     def covariance(self) -> FloatArray:
@@ -265,7 +266,7 @@ def _refuse_separation(support: Support, sums: Sums) -> None:
         return
     place = int(support.first[0] + left.argmin())
     edge = int(np.searchsorted(support.first, place, side="right")) - 1
-    s, t = (support.network.names[node] for node in support.network.edge_index[edge])
+    s, t = (support.network.names[node] for node in support.network.pairs[edge])
     raise SeparationError(
         f"the unpenalized optimum must be finite; columns {s!r} and {t!r} separate the table, and their coupling "
         "grows without bound. Merge rare categories, or keep a penalty: a path with alpha > 0."

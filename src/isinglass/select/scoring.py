@@ -63,8 +63,8 @@ def path_scores(solutions: Sequence[Solution], table: Table | Bytes, possible: M
         some = networks[first : first + step]
         couplings = np.zeros((len(some), p, p))
         for matrix, network in zip(couplings, some, strict=True):
-            s, t = network.edge_index.T
-            matrix[s, t] = matrix[t, s] = network.edge_values
+            s, t = network.pairs.T
+            matrix[s, t] = matrix[t, s] = network.pair_values
         fields = np.array([network.category_fields for network in some])
         logits = variables.logits(fields, couplings @ placed)
         scores[first : first + step] = variables.cell_scores(logits, seen, possible).sum(axis=1)

@@ -73,12 +73,13 @@ class Completions:
 
 def node_logits(network: Network, s: int) -> Callable[[Bytes, NDArray[np.intp]], FloatArray]:
     """Return a function of a table and row numbers that gives log P(x_s = k | the rest), up to a constant."""
-    variables, blocks = network.variables, network.blocks
+    variables = network.variables
+    blocks = variables.split_blocks(network.pairs, network.pair_parameters)
     field, score = variables.split(network.category_fields)[s], variables.score(s)
     # For each neighbor t the terms e_st(k, l) as rows l and columns k; where both are on a line, θ_st φ_t(l) alone.
     tables = []
-    for k in np.flatnonzero((network.edge_index == s).any(axis=1)).tolist():
-        first, second = network.edge_index[k].tolist()
+    for k in np.flatnonzero((network.pairs == s).any(axis=1)).tolist():
+        first, second = network.pairs[k].tolist()
         t, block = (second, blocks[k]) if first == s else (first, blocks[k].T)
         points = variables.score(t)  # the block has a row per category of s, or one; and columns likewise for t
         seen = block.T if points is None else points[:, None] * block[:, 0]

@@ -73,6 +73,7 @@ def gibbs_sample(
     before, apart = check_count("burn_in", burn_in, least=0), check_count("thin", thin)
     several = check_count("n_chains", n_chains, most=n_rows)
     network = as_network(model)
+    network.variables.require_no_covariates("Sampling")
     share, more = divmod(n_rows, several)
     offsets = np.concatenate([[0], np.cumsum(share + (np.arange(several) < more))])
     if not network.variables.is_binary:

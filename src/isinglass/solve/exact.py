@@ -255,6 +255,7 @@ def exact_sample(model: Network, n_samples: int, *, random_state: RandomSource =
     """
     if not is_whole(n_samples) or n_samples < 1:
         raise ArgumentError("n_samples", "must be an integer of at least 1", n_samples)
+    model.variables.require_no_covariates("Sampling")
     two_values = model.variables.is_binary
     probabilities = state_probabilities(model) if two_values else _category_weights(model)
     cumulative = np.cumsum(probabilities)

@@ -23,6 +23,7 @@ from isinglass.data.table import Kinds, Scores
 from isinglass.errors import ArgumentError, ConstantColumnWarning, ConvergenceWarning, setting, suppress_warnings, warn
 from isinglass.machine import thread_count, within_memory
 from isinglass.network import all_pairs
+from isinglass.objective.reduced import condition_on_covariates, penalty_matrix
 from isinglass.results import Path, Solution
 from isinglass.solve.device import DeviceRows, device_name, find_device
 from isinglass.solve.grid import alpha_grid
@@ -201,13 +202,14 @@ class JointProblem:
         reduction = Reduction.of(table, parts=where == "cpu")
         columns, two_values = reduction.columns, reduction.variables.is_binary
         penalty = check_penalty_weights(penalty_weights, reduction.n_features)
+        if (variables := reduction.variables).has_covariates:
+            omega = penalty_matrix(sd_of(reduction.counts, variables), penalty, variables.ranges)
+            penalty = condition_on_covariates(omega, variables)
         matrix, unit, relative = None, 1.0, None
         if isinstance(penalty, np.ndarray):
             # A copy: the compiled problem reads it until the path ends, and a callback may change the caller's.
             matrix = np.array(penalty[np.ix_(columns, columns)], order="C")
         if not two_values:
-            if isinstance(penalty, np.ndarray) and (penalty[~np.eye(len(penalty), dtype=bool)] == 0).any():
-                raise refuse_free("penalty_weights")
             ranges = reduction.variables.ranges[columns]
             if len(columns) > 1 and not isinstance(penalty, str):
                 unit = float(np.sort(ranges)[-2:].prod())
@@ -223,8 +225,7 @@ class JointProblem:
             else:
                 table = reduction.table.whole()
                 problem = Problem(DeviceRows(table.codes, table.sample_weight, find_device(where)), *penalized)
-        free = problem.free_pairs() if two_values else np.empty((0, 2), np.int32)
-        return cls(problem, reduction, matrix, least, unit, free)
+        return cls(problem, reduction, matrix, least, unit, problem.free_pairs())
 
     @property
     def alpha_at_zero(self) -> float:
@@ -241,7 +242,9 @@ class JointProblem:
         if len(self.free):
             with within_memory():
                 state = self.problem.solve(self.free, [1.0], tol, tol, max_iter)[0]
-            if state.largest_eta + self.reduction.log_spread > SUSPICIOUS_ETA:  # it may lie at infinity
+            # It may lie at infinity; with categories the ridge keeps it from there.
+            is_binary = self.reduction.variables.is_binary
+            if is_binary and state.largest_eta + self.reduction.log_spread > SUSPICIOUS_ETA:
                 self.reduction.refuse_separation(self.free)
             self.problem.mark_null()
         with within_memory():

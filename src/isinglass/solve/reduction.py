@@ -115,6 +115,11 @@ class Reduction:
                 points[:, k], ranges[k] = steps[points[:, k]], steps.max()
         return points, ranges
 
+    @property
+    def modelled(self) -> Bytes | None:
+        """Which of the columns that vary are modelled; None: all of them."""
+        return self.variables.is_modelled[self.columns].astype(np.uint8) if self.variables.has_covariates else None
+
     def problem(
         self, penalty: FloatArray | None, standardized: bool, n_threads: int, relative: FloatArray | None = None
     ) -> Problem:
@@ -130,7 +135,7 @@ class Reduction:
             rows = len(points) * int(sizes.max(initial=1))
             needed = path_bytes(rows, p, p * (p - 1) // 2) + _PER_COEFFICIENT * int(sizes.sum()) ** 2
             given = points, self.table.sample_weight, penalty, standardized, n_threads
-            return Problem(*given, memory_for(needed), ranges, relative)
+            return Problem(*given, memory_for(needed), ranges, relative, self.modelled)
         if not self.table.is_whole and len(self.columns):
             _check_pairs(self.table.shape[1])
             parts = PartedRows(self.table, self.table.total_weight, n_threads)
@@ -172,15 +177,16 @@ class Reduction:
         """Return the edges of a network between columns that vary, in the solver's numbers, and the fields."""
         place = np.full(self.n_features, -1, dtype=np.int32)
         place[self.columns] = np.arange(len(self.columns))
-        edges = place[network.edge_index].reshape(-1, 2)
+        edges = place[network.pairs].reshape(-1, 2)
         kept = (edges >= 0).all(axis=1)
-        variables, pairs = self.variables, network.edge_index[kept]
+        variables, pairs = self.variables, network.pairs[kept]
         if variables.is_binary:
-            return edges[kept], network.edge_values[kept], network.fields[self.columns]
+            return edges[kept], network.pair_values[kept], network.fields[self.columns]
         fields = np.zeros(len(self.columns))  # the solver finds those of categories
         if variables.has_scores.all():
-            return edges[kept], network.edge_values[kept] * variables.ranges[pairs].prod(axis=1), fields
-        blocks = [network.blocks[k] for k in np.flatnonzero(kept).tolist()]
+            return edges[kept], network.pair_values[kept] * variables.ranges[pairs].prod(axis=1), fields
+        every = variables.split_blocks(network.pairs, network.pair_parameters)
+        blocks = [every[k] for k in np.flatnonzero(kept).tolist()]
         values = [self._table(s, t, block).ravel() for (s, t), block in zip(pairs.tolist(), blocks, strict=True)]
         return edges[kept], np.concatenate([*values, np.empty(0)]), fields
 
@@ -196,6 +202,7 @@ class Reduction:
         fields += np.where(is_solved, 0.0, (fields - logs)[firsts])
         fields -= centers
         fields -= fields[self.variables.starts][self.variables.column]
+        fields[~self.variables.is_modelled[self.variables.column]] = 0.0
         return fields[self.variables.is_later]
 
     @cached_property
@@ -399,6 +406,9 @@ def name_constant(table: AnyTable) -> None:
 
 
 def refuse_free(name: str) -> ArgumentError:
-    """Return the error of a pair without a penalty: there is no bound of the distance to such an optimum."""
-    remedy = "Use a small value; refit estimates the edges of a network without a penalty."
+    """Return the error of a path that ends without a penalty."""
+    remedy = (
+        "Use a small value; penalty weights of 0 leave single pairs free, and refit estimates the edges of a network "
+        "without a penalty."
+    )
     return ArgumentError(name, "must be positive where columns have categories", 0.0, remedy)

@@ -198,7 +198,13 @@ class NodeFits(Frozen):
     def _networks(self, rule: str) -> list[Network]:
         """Return what a rule makes of the two estimates of every pair, for every alpha."""
         (alpha, node), sizes = self._owners, self.variables.block_sizes(self._pairs)
-        which, edges, parameters = merge(alpha, node, self.columns, self.parameters, sizes, rule)
+        estimates, entries = np.column_stack([alpha, node, self.columns, sizes]), self.parameters
+        if self.variables.has_covariates:  # has no regression of its own: its one estimate stands for both
+            once = ~self.variables.is_modelled[self.columns]
+            entries = np.r_[entries, entries[np.repeat(once, sizes)]]
+            estimates = np.r_[estimates, estimates[once][:, [0, 2, 1, 3]]]
+        alpha, node, columns, sizes = estimates.T
+        which, edges, parameters = merge(alpha, node, columns, entries, sizes, rule)
         values = self.variables.block_values(edges, parameters)
         ends = np.concatenate([[0], np.cumsum(self.variables.block_sizes(edges))])
         bounds = np.searchsorted(which, np.arange(len(self.counts) + 1))
@@ -247,8 +253,11 @@ class NodewiseProblem:
         ranges = variables.ranges[columns]
         widest = ranges.max(initial=0.0)  # iterations do not depend on the units of scores
         omega = sd_of(reduction.counts, variables)[columns] / ranges if standardize else widest / ranges
+        omega[~variables.is_modelled[columns]] = 0.0
+        null_losses[~variables.is_modelled] = 0.0
         units = np.ones(reduction.n_features) if standardize else variables.ranges * widest
-        return cls(Nodewise(points, weight, threads, steps, ranges), reduction, omega, units, null_losses)
+        problem = Nodewise(points, weight, threads, steps, ranges, reduction.modelled)
+        return cls(problem, reduction, omega, units, null_losses)
 
     @property
     def n_features(self) -> int:
@@ -261,18 +270,23 @@ class NodewiseProblem:
         return self.reduction.columns
 
     @property
+    def nodes(self) -> NDArray[np.intp]:
+        """Which of the columns that vary have a regression: those that are no covariates."""
+        return np.flatnonzero(self.reduction.variables.is_modelled[self.varying])
+
+    @property
     def alphas_at_zero(self) -> FloatArray:
         """Return the alpha of one row, for nodes whose alpha_max is 0."""
         return self.units / max(self.reduction.n_rows, 1.0)
 
-    def alpha_max(self) -> FloatArray:
-        """Return each varying node's smallest alpha without coefficients."""
-        return np.asarray(self.problem.alpha_max(self.omega) * self.units[self.varying])
+    def alpha_max(self, tol: float = 1e-7, max_iter: int = 100) -> FloatArray:
+        """Return each varying node's smallest alpha without penalized coefficients; 0 for a covariate."""
+        return np.asarray(self.problem.alpha_max(self.omega, tol, max_iter) * self.units[self.varying])
 
     def solve(self, alphas: FloatArray, tol: float, max_iter: int, *, stops_early: bool) -> NodeFits:
         """Run the regressions, one row of alphas per column of the whole table, and put them back into it."""
-        nodes = np.arange(len(self.varying), dtype=np.int32)
-        grids = alphas[self.varying] / self.units[self.varying, None]
+        solved = self.varying[self.nodes]
+        nodes, grids = self.nodes.astype(np.int32), alphas[solved] / self.units[solved, None]
         if not self.reduction.variables.is_binary:
             lowest = np.nanmin(grids, initial=np.inf)
             if lowest == 0.0:
@@ -312,7 +326,7 @@ class NodewiseProblem:
     def _spread(self, matrix: NDArray[Number], missing: float) -> NDArray[Number]:
         """Return a matrix of the varying columns with one row per alpha and one column per column of the table."""
         whole: NDArray[Number] = np.full((matrix.shape[1], self.n_features), missing, dtype=matrix.dtype)
-        whole[:, self.varying] = matrix.T
+        whole[:, self.varying[self.nodes]] = matrix.T
         return whole
 
     def _refuse_separation(self, paths: NodePaths) -> None:
@@ -345,6 +359,9 @@ class NodewiseProblem:
         solved, first = [np.empty((len(is_solved), 0))], 0
         for s in self.varying.tolist():
             size = int(sizes[s])
+            if not self.reduction.variables.is_modelled[s]:
+                solved.append(np.zeros((len(is_solved), size)))
+                continue
             rows = np.full((len(is_solved), size), np.nan)
             last = first + size * int(is_solved[:, s].sum())
             rows[is_solved[:, s]] = paths.category_fields[first:last].reshape(-1, size)

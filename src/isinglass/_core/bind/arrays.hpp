@@ -43,10 +43,11 @@ inline std::vector<Pair> to_pairs(const PairArray& array, int n_features) {
 
 // A table from Python; with categories: steps of scores up to their range, and what a range stands for.
 inline TableView to_given(const Bytes& X, const std::optional<Vector>& weights, const std::optional<Codes>& ranges = {},
-                          const std::optional<Vector>& widths = {}) {
+                          const std::optional<Vector>& widths = {}, const std::optional<Codes>& modelled = {}) {
     const size_t p = X.shape(1);
     require(!weights || weights->shape(0) == X.shape(0), "one weight per row");
     require(ranges.has_value() == widths.has_value(), "ranges come with widths");
+    require(!modelled || (ranges && modelled->shape(0) == p), "covariates have ranges");
     if (ranges) {
         require(ranges->shape(0) == p && widths->shape(0) == p, "one range per column");
         for (size_t s = 0; s < p; ++s) require((*widths)(s) > 0, "widths must be positive");
@@ -58,7 +59,8 @@ inline TableView to_given(const Bytes& X, const std::optional<Vector>& weights, 
             X.shape(0),
             static_cast<int>(p),
             ranges ? ranges->data() : nullptr,
-            widths ? widths->data() : nullptr};
+            widths ? widths->data() : nullptr,
+            modelled ? modelled->data() : nullptr};
 }
 
 // What work() returns, without the interpreter lock.

@@ -54,8 +54,9 @@ size_t count_of(const State& state) {
 }
 
 Nodewise* make_nodewise(const Bytes& X, const std::optional<Vector>& weights, int n_threads,
-                        const std::optional<Codes>& ranges, const std::optional<Vector>& widths) {
-    const TableView given = to_given(X, weights, ranges, widths);
+                        const std::optional<Codes>& ranges, const std::optional<Vector>& widths,
+                        const std::optional<Codes>& modelled) {
+    const TableView given = to_given(X, weights, ranges, widths, modelled);
     return unlocked([&] { return new Nodewise(given, n_threads); });
 }
 
@@ -64,9 +65,9 @@ const double* to_omega(const Nodewise& problem, const Vector& omega) {
     return omega.data();
 }
 
-auto alpha_max(const Nodewise& problem, const Vector& omega) {
+auto alpha_max(const Nodewise& problem, const Vector& omega, double tol, int max_iter) {
     const double* weights = to_omega(problem, omega);
-    return give(unlocked([&] { return problem.alpha_max(weights); }));
+    return give(unlocked([&] { return problem.alpha_max(weights, {tol, max_iter, 0.0}); }));
 }
 
 NodePaths solve(const Nodewise& problem, const Line<int32_t>& nodes, const Matrix& alphas, const Vector& omega,
@@ -100,10 +101,10 @@ void bind_nodewise(nb::module_& m) {
         .def_prop_ro("values", &join<&State::values>, OWNED);
     nb::class_<Nodewise>(m, "Nodewise")
         .def(nb::new_(&make_nodewise), nb::arg("X"), nb::arg("weights").none(), nb::arg("n_threads"),
-             nb::arg("ranges") = nb::none(), nb::arg("widths") = nb::none())
+             nb::arg("ranges") = nb::none(), nb::arg("widths") = nb::none(), nb::arg("modelled") = nb::none())
         .def_prop_ro("n_features", &Nodewise::n_features)
         .def_prop_ro("n_distinct", &Nodewise::n_distinct)
-        .def("alpha_max", &alpha_max, nb::arg("penalty_weights"))
+        .def("alpha_max", &alpha_max, nb::arg("penalty_weights"), nb::arg("tol"), nb::arg("max_iter"))
         .def("solve", &solve, nb::arg("nodes"), nb::arg("alphas"), nb::arg("penalty_weights"), nb::arg("tol"),
              nb::arg("max_iter"), nb::arg("strictness"), nb::arg("stops_early"));
 }

@@ -21,8 +21,9 @@ Penalty::Kind kind_of(const std::optional<Matrix>& penalty, bool standardized, s
 
 void make_problem(Problem* place, const Bytes& X, const std::optional<Vector>& weights,
                   const std::optional<Matrix>& penalty, bool standardized, int n_threads, size_t most_bytes,
-                  const std::optional<Codes>& ranges, const std::optional<Vector>& widths) {
-    const TableView given = to_given(X, weights, ranges, widths);
+                  const std::optional<Codes>& ranges, const std::optional<Vector>& widths,
+                  const std::optional<Codes>& modelled) {
+    const TableView given = to_given(X, weights, ranges, widths, modelled);
     const Penalty::Kind kind = kind_of(penalty, standardized, X.shape(1));
     nb::gil_scoped_release release;
     new (place) Problem(given, kind, penalty ? penalty->data() : nullptr, n_threads, most_bytes);
@@ -144,6 +145,7 @@ NB_MODULE(_native, m) {
     using Release = nb::call_guard<nb::gil_scoped_release>;
     m.attr("instruction_set") = kernels().name;
     m.attr("max_features") = tuning::MAX_FEATURES;
+    m.attr("free_ridge") = tuning::FREE_RIDGE;
     Poll::is_interrupted = is_interrupted;
     nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
         try {
@@ -181,7 +183,8 @@ NB_MODULE(_native, m) {
     nb::class_<Problem>(m, "Problem")
         .def("__init__", &make_problem, nb::arg("X"), nb::arg("weights").none(), nb::arg("penalty").none(),
              nb::arg("standardized"), nb::arg("n_threads"), nb::arg("most_bytes") = ANY_SIZE,
-             nb::arg("ranges") = nb::none(), nb::arg("widths") = nb::none(), nb::keep_alive<1, 4>())
+             nb::arg("ranges") = nb::none(), nb::arg("widths") = nb::none(), nb::arg("modelled") = nb::none(),
+             nb::keep_alive<1, 4>())
         .def("__init__", &make_problem_on, nb::arg("rows"), nb::arg("penalty").none(), nb::arg("standardized"),
              nb::arg("n_threads"), nb::keep_alive<1, 3>())
         .def_prop_ro("n_features", &Problem::n_features)

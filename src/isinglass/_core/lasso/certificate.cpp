@@ -146,8 +146,9 @@ std::vector<char> find_zeroed(const WorkingSet& set, const std::vector<Infeasibi
     std::vector<char> zeroed(set.n_edges());
     for (size_t e = 0; e < set.n_edges(); ++e) {
         const double limit = alpha * set.omega()[e];
-        zeroed[e] =
-            limit == 0.0 || (with_negligible && limit < NEGLIGIBLE_PENALTY * moment_error_of(set, infeasibilities, e));
+        zeroed[e] = set.ridge(e) == 0.0 &&
+                    (limit == 0.0 ||
+                     (with_negligible && limit < NEGLIGIBLE_PENALTY * moment_error_of(set, infeasibilities, e)));
     }
     return zeroed;
 }
@@ -199,6 +200,19 @@ double node_cost(const Infeasibility& infeasible, const NodeSums& sums, double c
     return cost;
 }
 
+// What an edge with a ridge adds to the gap: ||c g + ridge theta||^2 / (2 ridge), g the gradient without the ridge,
+// which the gradient of the set includes.
+double ridge_cost(const WorkingSet& set, size_t e, double c, double moment_error) {
+    double square = 0;
+    for (size_t i = set.first(e), end = i + set.size(e); i < end; ++i) {
+        const double off = c * set.gradient()[i] + (1 - c) * set.ridge(e) * set.theta()[i];
+        square += off * off;
+    }
+    const double rounded = 1 + (8 + static_cast<double>(set.size(e))) * UNIT;
+    const double reach = (std::sqrt(square) + c * moment_error + 8 * UNIT * set.ridge(e) * set.theta_norm(e)) * rounded;
+    return reach * reach / (2 * set.ridge(e)) * rounded;
+}
+
 // The bound that follows when the moments of these edges are made zero.
 Certificate prove(Rows& rows, const WorkingSet& set, const Point& point, double alpha, double top,
                   const std::vector<char>& zeroed, std::vector<Infeasibility> infeasibilities) {
@@ -212,19 +226,20 @@ Certificate prove(Rows& rows, const WorkingSet& set, const Point& point, double 
             moment_error = std::max(moment_error, infeasible.moment_error);
         return {0, value, moment_error, 0};
     }
-    bool is_plain = true;  // no edge, no repair
+    bool is_plain = true;  // no edge, no repair, no ridge
     double c = 1;
     for (size_t e = 0; e < set.n_edges(); ++e) {
         const double limit = alpha * set.omega()[e] * (1 - (3 + static_cast<double>(set.size(e))) * UNIT);
         const double reach = set.gradient_norm(e) + moment_error_of(set, infeasibilities, e);
-        is_plain = is_plain && set.theta_norm(e) == 0.0 && !zeroed[e];
-        if (!zeroed[e] && reach > limit) c = std::min(c, limit / reach);
+        is_plain = is_plain && set.theta_norm(e) == 0.0 && !zeroed[e] && set.ridge(e) == 0.0;
+        if (!zeroed[e] && set.ridge(e) == 0.0 && reach > limit) c = std::min(c, limit / reach);
     }
     // Balanced residuals of constant predictors are no larger than those of the means.
     if (is_plain && alpha > 0) c = std::max(c, alpha < top ? alpha / top * (1 - 4 * UNIT) : 1.0);
     double gap = divergence(rows, set, point, c) * (1 + rounding), moment_error = 0, gradient_error = 0;
     for (size_t e = 0; e < set.n_edges(); ++e) {
         const double limit = alpha * set.omega()[e], size = set.theta_norm(e);
+        if (set.ridge(e) > 0.0) gap += ridge_cost(set, e, c, moment_error_of(set, infeasibilities, e));
         if (size == 0.0 || limit == 0.0) continue;
         double moment = 0;
         if (!zeroed[e])
@@ -255,7 +270,10 @@ double Point::loss() const {
 double penalty_of(const WorkingSet& set, double alpha) {
     double sum = 0;
     for (size_t e = 0; e < set.n_edges(); ++e) sum += set.omega()[e] * set.theta_norm(e);
-    return alpha * sum;
+    double ridges = 0;
+    for (size_t e = 0; e < set.n_edges(); ++e)
+        if (set.ridge(e) > 0.0) ridges += set.ridge(e) / 2 * set.theta_norm(e) * set.theta_norm(e);
+    return alpha * sum + ridges;
 }
 
 Certificate certify(Rows& rows, const WorkingSet& set, const Point& point, double alpha, double top) {

@@ -24,7 +24,7 @@ Newton::Newton(Rows& rows, const Penalty& penalty, Pool& pool, int n_nodes, bool
     : rows_(rows),
       penalty_(penalty),
       poll_(pool.poll()),
-      set_(n_nodes, is_shared, rows.groups()),
+      set_(n_nodes, is_shared, rows.groups(), rows.has_categories() ? tuning::FREE_RIDGE : 0.0),
       model_(set_, rows, pool),
       point_{std::vector<double>(n_nodes), std::vector<NodeSums>(n_nodes), std::vector<char>(n_nodes),
              std::vector<double>(n_nodes)},
@@ -336,7 +336,7 @@ void Newton::finish(double alpha, double tolerance) {
             drifted.push_back(node);
     if (set_.has_groups()) project(drifted);
     if (!drifted.empty()) rebuild(drifted);
-    if (rows_.has_categories()) return;  // their fields are at their optimum, and no pair is free
+    if (rows_.has_categories()) return;  // their fields are at their optimum, and free edges have a ridge
     has_free(alpha) ? polish_free(alpha) : polish_fields();
 }
 

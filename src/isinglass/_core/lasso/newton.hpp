@@ -41,6 +41,7 @@ class Newton {
     // The current point is the null model: fields and free edges fitted, nothing else.
     void mark_null() { null_objective_ = point_.loss(); }
     double null_objective() const { return null_objective_; }
+    const Penalty& penalty() const { return penalty_; }
     // From this alpha on the model without edges is the optimum, for certain.
     void set_top(double alpha) { top_ = alpha; }
 

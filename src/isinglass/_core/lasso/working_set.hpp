@@ -26,9 +26,9 @@ namespace isinglass {
 
 class WorkingSet {
  public:
-    // groups: null where every edge has one coefficient.
-    WorkingSet(int n_nodes, bool is_shared, const GroupRows* groups)
-        : n_nodes_(n_nodes), is_shared_(is_shared), has_groups_(groups != nullptr), groups_(groups) {
+    // groups: null where every edge has one coefficient. ridge: of edges without a penalty, part of their gradients.
+    WorkingSet(int n_nodes, bool is_shared, const GroupRows* groups, double ridge)
+        : n_nodes_(n_nodes), is_shared_(is_shared), has_groups_(groups != nullptr), groups_(groups), ridge_(ridge) {
         start(0);
     }
 
@@ -66,6 +66,7 @@ class WorkingSet {
     const std::vector<int>& t() const { return t_; }
     const std::vector<double>& theta() const { return theta_; }
     const std::vector<double>& omega() const { return omega_; }
+    double ridge(size_t e) const { return omega_[e] == 0.0 ? ridge_ : 0.0; }
     const std::vector<double>& gradient() const { return gradient_; }
     const std::vector<char>& is_inner() const { return is_inner_; }
     const std::vector<int>& inner() const { return inner_; }  // edges that have second derivatives
@@ -121,6 +122,7 @@ class WorkingSet {
     const int n_nodes_;
     const bool is_shared_, has_groups_;  // edges have two slots; groups of coefficients
     const GroupRows* const groups_;
+    const double ridge_;
     int first_node_ = 0;
     int widest_block_ = tuning::working_set::WIDEST_BLOCK;
     bool needs_blocks_ = false;

@@ -24,7 +24,8 @@ bool is_flat(const std::vector<State>& states, double null_loss) {
 Nodewise::Nodewise(const TableView& given, int n_threads)
     : table_(std::make_shared<Table>(given)),
       n_threads_(n_threads),
-      ranges_(given.ranges, given.ranges + (given.ranges ? given.n_features : 0)) {}
+      ranges_(given.ranges, given.ranges + (given.ranges ? given.n_features : 0)),
+      modelled_(given.modelled, given.modelled + (given.modelled ? given.n_features : 0)) {}
 
 template <class Task>
 void Nodewise::each(size_t count, double work, const double* omega, Task task) const {
@@ -34,17 +35,19 @@ void Nodewise::each(size_t count, double work, const double* omega, Task task) c
     std::vector<std::unique_ptr<Rows>> rows;
     std::vector<std::unique_ptr<PathSolver>> problems;
     for (int worker = 0; worker < pool.size(); ++worker) {
-        rows.push_back(make_rows(table_, ranges_.empty() ? nullptr : ranges_.data(), Holds::one_node, alone));
+        rows.push_back(make_rows(table_, ranges_.empty() ? nullptr : ranges_.data(),
+                                 modelled_.empty() ? nullptr : modelled_.data(), Holds::one_node, alone));
         problems.push_back(std::make_unique<PathSolver>(*rows.back(), penalty, alone, PathSolver::Kind::one_node));
     }
     pool.each(count, [&](int k, int worker) { task(k, *problems[worker]); });
 }
 
-std::vector<double> Nodewise::alpha_max(const double* omega) const {
+std::vector<double> Nodewise::alpha_max(const double* omega, const PathOptions& options) const {
     std::vector<double> top(n_features());
     each(top.size(), static_cast<double>(table_->stride) * n_features() * n_features(), omega,
          [&](int node, PathSolver& problem) {
              problem.start(node);
+             problem.fit_free(options);
              top[node] = problem.alpha_max();
          });
     return top;
@@ -58,6 +61,7 @@ std::vector<std::vector<State>> Nodewise::solve(const std::vector<int>& nodes, c
          [&](int k, PathSolver& problem) {
              const double* own = alphas + static_cast<size_t>(k) * n_alphas;
              problem.start(nodes[k]);
+             problem.fit_free(options);
              problem.alpha_max();
              for (int i = 0; i < n_alphas; ++i) {
                  paths[k].push_back(problem.follow(own[i], own[std::min(i + 1, n_alphas - 1)], options));

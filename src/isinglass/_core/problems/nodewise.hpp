@@ -19,8 +19,9 @@ class Nodewise {
 
     int n_features() const { return table_->n_features; }
     int n_distinct() const { return table_->n_distinct; }
-    // Smallest alpha without coefficients, for every node; omega holds one penalty weight per column.
-    std::vector<double> alpha_max(const double* omega) const;
+    // Smallest alpha without penalized coefficients, for every node; omega holds one penalty weight per column, 0 for
+    // one that every node has a free coefficient with. The options are those of the fit of free coefficients.
+    std::vector<double> alpha_max(const double* omega, const PathOptions& options) const;
     // alphas: one row of n_alphas decreasing values per listed node. One list of states per node, with stops_early
     // ended where glmnet would (see is_flat in nodewise.cpp).
     std::vector<std::vector<State>> solve(const std::vector<int>& nodes, const double* alphas, int n_alphas,
@@ -33,7 +34,8 @@ class Nodewise {
 
     const std::shared_ptr<const Table> table_;
     const int n_threads_;
-    const std::vector<uint8_t> ranges_;  // empty: columns of 0 and 1
+    const std::vector<uint8_t> ranges_;    // empty: columns of 0 and 1
+    const std::vector<uint8_t> modelled_;  // empty: no covariates
 };
 
 }  // namespace isinglass

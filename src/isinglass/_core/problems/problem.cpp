@@ -121,6 +121,15 @@ State PathSolver::follow(double alpha, double next, const PathOptions& options) 
     return state;
 }
 
+void PathSolver::fit_free(const PathOptions& options) {
+    std::vector<Pair> pairs;
+    for (int t = 0; t < n_features_; ++t)
+        if (t != node_ && newton_.penalty()(node_, t) == 0.0) pairs.push_back({node_, t});
+    if (pairs.empty()) return;
+    solve(pairs, 1.0, {options.tol, options.tol, options.max_iter});
+    mark_null();
+}
+
 PairList PathSolver::every_pair() const {
     PairList list;
     for (int s = 0; s < n_features_; ++s)
@@ -144,9 +153,10 @@ std::vector<Pair> PathSolver::violators(double alpha) const {
     return pairs;
 }
 
-std::unique_ptr<Rows> make_rows(std::shared_ptr<const Table> table, const uint8_t* ranges, Holds holds, Pool& pool) {
+std::unique_ptr<Rows> make_rows(std::shared_ptr<const Table> table, const uint8_t* ranges, const uint8_t* modelled,
+                                Holds holds, Pool& pool) {
     if (!ranges) return std::make_unique<TwoValueRows<KeptStorage>>(pool, std::move(table), holds);
-    return std::make_unique<CategoryRows>(std::move(table), ranges, holds, pool);
+    return std::make_unique<CategoryRows>(std::move(table), ranges, modelled, holds, pool);
 }
 
 Problem::Problem(const TableView& given, Penalty::Kind kind, const double* penalty, int n_threads, size_t most_bytes)
@@ -158,7 +168,7 @@ Problem::Problem(const TableView& given, Penalty::Kind kind, const double* penal
     const bool has_groups = has_nominal(given.ranges, n_features_);
     const size_t taken = has_groups ? category_bytes(*table, given.ranges, pool_->size()) : 0;
     check_memory(has_groups ? group_bytes(taken, 0, 0) : path_bytes(n_distinct_, n_features_, 0), 0, most_bytes);
-    rows_ = make_rows(table, given.ranges, Holds::all_nodes, *pool_);
+    rows_ = make_rows(table, given.ranges, given.modelled, Holds::all_nodes, *pool_);
     if (given.widths && kind == Penalty::Kind::equal) {
         for (int s = 0; s < n_features_; ++s) inverse_widths_.push_back(1 / given.widths[s]);
         kind = Penalty::Kind::product, penalty = inverse_widths_.data();

@@ -45,6 +45,8 @@ class PathSolver {
     State follow(double alpha, double next, const PathOptions& options);
     PairList gradient_above(double threshold) { return screen_.above(threshold); }
     std::vector<double> gradient(const std::vector<Pair>& pairs) { return screen_.gradient(pairs); }
+    // One node: fields and coefficients without a penalty fitted, which is the null model.
+    void fit_free(const PathOptions& options);
     // Minimizes F over the given pairs and the current support from the current point.
     State solve(const std::vector<Pair>& pairs, double alpha, const Tolerances& tolerances);
     void set_largest_reference(size_t pairs) { screen_.set_largest_reference(pairs); }
@@ -67,8 +69,9 @@ class PathSolver {
     size_t most_bytes_ = ANY_SIZE, n_distinct_ = 0, taken_by_rows_ = 0;
 };
 
-// Rows of this computer; ranges: see TableView.
-std::unique_ptr<Rows> make_rows(std::shared_ptr<const Table> table, const uint8_t* ranges, Holds holds, Pool& pool);
+// Rows of this computer; ranges and modelled: see TableView.
+std::unique_ptr<Rows> make_rows(std::shared_ptr<const Table> table, const uint8_t* ranges, const uint8_t* modelled,
+                                Holds holds, Pool& pool);
 
 // The joint problem with everything it needs.
 class Problem {

@@ -10,10 +10,10 @@ using namespace tuning::rows;
 
 namespace {
 
-std::vector<CategoryColumn> describe(const Table& table, const uint8_t* ranges) {
+std::vector<CategoryColumn> describe(const Table& table, const uint8_t* ranges, const uint8_t* modelled) {
     std::vector<CategoryColumn> columns;
     columns.reserve(table.n_features);
-    for (int s = 0; s < table.n_features; ++s) columns.emplace_back(table, s, ranges[s]);
+    for (int s = 0; s < table.n_features; ++s) columns.emplace_back(table, s, ranges[s], !modelled || modelled[s]);
     return columns;
 }
 
@@ -27,9 +27,44 @@ double norm(const std::vector<double>& values) {
     return std::sqrt(std::inner_product(values.begin(), values.end(), values.begin(), 0.0));
 }
 
+// The loss of a covariate: zero, with derivatives that are zero.
+class NoLoss final : public NodeLoss {
+ public:
+    explicit NoLoss(const CategoryState& state) : state_(state) {}
+    void add_columns(const Move&, bool, int) override {}
+    const double* pass(int, int) override { return nullptr; }
+    const double* odds(int, int) override { return nullptr; }
+    void collect(int node, const NeighborColumns& asked, double* out, int) override {
+        std::fill(out, out + numbers(node, asked), 0.0);
+    }
+    void prepare_blocks(std::span<const Block>) override {}
+    void block(const Block& task, Curvature, int) override {
+        *task.curve = 0;
+        const size_t count = numbers(task.node, task.inner);
+        std::fill(task.b, task.b + count, 0.0f);
+        if (!task.G)
+            std::fill(task.diagonal, task.diagonal + count, 0.0f);
+        else
+            std::fill(task.G, task.G + count * task.stride, 0.0f);
+    }
+    void product(const Product& task, int) override {
+        std::fill(task.Hd, task.Hd + numbers(task.node, task.inner), 0.0f);
+    }
+
+ private:
+    size_t numbers(int node, const NeighborColumns& neighbors) const {
+        size_t sum = 0;
+        for (int k = 0; k < neighbors.count; ++k) sum += state_.columns[neighbors.column[k]].width();
+        return sum * state_.columns[node].width();
+    }
+
+    const CategoryState& state_;
+};
+
 }  // namespace
 
-CategoryColumn::CategoryColumn(const Table& table, int column, int range) : unit(range > 0 ? 1.0 : std::sqrt(0.5)) {
+CategoryColumn::CategoryColumn(const Table& table, int column, int range, bool is_modelled)
+    : unit(range > 0 ? 1.0 : std::sqrt(0.5)), is_modelled(is_modelled) {
     double weight[256] = {};
     for (int n = 0; n < table.n_distinct; ++n) weight[table.column(column)[n]] += table.w[n];
     for (int k = 0; k < 256; ++k) {
@@ -43,19 +78,21 @@ CategoryColumn::CategoryColumn(const Table& table, int column, int range) : unit
     for (double each : value) score.push_back(point(each));
 }
 
-CategoryState::CategoryState(std::shared_ptr<const Table> given, const uint8_t* ranges, Holds holds, Pool& pool)
+CategoryState::CategoryState(std::shared_ptr<const Table> given, const uint8_t* ranges, const uint8_t* modelled,
+                             Holds holds, Pool& pool)
     : table(std::move(given)),
       stride(table->stride),
       workers(pool),
-      columns(describe(*table, ranges)),
+      columns(describe(*table, ranges, modelled)),
       lines(stride, leads(columns), holds),
       fields(columns.size()),
       shift(columns.size()) {}
 
 // Above the seam a column has, in place of shares, the mean distance of its points from their center, which is how far
 // a coefficient moves the predictor, and the mean square. There are no odds.
-CategoryRows::CategoryRows(std::shared_ptr<const Table> table, const uint8_t* ranges, Holds holds, Pool& pool)
-    : state_(std::move(table), ranges, holds, pool), pool_(pool), ones_(state_.stride) {
+CategoryRows::CategoryRows(std::shared_ptr<const Table> table, const uint8_t* ranges, const uint8_t* modelled,
+                           Holds holds, Pool& pool)
+    : state_(std::move(table), ranges, modelled, holds, pool), pool_(pool), ones_(state_.stride) {
     std::fill(ones_.data(), ones_.data() + state_.stride, uint8_t{1});
     for (const CategoryColumn& column : state_.columns) {
         double size = 0, square = 0;
@@ -70,6 +107,7 @@ CategoryRows::CategoryRows(std::shared_ptr<const Table> table, const uint8_t* ra
         margins_.sd.push_back(std::sqrt(square));
         if (column.is_ordered() && !ordered_) ordered_ = std::make_unique<Ordered>(state_, holds);
         if (!column.is_ordered() && !unordered_) unordered_ = std::make_unique<Unordered>(state_, holds);
+        if (!column.is_modelled && !none_) none_ = std::make_unique<NoLoss>(state_);
     }
 }
 
@@ -130,6 +168,7 @@ void CategoryRows::move(std::span<const Move> tasks, bool afresh) {
 }
 
 NodeSums CategoryRows::settle(int node, int worker) {
+    if (!state_.columns[node].is_modelled) return {};
     const std::vector<double>& score = state_.columns[node].score;
     std::vector<double>& fields = state_.fields[node];
     const double* sums = nullptr;
@@ -151,7 +190,7 @@ void CategoryRows::gradients(std::span<const Gradient> tasks) {
 }
 
 void CategoryRows::blocks(std::span<const Block> tasks, Curvature curvature) {
-    for (NodeLoss* each : {ordered_.get(), unordered_.get()})
+    for (NodeLoss* each : {ordered_.get(), unordered_.get(), none_.get()})
         if (each) each->prepare_blocks(tasks);
     pool_.each(tasks.size(), [&](int k, int worker) { loss(tasks[k].node).block(tasks[k], curvature, worker); });
 }
@@ -181,6 +220,7 @@ void CategoryRows::project(const Pair& pair, double* block) const {
 double CategoryRows::divergence(std::span<const int> nodes, double c) {
     std::vector<double> parts(nodes.size());
     pool_.each(nodes.size(), [&](int k, int worker) {
+        if (!state_.columns[nodes[k]].is_modelled) return;
         NodeRows rows = state_.table->rows(nodes[k]);
         rows.x = ones_.data();
         parts[k] = kernels().divergence(rows, loss(nodes[k]).odds(nodes[k], worker), c, std::log(c), std::log1p(-c));

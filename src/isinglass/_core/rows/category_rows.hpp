@@ -15,7 +15,7 @@ namespace isinglass {
 // The categories of a column that occur, in the order of their values: points on a line, scaled to a range of 1 and
 // centered, so that everything above the seam is as for 0 and 1; or, without an order, corners of a simplex.
 struct CategoryColumn {
-    CategoryColumn(const Table& table, int column, int range);
+    CategoryColumn(const Table& table, int column, int range, bool is_modelled = true);
 
     int q() const { return static_cast<int>(value.size()); }
     bool is_ordered() const { return !score.empty(); }
@@ -27,11 +27,13 @@ struct CategoryColumn {
     std::vector<double> value, share, score;
     double center = 0, step = 0;  // of scores
     double unit;                  // a category without an order is the point unit e_k
+    bool is_modelled;             // else a covariate: a neighbor of others, without a loss of its own
 };
 
 // What losses work on: the table and the state of its nodes.
 struct CategoryState {
-    CategoryState(std::shared_ptr<const Table> table, const uint8_t* ranges, Holds holds, Pool& pool);
+    CategoryState(std::shared_ptr<const Table> table, const uint8_t* ranges, const uint8_t* modelled, Holds holds,
+                  Pool& pool);
     NodeView view(int node) { return lines.view(node, *table); }
 
     const std::shared_ptr<const Table> table;
@@ -62,8 +64,10 @@ class NodeLoss {
 
 class CategoryRows final : public Rows, public FieldRows, public ProductRows, public GroupRows {
  public:
-    // The table holds scores in equal steps from 0, up to ranges, or, where the range is 0, category numbers.
-    CategoryRows(std::shared_ptr<const Table> table, const uint8_t* ranges, Holds holds, Pool& pool);
+    // The table holds scores in equal steps from 0, up to ranges, or, where the range is 0, category numbers. modelled:
+    // see TableView.
+    CategoryRows(std::shared_ptr<const Table> table, const uint8_t* ranges, const uint8_t* modelled, Holds holds,
+                 Pool& pool);
 
     const Margins& margins() const override { return margins_; }
     double rounding() const override;
@@ -87,14 +91,17 @@ class CategoryRows final : public Rows, public FieldRows, public ProductRows, pu
     void project(const Pair& pair, double* block) const override;
 
  private:
-    NodeLoss& loss(int node) { return state_.columns[node].is_ordered() ? *ordered_ : *unordered_; }
+    NodeLoss& loss(int node) {
+        const CategoryColumn& column = state_.columns[node];
+        return !column.is_modelled ? *none_ : column.is_ordered() ? *ordered_ : *unordered_;
+    }
     Overlap overlap(const Pair& pair) const;
     NodeSums settle(int node, int worker);
 
     CategoryState state_;
     Pool& pool_;
     Margins margins_;
-    std::unique_ptr<NodeLoss> ordered_, unordered_;  // null: no node has it
+    std::unique_ptr<NodeLoss> ordered_, unordered_, none_;  // null: no node has it
     Buffer<uint8_t> ones_;
 };
 

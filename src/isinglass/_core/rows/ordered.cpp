@@ -27,7 +27,7 @@ Ordered::Ordered(CategoryState& state, Holds holds)
     for (int n = 0; n < state_.stride; ++n) quarter_w_[n] = static_cast<float>(state_.table->w[n] / 4);
     int most = 2, all = 0;
     for (const CategoryColumn& column : state_.columns)
-        if (column.is_ordered()) most = std::max(most, column.q()), all += column.q();
+        if (column.is_ordered() && column.is_modelled) most = std::max(most, column.q()), all += column.q();
     size_t expanded = 0;
     for (const CategoryColumn& column : state_.columns) expanded += column.is_ordered() ? 0 : column.q();
     uint8_t* next = room(indicators_, expanded * state_.stride);
@@ -42,7 +42,7 @@ Ordered::Ordered(CategoryState& state, Holds holds)
     passed_.resize(is_kept_ ? state_.lines.count() : state.workers.scratch.size());
     for (size_t k = 0; k < passed_.size(); ++k) {
         const bool is_of_node = is_kept_ && holds == Holds::all_nodes;
-        if (is_of_node && !state_.columns[k].is_ordered()) continue;
+        if (is_of_node && !(state_.columns[k].is_ordered() && state_.columns[k].is_modelled)) continue;
         const size_t q = is_of_node ? state_.columns[k].q() : most;
         passed_[k].P.resize(q * state_.stride);
         passed_[k].wv.resize(state_.stride);

@@ -64,7 +64,8 @@ struct Margins {
 // A table as it is given: X is n_rows x n_features, row by row; weights may be null (equal).
 // Of columns with categories X holds scores in equal steps from 0, ranges the largest step of a column and widths what
 // it stands for; couplings are for scores that are scaled to a range of 1. A range of 0: nominal, X holds category
-// numbers, the width is 1. Without ranges and widths: columns of 0 and 1.
+// numbers, the width is 1. Without ranges and widths: columns of 0 and 1. modelled: 0 for a covariate, which others
+// are conditioned on and which has no loss; null: none.
 struct TableView {
     const uint8_t* X;
     const double* weights;
@@ -72,6 +73,7 @@ struct TableView {
     int n_features;
     const uint8_t* ranges = nullptr;
     const double* widths = nullptr;
+    const uint8_t* modelled = nullptr;
 };
 
 // Columns beside a node: its neighbors in a working set, or some of them.
