@@ -460,6 +460,8 @@ class Network:
 
     def _predictors(self, codes: NDArray[np.uint8]) -> FloatArray:
         """Return θ_ss + Σ_t θ_st x_t of every cell of two-valued columns, shape (n_features, n_samples)."""
+        if not self.n_edges:
+            return np.broadcast_to(self.fields[:, None], codes.T.shape)
         return np.asarray(self.fields[:, None] + self.couplings_sparse @ codes.T.astype(np.float64))
 
     @cached_property

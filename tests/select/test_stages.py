@@ -42,6 +42,18 @@ def test_the_dense_end_is_not_visited():
     assert found.path[-1].n_edges < 0.6 * 780
 
 
+@pytest.mark.parametrize(("height", "n_rises"), [(0.2, 1), (0.01, 2)])
+def test_a_steep_rise_ends_the_search_at_once(height, n_rises):
+    def criterion(solution):
+        """Fall from 1 to 0 in ten steps, and rise by ``height`` with each step after that."""
+        step = np.log(solution.alpha / TOP) / np.log(GRID.ratio)
+        return max(1.0 - step / 10, 0.0) + height * max(step - 10, 0.0)
+
+    found = search(Task(as_table(X)), 1000, criterion, GRID._replace(rises=2, steep=0.05))
+    assert found.index == 10
+    assert len(found.path) == 11 + n_rises
+
+
 def test_a_level_curve_ends_the_search():
     found = search(Task(as_table(X)), 30, lambda solution: -1.0 if solution.n_edges else 0.0, GRID)
     assert found.path.alphas.min() > 0.2 * TOP

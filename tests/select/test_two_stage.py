@@ -14,7 +14,7 @@ from isinglass import EBIC, IsingNetwork, Method, Run, TwoStage, as_table, boots
 from isinglass.errors import ConstantColumnWarning, DataError
 from isinglass.select import ebic, stages
 from isinglass.select.refit import refit_edges
-from isinglass.select.task import Task
+from isinglass.select.task import LOOSE, Task
 
 CHAIN = simulate.chain_network(8, strength=1.2, fields="balanced")
 X = simulate.exact_sample(CHAIN, 1500, random_state=1)
@@ -209,7 +209,8 @@ def test_near_a_similar_table_the_choice_is_looked_for_around_its_own(table):
     found = Method().choose(part, warm_start=whole.warm_start)
     first, last = found.stages[0], found.stages[-1]
     assert (found.reason, last.exponent) == (whole.reason, whole.stages[whole.stage].exponent)
-    assert objective.kkt_residual(part, first.solution.couplings, first.solution.fields, first.solution.alpha) < 1e-6
+    # Stage 1 is only compared; its network gives the penalties.
+    assert objective.kkt_residual(part, first.solution.couplings, first.solution.fields, first.solution.alpha) <= LOOSE
     assert found.solution.converged
     assert found.solution.kkt_residual <= 1e-7
     for stage in found.stages:  # the criterion is larger on both sides

@@ -242,9 +242,14 @@ class Reduced:
         """
         counts = bool((self.raw == np.rint(self.raw)).all()) and self.raw.sum() < 2.0**53
         unit = self.raw if counts else self.raw / self.raw.max()
-        ones, zeros = self.table, 1.0 - self.table
-        both, neither = ones.T @ (unit[:, None] * ones), zeros.T @ (unit[:, None] * zeros)
-        first = ones.T @ (unit[:, None] * zeros)
+        ones = self.table
+        both = ones.T @ (unit[:, None] * ones)
+        if counts:
+            first = np.diag(both)[:, None] - both
+            neither = self.raw.sum() - np.diag(both) - first
+        else:
+            zeros = 1.0 - ones
+            neither, first = zeros.T @ (unit[:, None] * zeros), ones.T @ (unit[:, None] * zeros)
         same, different = both * neither, first * first.T
         noise = (2.0 * EPSILON if counts else 2.0 * self.rounding) * (same + different)
         if counts and self.raw.sum() < 2.0**26:  # products of counts below 2⁵³ are exact too

@@ -50,6 +50,7 @@ class FoldScores:
 
     first: Solution  # stage 1
     reference: Solution  # stage 2 with full weights
+    independent: Solution  # no edges
     sums: Sums
 
 
@@ -109,8 +110,9 @@ def _score_fold(
             found = fit(exponent, missing, lasso)
             fitted |= {(exponent, one.alpha): solution for one, solution in zip(missing, found, strict=True)}
     networks = [fitted[exponent, one.alpha] for exponent, some in wanted.items() for one in some]
-    sums = held.table.sum_rows(_sum_gains, _without_edges(training), own, networks, which_occur(task.table))
-    return FoldScores(lasso, own, Sums(*sums))
+    alone = known.independent if known else _without_edges(training)
+    sums = held.table.sum_rows(_sum_gains, alone, own, networks, which_occur(task.table))
+    return FoldScores(lasso, own, alone, Sums(*sums))
 
 
 def _sum_gains(

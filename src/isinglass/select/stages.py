@@ -42,6 +42,7 @@ class SearchGrid(NamedTuple):
     far: float  # the pass ends once alpha is below this share of the best one so far
     floor: float  # ...or below this share of the first
     rises: int = 1000  # ...or once the criterion has risen so many times in a row since
+    steep: float = np.inf  # ...or by this share of the whole improvement
 
     def alphas(self, top: float, count: int) -> FloatArray:
         """Return the alphas of the first pass: as close as ``count`` of them down to the usual end would be."""
@@ -54,9 +55,10 @@ class SearchGrid(NamedTuple):
         return max(1, round(math.log(USUAL_END) / (max(count - 1, 1) * math.log(self.ratio))))
 
 
-FIRST = SearchGrid("Stage 1", ratio=0.81, far=0.5, floor=1e-4, rises=2)
+FIRST = SearchGrid("Stage 1", ratio=0.81, far=0.5, floor=1e-4, rises=2, steep=0.05)
 """Where stage 1 looks. The dense end costs most, and its criterion has one minimum; it counts edges and is jagged: a
-finer lattice would find other small dents."""
+finer lattice would find other small dents. Of tables with fewer rows than parameters, the network after a steep rise
+may take longer than all before it."""
 SECOND, SKIPPING = SearchGrid("Stage 2", ratio=0.93, far=0.25, floor=1e-5), 22
 """Where stage 2 looks, and the count with which its first pass is every third alpha."""
 
@@ -104,7 +106,10 @@ def search(
 
 
 def _search_near(task: Task, near: Solution, score: Score, grid: SearchGrid, penalty: FloatArray | None) -> Search:
-    """Return the best solution around that of a similar table: down to where the criterion rises on both sides."""
+    """Return the best solution around that of a similar table: down to where the criterion rises on both sides.
+
+    All of them are only compared.
+    """
     rough, ratio = task.loosened(), grid.ratio ** grid.stride(SKIPPING)
     found = rough.path([near.alpha / ratio, near.alpha, near.alpha * ratio], penalty=penalty, start=near)
     seen = [(solution, score(solution)) for solution in found]
@@ -116,7 +121,7 @@ def _search_near(task: Task, near: Solution, score: Score, grid: SearchGrid, pen
             break
         further = rough.path([end.alpha * (ratio if best else 1.0 / ratio)], penalty=penalty, start=end)[0]
         seen.insert(len(seen) if best else 0, (further, score(further)))
-    return _finish(_solve_best(task, seen, score, penalty), rough.paths.tolerance, 0.0)
+    return _finish(seen, rough.paths.tolerance, 0.0)
 
 
 def _solve_best(task: Task, seen: list[Scored], score: Score, penalty: FloatArray | None) -> list[Scored]:
@@ -138,10 +143,12 @@ def _follow(task: Task, alphas: FloatArray, score: Score, grid: SearchGrid, pena
             return False
         scores = np.array([item[1] for item in seen])
         best = seen[int(scores.argmin())][0]
+        gained = scores[0] - scores.min()
         if solution.alpha < grid.far * best.alpha or (np.diff(scores)[-grid.rises :] > 0).sum() == grid.rises:
             return False
+        if gained > 0.0 and scores[-1] - scores.min() > grid.steep * gained:
+            return False
         earlier = [item[1] for item in seen if item[0].alpha >= solution.alpha / grid.far]
-        gained = scores[0] - scores.min()
         return not earlier or gained <= 0.0 or min(earlier) - scores.min() > max(LEVEL * gained, STILL)
 
     if task.paths.estimator == "joint":  # the others compute the whole path before they call anything

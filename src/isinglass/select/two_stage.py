@@ -183,7 +183,7 @@ class TwoStageSearch:
         with shown(self.task.run.progress):
             number, index, reason = self._decide() if self.warm_start is None else self._follow(self.warm_start)
         first, stage = self.stages[0], self.stages[number]
-        if index != stage.index:  # it was only compared so far
+        if index != stage.index or self.warm_start is not None:  # it was only compared so far
             rough = stage.path[index]
             solved = self.task.stage([rough.alpha], stage.exponent, first.solution, start=rough)[0]
             self.stages[number] = stage = stage.solved(index, solved)
