@@ -23,8 +23,22 @@ from isinglass.data.frames import complete_like
 from isinglass.data.parts import read_like
 from isinglass.data.weights import per_unit
 from isinglass.errors import ArgumentError, DataError, setting
-from isinglass.evaluate.imputation import cell_probabilities, fill_cells, label_cells, score_rows
+from isinglass.evaluate.imputation import (
+    category_probabilities,
+    cell_probabilities,
+    fill_cells,
+    label_cells,
+    score_rows,
+)
 from isinglass.evaluate.nodes import text_table
+from isinglass.evaluate.numbers import (
+    central_intervals,
+    conditional_variances,
+    expected_values,
+    partial_correlations,
+    put_numbers,
+    warn_beyond_one,
+)
 from isinglass.network import Network, symmetric_matrix
 from isinglass.results import Evidence, Missing, Path, Solution, Stability
 from isinglass.select.imputation import Imputation
@@ -49,7 +63,10 @@ REASONS = {
 }
 """Why a stage was chosen."""
 EDGE_COUNTS = ("n11", "n10", "n01", "n00")
-SUMMARY = ("source", "target", "coupling", "refitted", "std_error", "stability", "log_odds_ratio")
+SUMMARY = (
+    *("source", "target", "coupling", "refitted", "std_error"),
+    *("partial_correlation", "stability", "log_odds_ratio"),
+)
 """Columns of the edges that a summary shows."""
 
 
@@ -98,6 +115,9 @@ class Fit(Frozen):
         Their standard errors.
     missing : Missing, optional
         Where cells of the table were missing, and what was done about them.
+    conditional_variances : ndarray of shape (n_features,), optional
+        Mean over rows of the variance of every continuous column given the rest, in squared units of its scores; NaN
+        for other columns, None without continuous ones.
     choice : Choice, optional
         All that the selector returned, such as the scores of single folds. Not in files.
     imputation : Imputation, optional
@@ -122,6 +142,7 @@ class Fit(Frozen):
     edge_refits: FloatArray | None = None
     edge_errors: FloatArray | None = None
     missing: Missing | None = None
+    conditional_variances: FloatArray | None = None
     choice: Choice | None = field(default=None, metadata=NOT_STORED)
     imputation: Imputation | None = field(default=None, metadata=NOT_STORED)
 
@@ -147,6 +168,11 @@ class Fit(Frozen):
         )
         refits = self.edge_refits
         require(refits is None or refits.shape == (len(edges),), "A fit has one refitted coupling per edge.")
+        variances = self.conditional_variances
+        require(
+            variances is None or (variances.shape == (p,) and not (variances < 0).any()),
+            "A fit has one conditional variance per column, which is not negative.",
+        )
         same = self.path is None or all(solution.n_features == p for solution in self.path)
         require(same, "All networks along the path of a fit have the same columns.")
         square = self.stability is None or all(f.shape == (p, p) for f in self.stability.edge_frequencies)
@@ -162,6 +188,10 @@ class Fit(Frozen):
         names, path = table.names if table.variables.named else None, choice.path
         n_rows, shares, counts = summarize(table, choice.solution.edge_index)
         n_observations, weight_kind = count_observations(table)
+        variances = conditional_variances(table, choice.solution.network)
+        warn_beyond_one(
+            choice.solution.network.with_names(names), partial_correlations(choice.solution.network, variances)
+        )
         return cls(
             solution=choice.solution.with_names(names),
             method=method,
@@ -178,6 +208,7 @@ class Fit(Frozen):
             stability=choice.stability,
             stages=choice.stage_records,
             left_out=choice.left_out,
+            conditional_variances=variances,
             choice=choice,
             **found,
         )
@@ -271,9 +302,18 @@ class Fit(Frozen):
     def predict(self, X: TableLike) -> Cells:
         """Return the most probable value of every cell given the rest of its row, as the table calls it.
 
-        The first value where two are equally probable. Of a table in parts: a list, an array per part.
+        Of a continuous column the expected value. The first value where two are equally probable. Of a table in parts:
+        a list, an array per part.
         """
         return self._most_probable(self.predict_proba(X))
+
+    def predict_interval(self, X: TableLike, level: float = 0.95) -> FloatArray:
+        """Return between which numbers the cells of continuous columns lie with the probability ``level``.
+
+        The central interval given the rest of the row, as much probability below it as above, in the units of the
+        table. Shape (n_samples, n_features, 2); NaN in columns that are not continuous.
+        """
+        return self._intervals(self.read(X, missing=self._every_row).whole(), level)
 
     def impute(
         self,
@@ -291,8 +331,8 @@ class Fit(Frozen):
         X : table
             The columns of the fit. Missing are NaN, None, NA and masked cells, and those that a table says are.
         method : {"conditional", "gibbs"}, default "conditional"
-            "conditional": the most probable value given the observed cells of the row; other missing cells are averaged
-            over by Gibbs draws.
+            "conditional": the most probable value given the observed cells of the row, of a continuous column the
+            expected one (whole where the column is); other missing cells are averaged over by Gibbs draws.
             "gibbs": a draw from the distribution of the missing cells given the observed ones; draw several times to
             see how uncertain the cells are.
         probabilities : bool, default False
@@ -350,11 +390,18 @@ class Fit(Frozen):
         return cell_probabilities(table, self.network)
 
     def _most_probable(self, found: Floats) -> Cells:
-        if not self.network.variables.is_binary:
-            return self._label(np.column_stack([P.argmax(axis=1) for P in found]))
+        variables = self.network.variables
+        if not variables.is_binary:
+            best = self._label(np.column_stack([P.argmax(axis=1) for P in found]))
+            return put_numbers(best, expected_values(list(found), variables)) if len(variables.continuous) else best
         if isinstance(found, list):
             return [self._label((part > 0.5).astype(np.uint8)) for part in found]
         return self._label((found > 0.5).astype(np.uint8))
+
+    def _intervals(self, table: Table, level: float) -> FloatArray:
+        chance = category_probabilities(np.asarray(table), table.holes, self.network)
+        variables = self.network.variables
+        return central_intervals([part.T for part in variables.split(chance)], variables, level)
 
     def _fill(
         self, table: Table, method: str, probabilities: bool, n_sweeps: int, random_state: RandomSource
@@ -448,13 +495,25 @@ class Fit(Frozen):
 
     def _known_of_edges(self) -> dict[str, FloatArray]:
         """Return what is known of the edges beside their couplings."""
-        known = {"refitted": self.edge_refits, "std_error": self.edge_errors}
+        known = {
+            "refitted": self.edge_refits,
+            "std_error": self.edge_errors,
+            "partial_correlation": self.partial_correlations,
+        }
         if self.missing is not None:
             known["missing_information"] = self.missing.edge_information
         if self.stability is not None:
             shares = self.stability.edge_frequencies[self.stability.index][tuple(self.solution.edge_index.T)]
             known["stability"] = np.ravel(shares.toarray() if sp.issparse(shares) else shares)  # sparse where empty
         return {name: values for name, values in known.items() if values is not None}
+
+    @property
+    def partial_correlations(self) -> FloatArray | None:
+        """θ_st / √(κ_s κ_t) of every edge with κ_s = 1 / Var(x_s | rest); NaN unless both columns are continuous.
+
+        None where no two columns of the network are continuous. The fit warns of one beyond 1.
+        """
+        return partial_correlations(self.network, self.conditional_variances)
 
     @property
     def edge_attributes(self) -> dict[str, sp.csr_array]:
@@ -473,6 +532,7 @@ class Fit(Frozen):
               value, ``weight``;
             - ``refitted``: the coupling estimated on these edges without penalty, which does not shrink it, and its
               standard error, ``std_error``; NaN where it is infinite; two stages only;
+            - ``partial_correlation``: of two continuous columns, NaN for other pairs; if there are such columns;
             - ``missing_information``: share of what complete cells would tell about the coupling; imputed tables only;
             - ``stability``: share of the subsamples with this edge at the chosen alpha; StARS only;
             - ``n11``, ``n10``, ``n01``, ``n00``: rows (sums of weights) in which source and target are 1 and 1, 1 and

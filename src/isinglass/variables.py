@@ -284,13 +284,23 @@ class Variables:
         return read_only(np.where(self.has_scores, high - low, 1.0))
 
     @cached_property
+    def continuous(self) -> Integers:
+        """Numbers of the continuous variables."""
+        return read_only(np.flatnonzero([kind == "continuous" for kind in self.kinds]))
+
+    def holds_whole_numbers(self, column: int) -> bool:
+        """Tell whether a continuous variable has a step for every whole number from its first to its last."""
+        values = self.categories[column]
+        return all(isinstance(value, int) for value in values) and values[-1] - values[0] == len(values) - 1
+
+    @cached_property
     def units(self) -> FloatArray:
         """What a unit of the scores is in the source, shape (p,): the standard deviation of a continuous variable.
 
         NaN for other kinds, and where scores are no multiple of the values, as normal scores are not.
         """
         found = np.full(self.n_features, np.nan)
-        for s in np.flatnonzero([kind == "continuous" for kind in self.kinds]).tolist():
+        for s in self.continuous.tolist():
             values, points = np.array(self.categories[s], dtype=float), np.array(self.scores[s])
             factor = (values[-1] - values[0]) / (points[-1] - points[0])
             if np.abs(values[0] + factor * (points - points[0]) - values).max() <= 1e-9 * abs(values[-1] - values[0]):

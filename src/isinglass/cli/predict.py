@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from isinglass.data import Table
     from isinglass.fit import Cells, Floats
 
+LEVEL = 0.95
+"""Probability of the intervals of continuous cells."""
 FILES = [f"completed_{k + 1}.csv" for k in range(100)]
 
 
@@ -45,7 +47,8 @@ def predict(
 
     MODEL is the folder or the model.npz that `fit` wrote; TABLE may be - for stdin, or a pattern in quotes for several
     files, whose rows follow each other. Prints the probability that a cell is 1 given the other cells of its row, as
-    CSV; where columns have categories, that of each category. --impute prints the table with its own values, its
+    CSV; where columns have categories, that of each category; for a column of numbers the expected one and the 95 %
+    interval around it (age, age_lower, age_upper). --impute prints the table with its own values, its
     missing cells filled in with the most probable ones; --score reports how well the model predicts. Row labels are in
     the column "row"; weights are not printed.
 
@@ -77,7 +80,8 @@ def predict(
         console.say_facts({**shape, "Predicted": f"{plural(data.n_missing, 'missing cell')} filled"})
         text, record = _cells(loaded, data, fill_cells(data, loaded.model))
     else:
-        console.say_facts({**shape, "Predicted": "a probability for every cell"})
+        numbers = " or number" if len(loaded.model.variables.continuous) else ""
+        console.say_facts({**shape, "Predicted": f"a probability{numbers} for every cell"})
         text, record = _cells(loaded, data, cell_probabilities(data, loaded.model))
     if console.as_json:
         console.write_json(
@@ -131,18 +135,33 @@ def _write_tables(
 
 def _cells(loaded: Loaded, data: Table, cells: Cells | Floats) -> tuple[str, dict[str, Any]]:
     """Return a value for every cell, or one array per column of categories, as CSV and as JSON has it."""
-    import numpy as np
-
     names = list(loaded.model.names)
-    if isinstance(cells, list):  # a column for each category: party=red
-        both = zip(names, loaded.model.labels, strict=True)
-        names = [f"{name}={word}" for name, words in both for word in words]
-        cells = np.concatenate(cells, axis=1)
+    if isinstance(cells, list):
+        names, cells = _spread(loaded, cells)
     labels, rows = row_labels(data), cells.tolist()
     record = {"columns": names, "cells": cells, "rows": labels}
     if data.row_names is not None:
         names, rows = ["row", *names], [[label, *row] for label, row in zip(labels, rows, strict=True)]
     return csv_text(names, rows), record
+
+
+def _spread(loaded: Loaded, chance: Any) -> tuple[list[str], Any]:
+    """Return a column for each category, party=red, and for a continuous column three: the mean and an interval."""
+    import numpy as np
+
+    from isinglass.evaluate.numbers import central_intervals, expected_values
+
+    variables = loaded.model.variables
+    means, intervals = expected_values(chance, variables), central_intervals(chance, variables, LEVEL)
+    names, columns = [], []
+    for s, name in enumerate(variables.names):
+        if s in variables.continuous:
+            names += [name, f"{name}_lower", f"{name}_upper"]
+            columns += [means[:, [s]], intervals[:, s]]
+        else:
+            names += [f"{name}={word}" for word in variables.labels[s]]
+            columns.append(chance[s])
+    return names, np.concatenate(columns, axis=1)
 
 
 def _score(console: Console, loaded: Loaded, data: Table, described: str) -> tuple[str, dict[str, Any]]:

@@ -67,6 +67,8 @@ def combine(table: Table, coding: Coding) -> Table:
     if holes is not None:
         codes[holes] = 0
     marks["holes"] = holes
+    if table.numbers is not None:
+        marks["numbers"] = table.numbers[:, [place[members[0]] for members in coding.members]]
     return replace(table, codes=codes, variables=coding.variables, coding=coding, n_missing=n_missing, **marks)
 
 

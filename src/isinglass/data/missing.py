@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from isinglass.arrays import FloatArray
 from isinglass.data.coding import (
     ABSENT,
     UNKNOWN,
@@ -17,6 +18,7 @@ from isinglass.data.coding import (
     Rule,
     Steps,
     Value,
+    is_number,
     show_value,
     show_values,
 )
@@ -35,8 +37,9 @@ _SUGGESTED = 8  # most entries of a mapping that a message writes out
 def settle(codes: Codes, source: Source, coding: Coding) -> Table:
     """Refuse what has no meaning, deal with the missing cells, and put the table together."""
     row_names = None if source.row_names is None else tuple(str(label) for label in source.row_names)
+    numbers = _numbers(source, coding) if coding.missing == "impute" else None
     if codes.dtype == np.uint8 or codes.min() >= 0:
-        return _make(codes, coding, row_names=row_names)
+        return _make(codes, coding, row_names=row_names, numbers=numbers)
     bad = codes == UNKNOWN
     if bad.any():
         j = int(np.flatnonzero(bad.any(axis=0))[0])
@@ -47,7 +50,7 @@ def settle(codes: Codes, source: Source, coding: Coding) -> Table:
         _refuse_missing(gone, source, all(rule.kind == "binary" for rule in coding.columns))
     filled = np.where(gone, 0, codes)
     if coding.missing == "impute":
-        return _make(filled, coding, row_names=row_names, holes=gone, **known)
+        return _make(filled, coding, row_names=row_names, holes=gone, numbers=numbers, **known)
     if coding.missing == "drop":
         rows = np.flatnonzero(~gone.any(axis=1))
         if len(rows) == 0:
@@ -67,6 +70,17 @@ def settle(codes: Codes, source: Source, coding: Coding) -> Table:
             )
     _warn_zeroed(gone, source)
     return _make(filled, coding, row_names=row_names, filled=gone, **known)
+
+
+def _numbers(source: Source, coding: Coding) -> FloatArray | None:
+    """Return the numbers in the continuous columns, NaN elsewhere; None if there is no such column."""
+    places = [j for j, rule in enumerate(coding.columns) if isinstance(rule, Steps)]
+    if not places:
+        return None
+    found = np.full(source.shape, np.nan)
+    for j in places:
+        found[:, j] = [cell if is_number(cell) else np.nan for cell in source.column(j).entries.tolist()]
+    return found
 
 
 def _make(codes: Codes, coding: Coding, **known: Any) -> Table:  # Any: fields of a table

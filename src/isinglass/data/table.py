@@ -57,6 +57,9 @@ class Table:
         Rows that were left out because of them.
     coding : Coding, optional
         How it was read; by default by the categories of the variables.
+    numbers : ndarray of shape (n_samples, n_features), optional
+        The numbers of continuous columns in the source, NaN elsewhere: what stays as it is where missing cells are
+        imputed.
 
     Examples
     --------
@@ -80,6 +83,7 @@ class Table:
     n_missing: int = 0
     n_dropped: int = 0
     coding: Coding | None = None
+    numbers: FloatArray | None = None
 
     is_whole: ClassVar[Literal[True]] = True  # all rows are here
 
@@ -103,7 +107,7 @@ class Table:
         for name, entries in self.labels.items():
             if len(entries) != n_rows:
                 raise DataError(f"labels must have one entry per row ({n_rows}); {name!r} has {len(entries)}.")
-        for name in ("filled", "holes"):
+        for name in _MARKS:
             marks = getattr(self, name)
             if marks is not None and marks.shape != codes.shape:
                 raise DataError(f"{name} must have the shape of codes, {codes.shape}; got {marks.shape}.")
@@ -229,7 +233,7 @@ class Table:
     def with_codes(self, codes: Bytes, **changes: object) -> Table:
         """Return a table of the same columns with other rows; ``changes`` are what is known of them."""
         _check_codes(codes, self.variables)
-        return self._with(codes=np.ascontiguousarray(codes), **changes)
+        return self._with(codes=np.ascontiguousarray(codes), **{"numbers": None, **changes})
 
     def bare(self) -> Table:
         """Return cells, columns, weights and holes, without what else is known of single rows."""
@@ -293,7 +297,7 @@ class Table:
         return f"Table({n_rows} rows × {n_columns} columns{shown}{more}{kinds})"
 
 
-_MARKS = ("filled", "holes")
+_MARKS = ("filled", "holes", "numbers")
 
 
 def check_width(n_columns: int, variables: Variables) -> None:
@@ -342,7 +346,7 @@ def stack_rows(tables: Sequence[Table]) -> Table:
         "n_dropped": sum(table.n_dropped for table in tables),
         "labels": {},
     }
-    for name, nothing in (("sample_weight", 1.0), ("filled", False), ("holes", False)):
+    for name, nothing in (("sample_weight", 1.0), ("filled", False), ("holes", False), ("numbers", np.nan)):
         if any(getattr(table, name) is not None for table in tables):
             shapes = [len(table) if name == "sample_weight" else table.shape for table in tables]
             each = zip((getattr(table, name) for table in tables), shapes, strict=True)

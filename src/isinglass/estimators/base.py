@@ -310,9 +310,13 @@ class IsingEstimator(Fitted, _ScikitLearn):
         return self.fit_._probabilities(table)
 
     def predict(self, X: TableLike) -> Cells:
-        """Return the most probable value of every cell given the rest of its row, as the table calls it."""
+        """Return the most probable value of every cell given the rest of its row; see `Fit.predict`."""
         found = self.predict_proba(X)
         return self.fit_._most_probable(found)
+
+    def predict_interval(self, X: TableLike, level: float = 0.95) -> FloatArray:
+        """Return between which numbers the cells of continuous columns lie; see `Fit.predict_interval`."""
+        return self.fit_._intervals(self._open(X, every_row=True).whole(), level)
 
     def transform(self, X: TableLike) -> Any:
         """Return the table with its missing cells filled by their most probable values; as `fit` reads it else."""

@@ -12,6 +12,7 @@ from isinglass.arguments import RandomSource, as_generator, check_count
 from isinglass.arrays import Bytes, FloatArray, Mask
 from isinglass.data import Table
 from isinglass.errors import ArgumentError
+from isinglass.evaluate.numbers import expected_values, put_numbers
 from isinglass.network import Network
 from isinglass.simulate.completions import Completions, start_values
 from isinglass.variables import Variables
@@ -86,11 +87,11 @@ def fill_cells(
 ) -> NDArray[Any]:
     """Return the cells of a table with the missing ones (``holes``, or those read as 0, ``filled``) imputed.
 
-    Each gets its most probable value; a draw, with ``draws`` as ``n_sweeps`` and ``random_state``; or the probability
-    of a 1, among cells of 0 and 1. Otherwise cells are values of the source.
+    Each gets its most probable value or expected number; a draw, with ``draws`` as ``n_sweeps`` and ``random_state``;
+    or the probability of a 1, among cells of 0 and 1. Otherwise cells are values of the source.
     """
     variables, codes = network.variables, np.asarray(table)
-    missing = table.filled if table.holes is None else table.holes
+    missing, numbers = (table.filled if table.holes is None else table.holes), None
     if probabilities and not variables.is_binary:
         constraint = "must be False for a network with categories"
         raise ArgumentError("probabilities", constraint, True, "Use predict_proba.")
@@ -104,9 +105,19 @@ def fill_cells(
         chance = category_probabilities(codes, missing, network)
         if probabilities:
             return np.where(missing, chance[1::2].T, codes)
-        best = np.column_stack([part.argmax(axis=0) for part in variables.split(chance)])
-        codes = np.where(missing, best, codes).astype(np.uint8)
-    return codes if probabilities or variables.is_plain else label_cells(codes, variables)
+        parts = variables.split(chance)
+        codes = np.where(missing, np.column_stack([part.argmax(axis=0) for part in parts]), codes).astype(np.uint8)
+        if len(variables.continuous):
+            numbers = expected_values([part.T for part in parts], variables)
+            whole = [s for s in variables.continuous.tolist() if variables.holds_whole_numbers(s)]
+            numbers[:, whole] = numbers[:, whole].round()
+            numbers[~missing] = np.nan
+    if probabilities or variables.is_plain:
+        return codes
+    cells = label_cells(codes, variables)
+    if table.numbers is not None:
+        cells = put_numbers(cells, table.numbers if missing is None else np.where(missing, np.nan, table.numbers))
+    return cells if numbers is None else put_numbers(cells, numbers)
 
 
 def label_cells(codes: NDArray[np.integer[Any]], variables: Variables) -> NDArray[Any]:

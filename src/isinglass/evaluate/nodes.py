@@ -55,7 +55,8 @@ class NodeTable(_Nodes):
     degree: NDArray[np.int64]  #: number of edges
     strength: FloatArray  #: Σ_t |θ_st|
     expected_influence: FloatArray  #: Σ_t θ_st
-    #: share of rows whose value is the most probable one given the rest of the row; a tie of k values counts 1/k
+    #: share of rows whose value is the most probable one given the rest of the row; a tie of k values counts 1/k; NaN
+    #: for a continuous column, as are the next two: R² is its measure
     accuracy: FloatArray
     marginal_accuracy: FloatArray  #: the same without knowing the rest: the share of the most frequent value
     #: (accuracy − marginal) / (1 − marginal): 0 if the network is no help, 1 if it predicts perfectly, negative if it
@@ -111,14 +112,17 @@ def node_table(X: TableLike, network: NetworkLike, sample_weight: ArrayLike | No
     total, variables = table.total_weight, read.variables
     shares = np.clip(category_counts(table) / total, 0.0, 1.0)
     marginal = np.maximum.reduceat(shares, variables.starts)
+    varies = marginal < 1
     entropy = np.add.reduceat(scipy.special.entr(shares), variables.starts)
     accuracy, deviance, error = (each / total for each in table.sum_rows(_predict, read))
+    marginal[variables.continuous] = np.nan  # a step of a grid is not an answer
+    accuracy[variables.continuous] = np.nan
     means, squares = (np.add.reduceat(shares * variables.factor**power, variables.starts) for power in (1, 2))
     variance = squares - means**2
     gains = (
         share_where(marginal < 1, accuracy - marginal, 1 - marginal),
-        share_where(marginal < 1, entropy - deviance, entropy),
-        share_where((marginal < 1) & variables.has_scores, variance - error, variance),
+        share_where(varies, entropy - deviance, entropy),
+        share_where(varies & variables.has_scores, variance - error, variance),
     )
     return NodeTable(
         *(tuple(read.names), read.degree, read.strength, read.expected_influence, accuracy, marginal, *gains)

@@ -71,7 +71,7 @@ def annotate(
     own: dict[str, Column]
     taken: Mapping[str, Sequence[str]] = {"node": (), "edge": ()}
     if not read.variables.is_binary:
-        listed = tuple(storable(" | ".join(labels)) for labels in read.labels)
+        listed = tuple(storable(_list_categories(read, s)) for s in range(read.n_features))
         own, taken = {"kind": Column("text", read.kinds), "categories": Column("text", listed)}, _OF_CATEGORIES
     else:
         own = {"field": Column("real", tuple(read.fields.tolist()))}
@@ -103,6 +103,14 @@ def annotate(
         edges[name] = pair_column(key, matrix, pairs, read.names)
     places = None if positions is None else check_positions(positions, read.n_features)
     return Annotated(read, nodes, edges, pairs.tolist(), places, _facts(network))
+
+
+def _list_categories(network: Network, s: int) -> str:
+    """Return the categories of a node in one text; of a continuous one the numbers of the first and the last step."""
+    values, labels = network.categories[s], network.labels[s]
+    if network.kinds[s] == "continuous":
+        return f"{values[0]:g} to {values[-1]:g} in {len(values)} steps"
+    return " | ".join(labels)
 
 
 def check_positions(positions: ArrayLike, n_nodes: int) -> FloatArray:

@@ -20,6 +20,7 @@ HEADINGS = {
     "names": "Node",
     "coupling": "Edge weight",
     "refitted": "Refitted",
+    "partial_correlation": "Partial r",
     "std_error": "SE",
     "lower": "Lower",
     "upper": "Upper",

@@ -1,0 +1,146 @@
+"""Continuous columns of a network: expected values and intervals of their cells, and partial correlations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isinglass.arguments import is_real
+from isinglass.arrays import Bytes, FloatArray
+from isinglass.data import AnyTable
+from isinglass.errors import ArgumentError, MeaningWarning, warn
+from isinglass.network import Network
+from isinglass.variables import Variables
+
+CELLS_AT_ONCE = 4_000_000  # probabilities of categories at a time
+
+
+def expected_values(chance: Sequence[FloatArray], variables: Variables) -> FloatArray:
+    """Return the expected number of every cell, shape (n_samples, n_features); NaN in columns that hold no numbers.
+
+    ``chance`` has an array (n_samples, n_categories) of probabilities for every variable.
+    """
+    found = np.full((len(chance[0]), variables.n_features), np.nan)
+    for s in variables.continuous.tolist():
+        found[:, s] = chance[s] @ np.array(variables.categories[s], dtype=np.float64)
+    return found
+
+
+def central_intervals(chance: Sequence[FloatArray], variables: Variables, level: float) -> FloatArray:
+    """Return between which numbers a cell lies with the probability ``level``, as much below as above.
+
+    The result has the shape (n_samples, n_features, 2), NaN in columns that hold no numbers. Between the ends of a
+    step numbers are equally probable. Whole numbers that are kept as they are have the probability of their step.
+
+    Examples
+    --------
+    >>> age = Variables.of([(0.0, 10.0, 20.0, 30.0)], "continuous")
+    >>> central_intervals([np.full((1, 4), 0.25)], age, 0.5).tolist()
+    [[[5.0, 25.0]]]
+    """
+    if not is_real(level) or not 0.0 < level < 1.0:
+        raise ArgumentError("level", "must lie between 0 and 1", level)
+    ends = np.array([0.5 - level / 2, 0.5 + level / 2])
+    found = np.full((len(chance[0]), variables.n_features, 2), np.nan)
+    for s in variables.continuous.tolist():
+        values = np.array(variables.categories[s], dtype=np.float64)
+        below = np.cumsum(chance[s], axis=1)
+        below /= below[:, -1:]
+        for side, end in enumerate(ends.tolist()):
+            step = np.minimum((below < end - 1e-12).sum(axis=1), len(values) - 1)
+            if variables.holds_whole_numbers(s):
+                found[:, s, side] = values[step]
+                continue
+            edges = step_edges(values)
+            top = np.take_along_axis(below, step[:, None], axis=1)[:, 0]
+            mass = np.take_along_axis(chance[s], step[:, None], axis=1)[:, 0]
+            share = np.clip(1.0 - (top - end) / np.maximum(mass, 1e-300), 0.0, 1.0)
+            found[:, s, side] = edges[step] + share * np.diff(edges)[step]
+    return found
+
+
+def step_edges(values: FloatArray) -> FloatArray:
+    """Return where steps begin and end: halfway between their numbers, and as far beyond the first and the last."""
+    middle = (values[1:] + values[:-1]) / 2
+    return np.concatenate([[2 * values[0] - middle[0]], middle, [2 * values[-1] - middle[-1]]])
+
+
+def put_numbers(cells: NDArray[Any], numbers: FloatArray) -> NDArray[Any]:  # Any: values of the source
+    """Return cells of the source with numbers in place of some of them; where there is no number they stay."""
+    there = ~np.isnan(numbers)
+    if not there.any():
+        return cells
+    if cells.dtype.kind != "O":
+        return np.where(there, numbers, cells)
+    filled = cells.copy()
+    for s in np.flatnonzero(there.any(axis=0)).tolist():
+        found = numbers[there[:, s], s].tolist()
+        whole = all(isinstance(cell, int) for cell in cells[:, s]) and all(map(float.is_integer, found))
+        filled[there[:, s], s] = list(map(int, found)) if whole else found
+    return filled
+
+
+def conditional_variances(table: AnyTable, network: Network) -> FloatArray | None:
+    """Return the mean over rows of Var(x_s | the rest), in squared units of the scores; None without such columns.
+
+    NaN for variables that are not continuous. For jointly normal columns this is 1 / K_ss of their precision matrix K.
+
+    Examples
+    --------
+    >>> from isinglass.data import as_table
+    >>> steps = Variables.of([3], "continuous", scores=[(0.0, 1.0, 2.0)])
+    >>> network = Network([0.0, 0.0], np.empty((0, 2), dtype=int), [], variables=steps)
+    >>> conditional_variances(network.table([[0], [2]]), network).round(4)  # (1 + 0 + 1) / 3
+    array([0.6667])
+    """
+    if not len(network.variables.continuous):
+        return None
+    return np.asarray(table.sum_rows(_sum_variances, network) / table.total_weight)
+
+
+def _sum_variances(codes: Bytes, weight: FloatArray | None, network: Network) -> FloatArray:
+    variables = network.variables
+    total = np.full(variables.n_features, np.nan)
+    total[variables.continuous] = 0.0
+    unit = np.ones(len(codes)) if weight is None else weight
+    step = max(CELLS_AT_ONCE // len(variables.column), 1)
+    for first in range(0, len(codes), step):
+        logs = variables.split(network.log_conditionals(codes[first : first + step]))
+        for s in variables.continuous.tolist():
+            chance, points = np.exp(logs[s]), np.array(variables.scores[s])
+            mean = points @ chance
+            total[s] += (((points[:, None] - mean) ** 2) * chance).sum(axis=0) @ unit[first : first + step]
+    return total
+
+
+def partial_correlations(network: Network, variances: FloatArray | None) -> FloatArray | None:
+    """Return θ_st / √(κ_s κ_t) of every edge, with κ_s = 1 / ``variances[s]``; NaN unless both ends are continuous.
+
+    None if no two columns are continuous. Where the columns are jointly normal this is the partial correlation.
+    """
+    if variances is None or len(network.variables.continuous) < 2:
+        return None
+    s, t = network.edge_index.T
+    return np.asarray(network.edge_values * np.sqrt(variances[s] * variances[t]))
+
+
+def warn_beyond_one(network: Network, correlations: FloatArray | None) -> None:
+    """Say which partial correlations are beyond 1, and so no correlations."""
+    if correlations is None:
+        return
+    with np.errstate(invalid="ignore"):
+        over = np.flatnonzero(np.abs(correlations) > 1.0)
+    if len(over):
+        worst = over[np.argmax(np.abs(correlations[over]))]
+        one, other = (network.names[k] for k in network.edge_index[worst].tolist())
+        more = f" (and those of {len(over) - 1} more pairs)" if len(over) > 1 else ""
+        warn(
+            MeaningWarning(
+                f"The partial correlation of {one!r} and {other!r} is {correlations[worst]:.2f}{more}, beyond 1: these "
+                "columns are far from jointly normal, and their coupling is no correlation. Try normal scores, or "
+                "report the coupling."
+            )
+        )
