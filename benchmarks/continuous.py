@@ -73,19 +73,19 @@ def _normal(p: int, n: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
 
 
 def gaussian(p: int, n: int, rng: np.random.Generator) -> Sample:
-    """Jointly normal columns."""
+    """Draw jointly normal columns."""
     X, truth = _normal(p, n, rng)
     return Sample(X, ("continuous",) * p, truth)
 
 
 def log_normal(p: int, n: int, rng: np.random.Generator) -> Sample:
-    """The exponentials of jointly normal columns; the truth is the network of the logarithms."""
+    """Draw the exponentials of jointly normal columns; the truth is the network of the logarithms."""
     X, truth = _normal(p, n, rng)
     return Sample(np.exp(X), ("continuous",) * p, truth)
 
 
 def cut(p: int, n: int, rng: np.random.Generator) -> Sample:
-    """Jointly normal columns, of which every fourth is cut at its median and every fourth into five ordered classes.
+    """Draw normal columns, of which every fourth is cut at its median and every fourth into five ordered classes.
 
     The truth is the network of the normal columns: that of the cut ones has further, weak edges.
     """
@@ -100,7 +100,7 @@ def cut(p: int, n: int, rng: np.random.Generator) -> Sample:
 
 
 def counts(p: int, n: int, rng: np.random.Generator) -> Sample:
-    """Counts with a surplus of zeros: quantiles of 30 % zeros and 70 % Poisson (3) at the ranks of normal columns.
+    """Draw counts with surplus zeros: quantiles of 30 % zeros and 70 % Poisson (3) at the ranks of normal columns.
 
     The truth is the network of the normal columns.
     """
@@ -112,7 +112,7 @@ def counts(p: int, n: int, rng: np.random.Generator) -> Sample:
 
 
 def mixed(p: int, n: int, rng: np.random.Generator) -> Sample:
-    """The mixed model of Lee and Hastie: half of the columns normal given the others, half of two values.
+    """Draw from the mixed model of Lee and Hastie: half of the columns normal given the others, half of two values.
 
     log P(x, y) = −xᵀBx/2 + Σ ρ_sj x_s y_j + Σ φ_jk y_j y_k for y of −½ and ½. Every row is a chain of its own. Edges
     between two values have φ of 1 to 1.75, those between kinds ρ of .45 to .8.
@@ -254,7 +254,7 @@ def _write(file: Path, cell: tuple[str, ...], method: str, scores: dict[str, flo
 
 
 def table(lines: list[dict[str, str]]) -> str:
-    """Return means over draws as a table: F1 and error of each method, the number of draws, and how far we are ahead."""
+    """Return means over draws as a table: F1 and error of each method, and how far we are ahead."""
     text = [
         f"| table | columns | rows | draws | F1: {OURS} | {RIVAL} | {LASSO} | ahead of {RIVAL} | error: {OURS} "
         f"| {RIVAL} | {LASSO} |",

@@ -313,7 +313,7 @@ class Fit(Frozen):
         The central interval given the rest of the row, as much probability below it as above, in the units of the
         table. Shape (n_samples, n_features, 2); NaN in columns that are not continuous.
         """
-        return self._intervals(self.read(X, missing=self._every_row).whole(), level)
+        return self._intervals(self.read(X, missing=self.every_row).whole(), level)
 
     def impute(
         self,

@@ -18,6 +18,9 @@ from isinglass.cli.values import files_of
 from isinglass.errors import DataError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from isinglass.arrays import FloatArray
     from isinglass.data import Table
     from isinglass.fit import Cells, Floats
 
@@ -137,15 +140,17 @@ def _cells(loaded: Loaded, data: Table, cells: Cells | Floats) -> tuple[str, dic
     """Return a value for every cell, or one array per column of categories, as CSV and as JSON has it."""
     names = list(loaded.model.names)
     if isinstance(cells, list):
-        names, cells = _spread(loaded, cells)
-    labels, rows = row_labels(data), cells.tolist()
-    record = {"columns": names, "cells": cells, "rows": labels}
+        names, filled = _spread(loaded, cells)
+    else:
+        filled = cells
+    labels, rows = row_labels(data), filled.tolist()
+    record = {"columns": names, "cells": filled, "rows": labels}
     if data.row_names is not None:
         names, rows = ["row", *names], [[label, *row] for label, row in zip(labels, rows, strict=True)]
     return csv_text(names, rows), record
 
 
-def _spread(loaded: Loaded, chance: Any) -> tuple[list[str], Any]:
+def _spread(loaded: Loaded, chance: Sequence[FloatArray]) -> tuple[list[str], FloatArray]:
     """Return a column for each category, party=red, and for a continuous column three: the mean and an interval."""
     import numpy as np
 
