@@ -133,10 +133,10 @@ def test_regressions():
     text = methods_text(fit)
     check_everywhere(fit, text)
     assert "logistic regression of every variable on all others" in text
-    assert "penalty of every node was chosen by the extended BIC (γ = 0.5)" in text
+    assert "penalty of every node was chosen by the extended BIC (γ = 0.5; van Borkulo et al., 2014)" in text
     assert "Ravikumar" in citation(fit)
     said = methods_text(Method("nodewise", selector=Fixed(0.2)).fit(mixed()))
-    assert "(logistic, adjacent-category logistic, multinomial logistic)" in said
+    assert "(logistic, adjacent-category logistic, multinomial logistic; Haslbeck & Waldorp, 2020)" in said
 
 
 def test_two_stages_that_the_ebic_decided():
@@ -256,7 +256,7 @@ def test_continuous_columns():
     net = IsingNetwork(kinds=kinds, scores={"income": "normal"}).fit(frame)
     text = net.methods_text()
     check_everywhere(net.fit_, text)
-    assert "of 1 binary variable and 3 continuous variables (Lee & Hastie, 2015)" in text
+    assert "network (Lee & Hastie, 2015) of 1 binary variable and 3 continuous variables was estimated" in text
     rules = dict(zip(frame.columns, net.coding_.columns, strict=True))
     assert f"age {len(np.unique(age))} from {age.min()} to {age.max()};" in text  # whole numbers are kept
     assert f"height {rules['height'].n_categories} from" in text
@@ -281,7 +281,7 @@ def test_continuous_columns():
     )
     said = methods_text(regressions)
     check_everywhere(regressions, said)
-    assert "(logistic, adjacent-category logistic on a grid) (Haslbeck & Waldorp, 2020)" in said
+    assert "(logistic, adjacent-category logistic on a grid; Haslbeck & Waldorp, 2020)" in said
 
 
 def test_a_limit_of_time_is_mentioned():

@@ -23,6 +23,7 @@ from networks import make_network, make_table
 
 import isinglass
 from isinglass import (
+    Method,
     Network,
     Path,
     Solution,
@@ -271,7 +272,7 @@ def test_relative_gap_needs_the_path_or_the_table(path, table):
     assert math.isclose(by_path["relative_gap"][5], path[5].duality_gap / null, rel_tol=1e-9)
     by_table = data_of(build_report(path[5], X=table))["certificate"]
     assert math.isclose(by_table["relative_gap"][0], path[5].duality_gap / null, rel_tol=1e-9)
-    assert by_path["tol"] == path.tol
+    assert by_path["tol"] == [path.tol] * len(path)
 
 
 def test_the_selected_network_is_found_on_the_path(path):
@@ -335,7 +336,7 @@ def test_other_estimators(frame, table):
     means = table.mean(axis=0)
     null = -(means * np.log(means) + (1 - means) * np.log(1 - means)).sum()
     assert math.isclose(data["certificate"]["relative_gap"][0], net.duality_gap_ / null, rel_tol=1e-9)
-    assert data["certificate"]["tol"] == net.tol
+    assert data["certificate"]["tol"] == [net.tol]
 
 
 def test_weights_of_a_table_count(table):
@@ -570,3 +571,12 @@ def test_null_objective_of_categories_is_their_entropy():
     assert found["certificate"]["null_objective"] == pytest.approx(expected)
     assert found["categories"]["shares"] == shares
     assert found["edge_tables"][0]["counts"] == [[1, 0], [0, 1], [1, 1]]
+
+
+def test_tolerances_are_those_that_networks_were_solved_to():
+    X = simulate.exact_sample(simulate.chain_network(5, strength=1.5, fields="balanced"), 300, random_state=0)
+    fit = Method(tol=1e-9).fit(X)
+    data = data_of(build_report(fit))
+    tol, chosen = data["certificate"]["tol"], data["path"]["selected"]
+    assert tol[chosen] == 1e-9
+    assert {tol[k] for k in range(len(tol)) if k != chosen} == {fit.path.tol}

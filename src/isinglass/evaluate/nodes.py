@@ -243,11 +243,10 @@ def _distances(lengths: sp.csr_array, sources: NDArray[np.intp] | None = None) -
 
 
 def _closeness(distances: FloatArray) -> FloatArray:
-    n = len(distances)
     within = np.isfinite(distances)
-    total, reached = np.where(within, distances, 0.0).sum(axis=1), within.sum(axis=1) - 1
-    share = np.divide(reached, total, out=np.zeros(n), where=total > 0)
-    return np.asarray(share * reached / max(n - 1, 1))
+    total, reached = np.where(within, distances, 0.0).sum(axis=-1), within.sum(axis=-1) - 1
+    share = np.divide(reached, total, out=np.zeros(total.shape), where=total > 0)
+    return np.asarray(share * reached / max(distances.shape[-1] - 1, 1))
 
 
 def _betweenness(network: Network) -> FloatArray:
@@ -286,6 +285,48 @@ def _betweenness(network: Network) -> FloatArray:
         passing[np.arange(len(sources)), sources] = 0.0
         total += passing.sum(axis=0)
     return np.asarray(total / ((n - 1) * (n - 2)))
+
+
+def measure_many(weights: FloatArray, of: str) -> FloatArray:
+    """Return the closeness or betweenness of the nodes of many small networks.
+
+    ``weights`` has shape (n_networks, n_features, n_features) and holds absolute couplings. All networks take each step
+    together: distances by Floyd and Warshall's algorithm, then Brandes' recursion as for one network.
+    """
+    p = weights.shape[-1]
+    measure, step = np.empty(weights.shape[:2]), max(1, _CELLS_OF_PATHS // p**3)
+    for first in range(0, len(weights), step):
+        some = slice(first, first + step)
+        with np.errstate(divide="ignore"):
+            lengths = 1.0 / weights[some]
+        distances = lengths.copy()
+        distances[:, range(p), range(p)] = 0.0
+        for k in range(p):
+            np.minimum(distances, distances[:, :, k, None] + distances[:, None, k, :], out=distances)
+        measure[some] = _closeness(distances) if of == "closeness" else _betweenness_of_many(lengths, distances)
+    return measure
+
+
+def _betweenness_of_many(lengths: FloatArray, distances: FloatArray) -> FloatArray:
+    p = lengths.shape[-1]
+    before, after, edge = distances[:, :, :, None], distances[:, :, None, :], lengths[:, None]
+    with np.errstate(invalid="ignore"):  # infinity minus infinity: out of reach
+        last = (np.abs(before + edge - after) <= SAME * np.maximum(after, edge)) & np.isfinite(edge)
+    ends = last.astype(np.float64)  # from source s, whether the edge from u is the last of a shortest path to v
+    grown = np.zeros_like(distances)
+    grown[:, range(p), range(p)] = 1.0
+    paths = grown.copy()  # number of shortest paths from the source
+    while grown.any():
+        grown = (grown[:, :, None, :] @ ends)[:, :, 0]
+        paths += grown
+    share = np.divide(1.0, paths, out=np.zeros_like(paths), where=paths > 0)
+    carried = (paths > 0).astype(np.float64)  # dependency of the source on each node
+    passing = np.zeros_like(paths)
+    while carried.any():
+        carried = paths * (ends @ (carried * share)[..., None])[..., 0]
+        passing += carried
+    passing[:, range(p), range(p)] = 0.0
+    return np.asarray(passing.sum(axis=1) / max((p - 1) * (p - 2), 1))
 
 
 def communities(

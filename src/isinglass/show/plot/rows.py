@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import Colormap, LinearSegmentedColormap, ListedColormap
+from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
@@ -78,8 +79,21 @@ def bootstrap_intervals(
     signs = np.where(signed, np.sign(values), 0)
     colors = [SIGNS[sign] if value else NEUTRAL for value, sign in zip(values, signs, strict=True)]
     ax.hlines(y, low, high, colors=colors, linewidth=2.0, alpha=0.6)
-    ax.scatter(median, y, marker="|", c=ink(), s=60, linewidths=1.0, zorder=3)
+    middle = ax.scatter(median, y, marker="|", c=ink(), s=60, linewidths=1.0, zorder=3)
     ax.scatter(values, y, c=colors, s=28, edgecolors=ink(), linewidths=0.6, zorder=4)
+    marks: dict[str, Any] = {"color": NEUTRAL, "markeredgecolor": ink(), "markeredgewidth": 0.6, "markersize": 5.3}
+    entries = [
+        (Line2D([], [], marker="o", linestyle="none", **marks), "all rows"),
+        (middle, "median of resamples"),
+        (Line2D([], [], color=NEUTRAL, linewidth=2.0), "95% of resamples"),
+    ]
+    above: dict[str, Any] = {
+        "loc": "lower center",
+        "bbox_to_anchor": (0.5, 1.0),
+        "frameon": False,
+        "borderaxespad": 0.2,
+    }
+    write_legend(ax, entries, ncols=1 if is_narrow(ax) else 3, fontsize=SMALL if is_narrow(ax) else 9.0, **above)
     ax.axvline(0.0, color=ink(), linewidth=0.6)
     ax.set_yticks(y, _pair_names(pairs, network.names, 12 if is_narrow(ax) else 20), fontsize=font, **PLAIN)
     ax.set_ylim(-0.7, max(len(shown), 1) - 0.3)

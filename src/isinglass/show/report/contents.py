@@ -24,8 +24,6 @@ from isinglass.show.palette import GroupColors, color_groups
 
 SAME_ALPHA = 1e-9  # relative difference up to which two alphas are the same
 DIGITS = 6  # significant digits of couplings off the selected network, whose own are exact, and of tables of categories
-NEGATIVE_PULL = 0.1
-"""Share of their strength with which negative edges attract in the drawing: enough to keep their nodes in sight."""
 MOST_CELLS = 200_000  # largest number of cells of the tables of edges
 MOST_PATHS = 100_000  # nodes times edges up to which closeness and betweenness are computed: less than a second
 COUNTED = {"degree", "strength", "expected_influence"}
@@ -120,7 +118,8 @@ def node_columns(
     """Return the columns of the table of nodes: kinds, wording, measures, and how much is missing."""
     found: dict[str, Any] = {}
     if not model.variables.is_binary:
-        found = {"kind": model.kinds, "categories": model.variables.sizes}
+        each = {"kind": model.kinds, "categories": model.variables.sizes}
+        found = {label: values for label, values in each.items() if len(set(values)) > 1}
     wording = model.variables.wording if wording is None else wording
     if wording is not None:
         texts = by_node(wording, model.names, "wording")
@@ -190,8 +189,7 @@ def place_nodes(solutions: Sequence[Solution], selected: int, random_state: Rand
     drawn = network = solutions[selected]
     if drawn.n_edges == 0:
         drawn = max(solutions, key=lambda solution: solution.n_edges)
-    pull = np.where(drawn.edge_values > 0, drawn.edge_values, -NEGATIVE_PULL * drawn.edge_values)
-    xy = force_layout(drawn.n_features, drawn.edge_index, pull, random_state=random_state).round(4)
+    xy = force_layout(drawn.n_features, drawn.edge_index, drawn.network.weights, random_state=random_state).round(4)
     two_values = network.network.variables.is_binary
     return {"x": xy[:, 0], "y": xy[:, 1], "fields": network.fields if two_values else None}
 
@@ -318,9 +316,16 @@ def describe_missing(missing: Missing | None) -> dict[str, object] | None:
 
 
 def describe_certificate(
-    solutions: Sequence[Solution], result: object, fit: Fit | None, tol: float, shares: Sequence[FloatArray] | None
+    solutions: Sequence[Solution],
+    result: object,
+    fit: Fit | None,
+    tol: Sequence[float],
+    shares: Sequence[FloatArray] | None,
 ) -> dict[str, object]:
-    """Return the certificate of every network along the slider; gaps are relative to the objective without edges."""
+    """Return the certificate of every network along the slider, with the tolerance that it was solved to.
+
+    Gaps are relative to the objective without edges.
+    """
     nodewise = isinstance(result, Solution) and result.alphas_per_node is not None
     kind, rule = "nodewise" if nodewise else "joint", None
     if fit is not None:

@@ -155,10 +155,11 @@ def citation(
 
 def _cite(text: str) -> str:
     """Replace the keys of references by authors and years."""
-    return CITED.sub(
+    found = CITED.sub(
         lambda match: "(" + "; ".join(sorted(REFERENCES[key.lstrip("@")][0] for key in match[1].split("; "))) + ")",
         text,
     )
+    return found.replace(") (", "; ")
 
 
 def _draft(fit: Fit, bootstrap: Bootstrap | None, case_drops: Bootstrap | None) -> str:
@@ -185,15 +186,15 @@ def _describe_estimate(fit: Fit) -> str:
     mixed = " [@mixed]" if len(kinds) > 1 or "nominal" in kinds else ""
     blocks = ""
     if "nominal" in kinds:
-        blocks = "; for a pair with a nominal variable a table of couplings, penalized by its Frobenius norm"
+        blocks = ", and a table of couplings, penalized by its Frobenius norm, for a pair with a nominal variable"
     weights = ""
     if isinstance(fit.method.penalty_weights, str):
-        weights = ", with penalties weighted by the standard deviations of the variables"
+        weights = "; penalties were weighted by the standard deviations of the variables"
     elif fit.method.penalty_weights is not None:
-        weights = ", with penalty weights that were given for every pair"
+        weights = "; penalty weights were given for every pair"
     return (
-        f"{model} of {_describe_columns(network)}{mixed} was estimated from {fit.n_observations} observations "
-        f"{_describe_likelihood(fit.method, network)} (one coupling per pair of variables{blocks}){weights}, with "
+        f"{model}{mixed} of {_describe_columns(network)} was estimated from {fit.n_observations} observations "
+        f"{_describe_likelihood(fit.method, network)}, with one coupling per pair of variables{blocks}{weights}, using "
         f"isinglass {__version__}.{_describe_covariates(network)}"
     )
 

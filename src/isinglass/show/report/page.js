@@ -137,7 +137,7 @@ function showReproduction() {
 /* Hide what there is nothing to say about, and the links that lead there. */
 function showSections() {
   const hasColumn = (name) => DATA.edge_columns.some(({ label }) => label === name);
-  const present = { categories: CATEGORIES !== null, binary: CATEGORIES === null, unsigned: HAS_UNSIGNED, signed: HAS_SIGNED, missing: MISSING !== null, imputed: MISSING?.treatment === "impute", choice: DATA.curve !== null, predictability: column("accuracy") !== null, "choice-instability": DATA.curve?.kind === "instability", counts: hasColumn("n11"), resampled: hasColumn("inclusion") };
+  const present = { categories: CATEGORIES !== null, binary: CATEGORIES === null, nominal: CATEGORIES?.kinds.includes("nominal") ?? false, continuous: CATEGORIES?.kinds.includes("continuous") ?? false, unsigned: HAS_UNSIGNED, signed: HAS_SIGNED, missing: MISSING !== null, imputed: MISSING?.treatment === "impute", choice: DATA.curve !== null, predictability: column("accuracy") !== null, "choice-instability": DATA.curve?.kind === "instability", counts: hasColumn("n11"), resampled: hasColumn("inclusion") };
   for (const element of document.querySelectorAll("[data-section]")) element.hidden = !present[element.dataset.section];
   byId("choice").hidden = !present.choice;
   byId("predictability").hidden = !present.predictability;
@@ -240,7 +240,7 @@ const edgeTable = new DataTable("edges", {
     },
     { label: "Weight", field: "weight", number: true, minor: true, value: (pair) => Math.abs(pair.value) },
     ...DATA.edge_columns.map(({ label, field, values }) => ({
-      label: label.replaceAll("_", " "),
+      label: (/^q\d/.test(label) ? label : label[0].toUpperCase() + label.slice(1)).replaceAll("_", " "),
       field: field.replaceAll(" ", "_"),
       minor: /^n[01][01]$/.test(label),
       number: values.some((value) => typeof value === "number"),
@@ -353,7 +353,7 @@ function showCertificate() {
   const verdict = byId("verdict");
   verdict.className = `verdict ${known ? (!proof.converged[k] ? "bad" : proof.kind === "published" ? "" : "good") : ""}`.trim();
   if (!known) verdict.textContent = "This network came without a certificate.";
-  else if (proof.converged[k]) verdict.textContent = `${words.reached}, ${proof.kind === "published" ? "with" : "within"} ${proof.tol === null ? "the tolerance" : `a tolerance of ${formatNumber(proof.tol, 1)}`}.`;
+  else if (proof.converged[k]) verdict.textContent = `${words.reached}, ${proof.kind === "published" ? "with" : "within"} ${proof.tol[k] === null ? "the tolerance" : `a tolerance of ${formatNumber(proof.tol[k], 1)}`}.`;
   else verdict.textContent = words.missed;
   byId("certificate-note").textContent = words.note;
   const small = (value) => (value === null ? "–" : value === 0 ? "0" : value.toExponential(1).replace("-", MINUS));
@@ -364,9 +364,9 @@ function showCertificate() {
     ["Duality gap", small(proof.duality_gap[k]), words.gap],
     ["Relative gap", proof.relative_gap[k] === null ? null : small(proof.relative_gap[k]), "The gap as a share of the objective without edges; this share and the residual are what the tolerance bounds."],
     ["Objective", proof.objective[k] === null ? null : formatNumber(proof.objective[k], 6), proof.null_objective === null ? "Loss plus penalty." : `Loss plus penalty; ${formatNumber(proof.null_objective, 6)} without edges.`],
-    ["Certified zeros", proof.certified_zeros[k] ? proof.certified_zeros[k].toLocaleString("en") : null, `So many of the ${n_pairs.toLocaleString("en")} pairs are proved to have no edge at this penalty, whatever the solver did.`],
+    ["Certified zeros", proof.certified_zeros[k] ? proof.certified_zeros[k].toLocaleString("en") : null, `of ${n_pairs.toLocaleString("en")} pairs. They are proved to have no edge at this penalty.`],
     ["Iterations", proof.n_iter[k] ? String(proof.n_iter[k]) : null, proof.n_screened[k] ? `The solver never had to look at ${formatCount(proof.n_screened[k], "pair")}; the proof covers them too.` : "What the solver needed to get here."],
-    ["The path", N_ALPHAS > 1 ? `${N_ALPHAS - failed} of ${N_ALPHAS}` : null, "networks on the slider reached the tolerance."],
+    ["The path", N_ALPHAS > 1 ? `${N_ALPHAS - failed} of ${N_ALPHAS}` : null, "networks on the slider reached their tolerance."],
   ];
   byId("certificate-facts").replaceChildren(
     ...(known ? facts : []).filter(([, value]) => value !== null).map(([name, value, text]) => make("div", {}, [make("dt", { text: name }), make("dd", { class: "figure", text: value }), make("dd", { class: "words", text })])),

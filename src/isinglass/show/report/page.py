@@ -123,7 +123,9 @@ def build_report(
     edges |= contents.edge_columns(edge_table, model.names)
     members, colors = contents.read_groups(groups, group_colors, model.names)
     drawn, stored = solutions[index], contents.stored_pairs(solutions, index, max_edges)
-    tol = getattr(fit, "tol", np.nan) if path is None else path.tol
+    tol = [getattr(fit, "tol", np.nan) if path is None else path.tol] * len(solutions)
+    if fit is not None and drawn.alpha == fit.solution.alpha:  # the others along a path may be solved less precisely
+        tol[index] = fit.tol
     data = {
         "format": FORMAT,
         "title": str(title),
