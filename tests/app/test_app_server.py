@@ -29,7 +29,7 @@ def server(tmp_path):
     thread.start()
     yield found
     found.shutdown()
-    found.session.close()
+    found.session.jobs.close()
     found.server_close()
 
 
@@ -115,7 +115,7 @@ def test_tokens_differ_and_cannot_be_guessed(tmp_path):
         (tmp_path / str(k)).mkdir()
         found = app_server.start(tmp_path / str(k))
         tokens.add(found.token)
-        found.session.close()
+        found.session.jobs.close()
         found.server_close()
     assert len(tokens) == 3
     assert min(map(len, tokens)) >= 32
@@ -184,7 +184,7 @@ def test_an_upload_without_its_end_leaves_nothing(tmp_path):
             session.upload("a.csv", io.BytesIO(b"abc"), 10)
         assert list(tmp_path.iterdir()) == []
     finally:
-        session.close()
+        session.jobs.close()
 
 
 @pytest.mark.parametrize(

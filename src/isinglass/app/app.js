@@ -225,8 +225,8 @@ function showSettings() {
     fields.push(makeChoice("treatment", "Missing cells", treatments, choices.missing, (value) => choose({ missing: value })));
   }
   const everywhere = make("input", {
-    type: "text", id: "codes", value: (choices.codes[""] ?? []).join(", "), placeholder: "such as 99, -1",
-    onchange: (event) => choose({ codes: { ...choices.codes, "": event.target.value.split(",").map((word) => word.trim()).filter(Boolean) } }),
+    type: "text", id: "codes", value: (choices.codes[-1] ?? []).join(", "), placeholder: "such as 99, -1",
+    onchange: (event) => choose({ codes: { ...choices.codes, "-1": event.target.value.split(",").map((word) => word.trim()).filter(Boolean) } }),
   });
   fields.push(make("label", { class: "field", text: "Missing in all columns " }, [everywhere]));
   if (!choices.row_names || table.file.some((words) => words.startsWith("rows named by"))) {
@@ -305,8 +305,12 @@ function showFacts(list, facts) {
   list.replaceChildren(...facts.flatMap(([name, value]) => [make("dt", { text: name }), make("dd", { text: value })]));
 }
 
+function linkTo(name) {
+  return `files/${name.split("/").map(encodeURIComponent).join("/")}`;
+}
+
 function makeLinks(files) {
-  return files.map((name) => make("a", { href: `files/${name.split("/").map(encodeURIComponent).join("/")}${/\.(html|svg|png)$/.test(name) ? "?save" : ""}`, download: true, text: name.split("/").pop() }));
+  return files.map((name) => make("a", { href: `${linkTo(name)}?save=1`, download: name.split("/").pop(), text: name.split("/").pop() }));
 }
 
 function showNetwork() {
@@ -315,8 +319,8 @@ function showNetwork() {
   byId("stale").hidden = !stale;
   byId("fit-warnings").replaceChildren(...warnings.map((text) => make("li", { text })));
   showFacts(byId("facts"), facts);
-  byId("files").replaceChildren(...makeLinks([...results.fit.files, results.fit.report]));
-  const page = `files/${encodeURIComponent(results.fit.report)}`;
+  byId("files").replaceChildren(...makeLinks(results.fit.files));
+  const page = linkTo(results.fit.files.find((name) => name.endsWith(".html")));
   byId("open-report").href = page;
   const key = JSON.stringify([results.fit.made, results.bootstrap?.made]);
   if (byId("report").dataset.key !== key) {
@@ -338,7 +342,7 @@ function showMore() {
     const result = results[box.dataset.files];
     const links = result ? makeLinks(result.files) : [];
     const page = result?.files.find((name) => name.endsWith(".html"));
-    if (page) links.unshift(make("a", { class: "button", href: `files/${page.split("/").map(encodeURIComponent).join("/")}`, target: "_blank", rel: "noopener", text: "Open the comparison in a tab" }));
+    if (page) links.unshift(make("a", { class: "button", href: linkTo(page), target: "_blank", rel: "noopener", text: "Open the comparison in a tab" }));
     box.replaceChildren(...links);
   }
   for (const list of document.querySelectorAll("[data-facts]")) {
@@ -350,8 +354,7 @@ function showMore() {
   byId("ending").replaceChildren(...state.endings.map((ending) => make("option", { value: ending, text: ending.toUpperCase(), selected: ending === choices.ending })));
   const figures = Object.entries(results).filter(([key]) => key.includes("."));
   byId("drawn").replaceChildren(...figures.map(([key, result]) => {
-    const source = `files/${result.files[0].split("/").map(encodeURIComponent).join("/")}`;
-    const picture = key.endsWith(".pdf") ? [] : [make("img", { src: `${source}?${result.made}`, alt: `Figure: ${state.figures[key.split(".")[0]]}` })];
+    const picture = key.endsWith(".pdf") ? [] : [make("img", { src: `${linkTo(result.files[0])}?made=${result.made}`, alt: `Figure: ${state.figures[key.split(".")[0]]}` })];
     return make("figure", {}, [...picture, make("figcaption", {}, makeLinks(result.files))]);
   }));
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 import shlex
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,7 +14,6 @@ from isinglass.cli.values import spell_value
 
 KINDS = ("ordinal", "nominal", "continuous")
 TREATMENTS = ("impute", "drop", "zero")  # of missing cells
-WEIGHT_KINDS = ("sampling", "counts")
 FIGURES = {
     "network": "nodes and edges",
     "centrality": "measures of every node",
@@ -27,19 +26,9 @@ FIGURES = {
 RESAMPLED = ("bootstrap", "differences", "strength-differences", "stability")  # figures that need a bootstrap
 ENDINGS = ("pdf", "svg", "png")
 WIDTH = "180"  # of a figure in print, in millimeters
-MOST_CODES, LONGEST_CODE = 20, 100
-MOST_RESAMPLES = 100_000
 # A name that means itself in every option; others are spelled by their numbers.
-_PLAIN = re.compile(r"[^\W\d_](?:[\w .\-/()']*[\w.)])?")
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column of the file, row names not counted."""
-
-    name: str
-    kind: str | None  # None: left out, because it can be nothing
-    stated: bool  # whether fit needs no word about it
+_PLAIN = re.compile(r"(?!none$|column \d+$)[^\W\d_](?:[\w .\-/()']*[\w.)])?")
+_CODE = re.compile(r"[^\s=](?:[^\n\r=]{0,98}[^\s=])?")  # of a missing answer; = separates it from its column
 
 
 @dataclass(frozen=True)
@@ -48,7 +37,7 @@ class Choices:
 
     kinds: Mapping[int, str] = field(default_factory=dict)
     left_out: frozenset[int] = frozenset()
-    codes: Mapping[int | None, tuple[str, ...]] = field(default_factory=dict)  # of missing answers; None: everywhere
+    codes: Mapping[int, Sequence[str]] = field(default_factory=dict)  # of missing answers; -1: in all columns
     missing: str = "impute"
     weights: int | None = None
     weight_kind: str | None = None
@@ -59,63 +48,36 @@ class Choices:
     ending: str = "pdf"  # of the figure's file
 
     @classmethod
-    def read(cls, record: object, n_columns: int) -> Choices:
+    def read(cls, record: Any, n_columns: int) -> Choices:
         """Check what a page sent; ValueError names what is wrong with it."""
-        if not isinstance(record, Mapping) or record.keys() - cls.__dataclass_fields__.keys():
-            raise ValueError("choices must be an object with known fields.")
-        place = _one_of(range(n_columns), "a column")
-        given = {
-            "kinds": lambda value: {place(int(key)): _one_of(KINDS, "a kind")(kind) for key, kind in value.items()},
-            "left_out": lambda value: frozenset(map(place, value)),
-            "codes": lambda value: {
-                None if key == "" else place(int(key)): _read_codes(codes) for key, codes in value.items() if codes
-            },
-            "missing": _one_of(TREATMENTS, "a treatment"),
-            "weights": lambda value: None if value is None else place(value),
-            "weight_kind": _one_of((None, *WEIGHT_KINDS), "a kind of weights"),
-            "groups": lambda value: None if value is None else place(value),
-            "row_names": _one_of((True, False), "yes or no"),
-            "resamples": _one_of(range(1, MOST_RESAMPLES + 1), "a number of resamples"),
-            "figure": _one_of(FIGURES, "a figure"),
-            "ending": _one_of(ENDINGS, "a format"),
-        }
         try:
-            found = cls(**{name: given[name](value) for name, value in record.items()})
-        except (TypeError, AttributeError, KeyError) as error:
-            raise ValueError(f"choices are not as they must be: {error}.") from None
+            found = cls(**record)
+            kinds = {int(key): kind for key, kind in found.kinds.items()}
+            codes = {int(key): [*dict.fromkeys(words)] for key, words in found.codes.items() if words}
+            found = replace(found, kinds=kinds, codes=codes, left_out=frozenset(found.left_out))
+            words = [word for words in codes.values() for word in words]
+            places = [*kinds, *found.left_out, *(j for j in (found.weights, found.groups) if j is not None)]
+            checks: list[tuple[str, Sequence[object], Iterable[object]]] = [
+                ("a column", range(n_columns), places),
+                ("a column or -1", range(-1, n_columns), codes),
+                ("a short word for a missing answer", [word for word in words if _CODE.fullmatch(word)], words),
+                ("a kind", KINDS, kinds.values()),
+                ("a treatment", TREATMENTS, [found.missing]),
+                ("a kind of weights", ("sampling", "counts"), [found.weight_kind] if found.weight_kind else []),
+                ("yes or no", (True, False), [found.row_names]),
+                ("from 1 to 100000", range(1, 100_001), [found.resamples]),
+                ("a figure", tuple(FIGURES), [found.figure]),
+                ("a format", ENDINGS, [found.ending]),
+            ]
+            for what, allowed, values in checks:
+                for value in values:
+                    if value not in allowed or type(value) is not type(allowed[0]):
+                        raise ValueError(f"{str(value)[:40]!r} is not {what}.")
+        except (TypeError, AttributeError) as error:
+            raise ValueError(f"Choices are not as they must be: {error}.") from None
         if found.weights is not None and found.weights == found.groups:
             raise ValueError("Weights and groups must be different columns.")
         return found
-
-    def record(self) -> dict[str, Any]:
-        """Return what `read` reads, for the page."""
-        codes = {"" if key is None else key: list(words) for key, words in self.codes.items()}
-        return {**vars(self), "left_out": sorted(self.left_out), "codes": codes}
-
-    def guessed(self, columns: Sequence[Column]) -> Choices:
-        """Return the choices with columns left out that can be nothing."""
-        hopeless = {j for j, column in enumerate(columns) if column.kind is None and j not in self.kinds}
-        return replace(self, left_out=self.left_out | hopeless)
-
-
-def _one_of(allowed: Collection[Any], what: str) -> Any:
-    kinds = (bool,) if True in allowed and isinstance(allowed, tuple) else (int,) if isinstance(allowed, range) else ()
-
-    def check(value: Any) -> Any:
-        if value not in allowed or (kinds and type(value) not in kinds):
-            raise ValueError(f"{str(value)[:40]!r} is not {what}.")
-        return value
-
-    return check
-
-
-def _read_codes(words: Any) -> tuple[str, ...]:
-    found = tuple(dict.fromkeys(str(word).strip() for word in words))
-    if len(found) > MOST_CODES or not all(0 < len(word) <= LONGEST_CODE and word.isprintable() for word in found):
-        raise ValueError(f"Codes of missing answers must be at most {MOST_CODES} short words.")
-    if any("=" in word for word in found):
-        raise ValueError("A code of missing answers must not contain an equals sign.")
-    return found
 
 
 @dataclass(frozen=True)
@@ -123,15 +85,19 @@ class Recipe:
     """A table, what was chosen about it, and what is made of it, under names that come from the file's."""
 
     file: str  # its name
-    columns: Sequence[Column] = ()
+    columns: Sequence[Mapping[str, Any]] = ()  # as `isinglass info` describes them, row names not counted
     named: bool = True  # whether the file has names of columns
-    has_holes: bool = False
     choices: Choices = Choices()
 
     @property
     def stem(self) -> str:
         """The name of the file without its endings."""
         return self.file.partition(".")[0]
+
+    @property
+    def figure_file(self) -> str:
+        """The name of the figure's file."""
+        return f"{self.choices.figure}.{self.choices.ending}"
 
     def look(self) -> list[str]:
         """Return the file, and the options to show all of its columns with."""
@@ -142,15 +108,14 @@ class Recipe:
         chosen = self.choices
         taken = {chosen.weights, *((chosen.groups,) if labels else ())}
         gone = {*chosen.left_out, *(() if chosen.groups is None else (chosen.groups,))}
-        left_out = sorted(gone - taken)
         nodes = [j for j in range(len(self.columns)) if j not in gone | taken]
-        kinds = {j: chosen.kinds.get(j) or self.columns[j].kind for j in nodes}
-        found = {j: kind for j, kind in kinds.items() if j in chosen.kinds or not self.columns[j].stated}
+        unstated = [j for j in nodes if j in chosen.kinds or not self.columns[j]["stated"]]
+        kinds = {j: chosen.kinds.get(j) or self.columns[j]["kind"] for j in unstated}
         said: dict[str, Any] = {
-            **self._known({j: kind for j, kind in found.items() if kind in KINDS}),
-            "drop": [self._key(j, taken) for j in left_out],
-            "encode": "auto" if "binary" in found.values() else None,
-            "missing": chosen.missing if self.has_holes else None,
+            **self._known({j: kind for j, kind in kinds.items() if kind in KINDS}),
+            "drop": [self._key(j, taken) for j in sorted(gone - taken)],
+            "encode": "auto" if "binary" in kinds.values() else None,
+            "missing": chosen.missing if any(self.columns[j]["missing"] for j in nodes) else None,
         }
         if chosen.weights is not None:
             said |= {"weights": self._key(chosen.weights), "weight_kind": chosen.weight_kind}
@@ -158,17 +123,16 @@ class Recipe:
 
     def _known(self, kinds: Mapping[int, str]) -> dict[str, Any]:
         """Return the arguments that say what the values of columns mean."""
-        codes = {None if j is None else self._key(j): list(words) for j, words in self.choices.codes.items()}
+        codes = {None if j < 0 else self._key(j): list(words) for j, words in self.choices.codes.items()}
         said: dict[str, Any] = {"kinds": self._ranges(kinds)} if kinds else {}
         said |= {"na_values": codes if codes.keys() - {None} else codes[None]} if codes else {}
         return said if self.choices.row_names else {**said, "id_column": None}
 
     def _key(self, j: int, taken: Iterable[int | None] = ()) -> str | int:
         """Return the name of a column; its number among those that are not ``taken`` if the name is no plain word."""
-        names = [column.name for column in self.columns]
-        plain = self.named and _PLAIN.fullmatch(names[j]) and ", " not in names[j] and names[j] != "none"
-        if plain and names.count(names[j]) == 1:
-            return names[j]
+        name = self.columns[j]["name"]
+        if self.named and _PLAIN.fullmatch(name) and sum(name == column["name"] for column in self.columns) == 1:
+            return str(name)
         return j - sum(other is not None and other < j for other in taken)
 
     def _ranges(self, kinds: Mapping[int, str]) -> dict[str | int, str]:
@@ -176,114 +140,84 @@ class Recipe:
         found: dict[str | int, str] = {}
         for _, run in itertools.groupby(enumerate(sorted(kinds)), lambda item: (item[1] - item[0], kinds[item[1]])):
             places = [j for _, j in run]
-            if len(places) > 2:
-                ends = (self._key(places[0]), self._key(places[-1]))
-                found[":".join(f"#{end + 1}" if isinstance(end, int) else end for end in ends)] = kinds[places[0]]
-            else:
-                found |= {self._key(j): kinds[j] for j in places}
+            keys = [self._key(j) for j in places]
+            if len(keys) > 2:
+                keys = [":".join(spell_value(OPTIONS["weights"], key) for key in (keys[0], keys[-1]))]
+            found |= dict.fromkeys(keys, kinds[places[0]])
         return found
 
-    def words(self, labels: bool = False) -> list[str]:
-        """Return the options of the command line that say the same."""
-        return _words(self.said(labels))
-
-    def fit(self) -> list[list[str]]:
-        """Return the commands that fit the network and write its page."""
-        return [["fit", self.file, *self.words(), "-o", self.stem], self._report()]
-
-    def _report(self, *more: str) -> list[str]:
-        return ["report", self.stem, self.file, *more, "-o", f"{self.stem}.html"]
-
-    def bootstrap(self) -> list[list[str]]:
-        """Return the commands that resample the rows and write the page again."""
-        folder = f"{self.stem}-bootstrap"
-        how = ["--kind", "all", "--resamples", str(self.choices.resamples), "-o", folder]
-        return [["bootstrap", self.file, *self.words(), *how], self._report("--bootstrap", folder)]
-
-    def compare(self) -> list[list[str]]:
-        """Return the command that compares the groups."""
-        groups = spell_value(OPTIONS["groups"], self._groups)
-        how = ["--groups", groups, "--resamples", str(self.choices.resamples), "-o", f"{self.stem}-groups"]
-        return [["compare", self.file, *self.words(labels=True), *how]]
-
-    def figure(self) -> list[list[str]]:
-        """Return the command that draws a figure for print."""
-        kind = self.choices.figure
-        more = ["--bootstrap", f"{self.stem}-bootstrap"] if kind in RESAMPLED else []
-        target = f"{self.stem}-figures/{self.figure_file}"
-        return [["plot", kind, self.stem, *more, "--width", WIDTH, "-o", target]]
-
-    @property
-    def figure_file(self) -> str:
-        """The name of the figure's file."""
-        return f"{self.choices.figure}.{self.choices.ending}"
+    def commands(self, job: str) -> list[list[str]]:
+        """Return the commands of a job: a fit, a bootstrap, a comparison of groups, or a figure."""
+        stem, chosen = self.stem, self.choices
+        words, resamples = _words(self.said(labels=job == "compare")), ["--resamples", str(chosen.resamples)]
+        page = ["report", stem, self.file, *(["--bootstrap", f"{stem}-bootstrap"] if job == "bootstrap" else [])]
+        page += ["-o", f"{stem}.html"]
+        if job == "fit":
+            return [["fit", self.file, *words, "-o", stem], page]
+        if job == "bootstrap":
+            return [["bootstrap", self.file, *words, "--kind", "all", *resamples, "-o", f"{stem}-bootstrap"], page]
+        if job == "compare":
+            groups = ["--groups", spell_value(OPTIONS["groups"], self._groups)]
+            return [["compare", self.file, *words, *groups, *resamples, "-o", f"{stem}-groups"]]
+        more = ["--bootstrap", f"{stem}-bootstrap"] if chosen.figure in RESAMPLED else []
+        return [["plot", chosen.figure, stem, *more, "--width", WIDTH, "-o", f"{stem}-figures/{self.figure_file}"]]
 
     @property
     def _groups(self) -> str | int:
         assert self.choices.groups is not None
         return self._key(self.choices.groups)
 
-    def commands(self, job: str) -> list[list[str]]:
-        """Return the commands of a job."""
-        return {"fit": self.fit, "bootstrap": self.bootstrap, "compare": self.compare, "figure": self.figure}[job]()
-
     def code(self, job: str) -> str:
         """Return Python code that does the same as a job, after the code of the fit."""
-        return {
-            "fit": self._fit_code,
-            "bootstrap": self._bootstrap_code,
-            "compare": self._compare_code,
-            "figure": self._figure_code,
-        }[job]()
-
-    def _read(self, labels: bool = False) -> str:
-        said = self.said(labels)
-        if labels:
-            said["labels"] = [self._groups]
+        said, page = self.said(labels=job == "compare"), repr(f"{self.stem}.html")
+        said |= {"labels": [self._groups]} if job == "compare" else {}
         arguments = [repr(self.file), *(f"{name}={value!r}" for name, value in said.items())]
-        line = f"read_table({', '.join(arguments)})"
-        return line if len(line) < 80 else "read_table(\n    " + ",\n    ".join(arguments) + ",\n)"
+        table = f"read_table({', '.join(arguments)})"
+        table = table if len(table) < 80 else "read_table(\n    " + ",\n    ".join(arguments) + ",\n)"
+        rows = "fit.imputation.table" if said.get("missing") == "impute" else "table"
+        count = "n_boot" if job == "bootstrap" else "n_permutations"
+        how = f"{count}={self.choices.resamples}, random_state=0, n_jobs=-1"
+        lines = {
+            "fit": [
+                "from isinglass import Method, read_table, save\n",
+                f"table = {table}",
+                "fit = Method().fit(table)",
+                f"save(fit, {self.stem + '.npz'!r})",
+                f"fit.report({page}, {rows})",
+            ],
+            "bootstrap": [
+                "from isinglass import bootstrap\n",
+                f"resamples = bootstrap(table, Method(), {how})",
+                f'drops = bootstrap(table, Method(), kind="case-drop", {how})',
+                "more = dict(bootstrap=resamples, edge_table=resamples.edges(), case_drops=drops)",
+                f"fit.report({page}, {rows}, **more)",
+            ],
+            "compare": [
+                "from isinglass import compare_groups, report\n",
+                f"by_group = {table}",
+                "labels = next(iter(by_group.labels.values()))",
+                f"comparison = compare_groups(by_group, labels, Method(), {how})",
+                f"report.write_comparison(comparison, {self.stem + '-groups.html'!r})",
+            ],
+            "figure": [
+                "from isinglass import plot\n",
+                f"axes = {_DRAWING[self.choices.figure]}",
+                f"axes.figure.savefig({self.figure_file!r}, dpi=300)",
+            ],
+        }
+        return "\n".join([*lines[job], ""])
 
-    def _fit_code(self) -> str:
-        return (
-            "from isinglass import Method, read_table, save\n\n"
-            f"table = {self._read()}\n"
-            "fit = Method().fit(table)\n"
-            f"save(fit, {self.stem + '.npz'!r})\n"
-            f"fit.report({self.stem + '.html'!r}, table)\n"
-        )
 
-    def _bootstrap_code(self) -> str:
-        return (
-            "from isinglass import bootstrap\n\n"
-            f"how = {{'n_boot': {self.choices.resamples}, 'random_state': 0, 'n_jobs': -1}}\n"
-            "resamples = bootstrap(table, Method(), **how)\n"
-            'drops = bootstrap(table, Method(), kind="case-drop", **how)\n'
-            f"fit.report({self.stem + '.html'!r}, table, bootstrap=resamples, edge_table=resamples.edges(), "
-            "case_drops=drops)\n"
-        )
-
-    def _compare_code(self) -> str:
-        how = f"n_permutations={self.choices.resamples}, random_state=0, n_jobs=-1"
-        return (
-            "from isinglass import compare_groups, report\n\n"
-            f"rows = {self._read(labels=True)}\n"
-            f"comparison = compare_groups(rows, rows.labels[{str(self._groups)!r}], Method(), {how})\n"
-            f"report.write_comparison(comparison, {self.stem + '-groups.html'!r})\n"
-        )
-
-    def _figure_code(self) -> str:
-        names, axes = "names=fit.network.names", f"plot.paper_axes({WIDTH})"
-        drawn = {
-            "network": f"plot.network(fit, {axes})",
-            "centrality": f"plot.centrality(fit.network, width={WIDTH})[0]",
-            "path": f"plot.path(fit.path, {axes}, {names}, alpha=fit.solution.alpha)",
-            "bootstrap": f"plot.bootstrap_intervals(resamples, {axes}, {names})",
-            "differences": f"plot.bootstrap_differences(resamples, {axes}, {names})",
-            "strength-differences": f'plot.bootstrap_differences(resamples, {axes}, of="strength", {names})',
-            "stability": f"plot.stability(drops, {axes})",
-        }[self.choices.figure]
-        return f"from isinglass import plot\n\naxes = {drawn}\naxes.figure.savefig({self.figure_file!r}, dpi=300)\n"
+_AXES, _NAMES = f"plot.paper_axes({WIDTH})", "names=fit.network.names"
+_DRAWING = {
+    "network": f"plot.network(fit, {_AXES})",
+    "centrality": f"plot.centrality(fit.network, width={WIDTH})[0]",
+    "path": f"plot.path(fit.path, {_AXES}, {_NAMES}, alpha=fit.solution.alpha)",
+    "bootstrap": f"plot.bootstrap_intervals(resamples, {_AXES}, {_NAMES})",
+    "differences": f"plot.bootstrap_differences(resamples, {_AXES}, {_NAMES})",
+    "strength-differences": f'plot.bootstrap_differences(resamples, {_AXES}, of="strength", {_NAMES})',
+    "stability": f"plot.stability(drops, {_AXES})",
+}
 
 
 def _words(said: Mapping[str, Any]) -> list[str]:

@@ -182,5 +182,5 @@ def start(folder: Path, port: int = 0) -> Server:
     try:
         return Server(session, port)
     except BaseException:
-        session.close()
+        session.jobs.close()
         raise

@@ -7,14 +7,14 @@ import re
 import shutil
 import threading
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from pathlib import Path
 from typing import IO, Any
 
 from isinglass.app.jobs import Job, Jobs
-from isinglass.app.recipe import ENDINGS, FIGURES, RESAMPLED, Choices, Column, Recipe, command_text
+from isinglass.app.recipe import ENDINGS, FIGURES, RESAMPLED, Choices, Recipe, command_text
 
 MOST_BYTES = 1 << 30  # of a table
 CHUNK = 1 << 20
@@ -22,10 +22,9 @@ EXAMPLES = {
     "mood.csv": "Questionnaire: 500 people, 10 yes/no questions about mood, a few answers missing (made up)",
     "senate.csv": "U.S. Senate: 100 senators, 279 votes of 2006",
 }
-
-
 READING = "Reading the table"
 TITLES = {"fit": "Fit", "bootstrap": "Bootstrap", "compare": "Comparison of groups", "figure": "Figure"}
+FOLDERS = {"fit": "", "bootstrap": "-bootstrap", "compare": "-groups", "figure": "-figures"}
 
 
 class RequestError(Exception):
@@ -36,19 +35,25 @@ class RequestError(Exception):
         self.status = status
 
 
-@dataclass
+@dataclass(frozen=True)
 class Result:
-    """What a job made: its files by the names under which the page asks for them, and how."""
+    """What a job has made, and how."""
 
     recipe: Recipe
-    commands: list[list[str]]
-    code: str
-    said: str = ""  # by the commands
-    made: int = 0  # version of the state that had it first
+    job: str  # a key of TITLES
+    said: str  # by the commands
+    made: int  # version of the state that had it first
+
+    def files(self, folder: Path) -> dict[str, Path]:
+        """Return its files by their names for the page."""
+        place = folder / f"{self.recipe.stem}{FOLDERS[self.job]}"
+        found = [place / self.recipe.figure_file] if self.job == "figure" else sorted(place.iterdir())
+        found += [folder / f"{self.recipe.stem}.html"] if self.job == "fit" else []
+        return {path.relative_to(folder).as_posix(): path for path in found if path.is_file()}
 
 
 class Session:
-    """One table at a time, in a folder of its own below ``folder``, which is removed with the session."""
+    """One table at a time, in a folder of its own below ``folder``."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -56,21 +61,20 @@ class Session:
         self.version = 1
         self.jobs = Jobs(self.changed)
         self._tables = 0
-        self._clear()
+        self._open(folder / "none", None)
 
-    def _clear(self) -> None:
-        self.recipe: Recipe | None = None
-        self.table: dict[str, Any] = {}
-        self.problem = ""  # why the table, or the last choice, could not be read
-        self.seconds = 0.0  # that a fit will take
-        self.results: dict[str, Result] = {}
-        self.here = self.folder / f"table{self._tables}"
-
-    def close(self) -> None:
-        """Stop everything."""
-        self.jobs.close()
-
-    # Reading a table
+    def _open(self, folder: Path, recipe: Recipe | None) -> None:
+        """Take a new table, and forget what was known about the one before."""
+        with self.changed:
+            self.jobs.stop()
+            shutil.rmtree(getattr(self, "here", folder / "none"), ignore_errors=True)
+            self.here, self.recipe = folder, recipe
+            self.table: dict[str, Any] = {}
+            self.problem = ""  # why the table, or the last choice, could not be read
+            self.seconds = 0.0  # that a fit will take
+            self.results: dict[str, Result] = {}  # by job; figures by their files
+            if recipe is not None:
+                self._look(recipe, anew=True)
 
     def upload(self, name: str, stream: IO[bytes] | io.BufferedIOBase, size: int) -> None:
         """Keep a file of this many bytes in a new folder, and look at it."""
@@ -78,17 +82,15 @@ class Session:
             raise RequestError(
                 f"The app takes files up to {MOST_BYTES >> 30} GB. Use the command line for larger ones."
             )
-        folder = self._new_folder()
-        kept = plain_name(name)
+        folder, kept = self._new_folder(), plain_name(name)
         with (folder / kept).open("xb") as file:
-            while size:
-                piece = stream.read(min(size, CHUNK))
-                if not piece:
-                    shutil.rmtree(folder)
-                    raise RequestError("The file did not arrive whole.")
+            while size and (piece := stream.read(min(size, CHUNK))):
                 file.write(piece)
                 size -= len(piece)
-        self._open(folder, kept)
+        if size:
+            shutil.rmtree(folder)
+            raise RequestError("The file did not arrive whole.")
+        self._open(folder, Recipe(kept))
 
     def example(self, name: object) -> None:
         """Take one of the examples."""
@@ -97,7 +99,7 @@ class Session:
         folder = self._new_folder()
         with self.changed:
             request = {"do": "example", "name": name, "folder": str(folder)}
-            self.jobs.add(READING, request, lambda job: self._open(folder, name), visible=False)
+            self.jobs.add(READING, request, lambda job: self._open(folder, Recipe(name)), visible=False)
 
     def _new_folder(self) -> Path:
         with self.changed:
@@ -106,16 +108,6 @@ class Session:
         folder.mkdir()
         return folder
 
-    def _open(self, folder: Path, name: str) -> None:
-        """Look at a table; what was known about the one before is forgotten."""
-        with self.changed:
-            self.jobs.stop()
-            before = self.here
-            self._clear()
-            self.here, self.recipe = folder, Recipe(name)
-            shutil.rmtree(before, ignore_errors=True)
-            self._look(self.recipe, anew=True)
-
     def _look(self, recipe: Recipe, *, anew: bool) -> None:
         request = {"do": "look", "words": recipe.look(), "folder": str(self.here)}
         self.jobs.add(READING, request, lambda job: self._seen(job, recipe, anew), visible=False)
@@ -123,25 +115,22 @@ class Session:
 
     def _seen(self, job: Job, recipe: Recipe, anew: bool) -> None:
         """Take what was seen of a table; where it could not be read, what was chosen before stays."""
-        if request_folder(job) != self.here:
-            return
         self.problem = job.error
         if not job.error:
-            table = job.answer["table"]
-            columns = [Column(each["name"], each["kind"], each["stated"]) for each in table["columns"]]
-            recipe = replace(recipe, columns=columns, named=table["named"], has_holes=table["n_missing"] > 0)
+            self.table = job.answer["table"]
+            columns = self.table["columns"]
+            recipe = replace(recipe, columns=columns, named=self.table["named"])
             if anew:
-                recipe = replace(recipe, choices=recipe.choices.guessed(columns))
+                useless = frozenset(j for j, column in enumerate(columns) if column["kind"] is None)
+                recipe = replace(recipe, choices=replace(recipe.choices, left_out=useless))
                 request = {"do": "estimate", "folder": str(self.here)}
                 self.jobs.add("Estimate", request, self._estimated, visible=False)
-            self.recipe, self.table = recipe, table
+            self.recipe = recipe
         self._touch()
 
     def _estimated(self, job: Job) -> None:
         self.seconds = float(job.answer.get("seconds", 0.0))
         self._touch()
-
-    # Choosing and running
 
     def choose(self, record: object) -> None:
         """Take what was chosen; what values mean is looked at again."""
@@ -164,8 +153,7 @@ class Session:
     def run(self, record: object) -> None:
         """Put a fit, a bootstrap, a comparison of groups or a figure into the queue, as chosen."""
         with self.changed:
-            recipe = self._ready()
-            job = record.get("job") if isinstance(record, Mapping) else None
+            recipe, job = self._ready(), record.get("job") if isinstance(record, Mapping) else None
             if not isinstance(job, str) or job not in TITLES:
                 raise RequestError("There is no such job.")
             if job != "fit" and ("fit" not in self.results or self.is_stale):
@@ -178,35 +166,25 @@ class Session:
             if any(each.is_open and each.request.get("key") == key for each in self.jobs.jobs):
                 raise RequestError("This is already running or waiting.")
             if job == "fit":
-                self._forget()
-            result = Result(recipe, recipe.commands(job), recipe.code(job))
-            request = {"do": "run", "commands": result.commands, "folder": str(self.here), "key": key}
+                self.results = {}
+                for ending in (*FOLDERS.values(), ".html"):  # nothing of an earlier fit stays
+                    place = self.here / f"{recipe.stem}{ending}"
+                    place.unlink() if place.is_file() else shutil.rmtree(place, ignore_errors=True)
+            request = {"do": "run", "commands": recipe.commands(job), "folder": str(self.here), "key": key}
             title = f"{TITLES[job]}: {FIGURES[recipe.choices.figure]}" if job == "figure" else TITLES[job]
-            self.jobs.add(title, request, self._keep(key, result), expected=self.seconds if job == "fit" else 0.0)
+
+            def finish(done: Job) -> None:
+                if done.state == "done":
+                    self.results[key] = Result(recipe, job, done.said, self.version)
+                self._touch()
+
+            self.jobs.add(title, request, finish, expected=self.seconds if job == "fit" else 0.0)
             self._touch()
 
     def _ready(self) -> Recipe:
         if self.recipe is None or not self.table:
             raise RequestError("There is no table yet.")
         return self.recipe
-
-    def _keep(self, key: str, result: Result) -> Callable[[Job], None]:
-        def finish(job: Job) -> None:
-            if job.state == "done" and request_folder(job) == self.here:
-                result.said, result.made = job.said, self.version
-                self.results[key] = result
-            self._touch()
-
-        return finish
-
-    def _forget(self) -> None:
-        """Remove the results of an earlier fit."""
-        recipe = self.results["fit"].recipe if "fit" in self.results else None
-        self.results = {}
-        if recipe is not None:
-            for suffix in ("", "-bootstrap", "-groups", "-figures"):
-                shutil.rmtree(self.here / f"{recipe.stem}{suffix}", ignore_errors=True)
-            (self.here / f"{recipe.stem}.html").unlink(missing_ok=True)
 
     def stop(self, record: object) -> None:
         """Stop a job."""
@@ -216,8 +194,6 @@ class Session:
         with self.changed:
             self.jobs.stop(number)
             self._touch()
-
-    # What the page shows
 
     @property
     def is_stale(self) -> bool:
@@ -236,69 +212,47 @@ class Session:
 
     def state(self) -> dict[str, Any]:
         """Return everything that the page shows; the lock is held."""
-        recipe = self.recipe
-        known = recipe is not None and bool(self.table)
-        shown: dict[str, Any] = {
+        recipe, steps = self.recipe, {}
+        if recipe is not None and self.table:
+            jobs = [job for job in TITLES if job != "compare" or recipe.choices.groups is not None]
+            steps = {job: {"command": command_text(recipe.commands(job)), "python": recipe.code(job)} for job in jobs}
+        return {
             "version": self.version,
             "examples": EXAMPLES,
             "most_bytes": MOST_BYTES,
             "file": None if recipe is None else recipe.file,
             "problem": self.problem,
             "reading": any(job.is_open and job.title == READING for job in self.jobs.jobs),
-            "table": self.table if known else None,
+            "table": self.table or None,
+            "choices": {**vars(recipe.choices), "left_out": sorted(recipe.choices.left_out)} if recipe else None,
+            "steps": steps,
             "jobs": [job.record() for job in self.jobs.jobs if job.visible],
             "seconds": self.seconds,
             "stale": self.is_stale,
-            "results": {key: self._result(key, result) for key, result in self.results.items()},
+            "results": {
+                key: {"said": each.said, "made": each.made, "files": list(each.files(self.here))}
+                for key, each in self.results.items()
+            },
             "figures": FIGURES,
             "endings": ENDINGS,
             "resampled": RESAMPLED,
         }
-        if known and recipe is not None:
-            shown["choices"] = recipe.choices.record()
-            jobs = [job for job in TITLES if job != "compare" or recipe.choices.groups is not None]
-            steps = {job: (command_text(recipe.commands(job)), recipe.code(job)) for job in jobs}
-            shown["steps"] = {job: {"command": command, "python": code} for job, (command, code) in steps.items()}
-        return shown
-
-    def _result(self, key: str, result: Result) -> dict[str, Any]:
-        names = [name for name, path in self.files().items() if path.is_relative_to(self._place(key, result))]
-        return {"said": result.said, "made": result.made, "files": names, "report": f"{result.recipe.stem}.html"}
-
-    def _place(self, key: str, result: Result) -> Path:
-        """Return the file or folder that a result is in."""
-        stem = result.recipe.stem
-        places = {"fit": stem, "bootstrap": f"{stem}-bootstrap", "compare": f"{stem}-groups"}
-        return self.here / places.get(key, f"{stem}-figures/{key}")
 
     def files(self) -> dict[str, Path]:
-        """Return the files of the results, by their names for the page; nothing else is handed out."""
-        found: dict[str, Path] = {}
-        for key, result in self.results.items():
-            place = self._place(key, result)
-            for path in sorted(place.iterdir()) if place.is_dir() else [place]:
-                if path.is_file() and not path.name.startswith("."):
-                    found[path.relative_to(self.here).as_posix()] = path
-            if key == "fit":
-                found[f"{result.recipe.stem}.html"] = self.here / f"{result.recipe.stem}.html"
-        return found
+        """Return the files of all results, by their names for the page; nothing else is handed out."""
+        return {name: path for each in self.results.values() for name, path in each.files(self.here).items()}
 
     def pack(self) -> bytes:
         """Return a zip of all files, with the commands and the code that make them again."""
         with self.changed:
-            files, results = self.files(), list(self.results.values())
-            stream = io.BytesIO()
+            stream, results = io.BytesIO(), list(self.results.values())
             with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-                for name, path in files.items():
+                for name, path in self.files().items():
                     archive.write(path, name)
-                archive.writestr("commands.sh", "".join(command_text(each.commands) + "\n" for each in results))
-                archive.writestr("analysis.py", "\n".join(each.code for each in results))
+                commands = [command_text(each.recipe.commands(each.job)) + "\n" for each in results]
+                archive.writestr("commands.sh", "".join(commands))
+                archive.writestr("analysis.py", "\n".join(each.recipe.code(each.job) for each in results))
             return stream.getvalue()
-
-
-def request_folder(job: Job) -> Path:
-    """Return the folder that a job works in."""
-    return Path(job.request["folder"])
 
 
 def plain_name(name: str) -> str:

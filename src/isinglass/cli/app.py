@@ -41,5 +41,5 @@ def app(console: Console, table: str | None, port: int, browser: bool) -> None:
                 threading.Thread(target=webbrowser.open, args=(server.address,), daemon=True).start()
             server.serve_forever(poll_interval=0.2)
         finally:
-            server.session.close()
+            server.session.jobs.close()
             server.server_close()

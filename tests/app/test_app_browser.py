@@ -1,0 +1,326 @@
+"""The app in a real browser: the whole way from a file to a network, for ordinary and for hostile files."""
+
+import io
+import json
+import re
+import shutil
+import threading
+import urllib.error
+import urllib.request
+import zipfile
+
+import numpy as np
+import pytest
+from commands import write_csv
+
+from isinglass.app.server import start
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed (Debian: apt-get install chromium)")
+
+QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
+QUIET += ["--disable-component-update", "--disable-sync"]
+HOSTILE = ["</script><script>alert(1)</script>", '<img src=x onerror="alert(2)">', 'comma, "quote"', "=1+1", "a&b"]
+SLOW = 60_000  # milliseconds, on a busy machine
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with sync_api.sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=BROWSER, args=QUIET)
+        yield found
+        found.close()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """One server for all tests, as a person has; every test opens a table of its own."""
+    found = start(tmp_path_factory.mktemp("session"))
+    threading.Thread(target=found.serve_forever, args=(0.05,), daemon=True).start()
+    yield found
+    found.shutdown()
+    found.session.jobs.close()
+    found.server_close()
+
+
+@pytest.fixture
+def visit(browser, server):
+    """Open a tab; fail afterwards if a page complained, asked another server, or opened a dialog."""
+    contexts, trouble = [], []
+
+    def open_tab(**options):
+        context = browser.new_context(**({"viewport": {"width": 1280, "height": 1000}} | options))
+        context.set_default_timeout(SLOW)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: trouble.append(f"console {message.type}: {message.text}"))
+        page.on("pageerror", lambda error: trouble.append(f"error: {error}"))
+        page.on("dialog", lambda dialog: (trouble.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+        page.on("request", lambda request: seen.append(request.url))
+        seen = page.requests_seen = []
+        page.goto(server.address)
+        page.wait_for_selector("#examples button")
+        return page
+
+    yield open_tab
+    with server.session.changed:
+        server.session.jobs.stop()
+    for context in contexts:
+        for page in context.pages:
+            trouble += [
+                f"request: {url}" for url in page.requests_seen if not url.startswith((server.address, "data:"))
+            ]
+        context.close()
+    assert trouble == []
+
+
+def give(page, file):
+    """Hand a file to the page and wait for its columns."""
+    page.set_input_files("#file", file)
+    page.wait_for_function("name => document.getElementById('file-name').textContent === name", arg=file.name)
+    page.wait_for_selector("#rows tr")
+
+
+def fit(page):
+    page.click("#run-fit")
+    page.wait_for_selector("#network", state="visible")
+    frame = page.frame_locator("#report")
+    frame.locator("#edge-count").wait_for()
+    return frame
+
+
+def edges_of(page, name):
+    with page.expect_download() as download:
+        page.click(f"#files a:text-is('{name}')")
+    return download.value.path().read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def votes(tmp_path_factory):
+    rng = np.random.default_rng(1)
+    rows = rng.integers(0, 2, (200, 1)) ^ (rng.random((200, 5)) < 0.15)
+    words = np.where(rows == 1, "yes", "no").tolist()
+    return write_csv(tmp_path_factory.mktemp("votes") / "votes.csv", ["ann", "bob", "cyd", "dan", "eve"], words)
+
+
+@pytest.fixture(scope="module")
+def likert(tmp_path_factory):
+    """An SPSS file of ratings with labels, holes, a code for missing answers, and groups."""
+    pandas, pyreadstat = pytest.importorskip("pandas"), pytest.importorskip("pyreadstat")
+    rng = np.random.default_rng(2)
+    n = 300
+    mood = rng.normal(size=(n, 1))
+    answers = np.clip(np.round(3 + mood + rng.normal(size=(n, 4))), 1, 5)
+    answers[rng.random(answers.shape) < 0.04] = np.nan
+    frame = pandas.DataFrame(answers, columns=["calm", "glad", "warm", "open"])
+    frame.loc[frame.index[:9], "open"] = 99
+    frame["sex"] = np.tile([1.0, 2.0], n // 2)
+    file = tmp_path_factory.mktemp("likert") / "likert.sav"
+    labels = {"sex": {1: "woman", 2: "man"}}
+    pyreadstat.write_sav(frame, file, variable_value_labels=labels, column_labels={"calm": "I feel calm"})
+    return file
+
+
+def test_yes_and_no_from_a_file_to_a_network(visit, votes):
+    page = visit()
+    give(page, votes)
+    assert page.locator("#rows tr").count() == 5
+    assert page.locator("#rows tr").first.locator("td").nth(1).inner_text() == "yes/no"
+    page.uncheck("#use-4")
+    page.wait_for_function("() => document.getElementById('chosen').textContent.includes('4 columns')")
+    command = page.inner_text("#fit pre")
+    assert command.startswith("isinglass fit votes.csv --drop eve --encode auto -o votes\n")
+    page.click("#python-fit")
+    assert "read_table('votes.csv', drop=['eve'], encode='auto')" in page.inner_text("#fit pre")
+    frame = fit(page)
+    assert frame.locator("h1").inner_text() == "votes"
+    text = edges_of(page, "edges.csv")
+    assert text.startswith("source,target,coupling")
+    assert "eve" not in text
+    assert "Certificate" in page.inner_text("#facts")
+    with page.expect_download() as download:
+        page.click("#zip")
+    with zipfile.ZipFile(download.value.path()) as archive:
+        assert archive.read("votes/edges.csv").decode() == text
+        assert archive.read("commands.sh").decode().strip() == command
+    page.check("#use-4")
+    page.wait_for_selector("#stale", state="visible")
+    assert page.is_disabled("#run-bootstrap")
+
+
+def test_ratings_of_an_spss_file_with_holes_and_groups(visit, likert):
+    page = visit()
+    give(page, likert)
+    rows = page.locator("#rows tr")
+    assert rows.count() == 5
+    assert "99 missing?" in rows.nth(3).inner_text()
+    page.click("#value-3-99")
+    page.wait_for_selector("#value-3-99[aria-pressed=true]")
+    assert "99 missing?" not in rows.nth(3).inner_text()
+    assert page.evaluate("() => document.activeElement.id") == "value-3-99"  # the keyboard stays where it was
+    page.select_option("#groups", "4")
+    page.wait_for_function("() => document.querySelector('#fit pre').textContent.includes('--drop sex')")
+    assert "--na open=99" in page.inner_text("#fit pre")
+    assert "--missing impute" in page.inner_text("#fit pre")
+    page.select_option("#kind-0", "nominal")
+    page.wait_for_function("() => document.querySelector('#fit pre').textContent.includes('--nominal calm')")
+    page.select_option("#kind-0", "ordinal")
+    page.wait_for_function("() => !document.querySelector('#fit pre').textContent.includes('--nominal')")
+    fit(page)
+    assert "Imputed" in page.inner_text("#facts")
+    page.fill("#resamples", "6")
+    page.press("#resamples", "Enter")
+    page.wait_for_function("() => document.querySelector('#more pre').textContent.includes('--resamples 6')")
+    page.click("#run-compare")
+    page.click("#run-bootstrap")
+    page.wait_for_selector("[data-files=compare] a.button")
+    assert "woman" in page.inner_text("[data-facts=compare]") or "1 (150 rows)" in page.inner_text(
+        "[data-facts=compare]"
+    )
+    page.wait_for_selector("[data-files=bootstrap] a")
+    page.frame_locator("#report").locator("text=Inclusion").first.wait_for()
+    for kind in ("network", "stability"):
+        page.select_option("#figure", kind)
+        page.select_option("#ending", "svg")
+        page.wait_for_function(
+            "kind => document.querySelector('[data-step=figure] pre').textContent.includes(`/${kind}.svg`)", arg=kind
+        )
+        page.click("#run-figure")
+        page.wait_for_selector(f"#drawn a:text-is('{kind}.svg')")
+    page.wait_for_function(
+        "() => [...document.querySelectorAll('#drawn img')].every((image) => image.naturalWidth > 100)"
+    )
+
+
+def test_a_hostile_file_is_text(visit, tmp_path):
+    rng = np.random.default_rng(0)
+    bits = rng.integers(0, 2, (150, 1)) ^ (rng.random((150, 5)) < 0.2)
+    words = np.where(bits == 1, "<b>yes</b>", "<i onclick=alert(3)>no").tolist()
+    file = write_csv(tmp_path / "evil <script>.csv", HOSTILE, words)
+    page = visit()
+    page.set_input_files("#file", file)
+    page.wait_for_function("() => document.getElementById('file-name').textContent === 'evil-script.csv'")
+    page.wait_for_selector("#rows tr")
+    assert page.locator("#rows th").all_inner_texts() == HOSTILE
+    assert page.locator("#rows b, #rows i, #rows img, #rows script").count() == 0
+    frame = fit(page)
+    assert frame.locator("body script").count() == 2  # its data and its own script
+    # A page that is made of a table cannot reach the server, whatever is in it.
+    inside = next(found for found in page.frames if "files/" in found.url)
+    assert inside.evaluate("() => self.origin") == "null"
+    page.set_input_files("#file", {"name": "bomb.csv", "mimeType": "text/csv", "buffer": b"\0\xff" * 1000})
+    page.wait_for_selector("#problem", state="visible")
+    assert page.inner_text("#problem")
+
+
+def test_a_job_is_stopped(visit, votes):
+    page = visit()
+    give(page, votes)
+    fit(page)
+    page.fill("#resamples", "50000")
+    page.press("#resamples", "Enter")
+    page.wait_for_function("() => document.querySelector('#more pre').textContent.includes('50000')")
+    page.click("#run-bootstrap")
+    page.wait_for_function("() => /of 50000.* left/.test(document.querySelector('.job')?.textContent)")
+    page.click(".job button")
+    page.wait_for_selector("text=Stopped. Nothing was kept.")
+    assert page.locator("[data-files=bootstrap] a").count() == 0
+    page.click("#run-figure")  # what comes after works
+    page.wait_for_selector("#drawn a")
+
+
+def test_two_tabs_show_the_same_and_a_closed_one_loses_nothing(visit, votes):
+    one, two = visit(), visit()
+    give(one, votes)
+    two.wait_for_selector("#rows tr")
+    one.uncheck("#use-0")
+    two.wait_for_selector("#use-0:not(:checked)")
+    one.click("#run-fit")
+    one.close()
+    two.wait_for_selector("#network", state="visible")
+    three = visit()
+    three.wait_for_selector("#network", state="visible")
+    assert not three.is_checked("#use-0")
+
+
+def test_a_wrong_token_opens_nothing(browser, server):
+    context = browser.new_context()
+    page = context.new_page()
+    answer = page.goto(server.address.replace(server.token, "guess"))
+    assert answer.status == 403
+    assert page.locator("script").count() == 0
+    context.close()
+
+
+def test_another_page_can_do_nothing(browser, server, tmp_path):
+    """A page of another origin in the same browser knows the address, and still neither reads nor changes anything."""
+    before = server.session.version
+    evil = start(tmp_path)  # another origin: another port
+    threading.Thread(target=evil.serve_forever, args=(0.05,), daemon=True).start()
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(evil.address + "app.css")
+    attack = """async (address) => {
+      const example = { method: "POST", body: '"mood.csv"' };
+      const json = { ...example, headers: { "Content-Type": "application/json" } };
+      await fetch(address + "example", { ...example, mode: "no-cors" }).catch(() => null);
+      const tries = await Promise.allSettled([fetch(address + "state"), fetch(address + "example", json)]);
+      return tries.map((one) => one.status);
+    }"""
+    assert page.evaluate(attack, server.address) == ["rejected", "rejected"]
+    page.goto(evil.address + "app.css")
+    page.evaluate(
+        "(src) => document.body.append(Object.assign(document.createElement('iframe'), { src }))",
+        server.address,
+    )
+    page.wait_for_timeout(300)
+    assert not any(frame.url.startswith(server.address) and frame.locator("#examples").count() for frame in page.frames)
+    assert server.session.version == before
+    context.close()
+    evil.shutdown()
+    evil.session.jobs.close()
+    evil.server_close()
+
+
+def test_a_forged_origin_is_refused(server):
+    for origin in ("http://evil.example", "null"):
+        request = urllib.request.Request(
+            server.address + "example", b'"mood.csv"', {"Origin": origin, "Content-Type": "application/json"}
+        )
+        with pytest.raises(urllib.error.HTTPError) as error:
+            urllib.request.urlopen(request)
+        assert error.value.code == 403
+        assert "other pages" in json.load(io.TextIOWrapper(error.value))["error"]
+
+
+def test_everything_has_a_name_and_fits_a_phone(visit, votes):
+    page = visit(viewport={"width": 390, "height": 800}, color_scheme="dark")
+    give(page, votes)
+    fit(page)
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
+    unnamed = page.evaluate(
+        """() => [...document.querySelectorAll("button, select, input, a, iframe, progress")]
+          .filter((e) => !(e.textContent.trim() || e.getAttribute("aria-label") || e.title || e.labels?.length))
+          .map((e) => e.outerHTML)"""
+    )
+    assert unnamed == []
+    ids = page.evaluate("() => [...document.querySelectorAll('[id]')].map((e) => e.id)")
+    assert len(ids) == len(set(ids))
+    light = re.findall(r"\d+", page.evaluate("() => getComputedStyle(document.body).backgroundColor"))
+    assert max(map(int, light[:3])) < 60
+    page.click("#theme")
+    light = re.findall(r"\d+", page.evaluate("() => getComputedStyle(document.body).backgroundColor"))
+    assert min(map(int, light[:3])) > 200
+
+
+def test_the_keyboard_is_enough(visit, votes):
+    page = visit()
+    give(page, votes)
+    page.focus("#use-0")
+    page.keyboard.press("Space")
+    page.wait_for_function("() => document.getElementById('chosen').textContent.includes('4 columns')")
+    page.focus("#run-fit")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#network", state="visible")
+    assert "fitted" in page.inner_text("#status")

@@ -1,0 +1,257 @@
+"""What the app shows is what it does: its commands, its Python code and its own results agree."""
+
+import itertools
+import json
+import shlex
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from commands import write_csv
+
+from isinglass.app.recipe import FIGURES, Choices, Recipe, command_text
+from isinglass.app.worker import look, run_command
+from isinglass.data.files import read_table
+
+HOSTILE = ["a,b", 'say "hi"', "x=1", "#2", "A:B", "star*", "none", "-o", " blank ", "</script>", "new\nline", "é", ""]
+
+
+def see(recipe):
+    """Return the recipe with what the worker sees of its table."""
+    answers = []
+    look(recipe.look(), lambda **answer: answers.append(answer))
+    (answer,) = answers
+    assert "error" not in answer, answer
+    table = answer["table"]
+    return replace(recipe, columns=table["columns"], named=table["named"]), table
+
+
+def chosen_for(recipe, record):
+    """Return the recipe with what was chosen, and seen again."""
+    return see(replace(recipe, choices=Choices.read(record, len(recipe.columns))))[0]
+
+
+def words_of(recipe, labels=False):
+    """Return the options of the command of a fit, or of a comparison."""
+    ((_, _, *words), *_) = recipe.commands("compare" if labels else "fit")
+    return words[: words.index("--groups" if labels else "-o")]
+
+
+def parse(words):
+    """Return the arguments of `read_table` that the command line makes of options."""
+    from isinglass.cli.info import info
+    from isinglass.cli.reading import READING
+
+    with info.make_context("info", list(words)) as ctx:
+        said = READING.make(**{name: ctx.params[name] for name in READING.options}).said
+    for name in ("id_column", "weights"):
+        said = {key: None if key == name and value == "none" else value for key, value in said.items()}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in said.items()}
+
+
+@pytest.fixture
+def survey(tmp_path, monkeypatch):
+    """A table with everything: names of rows, weights, groups, kinds, codes, holes."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(3)
+    n = 150
+    mood = rng.normal(size=n)
+    likert = np.clip(np.round(3 + 1.2 * mood[:, None] + 0.7 * rng.normal(size=(n, 4))), 1, 5).astype(int).astype(object)
+    likert[rng.random((n, 4)) < 0.03] = 99
+    likert[rng.random((n, 4)) < 0.02] = ""
+    rows = [
+        [f"p{k}", round(float(rng.uniform(0.5, 2)), 2), "fm"[k % 2], *likert[k], "yes" if mood[k] > 0 else "no", color]
+        for k, color in enumerate(rng.choice(["red", "blue", "green"], n).tolist())
+    ]
+    for row, noise in zip(rows, rng.normal(size=n).tolist(), strict=True):
+        row.append(round(noise, 3))
+    header = ["person", "w", "sex", "L1", "L2", "L3", "L4", "glad", "color", "score"]
+    return write_csv(tmp_path / "survey.csv", header, rows)
+
+
+CHOICES = {
+    "as it is": {},
+    "codes": {"codes": {"-1": ["99"]}},
+    "codes of columns": {"codes": {"2": ["99"], "3": ["99", "0"], "4": ["99"], "5": ["99"], "-1": ["x"]}},
+    "weights and groups": {
+        "weights": 0,
+        "weight_kind": "sampling",
+        "groups": 1,
+        "codes": {"-1": ["99"]},
+        "missing": "drop",
+    },
+    "kinds": {"kinds": {"2": "nominal", "8": "continuous", "7": "nominal"}, "left_out": [0, 3], "missing": "drop"},
+    "groups alone": {"groups": 6, "left_out": [1, 8], "missing": "zero"},
+}
+
+
+@pytest.mark.parametrize("chosen", CHOICES.values(), ids=CHOICES)
+def test_the_command_line_says_what_the_arguments_say(survey, chosen):
+    recipe, _ = see(Recipe(survey.name))
+    recipe = chosen_for(recipe, chosen)
+    for labels in (False, True) if "groups" in chosen else (False,):
+        assert parse([survey.name, *words_of(recipe, labels)]) == recipe.said(labels)
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [CHOICES["codes of columns"], {**CHOICES["weights and groups"], "left_out": [7, 8]}],
+    ids=["codes", "groups"],
+)
+def test_commands_code_and_app_find_the_same(survey, chosen):
+    """The app runs the commands; the code that it shows must find the same edges, and differences of groups."""
+    first, _ = see(Recipe(survey.name))
+    recipe = chosen_for(first, {"left_out": [0, 7, 8], **chosen, "resamples": 2})
+    jobs = ["fit", "bootstrap", *(["compare"] if "groups" in chosen else [])]
+    for words in itertools.chain(*(recipe.commands(job) for job in jobs)):
+        assert run_command(words)[0] == 0
+    check = """
+import csv
+def edges(file, name):
+    return {(row["source"], row["target"]): float(row[name]) for row in csv.DictReader(open(file, encoding="utf-8"))}
+def same(file, found, name):
+    ours = dict(zip(zip(found["source"], found["target"]), map(float, found[name])))
+    assert ours == edges(file, name) and ours, (ours, edges(file, name))
+same("survey/edges.csv", fit.edges(), "coupling")
+same("survey-bootstrap/edges.csv", resamples.edges(), "inclusion")
+"""
+    if "compare" in jobs:
+        check += 'same("survey-groups/edges.csv", comparison.edges(), "p")\n'
+    Path("survey.html").unlink()
+    code = "\n".join([*(recipe.code(job) for job in jobs), check])
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert Path("survey.html").stat().st_size > 10_000
+    assert ("compare" in jobs) == Path("survey-groups.html").exists()
+
+
+def test_every_figure_is_drawn_by_command_and_code(survey):
+    pytest.importorskip("matplotlib")
+    recipe, _ = see(Recipe(survey.name))
+    recipe = chosen_for(recipe, {"left_out": [0, 7, 8], "missing": "drop", "resamples": 3, "codes": {"-1": ["99"]}})
+    for words in (*recipe.commands("fit"), *recipe.commands("bootstrap")):
+        assert run_command(words)[0] == 0
+    codes = []
+    for kind in FIGURES:
+        one = replace(recipe, choices=replace(recipe.choices, figure=kind, ending="svg"))
+        (words,) = one.commands("figure")
+        assert run_command(words) == (0, f"Wrote  survey-figures/{kind}.svg\n")
+        codes.append(one.code("figure"))
+    subprocess.run(
+        [sys.executable, "-c", "\n".join([recipe.code("fit"), recipe.code("bootstrap"), *codes])], check=True
+    )
+    size = lambda name: Path(name).stat().st_size  # noqa: E731
+    for kind in FIGURES:
+        assert size(f"{kind}.svg") == pytest.approx(size(f"survey-figures/{kind}.svg"), rel=0.5)
+
+
+def test_hostile_names_become_numbers(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    names = ["id", *HOSTILE]
+    rows = [[f"p{k}", *rng.integers(1, 5, len(HOSTILE)).tolist()] for k in range(60)]
+    write_csv(tmp_path / "table.csv", names, rows)
+    recipe, table = see(Recipe("table.csv"))
+    assert len(table["columns"]) == len(HOSTILE)
+    places = range(len(HOSTILE))
+    for weights, groups in [(None, None), (2, 5), (7, 0)]:
+        left_out = {1, 3, 9, 12} - {weights, groups}
+        kinds = {str(j): "nominal" if j % 2 else "ordinal" for j in places}
+        record = {
+            "left_out": sorted(left_out),
+            "weights": weights,
+            "groups": groups,
+            "kinds": kinds,
+            "codes": {"4": ["4"]},
+        }
+        chosen = chosen_for(recipe, record)
+        for labels in (False, True) if groups is not None else (False,):
+            said = chosen.said(labels)
+            assert parse(["table.csv", *words_of(chosen, labels)]) == said
+            data = read_table("table.csv", **said, **({"labels": [chosen._key(groups)]} if labels else {}))
+            kept = [j for j in places if j not in left_out | {weights, groups}]
+            assert data.names == tuple(table["columns"][j]["name"] for j in kept)
+            assert list(data.variables.kinds) == ["nominal" if j % 2 else "ordinal" for j in kept]
+            assert (data.sample_weight is None) == (weights is None)
+        assert shlex.split(command_text([["fit", *words_of(chosen)]]))[2:] == words_of(chosen)
+
+
+def test_columns_without_names_have_numbers(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.savetxt("plain.csv", np.random.default_rng(0).integers(0, 3, (50, 6)), fmt="%d", delimiter=",")
+    recipe, table = see(Recipe("plain.csv"))
+    assert not table["named"]
+    chosen = chosen_for(recipe, {"left_out": [1], "weights": 0})
+    said = chosen.said()
+    assert parse(["plain.csv", *words_of(chosen)]) == said
+    assert read_table("plain.csv", **said).shape == (50, 4)
+
+
+def test_a_column_that_names_rows_can_be_used(survey):
+    recipe, table = see(Recipe(survey.name, choices=Choices(row_names=False)))
+    assert table["columns"][0]["name"] == "person"
+    assert table["columns"][0]["kind"] is None
+    assert recipe.said()["id_column"] is None
+    assert "--id-column none" in command_text(recipe.commands("fit"))
+
+
+BAD = [
+    {"kinds": {"0": "binary"}},
+    {"kinds": {"9": "ordinal"}},
+    {"kinds": {"x": "ordinal"}},
+    {"kinds": ["ordinal"]},
+    {"kinds": {"0": ["ordinal"]}},
+    {"left_out": [True]},
+    {"left_out": [-1]},
+    {"left_out": 3},
+    {"left_out": ["0"]},
+    {"codes": {"0": ["a=b"]}},
+    {"codes": {"0": ["x" * 101]}},
+    {"codes": {"0": ["a\nb"]}},
+    {"codes": {"-2": ["99"]}},
+    {"codes": {"0": [99]}},
+    {"missing": "error"},
+    {"missing": None},
+    {"weights": 1.0},
+    {"weights": 2, "groups": 2},
+    {"weight_kind": "other"},
+    {"row_names": 1},
+    {"resamples": 0},
+    {"resamples": 10**9},
+    {"resamples": True},
+    {"figure": "../network"},
+    {"ending": "exe"},
+    {"other": 1},
+    [],
+    None,
+    "text",
+]
+
+
+@pytest.mark.parametrize("record", BAD, ids=str)
+def test_choices_are_checked(record):
+    with pytest.raises(ValueError, match=r"\S"):
+        Choices.read(record, 4)
+
+
+def test_choices_go_to_the_page_and_back():
+    record = {
+        "kinds": {"1": "ordinal"},
+        "left_out": [0, 2],
+        "codes": {"-1": ["99"], "3": ["x"]},
+        "weights": 3,
+        "resamples": 7,
+    }
+    found = Choices.read(record, 4)
+    again = json.loads(json.dumps({**vars(found), "left_out": sorted(found.left_out)}))
+    assert Choices.read(again, 4) == found
+
+
+def test_the_table_of_a_command_is_never_an_option():
+    """Names begin with a letter or digit, so a file called -o.csv cannot be read as an option."""
+    from isinglass.app.session import plain_name
+
+    for name in ("-o.csv", "--force", "-", "a b;rm -rf.csv", "$(x).csv"):
+        assert plain_name(name)[0].isalnum()
