@@ -354,7 +354,7 @@ class Fit(Frozen):
 
     def sample(
         self, n_samples: int = 1, random_state: RandomSource = None, *, burn_in: int = 1000, thin: int = 10
-    ) -> Any:
+    ) -> Bytes | Table:
         """Draw rows from the network: independent ones by enumeration up to 20 columns, else a Gibbs chain.
 
         ``burn_in`` and ``thin`` are sweeps of the chain before the first row, and from one row to the next. Whether

@@ -89,7 +89,7 @@ class Solution(Frozen):
         couplings: FloatArray,
         fields: FloatArray,
         variables: Variables | None = None,
-        **found: Any,  # the other fields of this record
+        **found: Any,  # Any: the other fields of this record
     ) -> Solution:
         """Keep the non-zero upper triangle of a dense coupling matrix of two-valued columns."""
         index = np.argwhere(np.triu(couplings, 1))

@@ -16,10 +16,11 @@ import math
 import types
 import typing
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from operator import attrgetter
 from os import PathLike, fspath
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.lib import format as npy
@@ -29,6 +30,10 @@ from isinglass.arguments import is_real, is_whole
 from isinglass.atomic import check_place, replacing
 from isinglass.errors import LimitError
 from isinglass.json_text import json_text
+
+if TYPE_CHECKING:
+    import scipy.sparse as sp
+    from _typeshed import DataclassInstance
 
 HEADER = "header"
 MAX_MEMBERS = 100
@@ -118,7 +123,7 @@ def read_arrays(stream: IO[bytes], max_bytes: int, max_members: int = MAX_MEMBER
 
 
 def write_record(
-    path: str | PathLike[str], record: object, kind: str, version: int, *, follow_links: bool = True, **about: Any
+    path: str | PathLike[str], record: object, kind: str, version: int, *, follow_links: bool = True, **about: object
 ) -> None:
     """Write a record to a file, whole or not at all; ``about`` is put into the header for those who look there.
 
@@ -156,7 +161,7 @@ class _Writing:
         self._known: dict[int, Any] = {}  # references to these, by the identity of the value
         self._n_taken = 0
 
-    def tree(self, value: Any, where: str) -> Any:
+    def tree(self, value: object, where: str) -> object:
         if isinstance(value, np.generic):
             value = value.item()
         if isinstance(value, PathLike):
@@ -176,10 +181,11 @@ class _Writing:
         if is_dataclass(value) and not isinstance(value, type):
             return {type(value).__name__: self._fields(value, where)}
         if hasattr(value, "indptr"):
-            parts = [self.tree(part, where) for part in (value.data, value.indices, value.indptr)]
-            return {"sparse": [value.format, list(value.shape), *parts]}
+            layout, shape, *parts = attrgetter("format", "shape", "data", "indices", "indptr")(value)
+            return {"sparse": [layout, list(shape), *(self.tree(part, where) for part in parts)]}
         if type(value).__name__ == "Interval":  # of pandas, as its function cut makes them
-            return {"interval": [self.tree(value.left, where), self.tree(value.right, where), value.closed]}
+            left, right, closed = attrgetter("left", "right", "closed")(value)
+            return {"interval": [self.tree(left, where), self.tree(right, where), closed]}
         raise NotStorableError(f"{where} holds a {type(value).__name__}")
 
     def _take(self, array: NDArray[Any], where: str) -> str:
@@ -216,7 +222,7 @@ class _Writing:
             if tree is not _NOTHING:
                 yield [self.tree(key, where), tree]
 
-    def _fields(self, record: Any, where: str) -> dict[str, Any]:
+    def _fields(self, record: DataclassInstance, where: str) -> dict[str, Any]:
         found = {}
         for field in fields(record):
             value, taken = vars(record).get(field.name, _NOTHING), self._n_taken
@@ -232,7 +238,7 @@ class _Writing:
                 found[field.name] = tree
         return found
 
-    def _share(self, value: object, tree: object) -> Any:
+    def _share(self, value: object, tree: object) -> object:
         """Store a part without arrays once if it is long: all networks of a path have the same variables."""
         text = json_text(tree, compact=True)
         if len(text) <= SHARED_CHARACTERS:
@@ -242,7 +248,7 @@ class _Writing:
         self._known[id(value)] = {"shared": number}
         return self._known[id(value)]
 
-    def _tree_or_nothing(self, value: object, where: str, *, droppable: bool) -> Any:
+    def _tree_or_nothing(self, value: object, where: str, *, droppable: bool) -> object:
         before = {name: len(parts) for name, parts in self.arrays.items()}
         try:
             return self.tree(value, where)
@@ -258,7 +264,9 @@ class _Writing:
 # --- reading ----------------------------------------------------------------------------------------------------------
 
 
-def read_record(stream: IO[bytes], kind: str, version: int, max_bytes: int, classes: tuple[type, ...] = ()) -> Any:
+def read_record(
+    stream: IO[bytes], kind: str, version: int, max_bytes: int, classes: tuple[type, ...] = ()
+) -> Any:  # Any: what was written, which the caller knows
     """Read what `write_record` wrote: records of these classes and of those that their annotations name.
 
     Raises OversizedError, or DamagedError for everything else that can be wrong with the bytes.
@@ -310,7 +318,7 @@ class _Reading:
         for tree in shared:  # each may refer to those before it
             self._shared.append(self.value(tree))
 
-    def value(self, tree: object) -> Any:
+    def value(self, tree: object) -> Any:  # Any: what the tree holds
         if isinstance(tree, list):
             return [self.value(item) for item in tree]
         if not isinstance(tree, dict):
@@ -351,15 +359,14 @@ class _Reading:
         self._spend(len(lengths), 1 << 8)
         return tuple([self._next(name, tuple(shape)) for shape in lengths.tolist()])
 
-    def _sparse(self, layout: str, shape: Any, *parts: Any) -> Any:
-        import scipy.sparse as sp
+    def _sparse(self, layout: str, shape: Sequence[int], *parts: object) -> sp.csr_array | sp.csc_array:
+        from scipy.sparse import csc_array, csr_array
 
-        make = {"csr": sp.csr_array, "csc": sp.csc_array}[layout]
-        matrix = make(tuple(map(self.value, parts)), shape=tuple(shape))
+        matrix = {"csr": csr_array, "csc": csc_array}[layout](tuple(map(self.value, parts)), shape=tuple(shape))
         matrix.check_format(full_check=True)
         return matrix
 
-    def _record(self, name: str, content: Any) -> Any:
+    def _record(self, name: str, content: Mapping[str, object]) -> object:
         if name not in self._classes:
             raise DamagedError(f"it holds an unknown class, {name[:80]!r}")
         self._spend(1, BYTES_PER_RECORD)
@@ -371,7 +378,7 @@ class _Reading:
                 raise DamagedError(f"{name}.{key[:80]} is not {_shown(hints.get(key))}")
         return cls(**found)
 
-    def _shared_or_value(self, tree: object) -> Any:
+    def _shared_or_value(self, tree: object) -> object:
         if not isinstance(tree, dict) or tree.keys() != {"shared"}:
             return self.value(tree)
         if not is_whole(tree["shared"]) or not 0 <= tree["shared"] < len(self._shared):
@@ -414,7 +421,7 @@ def _record_classes(roots: tuple[Any, ...]) -> dict[str, type]:
     return found
 
 
-def _fits(value: Any, hint: Any) -> bool:
+def _fits(value: Any, hint: Any) -> bool:  # Any: of any type, which is what is asked
     """Tell whether a value is what an annotation says."""
     if hint is Any or isinstance(hint, typing.TypeVar):
         return True

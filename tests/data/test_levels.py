@@ -103,13 +103,30 @@ def test_words_get_an_order_from_encode():
     assert mixed.variables.kinds == ("ordinal", "ordinal", "binary")  # numbers above 1 are for columns of categories
     for bad, message in (
         ({"never": 0, "rarely": 1}, "every value"),
-        ({**how, "rarely": 0}, "different numbers"),
         ({**how, "rarely": "x"}, "to a number"),
     ):
         with pytest.raises(DataError, match=message):
             as_table(words, kinds="ordinal", encode=bad, missing="impute")
     with pytest.raises(DataError, match="in which order"):
         as_table(words, kinds="ordinal")
+
+
+def test_equal_numbers_put_categories_together():
+    answers = np.array([[1], [2], [3], [4], [5]])
+    table = as_table(answers, encode={1: 0, 2: 1, 3: 2, 4: 3, 5: 3}, kinds="ordinal")
+    assert table.codes.ravel().tolist() == [0, 1, 2, 3, 3]
+    assert table.variables.categories == ((1, 2, 3, 4),)
+    assert table.variables.scores == ((0.0, 1.0, 2.0, 3.0),)
+    again = as_table(np.array([[5], [1]]), encode=table.coding)
+    assert again.codes.ravel().tolist() == [3, 0]
+    two = as_table(answers, encode={1: 0, 2: 0, 3: 0, 4: 7, 5: 7}, kinds="ordinal")
+    assert two.variables.is_binary
+    assert two.codes.ravel().tolist() == [0, 0, 0, 1, 1]
+    party = pd.DataFrame({"party": ["red", "rose", "blue", "green"] * 5})
+    colors = {"red": 0, "rose": 0, "blue": 1, "green": 2}
+    assert as_table(party, encode=colors, kinds="nominal").codes.ravel().tolist() == [0, 0, 1, 2] * 5
+    with pytest.raises(DataError, match="scores must be different numbers"):
+        as_table(answers, scores={0: {1: 0, 2: 1, 3: 1, 4: 2, 5: 3}})
 
 
 def test_a_table_without_more_than_two_categories_is_binary():

@@ -70,7 +70,7 @@ def bootstrap(
         raise click.UsageError("--kind all needs -o FOLDER.")
     names = [name for each in kinds for name in (*FILES[each], RESAMPLES[each])]
     every = [name for each in FILES for name in (*FILES[each], RESAMPLES[each])]
-    folder = OutputFolder.open(output, names, force=force, inputs=[table], others=every)
+    folder = None if output is None else OutputFolder(output, names, force=force, inputs=[table], others=every)
     data = reading.read_to_fit(console, table)
     console.restart_clock()
     reselect = reselect is not False

@@ -54,7 +54,7 @@ def compare(
     from isinglass.select.permutation import compare_groups
     from isinglass.show.report import write_comparison
 
-    folder = OutputFolder.open(output, FILES, force=force, inputs=[table])
+    folder = None if output is None else OutputFolder(output, FILES, force=force, inputs=[table])
     data = _read(console, table, reading, [groups] if paired is None else [groups, paired])
     console.restart_clock()
     found = compare_groups(

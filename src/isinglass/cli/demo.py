@@ -42,7 +42,7 @@ def demo(console: Console, n_jobs: int, output: Path | None, force: bool) -> Non
     from isinglass.select import Fixed, Method, Run, StARS, TwoStage
     from isinglass.variables import Variables
 
-    folder = OutputFolder.open(output, FILES, force=force)
+    folder = None if output is None else OutputFolder(output, FILES, force=force)
     if folder is not None:
         require_matplotlib()
     senate = load_senate109()

@@ -56,7 +56,7 @@ def fit(
     """
     if device not in (None, "cpu") and estimate.method.estimator != "joint":
         raise click.UsageError(f"--device works with joint, not with {estimate.method.estimator}.")
-    folder = OutputFolder.open(output, FILES, force=force, inputs=[*files_of(table), attributes])
+    folder = None if output is None else OutputFolder(output, FILES, force=force, inputs=[*files_of(table), attributes])
     raw = reading.read_to_fit(console, table)
     known = read_attributes(attributes, raw.names)
     found = replace(estimate.fit(console, raw, device=device, max_time=max_time), reading=reading.said)

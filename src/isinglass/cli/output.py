@@ -68,11 +68,6 @@ class OutputFolder:
             with folder_lock(path):  # another run may be between its old files and its new ones
                 self._ours()
 
-    @classmethod
-    def open(cls, path: Path | None, names: Sequence[str], **known: Any) -> OutputFolder | None:
-        """Return the folder that -o names, if it was given."""
-        return None if path is None else cls(path, names, **known)
-
     @property
     def summary(self) -> str:
         """The files in words, for the summary of a command."""

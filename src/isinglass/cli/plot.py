@@ -18,9 +18,12 @@ from isinglass.cli.reading import READING_AGAIN, Reading, read_attributes
 from isinglass.cli.values import one_of
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from matplotlib.axes import Axes
 
     from isinglass.data import Table
+    from isinglass.results import Path as SolutionPath
     from isinglass.select import Bootstrap
 
 FOLLOWED = 50  # alphas of a path that the fit did not make
@@ -42,16 +45,20 @@ class Request:
         """Names of the nodes."""
         return self.loaded.model.names
 
-    def known(self, attribute: str, remedy: str) -> Any:
-        """Return what the fit left in the model."""
-        if not hasattr(self.loaded.network, attribute):
-            raise click.UsageError(f"MODEL does not hold what this figure shows: {remedy}.")
-        return getattr(self.loaded.network, attribute)
+    @property
+    def alpha(self) -> float | None:
+        """The penalty of the fit."""
+        return None if self.loaded.fit is None else self.loaded.fit.solution.alpha
 
-    def path(self) -> Any:
+    def path(self) -> SolutionPath:
         """Return the path of the model: that of its fit, or one made from the table."""
-        if hasattr(self.loaded.network, "path_") or self.data is None or not self.loaded.can_follow:
-            return self.known("path_", "fit it without --alpha, or add TABLE, the table of the fit")
+        if self.loaded.fit is not None and self.loaded.fit.path is not None:
+            return self.loaded.fit.path
+        if self.data is None or not self.loaded.can_follow:
+            raise click.UsageError(
+                "MODEL does not hold what this figure shows: fit it without --alpha, or add TABLE, the table of the "
+                "fit."
+            )
         self.loaded.check_fitted_to(self.data)
         return self.loaded.follow(self.data, FOLLOWED)
 
@@ -64,9 +71,10 @@ class Request:
         return self.loaded.resamples(self.bootstrap, kind)
 
 
-def _centrality(plot: Any, ask: Request, ax: Axes | None) -> Any:
+def _centrality(plot: ModuleType, ask: Request, ax: Axes | None) -> Axes:
     result = ask.loaded.model if ask.bootstrap is None else ask.resamples()
-    return plot.centrality(result, width=ask.width or 180.0)[0]
+    first: Axes = plot.centrality(result, width=ask.width or 180.0)[0]
+    return first
 
 
 def _differences(of: str) -> Callable[[Any, Request, Axes | None], Any]:
@@ -77,7 +85,7 @@ def _differences(of: str) -> Callable[[Any, Request, Axes | None], Any]:
 KINDS: dict[str, Callable[[Any, Request, Axes | None], Any]] = {
     "network": lambda plot, ask, ax: plot.network(ask.loaded.model, ax, groups=ask.groups),
     "centrality": _centrality,
-    "path": lambda plot, ask, ax: plot.path(ask.path(), ax, names=ask.names, alpha=ask.known("alpha_", "")),
+    "path": lambda plot, ask, ax: plot.path(ask.path(), ax, names=ask.names, alpha=ask.alpha),
     "bootstrap": lambda plot, ask, ax: plot.bootstrap_intervals(ask.resamples(), ax, names=ask.names),
     "differences": _differences("edges"),
     "strength-differences": _differences("strength"),

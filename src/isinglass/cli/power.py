@@ -44,7 +44,7 @@ def power(
     """
     from isinglass.select.sample_size import sample_size
 
-    folder = OutputFolder.open(output, FILES, force=force, inputs=[model])
+    folder = None if output is None else OutputFolder(output, FILES, force=force, inputs=[model])
     if folder is not None:
         require_matplotlib()
     network, n_repeats = Loaded.open(model).model, n_resamples or 20

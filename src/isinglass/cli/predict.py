@@ -68,7 +68,9 @@ def predict(
     if tables is None:
         check_target(output, inputs)
     else:
-        folder = OutputFolder.open(output, FILES[:tables], force=force, inputs=inputs, others=FILES)
+        folder = (
+            None if output is None else OutputFolder(output, FILES[:tables], force=force, inputs=inputs, others=FILES)
+        )
     loaded = Loaded.open(model)
     # Probabilities and imputed cells do not depend on weights, which another table need not have.
     reading = loaded.recall(reading, **({} if score else {"missing": "impute", "weights": None}))

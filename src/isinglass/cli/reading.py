@@ -177,7 +177,10 @@ def _meaning(rule: Rule) -> str:
     if isinstance(rule, Steps):
         return f"continuous, {describe_steps(rule)}"
     if rule.kind != "binary":
-        words = [str(value) for value in rule.values]
+        together: dict[int, list[str]] = {k: [] for k in range(rule.n_categories)}
+        for value, k in rule.entries.items():
+            together.get(k, []).append(str(value))
+        words = [" or ".join(values) for values in together.values()]
         listed = words if len(words) <= LISTED else [*words[:2], "…", words[-1]]
         return f"{rule.kind}, {(' < ' if rule.kind == 'ordinal' else ', ').join(listed)}"
     zero, one = (

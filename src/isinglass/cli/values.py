@@ -6,10 +6,13 @@ import csv
 import glob
 import math
 from collections.abc import Callable
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import click
+
+Word = str | PathLike[str]
 
 
 class Number(click.FloatRange):
@@ -17,9 +20,9 @@ class Number(click.FloatRange):
 
     name = "number"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Refuse NaN and infinity, which are within all bounds or have none."""
-        number = super().convert(value, param, ctx)
+        number: float = super().convert(value, param, ctx)
         if not math.isfinite(number):
             self.fail(f"{value!r} is not a finite number.", param, ctx)
         return number
@@ -124,7 +127,7 @@ def read_columns(text: str) -> tuple[str | int, ...]:
     return tuple(map(read_column, split_words(text)))
 
 
-def spell_value(option: click.Option, value: Any) -> str:
+def spell_value(option: click.Option, value: object) -> str:
     """Return the word of the command line that stands for a value of an option.
 
     Examples
@@ -156,7 +159,7 @@ class ModelType(click.Path):
 
     name = "model"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+    def convert(self, value: Word, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Find the model in a folder."""
         path = Path(str(super().convert(value, param, ctx)))
         if not path.is_dir():
@@ -171,15 +174,17 @@ class TablesType(click.Path):
 
     name = "table"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+    def convert(self, value: Word, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Take a pattern as it is, if files fit it."""
-        return value if len(files_of(str(value))) > 1 else super().convert(files_of(str(value))[0], param, ctx)
+        return str(value if len(files_of(str(value))) > 1 else super().convert(files_of(str(value))[0], param, ctx))
 
 
 class OutputType(click.Path):
     """A file or a folder to write, or - for stdout, as if it was not given."""
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+    def convert(  # type: ignore[override]  # click takes what comes
+        self, value: Word, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Path | None:
         """Return a path, or None for stdout."""
         return None if str(value) == "-" else Path(str(super().convert(value, param, ctx)))
 

@@ -31,7 +31,7 @@ Codes: TypeAlias = NDArray[np.integer]  # the numbers of categories, of the smal
 class Levels:
     """A column of categories: the number that every value stands for, `ABSENT` if it stands for a missing cell.
 
-    Several values may stand for a category of a binary column, and none for one that never occurs.
+    Several values may stand for a category, and none for one of a binary column that never occurs.
     """
 
     entries: Mapping[Value, int]
@@ -45,7 +45,7 @@ class Levels:
         if self.kind == "binary":
             require(set(found) <= {0, 1}, "A value of a column with two values stands for 0 or 1.")
         else:
-            require(2 <= q <= 256 and sorted(found) == list(range(q)), "A column has 2 to 256 different categories.")
+            require(2 <= q <= 256 and set(found) == set(range(q)), "A column has 2 to 256 categories, numbered from 0.")
         require((scores is None) == (self.kind == "nominal"), "A column has scores unless it is nominal.")
         different = scores is None or (len(set(scores)) == len(scores) == q and all(map(math.isfinite, scores)))
         require(different, "The scores of a column are one finite number per category, all different.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from typing import IO, Any
@@ -17,8 +17,10 @@ from isinglass.data.containers import guard, load_excel, load_feather, load_npy,
 from isinglass.data.conversion import convert_source
 from isinglass.data.documents import Document, Limits, open_document
 from isinglass.data.guards import remark_decimals
+from isinglass.data.preview import Guess
 from isinglass.data.raw_table import RawTable, lay_out
-from isinglass.data.table import Table
+from isinglass.data.rules import Binarize, Encode
+from isinglass.data.table import Kinds, Scores, Table
 from isinglass.data.text import blank_comments, find_delimiter, read_records, to_utf8
 from isinglass.errors import ArgumentError, DataError, LimitError, setting
 
@@ -48,10 +50,9 @@ _FOREIGN: tuple[tuple[tuple[bytes, ...], str], ...] = (
     ((b"<!doctype", b"<html", b"<?xml"), "a web page or XML"),
 )
 _SUFFIXES = {".dta": "stata", ".sav": "spss", ".zsav": "spss", ".tsv": "text", ".csv": "text", ".txt": "text"}
-LIMITS = ("max_rows", "max_columns", "max_bytes")
 FILE_OPTIONS = (
     *("format", "delimiter", "header", "id_column", "transpose", "weights", "weight_kind", "na_values"),
-    *("encoding", "decimal", "sheet", *LIMITS),
+    *("encoding", "decimal", "sheet", "max_rows", "max_columns", "max_bytes"),
 )
 """Options of `read_table` that hold for another file of the same kind; the coding says what columns and values mean."""
 _DELIMITERS = {"tab": "\t", "comma": ",", "semicolon": ";", "bar": "|", "blank": " ", "none": ""}
@@ -74,8 +75,17 @@ def read_table(
     encoding: str = "utf-8",
     decimal: str | None = None,
     sheet: str | int | None = None,
+    kinds: Kinds | None = None,
+    scores: Scores | None = None,
     reverse: Sequence[str | int] = (),
-    **options: Any,
+    encode: Encode = None,
+    binarize: Binarize = None,
+    missing: str = "error",
+    combine_indicators: bool = False,
+    guesses: dict[Hashable, Guess] | None = None,
+    max_rows: int = 10_000_000,
+    max_columns: int = 100_000,
+    max_bytes: int | None = None,
 ) -> Table:
     r"""Read a table of 0 and 1, of values that stand for them, or of categories, from a file.
 
@@ -116,15 +126,19 @@ def read_table(
         only numbers of this kind, else the point.
     sheet : str or int, optional
         Name or number from 0 of the sheet of a spreadsheet; the first by default.
+    kinds, scores : optional
+        As for `as_table`. Keys may also be ranges of columns, ``"A1:A5"``, or patterns, ``"A*"``.
     reverse : sequence of str or int, default=()
         Ordered columns to turn, by name, number, range or pattern: the last category comes first.
-    **options
-        ``kinds``, ``scores``, ``missing``, ``encode``, ``binarize`` and ``combine_indicators`` as for `as_table`. Keys
-        of the first two may also be ranges of columns, ``"A1:A5"``, or patterns, ``"A*"``. Words in ``encode`` are read
-        as cells are: ``{"1": 0, "2": 1}`` means the numbers. ``max_rows`` (ten million), ``max_columns`` (100 000) and
-        ``max_bytes`` limit the table in the file; the last one bounds the file, what it decompresses to, and the table:
-        by default 4 GiB, and for what a file expands to at most 25 times its size or 256 MiB, whichever is larger.
-
+    encode, binarize, missing, combine_indicators : optional
+        As for `as_table`. Words in ``encode`` are read as cells are: ``{"1": 0, "2": 1}`` means the numbers.
+    guesses : dict, optional
+        If given, columns about which nothing is stated are read as what they seem to be, or left out, and noted here.
+    max_rows, max_columns : int
+        Limits of the table in the file, ten million and 100 000.
+    max_bytes : int, optional
+        Limit of the file, of what it decompresses to, and of the table: by default 4 GiB, and for what a file expands
+        to at most 25 times its size or 256 MiB, whichever is larger.
 
     Raises
     ------
@@ -147,8 +161,7 @@ def read_table(
     >>> table.codes.tolist(), table.row_names
     ([[1, 1], [0, 0], [0, 1]], ('Ann', 'Bob', 'Eve'))
     """
-    limits = Limits(**{name: options.pop(name) for name in LIMITS if name in options})
-    encode = options.pop("encode", None)
+    limits = Limits(max_rows, max_columns, max_bytes)
     stated = dict(na_values) if isinstance(na_values, Mapping) else {None: na_values}
     everywhere = stated.pop(None, ())
     gone = {key: values for key, values in stated.items() if key is not None}
@@ -175,8 +188,8 @@ def read_table(
         spoken_of = [weights, *(columns or ()), *(drop or ()), *labels, *gone, *(encode if by_column(encode) else ())]
         named = () if transpose else {key for key in spoken_of if isinstance(key, str)}
         if id_column == "auto":
-            numbers_are_data = options.get("binarize") is not None
-            names = None if kind in ("npy", "npz") else raw.find_id_column(numbers_are_data=numbers_are_data)
+            numbered = binarize is not None
+            names = None if kind in ("npy", "npz") else raw.find_id_column(numbers_are_data=numbered)
             names = None if names is None or (raw.names and raw.names[names] in named) else names
         else:
             names = None if id_column is None else raw.find(id_column, "id_column")
@@ -187,17 +200,25 @@ def read_table(
         raw = raw.transpose() if transpose else raw
         for key, spellings in gone.items():
             raw = raw.mark_missing({raw.find(key, "na_values"): Vocabulary.build(spellings).is_missing})
-        options |= {"reverse": dict.fromkeys(reverse), "na_values": gone}
-        said = {name: _by_number(raw, options.get(name), name) for name in ("kinds", "scores", "reverse", "na_values")}
+        by_key = {"kinds": kinds, "scores": scores, "reverse": dict.fromkeys(reverse), "na_values": gone}
+        said = {name: _by_number(raw, each, name) for name, each in by_key.items() if isinstance(each, Mapping)}
         raw, weight, kept = _split(raw, weights, labels)
         raw = replace(_choose_columns(raw, columns, drop), may_have_row_names=nameless)
-        for name, entries in said.items():
-            if isinstance(entries, Mapping):
-                entries = {j: entries[number] for j, number in enumerate(raw.numbers) if number in entries}
-            options[name] = entries
-        absent = {j: [*everywhere, *options["na_values"].get(j, ())] for j in range(raw.shape[1])}
-        options["na_values"] = {j: [read_word(value) for value in values] for j, values in absent.items() if values}
-        table = convert_source(_name_columns(raw), encode=encode, **options)
+        place = {number: j for j, number in enumerate(raw.numbers)}
+        said = {name: {place[k]: each[k] for k in each if k in place} for name, each in said.items()}
+        absent = {j: [*everywhere, *said["na_values"].get(j, ())] for j in range(raw.shape[1])}
+        table = convert_source(
+            _name_columns(raw),
+            kinds=said.get("kinds", kinds),
+            scores=said.get("scores", scores),
+            reverse=said["reverse"],
+            encode=encode,
+            binarize=binarize,
+            missing=missing,
+            combine_indicators=combine_indicators,
+            na_values={j: [read_word(value) for value in values] for j, values in absent.items() if values},
+            guesses=guesses,
+        )
         table = table.with_variables(table.variables.with_wording(raw.described))
         rows = slice(None) if table.rows is None else table.rows
         known = {name: tuple(entries[rows]) for name, entries in kept.items()}
@@ -271,10 +292,8 @@ def _split(
     return raw.without(*places, place), values.astype(np.float64), kept
 
 
-def _by_number(raw: RawTable, entries: Any, argument: str) -> Any:
+def _by_number(raw: RawTable, entries: Mapping[Any, Any], argument: str) -> dict[int, Any]:
     """Return what is said about columns by their numbers in the file, from names, numbers, ranges and patterns."""
-    if not isinstance(entries, Mapping):
-        return entries
     called = {
         key: entry if isinstance(entry, str) and argument == "kinds" else argument for key, entry in entries.items()
     }

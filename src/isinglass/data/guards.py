@@ -36,7 +36,8 @@ AT_ONCE = 64
 """Columns that are copied together: one by one, each would read the memory of all."""
 EXPECTED = 5.0
 """From this expected number of rows with both on, two columns that never occur together are no accident."""
-_LISTED = 4
+_LISTED, _WRITTEN = 4, 8
+"""Columns that a message lists, and entries of a mapping that it writes out."""
 _COMMA = re.compile(r"[+-]?\d+,\d+")
 _CODES = frozenset({77, 88, 97, 98, 99, 777, 888, 997, 998, 999, 7777, 8888, 9997, 9998, 9999})
 _DIGITS = frozenset({7, 8, 9})
@@ -228,6 +229,7 @@ def _warn_codes(columns: Mapping[Hashable, list[Value]]) -> None:
 
 def _warn_rare(columns: Mapping[Hashable, tuple[Rule, Codes]]) -> None:
     rare, where = [], []
+    example: tuple[Hashable, dict[Value, float]] | None = None  # the values of a column with a rare one put to another
     for label, (rule, codes) in columns.items():
         if rule.n_categories > 2:
             for rows in (codes[:SCREENED], codes):  # most categories are not rare among the first rows
@@ -237,14 +239,26 @@ def _warn_rare(columns: Mapping[Hashable, tuple[Rule, Codes]]) -> None:
             few = np.flatnonzero((counts > 0) & (counts < FEW_ROWS))
             rare += [f"{label!r}: {rule.values[k]!r} ({counts[k]})" for k in few]
             where += [label] * bool(len(few))
+            if len(few) and example is None and rule.n_categories <= _WRITTEN:
+                example = label, _merge(rule, int(few[0]))
     if rare:
         more = f" and {len(rare) - _LISTED} more" if len(rare) > _LISTED else ""
+        remedy = setting("encode", python="encode={…: 0, …: 1, …: 1}")
+        if example is not None:
+            remedy = setting("encode", example[1], python=f"encode={{{example[0]!r}: {example[1]}}}")
         _say(
             f"some categories have fewer than {FEW_ROWS} rows: {', '.join(rare[:_LISTED])}{more}. Their couplings can "
-            f"hardly be estimated; {setting('encode', python='encode={…: 0, …: 1}')} can put categories together.",
+            f"hardly be estimated. Equal numbers put categories together: {remedy}.",
             where,
             "rare category",
         )
+
+
+def _merge(rule: Rule, k: int) -> dict[Value, float]:
+    """Return the numbers of categories by which one is put together with the one below, or above if it is the first."""
+    numbers = [float(score) for score in rule.scores or range(rule.n_categories)]
+    numbers[k] = numbers[k - 1] if k else numbers[1]
+    return {value: int(n) if n.is_integer() else n for value, n in zip(rule.values, numbers, strict=True)}
 
 
 def _warn_reversed(labels: list[Hashable], columns: list[Codes]) -> None:

@@ -11,7 +11,7 @@ import operator
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Protocol, TypeAlias, TypedDict, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -293,10 +293,10 @@ def as_table(
     encode : mapping, "auto" or Coding, optional
         What the values mean. A mapping such as ``{"Yes": 1, "No": 0, "Don't know": None}``, where None stands for
         missing, holds for all columns, except those that have none of its values and are 0/1 already; of a column with
-        categories it gives the score of each value. A mapping of column names to such mappings, or to pairs
-        ``(zero, one)``, holds for these columns. "auto" finds the two values of every other column itself; what it
-        chose is in `Table.encoding`. The coding of another table reads this one in the same way: columns are found by
-        name, others are ignored.
+        categories it gives the score of each value, and equal ones put categories together. A mapping of column names
+        to such mappings, or to pairs ``(zero, one)``, holds for these columns. "auto" finds the two values of every
+        other column itself; what it chose is in `Table.encoding`. The coding of another table reads this one in the
+        same way: columns are found by name, others are ignored.
     binarize : float or mapping of column names to floats, optional
         Numbers above this threshold are 1, the others 0.
     missing : {"error", "impute", "zero", "drop"}, default="error"
@@ -367,6 +367,33 @@ def _add_weight(table: AnyTable, sample_weight: ArrayLike | None, weight_kind: s
     return table.with_weight(sample_weight)
 
 
+class ReadOptions(TypedDict, total=False):
+    """Options of `read_table` by which all parts are read; of parts that are no files those of `as_table`."""
+
+    missing: str
+    encode: Encode
+    binarize: Binarize
+    na_values: Collection[Hashable] | Mapping[str | int | None, Sequence[Value]]
+    kinds: Kinds | None
+    scores: Scores | None
+    format: str | None
+    delimiter: str | None
+    header: bool | str
+    id_column: str | int | None
+    transpose: bool
+    columns: Sequence[str | int] | None
+    drop: Sequence[str | int] | None
+    labels: Sequence[str | int]
+    encoding: str
+    decimal: str | None
+    sheet: str | int | None
+    reverse: Sequence[str | int]
+    combine_indicators: bool
+    max_rows: int
+    max_columns: int
+    max_bytes: int | None
+
+
 def read_parts(
     X: object,
     *,
@@ -374,7 +401,7 @@ def read_parts(
     sample_weight: BlockWeights | None = None,
     weight_kind: str | None = None,
     client: Client | Literal[False] | None = None,
-    **options: Any,
+    **options: Unpack[ReadOptions],
 ) -> PartedTable:
     """Open a table that comes in blocks of rows: files, a Dask array or frame, or a sequence of arrays or frames.
 
@@ -414,17 +441,18 @@ def read_parts(
     >>> read_parts([np.eye(3), np.ones((2, 3))])
     PartedTable(5 rows × 3 columns in 2 parts, in this process)
     """
-    if options.get("missing") == "impute":
+    given = dict(options)
+    if given.get("missing") == "impute":
         raise ArgumentError(
             "missing", 'must be "error", "zero" or "drop" for a table in parts', "impute", "Impute a table in memory."
         )
     kinds = " and ".join(setting(kind, python=f'kinds="{kind}"') for kind in ("ordinal", "continuous"))
     for name, shown in (("kinds", kinds), ("scores", setting("scores"))):
-        if options.pop(name, None) is not None:
+        if given.pop(name, None) is not None:
             raise DataError(
                 f"{shown} must not be given for a table in parts, whose columns have two values. Read it into memory."
             )
-    return _scale_parts(_open(find_blocks(X, weights, sample_weight, options), client, options), weight_kind)
+    return _scale_parts(_open(find_blocks(X, weights, sample_weight, given), client, given), weight_kind)
 
 
 def read_like(

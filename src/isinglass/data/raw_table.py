@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from itertools import pairwise
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -113,7 +113,7 @@ class RawTable(Source):
         )
 
 
-def as_raw(source: Source, **known: Any) -> RawTable:
+def as_raw(source: Source, **known: object) -> RawTable:
     """Return a table in memory as one out of a file."""
     return RawTable(**{**vars(source), "describe_row": RawTable.describe_row, **known})
 

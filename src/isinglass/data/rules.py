@@ -249,22 +249,25 @@ def _find_column(spec: ColumnSpec, kind: str) -> Rule:
     elif isinstance(points, str):
         rule = f'must be numbers for {where}, which is {kind}; "normal" is for continuous columns'
         raise ArgumentError("scores", rule, points)
-    gone: tuple[Value, ...] = ()
+    further: dict[Value, int] = {}  # values that are missing, or belong to the category of another value
     numbers: list[float] | None = None
     if isinstance(points, Mapping):
+        if len(set(points.values())) < len(points):
+            raise ArgumentError("scores", f"must be different numbers for {where}", points)
         said, points = {**points, **{v: None for v, k in (said or {}).items() if k is None}}, None
     if said is not None:
-        values, numbers, gone = _read_entries(said, seen, where)
+        values, numbers, further = _read_entries(said, seen, where)
     elif column.categories is not None:
         values = _declared_values(column, kind, where)
     else:
         values = _plain_values(spec, kind)
     _check_count(values, spec)
-    absent = dict.fromkeys(gone, ABSENT)
     if len(values) <= 2 and points is None:
         two = _two(values, column, kind)
-        return Levels({value: k for k, value in enumerate(two) if value is not None} | absent)
-    entries = {value: k for k, value in enumerate(values)} | absent
+        places = {k: two.index(value) for k, value in enumerate(values)}
+        others = {value: places.get(k, k) for value, k in further.items()}
+        return Levels({value: k for k, value in enumerate(two) if value is not None} | others)
+    entries = {value: k for k, value in enumerate(values)} | further
     if kind == "nominal":
         if points is not None:
             raise DataError(f"{setting('scores')} must be for ordinal columns; got some for {where}, which is nominal.")
@@ -338,23 +341,24 @@ def _plain_values(spec: ColumnSpec, kind: str) -> list[Value]:
 
 def _read_entries(
     entries: Mapping[Value, Value], seen: list[Value], where: str
-) -> tuple[list[Value], list[float], tuple[Value, ...]]:
-    """Return the values that ``encode`` gives numbers, in the order of these, the numbers, and the missing values."""
+) -> tuple[list[Value], list[float], dict[Value, int]]:
+    """Return a value for every number of ``encode``, in the order of these, the numbers, and what other values mean."""
     numbers = {value: number for value, number in entries.items() if number is not None}
     for value, number in numbers.items():
         if not is_number(number) or not math.isfinite(number):
             raise ArgumentError("encode", f"must map {value!r} to a number or None (missing)", number)
-    if len(set(numbers.values())) < len(numbers):
-        raise DataError(f"{setting('encode')} must give different numbers to the categories of {where}.")
-    missing = tuple(value for value, number in entries.items() if number is None)
     unknown = [value for value in seen if value not in entries]
     if unknown:
         raise DataError(
             f"{setting('encode')} must say what every value means; got {show_values(unknown)} in {where}, which it "
             "lacks. Add them."
         )
-    order = sorted(numbers, key=lambda value: float(numbers[value]))
-    return order, [float(numbers[value]) for value in order], missing
+    first: dict[float, Value] = {}
+    for value in sorted(numbers, key=lambda value: float(numbers[value])):
+        first.setdefault(float(numbers[value]), value)
+    places = {number: k for k, number in enumerate(first)}
+    others = {value: places[float(number)] for value, number in numbers.items() if value not in first.values()}
+    return list(first.values()), list(first), others | {v: ABSENT for v, number in entries.items() if number is None}
 
 
 def _two(values: list[Value], column: Column, kind: str) -> tuple[Value, Value]:

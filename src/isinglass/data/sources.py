@@ -211,7 +211,7 @@ class Source:
         )
 
 
-def open_source(X: Any) -> Source:
+def open_source(X: object) -> Source:
     """Find out what ``X`` is; nothing is converted yet."""
     if isinstance(X, str | bytes) or hasattr(X, "__fspath__"):
         raise DataError(f"X must be a table; got the text {X!r}. To read a file use isinglass.read_table(path).")
@@ -224,7 +224,7 @@ def open_source(X: Any) -> Source:
     return _array_source(X)
 
 
-def _array_source(X: Any) -> Source:
+def _array_source(X: object) -> Source:
     masked = np.ma.getmaskarray(X) if np.ma.isMaskedArray(X) and np.ma.getmaskarray(X).any() else None
     try:
         table = np.asarray(X)
@@ -248,7 +248,7 @@ def _array_source(X: Any) -> Source:
     return Source((table.shape[0], table.shape[1]), column, block=table if is_numbers else None, masked=masked)
 
 
-def _check_shape(shape: tuple[int, ...], X: Any) -> None:
+def _check_shape(shape: tuple[int, ...], X: object) -> None:
     kind = type(X).__name__
     if len(shape) == 1:
         how = "X.to_frame()" if hasattr(X, "to_frame") else "X.reshape(-1, 1)"
@@ -268,7 +268,7 @@ def _check_shape(shape: tuple[int, ...], X: Any) -> None:
             )
 
 
-def _sparse_source(X: Any) -> Source:
+def _sparse_source(X: Any) -> Source:  # Any: one of the many classes of scipy.sparse
     _check_shape(X.shape, X)
     if X.dtype.kind not in _NUMBERS:
         hint = "Complex data not supported." if X.dtype.kind == "c" else "Use numbers."

@@ -14,7 +14,7 @@ from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from isinglass.arguments import RandomSource
-from isinglass.arrays import FloatArray
+from isinglass.arrays import Bytes, FloatArray
 from isinglass.data import AnyTable, Coding, PartedTable, Table, TableLike, as_table, read_parts
 from isinglass.data.blocks import is_in_parts
 from isinglass.data.frames import complete_like
@@ -343,7 +343,7 @@ class IsingEstimator(Fitted, _ScikitLearn):
 
     def sample(
         self, n_samples: int = 1, random_state: RandomSource = None, *, burn_in: int = 1000, thin: int = 10
-    ) -> Any:
+    ) -> Bytes | Table:
         """Draw rows from the network; see `Fit.sample`."""
         check_is_fitted(self)
         return self.fit_.sample(n_samples, random_state, burn_in=burn_in, thin=thin)

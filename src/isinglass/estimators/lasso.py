@@ -16,8 +16,8 @@ from isinglass.select.ebic import EBIC
 from isinglass.select.folds import check_splits, count_units
 from isinglass.select.method import Method
 from isinglass.select.selector import Choice, Fixed
+from isinglass.select.settings import Alphas
 from isinglass.select.stars import StARS
-from isinglass.select.task import Alphas
 from isinglass.select.two_stage import TwoStage, TwoStageChoice
 
 DEFAULT_FOLDS = 10

@@ -16,8 +16,8 @@ from isinglass.select.folds import Part, Split, check_splits, count_units, split
 from isinglass.select.parallel import kernel_threads, run_tasks
 from isinglass.select.scoring import row_scores, warn_at_grid_end
 from isinglass.select.selector import Choice, Selector
-from isinglass.select.settings import check_alphas, identify, option, settings
-from isinglass.select.task import Alphas, Task
+from isinglass.select.settings import Alphas, check_alphas, identify, option, settings
+from isinglass.select.task import Task
 
 RULES = ("best", "1se")
 

@@ -19,8 +19,8 @@ from isinglass.select.cross_validation import CrossValidation
 from isinglass.select.refit import nearly_free
 from isinglass.select.scoring import check_width, edge_price, sum_scores, warn_at_grid_end
 from isinglass.select.selector import Choice, Selector
-from isinglass.select.settings import Run, check_alphas, option, settings
-from isinglass.select.task import Alphas, PathSettings, Task
+from isinglass.select.settings import Alphas, Run, check_alphas, option, settings
+from isinglass.select.task import PathSettings, Task
 from isinglass.select.two_stage import TwoStageChoice
 
 

@@ -285,7 +285,11 @@ def impute(
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
     run: Run = Run(),
-    **options: Any,
+    n_imputations: int = 10,
+    model: MethodLike = None,
+    n_sweeps: int = 5,
+    max_rounds: int = 50,
+    random_state: RandomSource = 0,
 ) -> Imputation:
     """Draw the missing cells of a table from the network that the table itself supports.
 
@@ -303,8 +307,8 @@ def impute(
         Rows with equal entries stay in one fold of the model, if that has folds.
     run : Run, optional
         How it is run.
-    **options
-        Those of `ImputationSettings`: ``n_imputations``, ``model``, ``n_sweeps``, ``max_rounds``, ``random_state``.
+    n_imputations, model, n_sweeps, max_rounds, random_state
+        As for `ImputationSettings`.
 
     Examples
     --------
@@ -318,8 +322,7 @@ def impute(
     [[0, 1], [1, 2], [2, 3], [3, 4]]
     """
     table = as_table(X, sample_weight, missing="impute").whole().counted()
-    model = options.get("model")
-    if model is not None:
-        options["model"] = as_method(model)
     labels = None if groups is None else labels_of(groups, len(table))
-    return ImputationSettings(**options).complete(table, labels, run)
+    estimate = None if model is None else as_method(model)
+    how = ImputationSettings(n_imputations, n_sweeps, max_rounds, estimate, random_state)  # type: ignore[arg-type]
+    return how.complete(table, labels, run)

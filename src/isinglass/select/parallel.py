@@ -108,7 +108,7 @@ def _attempt(
             return _Outcome(number, error=error)
 
 
-def _attempt_apart(run: int, number: int, *task: Any) -> _Outcome:
+def _attempt_apart(run: int, number: int, *task: Any) -> _Outcome:  # Any: as for `_attempt`
     """Run a task of a parallel run, perhaps in another thread."""
     try:
         with running.task(run):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from types import FunctionType
 from typing import Any, Self, TypeVar, dataclass_transform
 
 import numpy as np
+from numpy.typing import NDArray
 
 from isinglass.arguments import is_real, is_whole
 from isinglass.data import Table
@@ -18,18 +19,19 @@ from isinglass.network import Network
 from isinglass.storage import DROPPABLE
 from isinglass.variables import Variables
 
+Alphas = int | float | Sequence[float] | NDArray[Any]
 C = TypeVar("C")
+T = TypeVar("T")
 _LONGEST = 300
 
 
-def option(*, default: Any, help: str, kw_only: bool = False, droppable: bool = False) -> Any:
+def option(*, default: T, help: str, kw_only: bool = False, droppable: bool = False) -> T:
     """Return a field with its default and what it does, in words for the command line and the reference.
 
     ``droppable``: in a file it takes its default where its value cannot be stored.
     """
-    return dataclasses.field(
-        default=default, metadata={"help": help, **(DROPPABLE if droppable else {})}, kw_only=kw_only
-    )
+    metadata = {"help": help, **(DROPPABLE if droppable else {})}
+    return dataclasses.field(default=default, metadata=metadata, kw_only=kw_only)
 
 
 @dataclass_transform(frozen_default=True, eq_default=False, field_specifiers=(option,))
@@ -164,7 +166,7 @@ class Run(Settings):
         return Run(n_threads=self.n_threads or n_threads, device=self.device, progress=False)
 
 
-def check_alphas(alphas: Any) -> Any:
+def check_alphas(alphas: Alphas) -> Alphas:
     """Return a number of alphas or one alpha as it is, and a list of them as a tuple of floats."""
     try:
         values = np.asarray(alphas)

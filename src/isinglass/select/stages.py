@@ -19,7 +19,8 @@ from isinglass.arrays import FloatArray, Frozen
 from isinglass.results import Path, Solution
 from isinglass.select.parallel import tell
 from isinglass.select.scoring import EdgePrice, aic_price
-from isinglass.select.task import Alphas, Task
+from isinglass.select.settings import Alphas
+from isinglass.select.task import Task
 from isinglass.solve.grid import alpha_grid
 
 Score = Callable[[Solution], float]

@@ -33,9 +33,9 @@ from isinglass.network import pair_keys, pairs_of, symmetric_matrix
 from isinglass.results import Stability
 from isinglass.select.parallel import kernel_threads, run_tasks
 from isinglass.select.selector import Choice, Selector
-from isinglass.select.settings import check_alphas, option, settings
+from isinglass.select.settings import Alphas, check_alphas, option, settings
 from isinglass.select.tables import repeated
-from isinglass.select.task import Alphas, Task
+from isinglass.select.task import Task
 from isinglass.solve.grid import alpha_grid
 
 ABOVE = 1.0 + 1e-9

@@ -19,13 +19,12 @@ from isinglass.errors import ArgumentError
 from isinglass.objective import penalty_matrix
 from isinglass.results import Path, Solution
 from isinglass.select.folds import Part, take_part
-from isinglass.select.settings import Run, Settings, option, settings
+from isinglass.select.settings import Alphas, Run, Settings, option, settings
 from isinglass.solve.exact import exact_path
 from isinglass.solve.nodewise import nodewise_path
 from isinglass.solve.path import ising_path
 from isinglass.solve.published.baselines import bmn, plg
 
-Alphas = int | float | Sequence[float] | NDArray[Any]
 PATHS: dict[str, Callable[..., Path]]
 PATHS = {"joint": ising_path, "nodewise": nodewise_path, "exact": exact_path, "plg": plg, "bmn": bmn}
 TOLERANCES = {"plg": "thresh", "bmn": "tolerance"}  # what published algorithms call theirs

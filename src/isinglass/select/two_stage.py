@@ -22,9 +22,9 @@ from isinglass.select.held_out import FoldScores, Sums, score_folds
 from isinglass.select.parallel import shown
 from isinglass.select.scoring import edge_price
 from isinglass.select.selector import Choice, Selector
-from isinglass.select.settings import check_alphas, option, settings
+from isinglass.select.settings import Alphas, check_alphas, option, settings
 from isinglass.select.stages import Stage, search_first, search_second
-from isinglass.select.task import Alphas, Task, WarmStart
+from isinglass.select.task import Task, WarmStart
 
 FULL, GENTLE = 1.0, 0.5
 """Exponents of the weights in stage 2: full reweighting, and a gentle one if that predicts too badly."""

@@ -9,6 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass._core import gibbs_record, gibbs_start, gibbs_sweep
 from isinglass.arguments import RandomSource, as_generator, check_count, spawn_seeds
+from isinglass.arrays import Bytes
+from isinglass.data import Table
 from isinglass.errors import DataError, MixingWarning, setting, warn
 from isinglass.machine import thread_count
 from isinglass.network import Network, as_network
@@ -30,7 +32,7 @@ def gibbs_sample(
     start: ArrayLike | None = None,
     random_state: RandomSource = None,
     n_threads: int | None = None,
-) -> Any:
+) -> Bytes | Table:
     """Draw rows by Gibbs sampling; a sweep redraws every node given the others, in order.
 
     Row k = 0, 1, … of a chain is its state after ``burn_in + (k + 1) * thin`` sweeps.

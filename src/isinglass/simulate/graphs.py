@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 
@@ -18,6 +18,18 @@ from isinglass.network import Network
 from isinglass.variables import Variables
 
 Couplings = str | float | tuple[float, float]
+
+
+class Graph(Protocol):
+    """A graph of networkx, or what has nodes and edges as one does."""
+
+    @property
+    def nodes(self) -> Iterable[Hashable]:
+        """The nodes."""
+
+    @property
+    def edges(self) -> Iterable[tuple[Hashable, Hashable]]:
+        """Pairs of nodes."""
 
 
 def random_network(
@@ -87,10 +99,19 @@ def chain_network(
     edges = [(s, s + 1) for s in range(p - 1)]
     if periodic and p > 2:
         edges.append((0, p - 1))
-    return _network(p, edges, couplings=couplings, strength=strength, fields=fields, random_state=random_state)
+    return _network(p, edges, couplings, strength, fields, random_state)
 
 
-def grid_network(n_rows: int, n_columns: int, *, periodic: bool = False, **couplings: Any) -> Network:
+def grid_network(
+    n_rows: int,
+    n_columns: int,
+    *,
+    periodic: bool = False,
+    couplings: Couplings = "ferromagnetic",
+    strength: float = 1.0,
+    fields: str = "zero",
+    random_state: RandomSource = None,
+) -> Network:
     """Connect the nodes of a rectangular grid to their neighbors in four directions.
 
     Node ``r * n_columns + c`` stands in row r and column c. ``periodic`` closes the grid to a torus, in each
@@ -104,14 +125,21 @@ def grid_network(n_rows: int, n_columns: int, *, periodic: bool = False, **coupl
         last = length if periodic and length > 2 else length - 1
         pair = [np.take(array, np.arange(last), axis).ravel().tolist() for array in (nodes, following)]
         edges += zip(*pair, strict=True)
-    return _network(nodes.size, edges, **couplings)
+    return _network(nodes.size, edges, couplings, strength, fields, random_state)
 
 
-def graph_network(graph: Any, **couplings: Any) -> Network:
+def graph_network(
+    graph: Graph,
+    *,
+    couplings: Couplings = "ferromagnetic",
+    strength: float = 1.0,
+    fields: str = "zero",
+    random_state: RandomSource = None,
+) -> Network:
     """Put couplings on the edges of a graph of networkx, whose nodes become the names.
 
     The graph is undirected and without loops, or anything that has ``nodes`` and ``edges`` as such a graph does. The
-    other parameters are ``couplings``, ``strength``, ``fields`` and ``random_state`` of `chain_network`.
+    other parameters are those of `chain_network`.
 
     Examples
     --------
@@ -121,7 +149,8 @@ def graph_network(graph: Any, **couplings: Any) -> Network:
     """
     nodes = {node: k for k, node in enumerate(graph.nodes)}
     pairs = [(min(nodes[s], nodes[t]), max(nodes[s], nodes[t])) for s, t in graph.edges]
-    return _network(len(nodes), pairs, **couplings).with_names([str(node) for node in nodes])
+    found = _network(len(nodes), pairs, couplings, strength, fields, random_state)
+    return found.with_names([str(node) for node in nodes])
 
 
 def category_network(
@@ -183,11 +212,10 @@ def category_network(
 def _network(
     p: int,
     edges: Iterable[tuple[int, int]],
-    *,
-    couplings: Couplings = "ferromagnetic",
-    strength: float = 1.0,
-    fields: str = "zero",
-    random_state: RandomSource = None,
+    couplings: Couplings,
+    strength: float,
+    fields: str,
+    random_state: RandomSource,
 ) -> Network:
     """Put couplings on the edges of a graph, and the fields that go with them."""
     if fields not in ("zero", "balanced"):
