@@ -237,7 +237,7 @@ def test_type_checkers_see_signatures(tmp_path):
     api = pytest.importorskip("mypy.api")
     file = tmp_path / "wrong.py"
     file.write_text("from isinglass import IsingNetwork, Method\nIsingNetwork(gama=1)\nMethod(tolerance=1)\n")
-    text, _, _ = api.run(["--no-incremental", "--follow-imports=silent", str(file)])
+    text, _, _ = api.run([str(file)])  # with the cache of `make check`, if there is one
     assert 'Unexpected keyword argument "gama" for "IsingNetwork"' in text
     assert 'Unexpected keyword argument "tolerance" for "Method"' in text
 
