@@ -8,7 +8,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import scipy.sparse as sp
@@ -49,7 +49,7 @@ from isinglass.solve.exact import can_enumerate, exact_sample
 from isinglass.storage import NOT_STORED
 
 if TYPE_CHECKING:
-    from isinglass.evaluate.likelihood import LogPartition
+    from isinglass.evaluate.likelihood import LogPartition, PartitionOptions
     from isinglass.select.bootstrap_result import Bootstrap
 
 Floats = FloatArray | list[FloatArray]
@@ -183,7 +183,7 @@ class Fit(Frozen):
         )
 
     @classmethod
-    def of(cls, method: Method, choice: Choice, table: AnyTable, **found: Any) -> Fit:
+    def of(cls, method: Method, choice: Choice, table: AnyTable, **found: Any) -> Fit:  # Any: other fields
         """Put a choice together with the sums over the rows of its table."""
         names, path = table.names if table.variables.named else None, choice.path
         n_rows, shares, counts = summarize(table, choice.solution.edge_index)
@@ -276,7 +276,7 @@ class Fit(Frozen):
         """Return the mean log pseudo-likelihood per row, the larger the better; of the rows that are not dropped."""
         return self._mean_score(self.read(X, sample_weight=sample_weight))
 
-    def log_partition(self, **options: Any) -> LogPartition:
+    def log_partition(self, **options: Unpack[PartitionOptions]) -> LogPartition:
         """Return log Z of the network with its error; the options are those of `isinglass.metrics.log_partition`."""
         return self.network.log_partition(**options)
 
@@ -323,7 +323,7 @@ class Fit(Frozen):
         probabilities: bool = False,
         n_sweeps: int = 200,
         random_state: RandomSource = None,
-    ) -> Any:
+    ) -> Any:  # Any: a frame of the kind of X, or an array
         """Fill the missing cells of a table given the observed ones, which stay as they are.
 
         Parameters
@@ -422,7 +422,9 @@ class Fit(Frozen):
 
         return plot.network(self, ax, **options)
 
-    def report(self, filename: str | PathLike[str], X: TableLike | None = None, **options: Any) -> None:
+    def report(
+        self, filename: str | PathLike[str], X: TableLike | None = None, **options: Any
+    ) -> None:  # Any: those of `build_report`
         """Write a self-contained HTML page about the network; the options are those of `isinglass.report.build_report`.
 
         ``X`` is the table of the fit, for the predictability of nodes.
@@ -562,7 +564,7 @@ class Fit(Frozen):
         """The extended BIC of the networks along them."""
         return self.evidence.values if self.evidence is not None and self.evidence.kind == "ebic" else None
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Any:  # Any: of whatever has the name
         """Give what a fitted estimator has under its name there: ``solution_`` is ``solution``."""
         if name.endswith("_") and not name.startswith("_"):
             for record in (self, self.solution):

@@ -9,7 +9,7 @@ import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, Unpack
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,7 +21,7 @@ from isinglass.errors import ArgumentError, DataError, MeaningWarning, suppress_
 from isinglass.variables import Variables
 
 if TYPE_CHECKING:
-    from isinglass.evaluate.likelihood import LogPartition
+    from isinglass.evaluate.likelihood import LogPartition, PartitionOptions
 
 # Rounding that survives an export or a product such as Q @ D @ Q.T; anything larger is a mistake.
 _SYMMETRY_RTOL = 1e-12
@@ -433,7 +433,7 @@ class Network:
         chosen = np.take_along_axis(self.logits(codes), flat, axis=0)
         return np.asarray(-0.5 * (chosen + self.category_fields[flat]).sum(axis=0))
 
-    def log_partition(self, **options: Any) -> LogPartition:
+    def log_partition(self, **options: Unpack[PartitionOptions]) -> LogPartition:
         """Return log Z with its error, exact or sampled; the options are those of `isinglass.metrics.log_partition`."""
         from isinglass.evaluate.likelihood import log_partition
 

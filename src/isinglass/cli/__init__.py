@@ -53,7 +53,7 @@ class LazyGroup(click.Group):
         prog_name: str | None = "isinglass",
         complete_var: str | None = None,
         standalone_mode: bool = True,
-        **extra: Any,
+        **extra: Any,  # Any: as click has it
     ) -> Any:
         """Run the command; every way to end has its exit code."""
         with signals_noted(standalone_mode) as noted:

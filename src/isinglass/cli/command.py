@@ -70,7 +70,7 @@ def command(
 
     def decorate(function: Function) -> Command:
         @functools.wraps(function)
-        def run(quiet: int, verbose: int, as_json: bool = False, strict: bool = False, **values: Any) -> None:
+        def run(quiet: int, verbose: int, as_json: bool = False, strict: bool = False, **values: object) -> None:
             console = Console(name, quiet, verbose, as_json=as_json, strict=strict)
             with console.listening():
                 try:

@@ -46,7 +46,7 @@ class Option(click.Option):
         help: str,
         *,
         otherwise: object = None,
-        **attributes: Any,
+        **attributes: Any,  # Any: those of click.Option
     ) -> None:
         if isinstance(type, click.IntRange | click.FloatRange):
             attributes.setdefault("metavar", "N")

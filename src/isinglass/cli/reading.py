@@ -37,7 +37,7 @@ WORDING = "wording"  # the attribute with the wording of items, for the report; 
 class Reading:
     """What the user said about a table, by the parameters of ``read_table``."""
 
-    def __init__(self, *, na_values: tuple[str, ...] = (), **values: Any) -> None:
+    def __init__(self, *, na_values: tuple[str, ...] = (), **values: Any) -> None:  # Any: as `read_table` has them
         for name in ("columns", "drop", "reverse", "normal_scores", *_KINDS):
             values[name] = tuple(key for keys in values.get(name, ()) for key in keys)
         values["kinds"] = _kinds({kind: values.pop(kind) for kind in _KINDS})
@@ -46,7 +46,7 @@ class Reading:
         said = {name: value for name, value in values.items() if value not in (None, (), {})}
         self.said = said | {name: None for name in ("id_column", "weights") if said.get(name) == "none"}
 
-    def with_defaults(self, **known: Any) -> Reading:
+    def with_defaults(self, **known: object) -> Reading:
         """Return what the user said, and what is known where the user said nothing."""
         other = object.__new__(Reading)
         other.said = {**known, **self.said}

@@ -20,7 +20,7 @@ class Number(click.FloatRange):
 
     name = "number"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+    def convert(self, value: float, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Refuse NaN and infinity, which are within all bounds or have none."""
         number: float = super().convert(value, param, ctx)
         if not math.isfinite(number):

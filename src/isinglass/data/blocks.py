@@ -185,14 +185,14 @@ def _split_collection(X: object) -> list[Any]:
     return list(np.ravel(delayed)) if isinstance(delayed, np.ndarray) else list(delayed)
 
 
-def _lacks(rows: Any, weights: str | int, coding: Coding) -> bool:
+def _lacks(rows: Any, weights: str | int, coding: Coding) -> bool:  # Any: an array, or a frame of pandas
     """Tell whether rows have no column of weights: none of that name, or no column more than the coding."""
     if hasattr(rows, "columns"):
         return weights not in list(rows.columns)
     return bool(np.shape(rows)[1] <= len(coding.columns))
 
 
-def _split_weights(rows: Any, weights: str | int) -> tuple[Any, Any]:
+def _split_weights(rows: Any, weights: str | int) -> tuple[Any, Any]:  # Any: an array, or a frame of pandas
     """Return a frame without its column of weights, and that column."""
     columns = list(getattr(rows, "columns", range(np.shape(rows)[1])))
     if weights not in columns:

@@ -227,9 +227,9 @@ def _apply(
     part: Part,
     selection: RowSelection,
     columns: NDArray[np.intp] | None,
-    function: Function,
-    arguments: Sequence[Any],  # Any: passed on
-) -> Any:  # Any: what the function returns
+    function: Callable[..., Sum],
+    arguments: Sequence[object],
+) -> Sum:
     return function(*rows_of(part, selection, columns), *arguments)
 
 

@@ -291,7 +291,7 @@ def _sparse_source(X: Any) -> Source:  # Any: one of the many classes of scipy.s
     return Source((rows.shape[0], rows.shape[1]), column, sparse=rows)
 
 
-def _as_frame(X: Any) -> nw.DataFrame[Any] | None:
+def _as_frame(X: object) -> nw.DataFrame[Any] | None:
     """Return a narwhals frame, or None if ``X`` is not a data frame."""
     import narwhals.stable.v1 as nw  # imported here: arrays never need it
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,20 +37,20 @@ CERTIFICATE = ("kkt_residual", "duality_gap", "converged", "n_iter")
 
 
 if TYPE_CHECKING:
-    from isinglass.evaluate.likelihood import LogPartition
+    from isinglass.evaluate.likelihood import LogPartition, PartitionOptions
     from isinglass.select.bootstrap_result import Bootstrap
 
     class _ScikitLearn:
         """The types of scikit-learn's base classes, which have none: a base of unknown type lets any argument pass."""
 
         def get_params(self, deep: bool = True) -> dict[str, Any]: ...
-        def set_params(self, **parameters: Any) -> Self: ...
+        def set_params(self, **parameters: object) -> Self: ...
         def set_fit_request(self, *, sample_weight: bool | str | None = ...) -> Self: ...
         def set_score_request(self, *, sample_weight: bool | str | None = ...) -> Self: ...
         def set_output(self, *, transform: str | None = None) -> Self: ...
-        def fit_transform(self, X: TableLike, y: object = None, **options: Any) -> Any: ...
+        def fit_transform(self, X: TableLike, y: object = None, **options: object) -> Any: ...
         def __sklearn_tags__(self) -> Any: ...
-        def __repr__(self, *limits: Any) -> str: ...
+        def __repr__(self, *limits: int) -> str: ...
 
 else:
 
@@ -285,7 +285,7 @@ class IsingEstimator(Fitted, _ScikitLearn):
         table = self._open(X, sample_weight=sample_weight)
         return self.fit_._mean_score(table)
 
-    def log_partition(self, **options: Any) -> LogPartition:
+    def log_partition(self, **options: Unpack[PartitionOptions]) -> LogPartition:
         """Return log Z of the network with its error; see `Fit.log_partition`."""
         check_is_fitted(self)
         return self.fit_.log_partition(**options)
@@ -318,7 +318,7 @@ class IsingEstimator(Fitted, _ScikitLearn):
         """Return between which numbers the cells of continuous columns lie; see `Fit.predict_interval`."""
         return self.fit_._intervals(self._open(X, every_row=True).whole(), level)
 
-    def transform(self, X: TableLike) -> Any:
+    def transform(self, X: TableLike) -> Any:  # Any: a frame of the kind of X, or an array
         """Return the table with its missing cells filled by their most probable values; as `fit` reads it else."""
         table = self._open(X, every_row=True)
         return complete_like(X, self.fit_._fill(table.whole(), "conditional", False, 0, None))
@@ -336,7 +336,7 @@ class IsingEstimator(Fitted, _ScikitLearn):
         probabilities: bool = False,
         n_sweeps: int = 200,
         random_state: RandomSource = None,
-    ) -> Any:
+    ) -> Any:  # Any: a frame of the kind of X, or an array
         """Fill the missing cells of a table given the observed ones; see `Fit.impute`."""
         table = self._open(X, missing="impute")
         return complete_like(X, self.fit_._fill(table.whole(), method, probabilities, n_sweeps, random_state))
@@ -358,7 +358,9 @@ class IsingEstimator(Fitted, _ScikitLearn):
         check_is_fitted(self)
         return self.fit_.plot(ax, **options)
 
-    def report(self, filename: str | PathLike[str], X: TableLike | None = None, **options: Any) -> None:
+    def report(
+        self, filename: str | PathLike[str], X: TableLike | None = None, **options: Any
+    ) -> None:  # Any: those of `build_report`
         """Write a self-contained HTML page about the network; see `Fit.report`."""
         check_is_fitted(self)
         self.fit_.report(filename, X, **options)
@@ -376,7 +378,7 @@ class IsingEstimator(Fitted, _ScikitLearn):
     def __sklearn_is_fitted__(self) -> bool:
         return "fit_" in vars(self)
 
-    def __repr__(self, *limits: Any) -> str:
+    def __repr__(self, *limits: int) -> str:
         text = super().__repr__(*limits)
         if "fit_" not in vars(self):
             return text
@@ -387,7 +389,7 @@ class IsingEstimator(Fitted, _ScikitLearn):
         settings: str = estimator_html_repr(self)
         return settings + self.fit_._repr_html_() if "fit_" in vars(self) else settings
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Any:  # Any: scikit-learn has no types
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = self.missing != "error"

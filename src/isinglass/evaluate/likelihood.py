@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -56,6 +57,17 @@ class LogPartition:
     def entropy_error(self) -> float:
         """Standard error of the entropy."""
         return float(np.hypot(self.error, self.energy_error))
+
+
+class PartitionOptions(TypedDict, total=False):
+    """Options of `log_partition`."""
+
+    method: str
+    tol: float
+    max_sweeps: int
+    n_chains: int
+    random_state: RandomSource
+    n_threads: int | None
 
 
 def log_partition(

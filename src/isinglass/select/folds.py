@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -91,7 +91,7 @@ def _labels(table: Table, groups: NDArray[Any] | None) -> NDArray[Any]:
     return labels_of(table.units if groups is None else groups, len(table))
 
 
-def check_splits(splits: Any, table: Table) -> list[tuple[RowNumbers, RowNumbers]]:
+def check_splits(splits: Iterable[Any], table: Table) -> list[tuple[RowNumbers, RowNumbers]]:
     """Return pairs of training rows and held-out rows as arrays, without the rows of weight zero.
 
     ``splits`` are such pairs, or an object whose ``split(X)`` gives them, as scikit-learn's splitters do.

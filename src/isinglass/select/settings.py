@@ -55,7 +55,7 @@ class Settings:
         """Return the fields by name."""
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
 
-    def replace(self, **changes: Any) -> Self:
+    def replace(self, **changes: object) -> Self:
         """Return the same settings but for some fields."""
         return dataclasses.replace(self, **changes)  # type: ignore[type-var]
 

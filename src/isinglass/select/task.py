@@ -170,7 +170,7 @@ class Task:
     def _with(self, penalty: FloatArray | None) -> PathSettings:
         return self.paths if penalty is None else self.paths.replace(penalty_weights=penalty)
 
-    def replace(self, **changes: Any) -> Task:
+    def replace(self, **changes: Any) -> Task:  # Any: the fields of this record
         """Return the same task but for some parts."""
         return dataclasses.replace(self, **changes)
 
