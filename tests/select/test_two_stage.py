@@ -2,7 +2,7 @@
 
 import pickle
 import re
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import objectives as objective
@@ -11,8 +11,10 @@ from choices import cross_validate, select_ebic, stars, two_stage
 from networks import make_table
 
 from isinglass import EBIC, IsingNetwork, Method, Run, TwoStage, as_table, bootstrap, ising_path, refit, simulate
+from isinglass.data.parts import split_rows
 from isinglass.errors import ConstantColumnWarning, DataError
 from isinglass.select import ebic, stages
+from isinglass.select.parallel import tell
 from isinglass.select.refit import refit_edges
 from isinglass.select.task import LOOSE, Task
 
@@ -276,15 +278,29 @@ def test_the_check_is_cut_where_the_time_is_spent():
         assert found.solution.kkt_residual <= 1e-7
 
 
-def test_one_line_shows_stages_and_folds(capsys, monkeypatch):
+@pytest.mark.parametrize(
+    "table",
+    [X, as_table(X[:400], kinds="ordinal"), split_rows(np.asarray(X), None, 4000)],
+    ids=["one after the other", "in threads", "in parts"],
+)
+def test_one_line_shows_stages_folds_and_steps_ahead(table, capsys, monkeypatch):
     told = []
-    monkeypatch.setattr(stages, "tell", told.append)
-    two_stage(X, progress=True, n_jobs=1)
-    assert told[0] == "Stage 1, 0 edges"
-    assert any(text.startswith("Stage 2, ") for text in told)
+
+    def listen(text, ahead):
+        told.append((text, ahead))
+        tell(text, ahead)
+
+    monkeypatch.setattr(stages, "tell", listen)
+    Method().choose(table, run=Run(progress=True, n_jobs=1, n_threads=2))
+    text, ahead = told[0]
+    assert text == "Stage 1, 0 edges"
+    assert ahead > 30  # the rest of both stages, and the folds
+    assert any(text.startswith("Stage 2, ") for text, _ in told)
+    assert all(later < earlier for (_, earlier), (_, later) in pairwise(told) if earlier > 30)
     shown = capsys.readouterr().err
     assert "Cross-validation" in shown
-    assert "5/5" in shown
+    done, total = map(int, re.findall(r"(\d+)/(\d+)", shown)[-1])
+    assert done == total == len(told) + 5
 
 
 def test_time_is_for_two_stages_that_are_not_resumed():

@@ -16,7 +16,7 @@ from isinglass.network import Network
 from isinglass.objective import smoothed_field
 from isinglass.results import Solution
 from isinglass.select.folds import Split
-from isinglass.select.parallel import kernel_threads, run_in_threads, run_tasks
+from isinglass.select.parallel import kernel_threads, run_here, run_tasks
 from isinglass.select.scoring import path_scores, row_scores
 from isinglass.select.task import Task
 
@@ -74,10 +74,8 @@ def score_folds(
     fold = task.loosened().replace(run=run.inside(inside), groups=None)
     before = known or [None] * len(folds)
     work = [(fold, split, first, reference, wanted, one) for split, one in zip(folds, before, strict=True)]
-    if not table.is_whole:  # one after the other: the parts are what is worked on side by side
-        return [_score_fold(*arguments) for arguments in work]
-    if n_threads > 1:
-        return run_in_threads(_score_fold, work, n_threads)
+    if n_threads > 1 or not table.is_whole:  # of a table in parts, these are what is worked on side by side
+        return run_here(_score_fold, work, "Cross-validation", run.replace(n_threads=n_threads))
     return run_tasks(_score_fold, work, "folds", "Cross-validation", run=run)
 
 

@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -62,13 +63,25 @@ def run_tasks(
     return results
 
 
-def run_in_threads(
-    function: Callable[..., Result], arguments: Sequence[tuple[Any, ...]], n_threads: int
+def run_here(
+    function: Callable[..., Result], arguments: Sequence[tuple[Any, ...]], description: str, run: Run
 ) -> list[Result]:
-    """Return ``function(*a)`` for every ``a`` in ``arguments``, in order, without the overhead of joblib."""
-    with ThreadPoolExecutor(n_threads) as pool:  # each with what is suppressed here
-        started = [pool.submit(copy_context().run, function, *task) for task in arguments]
-        return [future.result() for future in started]
+    """Return ``function(*a)`` for every ``a`` in ``arguments``, in order, on some threads and without joblib."""
+    results = []
+    with (
+        _progress_bar(description, len(arguments), run.progress) as (advance, _),
+        ThreadPoolExecutor(run.n_threads) as pool,
+    ):
+        calls: Iterator[Callable[[], Result]]
+        if run.n_threads == 1:
+            calls = (partial(function, *task) for task in arguments)
+        else:  # each with what is suppressed here
+            started = [pool.submit(copy_context().run, function, *task) for task in arguments]
+            calls = (future.result for future in started)
+        for call in calls:
+            results.append(call())
+            advance(1)
+    return results
 
 
 def kernel_threads(n_jobs: int | None) -> int | None:
@@ -279,11 +292,17 @@ def shown(progress: bool | None) -> Iterator[None]:
             _line.reset(token)
 
 
-def tell(text: str) -> None:
-    """Say what is being done, if that is shown."""
+def tell(text: str, ahead: int) -> None:
+    """Say that one step was made, and about how many are ahead, if that is shown."""
     if (line := _line.get()) is not None:
         bar, task = line
-        bar.update(task, description=text)
+        bar.update(task, description=text, advance=1, total=_completed(line) + 1 + ahead)
+
+
+def _completed(line: tuple[Any, Any]) -> int:
+    """Return how many steps a bar has made."""
+    bar, task = line
+    return int(bar.tasks[bar.task_ids.index(task)].completed)
 
 
 @contextmanager
@@ -293,7 +312,7 @@ def _progress_bar(
     """Yield a function that moves the bar on, and the bar; by default if a function listens or in a terminal."""
     if (line := _line.get()) is not None:
         bar, task = line
-        bar.reset(task, total=total, description=description)
+        bar.update(task, total=_completed(line) + (total or 0), description=description)
         yield (lambda steps: bar.update(task, advance=steps)), line
         return
     listener = _listener.get()

@@ -44,6 +44,8 @@ class SearchGrid(NamedTuple):
     floor: float  # ...or below this share of the first
     rises: int = 1000  # ...or once the criterion has risen so many times in a row since
     steep: float = np.inf  # ...or by this share of the whole improvement
+    usual: int = 20  # steps that the first pass usually takes, and what follows it, to tell how much time is left
+    after: int = 0
 
     def alphas(self, top: float, count: int) -> FloatArray:
         """Return the alphas of the first pass: as close as ``count`` of them down to the usual end would be."""
@@ -56,11 +58,11 @@ class SearchGrid(NamedTuple):
         return max(1, round(math.log(USUAL_END) / (max(count - 1, 1) * math.log(self.ratio))))
 
 
-FIRST = SearchGrid("Stage 1", ratio=0.81, far=0.5, floor=1e-4, rises=2, steep=0.05)
+FIRST = SearchGrid("Stage 1", ratio=0.81, far=0.5, floor=1e-4, rises=2, steep=0.05, usual=24, after=20)
 """Where stage 1 looks. The dense end costs most, and its criterion has one minimum; it counts edges and is jagged: a
 finer lattice would find other small dents. Of tables with fewer rows than parameters, the network after a steep rise
 may take longer than all before it."""
-SECOND, SKIPPING = SearchGrid("Stage 2", ratio=0.93, far=0.25, floor=1e-5), 22
+SECOND, SKIPPING = SearchGrid("Stage 2", ratio=0.93, far=0.25, floor=1e-5, usual=15, after=5), 22
 """Where stage 2 looks, and the count with which its first pass is every third alpha."""
 
 
@@ -139,7 +141,7 @@ def _follow(task: Task, alphas: FloatArray, score: Score, grid: SearchGrid, pena
 
     def look(solution: Solution) -> bool:
         seen.append((solution, score(solution)))
-        tell(f"{grid.name}, {solution.n_edges} edges")
+        tell(f"{grid.name}, {solution.n_edges} edges", max(grid.usual - len(seen), 1) + grid.after)
         if task.is_late:
             return False
         scores = np.array([item[1] for item in seen])
