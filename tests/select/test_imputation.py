@@ -5,7 +5,7 @@ import pytest
 from choices import cross_validate, select_ebic, stars, two_stage
 from networks import make_table
 
-from isinglass import Fixed, Method, as_table, bootstrap, impute, ising_path, refit, simulate
+from isinglass import Fixed, Method, TwoStage, as_table, bootstrap, impute, ising_path, refit, simulate
 from isinglass.errors import ConvergenceWarning, DataError, LimitError
 from isinglass.select import ImputationSettings, Run, ebic
 from isinglass.select import imputation as module
@@ -41,6 +41,29 @@ def test_completed_tables_are_whole():
         np.testing.assert_array_equal(table.codes[~GONE], X[~GONE])
     assert any((one.codes != tables[0].codes).any() for one in tables[1:])
     np.testing.assert_array_equal(FOUND.holes_of(tables[0]), GONE)
+
+
+def test_rounds_start_at_the_last_choice_and_end_when_only_noise_is_left(monkeypatch):
+    calls, choose = [], Method.choose
+
+    def watch(self, table, *, warm_start=None, **options):
+        found = choose(self, table, warm_start=warm_start, **options)
+        calls.append((self, warm_start, found))
+        return found
+
+    monkeypatch.setattr(Method, "choose", watch)
+    found = impute(HOLES, n_imputations=4)
+    assert found.n_rounds == len(calls) == found.settled + module.AVERAGED + 1
+    last = None
+    for number, (method, start, choice) in enumerate(calls):
+        assert (start and start.solution) is (last and last.solution)
+        chooses = number == 0 or number % module.LOOK_BACK == 2
+        assert isinstance(method.selector, TwoStage if chooses else Fixed)
+        if chooses:  # near the choice before, and without folds
+            assert (choice.reason, choice.n_folds) == ("ebic", 0)
+            last = choice
+    n_alphas = [len(choice.stages[0].path) for method, _, choice in calls if isinstance(method.selector, TwoStage)]
+    assert max(n_alphas[1:]) < n_alphas[0] / 2
 
 
 def test_cells_follow_the_network():
