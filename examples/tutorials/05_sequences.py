@@ -78,6 +78,15 @@ plot.network(net)
 # On real alignments
 # ------------------
 #
+# **For contacts of proteins, plmc is better.** On eight public families, at the same weights of sequences, the share
+# of true contacts among the L, L/2 and L/5 strongest pairs (L is the length) was 0.50, 0.66 and 0.78 for the group
+# lasso on all letters, and 0.59, 0.77 and 0.82 for plmc. Contacts are ranked, not selected: the ridge of plmc keeps all
+# pairs, and the common part of rows and columns of its matrix is taken off afterwards.
+#
+# What the network is good for instead: short alignments of few letters as here, where it says which pairs are direct
+# and leaves the others out; positions beside other columns, such as phenotypes, drugs or covariates, in one table; and
+# :doc:`checks and error rates </trusting>` of single edges.
+#
 # - Sequences have ancestors in common. Weight each by one over the number of its near copies (``sample_weight``),
 #   the usual remedy.
 # - Gaps are missing cells only where an insertion is absent by chance; runs of gaps are better left out as columns.

@@ -22,7 +22,7 @@ from isinglass.data.files import FILE_OPTIONS
 from isinglass.data.frames import complete_like
 from isinglass.data.parts import read_like
 from isinglass.data.weights import per_unit
-from isinglass.errors import ArgumentError, DataError, setting
+from isinglass.errors import ArgumentError, DataError, MixingWarning, setting, warn
 from isinglass.evaluate.imputation import (
     category_probabilities,
     cell_probabilities,
@@ -44,11 +44,12 @@ from isinglass.results import Evidence, Missing, Path, Solution, Stability
 from isinglass.select.imputation import Imputation
 from isinglass.select.method import Method
 from isinglass.select.selector import Choice
-from isinglass.simulate import gibbs_sample
+from isinglass.simulate.gibbs import describe_mixing, gibbs_sample, run_diagnostics
 from isinglass.solve.exact import can_enumerate, exact_sample
 from isinglass.storage import NOT_STORED
 
 if TYPE_CHECKING:
+    from isinglass.evaluate.checking import CheckOptions, ModelCheck
     from isinglass.evaluate.likelihood import LogPartition, PartitionOptions
     from isinglass.select.bootstrap_result import Bootstrap
 
@@ -68,6 +69,8 @@ SUMMARY = (
     *("partial_correlation", "stability", "log_odds_ratio"),
 )
 """Columns of the edges that a summary shows."""
+_PROBED_ROWS = 100  # of each chain that looks whether samples depend on the start
+_COMPARED_ROWS, _FAR = 200, 5.0  # rows that a chain is taken to be worth, and standard errors that are too many
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -290,6 +293,16 @@ class Fit(Frozen):
         """
         return self._joint(self.read(X, sample_weight=sample_weight), partition)
 
+    def check(
+        self, X: TableLike, sample_weight: ArrayLike | None = None, **options: Unpack[CheckOptions]
+    ) -> ModelCheck:
+        """Tell whether rows simulated from the network look like those of a table, such as that of the fit.
+
+        Compared are shares of ones, pairs, triples and numbers of ones per row; a right network fails in at most 5 % of
+        all tables. The options are those of `isinglass.metrics.check_model`; `isinglass.plot.check` draws the result.
+        """
+        return self._check(self.read(X, sample_weight=sample_weight), options)
+
     def predict_proba(self, X: TableLike) -> Floats:
         """Return P(x_s = 1 | the rest of the row) for every cell; column s holds that of column s, not of a class.
 
@@ -358,11 +371,54 @@ class Fit(Frozen):
         """Draw rows from the network: independent ones by enumeration up to 20 columns, else a Gibbs chain.
 
         ``burn_in`` and ``thin`` are sweeps of the chain before the first row, and from one row to the next. Whether
-        they are enough depends on the network: `isinglass.simulate.gibbs_diagnostics` tells.
+        they are enough depends on the network: a MixingWarning says if a few more chains, from all zeros, all ones and
+        at random, disagree, or if columns and edges have other shares than in the table of the fit. `check` compares
+        more than that.
         """
         if can_enumerate(self.network):
-            return exact_sample(self.network, n_samples, random_state=random_state)
-        return gibbs_sample(self.network, n_samples, burn_in=burn_in, thin=thin, random_state=random_state)
+            rows = exact_sample(self.network, n_samples, random_state=random_state)
+        else:
+            rows = gibbs_sample(self.network, n_samples, burn_in=burn_in, thin=thin, random_state=random_state)
+            self._warn_unless_mixed(burn_in, thin)
+        self._warn_if_unlike(np.asarray(rows.codes if isinstance(rows, Table) else rows))
+        return rows
+
+    def _warn_unless_mixed(self, burn_in: int, thin: int) -> None:
+        found = run_diagnostics(self.network, _PROBED_ROWS, burn_in, thin, 4, 0)
+        if not found.mixed:
+            warn(
+                MixingWarning(
+                    f"The chain has not mixed after {burn_in} sweeps: {describe_mixing(found)} of {4 * _PROBED_ROWS} "
+                    f"rows of four other chains. The rows depend on where it began. Raise {setting('burn_in')}, or fit "
+                    "a sparser network."
+                )
+            )
+
+    def _warn_if_unlike(self, rows: Bytes) -> None:
+        """Compare the shares of categories, and of both ones at the edges, with those of the table of the fit."""
+        if len(rows) < _COMPARED_ROWS:
+            return
+        variables, edges = self.network.variables, self.network.edge_index
+        shares = np.bincount(variables.flat(rows).ravel(), minlength=len(self.shares)) / len(rows)
+        where, known = [variables.called(int(s)) for s in variables.column], self.shares
+        if variables.is_binary and len(edges):
+            pairs = np.array([counts[1, 1] / counts.sum() for counts in self.pair_counts])
+            together = np.array([np.mean(rows[:, s] & rows[:, t]) for s, t in edges.tolist()])
+            where += [" and ".join(variables.called(int(node)) for node in pair) for pair in edges]
+            shares, known = np.r_[shares, together], np.r_[known, pairs]
+        pooled = (shares + known) / 2
+        size = min(_COMPARED_ROWS, self.n_rows)  # rows of a chain are worth fewer than they are
+        far = np.abs(shares - known) > _FAR * np.sqrt(2 * pooled * (1 - pooled) / size)
+        if far.any():
+            worst = int(np.argmax(np.where(far, np.abs(shares - known), 0.0)))
+            warn(
+                MixingWarning(
+                    f"The samples do not look like the table of the fit: {where[worst]} has a share of "
+                    f"{shares[worst]:.3g}, in the table {known[worst]:.3g} ({int(far.sum())} of {len(far)} shares "
+                    "differ). Such a network may predict cells well, but its rows are others; fit a sparser one, and "
+                    "see check(X)."
+                )
+            )
 
     @property
     def every_row(self) -> str | None:
@@ -378,6 +434,11 @@ class Fit(Frozen):
         total = table.without_holes().sum_rows(_sum_energies, self.network)
         known = self.network.log_partition() if partition is None else partition
         return -float(total / table.total_weight) - known.value
+
+    def _check(self, table: AnyTable, options: CheckOptions) -> ModelCheck:
+        from isinglass.evaluate.checking import check_model
+
+        return check_model(self.network, table.whole(), **options)
 
     def _mean_score(self, table: AnyTable) -> float:
         if table.holes is not None:

@@ -21,6 +21,7 @@ from isinglass.errors import ArgumentError, DataError, MeaningWarning, suppress_
 from isinglass.variables import Variables
 
 if TYPE_CHECKING:
+    from isinglass.evaluate.checking import CheckOptions, ModelCheck
     from isinglass.evaluate.likelihood import LogPartition, PartitionOptions
 
 # Rounding that survives an export or a product such as Q @ D @ Q.T; anything larger is a mistake.
@@ -452,6 +453,12 @@ class Network:
         from isinglass.evaluate.likelihood import log_likelihood
 
         return log_likelihood(self, X, sample_weight, partition)
+
+    def check(self, X: ArrayLike, **options: Unpack[CheckOptions]) -> ModelCheck:
+        """Compare rows simulated from the network with those of a table; see `isinglass.metrics.check_model`."""
+        from isinglass.evaluate.checking import check_model
+
+        return check_model(self, self.table(X), **options)
 
     def logits(self, codes: NDArray[np.uint8]) -> FloatArray:
         """Return μ_s(k) plus what the rest of the row adds to it for every category, shape (T, n_samples)."""

@@ -62,6 +62,12 @@ class Request:
         self.loaded.check_fitted_to(self.data)
         return self.loaded.follow(self.data, FOLLOWED)
 
+    def check(self) -> Any:
+        """Return the network's rows compared with those of the table."""
+        if self.data is None:
+            raise click.UsageError("This figure needs TABLE, the table of the fit.")
+        return self.loaded.model.check(self.data)
+
     def resamples(self, kind: str = "rows") -> Bootstrap:
         """Return the resamples that `isinglass bootstrap` wrote."""
         if self.bootstrap is None:
@@ -89,6 +95,7 @@ KINDS: dict[str, Callable[[Any, Request, Axes | None], Any]] = {
     "bootstrap": lambda plot, ask, ax: plot.bootstrap_intervals(ask.resamples(), ax, names=ask.names),
     "differences": _differences("edges"),
     "strength-differences": _differences("strength"),
+    "check": lambda plot, ask, ax: plot.check(ask.check(), ax),
     "stability": lambda plot, ask, ax: plot.stability(ask.resamples("case-drop"), ax),
 }
 
@@ -117,6 +124,7 @@ def plot(
       network               nodes and edges
       centrality            measures of every node (with --bootstrap: intervals)
       path                  couplings along the penalty (after --alpha: add TABLE)
+      check                 rows simulated from the network against those of TABLE
       bootstrap             interval of every edge over resamples
       differences           which edges differ
       strength-differences  which nodes differ in strength

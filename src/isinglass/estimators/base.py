@@ -37,6 +37,7 @@ CERTIFICATE = ("kkt_residual", "duality_gap", "converged", "n_iter")
 
 
 if TYPE_CHECKING:
+    from isinglass.evaluate.checking import CheckOptions, ModelCheck
     from isinglass.evaluate.likelihood import LogPartition, PartitionOptions
     from isinglass.select.bootstrap_result import Bootstrap
 
@@ -295,6 +296,12 @@ class IsingEstimator(Fitted, _ScikitLearn):
     ) -> float:
         """Return the mean log P(x) of whole rows; see `Fit.log_likelihood`."""
         return self.fit_._joint(self._open(X, sample_weight=sample_weight), partition)
+
+    def check(
+        self, X: TableLike, sample_weight: ArrayLike | None = None, **options: Unpack[CheckOptions]
+    ) -> ModelCheck:
+        """Tell whether rows simulated from the network look like those of a table; see `Fit.check`."""
+        return self.fit_._check(self._open(X, sample_weight=sample_weight), options)
 
     def predict_proba(self, X: TableLike) -> Floats:
         """Return the conditional probability of every cell; see `Fit.predict_proba`.

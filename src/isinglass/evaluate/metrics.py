@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from isinglass.arrays import FloatArray, Frozen
 from isinglass.errors import DataError
+from isinglass.evaluate.checking import Comparison, ModelCheck, check_model
 from isinglass.evaluate.likelihood import LogPartition, log_likelihood, log_partition
 from isinglass.evaluate.nodes import Centrality, NodeTable, centrality, communities, modularity, node_table
 from isinglass.network import Network, NetworkLike, as_network, coordinate_matrix, pair_keys, spread
@@ -23,11 +24,14 @@ from isinglass.results import Path
 
 __all__ = [
     "Centrality",
+    "Comparison",
     "EdgeConfusion",
     "LogPartition",
+    "ModelCheck",
     "NodeTable",
     "RocCurve",
     "centrality",
+    "check_model",
     "communities",
     "edge_confusion",
     "f1_score",

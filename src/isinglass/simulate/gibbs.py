@@ -158,21 +158,40 @@ def gibbs_diagnostics(
     ``n_samples`` is the number of rows per chain, at least 4; the other parameters are those of `gibbs_sample`. A
     MixingWarning says if the chains have not mixed.
     """
+    found = run_diagnostics(as_network(model), n_samples, burn_in, thin, n_chains, random_state, n_threads)
+    if not found.mixed:
+        message = (
+            f"{burn_in} burn-in sweeps do not seem to be enough for this model: {describe_mixing(found)} of "
+            f"{n_chains * n_samples} rows (at least {ESS_PER_CHAIN * n_chains}). Raise {setting('burn_in')} and "
+            f"{setting('n_samples')}, weaken the couplings, or use exact_sample (up to {MAX_NODES} nodes)."
+        )
+        warn(MixingWarning(message))
+    return found
+
+
+def describe_mixing(found: MixingDiagnostics) -> str:
+    """Say how chains that have not mixed disagree."""
+    return (
+        f"largest split-R̂ {found.largest_rhat:.3g} (limit {RHAT_LIMIT}), smallest effective sample size "
+        f"{found.smallest_ess:.3g}"
+    )
+
+
+def run_diagnostics(
+    whole: Network,
+    n_samples: int,
+    burn_in: int,
+    thin: int,
+    n_chains: int,
+    random_state: RandomSource,
+    n_threads: int | None = None,
+) -> MixingDiagnostics:
+    """Return the diagnostics of `gibbs_diagnostics`, without a warning."""
     n_draws, m = check_count("n_samples", n_samples, least=4), check_count("n_chains", n_chains, least=2)
-    whole = as_network(model)
     at_start, at_run = spawn_seeds(random_state, 2)
     last = whole.variables.sizes - 1
     start = as_generator(at_start).integers(0, last + 1, (m, whole.n_features), dtype=np.uint8)
     start[0], start[1] = 0, last
     run: dict[str, Any] = {"burn_in": burn_in, "thin": thin, "n_threads": n_threads}
-    rows = gibbs_sample(model, m * n_draws, n_chains=m, start=start, random_state=at_run, **run)
-    found = diagnose(np.asarray(rows).reshape(m, n_draws, -1), whole.energy(rows).reshape(m, n_draws))
-    if not found.mixed:
-        message = (
-            f"{burn_in} burn-in sweeps do not seem to be enough for this model: largest split-R̂ "
-            f"{found.largest_rhat:.3g} (limit {RHAT_LIMIT}), smallest effective sample size {found.smallest_ess:.3g} "
-            f"of {m * n_draws} rows (at least {ESS_PER_CHAIN * m}). Raise {setting('burn_in')} and "
-            f"{setting('n_samples')}, weaken the couplings, or use exact_sample (up to {MAX_NODES} nodes)."
-        )
-        warn(MixingWarning(message))
-    return found
+    rows = gibbs_sample(whole, m * n_draws, n_chains=m, start=start, random_state=at_run, **run)
+    return diagnose(np.asarray(rows).reshape(m, n_draws, -1), whole.energy(rows).reshape(m, n_draws))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from isinglass.arguments import check_count
 from isinglass.arrays import FloatArray
 from isinglass.errors import DataError
-from isinglass.evaluate.metrics import RocCurve
+from isinglass.evaluate.metrics import ModelCheck, RocCurve
 from isinglass.network import pair_keys, pairs_of, spread, union_keys
 from isinglass.results import Path
 from isinglass.select.bootstrap_result import Bootstrap
@@ -197,3 +197,38 @@ def _move_apart(values: Sequence[float], apart: float) -> FloatArray:
     result = np.empty(len(order))
     result[order] = flat + apart * np.arange(len(order))
     return result
+
+
+def check(result: ModelCheck, ax: Axes | None = None) -> Axes:
+    """Draw what `isinglass.metrics.check_model` compared: shares in the data over shares in simulated rows.
+
+    A point is a column, a pair, a triple or a number of ones per row. On the diagonal the network reproduces it; those
+    that are not reproduced are red and have their interval.
+
+    Parameters
+    ----------
+    result : ModelCheck
+        What ``check`` of a network, a fit or an estimator returned.
+    ax : Axes, optional
+        Where to draw; a new figure by default.
+    """
+    expect(result, ModelCheck, "check")
+    ax = axes_or_new(ax, (5.0, 5.0))
+    ax.plot([0, 1], [0, 1], color=NEUTRAL, linewidth=0.8, zorder=1)
+    markers = dict(zip(("means", "pairs", "triples", "counts"), "os^D", strict=True))
+    handles = []
+    for one in result.comparisons:
+        flagged, size = one.flagged, 22 if len(one.observed) < 200 else 8
+        for chosen, color, alpha in ((~flagged, POSITIVE, 0.5), (flagged, NEGATIVE, 1.0)):
+            points = one.expected[chosen], one.observed[chosen]
+            ax.scatter(*points, s=size, color=color, alpha=alpha, marker=markers[one.what], linewidths=0, zorder=2)
+        shown = np.flatnonzero(flagged)[:200]
+        ax.errorbar(
+            one.expected[shown], one.expected[shown], one.half_width[shown], fmt="none", ecolor=NEUTRAL, linewidth=0.6
+        )
+        label = f"{one.what}: {one.n_flagged} of {len(flagged)} not reproduced"
+        color = NEGATIVE if one.n_flagged else POSITIVE
+        handles.append(Line2D([], [], marker=markers[one.what], linestyle="", color=color, label=label, markersize=5))
+    ax.set(xlabel="share in simulated rows", ylabel="share in the data", xlim=(0, 1), ylim=(0, 1), aspect="equal")
+    ax.legend(handles=handles, loc="upper left", frameon=False, fontsize="small")
+    return ax

@@ -13,6 +13,7 @@ from isinglass.arguments import RandomSource
 from isinglass.arrays import FloatArray
 from isinglass.data import Table
 from isinglass.errors import ArgumentError, DataError, setting
+from isinglass.evaluate.checking import check_model
 from isinglass.evaluate.nodes import node_measure
 from isinglass.export.attributes import list_columns, plain_value
 from isinglass.fit import Fit, count_observations, summarize
@@ -24,6 +25,7 @@ from isinglass.show.palette import GroupColors, color_groups
 
 SAME_ALPHA = 1e-9  # relative difference up to which two alphas are the same
 DIGITS = 6  # significant digits of couplings off the selected network, whose own are exact, and of tables of categories
+MOST_SIMULATED = 400  # categories of all columns up to which rows are simulated from the network: seconds
 MOST_CELLS = 200_000  # largest number of cells of the tables of edges
 MOST_PATHS = 100_000  # nodes times edges up to which closeness and betweenness are computed: less than a second
 COUNTED = {"degree", "strength", "expected_influence"}
@@ -83,6 +85,18 @@ def read_settings(given: Mapping[str, object] | None, result: object, fit: Fit |
 def read_rows(X: Any, model: Network, fit: Fit | None) -> Table:
     """Return the table, read as that of the fit or, for a network by itself, as its columns are."""
     return model.table(X if fit is None or isinstance(X, np.ndarray) else fit.read(X)).without_holes()
+
+
+def check_rows(table: Table | None, model: Network) -> dict[str, Any] | None:  # Any: plain data
+    """Return whether the network reproduces the rows, unless simulating would take long."""
+    if table is None or model.variables.has_covariates or model.variables.sizes.sum() > MOST_SIMULATED:
+        return None
+    found = check_model(model, table)
+    return {
+        "passed": found.passed,
+        "text": found.sentence,
+        "parts": [{"what": one.what, "n": len(one.p_values), "n_flagged": one.n_flagged} for one in found.comparisons],
+    }
 
 
 def count_rows(fit: Fit | None, table: Table | None) -> dict[str, float | None]:

@@ -73,3 +73,27 @@ function showMissing() {
   const rest = m.n_patterns - m.patterns.length;
   byId("missing-rest").textContent = rest > 0 ? `And ${formatCount(rest, "other pattern")}, each in no more rows than the last.` : "";
 }
+
+/* The panel that compares rows simulated from the network with those of the table. */
+
+const CHECKED = {
+  means: ["Columns", "Shares of ones in single columns."],
+  pairs: ["Pairs", "Shares of rows in which two columns are both 1."],
+  triples: ["Triples", "Shares of rows in which three columns are all 1, for a sample of triples."],
+  counts: ["Ones per row", "Shares of rows with at least so many ones."],
+};
+
+function showCheck() {
+  const check = DATA.check;
+  byId("check").hidden = check === null;
+  if (check === null) return;
+  byId("check-text").textContent = check.text;
+  byId("check-text").className = `verdict ${check.passed ? "good" : "bad"}`;
+  byId("check-facts").append(
+    ...check.parts.map(({ what, n, n_flagged }) => {
+      const [name, text] = CHECKED[what];
+      const told = n_flagged ? `${n_flagged} of ${n} differ` : `all ${n} agree`;
+      return make("div", {}, [make("dt", { text: name }), make("dd", { class: "figure", text: told }), make("dd", { class: "words", text })]);
+    }),
+  );
+}

@@ -145,6 +145,7 @@ def build_report(
         "cs": None if drops is None else drops.cs_coefficients(),
         "curve": contents.read_curve(stability, getattr(fit, "evidence", None)),
         "missing": contents.describe_missing(getattr(fit, "missing", None)),
+        "check": contents.check_rows(table, model),
         "certificate": contents.describe_certificate(solutions, result, fit, tol, shares),
         "settings": contents.read_settings(settings, result, fit),
         "command": None if command is None else str(command),

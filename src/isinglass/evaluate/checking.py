@@ -1,0 +1,311 @@
+"""Does the network reproduce its table? Rows simulated from it against the rows of the data.
+
+Every column becomes a yes or no: a column of two values as it is, one with an order above its median in the data or
+not, one without an order its most frequent category or another. Compared are the shares of yes in single columns, in
+pairs, in some triples, and of rows with at least k of them. Data and simulated rows are two samples: given how many
+rows of both together have a property, the number of those in the data is hypergeometric if the network is right. Each
+of the four comparisons gets a quarter of the level, and all its shares an equal part of that: a right network is
+flagged in at most ``level`` of all tables.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import TypedDict
+
+import numpy as np
+import scipy  # its parts are loaded when they are needed
+from numpy.typing import NDArray
+
+from isinglass.arguments import RandomSource, as_generator, check_count, spawn_seeds
+from isinglass.arrays import Bytes, FloatArray, Frozen, Mask
+from isinglass.data import Table
+from isinglass.errors import ArgumentError, DataError
+from isinglass.network import Network, all_pairs
+from isinglass.simulate.gibbs import gibbs_sample
+from isinglass.simulate.mixing import MixingDiagnostics, diagnose
+from isinglass.solve.exact import can_enumerate, exact_sample
+
+MAX_PAIRS, N_TRIPLES, MAX_COUNTS = 20_000, 2_000, 40
+_CHAINS, _BURN_IN, _THIN = 100, 1000, 10
+_SEEMS_FAR = 2.0  # standard errors from which a probability is computed exactly
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison(Frozen):
+    """Shares of rows with a property, in the data and in rows simulated from a network."""
+
+    what: str  #: "means", "pairs", "triples" or "counts"
+    columns: NDArray[np.int64]  #: the columns that are all 1, one row per property; of "counts", how many at least
+    observed: FloatArray  #: share of the rows of the data
+    expected: FloatArray  #: share of the simulated rows
+    half_width: FloatArray  #: of the interval around ``expected`` that holds all ``observed`` of a right network
+    p_values: FloatArray  #: two-sided, of one share
+    level: float  #: of the whole comparison
+
+    @property
+    def flagged(self) -> Mask:
+        """Which shares are not reproduced."""
+        return np.asarray(self.p_values <= self.level / max(len(self.p_values), 1))
+
+    @property
+    def n_flagged(self) -> int:
+        """How many are not reproduced."""
+        return int(self.flagged.sum())
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ModelCheck(Frozen):
+    """Whether a network reproduces its table; made by ``check`` of a network, a fit or an estimator.
+
+    Examples
+    --------
+    >>> from isinglass import simulate
+    >>> model = simulate.chain_network(6, strength=1.5, fields="balanced")
+    >>> X = simulate.exact_sample(model, 500, random_state=0)
+    >>> model.check(X).passed
+    True
+    >>> print(simulate.chain_network(6).check(X).sentence)
+    Rows simulated from the network do not reproduce 6 of 6 means (x1: 0.84 simulated, 0.51 in the data), ...
+    """
+
+    comparisons: tuple[Comparison, ...]
+    names: tuple[str, ...]  #: of the columns
+    score_range: tuple[int, int]  #: fewest and most ones in a row of the data
+    simulated_range: tuple[int, int]  #: the same of the simulated rows
+    n_rows: float  #: of the data
+    n_simulated: int
+    effective_size: float  #: number of independent rows that the simulated ones are worth
+    mixing: MixingDiagnostics | None = None  #: of the chains; None where rows were drawn without chains
+
+    @property
+    def mixed(self) -> bool:
+        """Whether the chains agree with each other."""
+        return self.mixing is None or self.mixing.mixed
+
+    @property
+    def passed(self) -> bool:
+        """Whether the chains have mixed and everything that was compared is reproduced."""
+        return self.mixed and not any(one.n_flagged for one in self.comparisons)
+
+    def __getitem__(self, what: str) -> Comparison:
+        return next(one for one in self.comparisons if one.what == what)
+
+    @cached_property
+    def sentence(self) -> str:
+        """What is reproduced and what is not, in words."""
+        missed = [one for one in self.comparisons if one.n_flagged]
+        kept = [one for one in self.comparisons if not one.n_flagged]
+        text = "Rows simulated from the network"
+        if missed:
+            text += f" do not reproduce {_list([self._describe(one) for one in missed])}"
+            text += f". They reproduce the {_list([one.what for one in kept])}." if kept else "."
+        else:
+            text += f" reproduce the {_list([one.what for one in kept])} of the data."
+        (least, most), (fewest, largest) = self.score_range, self.simulated_range
+        if self["counts"].n_flagged:
+            text += f" Simulated rows have {fewest} to {largest} ones, rows of the data {least} to {most}."
+        if not self.mixed:
+            text += " The chains have not mixed, so that samples depend on where they began."
+        return text
+
+    def _describe(self, one: Comparison) -> str:
+        worst = int(np.argmax(np.where(one.flagged, np.abs(one.observed - one.expected), -1.0)))
+        if one.what == "counts":
+            example = f"rows with {one.columns[worst, 0]} or more ones"
+        else:
+            example = "–".join(self.names[column] for column in one.columns[worst])
+        shares = f"{one.expected[worst]:.2g} simulated, {one.observed[worst]:.2g} in the data"
+        return f"{one.n_flagged} of {len(one.p_values)} {one.what} ({example}: {shares})"
+
+    def __repr__(self) -> str:
+        return f"ModelCheck({self.sentence})"
+
+
+def _list(words: list[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+class CheckOptions(TypedDict, total=False):
+    """Options of `check_model`."""
+
+    n_simulated: int
+    level: float
+    random_state: RandomSource
+    n_threads: int | None
+
+
+def check_model(
+    network: Network,
+    table: Table,
+    *,
+    n_simulated: int = 10_000,
+    level: float = 0.05,
+    random_state: RandomSource = 0,
+    n_threads: int | None = None,
+) -> ModelCheck:
+    """Simulate rows from a network and compare them with those of a table.
+
+    Parameters
+    ----------
+    network : Network
+        The network.
+    table : Table
+        Rows of its columns, without missing cells.
+    n_simulated : int, default 10000
+        Simulated rows, at least 1000: independent ones by enumeration up to 20 columns, else of 100 Gibbs chains.
+    level : float, default 0.05
+        Share of tables in which a right network is flagged, at most.
+    random_state : int, Generator, RandomState, SeedSequence or None, default 0
+        Seed.
+    n_threads : int, optional
+        Threads of the kernels; the result does not depend on it.
+    """
+    n = check_count("n_simulated", n_simulated, least=1000)
+    if not 0 < level < 1:
+        raise ArgumentError("level", "must be between 0 and 1, both excluded", level)
+    if network.variables.has_covariates:
+        raise DataError("The check needs a network without covariates: rows cannot be simulated from it.")
+    counted = table.without_holes().counted(quiet=True)
+    at_rows, at_triples = spawn_seeds(random_state, 2)
+    drawn, mixing, worth = _simulate(network, n, at_rows, n_threads)
+    split = _split_points(counted.codes, network)
+    data, simulated = _ones(counted.codes, split, network), _ones(drawn, split, network)
+    weight = np.ones(len(data)) if counted.sample_weight is None else np.asarray(counted.sample_weight)
+    own = np.full(len(simulated), worth / len(simulated))
+    rng = as_generator(at_triples)
+    parts = [_compare(what, sets, data, weight, simulated, own, level / 4) for what, sets in _sets(network, rng)]
+    scores = data.sum(axis=1), simulated.sum(axis=1)
+    parts.append(_compare_counts(*scores, weight, own, level / 4))
+    ours, theirs = ((int(score.min()), int(score.max())) for score in (scores[0][weight > 0], scores[1]))
+    return ModelCheck(tuple(parts), network.names, ours, theirs, float(weight.sum()), len(drawn), worth, mixing)
+
+
+def _simulate(
+    network: Network, n: int, seed: np.random.SeedSequence, n_threads: int | None
+) -> tuple[Bytes, MixingDiagnostics | None, float]:
+    """Return rows, how their chains have mixed, and how many independent rows they are worth."""
+    if can_enumerate(network):
+        return np.asarray(_codes(exact_sample(network, n, random_state=np.random.default_rng(seed)))), None, float(n)
+    at_start, at_run = seed.spawn(2)
+    last = network.variables.sizes - 1
+    start = np.random.default_rng(at_start).integers(0, last + 1, (_CHAINS, network.n_features), dtype=np.uint8)
+    start[: _CHAINS // 4], start[_CHAINS // 4 : _CHAINS // 2] = 0, last
+    draws = -(-n // _CHAINS)
+    sample = partial(gibbs_sample, burn_in=_BURN_IN, thin=_THIN, n_chains=_CHAINS, n_threads=n_threads)
+    rows = _codes(sample(network, draws * _CHAINS, start=start, random_state=at_run))
+    states = rows.reshape(_CHAINS, draws, -1)
+    mixing = diagnose(states, network.energy(rows).reshape(_CHAINS, draws))
+    return rows, mixing, float(np.clip(mixing.smallest_ess, _CHAINS, len(rows)))
+
+
+def _codes(rows: Bytes | Table) -> Bytes:
+    return rows.codes if isinstance(rows, Table) else rows
+
+
+def _split_points(codes: Bytes, network: Network) -> NDArray[np.int64]:
+    """Return the category of every column above which a cell counts as 1; of a nominal one, the category itself."""
+    points = np.zeros(network.n_features, dtype=np.int64)
+    for s, q in enumerate(network.variables.sizes.tolist()):
+        if q > 2:
+            counts = np.bincount(codes[:, s], minlength=q)
+            below = np.cumsum(counts)
+            points[s] = min(int(np.searchsorted(below, below[-1] / 2)), q - 2)
+            if not network.variables.has_scores[s]:
+                points[s] = int(counts.argmax())
+    return points
+
+
+def _ones(codes: Bytes, points: NDArray[np.int64], network: Network) -> Bytes:
+    nominal = ~network.variables.has_scores
+    return np.where(nominal, codes == points, codes > points).astype(np.uint8)
+
+
+def _sets(network: Network, rng: np.random.Generator) -> list[tuple[str, NDArray[np.int64]]]:
+    """Return the sets of columns of the first three comparisons."""
+    p = network.n_features
+    pairs = all_pairs(p).astype(np.int64)
+    if len(pairs) > MAX_PAIRS:
+        pairs = pairs[np.sort(rng.choice(len(pairs), MAX_PAIRS, replace=False))]
+    found = [("means", np.arange(p)[:, None]), ("pairs", pairs)]
+    if p >= 3:
+        drawn = np.sort(rng.integers(0, p, (20 * N_TRIPLES, 3)), axis=1)
+        distinct = np.unique(drawn[(np.diff(drawn, axis=1) > 0).all(axis=1)], axis=0)
+        found.append(("triples", rng.permutation(distinct)[:N_TRIPLES]))
+    return [(what, sets) for what, sets in found if len(sets)]
+
+
+def _compare(
+    what: str,
+    sets: NDArray[np.int64],
+    data: Bytes,
+    weight: FloatArray,
+    simulated: Bytes,
+    own: FloatArray,
+    level: float,
+) -> Comparison:
+    observed, expected = (_shares(sets, rows, w) for rows, w in ((data, weight), (simulated, own)))
+    return _judge(what, sets, observed, expected, float(weight.sum()), float(own.sum()), level)
+
+
+def _shares(sets: NDArray[np.int64], rows: Bytes, weight: FloatArray) -> FloatArray:
+    """Return the share of rows in which all columns of a set are 1."""
+    total = weight.sum()
+    if sets.shape[1] == 1:
+        return np.asarray(weight @ rows[:, sets[:, 0]] / total)
+    if sets.shape[1] == 2 and rows.shape[1] <= 500:
+        x = rows.astype(np.float64)
+        products = (x * weight[:, None]).T @ x
+        return np.asarray(products[tuple(sets.T)] / total)
+    shares = np.empty(len(sets))
+    columns = np.asfortranarray(rows)
+    for k, chosen in enumerate(sets.tolist()):
+        shares[k] = weight @ columns[:, chosen].all(axis=1)
+    return np.asarray(shares / total)
+
+
+def _compare_counts(
+    data: NDArray[np.int64], simulated: NDArray[np.int64], weight: FloatArray, own: FloatArray, level: float
+) -> Comparison:
+    """Compare the shares of rows with at least k ones."""
+    least, most = min(data.min(), simulated.min()), max(data.max(), simulated.max())
+    steps = np.arange(least + 1, most + 1)
+    if len(steps) > MAX_COUNTS:
+        edges = [data.min(), data.max() + 1]
+        inner = np.quantile(np.concatenate([data, simulated]), np.linspace(0.01, 0.99, MAX_COUNTS - 2)).round()
+        steps = np.unique(np.clip(np.concatenate([edges, inner]), least + 1, most).astype(np.int64))
+    observed, expected = (
+        np.array([w @ (scores >= k) for k in steps.tolist()]) / w.sum()
+        for scores, w in ((data, weight), (simulated, own))
+    )
+    return _judge("counts", steps[:, None], observed, expected, float(weight.sum()), float(own.sum()), level)
+
+
+def _judge(
+    what: str,
+    sets: NDArray[np.int64],
+    observed: FloatArray,
+    expected: FloatArray,
+    n_rows: float,
+    n_simulated: float,
+    level: float,
+) -> Comparison:
+    """Compare shares of two samples; see the top of this module."""
+    n, m = max(round(n_rows), 1), max(round(n_simulated), 1)
+    ours, theirs = np.rint(observed * n).astype(np.int64), np.rint(expected * m).astype(np.int64)
+    pooled = (ours + theirs) / (n + m)
+    error = np.sqrt(pooled * (1 - pooled) * (1 / n + 1 / m))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = np.abs(ours / n - theirs / m) / error
+    z = np.where(error > 0, z, 0.0)
+    p_values = np.asarray(2 * scipy.special.ndtr(-z))
+    far = np.flatnonzero(z >= _SEEMS_FAR)
+    if len(far):
+        from scipy.stats import hypergeom
+
+        drawn = hypergeom(n + m, (ours + theirs)[far], n)
+        tails = np.minimum(drawn.cdf(ours[far]), drawn.sf(ours[far] - 1))
+        p_values[far] = np.minimum(2 * tails, 1.0)
+    factor = -float(scipy.special.ndtri(level / (2 * max(len(sets), 1))))
+    return Comparison(what, sets, observed, expected, factor * error, p_values, level)

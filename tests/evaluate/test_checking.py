@@ -1,0 +1,133 @@
+"""Rows simulated from a network against the rows of a table."""
+
+import numpy as np
+import pytest
+from scipy.stats import hypergeom
+
+from isinglass import IsingLasso, IsingNetwork, Network, exact, ising_path, metrics, plot, simulate
+from isinglass.data import as_table
+from isinglass.errors import DataError, MixingWarning
+from isinglass.evaluate.checking import _judge
+
+MODEL = simulate.grid_network(4, 4, strength=1.0, fields="balanced")
+LARGE = simulate.grid_network(5, 6, strength=0.8, fields="balanced")
+
+
+def neurons(seed, n_rows=3000):
+    """Columns with a common drive, whose dense network of pairs fires all at once."""
+    rng = np.random.default_rng(seed)
+    logits = -2.5 + 1.2 * rng.normal(size=(n_rows, 1)) + 0.3 * rng.normal(size=(n_rows, 50))
+    return (rng.random((n_rows, 50)) < 1 / (1 + np.exp(-logits))).astype(np.uint8)
+
+
+def test_a_right_network_is_rarely_flagged():
+    flagged = [
+        not MODEL.check(exact.exact_sample(MODEL, 300, random_state=k), random_state=k, n_simulated=1000).passed
+        for k in range(40)
+    ]
+    assert sum(flagged) <= 5  # 2 expected at most; 6 or more have a probability of 0.014 at a level of 5 %
+
+
+def test_chains_of_a_larger_network():
+    X = simulate.gibbs_sample(LARGE, 1000, n_chains=100, random_state=0)
+    found = LARGE.check(X)
+    assert found.mixed
+    assert found.passed, found
+    assert found.effective_size > 1000
+    assert [one.what for one in found.comparisons] == ["means", "pairs", "triples", "counts"]
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_dense_network_of_neurons_is_flagged(seed):
+    X = neurons(seed)
+    found = ising_path(X, [0.0005])[0].network.check(X)
+    assert not found.passed
+    assert found.simulated_range[1] > found.score_range[1] == X.sum(axis=1).max()
+    assert "do not reproduce" in found.sentence
+    assert f"rows of the data {found.score_range[0]} to {found.score_range[1]}" in found.sentence
+
+
+def test_each_comparison_finds_its_own_difference():
+    rng = np.random.default_rng(0)
+    fair = Network(np.zeros(6), np.empty((0, 2), int), [])
+    X = rng.integers(0, 2, (2000, 6))
+    X[:, 5] = X[:, 3] ^ X[:, 4]  # every pair is independent, and their triple is not
+    found = fair.check(X)
+    assert found["means"].n_flagged == found["pairs"].n_flagged == 0
+    assert found["triples"].columns[found["triples"].flagged].tolist() == [[3, 4, 5]]
+    assert "1 of 20 triples (x4–x5–x6" in found.sentence or "1 of 20 triples (x3–x4–x5" in found.sentence
+    X = rng.integers(0, 2, (2000, 6))
+    X[:, 1] = np.where(rng.random(2000) < 0.3, X[:, 0], X[:, 1])
+    assert fair.check(X)["pairs"].columns[fair.check(X)["pairs"].flagged].tolist() == [[0, 1]]
+
+
+def test_shares_are_those_of_the_rows():
+    X = exact.exact_sample(MODEL, 500, random_state=0)
+    found = MODEL.check(X)
+    np.testing.assert_allclose(found["means"].observed, X.mean(axis=0))
+    for what in ("pairs", "triples"):
+        one = found[what]
+        np.testing.assert_allclose(one.observed, [X[:, list(c)].all(axis=1).mean() for c in one.columns])
+    counts = found["counts"]
+    np.testing.assert_allclose(counts.observed, [(X.sum(axis=1) >= k).mean() for k in counts.columns[:, 0]])
+    weighted = metrics.check_model(MODEL, as_table(X, np.arange(500) % 3))
+    np.testing.assert_allclose(weighted["means"].observed, np.average(X, axis=0, weights=np.arange(500) % 3))
+    assert weighted.n_rows == (np.arange(500) % 3).sum()
+
+
+def test_probabilities_are_hypergeometric():
+    same = _judge("means", np.arange(1)[:, None], np.array([0.5]), np.array([0.5]), 100, 1000, 0.05)
+    assert same.p_values[0] == 1.0
+    far = _judge("means", np.arange(1)[:, None], np.array([0.4]), np.array([0.2]), 100, 1000, 0.05)
+    assert far.p_values[0] == pytest.approx(2 * hypergeom(1100, 240, 100).sf(39))
+    assert far.flagged.tolist() == [True]
+
+
+def test_columns_with_categories():
+    model = simulate.category_network(simulate.chain_network(6, strength=1.5), ["ordinal", "nominal", "binary"] * 2, 4)
+    X = exact.exact_sample(model, 600, random_state=0)
+    assert model.check(X).passed
+    other = simulate.category_network(simulate.chain_network(6, strength=0.01), ["ordinal", "nominal", "binary"] * 2, 4)
+    assert not Network(model.fields, [], variables=model.variables, parameters=[]).check(X).passed
+    assert other.n_edges == 5
+
+
+def test_fits_and_seeds():
+    X = exact.exact_sample(MODEL, 600, random_state=1)
+    net = IsingNetwork().fit(X)
+    assert net.check(X).passed
+    one, two = net.fit_.check(X), net.network_.check(X, n_threads=1)
+    np.testing.assert_array_equal(one["triples"].expected, two["triples"].expected)
+    with pytest.raises(DataError, match="n_simulated must be an integer of at least 1000"):
+        net.check(X, n_simulated=10)
+    with pytest.raises(DataError, match="level must be between 0 and 1"):
+        net.check(X, level=1)
+
+
+def test_the_figure_has_one_point_per_share():
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    found = MODEL.check(exact.exact_sample(MODEL, 500, random_state=0))
+    ax = plot.check(found)
+    drawn = sum(len(points.get_offsets()) for points in ax.collections if hasattr(points, "get_sizes"))
+    assert drawn == sum(len(one.observed) for one in found.comparisons)
+    assert "means: 0 of 16 not reproduced" in [text.get_text() for text in ax.get_legend().get_texts()]
+    with pytest.raises(DataError, match="must be a ModelCheck"):
+        plot.check(MODEL)
+
+
+def test_samples_warn_if_the_chain_has_not_mixed_or_the_rows_are_others():
+    X = neurons(0)
+    dense = IsingLasso(alpha=0.0005).fit(X)
+    with pytest.warns(MixingWarning) as caught:
+        dense.sample(500, random_state=0)
+    messages = " ".join(str(one.message) for one in caught)
+    assert "has not mixed" in messages or "do not look like the table" in messages
+
+
+@pytest.mark.filterwarnings("error")
+def test_samples_of_good_networks_do_not_warn():
+    X = simulate.gibbs_sample(LARGE, 1000, n_chains=100, random_state=0)
+    net = IsingNetwork().fit(X)
+    assert net.sample(500, random_state=0).shape == (500, 30)
