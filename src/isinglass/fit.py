@@ -226,6 +226,38 @@ class Fit(Frozen):
         """The network by itself."""
         return self.solution.network
 
+    def covariate_edges(self) -> dict[str, NDArray[Any]]:
+        """Return the couplings of variables with covariates as columns; see `Network.covariate_edges`."""
+        return self.network.covariate_edges()
+
+    def without_covariates(self) -> Fit:
+        """Return what is drawn, counted and compared: the fit of the variables that are modelled.
+
+        It predicts nothing, as its fields are those for covariates whose scores are 0.
+        """
+        variables, missing, stability = self.network.variables, self.missing, self.stability
+        if not variables.has_covariates:
+            return self
+        kept = np.flatnonzero(variables.is_modelled)
+        if missing is not None:
+            parts = ("column_shares", "column_information")
+            shown = {name: getattr(missing, name) for name in parts if getattr(missing, name) is not None}
+            patterns = None if missing.patterns is None else missing.patterns[:, kept]
+            missing = replace(missing, patterns=patterns, **{name: values[kept] for name, values in shown.items()})
+        if stability is not None:
+            shares = tuple(sp.csr_array(each[kept][:, kept]) for each in stability.edge_frequencies)
+            stability = replace(stability, edge_frequencies=shares)
+        return replace(
+            self,
+            solution=self.solution.without_covariates(),
+            path=None if self.path is None else self.path.without_covariates(),
+            shares=self.shares[variables.is_modelled[variables.column]],
+            conditional_variances=None if self.conditional_variances is None else self.conditional_variances[kept],
+            coding=self.coding.take(kept.tolist()),
+            missing=missing,
+            stability=stability,
+        )
+
     @property
     def encoding(self) -> dict[Hashable, tuple[Any, Any]]:
         """For each column that was not 0/1 already: the two values that stand for 0 and 1."""
@@ -527,9 +559,16 @@ class Fit(Frozen):
         gap = "" if math.isnan(solution.duality_gap) else f"duality gap {solution.duality_gap:.1e}, "
         facts = {
             "Network": f"{solution.n_edges} of {self.network.n_pairs} possible edges ({', '.join(kinds)}) among "
-            f"{solution.n_features} columns, {self.n_observations} rows",
+            f"{self.network.n_nodes} columns, {self.n_observations} rows",
             "Penalty": f"{alpha} ({self.chosen})",
         }
+        if self.network.variables.has_covariates:
+            given = [
+                name
+                for name, is_given in zip(self.network.names, self.network.variables.covariate, strict=True)
+                if is_given
+            ]
+            facts["Adjusted for"] = ", ".join(given)
         if self.stages:
             each = [(stage["criterion"].upper(), stage["n_edges"]) for stage in self.stages]
             tried = ", then ".join(f"{criterion} {n} edge{'s' * (n != 1)}" for criterion, n in each)
@@ -581,7 +620,8 @@ class Fit(Frozen):
     @property
     def edge_attributes(self) -> dict[str, sp.csr_array]:
         """What is known of the edges beside their couplings, as symmetric matrices."""
-        edges, p = self.solution.edge_index, self.solution.n_features
+        model = self.network.without_covariates()
+        edges, p = model.edge_index, model.n_features
         return {name: symmetric_matrix(edges, values, p) for name, values in self._known_of_edges().items()}
 
     def edges(self) -> dict[str, NDArray[Any]]:

@@ -108,6 +108,11 @@ class Solution(Frozen):
         lambda self: self.network.couplings_sparse, "The same, in compressed rows."
     )
 
+    def without_covariates(self) -> Solution:
+        """Return the solution with the network of the variables that are modelled."""
+        smaller = self.network.without_covariates()
+        return self if smaller is self.network else replace(self, network=smaller)
+
     def with_names(self, names: Sequence[str] | None) -> Solution:
         """Return the same solution with other names of the nodes; None keeps those it has."""
         return self if names is None else replace(self, network=self.network.with_names(names))
@@ -115,7 +120,7 @@ class Solution(Frozen):
     def __repr__(self) -> str:
         state = "converged" if self.converged else "NOT converged"
         return (
-            f"Solution(alpha={self.alpha:.6g}: {self.n_edges} edges among {self.n_features} nodes, {state}, "
+            f"Solution(alpha={self.alpha:.6g}: {self.n_edges} edges among {self.network.n_nodes} nodes, {state}, "
             f"objective={self.objective:.8g}, kkt_residual={self.kkt_residual:.1e}, "
             f"duality_gap={self.duality_gap:.1e})"
         )
@@ -149,6 +154,10 @@ class Path(Sequence[Solution]):
     n_screened = Attribute[Counts](lambda self: self._column("n_screened"), "Pairs screened out per alpha.")
     converged = Attribute[Mask](lambda self: self._column("converged"), "Whether each solution converged.")
 
+    def without_covariates(self) -> Path:
+        """Return the path with networks of the variables that are modelled."""
+        return replace(self, solutions=tuple(solution.without_covariates() for solution in self))
+
     def with_names(self, names: Sequence[str] | None) -> Path:
         """Return the same path with other names of the nodes; None keeps those it has."""
         return replace(self, solutions=tuple(solution.with_names(names) for solution in self))
@@ -173,7 +182,7 @@ class Path(Sequence[Solution]):
         first, last = self.solutions[0], self.solutions[-1]
         return (
             f"Path({len(self)} alphas {first.alpha:.4g} … {last.alpha:.4g}, "
-            f"{first.n_edges} … {last.n_edges} edges among {last.n_features} nodes, "
+            f"{first.n_edges} … {last.n_edges} edges among {last.network.n_nodes} nodes, "
             f"{int(sum(s.converged for s in self))} of {len(self)} converged, "
             f"largest kkt_residual={max(s.kkt_residual for s in self):.1e})"
         )

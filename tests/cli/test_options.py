@@ -35,7 +35,7 @@ def every_option() -> list[tuple[str, click.Option]]:
     ]
 
 
-NEWER = {"--browser", "--combine-indicators", "--continuous", "--max-time", "--normal-scores", "--port"}
+NEWER = {"--browser", "--combine-indicators", "--continuous", "--max-time", "--covariates", "--normal-scores", "--port"}
 """Options of abilities that came after the command line was cut down to fifty; with them there are at most 65."""
 
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from isinglass.atomic import write_lines
 from isinglass.cli.command import command
-from isinglass.cli.console import Console, text_of
+from isinglass.cli.console import Console, csv_text, rows_of, text_of
 from isinglass.cli.descriptions import describe_missing, describe_solution, describe_table, records
 from isinglass.cli.estimate import ESTIMATE, Estimate
 from isinglass.cli.options import TABLE_OR_PATTERN
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from isinglass.fit import Fit
     from isinglass.network import Network
 
-FILES = ["edges.csv", "nodes.csv", "model.npz", "network.gexf", "blocks.csv"]
+FILES = ["edges.csv", "nodes.csv", "model.npz", "network.gexf", "blocks.csv", "covariates.csv"]
 NODE_MEASURES = ["expected_influence", "accuracy", "marginal_accuracy", "normalized_accuracy", "deviance_explained"]
 NODE_MEASURES += ["r_squared"]
 
@@ -52,13 +53,14 @@ def fit(
     choose another criterion with --select, or the penalty itself with --alpha.
 
     Prints the edges as CSV. With -o, writes edges.csv, nodes.csv, model.npz, network.gexf for Gephi (with categories
-    also blocks.csv) and run.json to a folder.
+    also blocks.csv, with --covariates also covariates.csv) and run.json to a folder.
     """
     if device not in (None, "cpu") and estimate.method.estimator != "joint":
         raise click.UsageError(f"--device works with joint, not with {estimate.method.estimator}.")
     folder = None if output is None else OutputFolder(output, FILES, force=force, inputs=[*files_of(table), attributes])
     raw = reading.read_to_fit(console, table)
-    known = read_attributes(attributes, raw.names)
+    nodes = [name for name, is_given in zip(raw.names, raw.variables.covariate, strict=True) if not is_given]
+    known = read_attributes(attributes, nodes)
     found = replace(estimate.fit(console, raw, device=device, max_time=max_time), reading=reading.said)
     facts = {
         "Table": reading.describe(raw, table),
@@ -88,8 +90,9 @@ def _describe(found: Fit) -> dict[str, Any]:
         "tol": found.tol,
         "missing": describe_missing(found.missing, network.names),
         "network": describe_solution(found.solution),
-        "nodes": records(_nodes(network)),
+        "nodes": records(_nodes(network.without_covariates())),
         "edges": records(found.edges()),
+        **({"covariates": records(found.covariate_edges())} if network.variables.has_covariates else {}),
     }
 
 
@@ -113,12 +116,15 @@ def write_files(
     from isinglass.model_file import save
     from isinglass.show.layout import force_layout
 
-    model = found.network
-    measured = node_table(data, model).columns
+    model = found.network.without_covariates()
+    measured = node_table(data, found.network).columns
     nodes: dict[str, Any] = {**columns, **{name: measured[name] for name in NODE_MEASURES}}
     write_network(model, here / "nodes.csv", "nodes", node_attributes=nodes)
     if not model.variables.is_binary:
         write_network(model, here / "blocks.csv", "blocks")
+    if found.network.variables.has_covariates:
+        columns_of = found.covariate_edges()
+        write_lines([csv_text(columns_of, rows_of(columns_of)).rstrip("\n")], here / "covariates.csv")
     save(found, here / "model.npz")
     options: dict[str, Any] = {"node_attributes": nodes, "edge_attributes": found.edge_attributes, "color_by": color_by}
     options["positions"] = force_layout(model.n_features, model.edge_index, model.weights)

@@ -213,6 +213,7 @@ SECTIONS = {
         ),
         _columns("--nominal", "Columns of categories without an order: names, ranges, patterns, or #3."),
         _columns("--continuous", "Columns of numbers, such as age or counts: names, ranges, patterns, or #3."),
+        _columns("--covariates", "Columns to adjust for: conditioned on, not part of the network."),
         _flag("--transpose", "The file has one line per variable.", default=None),
     ],
     ADVANCED: [

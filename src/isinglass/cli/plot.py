@@ -43,7 +43,7 @@ class Request:
     @property
     def names(self) -> Sequence[str]:
         """Names of the nodes."""
-        return self.loaded.model.names
+        return self.loaded.model.without_covariates().names
 
     @property
     def alpha(self) -> float | None:
@@ -140,7 +140,7 @@ def plot(
     check_target(output, [model, table, attributes])
     require_matplotlib()
     loaded = Loaded.open(model)
-    columns, color_by = read_attributes(attributes, loaded.model.names)
+    columns, color_by = read_attributes(attributes, loaded.model.without_covariates().names)
     data = None if table is None else loaded.read_completed(console, loaded.recall(reading), table)
     ask = Request(loaded, data, None if color_by is None else columns[color_by], width, bootstrap)
     from isinglass.show import plot as figures

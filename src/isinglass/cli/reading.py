@@ -38,7 +38,7 @@ class Reading:
     """What the user said about a table, by the parameters of ``read_table``."""
 
     def __init__(self, *, na_values: tuple[str, ...] = (), **values: Any) -> None:  # Any: as `read_table` has them
-        for name in ("columns", "drop", "reverse", "normal_scores", *_KINDS):
+        for name in ("columns", "drop", "reverse", "normal_scores", "covariates", *_KINDS):
             values[name] = tuple(key for keys in values.get(name, ()) for key in keys)
         values["kinds"] = _kinds({kind: values.pop(kind) for kind in _KINDS})
         values["scores"] = dict.fromkeys(values.pop("normal_scores"), "normal")

@@ -44,7 +44,7 @@ def report(
     output = output or Path("report.html")
     check_target(output, [model, table, attributes])
     loaded = Loaded.open(model)
-    columns, color_by = read_attributes(attributes, loaded.model.names)
+    columns, color_by = read_attributes(attributes, loaded.model.without_covariates().names)
     recipe, summary = _recipe(Path(model))
     options: dict[str, Any] = {}
     fitted_to: dict[str, str] = {}

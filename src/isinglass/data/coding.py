@@ -203,13 +203,19 @@ class Coding:
         What the values of each column mean.
     missing : {"error", "impute", "zero", "drop"}
         What became of missing cells.
+    covariate : tuple of bool, optional
+        Which columns are covariates; none by default.
     """
 
     names: tuple[str, ...] | None
     columns: tuple[Levels | Cut | Steps | Indicators, ...]
     missing: str = "error"
+    covariate: tuple[bool, ...] = ()
 
     def __post_init__(self) -> None:
+        require(
+            len(self.covariate) in (0, len(self.columns)), "A coding says of every column whether it is a covariate."
+        )
         known = self.missing in ("error", "impute", "zero", "drop")
         require(known, f"Missing cells are read as 'error', 'impute', 'zero' or 'drop', not as {self.missing!r}.")
 
@@ -224,20 +230,25 @@ class Coding:
             for kind, values, scores in each
         )
         plain = (BITS,) * variables.n_features if variables.is_plain else tuple(rules)
-        return cls(variables.names if variables.named else None, plain)
+        given = variables.covariate if variables.has_covariates else ()
+        return cls(variables.names if variables.named else None, plain, covariate=given)
 
     @property
     def variables(self) -> Variables:
         """What the columns of a table are that is read by this coding."""
         if all(rule.is_plain or isinstance(rule, Cut) for rule in self.columns):
-            return Variables.binary(len(self.columns) if self.names is None else self.names)
-        kinds, scores, values = zip(*((rule.kind, rule.scores, rule.values) for rule in self.columns), strict=True)
-        return Variables.of(values, kinds, scores, self.names)
+            found = Variables.binary(len(self.columns) if self.names is None else self.names)
+        else:
+            kinds, scores, values = zip(*((rule.kind, rule.scores, rule.values) for rule in self.columns), strict=True)
+            found = Variables.of(values, kinds, scores, self.names)
+        given = [j for j, is_given in enumerate(self.covariate) if is_given]
+        return found.with_covariates(given) if given else found
 
     def take(self, columns: Sequence[int]) -> Coding:
         """Return the coding of some of the columns."""
         names = None if self.names is None else tuple(self.names[j] for j in columns)
-        return replace(self, names=names, columns=tuple(self.columns[j] for j in columns))
+        given = tuple(self.covariate[j] for j in columns) if self.covariate else ()
+        return replace(self, names=names, columns=tuple(self.columns[j] for j in columns), covariate=given)
 
     @property
     def encoding(self) -> dict[Hashable, tuple[Value, Value]]:

@@ -39,9 +39,11 @@ def convert(
     binarize: Binarize = None,
     combine_indicators: bool = False,
     na_values: Collection[Hashable] = (),
+    covariates: Sequence[str | int] | str = (),
 ) -> Table:
     """Convert what is in memory; the arguments are those of `as_table`."""
     is_plain = kinds is None and scores is None and names is None and encode is None and binarize is None
+    is_plain = is_plain and not covariates
     if is_plain and missing in MISSING_CHOICES and not (combine_indicators or na_values) and _is_bits(X):
         if X.size > LITTLE:
             check_columns(X, Variables.binary(X.shape[1]))
@@ -60,6 +62,7 @@ def convert(
         scores=scores,
         combine_indicators=combine_indicators,
         na_values=dict.fromkeys(range(source.shape[1]), na_values) if na_values else {},
+        covariates=covariates,
     )
 
 
@@ -106,6 +109,7 @@ def convert_source(
     reverse: Collection[int] = (),
     combine_indicators: bool = False,
     na_values: Mapping[int, Collection[Hashable]] = MappingProxyType({}),
+    covariates: Sequence[str | int] | str = (),
     guesses: dict[Hashable, Guess] | None = None,
 ) -> Table:
     """Convert an opened table; the arguments are those of `as_table`, ``na_values`` by number of the column.
@@ -133,8 +137,11 @@ def convert_source(
                 f"{setting('encode')} is a Coding."
             )
         rules: list[Rule] = list(encode.columns)
-        return settle(_convert_cells(source, rules), source, Coding(columns, tuple(rules), missing))
-    specs = specify(source, labels, kinds, scores, encode, binarize, reverse, na_values)
+        coding = Coding(columns, tuple(rules), missing, encode.covariate)
+        return settle(_convert_cells(source, rules), source, coding)
+    if covariates and combine_indicators:
+        raise DataError(f"{setting('covariates')} and {setting('combine_indicators')} must not be combined.")
+    specs = specify(source, labels, kinds, scores, encode, binarize, reverse, na_values, covariates)
     if guesses is not None:
         specs = _keep_guessed(specs, guesses)
         source, labels = specs[0].source, [spec.label for spec in specs]
@@ -143,7 +150,8 @@ def convert_source(
     codes = _convert_cells(source, rules)
     check_meaning(labels, {j: rules[j] for j in levels}, {j: specs[j].values for j in levels}, codes)
     rules = [rule.with_missing(spec.na_values) for rule, spec in zip(rules, specs, strict=True)]
-    table = settle(codes, source, Coding(columns, tuple(rules), missing))
+    flags = tuple(spec.is_covariate for spec in specs) if covariates else ()
+    table = settle(codes, source, Coding(columns, tuple(rules), missing, flags))
     if not combine_indicators:
         check_columns(table.codes, table.variables)
         return table

@@ -78,6 +78,7 @@ def read_table(
     kinds: Kinds | None = None,
     scores: Scores | None = None,
     reverse: Sequence[str | int] = (),
+    covariates: Sequence[str | int] = (),
     encode: Encode = None,
     binarize: Binarize = None,
     missing: str = "error",
@@ -130,6 +131,8 @@ def read_table(
         As for `as_table`. Keys may also be ranges of columns, ``"A1:A5"``, or patterns, ``"A*"``.
     reverse : sequence of str or int, default=()
         Ordered columns to turn, by name, number, range or pattern: the last category comes first.
+    covariates : sequence of str or int, default=()
+        Columns to adjust for, by name, number, range or pattern, as for `as_table`.
     encode, binarize, missing, combine_indicators : optional
         As for `as_table`. Words in ``encode`` are read as cells are: ``{"1": 0, "2": 1}`` means the numbers.
     guesses : dict, optional
@@ -185,7 +188,15 @@ def read_table(
                 raw = raw.mark_missing(dict.fromkeys(range(raw.shape[1]), vocabulary.is_missing))
         document = replace(document, data=b"")  # what was read from it stays
         # After a transposition these arguments speak of other columns; numbers do not count row names.
-        spoken_of = [weights, *(columns or ()), *(drop or ()), *labels, *gone, *(encode if by_column(encode) else ())]
+        spoken_of = [
+            weights,
+            *(columns or ()),
+            *(drop or ()),
+            *labels,
+            *covariates,
+            *gone,
+            *(encode if by_column(encode) else ()),
+        ]
         named = () if transpose else {key for key in spoken_of if isinstance(key, str)}
         if id_column == "auto":
             numbered = binarize is not None
@@ -201,6 +212,7 @@ def read_table(
         for key, spellings in gone.items():
             raw = raw.mark_missing({raw.find(key, "na_values"): Vocabulary.build(spellings).is_missing})
         by_key = {"kinds": kinds, "scores": scores, "reverse": dict.fromkeys(reverse), "na_values": gone}
+        by_key["covariates"] = dict.fromkeys(covariates)
         said = {name: _by_number(raw, each, name) for name, each in by_key.items() if isinstance(each, Mapping)}
         raw, weight, kept = _split(raw, weights, labels)
         raw = replace(_choose_columns(raw, columns, drop), may_have_row_names=nameless)
@@ -212,6 +224,7 @@ def read_table(
             kinds=said.get("kinds", kinds),
             scores=said.get("scores", scores),
             reverse=said["reverse"],
+            covariates=list(said["covariates"]),
             encode=encode,
             binarize=binarize,
             missing=missing,

@@ -16,6 +16,8 @@ LEAST_STEPS, MOST_STEPS = 16, 32
 """Of a grid; whole numbers that are kept as they are may have more."""
 MOST_KEPT = 64
 """Whole numbers from the lowest to the highest that are kept as they are, however few the rows."""
+FINE_STEPS = 255
+"""Of a covariate, whose steps cost nothing: it has no distribution to be estimated."""
 TAIL = 0.005
 """Share of the rows below and above the ends of a grid."""
 DECIMALS = 3
@@ -33,29 +35,30 @@ def n_steps(n_rows: int) -> int:
     return int(min(max(round(2.0 * n_rows ** (1 / 3)), LEAST_STEPS), MOST_STEPS))
 
 
-def equal_steps(numbers: FloatArray) -> Steps:
+def equal_steps(numbers: FloatArray, *, is_fine: bool = False) -> Steps:
     """Return a grid of equal steps for at least three different numbers.
 
     It reaches from the 0.5 % quantile to the 99.5 % quantile, and to the smallest and largest number where these are
     near. Multiples of a unit, such as whole numbers, are kept as they are if there are at most `MOST_KEPT` from one end
-    to the other; if there are more, every step has as many of them.
+    to the other; if there are more, every step has as many of them. ``is_fine``: as many steps as there can be.
 
     Examples
     --------
     >>> equal_steps(np.array([0.0, 1.0, 1.0, 2.0, 5.0])).values
     (0, 1, 2, 3, 4, 5)
     """
+    most_kept = FINE_STEPS if is_fine else MOST_KEPT
     ordered = np.sort(numbers)
     n, least, most = len(ordered), float(ordered[0]), float(ordered[-1])
     low, high = (float(ordered[k]) for k in (int(TAIL * n), n - 1 - int(TAIL * n)))
     if low == high:  # nearly all rows have one value
         low, high = least, most
-    unit, q = _unit(ordered), n_steps(n)
+    unit, q = _unit(ordered), FINE_STEPS if is_fine else n_steps(n)
     if unit is not None:
-        if (most - least) / unit < MOST_KEPT or high - low < 2 * unit:
+        if (most - least) / unit < most_kept or high - low < 2 * unit:
             low, high = least, most
         count = round((high - low) / unit) + 1
-        each = 1 if count <= MOST_KEPT else math.ceil(count / q)
+        each = 1 if count <= most_kept else math.ceil(count / q)
         width, start = each * unit, low - unit / 2
         q = math.ceil(count / each)
         middle = low + (each - 1) * unit / 2

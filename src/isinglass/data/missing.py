@@ -24,7 +24,7 @@ from isinglass.data.coding import (
 )
 from isinglass.data.rules import suggest
 from isinglass.data.sources import Source
-from isinglass.data.table import Table
+from isinglass.data.table import Table, refuse_holes
 from isinglass.errors import DataError, DataWarning, setting, warn
 
 SMALL = 20
@@ -50,6 +50,7 @@ def settle(codes: Codes, source: Source, coding: Coding) -> Table:
         _refuse_missing(gone, source, all(rule.kind == "binary" for rule in coding.columns))
     filled = np.where(gone, 0, codes)
     if coding.missing == "impute":
+        refuse_holes(coding.variables, gone)
         return _make(filled, coding, row_names=row_names, holes=gone, numbers=numbers, **known)
     if coding.missing == "drop":
         rows = np.flatnonzero(~gone.any(axis=1))

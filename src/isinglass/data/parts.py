@@ -265,6 +265,7 @@ def as_table(
     variables: Variables | None = None,
     combine_indicators: bool = False,
     na_values: Collection[Hashable] = (),
+    covariates: Sequence[str | int] | str = (),
 ) -> AnyTable:
     """Return anything that is a table as a `Table`, with its weights; what comes in parts as a `PartedTable`.
 
@@ -312,6 +313,10 @@ def as_table(
         after the common part of their names. The coding of the table does the same to another one.
     na_values : sequence, optional
         Further values that stand for a missing cell, such as 99.
+    covariates : sequence of str or int, optional
+        Columns to adjust for, by name or number: the others are conditioned on them, and they are not modelled
+        ([Covariates](covariates.md)). Numbers are continuous on up to 255 steps and texts nominal unless ``kinds`` says
+        otherwise.
 
     Raises
     ------
@@ -334,9 +339,15 @@ def as_table(
             raise DataError(
                 f"{setting('kinds')} and {setting('scores')} must not be given beside a table that has its own."
             )
+        if covariates:
+            if not isinstance(X, Table):
+                raise DataError(f"{setting('covariates')} must be for a table in memory; got one in parts.")
+            X = X.with_covariates(covariates)
         return _add_weight(X, sample_weight, weight_kind).with_names(names)
     options: dict[str, Any] = {"kinds": kinds, "scores": scores, "encode": encode, "binarize": binarize}
     if is_in_parts(X):
+        if covariates:
+            raise DataError(f"{setting('covariates')} must be for a table in memory; got one in parts.")
         given = {
             name: value for name, value in {**options, "na_values": na_values or None}.items() if value is not None
         }
@@ -346,7 +357,7 @@ def as_table(
         options = {"encode": Coding.of(variables)}
     elif variables is not None and not variables.is_binary:
         return _add_weight(read_codes(X, variables), sample_weight, weight_kind)
-    options |= {"combine_indicators": combine_indicators, "na_values": na_values}
+    options |= {"combine_indicators": combine_indicators, "na_values": na_values, "covariates": covariates}
     table = convert(X, names=names, missing=missing, **options)
     weight = sample_weight
     if weight is not None and table.rows is not None:

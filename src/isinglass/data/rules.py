@@ -79,6 +79,7 @@ class ColumnSpec:
     cut: Cut | None  # a threshold
     is_reversed: bool
     na_values: Collection[Hashable]
+    is_covariate: bool = False
 
     @property
     def column(self) -> Column:
@@ -144,6 +145,7 @@ def specify(
     binarize: Binarize = None,
     reverse: Collection[int] = (),
     na_values: Mapping[int, Collection[Hashable]] = MappingProxyType({}),
+    covariates: Sequence[str | int] | str = (),
 ) -> list[ColumnSpec]:
     """Return what is stated about every column; the arguments are those of `as_table`, some by number of the column."""
     if scores is not None and not isinstance(scores, Mapping):
@@ -167,7 +169,8 @@ def specify(
         for label in named:
             if label not in known:
                 raise ArgumentError(argument, f"must name columns of {setting('X')}", label, "There is no such column.")
-    return [
+    given = find_columns(covariates, labels)
+    specs = [
         ColumnSpec(
             source,
             place=j,
@@ -179,9 +182,34 @@ def specify(
             cut=cuts.get(label),
             is_reversed=j in reverse,
             na_values=na_values.get(j, ()),
+            is_covariate=j in given,
         )
         for j, label in enumerate(labels)
     ]
+    return [replace(spec, kind=_covariate_kind(spec)) if spec.is_covariate else spec for spec in specs]
+
+
+def find_columns(covariates: Sequence[str | int] | str, labels: Sequence[Hashable]) -> set[int]:
+    """Return the numbers of covariates, given by name or number."""
+    found = set()
+    for key in [covariates] if isinstance(covariates, str) else covariates:
+        if not isinstance(labels, range) and key in labels:
+            found.add(labels.index(key))
+        elif isinstance(key, int | np.integer) and not isinstance(key, bool) and 0 <= key < len(labels):
+            found.add(int(key))
+        else:
+            raise ArgumentError("covariates", "must be names or numbers of columns", key)
+    if len(found) == len(labels):
+        raise ArgumentError("covariates", "must leave a column that is modelled", covariates)
+    return found
+
+
+def _covariate_kind(spec: ColumnSpec) -> str | None:
+    """Return the kind of a covariate; where nothing is said, numbers are numbers and texts have no order."""
+    is_stated = spec.found_kind is not None or spec.cut is not None or spec.is_named
+    if is_stated or all(map(is_bit, spec.values)):
+        return spec.kind
+    return "continuous" if len(spec.values) > 2 and all(map(is_number, spec.values)) else "nominal"
 
 
 def _implied_kind(points: Value) -> str | None:
@@ -293,8 +321,9 @@ def _find_steps(spec: ColumnSpec, missing: Collection[Value]) -> Steps:
             f"{spec.where} must hold finite numbers to be continuous; got {show_values(set(odd))}. Make these cells "
             f"missing ({setting('na_values', odd[0])}), or leave the column out ({_DROP}).{spec.remark}"
         )
-    place = normal_steps if spec.points == "normal" else equal_steps
-    return place(np.array(numbers, dtype=np.float64)).with_missing(missing)
+    values = np.array(numbers, dtype=np.float64)
+    found = normal_steps(values) if spec.points == "normal" else equal_steps(values, is_fine=spec.is_covariate)
+    return found.with_missing(missing)
 
 
 def _declared_values(column: Column, kind: str, where: str) -> list[Value]:

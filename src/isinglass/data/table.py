@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
@@ -230,6 +230,14 @@ class Table:
             _check_codes(self.codes, variables)
         return self._with(variables=variables)
 
+    def with_covariates(self, columns: Sequence[str | int] | str) -> Table:
+        """Return the same table, of which these columns are covariates, given by name or number."""
+        variables = self.variables.with_covariates(columns)
+        if self.holes is not None:
+            refuse_holes(variables, self.holes)
+        coding = None if self.coding is None else replace(self.coding, covariate=variables.covariate)
+        return self._with(variables=variables, coding=coding)
+
     def with_codes(self, codes: Bytes, **changes: object) -> Table:
         """Return a table of the same columns with other rows; ``changes`` are what is known of them."""
         _check_codes(codes, self.variables)
@@ -298,6 +306,15 @@ class Table:
 
 
 _MARKS = ("filled", "holes", "numbers")
+
+
+def refuse_holes(variables: Variables, holes: Mask) -> None:
+    """Refuse missing cells of covariates, which no distribution is estimated for to draw them from."""
+    for s in np.flatnonzero(holes.any(axis=0) & ~variables.is_modelled).tolist():
+        raise DataError(
+            f"a covariate must have no missing cells; got {int(holes[:, s].sum())} in column {variables.called(s)}. "
+            f"Leave out these rows ({setting('missing', 'drop')}), fill the cells, or model the column as a variable."
+        )
 
 
 def check_width(n_columns: int, variables: Variables) -> None:

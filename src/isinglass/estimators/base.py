@@ -29,7 +29,7 @@ from isinglass.select.settings import Run
 
 Penalty = ArrayLike | str | None
 Kinds = str | Sequence[str] | Mapping[Any, str] | None
-READING = ("kinds", "scores", "missing", "encode", "binarize", "na_values", "weight_kind")
+READING = ("kinds", "scores", "missing", "encode", "binarize", "na_values", "weight_kind", "covariates")
 """Parameters that say how a table is read."""
 FOUND = ("alphas", "path", "evidence", "stability", "stages", "edge_refits", "edge_errors", "ebic_path", "missing")
 """Parts of a fit that not every estimator has."""
@@ -129,6 +129,8 @@ class IsingEstimator(Fitted, _ScikitLearn):
         Further values that stand for a missing cell, such as 99.
     weight_kind : {"sampling", "counts"}, optional
         What ``sample_weight`` stands for; by default whole numbers are counts, and others sampling weights.
+    covariates : sequence of str or int, optional
+        Columns to adjust for, by name or number: conditioned on, not modelled, and no nodes of the network.
 
     Attributes
     ----------
@@ -160,6 +162,7 @@ class IsingEstimator(Fitted, _ScikitLearn):
     binarize: float | Mapping[Any, float] | None = None
     na_values: Sequence[Any] | None = None
     weight_kind: str | None = None
+    covariates: Sequence[str | int] | None = None
 
     def fit(self, X: TableLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Estimate the network of a table.
@@ -239,7 +242,7 @@ class IsingEstimator(Fitted, _ScikitLearn):
         how = {name: getattr(self, name) for name in READING}
         stated = {name: value for name, value in how.items() if value is not None}
         if isinstance(X, Table | PartedTable):
-            stated = {name: value for name, value in stated.items() if name == "weight_kind"}
+            stated = {name: value for name, value in stated.items() if name in ("weight_kind", "covariates")}
         elif is_in_parts(X):
             return read_parts(X, sample_weight=sample_weight, **stated)
         table: AnyTable = as_table(X, sample_weight, **stated)

@@ -44,7 +44,7 @@ class IsingNetwork(ResamplingEstimator):
     n_folds : int, default 5
         Folds of the cross-validation.
     penalty_weights, tol, max_iter, random_state, n_jobs, n_threads, device,
-    kinds, scores, missing, encode, binarize, na_values, weight_kind
+    kinds, scores, missing, encode, binarize, na_values, weight_kind, covariates
         As for every `IsingEstimator`, which lists the other attributes; ``random_state`` is 0 by default.
 
     Attributes
@@ -96,7 +96,7 @@ class IsingLasso(JointEstimator):
     alpha : float, default 0.05
         Penalty strength. All edges vanish at twice the largest covariance between two columns, so at most at 0.5.
     penalty_weights, tol, max_iter, n_threads, device,
-    kinds, scores, missing, encode, binarize, na_values, weight_kind
+    kinds, scores, missing, encode, binarize, na_values, weight_kind, covariates
         As for every `IsingEstimator`, which lists the attributes, too.
 
     Examples
@@ -133,7 +133,7 @@ class IsingLassoEBIC(JointEstimator):
         Judge each network by the unpenalized estimate on its edges. The network returned is the penalized one, at the
         smallest of consecutive alphas with the edges that are chosen.
     alphas, penalty_weights, tol, max_iter, n_threads, device,
-    kinds, scores, missing, encode, binarize, na_values, weight_kind
+    kinds, scores, missing, encode, binarize, na_values, weight_kind, covariates
         As for every `IsingEstimator`, which lists the other attributes; 30 alphas by default.
 
     Attributes
@@ -176,7 +176,7 @@ class IsingLassoStARS(ResamplingEstimator):
     threshold : float, default 0.05
         Largest instability that counts as stable, from 0 to 0.5.
     alphas, penalty_weights, tol, max_iter, random_state, n_jobs, n_threads, device,
-    kinds, scores, missing, encode, binarize, na_values, weight_kind
+    kinds, scores, missing, encode, binarize, na_values, weight_kind, covariates
         As for every `IsingEstimator`, which lists the other attributes; 30 alphas by default, from the largest
         ``alpha_max`` of the subsamples and of the table.
 
@@ -226,7 +226,7 @@ class IsingLassoCV(ResamplingEstimator):
     rule : {"best", "1se"}, default "best"
         The largest mean score; or the sparsest network whose mean is at most one standard error below that.
     alphas, penalty_weights, tol, max_iter, random_state, n_jobs, n_threads, device,
-    kinds, scores, missing, encode, binarize, na_values, weight_kind
+    kinds, scores, missing, encode, binarize, na_values, weight_kind, covariates
         As for every `IsingEstimator`, which lists the other attributes; 30 alphas by default.
 
     Attributes

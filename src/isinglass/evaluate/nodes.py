@@ -124,9 +124,10 @@ def node_table(X: TableLike, network: NetworkLike, sample_weight: ArrayLike | No
         share_where(varies, entropy - deviance, entropy),
         share_where(varies & variables.has_scores, variance - error, variance),
     )
-    return NodeTable(
-        *(tuple(read.names), read.degree, read.strength, read.expected_influence, accuracy, marginal, *gains)
-    )
+    kept, drawn = variables.is_modelled, read.without_covariates()
+    of_edges = drawn.degree, drawn.strength, drawn.expected_influence
+    predicted = (values[kept] for values in (accuracy, marginal, *gains))
+    return NodeTable(drawn.names, *of_edges, *predicted)
 
 
 def _predict(codes: Bytes, weight: FloatArray | None, network: Network) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -199,7 +200,7 @@ def centrality(network: NetworkLike, communities: NodeValues | None = None) -> C
     x1       3.000               1.000      1.333        1.000            1.000                     -1.000
     x2       1.000              -1.000      0.800        0.000            1.000                     -1.000
     """
-    read = as_network(network)
+    read = as_network(network).without_covariates()
     member = None if communities is None else _members(communities, read)
     wanted = MEASURES if member is None else (*MEASURES, *BRIDGES)
     labels = None if communities is None else tuple(by_node(communities, read.names, "communities"))
@@ -338,7 +339,7 @@ def communities(
     Negative couplings are left out, or count as |θ_st| without ``positive_only``. ``random_state`` is the seed of the
     order in which nodes are visited. networkx comes with ``pip install "isinglass[graph]"``.
     """
-    read = as_network(network)
+    read = as_network(network).without_covariates()
     resolution = check_positive("resolution", resolution)
     try:
         networkx = import_module("networkx")
@@ -373,7 +374,7 @@ def modularity(
     >>> modularity(triangles, [0, 0, 0, 1, 1, 1])
     0.5
     """
-    read = as_network(network)
+    read = as_network(network).without_covariates()
     listed = list(members)
     if len(listed) != read.n_features:
         raise ArgumentError("members", f"must have one entry per node ({read.n_features})", len(listed))

@@ -67,7 +67,7 @@ def annotate(
     positions: ArrayLike | None = None,
 ) -> Annotated:
     """Return a network with its attributes; the parameters are those of `write_network`."""
-    read = as_network(network, names)
+    read = as_network(network, names).without_covariates()
     own: dict[str, Column]
     taken: Mapping[str, Sequence[str]] = {"node": (), "edge": ()}
     if not read.variables.is_binary:

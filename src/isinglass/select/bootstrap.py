@@ -103,7 +103,7 @@ def bootstrap(
     found = wanted.choose(table, groups=draw.labels, run=run.replace(checkpoint=None))
     fitted = getattr(method, "network_", None)  # which may know names that the table lacks
     known = None if table.variables.named else getattr(fitted, "names", None)
-    solution = found.solution.with_names(known)
+    solution = found.solution.with_names(known).without_covariates()
     again = wanted if reselect else wanted.at(found)
     seeds = spawn_seeds(random_state, count)
     fingerprint = {
@@ -189,7 +189,7 @@ def _fit_resample(
         assert labels is not None
         resample, labels = table.with_weight(draw.scale)[rows].bare(), labels[rows]
     with suppress_warnings(*COUNTED):
-        solution = method.choose(resample, groups=labels, run=run, warm_start=warm_start).solution
+        solution = method.choose(resample, groups=labels, run=run, warm_start=warm_start).solution.without_covariates()
     return {
         "edges": solution.edge_index,
         "values": solution.edge_values,

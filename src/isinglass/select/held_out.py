@@ -132,8 +132,10 @@ def _sum_gains(
 
 
 def _without_edges(task: Task) -> Solution:
-    """Return the network of independent columns, with smoothed fields."""
+    """Return the network of independent columns, with smoothed fields; given the covariates, if there are any."""
     table = task.table
+    if table.variables.has_covariates:
+        return task.path(1)[0]
     if not table.variables.is_binary:
         logs, variables = np.log(category_counts(table) + 0.5), table.variables
         fields = (logs - logs[variables.starts][variables.column])[variables.is_later]

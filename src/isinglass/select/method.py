@@ -41,7 +41,7 @@ from isinglass.select.stars import StARS
 from isinglass.select.tables import repeated
 from isinglass.select.task import PathSettings, Task, WarmStart
 from isinglass.select.two_stage import TwoStage
-from isinglass.solve.reduction import name_constant
+from isinglass.solve.reduction import name_constant, warn_determined
 
 if TYPE_CHECKING:
     from isinglass.fit import Fit
@@ -135,6 +135,7 @@ class Method(PathSettings):
             missing = Missing.of(table)
             if imputation is not None:
                 missing, refits = _pooled(imputation, choice.solution, refits)
+        warn_determined(choice.solution.network)
         values, errors = (None, None) if refits is None else refits
         found = {"edge_refits": values, "edge_errors": errors, "missing": missing, "imputation": imputation}
         return Fit.of(self, choice, completed, **found)

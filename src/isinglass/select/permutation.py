@@ -125,7 +125,7 @@ def compare_groups(
         alone = run.replace(checkpoint=None)
         again, warm_start = _method_inside(wanted, reselect, sample, plan, alone)
         choices = [again.choose(sample.take(rows), run=alone, warm_start=warm_start) for rows in plan.rows]
-        solutions = tuple(choice.solution.with_names(names) for choice in choices)
+        solutions = tuple(choice.solution.with_names(names).without_covariates() for choice in choices)
     networks = [solution.network for solution in solutions]
     keys, observed = union_keys(networks), Differing.of(networks)
     size = 1 if reselect else max(1, min(LARGEST_BLOCK, CELLS_PER_BLOCK // math.prod(sample.table.shape)))
@@ -144,7 +144,7 @@ def compare_groups(
     shared = (sample, plan, again, warm_starts, inside, keys, observed)
     work = [(*shared, seeds[k : k + size]) for k in range(0, count, size)]
     results = run_tasks(_permute, work, "permutations", "Permutations", run=run, fingerprint=fingerprint)
-    found = _gather(plan, solutions, pairs_of(keys, data.shape[1]), results, count, reselect)
+    found = _gather(plan, solutions, pairs_of(keys, networks[0].n_features), results, count, reselect)
     return replace(found, method=wanted if isinstance(wanted, Method) else None)
 
 
@@ -371,7 +371,7 @@ def _permute(
         constant = any((varies & ~which_vary(part.with_weight(None))).any() for part in parts)
         with suppress_warnings(*COUNTED):
             solutions = [
-                method.choose(part, run=run, warm_start=start).solution
+                method.choose(part, run=run, warm_start=start).solution.without_covariates()
                 for part, start in zip(parts, warm_starts, strict=True)
             ]
         differing = Differing.of([solution.network for solution in solutions], keys)

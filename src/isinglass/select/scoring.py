@@ -145,11 +145,11 @@ class EdgePrice:
 def edge_price(table: AnyTable, gamma: float) -> EdgePrice:
     """Return what edges add to the EBIC: 2 log N for each parameter and 4γ log(p−1) for each pair.
 
-    p is the number of columns that vary, N the sum of the weights.
+    p is the number of variables that vary, N the sum of the weights.
     """
     if not (np.isfinite(gamma) and gamma >= 0):
         raise ArgumentError("gamma", "must be finite and not negative", gamma)
-    n_varying = int(np.count_nonzero(which_vary(table)))
+    n_varying = int(np.count_nonzero(which_vary(table) & table.variables.is_modelled))
     per_edge = float(4.0 * gamma * np.log(max(n_varying - 1, 1)))
     return EdgePrice.at(table, 2.0 * float(np.log(table.total_weight)), per_edge)
 

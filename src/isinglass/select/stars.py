@@ -242,7 +242,7 @@ class _Runs:
 
     def instability(self, end: int) -> FloatArray:
         """Return the mean of 2 f (1 − f) over all pairs, for the first ``end`` alphas."""
-        n_runs, p = len(self.results), self.sample.task.table.shape[1]
+        n_runs, p = len(self.results), int(self.sample.task.table.variables.is_modelled.sum())
         n_pairs = max(p * (p - 1) // 2, 1)
         # Integers up to the division: a value that equals the threshold is not lost by rounding.
         disagreements = [int((counts * (n_runs - counts)).sum()) for _, counts in map(self.frequencies, range(end))]

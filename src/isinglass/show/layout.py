@@ -85,7 +85,7 @@ def shared_layout(networks: Iterable[NetworkLike], *, random_state: RandomSource
 
     ``networks`` are Networks, Solutions, fitted estimators or matrices.
     """
-    read = [as_network(network) for network in networks]
+    read = [as_network(network).without_covariates() for network in networks]
     if not read or any(one.names != read[0].names for one in read):
         raise DataError("networks must have the same nodes in the same order, and there must be one; got others.")
     pairs = np.concatenate([one.edge_index for one in read])

@@ -20,7 +20,15 @@ from isinglass.data.counts import n_occurring, varying_among
 from isinglass.data.parts import split_rows
 from isinglass.data.rules import MOST_STEPS, whole_steps
 from isinglass.data.weights import check_sample_weight
-from isinglass.errors import ArgumentError, ConstantColumnWarning, LimitError, SeparationError, setting, warn
+from isinglass.errors import (
+    ArgumentError,
+    ConstantColumnWarning,
+    DataWarning,
+    LimitError,
+    SeparationError,
+    setting,
+    warn,
+)
 from isinglass.machine import available_memory, memory_for
 from isinglass.network import Network
 from isinglass.objective.reduced import NEGLIGIBLE
@@ -37,6 +45,7 @@ SMALL = 10_000_000  # cells up to which the free memory is not looked at
 WIDE = 1000  # columns from which on a table with few ones is worked on in parts too, which are lists of ones then
 CELLS_OF_A_PART = 50_000_000
 _SHOWN = 5  # constant columns named in a warning
+DETERMINED = 12.0  # log odds from one end of a covariate to the other from which it is said to determine a variable
 _PER_COEFFICIENT = 130  # bytes, for either column of a pair
 _PER_PAIR_OF_CATEGORIES, _PER_CELL = 4, 24  # bytes that every table of categories takes; measured
 
@@ -403,6 +412,22 @@ def _value(value: object, code: int) -> str:
 def name_constant(table: AnyTable) -> None:
     """Name constant columns in one warning."""
     warn_constant(table.variables, category_counts(without_negligible(table)))
+
+
+def warn_determined(network: Network) -> None:
+    """Name covariates that all but determine a variable: the ridge alone keeps their couplings finite."""
+    if network.adjustment is None:
+        return
+    variables, index = network.variables, network.adjustment.edge_index
+    reach = np.abs(network.adjustment.edge_values) * variables.ranges[index].prod(axis=1)
+    for s, t in index[reach > DETERMINED].tolist()[:_SHOWN]:
+        given, other = (s, t) if variables.covariate[s] else (t, s)
+        warn(
+            DataWarning(
+                f"the covariate {variables.called(given)} all but determines column {variables.called(other)}, and a "
+                "ridge of 1e-9 alone keeps their coupling finite. Leave one of them out, or merge rare categories."
+            )
+        )
 
 
 def refuse_free(name: str) -> ArgumentError:

@@ -132,7 +132,7 @@ def network(
     for name, size in (("max_weight", max_weight), ("font_size", font_size), ("node_size", node_size)):
         if size is not None:
             check_positive(name, size)
-    graph = as_network(result, names)
+    graph = as_network(result, names).without_covariates()
     members, colors = _read_groups(groups, group_colors, graph.names)
     shown = _choose_edges(graph, positive_only, min_weight)
     texts = _label_texts(labels, graph, longest_label)

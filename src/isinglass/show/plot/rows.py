@@ -191,7 +191,7 @@ def centrality(
     """
     measures = [of] if isinstance(of, str) else list(of)
     resampled = _read_resamples(result) if isinstance(result, Bootstrap) else None
-    network = as_network(result if resampled is None else resampled.solution)
+    network = as_network(result if resampled is None else resampled.solution).without_covariates()
     by = order or measures[0]
     values = {name: node_measure(network, name, communities) for name in dict.fromkeys([*measures, by])}
     sorted_nodes = np.argsort(values[by], kind="stable")

@@ -82,6 +82,15 @@ def read_settings(given: Mapping[str, object] | None, result: object, fit: Fit |
     return {str(name): str(value) for name, value in given.items() if value is not None}
 
 
+def list_covariates(network: Network) -> dict[str, str]:
+    """Return the couplings of every covariate in words."""
+    columns = network.covariate_edges()
+    found: dict[str, list[str]] = {}
+    for covariate, variable, value, sign, _ in zip(*columns.values(), strict=True):
+        found.setdefault(str(covariate), []).append(f"{variable} {value:{'+' if sign else ''}.3g}")
+    return {name: ", ".join(entries) for name, entries in found.items()}
+
+
 def read_rows(X: Any, model: Network, fit: Fit | None) -> Table:
     """Return the table, read as that of the fit or, for a network by itself, as its columns are."""
     return model.table(X if fit is None or isinstance(X, np.ndarray) else fit.read(X)).without_holes()

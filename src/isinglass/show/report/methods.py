@@ -256,7 +256,9 @@ def _describe_coding(fit: Fit) -> Iterator[str]:
         if isinstance(rule, Indicators):
             yield f"{name} was made of {len(rule.members)} indicator columns."
     yield from _describe_ordinal(fit)
-    yield from _describe_continuous({name: rule for name, rule in rules.items() if isinstance(rule, Steps)})
+    given = {name for name, is_given in zip(names, fit.network.variables.covariate, strict=True) if is_given}
+    grids = {name: rule for name, rule in rules.items() if isinstance(rule, Steps) and name not in given}
+    yield from _describe_continuous(grids)
 
 
 def _describe_ordinal(fit: Fit) -> Iterator[str]:

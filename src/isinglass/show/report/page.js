@@ -113,6 +113,8 @@ function showReproduction() {
   byId("version").textContent = DATA.versions.isinglass;
   const fill = (id, pairs) => byId(id).append(...Object.entries(pairs).flatMap(([name, value]) => [make("dt", { text: name }), make("dd", { text: value })]));
   fill("versions", DATA.versions);
+  fill("covariates", DATA.covariates);
+  byId("covariates-box").hidden = Object.keys(DATA.covariates).length === 0;
   fill("settings", DATA.settings);
   byId("settings-box").hidden = Object.keys(DATA.settings).length === 0;
   byId("methods-box").hidden = DATA.methods === null;

@@ -110,11 +110,18 @@ def build_report(
     fit = fit if isinstance(fit, Fit) else None
     path = getattr(fit, "path", None) if path is None else path
     stability = getattr(fit, "stability", None) if stability is None else stability
-    model = as_network(result, names)
+    whole, whole_fit = as_network(result, names), fit
+    table = None if X is None else contents.read_rows(X, whole, fit)
+    measured = None if table is None else measure_nodes(table, whole)
     solution = result if isinstance(result, Solution) else getattr(fit, "solution", None)
+    model = whole.without_covariates()
+    if model is not whole:  # what follows is about the variables that are modelled
+        fit = None if fit is None else fit.without_covariates()
+        table = None if table is None else table.take(whole.variables.is_modelled)
+        path = None if path is None else path.without_covariates()
+        solution = None if solution is None else solution.without_covariates()
+        stability = getattr(fit, "stability", None)
     solutions, index = contents.line_up(model, path, solution)
-    table = None if X is None else contents.read_rows(X, model, fit)
-    measured = None if table is None else measure_nodes(table, model)
     drops = next((one for one in (case_drops, bootstrap) if one is not None and one.kind == "case-drop"), None)
     resampled = (None if bootstrap is drops else bootstrap, drops)
     shares, edge_counts = contents.count_values(fit, table, model)
@@ -147,10 +154,11 @@ def build_report(
         "missing": contents.describe_missing(getattr(fit, "missing", None)),
         "check": contents.check_rows(table, model),
         "certificate": contents.describe_certificate(solutions, result, fit, tol, shares),
-        "settings": contents.read_settings(settings, result, fit),
+        "covariates": contents.list_covariates(whole),
+        "settings": contents.read_settings(settings, result, whole_fit),
         "command": None if command is None else str(command),
-        "methods": None if fit is None else methods_text(fit, *resampled),
-        "citation": citation(fit, *resampled),
+        "methods": None if whole_fit is None else methods_text(whole_fit, *resampled),
+        "citation": citation(whole_fit, *resampled),
         "versions": {
             "isinglass": __version__,
             "numpy": np.__version__,
