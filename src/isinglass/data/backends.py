@@ -12,9 +12,9 @@ import logging
 import sys
 import uuid
 import weakref
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,9 @@ from isinglass.data.blocks import Block
 from isinglass.data.coding import Coding
 from isinglass.errors import DataError, LimitError
 from isinglass.machine import MAX_THREADS, available_memory
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 logger = logging.getLogger("isinglass")
 
@@ -39,33 +42,6 @@ ATTEMPTS = 5
 
 Function = Callable[..., Any]
 Found = TypeVar("Found")
-
-
-class Client(Protocol):
-    """A client of Dask's scheduler."""
-
-    status: str
-
-    def submit(self, function: Function, *arguments: object, pure: bool, **place: object) -> object:
-        """Start a task."""
-
-    def compute(self, task: object, **place: object) -> object:
-        """Start the task of a collection."""
-
-    def gather(self, futures: Sequence[object]) -> list[Any]:
-        """Return what tasks returned."""
-
-    def scatter(self, data: Sequence[object], *, broadcast: bool, hash: bool) -> Sequence[object]:
-        """Send data to the workers."""
-
-    def run(self, function: Function, *arguments: object, **place: object) -> object:
-        """Run a function on the workers."""
-
-    def wait_for_workers(self, n_workers: int) -> None:
-        """Wait for workers."""
-
-    def nthreads(self) -> Mapping[str, int]:
-        """Return the threads of every worker."""
 
 
 @dataclass(eq=False)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import Bytes, FloatArray
-from isinglass.data.backends import Backend, Client, Part, find_backend
+from isinglass.data.backends import Backend, Part, find_backend
 from isinglass.data.blocks import Block, BlockWeights, find_blocks, is_in_parts
 from isinglass.data.coding import BITS, Coding, Levels, Value
 from isinglass.data.conversion import convert, read_codes
@@ -31,6 +31,7 @@ from isinglass.variables import Variables
 
 if TYPE_CHECKING:  # arrays do without narwhals
     import scipy.sparse as sp
+    from distributed import Client
     from narwhals.typing import IntoDataFrame
 
 Function = Callable[..., Any]
