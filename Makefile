@@ -83,13 +83,13 @@ check-core: $(INSTALLED)  ## look for mistakes in the core with clang-tidy
 
 # The page concatenates its scripts, so the linter sees them that way too.
 ESLINT := tools/eslint
-check-page:  ## lint the scripts of the report page (needs npm)
+check-page:  ## lint the scripts of the report and of the app (needs npm)
 ifeq ($(shell command -v npm),)
-	@echo "npm is not installed: the scripts of the report page are not linted"
+	@echo "npm is not installed: the scripts of the pages are not linted"
 else
 	test -d $(ESLINT)/node_modules || npm install --prefix $(ESLINT) --no-package-lock --no-audit --no-fund --silent
 	mkdir -p build && cat $(addprefix src/isinglass/show/report/,data.js elements.js view.js tables.js charts.js missing.js heatmap.js page.js) > build/page.js
-	$(ESLINT)/node_modules/.bin/eslint --config $(ESLINT)/eslint.config.js build/page.js
+	$(ESLINT)/node_modules/.bin/eslint --config $(ESLINT)/eslint.config.js build/page.js src/isinglass/app/app.js
 endif
 
 wheel: $(INSTALLED)  ## build a wheel and an sdist into dist/, try the wheel in an environment without a compiler

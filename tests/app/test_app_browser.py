@@ -126,7 +126,7 @@ def test_yes_and_no_from_a_file_to_a_network(visit, votes):
     page = visit()
     give(page, votes)
     assert page.locator("#rows tr").count() == 5
-    assert page.locator("#rows tr").first.locator("td").nth(1).inner_text() == "yes/no"
+    assert page.locator("#rows tr").first.locator("td").nth(1).inner_text() == "two values"
     page.uncheck("#use-4")
     page.wait_for_function("() => document.getElementById('chosen').textContent.includes('4 columns')")
     command = page.inner_text("#fit pre")

@@ -203,6 +203,7 @@ def test_a_name_is_never_a_path(client, name):
 
 def test_a_name_keeps_what_says_the_format():
     assert plain_name("Data (final).CSV.gz") == "Data-final.CSV.gz"
+    assert plain_name("nltcs.train.csv.gz") == "nltcs.train.csv.gz"
     assert plain_name("größe.sav") == "größe.sav"
     assert len(plain_name("x" * 5000 + ".csv")) <= 90
 

@@ -316,3 +316,19 @@ def test_tasks_in_threads_suppress_what_their_caller_suppresses():
             run_tasks(warn_of_a_constant_column, [(), ()], run=Run(n_jobs=2))
         with pytest.raises(ConstantColumnWarning):
             run_tasks(warn_of_a_constant_column, [(), ()], run=Run(n_jobs=2))
+
+
+def test_progress_is_told_to_a_function_in_place_of_a_terminal():
+    """Tasks count their steps; a fit says what it does, with a total that follows what is ahead."""
+    heard = []
+    with parallel.reporting(lambda *news: heard.append(news) if news not in heard[-1:] else None):
+        run_tasks(pow, [(2, 3)] * 4, description="Powers")
+        assert heard == [("Powers", k, 4) for k in range(5)]
+        run_tasks(pow, [(2, 3)], run=Run(progress=False))
+        assert len(heard) == 5
+        with parallel.shown(None):
+            parallel.tell("first", 2)
+            run_tasks(pow, [(2, 3)] * 2, description="Powers")
+    assert heard[5:] == [("", 0, None), ("first", 1, 3), ("Powers", 1, 3), ("Powers", 2, 3), ("Powers", 3, 3)]
+    run_tasks(pow, [(2, 3)])
+    assert len(heard) == 10

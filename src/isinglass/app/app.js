@@ -2,7 +2,7 @@
    text: a label cannot become markup. */
 
 const PAGE = 200; // columns that are listed at a time
-const KINDS = { binary: "yes/no", ordinal: "ordered", nominal: "unordered", continuous: "number" };
+const KINDS = { binary: "two values", ordinal: "ordered", nominal: "unordered", continuous: "number" };
 const WORDS = { fit: "Fitting", report: "Writing the report", bootstrap: "Resampling", compare: "Comparing", plot: "Drawing" };
 
 let state = null;
@@ -117,7 +117,7 @@ function show() {
   if (table) {
     redraw("columns", [table, choices, listed, byId("find").value], showColumns);
     redraw("settings", [table, choices], showSettings);
-    redraw("fit", [table, choices, state.seconds, state.jobs.map((job) => [job.title, job.state])], showFit);
+    redraw("fit", [table, choices, state.jobs.map((job) => [job.title, job.state])], showFit);
     redraw("code", [state.steps, language], showCode);
   }
   redraw("jobs", state.jobs, showJobs);
@@ -168,11 +168,19 @@ function makeRow(column, place, choices) {
   return row;
 }
 
+function isNumber(value) {
+  return value.trim() !== "" && Number.isFinite(Number(value));
+}
+
 function makeKind(column, place, choices) {
   const guess = column.stated || column.kind === null ? [] : [make("span", { class: "guess", text: "our guess" })];
   if (column.kind === "binary" && !(place in choices.kinds)) return [KINDS.binary];
   const chosen = choices.kinds[place] ?? column.kind;
-  const options = Object.entries(KINDS).filter(([kind]) => kind !== "binary").map(([kind, text]) => make("option", { value: kind, text, selected: kind === chosen }));
+  const words = !column.values.every(isNumber); // they have no order that we know, and are no numbers
+  const barred = (kind) => words && kind !== chosen && kind !== "nominal" && kind !== column.kind;
+  const options = Object.entries(KINDS).filter(([kind]) => kind !== "binary").map(([kind, text]) =>
+    make("option", { value: kind, text, selected: kind === chosen, disabled: barred(kind) }),
+  );
   if (column.kind === null) options.unshift(make("option", { value: "", text: "left out", selected: !choices.kinds[place] }));
   const change = (event) => {
     const kinds = { ...choices.kinds, [place]: event.target.value };
@@ -209,7 +217,7 @@ function makeChoice(id, label, options, chosen, change) {
 function showSettings() {
   const { table, choices } = state;
   const columns = table.columns.map((column, place) => [String(place), column.name]);
-  const numbers = columns.filter(([place]) => table.columns[place].values.length && table.columns[place].values.every((value) => value.trim() && Number.isFinite(Number(value))));
+  const numbers = columns.filter(([place]) => table.columns[place].values.length && table.columns[place].values.every(isNumber));
   const groups = columns.filter(([place]) => table.columns[place].n_values >= 2 && table.columns[place].n_values <= 12 && table.columns[place].kind !== "continuous");
   const number = (value) => (value === "" ? null : Number(value));
   const fields = [
@@ -241,7 +249,6 @@ function showFit() {
   const nodes = table.columns.filter((column, place) => !choices.left_out.includes(place) && place !== choices.weights && place !== choices.groups);
   const counts = Object.entries(KINDS).map(([kind, text]) => [text, nodes.filter((column) => column.kind === kind).length]).filter(([, count]) => count);
   byId("chosen").textContent = `A network of ${nodes.length} columns (${counts.map(([text, count]) => `${count} ${text}`).join(", ")}), from ${table.n_rows} rows. The penalty is selected by the data.`;
-  byId("expected").textContent = state.seconds ? `about ${inWords(state.seconds)}` : "";
   byId("run-fit").disabled = nodes.length < 2 || isRunning("Fit");
 }
 
@@ -284,7 +291,7 @@ function showJobs() {
     if (ended) return make("section", { class: `card job ${job.state}`, role: "alert" }, [make("div", {}, [heading, make("p", { text: ended })])]);
     const what = WORDS[job.text] ?? job.text;
     const steps = job.total ? `, ${job.count} of ${job.total}` : "";
-    const left = job.left === null ? "" : `, about ${inWords(job.left)} left`;
+    const left = job.left === null || job.count === job.total ? "" : `, about ${inWords(job.left)} left`;
     const line = job.state === "running" ? `${what}${steps}: ${inWords(job.seconds)} so far${left}` : "";
     const bar = make("progress", { max: job.total ?? 1, "aria-label": job.title });
     if (job.total) bar.value = job.count;

@@ -25,7 +25,6 @@ class Job:
     request: dict[str, Any]  # for the worker
     finish: Callable[[Job], None]  # called when it is done, whether or not there was an error
     visible: bool = True  # whether the page lists it
-    expected: float = 0.0  # seconds it will take, 0 if unknown
     state: str = "waiting"  # then running, then done, failed or stopped
     text: str = ""  # what is being done
     count: int = 0  # steps done
@@ -55,7 +54,7 @@ class Job:
     def hear(self, answer: dict[str, Any]) -> None:
         """Take a report of the worker."""
         if "text" in answer:
-            if answer["text"] != self.text or answer["count"] < self.count:
+            if answer["count"] < self.count:
                 self._stage = time.monotonic()
             self.text, self.count, self.total = answer["text"], answer["count"], answer["total"]
         self.said += answer.get("said", "")
@@ -65,12 +64,10 @@ class Job:
 
     @property
     def seconds_left(self) -> float | None:
-        """About how long it will take, by what it took so far or by the estimate; None if that is unknown."""
-        now = time.monotonic()
-        if self.total and self.count:
-            return (now - self._stage) * (self.total - self.count) / self.count
-        left = self.expected - (now - self._began)
-        return left if self.expected and left > 0 else None
+        """About how long it will take, by what it took so far; None if that is unknown."""
+        if not self.total or not self.count:
+            return None
+        return (time.monotonic() - self._stage) * (self.total - self.count) / self.count
 
     def record(self) -> dict[str, Any]:
         """Return what the page shows."""

@@ -71,7 +71,6 @@ class Session:
             self.here, self.recipe = folder, recipe
             self.table: dict[str, Any] = {}
             self.problem = ""  # why the table, or the last choice, could not be read
-            self.seconds = 0.0  # that a fit will take
             self.results: dict[str, Result] = {}  # by job; figures by their files
             if recipe is not None:
                 self._look(recipe, anew=True)
@@ -123,13 +122,7 @@ class Session:
             if anew:
                 useless = frozenset(j for j, column in enumerate(columns) if column["kind"] is None)
                 recipe = replace(recipe, choices=replace(recipe.choices, left_out=useless))
-                request = {"do": "estimate", "folder": str(self.here)}
-                self.jobs.add("Estimate", request, self._estimated, visible=False)
             self.recipe = recipe
-        self._touch()
-
-    def _estimated(self, job: Job) -> None:
-        self.seconds = float(job.answer.get("seconds", 0.0))
         self._touch()
 
     def choose(self, record: object) -> None:
@@ -178,7 +171,7 @@ class Session:
                     self.results[key] = Result(recipe, job, done.said, self.version)
                 self._touch()
 
-            self.jobs.add(title, request, finish, expected=self.seconds if job == "fit" else 0.0)
+            self.jobs.add(title, request, finish)
             self._touch()
 
     def _ready(self) -> Recipe:
@@ -227,7 +220,6 @@ class Session:
             "choices": {**vars(recipe.choices), "left_out": sorted(recipe.choices.left_out)} if recipe else None,
             "steps": steps,
             "jobs": [job.record() for job in self.jobs.jobs if job.visible],
-            "seconds": self.seconds,
             "stale": self.is_stale,
             "results": {
                 key: {"said": each.said, "made": each.made, "files": list(each.files(self.here))}
@@ -265,5 +257,5 @@ def plain_name(name: str) -> str:
     """
     last = re.split(r"[/\\]", name)[-1][-80:]
     stem, *endings = (re.sub(r"[^\w]+", "-", part).strip("-_") for part in last.split("."))
-    endings = [ending for ending in endings if ending][-2:] or ["txt"]
+    endings = [ending for ending in endings if ending] or ["txt"]
     return ".".join([stem or "table", *endings])

@@ -16,14 +16,10 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from isinglass.data import Table
+from typing import Any
 
 Send = Callable[..., None]
 REPORT_SECONDS = 0.1  # between two reports of progress
-TRIAL_SECONDS = 0.6  # of fits of a few rows, which a request has to wait for
 SHOWN_VALUES = 30  # of a column
 
 
@@ -43,14 +39,11 @@ def serve() -> None:
     import isinglass.data.files
     import isinglass.select  # noqa: F401 - before the first request
 
-    data: Table | None = None
     while True:
         request = requests.get()
         os.chdir(request["folder"])
         if request["do"] == "look":
-            data = look(request["words"], send)
-        elif request["do"] == "estimate":
-            send(done=True, seconds=_estimate(data))
+            look(request["words"], send)
         elif request["do"] == "example":
             write_example(request["name"], Path(request["folder"]))
             send(done=True)
@@ -79,8 +72,8 @@ def write_example(name: str, folder: Path) -> None:
     (folder / name).write_text(csv_text(senate.names, senate.X.tolist()), encoding="utf-8")
 
 
-def look(words: list[str], send: Send) -> Table | None:
-    """Send what the columns of a file are, or why it cannot be read; return the table.
+def look(words: list[str], send: Send) -> None:
+    """Send what the columns of a file are, or why it cannot be read.
 
     ``words`` are the file and options about reading it, as `isinglass info` takes them.
     """
@@ -88,6 +81,7 @@ def look(words: list[str], send: Send) -> Table | None:
     from isinglass.cli.exits import Failure
     from isinglass.cli.info import describe_columns, info, listen
     from isinglass.cli.reading import READING
+    from isinglass.data.guards import WEIGHT
 
     console, guesses = Console("info", quiet=2), {}  # type: ignore[var-annotated]
     with info.make_context("info", list(words)) as ctx, console.listening():
@@ -98,8 +92,10 @@ def look(words: list[str], send: Send) -> Table | None:
             columns = describe_columns(data, guesses, doubts)
         except Exception as error:
             send(done=True, error=Failure(error).message)
-            return None
+            return
     for column in columns:
+        if WEIGHT.fullmatch(column["name"]):
+            column["notes"].append("weights?")
         values = [value for value in column["values"] if value is not None]
         column["n_values"] = len(values)
         shown = values if len(values) <= SHOWN_VALUES else [*values[: SHOWN_VALUES - 1], values[-1]]
@@ -113,17 +109,6 @@ def look(words: list[str], send: Send) -> Table | None:
         "warnings": console.warnings,
     }
     send(done=True, table=table)
-    return data
-
-
-def _estimate(data: Table | None) -> float:
-    """Return about how many seconds the default fit will take."""
-    from isinglass.cli.info import extrapolate, try_fits
-
-    try:
-        return 0.0 if data is None else extrapolate(try_fits(data, TRIAL_SECONDS), len(data))
-    except Exception:  # the fit itself will say it
-        return 0.0
 
 
 def run(commands: list[list[str]], send: Send) -> None:

@@ -306,12 +306,12 @@ def _estimate(data: Table, found: Mapping[str, Any]) -> dict[str, Any]:
     sizes = {"bytes": path_bytes(n, p, 0), "bytes_dense": path_bytes(n, p, p * (p - 1) // 2)}
     if not data.variables.has_scores.all():  # known for one number per pair only
         sizes = {}
-    trials = try_fits(data) if found["alpha_max"] > 0 else []
-    return {**sizes, "trial_fits": trials, "seconds": extrapolate(trials, len(data))}
+    trials = _try_fits(data) if found["alpha_max"] > 0 else []
+    return {**sizes, "trial_fits": trials, "seconds": _extrapolate(trials, len(data))}
 
 
-def try_fits(data: Table, most: float = TRIAL) -> list[dict[str, Any]]:
-    """Fit some rows by default, twice as many each time, until all are fitted or ``most`` seconds are spent."""
+def _try_fits(data: Table) -> list[dict[str, Any]]:
+    """Fit some rows by default, twice as many each time, until all are fitted or the time is spent."""
     import warnings
 
     import numpy as np
@@ -325,15 +325,15 @@ def try_fits(data: Table, most: float = TRIAL) -> list[dict[str, Any]]:
         begin = time.perf_counter()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a trial: the fit itself will say it
-            fit = Method().fit(rows, run=Run(n_jobs=-1, max_time=most))
+            fit = Method().fit(rows, run=Run(n_jobs=-1, max_time=TRIAL))
         now = time.perf_counter()
         trials.append({"n_rows": size, "n_edges": fit.solution.n_edges, "seconds": now - begin})
-        if size == n_rows or now - start > most:
+        if size == n_rows or now - start > TRIAL:
             return trials
         size = min(2 * size, n_rows)
 
 
-def extrapolate(trials: Sequence[Mapping[str, Any]], n_rows: int) -> float:
+def _extrapolate(trials: Sequence[Mapping[str, Any]], n_rows: int) -> float:
     """Return the time that all rows will take, by a power of their number: that of the last two trials."""
     if not trials:
         return 0.0

@@ -51,7 +51,7 @@ _NO_ANSWER = frozenset(
         "non réponse, refus, nsp, no sabe, no contesta, ns/nc, non so, non risponde, weet niet, geen antwoord",
     )
 )
-_WEIGHT = re.compile(r"(.*_)?(w|wt|wgt|weights?|gewicht)(_.*|\d+)?", re.IGNORECASE)
+WEIGHT = re.compile(r"(.*_)?(w|wt|wgt|weights?|gewicht|freq|frequency)(_.*|\d+)?", re.IGNORECASE)
 _DATE = re.compile(r"\d{4}[-/.]\d\d?[-/.]\d\d?([ T].*)?|\d\d?[-/.]\d\d?[-/.]\d{4}")
 
 
@@ -172,7 +172,7 @@ def warn_measured(columns: Mapping[Hashable, Rule]) -> None:
     grids = [f"{name!r}: {describe_steps(rule)}" for name, rule in columns.items() if isinstance(rule, Steps)]
     more = f"; and {len(grids) - _LISTED} more" if len(grids) > _LISTED else ""
     python = f"kinds={dict.fromkeys(names[:_LISTED], 'continuous')}"
-    weights = [name for name in names if _WEIGHT.fullmatch(str(name))]
+    weights = [name for name in names if WEIGHT.fullmatch(str(name))]
     hint = f" If {weights[0]!r} holds row weights, pass {setting('weights', weights[0])}." if weights else ""
     _say(
         f"{_columns(names, 'holds', 'hold')} numbers and {'is' if len(names) == 1 else 'are'} read as continuous "

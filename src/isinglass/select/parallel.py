@@ -269,16 +269,16 @@ def reporting(listener: Listener) -> Iterator[None]:
 class _Told:
     """Stands for the bar where a function is told."""
 
-    def __init__(self, listener: Listener) -> None:
-        self._listener = listener
+    def __init__(self, listener: Listener, text: str, total: int | None) -> None:
+        self._listener, self._text, self.done, self._total = listener, text, 0, total
+        self.update()
 
-    def reset(self, task: object, *, total: int | None, description: str) -> None:
-        self._text, self._done, self._total = description, 0, total
-        self._listener(description, 0, total)
-
-    def update(self, task: object, *, description: str | None = None, advance: int = 0) -> None:
-        self._text, self._done = self._text if description is None else description, self._done + advance
-        self._listener(self._text, self._done, self._total)
+    def update(
+        self, task: object = None, *, description: str | None = None, advance: int = 0, total: int | None = None
+    ) -> None:
+        self._text, self.done = self._text if description is None else description, self.done + advance
+        self._total = self._total if total is None else total
+        self._listener(self._text, self.done, self._total)
 
 
 @contextmanager
@@ -302,6 +302,8 @@ def tell(text: str, ahead: int) -> None:
 def _completed(line: tuple[Any, Any]) -> int:
     """Return how many steps a bar has made."""
     bar, task = line
+    if isinstance(bar, _Told):
+        return bar.done
     return int(bar.tasks[bar.task_ids.index(task)].completed)
 
 
@@ -320,9 +322,8 @@ def _progress_bar(
         yield (lambda steps: None), None
         return
     if listener is not None:
-        told = _Told(listener)
-        told.reset(None, total=total, description=description)
-        yield (lambda steps: told.update(None, advance=steps)), (told, None)
+        told = _Told(listener, description, total)
+        yield (lambda steps: told.update(advance=steps)), (told, None)
         return
     from rich.console import Console
     from rich.progress import (
