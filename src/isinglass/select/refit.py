@@ -191,7 +191,7 @@ def nearly_free(table: AnyTable, solution: Solution, penalty_in_rows: float = NE
     penalty = penalty_on(solution.edge_index, table.shape[1], 1.0)
     alpha = penalty_in_rows / table.total_weight
     with suppress_warnings(ConvergenceWarning):
-        path = ising_path(table, [alpha], penalty_weights=penalty, tol=min(1e-7, alpha / 10))
+        path = ising_path(table, [alpha], penalty_weights=penalty, tol=min(1e-7, alpha / 10), start=solution)
     return path.solutions[0]
 
 
