@@ -191,3 +191,97 @@ TEST_CASE("rows with categories agree with the twin, whatever losses their nodes
             compare(rows, twin, seed, 20);
         }
 }
+
+namespace {
+
+// A node with places of which some have no category, and a pass over it in plain loops.
+struct PlacesTwin {
+    std::vector<double> field, number, eta, w, inverse_w;
+    std::vector<uint8_t> place, x, beside;
+    double step;
+    int n;
+
+    PlacesTwin(int ld, int n_rows, bool in_steps, double scale, uint32_t seed) : place(256), step(1.0 / ld), n(n_rows) {
+        std::mt19937 random(seed);
+        const auto draw = [&] { return static_cast<double>(random() % 10000) / 10000; };
+        std::vector<int> occurring;
+        for (int k = 0; k < ld; ++k) {
+            const bool occurs = k < ld - 3 && (!in_steps || k == 0 || draw() < 0.8);
+            field.push_back(occurs ? 4 * draw() - 2 : NOWHERE);
+            number.push_back(in_steps ? k : k + k / 3);
+            place[static_cast<int>(number[k])] = static_cast<uint8_t>(k);
+            if (occurs) occurring.push_back(k);
+        }
+        for (int i = 0; i < n; ++i) {
+            eta.push_back(scale * (2 * draw() - 1));
+            x.push_back(static_cast<uint8_t>(number[occurring[random() % occurring.size()]]));
+            beside.push_back(static_cast<uint8_t>(random() % 7));
+            w.push_back((0.5 + draw()) / n);
+            inverse_w.push_back(1 / w[i]);
+        }
+    }
+    NodeRows rows() const { return {x.data(), w.data(), inverse_w.data(), n, 0}; }
+    std::vector<double> logits(int row) const {  // log P
+        std::vector<double> z;
+        for (size_t k = 0; k < field.size(); ++k) z.push_back(field[k] + number[k] * step * eta[row]);
+        const double top = *std::max_element(z.begin(), z.end());
+        double sum = 0;
+        for (double each : z) sum += std::exp(each - top);
+        for (double& each : z) each -= top + std::log(sum);
+        return z;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("passes over many categories agree with plain loops, by powers and by exponentials") {
+    for (const double scale : {3.0, 40.0, 2000.0})  // the last is too far for powers
+        for (const bool in_steps : {true, false})
+            for (const int ld : {16, 40, 96}) {
+                const int n = 64;
+                const PlacesTwin twin(ld, n, in_steps, scale, static_cast<uint32_t>(ld));
+                const Places places{ld,        twin.field.data(), twin.number.data(),
+                                    twin.step, twin.place.data(), in_steps};
+                std::vector<double> wr(n), margin(n), given(ld * ld), sums(2), products(ld * ld), mixed(2 * ld);
+                std::vector<float> wv(n), lines(static_cast<size_t>(n) * ld);
+                const uint8_t* column = twin.beside.data();
+                kernels().places_pass(places, twin.rows(), twin.eta.data(),
+                                      {wr.data(), wv.data(), margin.data(), given.data(), sums.data()});
+                kernels().places_products(places, twin.rows(), twin.eta.data(),
+                                          {{&column, 1, n}, products.data(), mixed.data(), lines.data()});
+                std::vector<double> given_of(ld * ld), products_of(ld * ld), mixed_of(2 * ld);
+                double loss = 0;
+                for (int row = 0; row < n; ++row) {
+                    const int own = twin.place[twin.x[row]];
+                    const std::vector<double> z = twin.logits(row);
+                    double mean = 0, variance = 0, others = 0;
+                    for (int k = 0; k < ld; ++k) {
+                        mean += std::exp(z[k]) * (twin.number[k] - twin.number[own]) * twin.step;
+                        others += k == own ? 0.0 : std::exp(z[k]);
+                    }
+                    for (int k = 0; k < ld; ++k) {
+                        const double P = std::exp(z[k]);
+                        const double off = (twin.number[k] - twin.number[own]) * twin.step - mean;
+                        variance += P * off * off;
+                        given_of[own * ld + k] += twin.w[row] * P;
+                        for (int l = 0; l < k; ++l) products_of[k * ld + l] += twin.w[row] * P * std::exp(z[l]);
+                        mixed_of[k] += twin.w[row] * P * off * twin.beside[row];
+                        mixed_of[ld + k] += twin.w[row] * P * off;
+                        CHECK(std::abs(lines[row * ld + k] - twin.w[row] * P * off) < 1e-7 * twin.w[row]);
+                    }
+                    loss -= twin.w[row] * z[own];
+                    CHECK(std::abs(wr[row] - twin.w[row] * mean) < 1e-12 * twin.w[row]);
+                    if (-z[own] <= tuning::BADLY_PREDICTED)
+                        CHECK(std::abs(wv[row] - twin.w[row] * variance) < 1e-7 * twin.w[row]);
+                    else
+                        CHECK(wv[row] >= twin.w[row] * variance * (1 - 1e-6));
+                    if (others > 1e-280) CHECK(margin[row] == doctest::Approx(z[own] - std::log(others)).epsilon(1e-11));
+                }
+                CHECK(sums[0] == doctest::Approx(loss).epsilon(1e-12));
+                for (int k = 0; k < ld * ld; ++k) {
+                    if (k / ld != k % ld) CHECK(std::abs(given[k] - given_of[k]) <= 1e-12 * given_of[k] + 1e-290);
+                    if (k % ld < k / ld) CHECK(std::abs(products[k] - products_of[k]) <= 1e-12 * products_of[k] + 1e-290);
+                }
+                for (int k = 0; k < 2 * ld; ++k) CHECK(std::abs(mixed[k] - mixed_of[k]) < 1e-13);
+            }
+}

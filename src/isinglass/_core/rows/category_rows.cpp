@@ -1,6 +1,5 @@
 #include "rows/category_rows.hpp"
 
-#include "rows/fields.hpp"
 #include "rows/ordered.hpp"
 #include "rows/unordered.hpp"
 
@@ -22,6 +21,8 @@ std::vector<int> leads(const std::vector<CategoryColumn>& columns) {
     std::transform(columns.begin(), columns.end(), found.begin(), [](const auto& column) { return column.lead(); });
     return found;
 }
+
+constexpr int POWERS_ROUNDED = 4;  // times as much as probabilities without powers
 
 double norm(const std::vector<double>& values) {
     return std::sqrt(std::inner_product(values.begin(), values.end(), values.begin(), 0.0));
@@ -112,10 +113,12 @@ CategoryRows::CategoryRows(std::shared_ptr<const Table> table, const uint8_t* ra
 }
 
 // As for 0 and 1, with the roundings of probabilities and of a sum over them in every row; without an order sums run
-// over the rows one after the other.
+// over the rows one after the other. A power has three roundings for every step, of which there may be twice as many as
+// categories.
 double CategoryRows::rounding() const {
     int most = 0;
-    for (const CategoryColumn& column : state_.columns) most = std::max(most, column.q());
+    for (const CategoryColumn& column : state_.columns)
+        most = std::max(most, (column.is_ordered() && column.q() > FEW_CATEGORIES ? POWERS_ROUNDED : 1) * column.q());
     const double of_rows = 2.0 / (unordered_ ? 1 : kernels().lanes) * state_.stride, of_row = 32 + 2 * most;
     return (of_rows + of_row) * std::numeric_limits<double>::epsilon() / 2;
 }
@@ -171,9 +174,9 @@ NodeSums CategoryRows::settle(int node, int worker) {
     if (!state_.columns[node].is_modelled) return {};
     const std::vector<double>& score = state_.columns[node].score;
     std::vector<double>& fields = state_.fields[node];
-    const double* sums = nullptr;
-    std::vector<double> slopes = settle_fields(fields, [&] { return sums = loss(node).pass(node, worker); });
-    NodeSums found = summarize_fields(slopes, sums);
+    Settled settled = settle_fields(fields, loss(node).passes(node, worker));
+    std::vector<double>& slopes = settled.slopes;
+    NodeSums found = summarize_fields(settled);
     for (double field : fields) found.largest_field = std::max(found.largest_field, std::abs(field));
     if (score.empty())
         state_.shift[node] = std::move(slopes);

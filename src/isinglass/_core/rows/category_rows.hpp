@@ -8,6 +8,7 @@
 
 #include <memory>
 
+#include "rows/fields.hpp"
 #include "rows/two_value_rows.hpp"
 
 namespace isinglass {
@@ -52,6 +53,9 @@ class NodeLoss {
     virtual void add_columns(const Move& task, bool afresh, int worker) = 0;
     // Residuals at the node's predictor and fields; returns the sums of fields.hpp.
     virtual const double* pass(int node, int worker) = 0;
+    virtual FieldPasses passes(int node, int worker) {
+        return {[this, node, worker] { return pass(node, worker); }};
+    }
     // The log odds of the observed category in every row.
     virtual const double* odds(int node, int worker) = 0;
     // sum_n w r x of these columns.

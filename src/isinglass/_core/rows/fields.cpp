@@ -25,14 +25,16 @@ Tree widest_tree(const double* confusion, int q) {
     Tree tree{{0}, std::vector<int>(q, 0)};
     const auto width = [&](int j, int k) { return std::min(confusion[q * j + k], confusion[q * k + j]); };
     std::vector<char> is_in(q, 0);
+    std::vector<double> widest(q);  // edge to the tree
+    for (int k = 1; k < q; ++k) widest[k] = width(0, k);
     is_in[0] = 1;
     while (static_cast<int>(tree.order.size()) < q) {
+        const int last = tree.order.back();
         int best = -1;
         for (int k = 0; k < q; ++k) {
             if (is_in[k]) continue;
-            for (int j : tree.order)
-                if (width(j, k) > width(tree.parent[k], k)) tree.parent[k] = j;
-            if (best < 0 || width(tree.parent[k], k) > width(tree.parent[best], best)) best = k;
+            if (const double found = width(last, k); found > widest[k]) tree.parent[k] = last, widest[k] = found;
+            if (best < 0 || widest[k] > widest[best]) best = k;
         }
         is_in[best] = 1;
         tree.order.push_back(best);
@@ -133,7 +135,7 @@ struct Balance {
     std::vector<double> step = {};
 };
 
-Balance find_balance(const double* sums, int q) {
+Balance find_balance(const double* sums, int q, const FieldPasses& passes) {
     const Tree tree = widest_tree(sums, q);
     const std::vector<Flow> flows = flows_behind(tree, sums, q);
     Balance found{largest_share(tree, flows, sums, q)};
@@ -147,8 +149,9 @@ Balance find_balance(const double* sums, int q) {
         if (std::abs(imbalance) > FAR_FROM_BALANCE) steps[k] = imbalance / 2;
     }
     const std::vector<char> behind = is_behind(tree, q);
-    found.step = found.imbalance > FAR_FROM_BALANCE ? move_together(behind, steps)
-                                                    : tree_step(behind, flows, sums + static_cast<size_t>(q) * q);
+    const bool is_far = found.imbalance > FAR_FROM_BALANCE;
+    if (!is_far) passes.complete();
+    found.step = is_far ? move_together(behind, steps) : tree_step(behind, flows, sums + static_cast<size_t>(q) * q);
     return found;
 }
 
@@ -176,26 +179,33 @@ double relative_size(const std::vector<double>& slopes, const double* confusion)
 
 }  // namespace
 
+// Column after column, so that rows are updated side by side.
 void factorize(std::vector<double>& A, int d) {
-    for (int i = 0; i < d; ++i)
-        for (int j = 0; j <= i; ++j) {
-            double sum = A[i * d + j];
-            for (int k = 0; k < j; ++k) sum -= A[i * d + k] * A[j * d + k];
-            A[i * d + j] = i == j ? std::sqrt(std::max(sum, SMALLEST)) : sum / A[j * d + j];
+    std::vector<double> column(d);
+    for (int k = 0; k < d; ++k) {
+        const double pivot = A[k * d + k] = std::sqrt(std::max(A[k * d + k], SMALLEST));
+        for (int i = k + 1; i < d; ++i) {
+            const double factor = column[i] = A[i * d + k] /= pivot;
+            for (int j = k + 1; j <= i; ++j) A[i * d + j] -= factor * column[j];
         }
-}
-
-void solve_lower(const std::vector<double>& L, int d, double* y) {
-    for (int i = 0; i < d; ++i) {
-        for (int k = 0; k < i; ++k) y[i] -= L[i * d + k] * y[k];
-        y[i] /= L[i * d + i];
     }
 }
 
-void solve_upper(const std::vector<double>& L, int d, double* y) {
+void solve_lower(const std::vector<double>& L, int d, double* y, int count) {
+    for (int i = 0; i < d; ++i) {
+        double* own = y + static_cast<size_t>(i) * count;
+        for (int k = 0; k < i; ++k)
+            for (int j = 0; j < count; ++j) own[j] -= L[i * d + k] * y[static_cast<size_t>(k) * count + j];
+        for (int j = 0; j < count; ++j) own[j] /= L[i * d + i];
+    }
+}
+
+void solve_upper(const std::vector<double>& L, int d, double* y, int count) {
     for (int i = d; i-- > 0;) {
-        for (int k = i + 1; k < d; ++k) y[i] -= L[k * d + i] * y[k];
-        y[i] /= L[i * d + i];
+        double* own = y + static_cast<size_t>(i) * count;
+        for (int k = i + 1; k < d; ++k)
+            for (int j = 0; j < count; ++j) own[j] -= L[k * d + i] * y[static_cast<size_t>(k) * count + j];
+        for (int j = 0; j < count; ++j) own[j] /= L[i * d + i];
     }
 }
 
@@ -217,24 +227,30 @@ std::vector<double> field_curvature(const double* products, int q) {
 }
 
 // Grassmann, Taksar and Heyman's elimination: category k leaves, and those it was tied to are tied to each other.
-std::vector<double> field_step(const double* products, const std::vector<double>& slopes) {
-    const int q = static_cast<int>(slopes.size());
-    std::vector<double> tie(static_cast<size_t>(q) * q), all(q), step = slopes;
+FieldFactor::FieldFactor(const double* products, int q) : tie_(static_cast<size_t>(q) * q), all_(q) {
     for (int k = 0; k < q; ++k)
-        for (int l = 0; l < k; ++l) tie[k * q + l] = tie[l * q + k] = products[q * k + l];
+        for (int l = 0; l < k; ++l) tie_[k * q + l] = products[q * k + l];
     for (int k = q - 1; k > 0; --k) {
-        for (int l = 0; l < k; ++l) all[k] += tie[k * q + l];
-        all[k] = std::max(all[k], SMALLEST);
+        const double* own = &tie_[static_cast<size_t>(k) * q];
+        for (int l = 0; l < k; ++l) all_[k] += own[l];
+        all_[k] = std::max(all_[k], SMALLEST);
         for (int l = 0; l < k; ++l) {
-            const double share = tie[k * q + l] / all[k];
-            step[l] += share * step[k];
-            for (int m = 0; m < l; ++m) tie[m * q + l] = tie[l * q + m] += share * tie[k * q + m];
+            const double share = own[l] / all_[k];
+            double* other = &tie_[static_cast<size_t>(l) * q];
+            for (int m = 0; m < l; ++m) other[m] += share * own[m];
         }
     }
+}
+
+std::vector<double> FieldFactor::step(const std::vector<double>& slopes) const {
+    const int q = static_cast<int>(slopes.size());
+    std::vector<double> step = slopes;
+    for (int k = q - 1; k > 0; --k)
+        for (int l = 0; l < k; ++l) step[l] += tie_[k * q + l] / all_[k] * step[k];
     step[0] = 0;
     for (int k = 1; k < q; ++k) {
-        for (int l = 1; l < k; ++l) step[k] += tie[k * q + l] * step[l];
-        step[k] /= all[k];
+        for (int l = 1; l < k; ++l) step[k] += tie_[k * q + l] * step[l];
+        step[k] /= all_[k];
     }
     return step;
 }
@@ -244,7 +260,8 @@ std::vector<double> field_step(const double* products, const std::vector<double>
 // changes by more than the sum of these, and the divergence by no more than twice the loss times the largest share of
 // what is there that is taken (docs/discrete.md). Two sums of one sign that differ by as
 // much as the gradients change say so.
-NodeSums summarize_fields(const std::vector<double>& slopes, const double* sums) {
+NodeSums summarize_fields(const Settled& settled) {
+    const auto& [slopes, sums] = settled;
     const int q = static_cast<int>(slopes.size());
     double mass = 0, moved = 0, largest = 0;
     for (int k = 0; k < q; ++k) {
@@ -267,10 +284,12 @@ NodeSums summarize_fields(const std::vector<double>& slopes, const double* sums)
             2 * share * rounded};
 }
 
-// Newton's method, halved while the loss does not fall; then categories that hardly mix are balanced.
-std::vector<double> settle_fields(std::vector<double>& fields, const std::function<const double*()>& pass) {
+namespace {
+
+// Newton's method, halved while the loss does not fall. Returns the sums.
+const double* take_newton_steps(std::vector<double>& fields, const FieldPasses& passes) {
     const int q = static_cast<int>(fields.size());
-    const double *sums = pass(), *loss = sums + static_cast<size_t>(2) * q * q;
+    const double *sums = passes.pass(), *loss = sums + static_cast<size_t>(2) * q * q;
     std::vector<double> slopes = field_slopes(sums, q);
     double before = std::numeric_limits<double>::infinity();
     for (int step = 0; step < MAX_STEPS; ++step) {
@@ -279,28 +298,101 @@ std::vector<double> settle_fields(std::vector<double>& fields, const std::functi
         const bool is_stuck = size < ROUNDED && size > before / 2;
         if (size <= tuning::STATIONARY || is_stuck) break;
         before = size;
-        const std::vector<double> change = field_step(sums + static_cast<size_t>(q) * q, slopes), start = fields;
+        const FieldFactor factor(sums + static_cast<size_t>(q) * q, q);
+        const std::vector<double> change = factor.step(slopes), start = fields;
         const double bound = *loss * (1 + 1e-14);
         for (double length = 1; length > SHORTEST_SHARE; length /= 2) {
             for (int k = 1; k < q; ++k)
                 fields[k] = start[k] - std::clamp(length * change[k], -LONGEST_STEP, LONGEST_STEP);
-            pass();
+            passes.pass();
             if (*loss <= bound) break;
         }
         slopes = field_slopes(sums, q);
     }
-    Balance found = find_balance(sums, q);
+    return sums;
+}
+
+// The slopes of many fields, and the largest relative to the weight of its terms. What categories keep is 0.
+struct Slopes {
+    std::vector<double> of;
+    double size = 0;
+};
+
+Slopes many_slopes(const double* confusion, int q) {
+    Slopes found{std::vector<double>(q)};
+    std::vector<double> out(q);
+    for (int j = 0; j < q; ++j) {
+        const double* row = confusion + static_cast<size_t>(q) * j;
+        double sums[4] = {};  // side by side
+        for (int k = 0; k < q; ++k) found.of[k] += row[k];
+        for (int k = 0; k + 4 <= q; k += 4)
+            for (int i = 0; i < 4; ++i) sums[i] += row[k + i];
+        for (int k = q / 4 * 4; k < q; ++k) sums[0] += row[k];
+        out[j] = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    }
+    for (int k = 0; k < q; ++k) {
+        const double terms = found.of[k] + out[k] + SMALLEST;
+        found.of[k] -= out[k];
+        found.size = std::max(found.size, std::abs(found.of[k]) / terms);
+    }
+    return found;
+}
+
+// The same where second derivatives cost more than a pass: those of a step before are taken again while they gain
+// digits.
+const double* take_chord_steps(std::vector<double>& fields, const FieldPasses& passes) {
+    FieldFactor& factor = *passes.factor;
+    const int q = static_cast<int>(fields.size());
+    const double *sums = passes.pass(), *loss = sums + static_cast<size_t>(2) * q * q;
+    Slopes slopes = many_slopes(sums, q);
+    std::vector<double> change, start;
+    const auto find_change = [&](bool is_new) {
+        if (is_new) passes.complete(), factor = FieldFactor(sums + static_cast<size_t>(q) * q, q);
+        change = factor.step(slopes.of), start = fields;
+    };
+    const auto move = [&](double length) {
+        for (int k = 1; k < q; ++k) fields[k] = start[k] - std::clamp(length * change[k], -LONGEST_STEP, LONGEST_STEP);
+        passes.pass();
+    };
+    double before = std::numeric_limits<double>::infinity();
+    bool is_new = false;  // the second derivatives of the last step were those at its start
+    for (int step = 0; step < MAX_STEPS; ++step) {
+        const double size = slopes.size;
+        if (size <= tuning::STATIONARY || (is_new && size < ROUNDED && size > before / 2)) break;
+        is_new = factor.empty() || size > SLOW_CHORD * before;
+        before = size;
+        find_change(is_new);
+        const double bound = *loss * (1 + 1e-14);
+        move(1);
+        if (!is_new && !(*loss <= bound)) {
+            fields = start, passes.pass();
+            find_change(is_new = true);
+            move(1);
+        }
+        for (double length = 0.5; !(*loss <= bound) && length > SHORTEST_SHARE; length /= 2) move(length);
+        slopes = many_slopes(sums, q);
+    }
+    return sums;
+}
+
+}  // namespace
+
+Settled settle_fields(std::vector<double>& fields, const FieldPasses& passes) {
+    const int q = static_cast<int>(fields.size());
+    const double* sums = (passes.factor ? take_chord_steps : take_newton_steps)(fields, passes);
+    // Then categories that hardly mix are balanced.
+    Balance found = find_balance(sums, q, passes);
     for (int step = 0; step < MAX_IMPROVEMENTS && !found.step.empty(); ++step) {
         const std::vector<double> start = fields;
         for (int k = 1; k < q; ++k) fields[k] -= found.step[k];
-        pass();
-        Balance next = find_balance(sums, q);
+        passes.pass();
+        Balance next = find_balance(sums, q, passes);
         const bool is_better = next.imbalance < found.imbalance;
-        if (!is_better) fields = start, pass();
+        if (!is_better) fields = start, passes.pass();
         if (!(next.imbalance < found.imbalance / 2)) break;
         found = std::move(next);
     }
-    return field_slopes(sums, q);
+    return {field_slopes(sums, q), sums};
 }
 
 }  // namespace isinglass

@@ -13,18 +13,40 @@ namespace isinglass {
 
 // A = L L^T in place, the lower triangle; d x d.
 void factorize(std::vector<double>& A, int d);
-void solve_lower(const std::vector<double>& L, int d, double* y);  // y <- L^-1 y
-void solve_upper(const std::vector<double>& L, int d, double* y);  // y <- L^-T y
+// y <- L^-1 y and y <- L^-T y; y: d rows of `count` numbers.
+void solve_lower(const std::vector<double>& L, int d, double* y, int count = 1);
+void solve_upper(const std::vector<double>& L, int d, double* y, int count = 1);
 
 // The Hessian of the loss in the fields of all categories but the first; products: the second q^2 sums.
 std::vector<double> field_curvature(const double* products, int q);
-// Newton's step in all fields but the first: the Hessian is that of a network of springs, whose elimination adds
-// positive numbers only. Every digit of the step is then as good as those of the sums, however unequal these are.
-std::vector<double> field_step(const double* products, const std::vector<double>& slopes);
-// What the certificate takes from a node whose fields have these slopes.
-NodeSums summarize_fields(const std::vector<double>& slopes, const double* sums);
+// The same Hessian, factorized: that of a network of springs, whose elimination adds positive numbers only. Every digit
+// of a step is then as good as those of the sums, however unequal these are.
+class FieldFactor {
+ public:
+    FieldFactor() = default;
+    FieldFactor(const double* products, int q);
+    bool empty() const { return all_.empty(); }
+    std::vector<double> step(const std::vector<double>& slopes) const;  // Newton's, in all fields but the first
 
-// The fields to their optimum; pass() returns the sums, always in the same place. Returns the slopes that are left.
-std::vector<double> settle_fields(std::vector<double>& fields, const std::function<const double*()>& pass);
+ private:
+    std::vector<double> tie_, all_;
+};
+
+// Passes over a node's rows: a pass returns the sums, always in the same place. Where there is a factor, that of an
+// earlier call or none yet, it leaves the second q^2 sums out, and `complete` adds them.
+struct FieldPasses {
+    std::function<const double*()> pass;
+    std::function<void()> complete = [] {};
+    FieldFactor* factor = nullptr;
+};
+
+// The fields to their optimum: the slopes that are left, and the sums.
+struct Settled {
+    std::vector<double> slopes;
+    const double* sums;
+};
+Settled settle_fields(std::vector<double>& fields, const FieldPasses& passes);
+// What the certificate takes from a node with such fields.
+NodeSums summarize_fields(const Settled& settled);
 
 }  // namespace isinglass

@@ -79,6 +79,34 @@ struct CategoryOut {
     double *margin, *P, *sums;
 };
 
+// The same node with many categories, side by side in `ld` places, a multiple of 8: P(k) = softmax_k(field_k + step
+// number_k eta). Places beyond the categories, and steps of equal distance that do not occur, have the field NOWHERE.
+struct Places {
+    int ld;
+    const double *field, *number;
+    double step;
+    const uint8_t* place;  // of what stands for a category in the column
+    bool in_steps;         // the numbers are 0, 1, 2, ...
+};
+constexpr double NOWHERE = -1e30;
+constexpr int MOST_PLACES = 256;
+
+// What a pass leaves: wr, wv and margin of CategoryOut, the weight that rows at place j give to k (ld j + k), and the
+// loss and sum w Var.
+struct PlacesOut {
+    double* wr;
+    float* wv;
+    double *margin, *given, *sums;
+};
+
+// Second derivatives: sum w P_k P_l for l < k (ld k + l); sum w Cov(place k, score) x of these columns and, last, of
+// ones (ld j + k); and w Cov(place k, score) of every row, ld numbers each. The last two may be null.
+struct PlaceProducts {
+    ColumnList columns;
+    double *products, *mixed;
+    float* lines;
+};
+
 // The same with rows of `ld` numbers, one per category: P(k) = softmax_k(field_k + eta_k). Fields are padded to ld, P
 // has n rows of ld.
 struct Softmax {
@@ -145,6 +173,8 @@ struct Kernels {
     double (*divergence)(const NodeRows& rows, const double* eta, double c, double log_c, double log_rest);
     void (*category_pass)(const Categories& categories, const NodeRows& rows, const double* eta,
                           const CategoryOut& out);
+    void (*places_pass)(const Places& places, const NodeRows& rows, const double* eta, const PlacesOut& out);
+    void (*places_products)(const Places& places, const NodeRows& rows, const double* eta, const PlaceProducts& out);
     // out_n += sum_j tables_j[code_jn].
     void (*gather)(const CodeTables<const double>& neighbors, double* out);
     void (*gather_single)(const CodeTables<const float>& neighbors, float* out);

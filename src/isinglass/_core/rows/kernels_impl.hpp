@@ -450,13 +450,14 @@ static double divergence(const NodeRows& rows, const double* eta, double c, doub
 
 #include "rows/kernels_categories.hpp"
 #include "rows/kernels_packed.hpp"
+#include "rows/kernels_steps.hpp"
 
 extern const Kernels table;
 // clang-format off: one name after the other
 const Kernels table = {
     ISINGLASS_NAME, FLOATS, node_pass, curvatures, add_columns, dots, gram, add_rows, widen, narrow, distance,
-    gradient_tile, find_above, count_certified, divergence, category_pass, gather_tables<double>,
-    gather_tables<float>, scatter_rows<double>, scatter_rows<float>, softmax_pass, curve_rows, variance_rows,
+    gradient_tile, find_above, count_certified, divergence, category_pass, places_pass, places_products,
+    gather_tables<double>, gather_tables<float>, scatter_rows<double>, scatter_rows<float>, softmax_pass, curve_rows, variance_rows,
     row_distance, bit_sums, bit_sums_double, transpose_bits, scale};
 // clang-format on
 

@@ -22,12 +22,22 @@ Ordered::Ordered(CategoryState& state, Holds holds)
     : state_(state),
       responses_(state.columns.size()),
       operators_(state.lines.count()),
+      many_(state.columns.size()),
+      by_place_(state.workers.scratch.size()),
       points_(state.workers.scratch.size()),
       quarter_w_(state.stride) {
     for (int n = 0; n < state_.stride; ++n) quarter_w_[n] = static_cast<float>(state_.table->w[n] / 4);
-    int most = 2, all = 0;
-    for (const CategoryColumn& column : state_.columns)
-        if (column.is_ordered() && column.is_modelled) most = std::max(most, column.q()), all += column.q();
+    size_t most = 2, few = 2, all = 0;
+    for (size_t s = 0; s < state_.columns.size(); ++s) {
+        const CategoryColumn& column = state_.columns[s];
+        if (!column.is_ordered() || !column.is_modelled) continue;
+        const size_t q = column.q();
+        most = std::max(most, q);
+        if (q > FEW_CATEGORIES)
+            lay_out_many(static_cast<int>(s));
+        else
+            few = std::max(few, q), all += q;
+    }
     size_t expanded = 0;
     for (const CategoryColumn& column : state_.columns) expanded += column.is_ordered() ? 0 : column.q();
     uint8_t* next = room(indicators_, expanded * state_.stride);
@@ -43,10 +53,10 @@ Ordered::Ordered(CategoryState& state, Holds holds)
     for (size_t k = 0; k < passed_.size(); ++k) {
         const bool is_of_node = is_kept_ && holds == Holds::all_nodes;
         if (is_of_node && !(state_.columns[k].is_ordered() && state_.columns[k].is_modelled)) continue;
-        const size_t q = is_of_node ? state_.columns[k].q() : most;
-        passed_[k].P.resize(q * state_.stride);
+        const size_t q = is_of_node ? state_.columns[k].q() : most, n_kept = is_of_node ? q : few;
         passed_[k].wv.resize(state_.stride);
-        passed_[k].sums.resize((2 * q * q + 2) * 8);
+        passed_[k].sums.resize(std::max(2 * q * q + 2, n_kept > FEW_CATEGORIES ? 0 : (2 * n_kept * n_kept + 2) * 8));
+        if (n_kept <= FEW_CATEGORIES) passed_[k].P.resize(n_kept * state_.stride);
     }
 }
 
@@ -55,10 +65,73 @@ const double* Ordered::run(int node, int worker, double* margin) {
     const CategoryColumn& column = state_.columns[node];
     Passed& passed = this->passed(node, worker);
     const NodeView view = state_.view(node);
+    if (has_many(node)) {
+        const Many& many = many_[node];
+        const Places at = places(node);
+        const int q = column.q();
+        double *given = room(by_place_[worker], static_cast<size_t>(at.ld) * at.ld), *sums = passed.sums.data();
+        kernels().places_pass(at, view.rows, view.eta, {view.wr, passed.wv.data(), margin, given, sums + 2 * q * q});
+        for (int j = 0; j < q; ++j) {
+            for (int k = 0; k < q; ++k) sums[q * j + k] = given[many.spot[j] * at.ld + many.spot[k]];
+            sums[q * j + j] = 0;
+        }
+        return sums;
+    }
     kernels().category_pass({column.q(), state_.fields[node].data(), column.score.data(), column.value.data()},
                             view.rows, view.eta,
                             {view.wr, passed.wv.data(), margin, passed.P.data(), passed.sums.data()});
     return passed.sums.data();
+}
+
+// A place for every step from the lowest category on where these are not many more than there are categories, else one
+// for every category.
+void Ordered::lay_out_many(int node) {
+    const CategoryColumn& column = state_.columns[node];
+    const int steps = static_cast<int>(column.value.back() - column.value[0]) + 1;
+    Many& many = many_[node];
+    many.in_steps = steps <= SPREAD_STEPS * column.q();
+    const int count = many.in_steps ? steps : column.q();
+    many.number.resize((count + 7) / 8 * 8);
+    std::iota(many.number.begin(), many.number.end(), 0.0);
+    many.place.resize(256);
+    for (int k = 0; k < column.q(); ++k) {
+        const double number = column.value[k] - column.value[0];
+        many.spot.push_back(many.in_steps ? static_cast<int>(number) : k);
+        many.number[many.spot[k]] = number;
+        many.place[static_cast<int>(column.value[k])] = static_cast<uint8_t>(many.spot[k]);
+    }
+}
+
+Places Ordered::places(int node) {
+    Many& many = many_[node];
+    many.field.assign(many.number.size(), NOWHERE);
+    for (size_t k = 0; k < many.spot.size(); ++k) many.field[many.spot[k]] = state_.fields[node][k];
+    return {static_cast<int>(many.number.size()),
+            many.field.data(),
+            many.number.data(),
+            state_.columns[node].step,
+            many.place.data(),
+            many.in_steps};
+}
+
+// The second derivatives of many categories at the last pass, with what PlaceProducts has beside them.
+void Ordered::complete(int node, int worker, const Axes& axes, double* mixed, float* lines) {
+    const Places at = places(node);
+    const NodeView view = state_.view(node);
+    const int q = state_.columns[node].q();
+    const std::vector<int>& spot = many_[node].spot;
+    double *products = room(by_place_[worker], static_cast<size_t>(at.ld) * at.ld),
+           *sums = passed(node, worker).sums.data() + static_cast<size_t>(q) * q;
+    kernels().places_products(at, view.rows, view.eta,
+                              {{axes.cells.data(), axes.count(), state_.stride}, products, mixed, lines});
+    for (int k = 0; k < q; ++k)
+        for (int l = 0; l < k; ++l) sums[q * k + l] = products[spot[k] * at.ld + spot[l]];
+}
+
+FieldPasses Ordered::passes(int node, int worker) {
+    if (!has_many(node)) return NodeLoss::passes(node, worker);
+    return {[this, node, worker] { return pass(node, worker); },
+            [this, node, worker] { complete(node, worker, {}, nullptr, nullptr); }, &many_[node].factor};
 }
 
 // The fields to where the last block expects them after a move. Scores have a range of 1, so that no difference of two
@@ -74,7 +147,7 @@ void Ordered::follow(const Move& task) {
         if (j == known.size()) return;
         for (int l = 0; l < state_.columns[t].width(); ++l, ++j, ++coefficient)
             for (size_t k = 1; k < fields.size(); ++k)
-                fields[k] -= *coefficient * std::clamp(values[j * (fields.size() - 1) + k - 1], -2.0, 2.0);
+                fields[k] -= *coefficient * std::clamp(values[(k - 1) * known.size() + j], -2.0, 2.0);
     }
 }
 
@@ -165,11 +238,13 @@ Ordered::Axes Ordered::axes_of(const NeighborColumns& neighbors) const {
         if (column.is_ordered()) {
             axes.cells.push_back(state_.table->column(t));
             axes.step.push_back(column.step);
+            axes.center.push_back(column.center);
             continue;
         }
         for (int l = 0; l < column.q(); ++l) {
             axes.cells.push_back(first_[t] + static_cast<size_t>(l) * state_.stride);
             axes.step.push_back(column.unit);
+            axes.center.push_back(column.share[l]);
         }
     }
     return axes;
@@ -199,7 +274,7 @@ void Ordered::block(const Block& task, Curvature curvature, int worker) {
     for (int i = 0; i < d; ++i)
         for (int j = 0; j < d; ++j)
             task.G[static_cast<size_t>(i) * task.stride + j] *= static_cast<float>(axes.step[i] * axes.step[j]);
-    if (is_own && q > 2) profile(task, d, worker);
+    if (is_own && q > 2) profile(task, axes, worker);
 }
 
 // w Cov(category k, score) of every row at the last pass; returns their sum.
@@ -223,9 +298,18 @@ void Ordered::make_operator(const Block& task, const float* wv, bool is_profiled
     double* line = room(state_.workers.scratch[worker].line, stride);
     own.wv.resize(stride), own.mixed.resize(m);
     std::copy(wv, wv + stride, own.wv.data());
+    const bool is_of_many = is_profiled && has_many(task.node);
+    const size_t ld = many_[task.node].number.size();
+    std::vector<float> lines(is_of_many ? ld * stride : 0);
+    if (is_of_many) complete(task.node, worker, {}, nullptr, lines.data());
     for (int k = 0; k < m; ++k) {
-        if (is_profiled) mixed(task.node, k + 1, worker, line);
         own.mixed[k].resize(stride);
+        if (is_of_many) {
+            const float* from = lines.data() + many_[task.node].spot[k + 1];
+            for (int n = 0; n < stride; ++n) own.mixed[k][n] = from[n * ld];
+            continue;
+        }
+        if (is_profiled) mixed(task.node, k + 1, worker, line);
         is_profiled ? kernels().narrow(line, stride, own.mixed[k].data())
                     : void(std::copy(wv, wv + stride, own.mixed[k].data()));
     }
@@ -278,49 +362,72 @@ void Ordered::product(const Product& task, int worker) {
     dots(z, std::accumulate(z, z + stride, 0.0), task.inner, task.Hd, worker);
 }
 
+// The mixed derivatives of all fields but the first and the columns of a block. Of many categories, second derivatives
+// of the fields are completed with them.
+std::vector<double> Ordered::mixed_with(const Block& task, const Axes& axes, int worker) {
+    const int m = state_.columns[task.node].q() - 1, d = axes.count();
+    std::vector<double> B(static_cast<size_t>(m) * d);
+    if (has_many(task.node)) {
+        const std::vector<int>& spot = many_[task.node].spot;
+        const size_t ld = many_[task.node].number.size();
+        std::vector<double> sums(ld * (d + 1));
+        complete(task.node, worker, axes, sums.data(), nullptr);
+        for (int k = 0; k < m; ++k)
+            for (int j = 0; j < d; ++j)
+                B[static_cast<size_t>(k) * d + j] =
+                    (sums[j * ld + spot[k + 1]] - axes.center[j] * sums[d * ld + spot[k + 1]]) * axes.step[j];
+        return B;
+    }
+    double* line = room(state_.workers.scratch[worker].line, state_.stride);
+    for (int k = 0; k < m; ++k) {
+        const double sum = mixed(task.node, k + 1, worker, line);
+        dots(line, sum, task.inner, B.data() + static_cast<size_t>(k) * d, worker);
+    }
+    return B;
+}
+
 // Takes the fields out of a block. Centering has done so for the direction of the scores; of B S^-1 B^T, with S the
 // curvature of the fields and B their mixed derivatives, it remains to subtract what is orthogonal.
-void Ordered::profile(const Block& task, int d, int worker) {
+void Ordered::profile(const Block& task, const Axes& axes, int worker) {
     const Passed& passed = this->passed(task.node, worker);
     const CategoryColumn& column = state_.columns[task.node];
-    const int q = column.q(), m = q - 1;
-    std::vector<double> L = field_curvature(passed.sums.data() + q * q, q), B(static_cast<size_t>(m) * d);
+    const int q = column.q(), m = q - 1, d = axes.count();
+    std::vector<double> Y = mixed_with(task, axes, worker), L = field_curvature(passed.sums.data() + q * q, q);
     factorize(L, m);
-    double* line = room(state_.workers.scratch[worker].line, state_.stride);
-    for (int k = 1; k < q; ++k) {
-        const double sum = mixed(task.node, k, worker, line);
-        dots(line, sum, task.inner, B.data() + static_cast<size_t>(k - 1) * d, worker);
-    }
-    std::vector<double> direction(m), y(m);
+    if (has_many(task.node)) many_[task.node].factor = FieldFactor(passed.sums.data() + q * q, q);
+    std::vector<double> direction(m), along(d);
     double norm = 0;
     for (int i = 0; i < m; ++i) {  // L^T score
         for (int k = i; k < m; ++k) direction[i] += L[k * m + i] * (column.score[k + 1] - column.score[0]);
         norm += direction[i] * direction[i];
     }
-    std::vector<double> Y(static_cast<size_t>(d) * m);
+    solve_lower(L, m, Y.data(), d);
     Response& response = responses_[task.node];
     response.columns.clear();
     for (int k = 0; k < task.inner.count; ++k) {
         const int t = task.inner.column[k];
         response.columns.insert(response.columns.end(), state_.columns[t].width(), t);
     }
-    response.values.resize(Y.size());
-    for (int j = 0; j < d; ++j) {
-        for (int k = 0; k < m; ++k) y[k] = B[static_cast<size_t>(k) * d + j];
-        solve_lower(L, m, y.data());
-        const double along = std::inner_product(y.begin(), y.end(), direction.begin(), 0.0) / norm;
-        for (int k = 0; k < m; ++k) Y[static_cast<size_t>(j) * m + k] = y[k] - along * direction[k];
-        solve_upper(L, m, y.data());
-        std::copy(y.begin(), y.end(), response.values.begin() + static_cast<std::ptrdiff_t>(j) * m);
-    }
-    for (int i = 0; i < d; ++i)
-        for (int j = 0; j < d; ++j) {
-            const double* y_i = Y.data() + static_cast<size_t>(i) * m;
-            float& entry = task.G[static_cast<size_t>(i) * task.stride + j];
-            const double less = std::inner_product(y_i, y_i + m, Y.data() + static_cast<size_t>(j) * m, 0.0);
-            const double floor = i == j ? SMALLEST_PROFILED * entry : -std::numeric_limits<double>::infinity();
-            entry = static_cast<float>(std::max(entry - less, floor));
+    response.values = Y;
+    solve_upper(L, m, response.values.data(), d);
+    for (int k = 0; k < m; ++k)
+        for (int j = 0; j < d; ++j) along[j] += Y[static_cast<size_t>(k) * d + j] * direction[k];
+    for (double& each : along) each /= norm;
+    for (int k = 0; k < m; ++k)
+        for (int j = 0; j < d; ++j) Y[static_cast<size_t>(k) * d + j] -= along[j] * direction[k];
+    std::vector<double> less(d);
+    for (int i = 0; i < d; ++i) {
+        std::fill(less.begin(), less.end(), 0.0);
+        for (int k = 0; k < m; ++k) {
+            const double* y = Y.data() + static_cast<size_t>(k) * d;
+            for (int j = 0; j < d; ++j) less[j] += y[i] * y[j];
         }
+        for (int j = 0; j < d; ++j) {
+            float& entry = task.G[static_cast<size_t>(i) * task.stride + j];
+            const double floor = i == j ? SMALLEST_PROFILED * entry : -std::numeric_limits<double>::infinity();
+            entry = static_cast<float>(std::max(entry - less[j], floor));
+        }
+    }
 }
 
 const double* Ordered::odds(int node, int worker) {

@@ -8,8 +8,6 @@ using namespace tuning::rows;
 
 namespace {
 
-constexpr double NOWHERE = -1e30;  // field of the padding
-
 // Of `count` tables with so many bytes in all, how many the cache holds.
 int at_once(int count, size_t bytes) {
     return static_cast<int>(std::max<size_t>(TABLE_CACHE_BYTES * count / std::max<size_t>(bytes, 1), 1));
