@@ -364,7 +364,7 @@ class Categories:
 
     codes: np.ndarray  # (n, p) numbers among the categories that occur
     weight: np.ndarray  # (n,)
-    place: np.ndarray  # (p, q, q) coordinates of the categories
+    place: np.ndarray  # (p, q, c) coordinates of the categories: c = 1 without nominal columns
     real: np.ndarray  # (p, q) which categories are not padding
     penalty: np.ndarray  # (p, p) of ‖theta[s, :, t, :]‖; infinite where forbidden, and on the diagonal
     joint: bool
@@ -373,14 +373,14 @@ class Categories:
         n, p = self.codes.shape
         self.given = np.zeros((n, *self.real.shape), dtype=bool)  # the observed category of every cell
         self.given[np.arange(n)[:, None], np.arange(p), self.codes] = True
-        self.points = self.place[np.arange(p), self.codes]  # (n, p, q)
+        self.points = self.place[np.arange(p), self.codes]  # (n, p, c)
 
     # ------------------------------------------------------------------------------------- sums over rows
 
     def odds(self, theta, field):
         """log P(k | rest) − log P(observed | rest) of every cell and category; −inf for padding."""
-        n, p, q = self.points.shape
-        eta = (self.points.reshape(n, -1) @ theta.reshape(p * q, p * q).T).reshape(n, p, q)
+        n, p, c = self.points.shape
+        eta = (self.points.reshape(n, -1) @ theta.reshape(p * c, p * c).T).reshape(n, p, c)
         logits = np.einsum("npi,pki->npk", eta, self.place) + field
         odds = logits - logits[self.given].reshape(n, p, 1)
         return np.where(self.real, odds, -np.inf)
@@ -402,9 +402,9 @@ class Categories:
 
     def moments(self, miss):
         """Derivative of the loss by theta[s, :, t, :]; in the joint problem either column's loss contributes."""
-        n, p, q = self.points.shape
+        n, p, c = self.points.shape
         residual = np.einsum("npk,pki->npi", self.weight[:, None, None] * miss, self.place)
-        cross = (residual.reshape(n, -1).T @ self.points.reshape(n, -1)).reshape(p, q, p, q)
+        cross = (residual.reshape(n, -1).T @ self.points.reshape(n, -1)).reshape(p, c, p, c)
         return cross + cross.transpose(2, 3, 0, 1) if self.joint else cross
 
     def parts(self, columns, pairs):
@@ -608,13 +608,13 @@ def laplace(shared, push):
 
 def cuts(flow):
     """(j, k, which categories are behind k, weight in, weight out) of every edge of the strongest spanning tree."""
-    q, reached, tree = len(flow), [0], []
+    q, tree, outside = len(flow), [], np.arange(len(flow)) > 0
     weak = np.minimum(flow, flow.T)
-    while len(reached) < q:  # Prim: the strongest edge out of what is reached
-        rest = [k for k in range(q) if k not in reached]
-        j, k = max(((j, k) for j in reached for k in rest), key=lambda pair: weak[pair])
-        tree.append((j, k))
-        reached.append(k)
+    while outside.any():  # Prim: the strongest edge out of what is reached
+        reached, rest = np.flatnonzero(~outside), np.flatnonzero(outside)
+        j, k = divmod(int(weak[np.ix_(reached, rest)].argmax()), len(rest))
+        tree.append((int(reached[j]), int(rest[k])))
+        outside[rest[k]] = False
     for j, k in tree:
         behind = {k}
         for a, b in tree:  # edges come after the one that reached their start
@@ -657,9 +657,10 @@ def categories(codes, scores, fields, blocks, alpha, *, joint, weight=None, omeg
     keep = [s for s, found in enumerate(seen) if len(found) > 1]
     p, q = len(keep), max((len(seen[s]) for s in keep), default=1)
     numbers = np.zeros((len(codes), p), dtype=int)
-    place, real = np.zeros((p, q, q), dtype=LONG), np.zeros((p, q), dtype=bool)
     sides = [Side.of(scores[s], seen[s]) for s in keep]
-    field, theta = np.zeros((p, q), dtype=LONG), np.zeros((p, q, p, q), dtype=LONG)
+    c = max((side.place.shape[1] for side in sides), default=1)
+    place, real = np.zeros((p, q, c), dtype=LONG), np.zeros((p, q), dtype=bool)
+    field, theta = np.zeros((p, q), dtype=LONG), np.zeros((p, c, p, c), dtype=LONG)
     for i, (s, side) in enumerate(zip(keep, sides, strict=True)):
         m = len(seen[s])
         numbers[:, i], real[i, :m] = np.searchsorted(seen[s], codes[:, s]), True

@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import extended
 from networks import make_table, split_fields
 
-from isinglass import Run, Table, TwoStage, ising_path, nodewise_path
+from isinglass import Run, Table, TwoStage, as_table, ising_path, nodewise_path
 from isinglass.errors import DataError, LimitError
 from isinglass.select.task import PathSettings, Task
 
@@ -229,6 +229,40 @@ def draw_weighted_pairs(rng, family, decades, depth):
     return Case(family, declare(rng, X, kinds), None, omega, draw_ratios(rng, depth))
 
 
+def draw_numbers(rng, n, latent):
+    """Numbers of one column: any marginal distribution of a normal variable, on the grid of a continuous column."""
+    how = rng.choice(["normal", "skewed", "spike", "counts", "rounded"])
+    if how == "skewed":
+        return np.exp(rng.uniform(0.5, 2.5) * latent)
+    if how == "spike":
+        return np.where(latent < rng.uniform(-0.5, 1.0), 0.0, latent)
+    if how == "counts":
+        return np.floor(np.exp(latent) * rng.uniform(1, 12))
+    return np.round(latent * rng.uniform(3, 20)) if how == "rounded" else latent
+
+
+def draw_continuous(rng):
+    """Continuous columns of many steps beside others: skewed, with spikes, nearly collinear, of few rows."""
+    n, p = int(rng.integers(12, 41) if rng.random() < 0.4 else rng.integers(41, 161)), int(rng.integers(2, 6))
+    kinds = ["continuous" if rng.random() < 0.6 else kind for kind in draw_kinds(rng, p)]
+    kinds[int(rng.integers(p))] = "continuous"
+    shared = rng.normal(size=n)
+    columns = {}
+    for s, kind in enumerate(kinds):
+        r = float(rng.choice([0.0, 0.5, 0.9, 0.999], p=[0.3, 0.3, 0.2, 0.2])) * float(rng.choice([-1.0, 1.0]))
+        latent = r * shared + math.sqrt(1 - r * r) * rng.normal(size=n)
+        if kind == "continuous":
+            columns[s] = draw_numbers(rng, n, latent)
+        else:
+            q = 2 if kind == "binary" else int(rng.integers(3, 9))
+            columns[s] = np.searchsorted(np.sort(rng.normal(size=q - 1)), latent)
+    scores = {s: "normal" for s, kind in enumerate(kinds) if kind == "continuous" and rng.random() < 0.2}
+    table = as_table(np.column_stack(list(columns.values())), kinds=kinds, scores=scores or None)
+    weight = rng.integers(1, 5, n).astype(float) if rng.random() < 0.2 else None
+    omega = "standardized" if rng.random() < 0.3 else None
+    return Case("continuous", table, weight, omega, draw_ratios(rng, 3), float(rng.choice([1e-5, 1e-7, 1e-8])))
+
+
 def draw_choice(rng):
     """The default choice, on tables whose folds lose categories or whole columns."""
     kinds = draw_kinds(rng, int(rng.integers(2, 5)))
@@ -238,8 +272,9 @@ def draw_choice(rng):
 
 FAMILIES = {
     "likert": (draw_likert, 0.1),
-    "tiny": (draw_tiny, 0.2),
-    "mixed": (draw_mixed, 0.2),
+    "continuous": (draw_continuous, 0.1),
+    "tiny": (draw_tiny, 0.15),
+    "mixed": (draw_mixed, 0.15),
     "separable": (draw_separable, 0.15),
     "unused": (draw_unused, 0.1),
     "scores": (draw_scores, 0.1),

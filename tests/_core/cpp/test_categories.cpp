@@ -185,7 +185,8 @@ TEST_CASE("rows with categories agree with the twin, whatever losses their nodes
         for (uint32_t seed = 1; seed <= 2; ++seed) {
             Pool pool(static_cast<int>(seed), poll);
             CategoryTwin twin(90, levels, is_ordered, seed);
-            CategoryRows rows(std::make_shared<const Table>(twin.view()), twin.ranges.data(), Holds::all_nodes, pool);
+            CategoryRows rows(std::make_shared<const Table>(twin.view()), twin.ranges.data(), nullptr, Holds::all_nodes,
+                              pool);
             const bool has_groups = std::find(is_ordered.begin(), is_ordered.end(), false) != is_ordered.end();
             CHECK(rows.has_groups() == has_groups);
             compare(rows, twin, seed, 20);
@@ -240,8 +241,7 @@ TEST_CASE("passes over many categories agree with plain loops, by powers and by 
             for (const int ld : {16, 40, 96}) {
                 const int n = 64;
                 const PlacesTwin twin(ld, n, in_steps, scale, static_cast<uint32_t>(ld));
-                const Places places{ld,        twin.field.data(), twin.number.data(),
-                                    twin.step, twin.place.data(), in_steps};
+                const Places places{ld, twin.field.data(), twin.number.data(), twin.step, twin.place.data(), in_steps};
                 std::vector<double> wr(n), margin(n), given(ld * ld), sums(2), products(ld * ld), mixed(2 * ld);
                 std::vector<float> wv(n), lines(static_cast<size_t>(n) * ld);
                 const uint8_t* column = twin.beside.data();
@@ -275,12 +275,14 @@ TEST_CASE("passes over many categories agree with plain loops, by powers and by 
                         CHECK(std::abs(wv[row] - twin.w[row] * variance) < 1e-7 * twin.w[row]);
                     else
                         CHECK(wv[row] >= twin.w[row] * variance * (1 - 1e-6));
-                    if (others > 1e-280) CHECK(margin[row] == doctest::Approx(z[own] - std::log(others)).epsilon(1e-11));
+                    if (others > 1e-280)
+                        CHECK(margin[row] == doctest::Approx(z[own] - std::log(others)).epsilon(1e-11));
                 }
                 CHECK(sums[0] == doctest::Approx(loss).epsilon(1e-12));
                 for (int k = 0; k < ld * ld; ++k) {
                     if (k / ld != k % ld) CHECK(std::abs(given[k] - given_of[k]) <= 1e-12 * given_of[k] + 1e-290);
-                    if (k % ld < k / ld) CHECK(std::abs(products[k] - products_of[k]) <= 1e-12 * products_of[k] + 1e-290);
+                    if (k % ld < k / ld)
+                        CHECK(std::abs(products[k] - products_of[k]) <= 1e-12 * products_of[k] + 1e-290);
                 }
                 for (int k = 0; k < 2 * ld; ++k) CHECK(std::abs(mixed[k] - mixed_of[k]) < 1e-13);
             }

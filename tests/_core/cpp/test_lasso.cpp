@@ -42,7 +42,7 @@ void check_slots(const WorkingSet& set) {
 
 TEST_CASE("a working set stays whole under random sequences of operations") {
     std::mt19937 random(1);
-    WorkingSet set(9, true, nullptr);
+    WorkingSet set(9, true, nullptr, 0.0);
     for (int round = 0; round < 20; ++round) {
         set.clear();
         for (int s = 0; s < 9; ++s)
@@ -81,7 +81,7 @@ TEST_CASE("the minimum of the quadratic model is that of a dense matrix") {
             rows.move({&start, 1}, true);
             twin.move(node, 0.2, {}, {}, true);
         }
-        WorkingSet set(twin.p, true, nullptr);
+        WorkingSet set(twin.p, true, nullptr, 0.0);
         set.set_widest_block(widest);
         add_pairs(set);
         std::vector<int> every(set.n_edges());
