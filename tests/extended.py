@@ -348,6 +348,7 @@ def exact(X, couplings, fields, alpha, *, weight=None, omega=None):
 
 # ------------------------------------------------------------------------------------------- columns with categories
 
+RIDGE = 1e-9  # of pairs without a penalty (docs/math.md)
 NEGLIGIBLE = 1e-200  # a row with a smaller share of the largest weight counts as absent
 
 
@@ -368,6 +369,8 @@ class Categories:
     real: np.ndarray  # (p, q) which categories are not padding
     penalty: np.ndarray  # (p, p) of ‖theta[s, :, t, :]‖; infinite where forbidden, and on the diagonal
     joint: bool
+    modelled: np.ndarray  # (p,) columns that are no covariates, which have no loss
+    ridge: np.ndarray  # (p, p) of ‖theta[s, :, t, :]‖² / 2, where there is no penalty
 
     def __post_init__(self):
         n, p = self.codes.shape
@@ -383,7 +386,7 @@ class Categories:
         eta = (self.points.reshape(n, -1) @ theta.reshape(p * c, p * c).T).reshape(n, p, c)
         logits = np.einsum("npi,pki->npk", eta, self.place) + field
         odds = logits - logits[self.given].reshape(n, p, 1)
-        return np.where(self.real, odds, -np.inf)
+        return np.where(self.real & (self.modelled[:, None] | self.given), odds, -np.inf)
 
     def misses(self, odds):
         """(loss, chance of every category): of the observed one, what is missing to 1, with a minus sign."""
@@ -410,17 +413,19 @@ class Categories:
     def parts(self, columns, pairs):
         """Sums by problem: one number, or one per column."""
         pairs = np.where(np.eye(len(pairs), dtype=bool), 0, pairs)
-        return np.array([columns.sum() + np.triu(pairs).sum()]) if self.joint else columns + pairs.sum(axis=1)
+        if self.joint:
+            return np.array([columns.sum() + np.triu(pairs).sum()])
+        return (columns + pairs.sum(axis=1))[self.modelled]
 
     def worst(self, columns, pairs):
         """Maxima by problem."""
         pairs = np.where(np.eye(len(pairs), dtype=bool), 0, pairs)
         each = np.maximum(columns, pairs.max(axis=1, initial=0))
-        return np.array([each.max(initial=0)]) if self.joint else each
+        return np.array([each.max(initial=0)]) if self.joint else each[self.modelled]
 
     def penalties(self, theta):
         norms = sizes(theta)
-        return np.where(norms > 0, np.where(norms > 0, self.penalty, 0) * norms, 0)
+        return np.where(norms > 0, np.where(norms > 0, self.penalty, 0) * norms, 0) + self.ridge * norms**2 / 2
 
     # ------------------------------------------------------------------------------------- what is claimed
 
@@ -433,12 +438,13 @@ class Categories:
         """F without edges, by problem."""
         share = np.einsum("n,npk->pk", self.weight, self.given)
         logs = np.log(np.where(share > 0, share, 1))
-        return self.parts(-(share * logs).sum(axis=1), np.zeros_like(self.penalty))
+        return self.parts(-(share * logs).sum(axis=1) * self.modelled, np.zeros_like(self.penalty))
 
     def kkt(self, theta, field):
         """Largest violation of the optimality conditions, by problem."""
         _, miss = self.misses(self.odds(theta, field))
         flow, slope, norms = self.flows(miss), self.moments(miss), sizes(theta)
+        slope = slope + self.ridge[:, None, :, None] * theta
         fields = np.abs(flow.sum(axis=1) - flow.sum(axis=2)).max(axis=1)
         with np.errstate(invalid="ignore", divide="ignore"):
             unit = theta / np.where(norms > 0, norms, 1)[:, None, :, None]
@@ -460,13 +466,16 @@ class Categories:
         slope = self.moments(given)
         size = sizes(slope)
         with np.errstate(divide="ignore", invalid="ignore"):
-            shrink = np.where(size > self.penalty, self.penalty / size, 1)
+            shrink = np.where((size > self.penalty) & (self.ridge == 0), self.penalty / size, 1)
         np.fill_diagonal(shrink, 1)
         c = np.full(len(shrink), shrink.min()) if self.joint else shrink.min(axis=1)
         scale = c[:, None] * kept
         pairs = self.penalties(theta) + c[:, None] * (slope * theta).sum(axis=(1, 3))
+        off = sizes(c[:, None, None, None] * slope + self.ridge[:, None, :, None] * theta)
+        squares = off**2 / (2 * np.where(self.ridge > 0, self.ridge, 1))
         cells = divergence_of(odds, miss, scale, self.given)
-        return self.parts(self.weight @ (loss - least) + self.weight @ cells, np.where(sizes(theta) > 0, pairs, 0))
+        pairs = np.where(self.ridge > 0, squares, np.where(sizes(theta) > 0, pairs, 0))
+        return self.parts(self.weight @ (loss - least) + self.weight @ cells, pairs)
 
     # ------------------------------------------------------------------------------------- fields
 
@@ -478,7 +487,7 @@ class Categories:
             loss, miss = self.misses(self.odds(theta, field))
             flow = self.flows(miss)
             into, out = flow.sum(axis=1), flow.sum(axis=2)
-            uneven = np.abs(into - out) / np.where(self.real, np.maximum(into, out), 1)
+            uneven = np.abs(into - out) / np.where(self.real & self.modelled[:, None], np.maximum(into, out), 1)
             worst = np.where(self.real, uneven, 0).max(axis=1)
             if (worst < (len(self.weight) + 16) * EPS).all():
                 break
@@ -561,6 +570,7 @@ class Categories:
         with np.errstate(divide="ignore", invalid="ignore"):
             factor = np.where(norms > rate * self.penalty, 1 - rate * self.penalty / norms, 0)
         np.fill_diagonal(factor, 0)
+        factor = factor / (1 + rate * self.ridge)
         return theta * factor[:, None, :, None]
 
 
@@ -642,12 +652,13 @@ def to_long(number):
     return LONG(high) + LONG(float(number - Fraction(high)))
 
 
-def categories(codes, scores, fields, blocks, alpha, *, joint, weight=None, omega=None):
+def categories(codes, scores, fields, blocks, alpha, *, joint, weight=None, omega=None, covariate=None):
     """(Categories, theta, field) of a table of category numbers, all fields, and the blocks {(s, t): B} of a network.
 
     ``scores`` has None for a nominal column. ``blocks`` has a pair in both orders, with a row or column per category of
     a nominal column and one of any other; in the joint problem one order is the transpose of the other. ``omega`` is
-    None, "standardized", or a matrix of penalty weights for scores as they were given.
+    None, "standardized", or a matrix of penalty weights for scores as they were given. ``covariate`` tells which
+    columns are covariates.
     """
     codes, w = np.asarray(codes), shares(weight, len(codes))
     given = w if weight is None else np.asarray(weight, dtype=float)
@@ -680,8 +691,13 @@ def categories(codes, scores, fields, blocks, alpha, *, joint, weight=None, omeg
     if not isinstance(omega, str):
         width = np.array([side.width for side in sides], dtype=LONG)
         every = every / (width[:, None] * width)
+    given = np.zeros(p, dtype=bool) if covariate is None else np.asarray(covariate)[keep]
+    every = np.where(given[:, None] != given, 0, np.where(given[:, None] & given, np.inf, every))
+    if not joint:
+        every[given] = np.inf
     penalty = np.where(np.isfinite(every) & ~np.eye(p, dtype=bool), LONG(alpha) * every, np.inf)
-    return Categories(numbers, w, place, real, penalty, joint), theta, field
+    ridge = np.where(penalty == 0, LONG(RIDGE), 0)
+    return Categories(numbers, w, place, real, penalty, joint, ~given, ridge), theta, field
 
 
 @dataclass

@@ -87,6 +87,28 @@ part = Network.from_couplings(solution.couplings[np.ix_(kept, kept)], solution.f
 plot.network(part)
 
 # %%
+# Tumors that mutate everywhere
+# -----------------------------
+#
+# In one tumor of eight the repair of DNA has failed, and genes are hit at random, many of them. Such tumors make every
+# pair co-occur. A column that flags them, as a covariate, takes that away: what is left is co-occurrence (positive)
+# and mutual exclusivity (negative) beyond the burden.
+
+from isinglass import IsingNetwork
+
+rng = np.random.default_rng(0)
+repair_failed = rng.random(600) < 0.125
+hits = table.codes | (repair_failed[:, None] & (rng.random(table.shape) < 0.4))
+burdened = np.column_stack([hits, repair_failed]).astype(np.uint8)
+names = [*genes, "repair failed"]
+raw = IsingNetwork().fit(as_table(burdened[:, :-1], names=genes))
+adjusted = IsingNetwork(covariates=["repair failed"]).fit(as_table(burdened, names=names))
+found = adjusted.edges()
+print(f"{raw.network_.n_edges} edges, {adjusted.network_.n_edges} given the flag:")
+for source, target, coupling in zip(found["source"], found["target"], found["coupling"], strict=True):
+    print(f"{source} {target} {coupling:+.1f}: {'co-occurrence' if coupling > 0 else 'mutual exclusivity'}")
+
+# %%
 # For the paper
 # -------------
 #
@@ -121,6 +143,6 @@ print(textwrap.fill(net.methods_text(), 100))
 #
 # - Leave out genes with fewer than ten mutations: nothing can be said about them, and a warning names columns that are
 #   constant.
-# - Put what confounds into the table: the subtype, the center, whether the tumor has many mutations at all. A
-#   coupling is given all other columns; these then no longer stand behind a pair.
+# - Adjust for what stands behind many genes: the subtype, the center, the burden. As covariates they are conditioned
+#   on without a penalty and are no nodes of the network; see :doc:`/covariates`.
 # - Files with one line per gene: ``read_table(file, transpose=True)``.

@@ -263,6 +263,32 @@ def draw_continuous(rng):
     return Case("continuous", table, weight, omega, draw_ratios(rng, 3), float(rng.choice([1e-5, 1e-7, 1e-8])))
 
 
+def draw_free(rng):
+    """Pairs without a penalty, some with penalties over decades, some forbidden."""
+    kinds = draw_kinds(rng, int(rng.integers(2, 6)))
+    X = draw_columns(rng, int(rng.integers(3, 60)), kinds)
+    omega = np.triu(10.0 ** rng.uniform(-1, 1, (len(kinds),) * 2), 1)
+    omega = np.triu(np.where(rng.random(omega.shape) < rng.choice([0.2, 0.6]), 0.0, omega), 1)
+    omega = np.nan_to_num(np.triu(np.where(rng.random(omega.shape) < 0.1, np.inf, omega), 1), posinf=np.inf)
+    weight = rng.exponential(size=len(X)) + 0.05 if rng.random() < 0.3 else None
+    omega = omega + omega.T + np.eye(len(omega))
+    return Case("free", declare(rng, X, kinds, unused=0.1), weight, omega, draw_ratios(rng, 3))
+
+
+def draw_covariates(rng):
+    """One to three columns that are conditioned on, of any kind, some of which determine others."""
+    p = int(rng.integers(3, 7))
+    kinds = draw_kinds(rng, p)
+    if rng.random() < 0.2:
+        kinds = ["binary"] * p
+    X = draw_columns(rng, int(rng.integers(4, 60)), kinds, most=8)
+    table = declare(rng, X, kinds, unused=0.1)
+    given = rng.choice(p, int(rng.integers(1, min(p - 1, 3) + 1)), replace=False).tolist()
+    weight = [None, rng.integers(1, 5, len(X)).astype(float), rng.exponential(size=len(X)) + 0.05][rng.integers(3)]
+    omega = "standardized" if rng.random() < 0.3 else None
+    return Case("covariates", table.with_covariates(given), weight, omega, draw_ratios(rng, 3))
+
+
 def draw_choice(rng):
     """The default choice, on tables whose folds lose categories or whole columns."""
     kinds = draw_kinds(rng, int(rng.integers(2, 5)))
@@ -273,9 +299,11 @@ def draw_choice(rng):
 FAMILIES = {
     "likert": (draw_likert, 0.1),
     "continuous": (draw_continuous, 0.1),
-    "tiny": (draw_tiny, 0.15),
-    "mixed": (draw_mixed, 0.15),
-    "separable": (draw_separable, 0.15),
+    "tiny": (draw_tiny, 0.12),
+    "mixed": (draw_mixed, 0.12),
+    "separable": (draw_separable, 0.11),
+    "free": (draw_free, 0.05),
+    "covariates": (draw_covariates, 0.05),
     "unused": (draw_unused, 0.1),
     "scores": (draw_scores, 0.1),
     "weights": (draw_weights, 0.06),
@@ -324,15 +352,18 @@ def joint_claims(table, path, weight, omega, top=math.inf):
     """Yield what the solutions of a joint path claim."""
     for solution in path:
         network = solution.network
-        pairs = [tuple(pair) for pair in network.edge_index.tolist()]
-        blocks = both_orders(pairs, network.blocks)
+        pairs, every = (
+            list(map(tuple, network.pairs.tolist())),
+            network.variables.split_blocks(network.pairs, network.pair_parameters),
+        )
+        blocks = both_orders(pairs, every)
         problem, *point = extended.categories(
             *(table.codes, table.variables.scores, split_fields(network), blocks, solution.alpha),
-            **{"joint": True, "weight": weight, "omega": omega},
+            **{"joint": True, "weight": weight, "omega": omega, "covariate": table.variables.covariate},
         )
         norms = [
             (abs(float(value)), block_norm(table, pair, block))
-            for pair, value, block in zip(pairs, network.edge_values, network.blocks, strict=True)
+            for pair, value, block in zip(pairs, network.pair_values, every, strict=True)
         ]
         one = (np.array([x]) for x in (solution.objective, solution.kkt_residual, solution.duality_gap))
         empty = solution.alpha >= top * (1 - 1e-12) and not pairs
@@ -353,7 +384,7 @@ def node_claims(table, path, weight, omega, top=math.inf):
         fields = fits.variables.split(flat)
         problem, *point = extended.categories(
             *(table.codes, table.variables.scores, fields, blocks, solution.alpha),
-            **{"joint": False, "weight": weight, "omega": omega},
+            **{"joint": False, "weight": weight, "omega": omega, "covariate": table.variables.covariate},
         )
         said = np.isfinite(fits.losses[0])
         value, kkt, gap = (each[0][said] for each in (fits.objectives, fits.kkt_residuals, fits.duality_gaps))

@@ -38,6 +38,7 @@ ALL_PAIRS_UP_TO = 30  # columns up to which screening costs more than it saves (
 STRICTNESS = 1.0  # share of the strong rule's threshold from which pairs are kept on longer tables
 CELLS_AT_ONCE = 500_000  # cells times alphas of one call without screening: a callback does not wait long
 WIDE = 2000  # columns from which on alpha_max is not taken from a matrix of all pairs
+NULL_TOLERANCE = 1e-7  # of the fit of free pairs: networks are compared with it, loosely solved ones too
 SUSPICIOUS_ETA = 10.0  # largest |η| above which an unpenalized optimum is checked for lying at infinity
 
 
@@ -240,8 +241,9 @@ class JointProblem:
     def fit_null(self, tol: float, max_iter: int) -> float:
         """Fit fields and free pairs; return alpha_max there."""
         if len(self.free):
+            tight = min(tol, NULL_TOLERANCE)
             with within_memory():
-                state = self.problem.solve(self.free, [1.0], tol, tol, max_iter)[0]
+                state = self.problem.solve(self.free, [1.0], tight, tight, max_iter)[0]
             # It may lie at infinity; with categories the ridge keeps it from there.
             is_binary = self.reduction.variables.is_binary
             if is_binary and state.largest_eta + self.reduction.log_spread > SUSPICIOUS_ETA:
