@@ -85,6 +85,23 @@ def test_many_categories_and_scores_in_unequal_steps():
     assert_certified(reference, path)
 
 
+@pytest.mark.parametrize("widest", [1, 2, 9], ids=["equal steps", "some steps missing", "most steps missing"])
+@pytest.mark.parametrize("r", [0.6, 0.999])
+def test_many_steps(widest, r):
+    """Powers of one exponential where steps are equal and fields do not span too much, else one for each category."""
+    rng = np.random.default_rng(13)
+    first, noise = rng.normal(size=(2, 300))
+    columns = np.column_stack([first, r * first + np.sqrt(1 - r**2) * noise, first + noise, noise])
+    X = np.column_stack([np.unique(np.round(x * 6), return_inverse=True)[1] for x in columns.T])
+    levels = (X.max(axis=0) + 1).tolist()
+    scores = [[0, *np.cumsum(rng.integers(1, widest + 1, q - 1)).tolist()] for q in levels]
+    reference = Discrete(X, ["ordinal"] * 4, levels, scores=scores)
+    path = ising_path(make_table(X, "ordinal", scores=scores), 6, alpha_min_ratio=0.01)
+    assert min(levels) > 20
+    assert path[-1].n_edges > 2
+    assert_certified(reference, path, rounding=1e-7)  # of predictors in the hundreds
+
+
 def test_the_slow_twin_finds_the_same_network():
     X = likert(np.random.default_rng(3), 150, [5, 3, 2, 4])
     reference = Discrete(X, ["ordinal"] * 4, [5, 3, 2, 4])
