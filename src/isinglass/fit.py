@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from isinglass._core import free_ridge
 from isinglass.arguments import RandomSource, require
 from isinglass.arrays import Bytes, FloatArray, Frozen
 from isinglass.data import AnyTable, Coding, Table, TableLike, as_table, category_counts, pair_counts
@@ -568,7 +569,9 @@ class Fit(Frozen):
                 for name, is_given in zip(self.network.names, self.network.variables.covariate, strict=True)
                 if is_given
             ]
-            facts["Adjusted for"] = ", ".join(given)
+            facts["Adjusted for"] = (
+                f"{', '.join(given)} (couplings without a penalty, but for a ridge of {free_ridge:g})"
+            )
         if self.stages:
             each = [(stage["criterion"].upper(), stage["n_edges"]) for stage in self.stages]
             tried = ", then ".join(f"{criterion} {n} edge{'s' * (n != 1)}" for criterion, n in each)

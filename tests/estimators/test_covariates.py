@@ -127,7 +127,7 @@ def test_nodes_and_pictures_leave_covariates_out(tmp_path):
     assert "adjusted for age and sex" in content["methods"]
     net.fit_.save(tmp_path / "model.npz")
     assert load(tmp_path / "model.npz").network == net.network_
-    assert "Adjusted for: age, sex" in net.summary()
+    assert "Adjusted for: age, sex (couplings without a penalty" in net.summary()
 
 
 def test_resamples_and_groups_are_about_the_variables():

@@ -46,6 +46,10 @@ def describe_table(table: AnyTable) -> dict[str, Any]:
     if not variables.is_binary:
         record["kinds"] = dict(zip(table.names, variables.kinds, strict=True))
         record["categories"] = dict(zip(table.names, map(list, variables.categories), strict=True))
+    if variables.has_covariates:
+        record["covariates"] = [
+            name for name, is_given in zip(table.names, variables.covariate, strict=True) if is_given
+        ]
     return record
 
 

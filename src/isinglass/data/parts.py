@@ -315,9 +315,8 @@ def as_table(
     na_values : sequence, optional
         Further values that stand for a missing cell, such as 99.
     covariates : sequence of str or int, optional
-        Columns to adjust for, by name or number: the others are conditioned on them, and they are not modelled
-        ([Covariates](covariates.md)). Numbers are continuous on up to 255 steps and texts nominal unless ``kinds`` says
-        otherwise.
+        Columns to adjust for, by name or number: the others are conditioned on them, and they are not modelled. Numbers
+        are continuous on up to 255 steps and texts nominal unless ``kinds`` says otherwise.
 
     Raises
     ------

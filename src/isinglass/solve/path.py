@@ -118,7 +118,9 @@ def ising_path(
     table = as_table(X, sample_weight, kinds=kinds, scores=scores) if parts is None else parts
     if not table.variables.is_binary:
         if device not in (None, "cpu"):
-            raise ArgumentError("device", 'must be "cpu" where columns have more than two categories', device)
+            raise ArgumentError(
+                "device", 'must be "cpu" where columns have more than two categories or are covariates', device
+            )
         where = "cpu"
     case = JointProblem.of(table, penalty_weights, n_threads, where)
     top = case.fit_null(tol, max_iter)

@@ -205,7 +205,9 @@ def _describe_covariates(network: Network) -> str:
     if not given:
         return ""
     were = "was" if len(given) == 1 else "were"
-    return f" The network is adjusted for {_list(given)}, which {were} conditioned on and not modelled."
+    return (
+        f" The network is adjusted for {_list(given)}, which {were} conditioned on and not modelled, without a penalty."
+    )
 
 
 def _describe_likelihood(method: Method, network: Network) -> str:
