@@ -263,6 +263,13 @@ def check_report(net, tmp_path):
     assert data["categories"]["kinds"][:3] == ["continuous"] * 3
     column = next(column for column in data["edge_columns"] if column["label"] == "partial_correlation")
     assert sum(value is not None for value in column["values"]) == 2
+    shown = [table for table in data["edge_tables"] if table is not None]
+    with_numbers = [tuple(edge) for edge in net.network_.edge_index.tolist() if min(edge) < 3]
+    assert sum(table["means"] is not None for table in shown) == len(with_numbers)
+    assert all(
+        len(table["means"]) in (3, 4, *map(len, TABLE.variables.categories)) for table in shown if table["means"]
+    )
+    assert data["categories"]["units"][0] == pytest.approx(values(0)[TABLE.codes[:, 0]].std(), rel=1e-6)
     names = {column["label"] for column in data["nodes"]["columns"]}
     assert "r_squared" in names
 

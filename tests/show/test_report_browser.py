@@ -21,6 +21,7 @@ from isinglass import (
     NodewiseIsing,
     Path,
     Solution,
+    Variables,
     bootstrap,
     ising_path,
     simulate,
@@ -1013,3 +1014,63 @@ def test_tables_of_edges_fit_every_width(visit, mixed_file, width):
     page.locator("#edges-table tbody tr").first.click()
     assert page.locator("#edge").is_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+# ------------------------------------------------------------------------------------------- numbers
+
+
+@pytest.fixture(scope="module")
+def numbers():
+    """Age on steps of ten years, with a coupling of ln 2 per ten years to a yes/no column and to a copy of age."""
+    variables = Variables.of(
+        [(10, 20, 30), (10, 20, 30), ("no", "yes")],
+        ["continuous", "continuous", "binary"],
+        [(0.0, 1.0, 2.0), (0.0, 1.0, 2.0), None],
+        names=["age", "other", "rain"],
+    )
+    network = Network(np.zeros(5), [[0, 1], [0, 2]], [np.log(2), np.log(2)], variables=variables)
+    rng = np.random.default_rng(0)
+    return network, network.table(np.column_stack([rng.integers(0, q, 200) for q in (3, 3, 2)]))
+
+
+@pytest.fixture(scope="module")
+def numbers_file(tmp_path_factory, numbers):
+    network, table = numbers
+    return write(network, tmp_path_factory.mktemp("numbers") / "numbers.html", X=table)
+
+
+def test_an_edge_between_numbers_is_a_scatter_with_the_expected_mean(visit, numbers_file, numbers):
+    page, codes = visit(numbers_file), numbers[1].codes
+    click_edge(page, "age", "other")
+    assert "one standard deviation (10" in page.inner_text("#edge-reading")
+    discs = page.locator("#edge-tables circle.rows").all()
+    assert len(discs) == len({tuple(row) for row in codes[:, :2].tolist()})
+    counts = {(a, b): ((codes[:, 0] == a) & (codes[:, 1] == b)).sum() for a in range(3) for b in range(3)}
+    areas = sorted(float(disc.get_attribute("r")) ** 2 for disc in discs)
+    assert areas == pytest.approx(sorted(np.array(list(counts.values())) / max(counts.values()) * areas[-1]), rel=0.01)
+    points = page.locator("#edge-tables polyline.mean").get_attribute("points").split()
+    heights = [float(point.split(",")[1]) for point in points]
+    # The mean of 10, 20 and 30 with the odds 1 : 1 : 1, 1 : 2 : 4 and 1 : 4 : 16; y grows downwards on the page.
+    means = [20.0, 170 / 7, 570 / 21]
+    assert (heights[0] - heights[1]) / (heights[0] - heights[2]) == pytest.approx(
+        (means[1] - means[0]) / (means[2] - means[0]), abs=0.02
+    )
+
+
+def test_an_edge_between_a_number_and_answers_has_a_mean_for_each(visit, numbers_file):
+    page = visit(numbers_file)
+    click_edge(page, "age", "rain")
+    lines = page.locator("#edge-tables line.mean")
+    assert lines.count() == 2
+    low, high = (float(line.get_attribute("y1")) for line in lines.all())
+    assert high < low  # higher on the page
+    assert page.locator("#edge-tables table.heat").count() == 0
+
+
+def test_a_column_of_numbers_shows_its_density(visit, numbers_file, numbers):
+    page = visit(numbers_file)
+    page.fill("#query", "age")
+    bars = page.locator("#detail-shares svg.density rect").all()
+    shares = np.bincount(numbers[1].codes[:, 0]) / 200
+    heights = [float(bar.get_attribute("height")) for bar in bars]
+    assert heights == pytest.approx(shares / shares.max() * max(heights), rel=0.01)

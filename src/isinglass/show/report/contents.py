@@ -297,15 +297,22 @@ def describe_categories(network: Network, shares: Sequence[FloatArray] | None) -
         "kinds": network.kinds,
         "labels": network.labels,
         "scores": variables.scores,
+        "units": variables.units,
         "fields": [_round(field) for field in variables.split(network.category_fields)],
         "shares": None if shares is None else [_round(share) for share in shares],
     }
 
 
 def list_tables(
-    network: Network, counts: Mapping[tuple[int, int], NDArray[Any]], stored: NDArray[np.int64]
+    network: Network,
+    counts: Mapping[tuple[int, int], NDArray[Any]],
+    stored: NDArray[np.int64],
+    shares: Sequence[FloatArray] | None = None,
 ) -> list[dict[str, object] | None]:
-    """Return block and counts of the stored edges of the network, the strongest first up to MOST_CELLS."""
+    """Return block and counts of the stored edges of the network, the strongest first up to MOST_CELLS.
+
+    With ``shares``, edges with a continuous column also have the expected numbers of that column.
+    """
     found: list[dict[str, object] | None] = [None] * len(stored)
     if network.variables.is_binary:
         return found
@@ -319,8 +326,44 @@ def list_tables(
             break
         if (s, t) in place:
             signed = bool(network.is_signed[k])
-            found[place[s, t]] = {"block": None if signed else [_round(row) for row in block], "counts": count}
+            means = None if shares is None else expected_along(network, k, shares)
+            rows = None if signed else [_round(row) for row in block]
+            found[place[s, t]] = {"block": rows, "counts": count, "means": None if means is None else _round(means)}
     return found
+
+
+def expected_along(network: Network, edge: int, shares: Sequence[FloatArray]) -> FloatArray | None:
+    """Return the expected number of a continuous column at every category of the other column of its edge.
+
+    All further neighbors add what they add on average, by the shares of their categories. Where both columns are
+    continuous it is the second; None where none is.
+
+    Examples
+    --------
+    >>> from isinglass import Variables
+    >>> steps = Variables.of([(10, 20, 30), 2], ["continuous", "binary"], scores=[(0.0, 1.0, 2.0), None])
+    >>> network = Network([0.0, 0.0, 0.0], [[0, 1]], [np.log(2)], variables=steps)
+    >>> expected_along(network, 0, [np.full(3, 1 / 3), np.full(2, 1 / 2)]).round(2)  # 1:1:1, and 1:2:4
+    array([20.  , 24.29])
+    """
+    variables, ends = network.variables, network.edge_index[edge].tolist()
+    chosen = [s for s in ends[::-1] if s in variables.continuous]
+    if not chosen:
+        return None
+    y = chosen[0]
+    along = ends[1] if ends[0] == y else ends[0]
+    predictor = np.zeros(int(variables.sizes[along]))
+    blocks = network.blocks
+    for k in np.flatnonzero((network.edge_index == y).any(axis=1)).tolist():
+        first, second = network.edge_index[k].tolist()
+        x = second if first == y else first
+        points = variables.score(x)
+        added = blocks[k].ravel() if points is None else points * blocks[k].item()  # by category of x
+        predictor += added if k == edge else shares[x] @ added
+    field, score = variables.split(network.category_fields)[y], np.array(variables.scores[y])
+    logs = field[:, None] + np.outer(score, predictor)
+    chance = scipy.special.softmax(logs, axis=0)
+    return np.asarray(np.array(variables.categories[y], dtype=np.float64) @ chance)
 
 
 def describe_missing(missing: Missing | None) -> dict[str, object] | None:

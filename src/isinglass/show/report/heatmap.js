@@ -1,4 +1,4 @@
-/* One edge as tables: its couplings and the rows behind it, by category; and the categories of a node. */
+/* One edge as tables or as a chart: its couplings and the rows behind it, by category; and the values of a node. */
 
 const STRONGEST_TINT = 50; /* per cent of color in the strongest cell: more would hide its number */
 const CATEGORIES_AT_ONCE = 12;
@@ -6,10 +6,14 @@ const CATEGORIES_AT_ONCE = 12;
 const quote = (text) => `“${text}”`;
 const kindOf = (node) => CATEGORIES?.kinds[node] ?? "binary";
 const labelsOf = (node) => CATEGORIES?.labels[node] ?? ["0", "1"];
+const isNumber = (node) => kindOf(node) === "continuous";
+const numbersOf = (node) => labelsOf(node).map(Number);
+const unitOf = (node) => (typeof CATEGORIES.units[node] === "number" ? ` (${formatNumber(CATEGORIES.units[node], 3)})` : "");
 
 /* What it means for a column on a line to go up by one, and what the couplings then do to another. */
 function describeStep(node) {
   const [low, high] = labelsOf(node);
+  if (isNumber(node)) return `${quote(NODES.names[node])} is one standard deviation${unitOf(node)} higher`;
   return kindOf(node) === "binary" ? `${quote(NODES.names[node])} is ${quote(high)} rather than ${quote(low)}` : `${quote(NODES.names[node])} is one point higher`;
 }
 
@@ -17,6 +21,7 @@ function describeOdds(node) {
   const [low, high] = labelsOf(node);
   const name = quote(NODES.names[node]);
   if (kindOf(node) === "binary") return `the odds of ${quote(high)} against ${quote(low)} in ${name}`;
+  if (isNumber(node)) return `the odds of any number in ${name} against one that is a standard deviation${unitOf(node)} lower`;
   const steps = CATEGORIES.scores[node].slice(1).map((score, k) => score - CATEGORIES.scores[node][k]);
   return steps.every((step) => step === 1) ? `the odds of each category of ${name} against the one below it` : `the odds of ${name} being one point higher`;
 }
@@ -36,6 +41,7 @@ function describeEdge({ s, t, value, sign }) {
 
 function sideOf(node) {
   if (kindOf(node) === "nominal") return labelsOf(node);
+  if (isNumber(node)) return ["per standard deviation"];
   return kindOf(node) === "binary" ? [`${labelsOf(node)[1]} rather than ${labelsOf(node)[0]}`] : ["per point"];
 }
 
@@ -107,20 +113,79 @@ function showEdge(pair, isSelected) {
   const { e, s, t, sign } = pair;
   byId("edge-title").textContent = `${NODES.names[s]} – ${NODES.names[t]}`;
   const kinds = CATEGORIES === null ? "" : ` · ${kindOf(s)} – ${kindOf(t)}`;
-  byId("edge-facts").textContent = `${sign === 0 ? "norm" : "coupling"} ${formatValue(pair)}${kinds}`;
+  const r = DATA.edge_columns.find(({ label }) => label === "partial_correlation")?.values[e] ?? null;
+  const partial = r === null || !isSelected ? "" : ` · partial correlation ${formatNumber(r, 2)}`;
+  byId("edge-facts").textContent = `${sign === 0 ? "norm" : "coupling"} ${formatValue(pair)}${partial}${kinds}`;
   const counts = countsOf(e);
+  const hasNumbers = isNumber(s) || isNumber(t);
   const block = DATA.edge_tables[e]?.block ?? null;
   const caption = isSelected ? "Couplings" : `Couplings at the selected α = ${formatAlpha(PATH.alphas[SELECTED])}`;
-  byId("edge-tables").replaceChildren(...(block === null ? [] : [makeBlock(pair, block, caption)]), ...(counts === null ? [] : [makeCounts(pair, counts)]));
+  byId("edge-tables").replaceChildren(...(block === null ? [] : [makeBlock(pair, block, caption)]), ...(counts === null ? [] : [hasNumbers ? makeScatter(pair, counts, DATA.edge_tables[e].means) : makeCounts(pair, counts)]));
   const absent = sign === 0 && block === null ? " Its table of couplings is not on this page: it holds those of the strongest edges at the selected α." : "";
-  const rows = counts === null ? "" : " In the table of rows, blue cells have more rows and vermillion ones fewer than if the two columns had nothing to do with each other; couplings leave out what other columns explain.";
+  const rows = counts === null ? "" : hasNumbers ? " The chart shows rows as they are; the line is what the network expects if all other columns are as on average, so it is flatter where others explain part of the relation." : " In the table of rows, blue cells have more rows and vermillion ones fewer than if the two columns had nothing to do with each other; couplings leave out what other columns explain.";
   byId("edge-reading").textContent = `${describeEdge(pair)}${absent}${rows}`;
 }
 
-/* Shares of the categories of a node, as bars. */
+/* The rows of an edge with a continuous column: a disc for every pair of steps, its area the number of rows, and the mean that the network expects. */
+function makeScatter({ s, t }, counts, means) {
+  const [x, y] = isNumber(t) ? [s, t] : [t, s];
+  const at = (a, b) => (x === s ? counts[a][b] : counts[b][a]);
+  const [along, up] = [isNumber(x) ? numbersOf(x) : labelsOf(x).map((_, k) => k), numbersOf(y)];
+  const [width, height] = [420, 300];
+  const slack = (values) => (values[values.length - 1] - values[0]) / (2 * (values.length - 1) || 1) || 0.5;
+  const scale = (values, from, to) => {
+    const [low, high] = [values[0] - slack(values), values[values.length - 1] + slack(values)];
+    return (value) => from + ((value - low) / (high - low)) * (to - from);
+  };
+  const [px, py] = [scale(along, MARGIN.left, width - MARGIN.right), scale(up, height - MARGIN.bottom, MARGIN.top)];
+  const caption = `Rows by ${NODES.names[x]} and ${NODES.names[y]}`;
+  const svg = makeSvg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": caption, class: "scatter" });
+  const bottom = height - MARGIN.bottom;
+  for (const tick of linearTicks(up[0], up[up.length - 1], 4)) {
+    svg.append(makeSvg("line", { class: "grid", x1: MARGIN.left, x2: width - MARGIN.right, y1: py(tick), y2: py(tick) }));
+    svg.append(makeSvg("text", { x: MARGIN.left - 8, y: py(tick) + 4, "text-anchor": "end" }, formatTick(tick)));
+  }
+  svg.append(makeSvg("line", { class: "axis", x1: MARGIN.left, x2: width - MARGIN.right, y1: bottom, y2: bottom }));
+  const ticks = isNumber(x) ? linearTicks(along[0], along[along.length - 1], 5).map((tick) => [tick, formatTick(tick)]) : along.map((k) => [k, labelsOf(x)[k]]);
+  const fits = Math.max(4, Math.floor(50 / ticks.length));
+  for (const [tick, text] of ticks) svg.append(makeSvg("text", { x: px(tick), y: bottom + 17, "text-anchor": "middle" }, text.length > fits && !isNumber(x) ? `${text.slice(0, fits - 1)}…` : text));
+  svg.append(makeSvg("text", { x: width - MARGIN.right, y: height - 8, "text-anchor": "end" }, `${NODES.names[x]} →`));
+  svg.append(makeSvg("text", { x: 4, y: height - 8 }, `↑ ${NODES.names[y]}`));
+  const most = Math.max(1, ...counts.flat());
+  const room = Math.min(12, Math.abs(px(along[1]) - px(along[0])) / 1.6, Math.abs(py(up[1]) - py(up[0])) / 1.2);
+  along.forEach((a, i) => up.forEach((b, j) => {
+    const count = at(i, j);
+    if (count > 0) svg.append(makeSvg("circle", { class: "rows", cx: px(a).toFixed(1), cy: py(b).toFixed(1), r: Math.max(1, room * Math.sqrt(count / most)).toFixed(2) }));
+  }));
+  if (means) {
+    if (isNumber(x)) svg.append(makeSvg("polyline", { class: "mean", points: means.map((mean, i) => `${px(along[i]).toFixed(1)},${py(mean).toFixed(1)}`).join(" ") }));
+    else means.forEach((mean, i) => svg.append(makeSvg("line", { class: "mean", x1: px(along[i]) - 16, x2: px(along[i]) + 16, y1: py(mean), y2: py(mean) })));
+  }
+  return make("figure", {}, [make("figcaption", { text: `${caption}${means ? "; line: expected by the network" : ""}` }), make("div", { class: "heat-scroll", tabindex: "0", role: "region", "aria-label": caption }, [svg])]);
+}
+
+/* How the numbers of a continuous node are distributed. */
+function makeDensity(node, shares) {
+  const [width, height, base] = [230, 74, 58];
+  const values = numbersOf(node);
+  const most = Math.max(...shares, 1e-9);
+  const step = width / shares.length;
+  const svg = makeSvg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", class: "density", "aria-label": `Distribution of ${NODES.names[node]}, from ${values[0]} to ${values[values.length - 1]}` });
+  shares.forEach((share, k) => svg.append(makeSvg("rect", { x: (k * step).toFixed(2), y: (base - (share / most) * (base - 4)).toFixed(2), width: Math.max(0.5, step - 0.7).toFixed(2), height: ((share / most) * (base - 4)).toFixed(2) })));
+  for (const [k, anchor] of [[0, "start"], [Math.floor(values.length / 2), "middle"], [values.length - 1, "end"]]) {
+    svg.append(makeSvg("text", { x: anchor === "start" ? 0 : anchor === "end" ? width : ((k + 0.5) * step).toFixed(1), y: height - 3, "text-anchor": anchor }, String(Number(values[k].toPrecision(4))).replace("-", MINUS)));
+  }
+  return svg;
+}
+
+/* Shares of the categories of a node, as bars; of a continuous one as a density. */
 function showShares(node) {
   const shares = CATEGORIES?.shares?.[node] ?? [];
   const labels = labelsOf(node);
+  if (isNumber(node) && shares.length) {
+    byId("detail-shares").replaceChildren(make("li", { class: "rest" }, [makeDensity(node, shares)]));
+    return;
+  }
   byId("detail-shares").replaceChildren(
     ...shares.slice(0, CATEGORIES_AT_ONCE).map((share, k) => {
       const fill = make("span", { class: "guess" });

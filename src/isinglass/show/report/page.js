@@ -139,7 +139,7 @@ function showReproduction() {
 /* Hide what there is nothing to say about, and the links that lead there. */
 function showSections() {
   const hasColumn = (name) => DATA.edge_columns.some(({ label }) => label === name);
-  const present = { categories: CATEGORIES !== null, binary: CATEGORIES === null, nominal: CATEGORIES?.kinds.includes("nominal") ?? false, continuous: CATEGORIES?.kinds.includes("continuous") ?? false, unsigned: HAS_UNSIGNED, signed: HAS_SIGNED, missing: MISSING !== null, imputed: MISSING?.treatment === "impute", check: DATA.check !== null, choice: DATA.curve !== null, predictability: column("accuracy") !== null, "choice-instability": DATA.curve?.kind === "instability", counts: hasColumn("n11"), resampled: hasColumn("inclusion") };
+  const present = { categories: CATEGORIES !== null, binary: CATEGORIES === null, nominal: CATEGORIES?.kinds.includes("nominal") ?? false, partial: hasColumn("partial_correlation"), continuous: CATEGORIES?.kinds.includes("continuous") ?? false, unsigned: HAS_UNSIGNED, signed: HAS_SIGNED, missing: MISSING !== null, imputed: MISSING?.treatment === "impute", check: DATA.check !== null, choice: DATA.curve !== null, predictability: column("accuracy") !== null, "choice-instability": DATA.curve?.kind === "instability", counts: hasColumn("n11"), resampled: hasColumn("inclusion") };
   for (const element of document.querySelectorAll("[data-section]")) element.hidden = !present[element.dataset.section];
   byId("choice").hidden = !present.choice;
   byId("predictability").hidden = !present.predictability;

@@ -148,7 +148,7 @@ def build_report(
         "groups": [{"name": name, "color": color} for name, color in colors.items()],
         "path": contents.describe_path(solutions, index, stored),
         "edge_columns": contents.list_edge_columns(drawn, stability, edges, stored),
-        "edge_tables": contents.list_tables(drawn.network, edge_counts, stored),
+        "edge_tables": contents.list_tables(drawn.network, edge_counts, stored, shares),
         "cs": None if drops is None else drops.cs_coefficients(),
         "curve": contents.read_curve(stability, getattr(fit, "evidence", None)),
         "missing": contents.describe_missing(getattr(fit, "missing", None)),
