@@ -208,3 +208,36 @@ def test_numbers_are_the_nearest_of_the_values_of_variables():
 def test_tables_in_parts_refuse_them():
     with pytest.raises(DataError, match='kinds="continuous"'):
         as_table([frame(), frame(seed=2)], kinds={"a": "continuous"})
+
+
+def test_a_long_tail_is_told_unless_scores_are_normal():
+    data = frame().assign(
+        income=lambda f: np.exp(f["c"]), loss=lambda f: -np.exp(f["b"] / 5), flat=lambda f: f["a"] ** 2
+    )
+    kinds = dict.fromkeys(data.columns.drop("sick"), "continuous")
+    with pytest.warns(MeaningWarning, match=r"2 columns \('income', 'loss'\) have a long tail.*'income': 'normal'"):
+        as_table(data, kinds=kinds)
+    as_table(data, kinds=kinds, scores={"income": "normal", "loss": "normal"})  # warnings are errors here
+    counts = pd.DataFrame({"n": np.random.default_rng(0).poisson(3.0, 300), "sick": 1 - np.arange(300) % 2})
+    as_table(counts, kinds={"n": "continuous"})
+
+
+def test_one_column_is_it():
+    with pytest.warns(MeaningWarning, match=r"Column 'a' holds numbers and is .* else cut it \(.* or leave it out"):
+        as_table(frame()[["a", "sick"]])
+
+
+@pytest.mark.parametrize("kind", ["counts", "sampling"])
+def test_weights_leave_the_grid_alone_and_count_in_everything_else(kind):
+    data, weight = frame(), np.where(np.arange(400) < 200, 2, 0 if kind == "counts" else 1)
+    kinds = dict.fromkeys("abc", "continuous")
+    weighted = as_table(data, weight, weight_kind=kind, kinds=kinds)
+    plain = as_table(data, kinds=kinds)
+    assert weighted.coding == plain.coding
+    fit = IsingNetwork().fit(weighted)
+    if kind == "counts":
+        again = IsingNetwork().fit(plain[np.repeat(np.arange(200), 2)])
+        assert fit.couplings_ == pytest.approx(again.couplings_, abs=1e-6)
+        assert fit.fit_.conditional_variances == pytest.approx(again.fit_.conditional_variances, nan_ok=True, rel=1e-6)
+    else:
+        assert fit.couplings_[0, 1] != pytest.approx(IsingNetwork().fit(plain).couplings_[0, 1], rel=1e-6)

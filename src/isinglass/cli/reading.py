@@ -159,7 +159,9 @@ def describe_coding(coding: Coding | None) -> dict[str, str]:
     labels = coding.names or [f"column {k + 1}" for k in range(len(coding.columns))]
     columns: dict[str, list[str]] = {}
     for label, rule in zip(labels, coding.columns, strict=True):
-        columns.setdefault("0 and 1 as they are" if rule.is_plain else _meaning(rule), []).append(str(label))
+        meaning = "0 and 1 as they are" if rule.is_plain else _meaning(rule)
+        many = rule.kind == "continuous" and len(labels) > LISTED  # each has a grid of its own
+        columns.setdefault("continuous (isinglass info shows their grids)" if many else meaning, []).append(str(label))
     shown = [
         f"{', '.join(names) if len(labels) <= LISTED else plural(len(names), 'column')}: {meaning}"
         for meaning, names in columns.items()

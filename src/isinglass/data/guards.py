@@ -26,6 +26,8 @@ SMALL = 20
 """Tables with fewer rows can be looked at, and need no warning."""
 MOST_ITEMS, MOST_ROWS = 300, 20_000
 """Ordered columns up to which reversed items are looked for, and rows that are enough for it."""
+SKEWED = 2.0
+"""Skewness beyond which normal scores of a continuous column are worth a thought; an exponential one has 2."""
 REVERSED, MOSTLY = -0.1, 0.9
 """Mean correlation with the others below which an item is reversed, and share of positive ones in a battery."""
 SELDOM_TWICE = 0.9
@@ -160,6 +162,7 @@ def check_meaning(
     if dates:
         _say(f"{_columns(dates, 'holds', 'hold')} dates: leave them out ({drop(dates)}).", dates, "dates")
     _warn_rare({labels[j]: (rule, codes[:, j]) for j, rule in levels.items() if not isinstance(rule, Steps)})
+    _warn_skewed({labels[j]: (rule, codes[:, j]) for j, rule in levels.items() if isinstance(rule, Steps)})
     ordered = [j for j, rule in levels.items() if rule.kind == "ordinal"]
     if 4 <= len(ordered) <= MOST_ITEMS:
         some = slice(None, None, max(1, len(codes) // MOST_ROWS))
@@ -172,12 +175,14 @@ def warn_measured(columns: Mapping[Hashable, Rule]) -> None:
     grids = [f"{name!r}: {describe_steps(rule)}" for name, rule in columns.items() if isinstance(rule, Steps)]
     more = f"; and {len(grids) - _LISTED} more" if len(grids) > _LISTED else ""
     python = f"kinds={dict.fromkeys(names[:_LISTED], 'continuous')}"
+    them = "it" if len(names) == 1 else "them"
     weights = [name for name in names if WEIGHT.fullmatch(str(name))]
     hint = f" If {weights[0]!r} holds row weights, pass {setting('weights', weights[0])}." if weights else ""
     _say(
         f"{_columns(names, 'holds', 'hold')} numbers and {'is' if len(names) == 1 else 'are'} read as continuous "
         f"({'; '.join(grids[:_LISTED])}{more}). If that is meant, pass {setting('continuous', names, python=python)}; "
-        f"else cut them ({setting('binarize', python='binarize={…: …}')}), or leave them out ({drop(names)}).{hint}",
+        f"else cut {them} ({setting('binarize', python='binarize={…: …}')}), or leave {them} out ({drop(names)})."
+        f"{hint}",
         names,
         "read as a number",
     )
@@ -259,6 +264,24 @@ def _merge(rule: Rule, k: int) -> dict[Value, float]:
     numbers = [float(score) for score in rule.scores or range(rule.n_categories)]
     numbers[k] = numbers[k - 1] if k else numbers[1]
     return {value: int(n) if n.is_integer() else n for value, n in zip(rule.values, numbers, strict=True)}
+
+
+def _warn_skewed(columns: Mapping[Hashable, tuple[Steps, Codes]]) -> None:
+    """Warn about numbers with a long tail, in which couplings can hardly be linear."""
+    found = []
+    for label, (rule, codes) in columns.items():
+        cells = codes[codes >= 0].astype(np.float64)
+        away = cells - cells.mean()
+        if not rule.is_normal and abs((away**3).mean()) > SKEWED * (away**2).mean() ** 1.5:
+            found.append(label)
+    if found:
+        python = f"scores={dict.fromkeys(found[:_LISTED], 'normal')}"
+        _say(
+            f"{_columns(found, 'has', 'have')} a long tail, and couplings are linear in the numbers. If ranks or "
+            f"logarithms are meant rather, pass {setting('normal_scores', found, python=python)}.",
+            found,
+            "long tail",
+        )
 
 
 def _warn_reversed(labels: list[Hashable], columns: list[Codes]) -> None:
