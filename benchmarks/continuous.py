@@ -84,6 +84,12 @@ def log_normal(p: int, n: int, rng: np.random.Generator) -> Sample:
     return Sample(np.exp(X), ("continuous",) * p, truth)
 
 
+def heavy(p: int, n: int, rng: np.random.Generator) -> Sample:
+    """Draw from the multivariate t distribution with 3 degrees of freedom; the truth is the network of its scatter."""
+    X, truth = _normal(p, n, rng)
+    return Sample(X / np.sqrt(rng.chisquare(3.0, n) / 3.0)[:, None], ("continuous",) * p, truth)
+
+
 def cut(p: int, n: int, rng: np.random.Generator) -> Sample:
     """Draw normal columns, of which every fourth is cut at its median and every fourth into five ordered classes.
 
@@ -151,6 +157,7 @@ SETTINGS = {
     "log-normal": Setting("log-normal", log_normal),
     "log-normal, normal scores": Setting("log-normal, normal scores", log_normal, normal_scores=True),
     "counts": Setting("counts with surplus zeros", counts, correlations="auto"),
+    "heavy": Setting("t with 3 degrees of freedom", heavy),
 }
 
 
