@@ -1067,6 +1067,15 @@ def test_an_edge_between_a_number_and_answers_has_a_mean_for_each(visit, numbers
     assert page.locator("#edge-tables table.heat").count() == 0
 
 
+def test_numbers_have_a_share_of_variance_instead_of_an_accuracy(visit, numbers_file, numbers):
+    page, (network, table) = visit(numbers_file), numbers
+    shown = dict(zip(*(page.locator(f"#bars .{part}").all_inner_texts() for part in ("name", "figure")), strict=True))
+    r_squared = dict(zip(network.names, metrics.node_table(table, network).r_squared, strict=True))
+    for name in ("age", "other"):
+        assert number(shown[name].removeprefix("R² ")) == pytest.approx(r_squared[name], abs=0.006)
+    assert shown["rain"].endswith("%")
+
+
 def test_a_column_of_numbers_shows_its_density(visit, numbers_file, numbers):
     page = visit(numbers_file)
     page.fill("#query", "age")

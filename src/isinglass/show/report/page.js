@@ -202,11 +202,19 @@ function explainEbic(curve, alpha) {
 
 const BARS_AT_ONCE = 40;
 
+/* How much of the variance of a column of numbers the others explain. */
+function writeExplained(node) {
+  const share = column("r_squared")?.[node] ?? null;
+  return share === null ? "–" : `R² ${share.toFixed(2).replace("-", MINUS)}`;
+}
+
 function showBars(limit) {
   const accuracy = column("accuracy");
   const marginal = column("marginal_accuracy");
   if (accuracy === null) return;
-  const order = [...NODES.names.keys()].sort((a, b) => accuracy[b] - accuracy[a] || a - b);
+  const explained = column("r_squared"); /* of columns of numbers, which have no accuracy */
+  const shareOf = (node) => accuracy[node] ?? Math.max(0, explained?.[node] ?? 0);
+  const order = [...NODES.names.keys()].sort((a, b) => shareOf(b) - shareOf(a) || a - b);
   const part = (kind, from, to) => {
     const span = make("span", { class: kind });
     [span.style.left, span.style.right] = [`${100 * from}%`, `${100 * (1 - to)}%`];
@@ -214,11 +222,11 @@ function showBars(limit) {
   };
   byId("bars").replaceChildren(
     ...order.slice(0, limit).map((node) => {
-      const [guess, reached] = [marginal?.[node] ?? 0, accuracy[node]];
+      const [guess, reached] = [marginal?.[node] ?? 0, shareOf(node)];
       const [low, high] = [Math.min(guess, reached), Math.max(guess, reached)];
       const meter = make("span", { class: "meter" }, [part("guess", 0, low), part(reached < guess ? "loss" : "gain", low, high)]);
       const name = make("span", { class: "name", text: NODES.names[node], title: NODES.names[node] });
-      return make("li", {}, [name, meter, make("span", { class: "figure", text: `${(100 * accuracy[node]).toFixed(1)} %` })]);
+      return make("li", {}, [name, meter, make("span", { class: "figure", text: accuracy[node] === null ? writeExplained(node) : `${(100 * accuracy[node]).toFixed(1)} %` })]);
     }),
   );
   showMore(byId("bars-more"), Math.min(limit, N_NODES), N_NODES, "node", showBars);
@@ -300,7 +308,7 @@ const view = new NetworkView(byId("canvas"), byId("tooltip"), state, {
       if (wording) lines.push(wording);
       if (group !== null) lines.push(group.name);
       lines.push(`${formatCount(network.degree[node], "edge")}, strength ${formatNumber(network.strength[node], 2)}`);
-      if (accuracy !== null) lines.push(`predicted in ${(100 * accuracy[node]).toFixed(1)} % of rows`);
+      if (accuracy !== null) lines.push(accuracy[node] === null ? `${writeExplained(node)} given the others` : `predicted in ${(100 * accuracy[node]).toFixed(1)} % of rows`);
       return lines;
     },
     pair: (pair) => [`${NODES.names[pair.s]} – ${NODES.names[pair.t]}`, `${pair.sign === 0 ? "norm" : "coupling"} ${formatValue(pair)}`],
