@@ -1,6 +1,7 @@
 """How well networks of continuous and mixed columns are recovered, beside EBICglasso and the graphical lasso.
 
     python benchmarks/continuous.py [--quick] [--draws 10] [--folder build/continuous]
+        [--page docs/benchmarks/continuous.md]
 
 Tables are drawn from random networks with partial correlations from .2 to .35 and 1.15 edges per column. One line per
 table and method goes to results.csv in the folder, and a run that was stopped goes on where it was. Draws come
@@ -285,6 +286,13 @@ def table(lines: list[dict[str, str]]) -> str:
     return "\n".join(text)
 
 
+def write_page(page: Path, text: str) -> None:
+    """Replace what stands between the marks of a page."""
+    head, rest = page.read_text(encoding="utf-8").split("% table\n")
+    tail = rest.split("% end\n")[1]
+    page.write_text(f"{head}% table\n\n{text}\n\n% end\n{tail}", encoding="utf-8")
+
+
 def main() -> None:
     """Run the study, and print or write its table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -293,11 +301,16 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
     parser.add_argument("--rows", type=int, nargs="+", default=ROWS)
     parser.add_argument("--only", nargs="+", default=list(SETTINGS), choices=list(SETTINGS))
+    parser.add_argument("--page", type=Path, help="put the table between the marks of this page")
     parser.add_argument("--folder", type=Path, default=Path("build/continuous"))
     options = parser.parse_args()
     if options.quick:
         options.sizes, options.rows, options.draws = [8], [200], 1
-    print(table(run(options.folder, options.only, options.sizes, options.rows, options.draws)))
+    text = table(run(options.folder, options.only, options.sizes, options.rows, options.draws))
+    if options.page is None:
+        print(text)
+    else:
+        write_page(options.page, text)
 
 
 if __name__ == "__main__":
