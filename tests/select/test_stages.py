@@ -42,12 +42,12 @@ def test_the_dense_end_is_not_visited():
     assert found.path[-1].n_edges < 0.6 * 780
 
 
-@pytest.mark.parametrize(("height", "n_rises"), [(0.2, 1), (0.01, 2)])
-def test_a_steep_rise_ends_the_search_at_once(height, n_rises):
+@pytest.mark.parametrize(("top", "height", "n_rises"), [(1e4, 0.2, 1), (1e4, 0.01, 2), (100.0, 0.2, 2)])
+def test_a_steep_rise_ends_the_search_at_once(top, height, n_rises):
     def criterion(solution):
-        """Fall from 1 to 0 in ten steps, and rise by ``height`` with each step after that."""
+        """Fall from ``top`` to 0 in ten steps, and rise by a share of it with each step after that."""
         step = np.log(solution.alpha / TOP) / np.log(GRID.ratio)
-        return max(1.0 - step / 10, 0.0) + height * max(step - 10, 0.0)
+        return top * (max(1.0 - step / 10, 0.0) + height * max(step - 10, 0.0))
 
     found = search(Task(as_table(X)), 1000, criterion, GRID._replace(rises=2, steep=0.05))
     assert found.index == 10

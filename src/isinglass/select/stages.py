@@ -33,6 +33,8 @@ LEVEL = 1e-4
 """Share of the whole improvement below which some steps count as standing still..."""
 STILL = 0.1
 """...and improvement, in units of −2·logPL, below which they do in any case."""
+JAGGED = 100.0
+"""Rise, in the same units, up to which a criterion that counts edges may fall again, whatever it has gained."""
 
 
 class SearchGrid(NamedTuple):
@@ -43,7 +45,7 @@ class SearchGrid(NamedTuple):
     far: float  # the pass ends once alpha is below this share of the best one so far
     floor: float  # ...or below this share of the first
     rises: int = 1000  # ...or once the criterion has risen so many times in a row since
-    steep: float = np.inf  # ...or by this share of the whole improvement
+    steep: float = 1e9  # ...or by this share of the whole improvement
     usual: int = 20  # steps that the first pass usually takes, and what follows it, to tell how much time is left
     after: int = 0
 
@@ -149,7 +151,7 @@ def _follow(task: Task, alphas: FloatArray, score: Score, grid: SearchGrid, pena
         gained = scores[0] - scores.min()
         if solution.alpha < grid.far * best.alpha or (np.diff(scores)[-grid.rises :] > 0).sum() == grid.rises:
             return False
-        if gained > 0.0 and scores[-1] - scores.min() > grid.steep * gained:
+        if scores[-1] - scores.min() > max(grid.steep * gained, JAGGED):
             return False
         earlier = [item[1] for item in seen if item[0].alpha >= solution.alpha / grid.far]
         return not earlier or gained <= 0.0 or min(earlier) - scores.min() > max(LEVEL * gained, STILL)
