@@ -86,7 +86,7 @@ def check_everywhere(fit, text):
     assert ("AND rule" in text) == (fit.method.estimator == "nodewise")
     assert ("equally spaced" in text) == ("ordinal" in fit.network.kinds)
     assert ("Frobenius" in text) == ("nominal" in fit.network.kinds)
-    assert ("put on grids" in text) == ("continuous" in fit.network.kinds)
+    assert ("put on" in text) == ("continuous" in fit.network.kinds)
     assert ("A limit of time" in text) == bool(fit.left_out)
     # What the text cites is what is listed, and the other way around.
     cited = re.findall(r"[(;] ?((?:van )?[A-ZÖ][^();]*?), ((?:19|20)\d\d)(?=[;)])", text)
@@ -281,7 +281,21 @@ def test_continuous_columns():
     )
     said = methods_text(regressions)
     check_everywhere(regressions, said)
+    assert f"age was put on a grid of {len(np.unique(age))} steps from {age.min()} to {age.max()}," in said
     assert "(logistic, adjacent-category logistic on a grid; Haslbeck & Waldorp, 2020)" in said
+
+
+def test_covariates_are_no_variables_of_the_network():
+    X = pd.DataFrame(chain(), columns=list("abcdef")).assign(age=np.random.default_rng(0).integers(18, 60, N))
+    table = as_table(X, kinds={"age": "continuous"})
+    table = replace(table, variables=table.variables.with_covariates(["age"]))
+    fit = Method(selector=Fixed(0.05)).fit(table)
+    text = methods_text(fit)
+    assert "A pairwise Markov network (Ising model) of 6 binary variables was estimated" in text
+    assert "adjusted for age, which was conditioned on and not modelled" in text
+    assert "put on" not in text
+    assert f"has {fit.solution.n_edges} of 15 possible edges" in text
+    assert not any(name in citation(fit) for name in ("Hastie", "Yang"))
 
 
 def test_a_limit_of_time_is_mentioned():

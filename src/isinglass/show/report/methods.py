@@ -266,7 +266,8 @@ def _describe_coding(fit: Fit) -> Iterator[str]:
 def _describe_ordinal(fit: Fit) -> Iterator[str]:
     """Say what is assumed about ordered categories, and which were turned."""
     variables = fit.network.variables
-    scores = [scores for kind, scores in zip(variables.kinds, variables.scores, strict=True) if kind == "ordinal"]
+    each = zip(variables.kinds, variables.scores, variables.covariate, strict=True)
+    scores = [scores for kind, scores, is_given in each if kind == "ordinal" and not is_given]
     if not scores:
         return
     equal = all(np.allclose(np.diff(np.array(each), 2), 0.0) for each in scores)
@@ -290,13 +291,17 @@ def _describe_continuous(rules: dict[str, Steps]) -> Iterator[str]:
         f"{name} {rule.n_categories} from {rule.values[0]:g} to {rule.values[-1]:g}" for name, rule in rules.items()
     ]
     shown = f" ({'; '.join(listed)})" if len(rules) <= SHOWN else ""
+    subject = f"Continuous variables were put on grids of {several} steps{shown}"
+    if len(rules) == 1:
+        ((name, rule),) = rules.items()
+        subject = f"{name} was put on a grid of {several} steps from {rule.values[0]:g} to {rule.values[-1]:g}"
     yield (
-        f"Continuous variables were put on grids of {several} steps{shown}, with a free parameter for every step, so "
-        "that no distribution was assumed; couplings are linear in the values, per standard deviation [@continuous]."
+        f"{subject}, with a free parameter for every step, so that no distribution was assumed; couplings are linear "
+        "in the values, per standard deviation [@continuous]."
     )
     normal = [name for name, rule in rules.items() if rule.is_normal]
     if normal:
-        which = "They" if len(normal) == len(rules) else _list(normal)
+        which = "They" if len(normal) == len(rules) > 1 else _list(normal)
         yield (
             f"{which} entered with normal scores, the quantiles of the standard normal distribution at their ranks "
             "[@normal-scores]."
