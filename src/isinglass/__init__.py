@@ -40,6 +40,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which do not 
     from isinglass.select.bootstrap import bootstrap as bootstrap
     from isinglass.select.cross_validation import CrossValidation as CrossValidation
     from isinglass.select.ebic import EBIC as EBIC
+    from isinglass.select.error_rates import edge_tests as edge_tests
     from isinglass.select.method import Method as Method
     from isinglass.select.method import impute as impute
     from isinglass.select.permutation import compare_groups as compare_groups
@@ -69,6 +70,7 @@ _NAMES = {
     "select.bootstrap": "bootstrap",
     "select.cross_validation": "CrossValidation",
     "select.ebic": "EBIC",
+    "select.error_rates": "edge_tests",
     "select.method": "Method impute",
     "select.permutation": "compare_groups",
     "select.refit": "refit",

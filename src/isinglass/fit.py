@@ -66,7 +66,7 @@ REASONS = {
 """Why a stage was chosen."""
 EDGE_COUNTS = ("n11", "n10", "n01", "n00")
 SUMMARY = (
-    *("source", "target", "coupling", "refitted", "std_error"),
+    *("source", "target", "coupling", "refitted", "std_error", "q"),
     *("partial_correlation", "stability", "log_odds_ratio"),
 )
 """Columns of the edges that a summary shows."""
@@ -117,6 +117,8 @@ class Fit(Frozen):
         The couplings of these edges estimated without penalty; norms where a pair has more parameters.
     edge_errors : ndarray of shape (n_edges,), optional
         Their standard errors.
+    edge_q : ndarray of shape (n_edges,), optional
+        q-values of the edges (`isinglass.edge_tests`), if an error rate was asked for.
     missing : Missing, optional
         Where cells of the table were missing, and what was done about them.
     conditional_variances : ndarray of shape (n_features,), optional
@@ -145,6 +147,7 @@ class Fit(Frozen):
     left_out: str = ""
     edge_refits: FloatArray | None = None
     edge_errors: FloatArray | None = None
+    edge_q: FloatArray | None = None
     missing: Missing | None = None
     conditional_variances: FloatArray | None = None
     choice: Choice | None = field(default=None, metadata=NOT_STORED)
@@ -170,6 +173,9 @@ class Fit(Frozen):
             errors is None or (errors.shape == (len(edges),) and not (errors < 0).any()),
             "A fit has one standard error per edge, which is not negative.",
         )
+        q = self.edge_q
+        fitting = q is None or (q.shape == (len(edges),) and bool(((q >= 0) & (q <= 1)).all()))
+        require(fitting, "A fit has one q-value per edge, from 0 to 1.")
         refits = self.edge_refits
         require(refits is None or refits.shape == (len(edges),), "A fit has one refitted coupling per edge.")
         variances = self.conditional_variances
@@ -576,6 +582,11 @@ class Fit(Frozen):
             each = [(stage["criterion"].upper(), stage["n_edges"]) for stage in self.stages]
             tried = ", then ".join(f"{criterion} {n} edge{'s' * (n != 1)}" for criterion, n in each)
             facts["Stages"] = f"{tried}; {REASONS[next(s['reason'] for s in self.stages if s['network'])]}"
+        if self.edge_q is not None and self.method.fdr is not None:
+            found = int((self.edge_q <= self.method.fdr).sum())
+            facts["Error rate"] = (
+                f"{found} of {len(self.edge_q)} edges at a false discovery rate of {self.method.fdr:g}"
+            )
         if self.left_out:
             facts["Left out"] = self.left_out
         state = "converged" if solution.converged else "NOT converged"
@@ -603,6 +614,7 @@ class Fit(Frozen):
         known = {
             "refitted": self.edge_refits,
             "std_error": self.edge_errors,
+            "q": self.edge_q,
             "partial_correlation": self.partial_correlations,
         }
         if self.missing is not None:
@@ -639,6 +651,7 @@ class Fit(Frozen):
             - ``refitted``: the coupling estimated on these edges without penalty, which does not shrink it, and its
               standard error, ``std_error``; NaN where it is infinite; two stages only;
             - ``partial_correlation``: of two continuous columns, NaN for other pairs; if there are such columns;
+            - ``q``: the smallest false discovery rate at which the pair is found; if an error rate was asked for;
             - ``missing_information``: share of what complete cells would tell about the coupling; imputed tables only;
             - ``stability``: share of the subsamples with this edge at the chosen alpha; StARS only;
             - ``n11``, ``n10``, ``n01``, ``n00``: rows (sums of weights) in which source and target are 1 and 1, 1 and

@@ -65,13 +65,23 @@ class Estimate:
         """Return what long runs take beside a table, a method and a seed: the jobs, and whether there is a bar."""
         return {**self._run, "progress": console.progress_wanted}
 
-    def fit(self, console: Console, data: Table, *, device: str | None = None, max_time: float | None = None) -> Fit:
+    def fit(
+        self,
+        console: Console,
+        data: Table,
+        *,
+        device: str | None = None,
+        max_time: float | None = None,
+        fdr: float | None = None,
+    ) -> Fit:
         """Fit at alpha, or at the one that the criterion chooses."""
         from isinglass.select import Run
 
         console.restart_clock()  # without the time that packages take to load
         with nullcontext() if self._seeded else console.progress("Fitting"):  # seeded criteria have a bar of their own
-            return self.method.fit(data, run=Run(**self.run_options(console), device=device, max_time=max_time))
+            return self.method.replace(fdr=fdr).fit(
+                data, run=Run(**self.run_options(console), device=device, max_time=max_time)
+            )
 
     def summarize(self, again: str = "") -> str:
         """Say in words how networks are estimated many times; ``again`` is what happens to a selected penalty."""

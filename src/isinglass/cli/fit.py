@@ -31,7 +31,7 @@ NODE_MEASURES += ["r_squared"]
 @command(
     "fit",
     TABLE_OR_PATTERN,
-    *("output", "force", "attributes", "device", "max_time"),
+    *("output", "force", "attributes", "device", "max_time", "fdr"),
     bundles=[ESTIMATE, READING],
     general="strict as_json",
 )
@@ -43,6 +43,7 @@ def fit(
     attributes: str | None,
     device: str | None,
     max_time: float | None,
+    fdr: float | None,
     estimate: Estimate,
     reading: Reading,
 ) -> None:
@@ -61,7 +62,7 @@ def fit(
     raw = reading.read_to_fit(console, table)
     nodes = [name for name, is_given in zip(raw.names, raw.variables.covariate, strict=True) if not is_given]
     known = read_attributes(attributes, nodes)
-    found = replace(estimate.fit(console, raw, device=device, max_time=max_time), reading=reading.said)
+    found = replace(estimate.fit(console, raw, device=device, max_time=max_time, fdr=fdr), reading=reading.said)
     facts = {
         "Table": reading.describe(raw, table),
         **describe_imputation(found.imputation),

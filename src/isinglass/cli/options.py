@@ -106,6 +106,12 @@ SECTIONS = {
             "two-stage: return the best network after this time, and say what was left out.",
             metavar="SECONDS",
         ),
+        Option(
+            "--fdr",
+            Number(min=0),
+            "Also test every pair given all others: q-values, and the edges at this false discovery rate, such as 0.1.",
+            metavar="RATE",
+        ),
         Option("--groups", COLUMN, "Column with the group of each row.", required=True),
         Option(
             "--paired",

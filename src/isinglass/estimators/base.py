@@ -31,7 +31,18 @@ Penalty = ArrayLike | str | None
 Kinds = str | Sequence[str] | Mapping[Any, str] | None
 READING = ("kinds", "scores", "missing", "encode", "binarize", "na_values", "weight_kind", "covariates")
 """Parameters that say how a table is read."""
-FOUND = ("alphas", "path", "evidence", "stability", "stages", "edge_refits", "edge_errors", "ebic_path", "missing")
+FOUND = (
+    "alphas",
+    "path",
+    "evidence",
+    "stability",
+    "stages",
+    "edge_refits",
+    "edge_errors",
+    "edge_q",
+    "ebic_path",
+    "missing",
+)
 """Parts of a fit that not every estimator has."""
 CERTIFICATE = ("kkt_residual", "duality_gap", "converged", "n_iter")
 
@@ -83,6 +94,7 @@ class Fitted:
     stages_: list[dict[str, Any]]
     edge_refits_: FloatArray
     edge_errors_: FloatArray
+    edge_q_: FloatArray
     ebic_path_: FloatArray
     imputation_: Imputation
     n_features_in_: int

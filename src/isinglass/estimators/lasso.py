@@ -43,6 +43,9 @@ class IsingNetwork(ResamplingEstimator):
         Default 0.95, or 0.85 with no more rows than columns.
     n_folds : int, default 5
         Folds of the cross-validation.
+    fdr : float, optional
+        Also test every pair given all others (`isinglass.edge_tests`): ``edges()`` gets q-values, and ``summary()``
+        says how many edges are found at this false discovery rate.
     penalty_weights, tol, max_iter, random_state, n_jobs, n_threads, device,
     kinds, scores, missing, encode, binarize, na_values, weight_kind, covariates
         As for every `IsingEstimator`, which lists the other attributes; ``random_state`` is 0 by default.
@@ -72,12 +75,13 @@ class IsingNetwork(ResamplingEstimator):
     gamma: float = 0.25
     keep: float | None = None
     n_folds: int = 5
+    fdr: float | None = None
 
     @property
     def method(self) -> Method:
         """How the network is estimated, as plain settings: what `bootstrap` and others repeat."""
         selector = TwoStage(self.alphas, self.gamma, self.keep, self.n_folds, self.random_state)
-        return self._make("joint", selector, "penalty_weights")
+        return self._make("joint", selector, "penalty_weights", "fdr")
 
     def _hold_choice(self, choice: Choice) -> None:
         assert isinstance(choice, TwoStageChoice)

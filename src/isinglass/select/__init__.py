@@ -7,6 +7,7 @@ from isinglass.select.bootstrap import bootstrap
 from isinglass.select.bootstrap_result import Bootstrap, Differences
 from isinglass.select.cross_validation import CrossValidation, CrossValidationChoice
 from isinglass.select.ebic import EBIC, CriteriaComparison, compare_criteria, ebic
+from isinglass.select.error_rates import EdgeTests, edge_tests
 from isinglass.select.imputation import Imputation
 from isinglass.select.method import SELECTORS as SELECTORS
 from isinglass.select.method import ImputationSettings, Method, Wrapped, impute
@@ -32,6 +33,7 @@ __all__ = [
     "CrossValidation",
     "CrossValidationChoice",
     "Differences",
+    "EdgeTests",
     "Fixed",
     "GroupComparison",
     "Imputation",
@@ -53,6 +55,7 @@ __all__ = [
     "compare_criteria",
     "compare_groups",
     "ebic",
+    "edge_tests",
     "impute",
     "pool",
     "refit",

@@ -16,6 +16,7 @@ from isinglass.arrays import FloatArray, Frozen
 from isinglass.errors import ArgumentError
 from isinglass.network import Network, are_pairs, pair_keys, spread, union_keys
 from isinglass.results import Solution
+from isinglass.select.error_rates import false_discovery
 from isinglass.select.method import Method
 
 ROUNDING = 1e-6
@@ -158,7 +159,7 @@ class GroupComparison(Frozen):
         """False discovery rate (Benjamini and Hochberg) at which the pair is found, over all pairs of nodes."""
         p = len(self.names)
         absent = np.ones(p * (p - 1) // 2 - len(self.edge_index))
-        return _false_discovery(np.r_[self.edge_p, absent])[: len(self.edge_index)]
+        return false_discovery(np.r_[self.edge_p, absent])[: len(self.edge_index)]
 
     @property
     def node_differences(self) -> FloatArray:
@@ -178,7 +179,7 @@ class GroupComparison(Frozen):
     @property
     def node_q(self) -> FloatArray:
         """False discovery rate at which the node is found."""
-        return _false_discovery(self.node_p)
+        return false_discovery(self.node_p)
 
     def edges(self) -> dict[str, Any]:
         """Return one row per pair with an edge in some group as columns, the largest difference first.
@@ -270,10 +271,3 @@ class GroupComparison(Frozen):
         lines += [line.format(*row) for row in zip(*columns, strict=True)]
         more = len(table["p"]) - shown
         return "\n".join(lines + [f"  … and {more} more"] * (more > 0))
-
-
-def _false_discovery(p_values: FloatArray) -> FloatArray:
-    """Return the rates of Benjamini and Hochberg."""
-    from scipy.stats import false_discovery_control  # 0.4 s to import, and needed only here
-
-    return np.asarray(false_discovery_control(p_values))

@@ -25,12 +25,14 @@ from isinglass.errors import (
     DataError,
     DataWarning,
     GridEndWarning,
+    setting,
     suppress_warnings,
 )
 from isinglass.network import Network
 from isinglass.results import Missing, Solution
 from isinglass.select.cross_validation import CrossValidation
 from isinglass.select.ebic import EBIC
+from isinglass.select.error_rates import check_rate, edge_tests
 from isinglass.select.folds import labels_of
 from isinglass.select.imputation import Imputation, complete
 from isinglass.select.pooling import pool
@@ -101,12 +103,19 @@ class Method(PathSettings):
     standard_errors: bool = option(
         default=True, help="Whether two-stage networks get standard errors of their couplings.", kw_only=True
     )
+    fdr: float | None = option(
+        default=None,
+        help="Also test every pair given all others, and say which edges are found at this false discovery rate.",
+        kw_only=True,
+    )
     imputation: ImputationSettings = option(
         default=ImputationSettings(), help="How missing cells are drawn.", kw_only=True
     )
 
     def __post_init__(self) -> None:
         PathSettings.__post_init__(self)
+        if self.fdr is not None:
+            check_rate(self.fdr)
         if not isinstance(self.selector, Selector):
             raise ArgumentError("selector", f"must be one of {', '.join(SELECTORS)}", self.selector)
 
@@ -138,6 +147,13 @@ class Method(PathSettings):
         warn_determined(choice.solution.network)
         values, errors = (None, None) if refits is None else refits
         found = {"edge_refits": values, "edge_errors": errors, "missing": missing, "imputation": imputation}
+        if self.fdr is not None:
+            if imputation is not None:
+                raise DataError(
+                    f"{setting('fdr')} needs a table without missing cells: tests of completed tables would be too "
+                    f"certain. Use {setting('missing', 'drop')}, or inclusion frequencies (bootstrap)."
+                )
+            found["edge_q"] = edge_tests(completed).q_of(choice.solution.edge_index)
         return Fit.of(self, choice, completed, **found)
 
     def _choose(

@@ -1,0 +1,101 @@
+"""Tests of all pairs, and q-values of edges."""
+
+import numpy as np
+import pytest
+from commands import read_csv, run, write_table
+from networks import make_table
+from scipy.stats import t as student
+
+from isinglass import IsingNetwork, edge_tests, load, refit, simulate
+from isinglass.errors import DataError
+from isinglass.network import Network, all_pairs
+from isinglass.results import Solution
+
+CHAIN = simulate.chain_network(8, strength=1.2, fields="balanced")
+X = simulate.exact_sample(CHAIN, 800, random_state=0)
+EMPTY = Network(np.linspace(-1, 1, 10), np.empty((0, 2), int), [])
+
+
+def test_probabilities_are_those_of_the_complete_refit():
+    found = edge_tests(X)
+    complete = Solution(Network(np.zeros(8), all_pairs(8), np.ones(28)), 0.0)
+    again = refit(X, complete)
+    share = ((800 - 9) / 800) ** 2  # nine parameters of a column's regression
+    np.testing.assert_allclose(found.values, again.edge_values, atol=1e-3)  # a hundredth of a row of penalty
+    np.testing.assert_allclose(found.errors * np.sqrt(share), again.edge_errors, rtol=0.01)
+    z = again.edge_values / again.edge_errors * np.sqrt(share)
+    np.testing.assert_allclose(found.p_values, 2 * student.sf(np.abs(z), 791), atol=2e-3)
+
+
+def test_q_values_by_hand():
+    found = edge_tests(X)
+    order = np.argsort(found.p_values)
+    ratios = found.p_values[order] * 28 / np.arange(1, 29)
+    expected = [min(ratios[k:].min(), 1.0) for k in range(28)]
+    np.testing.assert_allclose(found.q_values[order], expected)
+    table = found.edges(0.1)
+    assert len(table["q"]) == len(found.found(0.1)) >= 7
+    assert (np.diff(table["p"]) >= 0).all()
+
+
+def test_independent_columns_have_the_level_they_should():
+    rejected = [
+        (edge_tests(simulate.exact_sample(EMPTY, 300, random_state=seed)).p_values < 0.05).mean() for seed in range(20)
+    ]
+    assert 0.02 < np.mean(rejected) < 0.075  # 900 tests
+
+
+def test_constant_columns_and_separation_claim_nothing():
+    table = np.column_stack([X, np.zeros(800, int), X[:, 0]])
+    found = edge_tests(table)
+    assert not (found.pair_index == 8).any()  # constant
+    copy = (found.pair_index == [0, 9]).all(axis=1)
+    assert found.p_values[copy].tolist() == [1.0]
+    assert np.isnan(found.errors[copy]).all()
+
+
+def test_rare_pairs_are_not_tested():
+    rare = Network(np.array([-4.0, -4.0, 0.0]), np.empty((0, 2), int), [])
+    found = edge_tests(simulate.exact_sample(rare, 1000, random_state=0))
+    assert found.pair_index.tolist() == [[0, 2], [1, 2]]
+    assert found.q_of(np.array([[0, 1]], dtype=np.int32)).tolist() == [1.0]
+
+
+def test_columns_with_categories_and_weights():
+    model = simulate.category_network(
+        simulate.chain_network(5, strength=1.5), ["ordinal", "nominal"] * 2 + ["binary"], 3
+    )
+    table = simulate.exact_sample(model, 1500, random_state=0)
+    found = edge_tests(table).found(0.01).tolist()
+    assert [pair for pair in found if pair in model.edge_index.tolist()] == model.edge_index.tolist()
+    doubled = edge_tests(X, sample_weight=np.full(800, 2))
+    twice = edge_tests(np.repeat(X, 2, axis=0))
+    np.testing.assert_allclose(doubled.p_values, twice.p_values, rtol=1e-3, atol=1e-9)
+    assert make_table(X, "ordinal").shape == X.shape
+
+
+def test_edges_of_a_fit_have_the_q_values_of_their_pairs(tmp_path):
+    net = IsingNetwork(fdr=0.1).fit(X)
+    tests = edge_tests(X)
+    by_pair = {tuple(pair): q for pair, q in zip(tests.pair_index.tolist(), tests.q_values, strict=True)}
+    assert net.edge_q_.tolist() == [by_pair[tuple(pair)] for pair in net.network_.edge_index.tolist()]
+    assert f"of {net.network_.n_edges} edges at a false discovery rate of 0.1" in net.summary()
+    net.fit_.save(tmp_path / "model.npz")
+    assert load(tmp_path / "model.npz").edges()["q"].tolist() == net.edges()["q"].tolist()
+    assert "q" not in IsingNetwork().fit(X).edges()
+
+
+def test_the_command_line_writes_q(tmp_path):
+    path = write_table(tmp_path / "table.csv")
+    rows = read_csv(run("fit", path, "--fdr", "0.1").stdout)
+    assert all(0 <= float(row["q"]) <= 1 for row in rows)
+
+
+def test_what_is_refused():
+    with pytest.raises(DataError, match="at least 5 rows per parameter"):
+        edge_tests(X[:30])
+    with pytest.raises(DataError, match="fdr must be above 0 and at most 1"):
+        IsingNetwork(fdr=2).fit(X)
+    holes = np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, X)
+    with pytest.raises(DataError, match="without missing cells"):
+        IsingNetwork(fdr=0.1, missing="impute").fit(holes)
