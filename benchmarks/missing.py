@@ -157,7 +157,7 @@ def study_groups(draw: int, p: int = 5, n: int = 100) -> Iterator[dict[str, Any]
     gone = chance < 0.3
     gone[gone.all(axis=1), 0] = False
     parts = [make_table(X[groups == k], holes=gone[groups == k]) for k in (0, 1)]
-    whole = np.vstack([next(impute(part, n_imputations=1).tables()).X for part in parts])
+    whole = np.vstack([next(impute(part, n_imputations=1).tables()).codes for part in parts])
     found = compare_groups(whole, groups, 0.03, **options)
     yield {"draw": draw, "groups": "30 %, each group by itself", "p": found.p_structure}
 

@@ -52,7 +52,7 @@ def readers(kind: str, path: Path) -> dict[str, Callable[[], object]]:
         return np.ascontiguousarray((frame == "Yes" if answers else frame).to_numpy(), dtype=np.uint8)
 
     return {
-        "isinglass": lambda: read_table(path, encode={"Yes": 1, "No": 0} if answers else None).X,
+        "isinglass": lambda: read_table(path, encode={"Yes": 1, "No": 0} if answers else None).codes,
         "pandas, frame": lambda: pd.read_csv(path, index_col=index),
         "pandas, bytes": pandas_bytes,
         "polars, frame": lambda: pl.read_csv(path),

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import Bytes, FloatArray, Mask, read_only
-from isinglass.data import Table, as_table
+from isinglass.data import Table, TableLike, as_table
 from isinglass.errors import ArgumentError, DataError, MeaningWarning, suppress_warnings
 from isinglass.variables import Variables
 
@@ -475,11 +475,15 @@ class Network:
     def _matrix(self) -> sp.csr_array:
         return coordinate_matrix(self.variables, self.pairs, self.pair_parameters)
 
-    def table(self, X: ArrayLike) -> Table:
+    def table(self, X: TableLike) -> Table:
         """Return a table of the columns of this network; arrays hold the numbers of categories."""
-        is_bytes = type(X) is np.ndarray and X.dtype == np.uint8 and X.shape[1:] == (self.n_features,) and len(X) > 0
-        if is_bytes and (np.max(X, axis=0) < self.variables.sizes).all():
-            return Table(np.asarray(X), self.variables)
+        if (
+            type(X) is np.ndarray
+            and X.dtype == np.uint8
+            and (X.shape[1:] == (self.n_features,) and len(X) > 0)
+            and (X.max(axis=0) < self.variables.sizes).all()
+        ):
+            return Table(X, self.variables)
         with suppress_warnings(MeaningWarning):  # what the columns mean is known
             table: Table = as_table(X, variables=self.variables).whole()
         return table.with_variables(self.variables)

@@ -16,7 +16,6 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 from isinglass.app.session import RequestError, Session
 from isinglass.json_text import json_text
@@ -56,7 +55,7 @@ class Server(ThreadingHTTPServer):
         """The address of the page, token included."""
         return f"http://{HOST}:{self.server_port}/{self.token}/"
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
+    def handle_error(self, request: object, client_address: object) -> None:
         """Say nothing about a browser that went away."""
 
 
@@ -76,7 +75,7 @@ class Handler(BaseHTTPRequestHandler):
         """Change something."""
         self._answer(self._post)
 
-    def log_message(self, format: str, *args: Any) -> None:
+    def log_message(self, format: str, *args: object) -> None:
         """Keep the terminal clean; the address would show the token."""
 
     def _answer(self, respond: Callable[[str, dict[str, list[str]]], None]) -> None:

@@ -28,7 +28,7 @@ def serve() -> None:
     channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what a library prints is no answer
 
-    def send(**answer: Any) -> None:
+    def send(**answer: object) -> None:
         channel.write(json.dumps(answer) + "\n")
         channel.flush()
 

@@ -11,12 +11,14 @@ from unicodedata import category
 import numpy as np
 from matplotlib import rcParams
 from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.gridspec import GridSpec
 from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
+from matplotlib.transforms import Bbox
 from numpy.typing import NDArray
 
 from isinglass.arguments import check_positive
@@ -147,7 +149,7 @@ def write_legend(ax: Axes, entries: Iterable[tuple[Any, str]], **options: Any) -
     return legend
 
 
-def explain_colors(ax: Axes, image: Any, label: str, **options: Any) -> None:
+def explain_colors(ax: Axes, image: ScalarMappable, label: str, **options: Any) -> None:
     """Add a color bar beside the axes."""
     bar = ax.figure.colorbar(image, ax=ax, **options)
     bar.set_label(label, fontsize=SMALL if is_narrow(ax) else None)
@@ -182,7 +184,7 @@ def write_below(ax: Axes, blocks: Iterable[Iterable[tuple[Any, str]]], font_size
         ax.set_position((place.x0, place.y0 + share, place.width, place.height - share))
 
 
-def _legend_at(ax: Axes, entries: list[tuple[Any, str]], below: float, box: Any, font_size: float) -> Legend:
+def _legend_at(ax: Axes, entries: list[tuple[Any, str]], below: float, box: Bbox, font_size: float) -> Legend:
     """Return a legend at a distance of ``below`` dots from the axes."""
     is_list = all(handle is None for handle, _ in entries)
     handles = [(Line2D([], [], linestyle="none") if handle is None else handle, text) for handle, text in entries]

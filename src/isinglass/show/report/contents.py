@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from isinglass.arguments import RandomSource
 from isinglass.arrays import FloatArray
-from isinglass.data import Table
+from isinglass.data import Table, TableLike
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.evaluate.checking import check_model
 from isinglass.evaluate.nodes import node_measure
@@ -91,7 +91,7 @@ def list_covariates(network: Network) -> dict[str, str]:
     return {name: ", ".join(entries) for name, entries in found.items()}
 
 
-def read_rows(X: Any, model: Network, fit: Fit | None) -> Table:
+def read_rows(X: TableLike, model: Network, fit: Fit | None) -> Table:
     """Return the table, read as that of the fit or, for a network by itself, as its columns are."""
     return model.table(X if fit is None or isinstance(X, np.ndarray) else fit.read(X)).without_holes()
 

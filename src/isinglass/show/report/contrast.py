@@ -90,7 +90,9 @@ def build_comparison(
     return fill_template("contrast.html", parts)
 
 
-def write_comparison(result: GroupComparison, filename: Target, **options: Any) -> None:
+def write_comparison(
+    result: GroupComparison, filename: Target, **options: Any
+) -> None:  # Any: those of `build_comparison`
     """Write the page of `build_comparison` to a file, a text stream or "-", the standard output."""
     write_lines([build_comparison(result, **options).rstrip("\n")], filename)
 

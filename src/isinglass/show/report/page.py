@@ -169,7 +169,7 @@ def build_report(
     return _assemble(str(title), data)
 
 
-def write_report(result: NetworkLike, filename: Target, **options: Any) -> None:
+def write_report(result: NetworkLike, filename: Target, **options: Any) -> None:  # Any: those of `build_report`
     """Write the page of `build_report` to a file, a text stream or "-", the standard output.
 
     The other arguments are those of `build_report`. A file appears when it is complete.
