@@ -159,7 +159,7 @@ def test_ratings_of_an_spss_file_with_holes_and_groups(visit, likert):
     page.wait_for_selector("#value-3-99[aria-pressed=true]")
     assert "99 missing?" not in rows.nth(3).inner_text()
     assert page.evaluate("() => document.activeElement.id") == "value-3-99"  # the keyboard stays where it was
-    page.select_option("#groups", "4")
+    page.select_option("#group-column", "4")
     page.wait_for_function("() => document.querySelector('#fit pre').textContent.includes('--drop sex')")
     assert "--na open=99" in page.inner_text("#fit pre")
     assert "--missing impute" in page.inner_text("#fit pre")

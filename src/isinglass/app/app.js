@@ -163,7 +163,7 @@ function makeRow(column, place, choices) {
     make("td", {}, role ? [role] : makeKind(column, place, choices)),
     make("td", {}, makeValues(column, place, choices)),
     make("td", { text: column.missing ? `${(100 * column.missing).toFixed(1)} %` : "" }),
-    make("td", { class: "doubt", text: column.notes.filter(Boolean).join(", ") }),
+    make("td", { class: "doubt", text: role ? "" : column.notes.filter(Boolean).join(", ") }),
   ]);
   return row;
 }
@@ -222,10 +222,10 @@ function showSettings() {
   const number = (value) => (value === "" ? null : Number(value));
   const fields = [
     makeChoice("weights", "Weights of the rows", [["", "none"], ...numbers], choices.weights, (value) => choose({ weights: number(value), groups: choices.groups === number(value) ? null : choices.groups })),
-    makeChoice("groups", "Groups to compare", [["", "none"], ...groups], choices.groups, (value) => choose({ groups: number(value), weights: choices.weights === number(value) ? null : choices.weights })),
+    makeChoice("group-column", "Groups to compare", [["", "none"], ...groups], choices.groups, (value) => choose({ groups: number(value), weights: choices.weights === number(value) ? null : choices.weights })),
   ];
   if (choices.weights !== null) {
-    const kinds = [["", "counts if whole numbers, else sampling weights"], ["sampling", "sampling weights"], ["counts", "counts of equal rows"]];
+    const kinds = [["", "counts if they are whole"], ["sampling", "sampling weights"], ["counts", "counts of equal rows"]];
     fields.splice(1, 0, makeChoice("weight-kind", "They are", kinds, choices.weight_kind, (value) => choose({ weight_kind: value || null })));
   }
   if (table.n_missing) {
@@ -368,6 +368,7 @@ function showMore() {
 
 /* Controls that are always there */
 
+byId("file").addEventListener("click", (event) => { event.target.value = ""; }); // the same file may be chosen again
 byId("file").addEventListener("change", (event) => event.target.files[0] && upload(event.target.files[0]));
 const zone = byId("drop");
 for (const name of ["dragover", "drop"]) {

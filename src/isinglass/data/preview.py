@@ -33,7 +33,7 @@ def guess_kinds(specs: Sequence[ColumnSpec]) -> dict[int, Guess]:
         clear = entries == "auto" and (len(values) < 2 or (len(values) == 2 and not is_unclear(values)))
         if not (meant or clear or all(map(is_bit, values))):
             column = spec.column
-            n_missing = sum(cell is None or cell != cell for cell in column.entries.tolist())
+            n_missing = int(column.missing.sum())
             guess = _guess(values, column.categories is not None, spec.source.shape[0])
             found[j] = Guess(j, *guess, values, n_missing)
     return found

@@ -68,6 +68,15 @@ class Column:
         return cells
 
     @property
+    def missing(self) -> NDArray[np.bool_]:
+        """Which cells are missing."""
+        if self.values is not None:
+            absent = [value is None or value != value for value in self.values]
+            return np.array([*absent, True])[self.cells]
+        missing = np.isnan(self.cells) if self.cells.dtype.kind == "f" else np.zeros(len(self.cells), dtype=bool)
+        return missing if self.masked is None else missing | self.masked
+
+    @property
     def spellings(self) -> list[str]:
         """The cells as text."""
         if self.words is not None:
