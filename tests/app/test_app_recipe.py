@@ -84,6 +84,7 @@ CHOICES = {
         "missing": "drop",
     },
     "kinds": {"kinds": {"2": "nominal", "8": "continuous", "7": "nominal"}, "left_out": [0, 3], "missing": "drop"},
+    "covariates": {"covariates": [1, 6], "left_out": [8], "weights": 0},
     "groups alone": {"groups": 6, "left_out": [1, 8], "missing": "zero"},
 }
 
@@ -104,10 +105,11 @@ def test_the_command_line_says_what_the_arguments_say(survey, chosen):
 def test_commands_code_and_app_find_the_same(survey, chosen):
     """The app runs the commands; the code that it shows must find the same edges, and differences of groups."""
     first, _ = see(Recipe(survey.name))
-    recipe = chosen_for(first, {"left_out": [0, 7, 8], **chosen, "resamples": 2})
+    recipe = chosen_for(first, {"left_out": [0, 7, 8], "covariates": [6], **chosen, "resamples": 2})
     jobs = ["fit", "bootstrap", *(["compare"] if "groups" in chosen else [])]
     for words in itertools.chain(*(recipe.commands(job) for job in jobs)):
-        assert run_command(words)[0] == 0
+        code, said = run_command(words)
+        assert code == 0, said
     check = """
 import csv
 def edges(file, name):
@@ -205,6 +207,8 @@ BAD = [
     {"kinds": {"0": ["ordinal"]}},
     {"left_out": [True]},
     {"left_out": [-1]},
+    {"covariates": [4]},
+    {"covariates": 1},
     {"left_out": 3},
     {"left_out": ["0"]},
     {"codes": {"0": ["a=b"]}},
@@ -240,12 +244,13 @@ def test_choices_go_to_the_page_and_back():
     record = {
         "kinds": {"1": "ordinal"},
         "left_out": [0, 2],
+        "covariates": [1],
         "codes": {"-1": ["99"], "3": ["x"]},
         "weights": 3,
         "resamples": 7,
     }
     found = Choices.read(record, 4)
-    again = json.loads(json.dumps({**vars(found), "left_out": sorted(found.left_out)}))
+    again = json.loads(json.dumps(found.record()))
     assert Choices.read(again, 4) == found
 
 

@@ -155,7 +155,11 @@ function makeRow(column, place, choices) {
   const out = choices.left_out.includes(place);
   const use = make("input", {
     type: "checkbox", id: `use-${place}`, checked: !out && !role, disabled: role !== null, "aria-label": `Use ${column.name}`,
-    onchange: (event) => choose({ left_out: event.target.checked ? choices.left_out.filter((one) => one !== place) : [...choices.left_out, place] }),
+    onchange: (event) => choose({ covariates: choices.covariates.filter((one) => one !== place), left_out: event.target.checked ? choices.left_out.filter((one) => one !== place) : [...choices.left_out, place] }),
+  });
+  const adjust = make("input", {
+    type: "checkbox", id: `adjust-${place}`, checked: choices.covariates.includes(place), disabled: out || role !== null,
+    onchange: (event) => choose({ covariates: event.target.checked ? [...choices.covariates, place] : choices.covariates.filter((one) => one !== place) }),
   });
   const row = make("tr", { class: out || role ? "out" : "" }, [
     make("td", {}, [use]),
@@ -164,6 +168,7 @@ function makeRow(column, place, choices) {
     make("td", {}, makeValues(column, place, choices)),
     make("td", { text: column.missing ? `${(100 * column.missing).toFixed(1)} %` : "" }),
     make("td", { class: "doubt", text: role ? "" : column.notes.filter(Boolean).join(", ") }),
+    make("td", {}, [make("label", { class: "adjust" }, [adjust, " adjust for", make("span", { class: "unseen", text: ` ${column.name}` })])]),
   ]);
   return row;
 }
@@ -246,9 +251,9 @@ function showSettings() {
 
 function showFit() {
   const { table, choices } = state;
-  const nodes = table.columns.filter((column, place) => !choices.left_out.includes(place) && place !== choices.weights && place !== choices.groups);
+  const nodes = table.columns.filter((column, place) => ![...choices.left_out, ...choices.covariates, choices.weights, choices.groups].includes(place));
   const counts = Object.entries(KINDS).map(([kind, text]) => [text, nodes.filter((column) => column.kind === kind).length]).filter(([, count]) => count);
-  byId("chosen").textContent = `A network of ${nodes.length} columns (${counts.map(([text, count]) => `${count} ${text}`).join(", ")}), from ${table.n_rows} rows. The penalty is selected by the data.`;
+  byId("chosen").textContent = `A network of ${nodes.length} columns (${counts.map(([text, count]) => `${count} ${text}`).join(", ")}), from ${table.n_rows} rows${choices.covariates.length ? `, adjusted for ${choices.covariates.map((place) => table.columns[place].name).join(", ")}` : ""}. The penalty is selected by the data.`;
   byId("run-fit").disabled = nodes.length < 2 || isRunning("Fit");
 }
 

@@ -37,6 +37,7 @@ class Choices:
 
     kinds: Mapping[int, str] = field(default_factory=dict)
     left_out: frozenset[int] = frozenset()
+    covariates: frozenset[int] = frozenset()  # adjusted for
     codes: Mapping[int, Sequence[str]] = field(default_factory=dict)  # of missing answers; -1: in all columns
     missing: str = "impute"
     weights: int | None = None
@@ -54,9 +55,15 @@ class Choices:
             found = cls(**record)
             kinds = {int(key): kind for key, kind in found.kinds.items()}
             codes = {int(key): [*dict.fromkeys(words)] for key, words in found.codes.items() if words}
-            found = replace(found, kinds=kinds, codes=codes, left_out=frozenset(found.left_out))
+            left_out, covariates = frozenset(found.left_out), frozenset(found.covariates)
+            found = replace(found, kinds=kinds, codes=codes, left_out=left_out, covariates=covariates)
             words = [word for words in codes.values() for word in words]
-            places = [*kinds, *found.left_out, *(j for j in (found.weights, found.groups) if j is not None)]
+            places = [
+                *kinds,
+                *found.left_out,
+                *found.covariates,
+                *(j for j in (found.weights, found.groups) if j is not None),
+            ]
             checks: list[tuple[str, Sequence[object], Iterable[object]]] = [
                 ("a column", range(n_columns), places),
                 ("a column or -1", range(-1, n_columns), codes),
@@ -78,6 +85,10 @@ class Choices:
         if found.weights is not None and found.weights == found.groups:
             raise ValueError("Weights and groups must be different columns.")
         return found
+
+    def record(self) -> dict[str, Any]:
+        """Return what `read` reads."""
+        return {**vars(self), "left_out": sorted(self.left_out), "covariates": sorted(self.covariates)}
 
 
 @dataclass(frozen=True)
@@ -113,6 +124,7 @@ class Recipe:
         kinds = {j: chosen.kinds.get(j) or self.columns[j]["kind"] for j in unstated}
         said: dict[str, Any] = {
             **self._known({j: kind for j, kind in kinds.items() if kind in KINDS}),
+            "covariates": [self._key(j) for j in nodes if j in chosen.covariates],
             "drop": [self._key(j, taken) for j in sorted(gone - taken)],
             "encode": "auto" if "binary" in kinds.values() else None,
             "missing": chosen.missing if any(self.columns[j]["missing"] for j in nodes) else None,
@@ -208,10 +220,10 @@ class Recipe:
         return "\n".join([*lines[job], ""])
 
 
-_AXES, _NAMES = f"plot.paper_axes({WIDTH})", "names=fit.network.names"
+_AXES, _NAMES = f"plot.paper_axes({WIDTH})", "names=fit.network.without_covariates().names"
 _DRAWING = {
     "network": f"plot.network(fit, {_AXES})",
-    "centrality": f"plot.centrality(fit.network, width={WIDTH})[0]",
+    "centrality": f"plot.centrality(fit.network.without_covariates(), width={WIDTH})[0]",
     "path": f"plot.path(fit.path, {_AXES}, {_NAMES}, alpha=fit.solution.alpha)",
     "bootstrap": f"plot.bootstrap_intervals(resamples, {_AXES}, {_NAMES})",
     "differences": f"plot.bootstrap_differences(resamples, {_AXES}, {_NAMES})",

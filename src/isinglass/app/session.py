@@ -217,7 +217,7 @@ class Session:
             "problem": self.problem,
             "reading": any(job.is_open and job.title == READING for job in self.jobs.jobs),
             "table": self.table or None,
-            "choices": {**vars(recipe.choices), "left_out": sorted(recipe.choices.left_out)} if recipe else None,
+            "choices": None if recipe is None else recipe.choices.record(),
             "steps": steps,
             "jobs": [job.record() for job in self.jobs.jobs if job.visible],
             "stale": self.is_stale,

@@ -88,7 +88,7 @@ class Loaded:
         found = load(file)
         if not isinstance(found, Bootstrap) or found.kind != kind:
             raise DataError(f"{str(file)!r} holds no resamples of kind {kind!r}.")
-        ours, theirs = self.model, found.solution.network
+        ours, theirs = self.model.without_covariates(), found.solution.network
         same = ours.names == theirs.names and np.array_equal(ours.edge_index, theirs.edge_index)
         if not (same and np.allclose(ours.edge_values, theirs.edge_values, rtol=SAME_COUPLING, atol=SAME_COUPLING)):
             raise DataError(
