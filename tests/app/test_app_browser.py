@@ -75,10 +75,11 @@ def visit(browser, server):
     assert trouble == []
 
 
-def give(page, file):
-    """Hand a file to the page and wait for its columns."""
-    page.set_input_files("#file", file)
-    page.wait_for_function("name => document.getElementById('file-name').textContent === name", arg=file.name)
+def give(page, file, name=None):
+    """Hand a file to the page, under a name that no test before has used, and wait for its columns."""
+    name = name or file.name
+    page.set_input_files("#file", {"name": name, "mimeType": "text/plain", "buffer": file.read_bytes()})
+    page.wait_for_function("name => document.getElementById('file-name').textContent === name", arg=name)
     page.wait_for_selector("#rows tr")
 
 
@@ -216,7 +217,7 @@ def test_a_hostile_file_is_text(visit, tmp_path):
 
 def test_a_job_is_stopped(visit, votes):
     page = visit()
-    give(page, votes)
+    give(page, votes, "stop.csv")
     fit(page)
     page.fill("#resamples", "50000")
     page.press("#resamples", "Enter")
@@ -232,7 +233,7 @@ def test_a_job_is_stopped(visit, votes):
 
 def test_two_tabs_show_the_same_and_a_closed_one_loses_nothing(visit, votes):
     one, two = visit(), visit()
-    give(one, votes)
+    give(one, votes, "tabs.csv")
     two.wait_for_selector("#rows tr")
     one.uncheck("#use-0")
     two.wait_for_selector("#use-0:not(:checked)")
@@ -296,7 +297,7 @@ def test_a_forged_origin_is_refused(server):
 
 def test_everything_has_a_name_and_fits_a_phone(visit, votes):
     page = visit(viewport={"width": 390, "height": 800}, color_scheme="dark")
-    give(page, votes)
+    give(page, votes, "phone.csv")
     fit(page)
     assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
     unnamed = page.evaluate(
@@ -316,7 +317,7 @@ def test_everything_has_a_name_and_fits_a_phone(visit, votes):
 
 def test_the_keyboard_is_enough(visit, votes):
     page = visit()
-    give(page, votes)
+    give(page, votes, "keys.csv")
     page.focus("#use-0")
     page.keyboard.press("Space")
     page.wait_for_function("() => document.getElementById('chosen').textContent.includes('4 columns')")
