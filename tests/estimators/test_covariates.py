@@ -125,6 +125,7 @@ def test_nodes_and_pictures_leave_covariates_out(tmp_path):
     assert content["nodes"]["names"] == ITEMS
     assert set(content["covariates"]) == {"age", "sex"}
     assert "adjusted for age and sex" in content["methods"]
+    assert content["check"] is None  # rows cannot be simulated
     net.fit_.save(tmp_path / "model.npz")
     assert load(tmp_path / "model.npz").network == net.network_
     assert "Adjusted for: age, sex (couplings without a penalty" in net.summary()

@@ -152,7 +152,7 @@ def build_report(
         "cs": None if drops is None else drops.cs_coefficients(),
         "curve": contents.read_curve(stability, getattr(fit, "evidence", None)),
         "missing": contents.describe_missing(getattr(fit, "missing", None)),
-        "check": contents.check_rows(table, model),
+        "check": contents.check_rows(table, whole),
         "certificate": contents.describe_certificate(solutions, result, fit, tol, shares),
         "covariates": contents.list_covariates(whole),
         "settings": contents.read_settings(settings, result, whole_fit),
