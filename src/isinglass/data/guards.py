@@ -151,7 +151,7 @@ def check_meaning(
         return
     many = [labels[j] for j, rule in levels.items() if rule.kind == "ordinal" and len(rule.values) > MANY_LEVELS]
     if many:
-        python = f"kinds={dict.fromkeys(many[:_LISTED], 'continuous')}"
+        python = _mapping("kinds", many, "continuous")
         _say(
             f"{_columns(many, 'has', 'have')} more than {MANY_LEVELS} ordered levels: if these are numbers, say so "
             f"({setting('continuous', many, python=python)}); if they name something, leave them out ({drop(many)}).",
@@ -174,7 +174,7 @@ def warn_measured(columns: Mapping[Hashable, Rule]) -> None:
     names = list(columns)
     grids = [f"{name!r}: {describe_steps(rule)}" for name, rule in columns.items() if isinstance(rule, Steps)]
     more = f"; and {len(grids) - _LISTED} more" if len(grids) > _LISTED else ""
-    python = f"kinds={dict.fromkeys(names[:_LISTED], 'continuous')}"
+    python = _mapping("kinds", names, "continuous")
     them = "it" if len(names) == 1 else "them"
     weights = [name for name in names if WEIGHT.fullmatch(str(name))]
     hint = f" If {weights[0]!r} holds row weights, pass {setting('weights', weights[0])}." if weights else ""
@@ -275,7 +275,7 @@ def _warn_skewed(columns: Mapping[Hashable, tuple[Steps, Codes]]) -> None:
         if not rule.is_normal and abs((away**3).mean()) > SKEWED * (away**2).mean() ** 1.5:
             found.append(label)
     if found:
-        python = f"scores={dict.fromkeys(found[:_LISTED], 'normal')}"
+        python = _mapping("scores", found, "normal")
         _say(
             f"{_columns(found, 'has', 'have')} a long tail, and couplings are linear in the numbers. If ranks or "
             f"logarithms are meant rather, pass {setting('normal_scores', found, python=python)}.",
@@ -338,6 +338,12 @@ def _columns(labels: Sequence[Hashable], singular: str, plural: str) -> str:
     listed = ", ".join(map(repr, labels[:_LISTED]))
     listed += f" and {len(labels) - _LISTED} more" if len(labels) > _LISTED else ""
     return f"column {listed} {singular}" if len(labels) == 1 else f"{len(labels)} columns ({listed}) {plural}"
+
+
+def _mapping(argument: str, labels: Sequence[Hashable], word: str) -> str:
+    """Return an argument that says one thing of all columns, as Python has it; some of them if there are many."""
+    more = ", …" if len(labels) > _LISTED else ""
+    return f"{argument}={str(dict.fromkeys(labels[:_LISTED], word))[:-1]}{more}}}"
 
 
 def _enumerate(values: Sequence[Value], most: int = 8) -> str:
