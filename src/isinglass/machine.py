@@ -35,9 +35,10 @@ _CGROUPS = (
 def available_memory() -> int:
     """Return how many bytes this process can still take without swapping; very many where this is unknown.
 
-    The smallest of what the system has left, what a container leaves and what ``ulimit -v`` leaves.
+    The smallest of what the system has left, what a container leaves, what ``ulimit -v`` leaves, and what the variable
+    ISINGLASS_MAX_MEMORY leaves: bytes, or GiB with a G behind the number.
     """
-    free = [sys.maxsize, _free_of_system(), _free_of_limit()]
+    free = [sys.maxsize, _free_of_system(), _free_of_limit(), _free_of_cap()]
     for limit, used in _CGROUPS:
         with suppress(OSError, ValueError):  # no such group, or "max"
             free.append(int(Path(limit).read_text()) - int(Path(used).read_text()))
@@ -81,6 +82,19 @@ def _free_of_limit() -> int:
     with suppress(OSError):
         return limit - int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
     return limit
+
+
+def _free_of_cap() -> int:
+    said = os.environ.get("ISINGLASS_MAX_MEMORY", "").strip().upper()
+    if not said:
+        return sys.maxsize
+    try:
+        cap = float(said[:-1]) * 2**30 if said.endswith("G") else float(said)
+    except ValueError:
+        raise DataError(f"ISINGLASS_MAX_MEMORY must be bytes, or GiB such as 8G; got {said!r}.") from None
+    with suppress(OSError):
+        return int(cap) - int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    return int(cap)
 
 
 def thread_count(n_threads: int | None = None) -> int:

@@ -15,7 +15,7 @@ from isinglass.cli.output import check_target
 from isinglass.cli.reading import read_attributes
 
 WITH_PLACES = {"gexf", "json"}
-ENDINGS = (".csv", ".md", ".tex", ".gexf", ".json")
+ENDINGS = (".csv", ".md", ".tex", ".gexf", ".graphml", ".json")
 
 
 @command("export", MODEL, "format", "output", "attributes", general="")
@@ -32,6 +32,7 @@ def export(console: Console, model: str, format: str | None, output: Path | None
       fields   CSV of the fields (thresholds) of all categories
       matrix   CSV of the couplings, one row and column per node
       gexf     Gephi
+      graphml  Cytoscape, yEd, igraph (needs networkx)
       json     nodes and edges, for your own programs
     """
     from isinglass.export import write_network

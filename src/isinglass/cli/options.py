@@ -152,7 +152,7 @@ SECTIONS = {
         ),
         Option(
             "--format",
-            one_of("edges", "blocks", "nodes", "fields", "matrix", "gexf", "json"),
+            one_of("edges", "blocks", "nodes", "fields", "matrix", "gexf", "graphml", "json"),
             "What to write.",
             otherwise="by the ending of -o",
         ),

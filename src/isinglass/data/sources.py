@@ -224,6 +224,11 @@ def open_source(X: object) -> Source:
     """Find out what ``X`` is; nothing is converted yet."""
     if isinstance(X, str | bytes) or hasattr(X, "__fspath__"):
         raise DataError(f"X must be a table; got the text {X!r}. To read a file use isinglass.read_table(path).")
+    if hasattr(X, "dims") and hasattr(X, "coords"):
+        raise DataError(
+            f"X must be an array, a data frame or a sparse matrix; got {type(X).__name__} of {type(X).__module__}, "
+            "whose dimensions have names. Pass X.to_pandas(), rows first."
+        )
     if hasattr(X, "tocsr") and hasattr(X, "nnz"):
         return _sparse_source(X)
     if not isinstance(X, np.ndarray | list | tuple):

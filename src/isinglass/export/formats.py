@@ -1,4 +1,4 @@
-"""Networks as CSV, GEXF (Gephi) and JSON files, and as networkx graphs.
+"""Networks as CSV, GEXF (Gephi), GraphML and JSON files, and as networkx graphs.
 
 CSV is UTF-8 with line feeds, quoted as in RFC 4180. GEXF is version 1.2draft: networkx before 3.6 does not read 1.3.
 """
@@ -25,7 +25,7 @@ SPREAD = 1000.0  # factor of positions in GEXF: Gephi draws a node about 10 unit
 KIND, VERSION = "isinglass network", 1
 _NAMESPACE = "http://www.gexf.net/1.2draft"
 _TYPES = {"text": "string", "real": "double", "integer": "long", "boolean": "boolean"}
-SUFFIXES = {".csv": "edges", ".md": "edges", ".tex": "edges", ".gexf": "gexf", ".json": "json"}
+SUFFIXES = {".csv": "edges", ".md": "edges", ".tex": "edges", ".gexf": "gexf", ".graphml": "graphml", ".json": "json"}
 
 
 def write_network(
@@ -53,12 +53,12 @@ def write_network(
         The network.
     path : path, "-" or text stream
         Where to; "-" is the standard output. A file appears when it is complete.
-    format : {"edges", "blocks", "nodes", "fields", "matrix", "gexf", "json"}, optional
-        By default from the ending of the name: ``.csv`` (the edges), ``.gexf`` or ``.json``. ``blocks`` is a CSV file
-        with one line for every two categories of every edge; the category is empty, and the coupling per unit of score,
-        where a column is not nominal. ``fields`` (thresholds) has one line for every category of every node,
-        ``matrix`` the signed couplings. A file whose name ends in ``.md`` or ``.tex`` has the same table for print,
-        rounded to three digits (`write_table`).
+    format : {"edges", "blocks", "nodes", "fields", "matrix", "gexf", "graphml", "json"}, optional
+        By default from the ending of the name: ``.csv`` (the edges), ``.gexf``, ``.graphml`` (by networkx) or
+        ``.json``. ``blocks`` is a CSV file with one line for every two categories of every edge; the category is
+        empty, and the coupling per unit of score, where a column is not nominal. ``fields`` (thresholds) has one line
+        for every category of every node, ``matrix`` the signed couplings. A file whose name ends in ``.md`` or
+        ``.tex`` has the same table for print, rounded to three digits (`write_table`).
     names : sequence of str, optional
         Names of the nodes, in place of those the network has.
     node_attributes : mapping of str to sequence, or data frame, optional
@@ -124,16 +124,27 @@ def to_networkx(
     >>> graph.edges["tea", "coffee"]
     {'coupling': -1.5, 'sign': -1, 'weight': 1.5}
     """
-    try:
-        networkx = import_module("networkx")
-    except ImportError as error:
-        raise ImportError('networkx is not installed. Install it: pip install "isinglass[graph]".') from error
-    graph = annotate(network, names=names, node_attributes=node_attributes, edge_attributes=edge_attributes)
-    result = networkx.Graph()  # without type hints of its own
+    return _graph_of(annotate(network, names=names, node_attributes=node_attributes, edge_attributes=edge_attributes))
+
+
+def _graph_of(graph: Annotated) -> Any:  # Any: a graph of networkx, which has no types
+    result = _networkx().Graph()
     names = graph.network.names
     result.add_nodes_from((name, _present(graph.nodes, k)) for k, name in enumerate(names))
     result.add_edges_from((names[s], names[t], _present(graph.edges, k)) for k, (s, t) in enumerate(graph.pairs))
     return result
+
+
+def _networkx() -> Any:  # Any: a module without types
+    try:
+        return import_module("networkx")
+    except ImportError as error:
+        raise ImportError('networkx is not installed. Install it: pip install "isinglass[graph]".') from error
+
+
+def _graphml_lines(graph: Annotated, _: bool = False) -> Iterator[str]:
+    yield '<?xml version="1.0" encoding="UTF-8"?>'
+    yield from (line for line in _networkx().generate_graphml(_graph_of(graph)) if not line.startswith("<?xml"))
 
 
 def _present(columns: Mapping[str, Column], k: int) -> dict[str, Cell]:
@@ -282,5 +293,6 @@ ROWS: Mapping[str, tuple[Callable[[Annotated], Iterator[Sequence[Cell]]], tuple[
 FORMATS: Mapping[str, tuple[Callable[[Annotated, bool], Iterator[str]], tuple[str, ...]]] = {
     **{name: (_csv(rows), used) for name, (rows, used) in ROWS.items()},
     "gexf": (_gexf_lines, _EVERYTHING),
+    "graphml": (_graphml_lines, ("names", "node_attributes", "edge_attributes")),
     "json": (_json_lines, _EVERYTHING),
 }

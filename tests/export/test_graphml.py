@@ -1,0 +1,49 @@
+"""GraphML, written by networkx."""
+
+import networkx
+import numpy as np
+import pytest
+from commands import run, write_table
+
+from isinglass import Network, as_table
+from isinglass.errors import DataError
+from isinglass.export import write_network
+from isinglass.machine import available_memory
+
+
+def test_graphml_reads_back(tmp_path):
+    names = ["tea & <milk>", "ünï 😀", "alone"]
+    model = Network([0.5, 0.0, -1.0], [[0, 1]], [-1.5], names)
+    write_network(model, tmp_path / "net.graphml", node_attributes={"cups": [3, None, 1]})
+    graph = networkx.read_graphml(tmp_path / "net.graphml")
+    assert list(graph.nodes) == names
+    assert graph.edges[names[0], names[1]] == {"coupling": -1.5, "sign": -1, "weight": 1.5}
+    assert graph.nodes["tea & <milk>"]["cups"] == 3
+    assert "cups" not in graph.nodes[names[1]]
+
+
+def test_the_command_line_writes_graphml(tmp_path):
+    run("fit", write_table(tmp_path / "table.csv"), "--alpha", "0.1", "-o", tmp_path / "fit")
+    run("export", tmp_path / "fit", "-o", tmp_path / "net.graphml")
+    assert networkx.read_graphml(tmp_path / "net.graphml").number_of_edges() > 0
+
+
+def test_arrays_with_named_dimensions_are_refused():
+    class DataArray:
+        dims, coords = ("row", "column"), {}
+
+        def __array__(self, dtype=None, copy=None):
+            return np.eye(3)
+
+    with pytest.raises(DataError, match=r"got DataArray of .*, whose dimensions have names. Pass X.to_pandas\(\)"):
+        as_table(DataArray())
+
+
+def test_a_limit_of_memory(monkeypatch):
+    monkeypatch.setenv("ISINGLASS_MAX_MEMORY", "1")
+    assert available_memory() == 0
+    monkeypatch.setenv("ISINGLASS_MAX_MEMORY", "0.5G")
+    assert available_memory() < 2**29
+    monkeypatch.setenv("ISINGLASS_MAX_MEMORY", "much")
+    with pytest.raises(DataError, match="must be bytes, or GiB such as 8G; got 'MUCH'"):
+        available_memory()
