@@ -250,7 +250,7 @@ const edgeTable = new DataTable("edges", {
     },
     { label: "Weight", field: "weight", number: true, minor: true, value: (pair) => Math.abs(pair.value) },
     ...DATA.edge_columns.map(({ label, field, values }) => ({
-      label: (/^q\d/.test(label) ? label : label[0].toUpperCase() + label.slice(1)).replaceAll("_", " "),
+      label: (/^[a-z]\d/.test(label) ? label : label[0].toUpperCase() + label.slice(1)).replaceAll("_", " "),
       field: field.replaceAll(" ", "_"),
       minor: /^n[01][01]$/.test(label),
       number: values.some((value) => typeof value === "number"),
