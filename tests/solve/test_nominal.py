@@ -219,12 +219,10 @@ def test_one_nominal_column_does_not_make_all_others_slow():
     assert seconds[1] < 40 * seconds[0]  # about 6; with an operator at every node it is hundreds
 
 
-def test_unpenalized_pairs_are_refused():
+def test_a_penalty_of_zero_is_refused():  # single pairs may be free: test_covariates
     X = answers(np.random.default_rng(12), 80, [3, 3, 4])
     with pytest.raises(DataError, match="positive"):
         ising_path(X, [0.05, 0.0], kinds="nominal")
-    with pytest.raises(DataError, match="positive"):
-        ising_path(X, [0.05], kinds="nominal", penalty_weights=np.zeros((3, 3)))
 
 
 def test_memory_is_refused_before_it_is_taken(monkeypatch):

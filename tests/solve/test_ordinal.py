@@ -219,5 +219,3 @@ def test_constant_columns_and_bad_tables():
     whole = likert(np.random.default_rng(10), 60, [3, 4, 2])
     with pytest.raises(DataError, match="positive"):
         ising_path(whole, [0.05, 0.0], kinds="ordinal")
-    with pytest.raises(DataError, match="positive"):
-        ising_path(whole, [0.05], kinds="ordinal", penalty_weights=np.zeros((3, 3)))
