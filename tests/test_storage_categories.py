@@ -161,7 +161,7 @@ WRONG = [
     ("pair_counts.0", lambda part: part - 99, "not negative"),
     ("pair_counts", lambda parts: parts[:-1], "shares and counts"),
     ("coding.columns.0.kind", "cardinal", "not 'cardinal'"),
-    ("coding.columns.0.entries", lambda entries: dict.fromkeys(entries, 0), "different categories"),
+    ("coding.columns.0.entries", lambda entries: dict.fromkeys(entries, 0), "numbered from 0"),
     ("coding.columns.0.scores", None, "unless it is nominal"),
     ("coding.columns.0.scores", (0.0, 1.0, 2.0), "one finite number per category"),
 ]

@@ -266,7 +266,7 @@ def test_an_interrupt_is_heard_while_a_kernel_runs(kernel):
 def test_independent_columns_have_no_penalty_that_admits_an_edge():
     X = np.array(list(itertools.product([0, 0, 1], repeat=3)), dtype=np.uint8)
     assert Problem(X, None, None, False, 1).alpha_max() == 0.0
-    assert Nodewise(X, None, 1).alpha_max(np.ones(3)).tolist() == [0.0, 0.0, 0.0]
+    assert Nodewise(X, None, 1).alpha_max(np.ones(3), 1e-7, 100).tolist() == [0.0, 0.0, 0.0]
     weight = np.repeat([1e-3, 1.0, 1e3], 9) * np.tile([1.0, 3.0, 7.0], 9)
     assert Problem(X, weight, None, False, 1).alpha_max() < 1e-12
 
@@ -281,7 +281,7 @@ def test_a_regression_does_not_know_which_one_came_before_it(kind):
         X += (rng.normal(size=X.shape) > 0).astype(np.uint8)
         categories = np.zeros(p, np.uint8), np.ones(p)
     problem, omega = Nodewise(X, None, 1, *categories), np.ones(p)
-    alphas = problem.alpha_max(omega)[:, None] * np.geomspace(1, 0.001, 8)
+    alphas = problem.alpha_max(omega, 1e-7, 100)[:, None] * np.geomspace(1, 0.001, 8)
 
     def figures(nodes):
         nodes = np.array(nodes, dtype=np.int32)

@@ -67,7 +67,7 @@ class ModelCheck(Frozen):
     >>> model.check(X).passed
     True
     >>> print(simulate.chain_network(6).check(X).sentence)
-    Rows simulated from the network do not reproduce 6 of 6 means (x1: 0.84 simulated, 0.51 in the data), ...
+    Rows simulated from the network do not reproduce 6 of 6 means (x2: 0.82 simulated, 0.49 in the data), ...
     """
 
     comparisons: tuple[Comparison, ...]
