@@ -3,7 +3,6 @@
 import io
 import json
 import re
-import shutil
 import threading
 import urllib.error
 import urllib.request
@@ -11,26 +10,21 @@ import zipfile
 
 import numpy as np
 import pytest
+from chromium import launched, needs_browser
 from commands import write_csv
 
 from isinglass.app.server import start
 
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed (Debian: apt-get install chromium)")
+pytestmark = needs_browser
 
-QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
-QUIET += ["--disable-component-update", "--disable-sync"]
 HOSTILE = ["</script><script>alert(1)</script>", '<img src=x onerror="alert(2)">', 'comma, "quote"', "=1+1", "a&b"]
 SLOW = 60_000  # milliseconds, on a busy machine
 
 
 @pytest.fixture(scope="module")
 def browser():
-    with sync_api.sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=BROWSER, args=QUIET)
+    with launched() as found:
         yield found
-        found.close()
 
 
 @pytest.fixture(scope="module")

@@ -3,12 +3,12 @@
 import csv
 import re
 import shlex
-import shutil
 
 import numpy as np
 import pandas as pd
 import pytest
 from choices import stars
+from chromium import launched, needs_browser
 from networks import make_network, make_table
 from PIL import Image
 
@@ -31,30 +31,16 @@ from isinglass.estimators import IsingLassoCV, IsingLassoEBIC
 from isinglass.evaluate import metrics
 from isinglass.show.report import write_report
 
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed (Debian: apt-get install chromium)")
+pytestmark = needs_browser
 
-# A browser that does nothing of its own accord; no sandbox, which containers do not offer.
-QUIET = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 HOSTILE = "</script><script>alert(1)</script>"
 NAMES = ["ada", HOSTILE, '<img src=x onerror="alert(2)">', 'comma, "quote"', "eve", "fay", "gus", "hal"]
 
 
 @pytest.fixture(scope="module")
 def browser():
-    with sync_api.sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=BROWSER, args=QUIET)
+    with launched() as found:
         yield found
-        found.close()
 
 
 @pytest.fixture

@@ -157,25 +157,21 @@ def _draw(variables: Variables, shares: FloatArray, n_rows: int, rng: np.random.
 def _chains(
     network: Network, base: FloatArray, start: Bytes, seed: np.random.SeedSequence, n_threads: int | None
 ) -> Sweeps:
-    kind = _BinaryChains if network.variables.is_binary else _CategoryChains
-    return kind(network, base, start, seed, n_threads)
+    if network.variables.is_binary:
+        return _BinaryChains(network, base, start, seed, thread_count(n_threads))
+    return _CategoryChains(network, base, start, seed)
 
 
 class _BinaryChains:
     """Chains of columns of two values, swept by the kernel."""
 
     def __init__(
-        self,
-        network: Network,
-        base: FloatArray,
-        start: Bytes,
-        seed: np.random.SeedSequence,
-        n_threads: int | None,
+        self, network: Network, base: FloatArray, start: Bytes, seed: np.random.SeedSequence, n_threads: int
     ) -> None:
         self.states = np.array(start, dtype=np.uint8, order="C")
         self._words = np.asarray(seed.generate_state(4 * len(start), np.uint64), dtype=np.uint64).reshape(-1, 4)
         self._arrays = kernel_arrays(network)
-        self._base, self._n_threads = base[1::2] - base[::2], thread_count(n_threads)
+        self._base, self._n_threads = base[1::2] - base[::2], n_threads
         p = network.n_features
         dense = network.n_edges > _DENSE_SHARE * p * p and p <= 2000
         self._couplings = network.couplings if dense else network.couplings_sparse
@@ -194,14 +190,7 @@ class _BinaryChains:
 class _CategoryChains:
     """Chains of columns of any kind."""
 
-    def __init__(
-        self,
-        network: Network,
-        base: FloatArray,
-        start: Bytes,
-        seed: np.random.SeedSequence,
-        n_threads: int | None,
-    ) -> None:
+    def __init__(self, network: Network, base: FloatArray, start: Bytes, seed: np.random.SeedSequence) -> None:
         self.states, self._network, self._rng = np.array(start, dtype=np.uint8), network, np.random.default_rng(seed)
         self._flat = base
         self._base = network.variables.split(base)
