@@ -18,14 +18,14 @@ import subprocess
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass import IsingNetwork
+from isinglass import Method, Run, as_table
 from isinglass.errors import IsinglassWarning, suppress_warnings
 
 WORKER = Path(__file__).parent / "workers" / "ebicglasso.R"
@@ -34,7 +34,7 @@ EDGES_PER_COLUMN = 1.15
 WEAKEST, STRONGEST = 0.2, 0.35
 SWEEPS = 300  # of the sampler of the mixed model, for every row
 FIELDS = ("setting", "p", "rows", "draw", "method", "f1", "error", "n_edges", "seconds")
-OURS, RIVAL, LASSO = "isinglass", "EBICglasso", "GraphicalLassoCV"
+METHODS = OURS, RIVAL, LASSO = "isinglass", "EBICglasso", "GraphicalLassoCV"
 Floats = NDArray[np.float64]
 
 
@@ -162,10 +162,15 @@ SETTINGS = {
 }
 
 
+def family(setting: str) -> str:
+    """Return the setting with the same tables, for which the rivals are run: they know no normal scores."""
+    return setting.partition(",")[0]
+
+
 def draw_sample(setting: str, p: int, n: int, draw: int) -> Sample:
     """Return one table; both settings of log-normal columns have the same."""
-    family = list(SETTINGS).index(setting.partition(",")[0])
-    return SETTINGS[setting].draw(p, n, np.random.default_rng([draw, family, p, n]))
+    number = list(SETTINGS).index(family(setting))
+    return SETTINGS[setting].draw(p, n, np.random.default_rng([draw, number, p, n]))
 
 
 def score(sample: Sample, found: Floats) -> dict[str, float]:
@@ -184,7 +189,8 @@ def fit_ours(sample: Sample, normal_scores: bool) -> Floats:
     kinds = {s: kind for s, kind in enumerate(sample.kinds) if kind != "binary"}
     scores = dict.fromkeys(kinds, "normal") if normal_scores else None
     with suppress_warnings(IsinglassWarning):
-        fit = IsingNetwork(kinds=kinds, scores=scores, n_threads=1).fit(sample.X).fit_
+        table = as_table(sample.X, kinds=kinds, scores=scores)
+        fit = Method(standard_errors=False).fit(table, run=Run(n_threads=1))
     found = np.zeros((p, p))
     s, t = fit.network.edge_index.T
     r = fit.partial_correlations
@@ -201,11 +207,11 @@ def fit_lasso(sample: Sample) -> Floats:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         K = GraphicalLassoCV().fit(X).precision_
-    return -K / np.sqrt(np.outer(np.diag(K), np.diag(K)))
+    return np.asarray(-K / np.sqrt(np.outer(np.diag(K), np.diag(K))))
 
 
-def fit_rivals(jobs: list[tuple[Sample, str]]) -> Iterator[Floats]:
-    """Yield the partial correlations of EBICglasso for some tables, all of them from one process of R."""
+def fit_rivals(jobs: list[tuple[Sample, str]]) -> Iterator[tuple[Floats, float]]:
+    """Yield the partial correlations of EBICglasso for some tables, all from one process of R, and seconds of each."""
     with tempfile.TemporaryDirectory() as folder:
         here = Path(folder)
         lines = []
@@ -214,38 +220,51 @@ def fit_rivals(jobs: list[tuple[Sample, str]]) -> Iterator[Floats]:
             np.savetxt(here / f"{k}.csv", sample.X, delimiter=",", header=names, comments="", fmt="%.10g")
             lines.append(f"{here}/{k}.csv,{here}/{k}.out,{correlations}")
         (here / "jobs").write_text("\n".join(lines) + "\n", encoding="utf-8")
-        subprocess.run(["Rscript", str(WORKER), str(here / "jobs")], check=True, capture_output=True)
-        for k in range(len(jobs)):
-            yield np.loadtxt(here / f"{k}.out", delimiter=",")
+        command = ["Rscript", str(WORKER), str(here / "jobs")]
+        said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        seconds = [float(line.removeprefix("seconds ")) for line in said.splitlines() if line.startswith("seconds ")]
+        for k, spent in enumerate(seconds):
+            yield np.loadtxt(here / f"{k}.out", delimiter=","), spent
 
 
-def run(folder: Path, settings: list[str], sizes: list[int], rows: list[int], draws: int) -> list[dict[str, str]]:
-    """Measure what is missing, and return all lines."""
+def run(
+    folder: Path,
+    settings: list[str],
+    sizes: list[int],
+    rows: list[int],
+    draws: int,
+    methods: Sequence[str] = METHODS,
+) -> list[dict[str, str]]:
+    """Measure what is missing, and return all lines; without R, EBICglasso is left out."""
+    if shutil.which("Rscript") is None:
+        methods = [method for method in methods if method != RIVAL]
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / "results.csv"
     if not file.exists():
         file.write_text(",".join(FIELDS) + "\n", encoding="utf-8")
-    with_r = shutil.which("Rscript") is not None
     for draw in range(draws):
         for p in sizes:
             known = {tuple(line[name] for name in FIELDS[:5]) for line in read_lines(file)}
             cells = [(setting, str(p), str(n), str(draw)) for n in rows for setting in settings]
-            samples = {cell: draw_sample(cell[0], p, int(cell[2]), draw) for cell in cells}
-            waiting = [cell for cell in cells if (*cell, RIVAL) not in known] if with_r else []
-            if waiting:
+            missing = {
+                method: [
+                    cell
+                    for cell in cells
+                    if (*cell, method) not in known and (method == OURS or family(cell[0]) == cell[0])
+                ]
+                for method in methods
+            }
+            samples = {cell: draw_sample(cell[0], p, int(cell[2]), draw) for cell in set().union(*missing.values())}
+            if waiting := missing.pop(RIVAL, []):
                 found = fit_rivals([(samples[cell], SETTINGS[cell[0]].correlations) for cell in waiting])
-                for cell, network in zip(waiting, found, strict=True):
-                    _write(file, cell, RIVAL, score(samples[cell], network), float("nan"))
-            for cell, sample in samples.items():
-                methods: dict[str, Callable[[], Floats]] = {
-                    OURS: lambda cell=cell, sample=sample: fit_ours(sample, SETTINGS[cell[0]].normal_scores),
-                    LASSO: lambda sample=sample: fit_lasso(sample),
-                }
-                for method, fit in methods.items():
-                    if (*cell, method) not in known:
-                        start = time.process_time()
-                        network = fit()
-                        _write(file, cell, method, score(sample, network), time.process_time() - start)
+                for cell, (network, seconds) in zip(waiting, found, strict=True):
+                    _write(file, cell, RIVAL, score(samples[cell], network), seconds)
+            for method, waiting in missing.items():
+                for cell in waiting:
+                    start = time.process_time()
+                    sample = samples[cell]
+                    network = fit_ours(sample, SETTINGS[cell[0]].normal_scores) if method == OURS else fit_lasso(sample)
+                    _write(file, cell, method, score(sample, network), time.process_time() - start)
     return read_lines(file)
 
 
@@ -262,28 +281,42 @@ def _write(file: Path, cell: tuple[str, ...], method: str, scores: dict[str, flo
 
 
 def table(lines: list[dict[str, str]]) -> str:
-    """Return means over draws as a table: F1 and error of each method, and how far we are ahead."""
+    """Return means over draws as a table: F1 and error of each method, and how far we are ahead.
+
+    A draw counts if both of the first two methods have it. Means of GraphicalLassoCV are over those that it has.
+    """
     text = [
         f"| table | columns | rows | draws | F1: {OURS} | {RIVAL} | {LASSO} | ahead of {RIVAL} | error: {OURS} "
-        f"| {RIVAL} | {LASSO} |",
-        "|---|---|---|---|---|---|---|---|---|---|---|",
+        f"| {RIVAL} | {LASSO} | its draws |",
+        "|---|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     groups: dict[tuple[str, int, int], dict[str, dict[str, dict[str, str]]]] = {}
     for line in lines:
-        key = (line["setting"], int(line["p"]), int(line["rows"]))
-        groups.setdefault(key, {}).setdefault(line["draw"], {})[line["method"]] = line
+        for name in SETTINGS if line["method"] != OURS else [line["setting"]]:
+            if family(name) == family(line["setting"]):
+                key = (name, int(line["p"]), int(line["rows"]))
+                groups.setdefault(key, {}).setdefault(line["draw"], {})[line["method"]] = line
     order = {name: k for k, name in enumerate(SETTINGS)}
     for key in sorted(groups, key=lambda each: (order[each[0]], *each[1:])):
-        whole = [by for by in groups[key].values() if {OURS, RIVAL, LASSO} <= by.keys()]
+        whole = [by for by in groups[key].values() if {OURS, RIVAL} <= by.keys()]
         if whole:
+            with_lasso = sum(LASSO in by for by in whole)
             f1, error = (
-                [np.mean([float(by[name][column]) for by in whole]) for name in (OURS, RIVAL, LASSO)]
+                [_mean([float(by[name][column]) for by in whole if name in by]) for name in METHODS]
                 for column in ("f1", "error")
             )
-            cells = [SETTINGS[key[0]].words, *map(str, key[1:]), str(len(whole)), *(f"{value:.2f}" for value in f1)]
-            cells += [f"{f1[0] - f1[1]:+.2f}".replace("-", "−"), *(f"{value:.2f}" for value in error)]
+            cells = [SETTINGS[key[0]].words, *map(str, key[1:]), str(len(whole)), *map(_show, f1)]
+            cells += [f"{f1[0] - f1[1]:+.2f}".replace("-", "−"), *map(_show, error), str(with_lasso)]
             text.append("| " + " | ".join(cells) + " |")
     return "\n".join(text)
+
+
+def _mean(values: list[float]) -> float:
+    return float(np.mean(values)) if values else float("nan")
+
+
+def _show(value: float) -> str:
+    return "" if np.isnan(value) else f"{value:.2f}"
 
 
 def write_page(page: Path, text: str) -> None:
@@ -301,12 +334,13 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
     parser.add_argument("--rows", type=int, nargs="+", default=ROWS)
     parser.add_argument("--only", nargs="+", default=list(SETTINGS), choices=list(SETTINGS))
+    parser.add_argument("--methods", nargs="+", default=METHODS, choices=METHODS)
     parser.add_argument("--page", type=Path, help="put the table between the marks of this page")
     parser.add_argument("--folder", type=Path, default=Path("build/continuous"))
     options = parser.parse_args()
     if options.quick:
         options.sizes, options.rows, options.draws = [8], [200], 1
-    text = table(run(options.folder, options.only, options.sizes, options.rows, options.draws))
+    text = table(run(options.folder, options.only, options.sizes, options.rows, options.draws, options.methods))
     if options.page is None:
         print(text)
     else:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.stats import binomtest, kstest
 
 from isinglass import Network, compare_groups, simulate
-from isinglass.select.comparison import GroupComparison, reaches
+from isinglass.select.group_comparison_result import GroupComparison, reaches
 
 P, ROWS, ALPHA, PERMUTATIONS = 15, 400, 0.03, 99
 REVERSED = 3

@@ -6,18 +6,20 @@ the view is moved, and the slider runs. Needs playwright and Chromium.
 
 from __future__ import annotations
 
-import shutil
+import sys
 import tempfile
 import time
 from pathlib import Path as FilePath
 
 import numpy as np
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
 from isinglass import Network, Path, Solution
 from isinglass.show.report import write_report
 
-QUIET = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
+sys.path.insert(0, str(FilePath(__file__).resolve().parents[1] / "tests"))
+from chromium import launched
+
 RECORD = """() => {
     globalThis.ticks = [];
     const step = (now) => { ticks.push(now); requestAnimationFrame(step); };
@@ -53,12 +55,11 @@ def frames(page: Page, what: str) -> str:
 def main() -> None:
     """Measure and print."""
     path = make_path(500, 3000)
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+    with tempfile.TemporaryDirectory() as folder, launched() as browser:
         start = time.perf_counter()
         file = FilePath(folder) / "page.html"
         write_report(path[-1], file, path=path)
         print(f"written in {time.perf_counter() - start:.2f} s, {file.stat().st_size / 1e6:.2f} MB")
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=QUIET)
         page = browser.new_page(viewport={"width": 1280, "height": 1000})
         page.goto(file.as_uri())
         page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
@@ -81,7 +82,6 @@ def main() -> None:
         for key in ["ArrowLeft"] * 29 + ["ArrowRight"] * 29:
             page.keyboard.press(key)
         print(frames(page, "along the slider"))
-        browser.close()
 
 
 if __name__ == "__main__":

@@ -6,15 +6,19 @@ Both in one run, alternately, one thread, on the paper's tables with p = 25 and 
 from __future__ import annotations
 
 import statistics
+import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from problems import all_problems
 
 from isinglass import Method, Run, StARS
-from isinglass.solve.published.baselines import plg
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from paper.published import plg
 
 REPEATS = 3
 PUBLISHED_FITS = 60

@@ -25,7 +25,7 @@ class OurRival(ProcessRival):
 
 
 class BmnRival(OurRival):
-    """Höfling and Tibshirani's algorithm as re-created in ``isinglass.published``, without the certificate."""
+    """Höfling and Tibshirani's algorithm as re-created in ``paper.published``, without the certificate."""
 
     def run(self, problem: Problem, repeats: int, budget: float) -> Measurement:
         """Single alphas of small tables only."""

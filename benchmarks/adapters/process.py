@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 import tempfile
 import time
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from problems import Problem
 
 from adapters.protocol import Measurement, SkippedError
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).resolve().parents[2]
 WORKERS = Path(__file__).parents[1] / "workers"
 RIVALS_PYTHON = ROOT / ".venv-rivals" / "bin" / "python"
 DESIGN_LIMIT = 1.0e9  # bytes of X̃ beyond which a stacked rival is not tried
@@ -109,7 +110,8 @@ def write_job(folder: Path, problem: Problem, stacked: bool) -> float:
     if not stacked:
         np.asfortranarray(problem.X).ravel(order="F").tofile(folder / "X.bin")
         return 0.0
-    from isinglass.solve.published.stacked import stacked_design
+    sys.path.append(str(ROOT))
+    from paper.published.stacked import stacked_design
 
     started = time.perf_counter()
     design, response = stacked_design(problem.X)

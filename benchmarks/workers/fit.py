@@ -98,21 +98,18 @@ def prepare_isinglass_nodewise(job: Job) -> tuple[Callable, Callable]:
 
 
 def prepare_bmn(job: Job) -> tuple[Callable, Callable]:
-    """BMN's algorithm at its default stopping rule; the compiled part alone, the certificate is not its work."""
-    from isinglass._core import Bmn
+    """BMN's algorithm at its default stopping rule; the steps alone, the certificate is not its work."""
+    sys.path.append(str(Path(__file__).resolve().parents[2]))
+    from paper.published.bmn_steps import BmnSteps
 
     X = job.table()
 
     def fit() -> list:
-        return [Bmn(X, None).solve(alpha, 1e-5, 10_000, max(100, job.p), False) for alpha in job.alphas]
+        steps = BmnSteps(X, None, 1e-5, 10_000, max(100, job.p))
+        return [steps.solve(alpha, False) for alpha in job.alphas]
 
     def collect(states) -> Triplets:
-        dense = np.zeros((len(states), job.p, job.p))
-        for theta, (fields, edges, values, *_) in zip(dense, states, strict=True):
-            s, t = edges.T
-            theta[s, t] = theta[t, s] = values
-            np.fill_diagonal(theta, fields)
-        return to_triplets(dense.reshape(len(states), -1))
+        return to_triplets(np.stack([theta for theta, *_ in states]).reshape(len(states), -1))
 
     return fit, collect
 

@@ -1,0 +1,183 @@
+"""How long the default takes on tables of every kind, beside the times that were asked for: some five quiet minutes.
+
+    PYTHONPATH=tests python benchmarks/default_numbers.py --tables DIR [--only senate six holes]
+
+Elapsed seconds with all threads, and processor seconds beside them. The tables of Lowd and Davis are read from DIR; all
+others are drawn here. Small fits are repeated, and the fastest counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from isingfit import TABLES, time_isingfit
+from networks import make_table
+from numpy.typing import NDArray
+from potts import draw, plant
+
+from isinglass import IsingNetwork, Network, Table, as_table, bootstrap, ising_path, simulate
+from isinglass.datasets import load_senate109
+from isinglass.errors import IsinglassWarning, suppress_warnings
+from isinglass.estimators.base import IsingEstimator
+from isinglass.solve.alphas import alpha_grid
+from isinglass.solve.path import alpha_max
+
+Codes = NDArray[np.uint8]
+RESAMPLES = 60
+
+
+def fit(X: Codes | Table) -> IsingEstimator:
+    """Return the default network of a table."""
+    with suppress_warnings(IsinglassWarning):
+        return IsingNetwork().fit(X)
+
+
+def time_fit(X: Codes | Table, repeats: int = 1) -> tuple[float, float, int]:
+    """Return elapsed and processor seconds of the fastest of some fits, and the number of edges."""
+    found = []
+    for _ in range(repeats):
+        elapsed, processor = time.perf_counter(), time.process_time()
+        n_edges = fit(X).network_.n_edges
+        found.append((time.perf_counter() - elapsed, time.process_time() - processor, n_edges))
+    return min(found)
+
+
+def show(what: str, asked: str, X: Codes | Table, repeats: int = 1) -> None:
+    """Time a table, and print a line."""
+    elapsed, processor, n_edges = time_fit(X, repeats)
+    print(f"| {what} | {asked} | {elapsed:.2f} s, {processor:.2f} of processor time; {n_edges} edges |", flush=True)
+
+
+# ------------------------------------------------------------------------------------------------------- tables
+
+
+def answers(n_rows: int, n_columns: int, seed: int) -> NDArray[np.float64]:
+    """Return numbers that depend on five factors, each on one of them, and a little on one that all share."""
+    rng = np.random.default_rng(seed)
+    loadings = rng.uniform(0.5, 1.0, n_columns) * rng.choice([-1.0, 1.0], n_columns)
+    factors = rng.normal(size=(n_rows, 5))[:, np.arange(n_columns) % 5]
+    return loadings * factors + 0.25 * rng.normal(size=(n_rows, 1)) + 0.9 * rng.normal(size=(n_rows, n_columns))
+
+
+def six_levels(share_missing: float = 0.0) -> Table:
+    """Return 2 400 answers to 25 questions with six levels, some of them missing."""
+    numbers = answers(2400, 25, seed=0)
+    cuts = np.quantile(numbers, [0.1, 0.3, 0.5, 0.7, 0.88], axis=0)
+    levels = (numbers[:, :, None] > cuts.T).sum(axis=2).astype(float)
+    levels[np.random.default_rng(1).random(levels.shape) < share_missing] = np.nan
+    with suppress_warnings(IsinglassWarning):
+        return as_table(levels, kinds="ordinal", missing="impute").whole()
+
+
+def beside_nominal(field: float) -> tuple[Codes, Table]:
+    """Return a chain of 265 two-valued columns, alone and beside 35 categories that depend on five of them."""
+    rng = np.random.default_rng(2)
+    chain = simulate.chain_network(265, strength=1.0, fields="balanced")
+    model = Network(chain.fields + field, chain.edge_index, chain.edge_values)
+    X = np.asarray(simulate.gibbs_sample(model, 1800, burn_in=50, n_chains=1800, random_state=3), dtype=np.uint8)
+    group = np.where(rng.random(1800) < 0.6, X[:, ::60] @ [1, 2, 4, 8, 16], rng.integers(0, 35, 1800))
+    return X, make_table(np.column_stack([group, X]), ["nominal", *["binary"] * 265])
+
+
+def mutations() -> Codes:
+    """Return 400 rows of 950 columns with 2 % ones, more in some rows than in others."""
+    rng = np.random.default_rng(4)
+    chances = np.clip(rng.gamma(2.0, 0.5, (400, 1)) * rng.gamma(2.0, 0.01, 950), 0.0, 0.5)
+    return (rng.random((400, 950)) < chances).astype(np.uint8)
+
+
+# ------------------------------------------------------------------------------------------------------ numbers
+
+
+def beside_isingfit(folder: Path) -> None:
+    """Print the ratios to the regressions of IsingFit: eight columns of glmnet, scaled to all."""
+    ratios = []
+    for name in TABLES:
+        path = folder / f"{name}.train.csv.gz"
+        X = np.loadtxt(path, delimiter=",", dtype=np.uint8)
+        varying = np.flatnonzero((X.sum(0) > 1) & (X.sum(0) < len(X) - 1))
+        rival = time_isingfit(path, varying[np.linspace(0, len(varying) - 1, 8).astype(int)].tolist()) * len(varying)
+        elapsed, processor, n_edges = time_fit(X, repeats=2 if name == "jester" else 1)
+        ratios.append(rival / elapsed)
+        own = f"{elapsed:.1f} s, {processor:.1f} of processor time; {n_edges} edges"
+        print(f"| {name} | 4 × IsingFit, < 60 s | {ratios[-1]:.1f} × ({rival:.0f} s); {own} |", flush=True)
+    mean = math.exp(statistics.mean(map(math.log, ratios)))
+    print(f"| their geometric mean | 8 × | {mean:.1f} × |", flush=True)
+
+
+def senate() -> None:
+    """Time the votes of the Senate."""
+    votes = load_senate109().votes
+    show("Senate, 279 × 100", "0.6 s", np.where(np.isnan(votes), 0, votes).astype(np.uint8), repeats=5)
+
+
+def resamples() -> None:
+    """Time some resamples of the questionnaire by two jobs, and scale them to a thousand."""
+    table = six_levels()
+    whole = time_fit(table)[0]
+    for reselect, asked in ((True, 360), (False, 90)):
+        start = time.perf_counter()
+        with suppress_warnings(IsinglassWarning):
+            bootstrap(table, n_boot=RESAMPLES, reselect=reselect, n_jobs=2, progress=False)
+        each = (time.perf_counter() - start - whole) / RESAMPLES
+        what = f"1 000 resamples of it, {'default' if reselect else 'penalty kept'}"
+        print(f"| {what} | {asked} s | {1000 * each:.0f} s ({RESAMPLES} resamples, two jobs) |", flush=True)
+
+
+def time_path(X: Codes | Table, alphas: NDArray[np.float64]) -> float:
+    """Return processor seconds of a path on one thread."""
+    start = time.process_time()
+    with suppress_warnings(IsinglassWarning):
+        ising_path(X, alphas, n_threads=1)
+    return time.process_time() - start
+
+
+def nominal() -> None:
+    """Time paths of two-valued columns with and without a nominal one, in turns."""
+    for name, field in (("half ones", 0.0), ("few ones", -2.0)):
+        alone, beside = beside_nominal(field)
+        alphas = alpha_grid(alpha_max(alone), 10, alpha_min_ratio=0.2)
+        pairs = [(time_path(alone, alphas), time_path(beside, alphas)) for _ in range(5)]
+        ratio = statistics.median(two / one for one, two in pairs)
+        seconds = f"{pairs[-1][0]:.2f} and {pairs[-1][1]:.2f} s"
+        print(f"| 35 categories beside 265 two-valued, {name} | 3 × | {ratio:.1f} × ({seconds}) |", flush=True)
+
+
+def letters() -> None:
+    """Time sequences of 21 letters with 150 contacts."""
+    X = draw(plant(95, 21, 150, 0.6, 1), 1300, 2)
+    table = make_table(X, "nominal", categories=[range(21)] * 95)
+    elapsed, processor, n_edges = time_fit(table)
+    own = f"{elapsed:.0f} s, {processor:.0f} of processor time; {n_edges} edges"
+    print(f"| 21 letters, 1 300 × 95 | 120 s, not empty | {own} |", flush=True)
+
+
+def main() -> None:
+    """Print a line per number."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tables", type=Path, required=True)
+    numbers: dict[str, Callable[[], None]] = {
+        "senate": senate,
+        "six": lambda: show("six levels, 2 400 × 25", "1.5 s", six_levels(), repeats=3),
+        "holes": lambda: show("the same, 1 % imputed", "5 s", six_levels(0.01), repeats=2),
+        "bootstrap": resamples,
+        "nominal": nominal,
+        "rare": lambda: show("mutations, 400 × 950, 2 % ones", "15 s", mutations()),
+        "letters": letters,
+        "isingfit": lambda: beside_isingfit(options.tables),
+    }
+    parser.add_argument("--only", nargs="+", default=list(numbers), choices=list(numbers))
+    options = parser.parse_args()
+    print("| table | asked | measured |\n|---|---|---|")
+    for name in options.only:
+        numbers[name]()
+
+
+if __name__ == "__main__":
+    main()
