@@ -5,6 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PACKAGE := $(VENV)/.package
+INSTALLED_TEST := $(VENV)/.installed-test
 INSTALLED := $(VENV)/.installed
 INSTALLED_BENCH := $(VENV)/.installed-bench
 OLDEST := .venv-oldest
@@ -14,22 +15,31 @@ CORE := $(wildcard src/isinglass/_core/*.hpp src/isinglass/_core/*/*.cpp src/isi
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_INPUT := 1
+# Modules are compiled to bytecode when they are first imported: most of what is installed never is.
+export PIP_COMPILE := 0
 # The tests start some hundred interpreters, and each would compile the whole package again.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-core fuzz sanitize sanitize-quick FORCE test-oldest check check-core check-page wheel bench paper paper-quick docs clean
+.PHONY: help install demo test test-long test-core fuzz sanitize sanitize-quick FORCE test-oldest check check-core check-page wheel bench paper paper-quick docs clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 install: $(INSTALLED)  ## create .venv with the package (editable) and the development tools
 
-demo: $(PACKAGE)  ## fit the Senate network, print what it shows, write report, picture and tables into demo/
+demo: $(PACKAGE)  ## fit the U.S. Senate and a questionnaire, print what they show, write reports and tables into demo/
 	$(BIN)/isinglass demo -o demo
 
-test: $(INSTALLED) test-core  ## run the tests
-	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
+# The core is compiled while the packages of the tests are fetched.
+test:  ## run the tests, except the long ones
+	$(MAKE) --no-print-directory --jobs 2 $(INSTALLED_TEST) test-core
+	$(PYTEST) -m "not long"
+
+test-long: $(INSTALLED_TEST)  ## run the long tests: repetitions, hostile files of full size, processes that are killed
+	$(PYTEST) -m long
+
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 # doctest is a package of the system (Debian: doctest-dev); where it or cmake is missing these tests are skipped.
 CORE_SANITIZE ?=
@@ -37,20 +47,22 @@ CORE_TESTS := build/core-tests$(CORE_SANITIZE)
 test-core:  ## test the core from C++ (needs cmake and doctest)
 	@if command -v cmake >/dev/null && echo '#include <doctest/doctest.h>' | $(CXX) -E -x c++ - >/dev/null 2>&1; then \
 		cmake -S tests/_core/cpp -B $(CORE_TESTS) -DISINGLASS_SANITIZE=$(CORE_SANITIZE) >/dev/null && \
-		cmake --build $(CORE_TESTS) --parallel 2 >/dev/null && $(CORE_TESTS)/core_tests; \
+		MAKEFLAGS= cmake --build $(CORE_TESTS) --parallel 2 >/dev/null && \
+		$(if $(findstring thread,$(CORE_SANITIZE)),setarch -R) $(CORE_TESTS)/core_tests; \
 	else echo "cmake or doctest is not installed: the core is not tested from C++"; fi
 
-fuzz: $(INSTALLED)  ## attack it at random for FUZZ_MINUTES (4), all suites or those in FUZZ_SUITES
+fuzz: $(INSTALLED)  ## run random tests for FUZZ_MINUTES (4), all suites or those in FUZZ_SUITES
 	$(BIN)/python tests/fuzz $(FUZZ_SUITES) --minutes $(FUZZ_MINUTES) --seed $(FUZZ_SEED)
 
 # What runs kernels without starting a process, which would not use this build; some ten minutes on two cores.
-SANITIZED := tests/_core tests/simulate tests/solve/published \
+SANITIZED := tests/_core tests/simulate tests/paper/published \
 	$(addprefix tests/solve/test_,hard_tables.py path.py seam.py dense.py ordinal.py nominal.py)
 sanitize: $(INSTALLED)  ## run the tests of the core under the address, undefined-behavior and thread sanitizers
 	$(MAKE) --no-print-directory test-core CORE_SANITIZE=address,undefined
+	$(MAKE) --no-print-directory test-core CORE_SANITIZE=thread
 	$(MAKE) --no-print-directory build/sanitize-address,undefined build/sanitize-thread
 
-sanitize-quick: $(INSTALLED)  ## the first two of these on tests/_core: seconds, once it is built
+sanitize-quick: $(INSTALLED)  ## run tests/_core under the first two of these; seconds, once it is built
 	$(MAKE) --no-print-directory build/sanitize-address,undefined SANITIZED=tests/_core
 
 # Memory of Python itself is not ours to check; a module with a sanitizer needs its runtime loaded first. The thread
@@ -66,7 +78,7 @@ FORCE:
 
 test-oldest: $(OLDEST)/.installed  ## run estimators and command line with the oldest supported packages
 	$(OLDEST)/bin/python -m pytest tests/estimators/test_estimators.py tests/estimators/test_sklearn_checks.py \
-		tests/cli/test_oldest.py
+		tests/cli/oldest.py
 
 check: $(INSTALLED)  ## lint, formatting, types and documentation (no tests)
 	$(BIN)/ruff check .
@@ -82,15 +94,16 @@ TIDY := $(filter-out %kernels_v3.cpp %kernels_v4.cpp,$(filter %.cpp,$(filter-out
 check-core: $(INSTALLED)  ## look for mistakes in the core with clang-tidy
 	printf '%s\n' $(TIDY) | xargs -P 2 -I {} $(BIN)/clang-tidy --quiet {} -- -std=c++20 -Isrc/isinglass/_core -DISINGLASS_X86=1
 
-# The page concatenates its scripts, so the linter sees them that way too.
+# The pages run their scripts as one, so the linter sees them that way too.
 ESLINT := tools/eslint
 check-page:  ## lint the scripts of the report and of the app (needs npm)
 ifeq ($(shell command -v npm),)
 	@echo "npm is not installed: the scripts of the pages are not linted"
 else
 	test -d $(ESLINT)/node_modules || npm install --prefix $(ESLINT) --no-package-lock --no-audit --no-fund --silent
-	mkdir -p build && cat $(addprefix src/isinglass/show/report/,data.js elements.js view.js tables.js charts.js missing.js heatmap.js page.js) > build/page.js
-	$(ESLINT)/node_modules/.bin/eslint --config $(ESLINT)/eslint.config.js build/page.js src/isinglass/app/app.js
+	mkdir -p build && cat $(addprefix src/isinglass/show/report/,data.js elements.js marks.js view.js tables.js charts.js missing.js heatmap.js page.js) > build/page.js
+	cat src/isinglass/show/report/elements.js src/isinglass/app/app.js > build/app.js
+	$(ESLINT)/node_modules/.bin/eslint --config $(ESLINT)/eslint.config.js build/page.js build/app.js
 endif
 
 wheel: $(INSTALLED)  ## build a wheel and an sdist into dist/, try the wheel in an environment without a compiler
@@ -106,7 +119,7 @@ bench: $(INSTALLED_BENCH)  ## measure speed and accuracy against other solvers
 paper: $(INSTALLED)  ## repeat the paper's tables and figures, write docs/paper.md (resumes; up to an hour)
 	$(BIN)/python -m paper
 
-paper-quick: $(INSTALLED)  ## a miniature of it in build/paper-quick
+paper-quick: $(INSTALLED)  ## repeat a small version of them in build/paper-quick
 	$(BIN)/python -m paper --quick
 
 docs: $(INSTALLED)  ## build the documentation into docs/_build/html
@@ -126,8 +139,12 @@ $(PACKAGE): pyproject.toml CMakeLists.txt $(CORE)
 	touch $@
 
 # The pip that comes with older interpreters does not know dependency groups (25.1 does), hence the upgrade.
-$(INSTALLED): $(PACKAGE)
+$(INSTALLED_TEST): $(PACKAGE)
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet --group test
+	touch $@
+
+$(INSTALLED): $(INSTALLED_TEST)
 	$(BIN)/python -m pip install --quiet --group dev
 	touch $@
 

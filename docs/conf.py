@@ -31,7 +31,7 @@ extensions = [
 ]
 myst_enable_extensions = ["attrs_inline", "colon_fence", "dollarmath", "deflist"]
 myst_heading_anchors = 3
-exclude_patterns = ["_build", "templates", "**/*.ipynb", "**/*.py"]
+exclude_patterns = ["_build", "joss", "templates", "**/*.ipynb", "**/*.py"]
 templates_path = ["templates"]
 default_role = "literal"
 nitpicky = True  # a reference that leads nowhere is a warning, and a warning fails `make docs`

@@ -5,16 +5,15 @@ Needs playwright and Chromium. It opens the app as a person does, with the made-
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 import threading
 from pathlib import Path
 
-from make_screenshots import IMAGES, QUIET
+from make_screenshots import IMAGES, launched
 from PIL import Image
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
-from isinglass.app.server import start
+from isinglass.app.server import Server
 
 
 def save(page: Page, name: str, selector: str) -> None:
@@ -44,35 +43,32 @@ def walk(page: Page, address: str) -> None:
     page.wait_for_selector("#network", state="visible", timeout=120_000)
     page.frame_locator("#report").locator("#edge-count").wait_for()
     page.evaluate("() => document.getElementById('report').scrollIntoView()")
-    page.wait_for_timeout(1500)
+    page.wait_for_timeout(5000)
     page.evaluate("() => scrollTo(0, document.getElementById('network').offsetTop - 60)")
-    page.wait_for_timeout(500)
+    page.wait_for_timeout(3000)
     save(page, "app_network", "#network")
     page.click("#run-bootstrap")
     page.wait_for_function(
         "() => /[3-9]\\d\\d of 1000.* left/.test(document.querySelector('.job')?.textContent)", timeout=300_000
     )
     save(page, "app_progress", "#jobs")
-    page.click(".job button")
+    page.click("button:text-is('Stop')")
+    page.wait_for_selector("button:text-is('Close')")
 
 
 def main() -> None:
     """Start a server, walk through it in light, and look at it once on a dark phone."""
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        server = start(Path(folder))
+    with tempfile.TemporaryDirectory() as folder, Server(Path(folder)) as server, launched() as browser:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=QUIET)
         page = browser.new_page(viewport={"width": 1280, "height": 1100}, color_scheme="light", reduced_motion="reduce")
         walk(page, server.address)
         phone = browser.new_page(viewport={"width": 390, "height": 844}, color_scheme="dark", device_scale_factor=1.5)
         phone.goto(server.address)
-        phone.wait_for_selector("#rows tr")
+        phone.click("button:text-is('Close')")  # the bootstrap that was stopped
+        phone.mouse.move(0, 0)
         phone.evaluate("() => scrollTo(0, document.getElementById('columns').offsetTop - 60)")
         phone.screenshot(path=IMAGES / "app_phone.png")
-        browser.close()
         server.shutdown()
-        server.session.jobs.close()
-        server.server_close()
 
 
 if __name__ == "__main__":

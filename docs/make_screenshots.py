@@ -12,10 +12,11 @@ from pathlib import Path
 
 from live_report import write_senate
 from PIL import Image
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 
 IMAGES = Path(__file__).resolve().parent / "images"
-QUIET = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
+sys.path.insert(0, str(IMAGES.parents[1] / "tests"))
+from chromium import launched  # noqa: E402 - the browser of the tests
 
 
 def take(browser: Browser, page_file: Path, scheme: str) -> None:
@@ -36,10 +37,9 @@ def take(browser: Browser, page_file: Path, scheme: str) -> None:
 
 def main(folder: Path | None) -> None:
     """Write the page and take its pictures."""
-    with tempfile.TemporaryDirectory() as temporary, sync_playwright() as playwright:
+    with tempfile.TemporaryDirectory() as temporary, launched() as browser:
         file = Path(temporary) / "senate.html"
         write_senate(file)
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=QUIET)
         for scheme in ("light", "dark"):
             take(browser, file, scheme)
         if folder is not None:
@@ -52,7 +52,6 @@ def main(folder: Path | None) -> None:
                 format="A4",
                 margin=dict.fromkeys(("top", "bottom", "left", "right"), "15mm"),
             )
-        browser.close()
 
 
 if __name__ == "__main__":

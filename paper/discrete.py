@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit, logsumexp
 
-from isinglass import published
-from paper import figures
+from paper import figures, published
 from paper.evidence import judge
 from paper.study import Cell, Config, Row
 

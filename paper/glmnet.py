@@ -6,7 +6,6 @@ stacked design are not part of them.
 
 from __future__ import annotations
 
-import math
 import select
 import shutil
 import subprocess
@@ -19,7 +18,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass import stacked_design
+from paper.published import stacked_design
+from paper.published.stacked import unvectorize
 
 SCRIPT = Path(__file__).with_suffix(".R")
 START_LIMIT = 120.0  # seconds for R to start on a busy machine
@@ -147,20 +147,11 @@ class Session:
         for k, solved in enumerate(read["solved"]):
             found[k, solved:] = found[k, solved - 1] if solved else 0.0
         if stacked:
-            theta = np.array([unstack(vector) for vector in found[0, :, 1:]])
+            theta = np.array([unvectorize(vector) for vector in found[0, :, 1:]])
         else:
             theta = np.stack([np.insert(found[s, :, 1:], s, found[s, :, 0], axis=1) for s in range(p)], axis=1)
         counts = {name: read[name] for name in ("passes", "jerr", "solved")}
         return GlmnetFits(theta, np.fromfile(self.folder / "times.bin"), **counts)
-
-
-def unstack(vector: FloatArray) -> FloatArray:
-    """Return the symmetric Θ of a stacked design's coefficients: pairs row by row below the diagonal, then fields."""
-    p = (math.isqrt(8 * len(vector) + 1) - 1) // 2
-    theta = np.diag(vector[p * (p - 1) // 2 :])
-    s, t = np.tril_indices(p, -1)
-    theta[s, t] = theta[t, s] = vector[: len(s)]
-    return theta
 
 
 _running: list[Session] = []

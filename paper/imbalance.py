@@ -16,12 +16,13 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from isinglass import Network, errors, simulate, stacked_design
+from isinglass import Network, errors, simulate
 from paper import figures, printed
 from paper.data import Table, sample
 from paper.evidence import judge, pick
 from paper.glmnet import FEWEST
 from paper.methods import FITS, MAX_ITER, WARM_STEPS, WARM_TOP, Fit, accuracy, prepare
+from paper.published import stacked_design
 from paper.study import Cell, Config, Row
 
 VERSION = 2

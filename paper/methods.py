@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass import Network, ising_path, metrics, nodewise_path, objective, published
-from isinglass._core import Bmn  # what `published.bmn` runs; its certificate takes longer than a small fit
-from paper import glmnet
+from isinglass import Network, ising_path, metrics, nodewise_path, objective
+from paper import glmnet, published
 from paper.data import Table
-from paper.glmnet import unstack
 from paper.plain_bmn import PlainBmn
+from paper.published.bmn_steps import BmnSteps  # a certificate takes longer than a small fit
+from paper.published.stacked import unvectorize
 
 FloatArray = NDArray[np.float64]
 
@@ -95,15 +95,8 @@ def fit_bmn(X: Table, alpha: float, *, tolerance: float = 1e-5, max_iter: int = 
     """Fit by Höfling and Tibshirani's algorithm, as ``published.bmn`` does."""
     started = time.perf_counter()
     limits = (max_iter, max(100, X.shape[1]))
-    fields, edges, values, n_iter, *_, converged = Bmn(X, None).solve(alpha, tolerance, *limits, False)
-    seconds = time.perf_counter() - started
-
-    def make_theta() -> FloatArray:
-        theta = np.diag(fields)
-        theta[edges[:, 0], edges[:, 1]] = theta[edges[:, 1], edges[:, 0]] = values
-        return theta
-
-    return Fit(make_theta, seconds, np.array([n_iter]), np.array([converged]))
+    theta, n_iter, _, converged = BmnSteps(X, None, tolerance, *limits).solve(alpha, False)
+    return Fit(lambda: theta, time.perf_counter() - started, np.array([n_iter]), np.array([converged]))
 
 
 def fit_plain_bmn(X: Table, alpha: float, *, tolerance: float = 1e-5, max_iter: int = 10_000) -> Fit:
@@ -131,7 +124,7 @@ def fit_plg(X: Table, alpha: float, *, swap: bool = False, warm: bool = False, *
     path = _descend(design, response, (p - 1) / (p * (p + 1)), alpha, settings, warm=warm, lead=swap)
     seconds = time.perf_counter() - started
     passes, steps, met = _counts([path], warm)
-    return Fit(lambda: unstack(path.coefficients[-1]), seconds, passes, met, steps, built - started)
+    return Fit(lambda: unvectorize(path.coefficients[-1]), seconds, passes, met, steps, built - started)
 
 
 def fit_nlr(X: Table, alpha: float, *, swap: bool = False, warm: bool = False, **settings: Any) -> Fit:

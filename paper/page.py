@@ -200,14 +200,14 @@ def render(items: Sequence[tuple[ModuleType, pd.DataFrame]], config: Config) -> 
 
 
 def exceptions(facts: Mapping[str, Any] | None) -> dict[str, list[str]]:
-    """Return which tables have cells that were computed with something else than the last run had, and with what."""
+    """Return what tables were computed with other than what the last run had, and which tables these are."""
     if facts is None:
         return {}
     now = {**facts["software"], **facts["hardware"]}
-    found = {}
+    found: dict[str, list[str]] = {}
     for name, entry in facts["items"].items():
         made = entry.get("made_with", {})
         other = [f"{key} {listed(made[key])}" for key in now if made.get(key) not in (None, [], [now[key]])]
         if other:
-            found[name] = other
+            found.setdefault("; ".join(other), []).append(f"`{name}`")
     return found

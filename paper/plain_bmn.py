@@ -1,6 +1,6 @@
 """Höfling and Tibshirani's algorithm as one would write it down: dense NumPy, every row, every pair in every step.
 
-`isinglass.published.bmn` runs the same steps on merged rows with vectorized kernels. What the paper timed was neither,
+`paper.published.bmn` runs the same steps on merged rows with vectorized kernels. What the paper timed was neither,
 but a package that computes every row; this version stands in for it where the cost of the algorithm is the question.
 """
 

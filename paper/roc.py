@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from isinglass import ising_path, metrics, published
-from paper import figures, printed
+from isinglass import ising_path, metrics
+from paper import figures, printed, published
 from paper.data import Table, paper_table
 from paper.evidence import half_width, judge
 from paper.study import Cell, Config, Row

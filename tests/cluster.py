@@ -1,4 +1,4 @@
-"""A real Dask cluster of two worker processes on this machine, and functions that kill their worker once."""
+"""A Dask cluster of two workers on this machine, and functions that kill their worker once."""
 
 import os
 import signal
@@ -8,7 +8,7 @@ from pathlib import Path
 import joblib
 import pytest
 
-from isinglass.select import Fixed, Method, PathSettings
+from isinglass.select import PathSettings
 from isinglass.select.settings import option, settings
 
 PROTECTED = "ISINGLASS_TEST_PROCESS"
@@ -16,12 +16,12 @@ os.environ.setdefault(PROTECTED, str(os.getpid()))  # workers inherit it: whoeve
 
 
 @contextmanager
-def two_workers():
-    """Send joblib's tasks to two worker processes; skip the test where Dask is not installed."""
+def two_workers(*, processes=True):
+    """Send joblib's tasks to two workers, processes or threads; skip the test where Dask is not installed."""
     distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed (extra: dask)")
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs="CRITICAL"
+            n_workers=2, threads_per_worker=1, processes=processes, dashboard_address=":0", silence_logs="CRITICAL"
         ) as cluster,
         distributed.Client(cluster),
         joblib.parallel_config(backend="dask"),
@@ -61,18 +61,3 @@ class DeadlyPaths(PathSettings):
         if len(alphas) < 30:
             die_once(self.marker)
         return super().path(X, alphas, **options)
-
-
-@settings
-class TracedMethod(Method):
-    """A method at one alpha that leaves the number of the process that ran it."""
-
-    folder: str = option(default="", help="Where to leave it.", kw_only=True)
-
-    def __init__(self, folder, alpha):
-        super().__init__(selector=Fixed(alpha))
-        object.__setattr__(self, "folder", folder)
-
-    def choose(self, X, **options):
-        Path(self.folder, str(os.getpid())).touch()
-        return super().choose(X, **options)

@@ -5,6 +5,7 @@ the paper's stacked one, a node-wise regression a single block of it. The rows o
 the last column of the block.
 """
 
+import functools
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -370,13 +371,14 @@ class Categories:
     penalty: np.ndarray  # (p, p) of ‖theta[s, :, t, :]‖; infinite where forbidden, and on the diagonal
     joint: bool
     modelled: np.ndarray  # (p,) columns that are no covariates, which have no loss
-    ridge: np.ndarray  # (p, p) of ‖theta[s, :, t, :]‖² / 2, where there is no penalty
+    ridge: np.ndarray  # (p, p) of ‖theta[s, :, t, :]‖² / 2: of all pairs, if one has no penalty
 
     def __post_init__(self):
         n, p = self.codes.shape
         self.given = np.zeros((n, *self.real.shape), dtype=bool)  # the observed category of every cell
         self.given[np.arange(n)[:, None], np.arange(p), self.codes] = True
         self.points = self.place[np.arange(p), self.codes]  # (n, p, c)
+        self.last = (None, None)
 
     # ------------------------------------------------------------------------------------- sums over rows
 
@@ -398,6 +400,13 @@ class Categories:
         loss = np.where(top > 0, loss, np.log1p(total))
         chance = scaled / (np.exp(-top) + total)[:, :, None]
         return loss, np.where(self.given, -chance.sum(axis=2, keepdims=True), chance)
+
+    def at(self, theta, field):
+        """(odds, loss, misses) at a point, which must not be changed: the last one is remembered."""
+        if self.last[0] is not theta or self.last[1] is not field:
+            odds = self.odds(theta, field)
+            self.last = theta, field, (odds, *self.misses(odds))
+        return self.last[2]
 
     def flows(self, miss):
         """(p, q, q): the weight that rows of category j give to category k; zero on the diagonal."""
@@ -431,7 +440,7 @@ class Categories:
 
     def value(self, theta, field):
         """F, by problem."""
-        loss, _ = self.misses(self.odds(theta, field))
+        _, loss, _ = self.at(theta, field)
         return self.parts(self.weight @ loss, self.penalties(theta))
 
     def null(self):
@@ -442,7 +451,7 @@ class Categories:
 
     def kkt(self, theta, field):
         """Largest violation of the optimality conditions, by problem."""
-        _, miss = self.misses(self.odds(theta, field))
+        _, _, miss = self.at(theta, field)
         flow, slope, norms = self.flows(miss), self.moments(miss), sizes(theta)
         slope = slope + self.ridge[:, None, :, None] * theta
         fields = np.abs(flow.sum(axis=1) - flow.sum(axis=2)).max(axis=1)
@@ -455,10 +464,8 @@ class Categories:
 
     def gap(self, theta, field):
         """F minus the dual at a point made of the chances at the best fields, by problem."""
-        loss, _ = self.misses(self.odds(theta, field))
-        best = self.settled(theta, field)
-        odds = self.odds(theta, best)
-        least, miss = self.misses(odds)
+        _, loss, _ = self.at(theta, field)
+        odds, least, miss = self.at(theta, self.settled(theta, field))
         kept = self.balanced(self.flows(miss))  # (p, j, k): the share of what rows of j give to k that is kept
         kept = kept[np.arange(len(kept)), self.codes]  # (n, p, k)
         given = np.where(self.given, 0, kept * miss)
@@ -471,20 +478,27 @@ class Categories:
         c = np.full(len(shrink), shrink.min()) if self.joint else shrink.min(axis=1)
         scale = c[:, None] * kept
         pairs = self.penalties(theta) + c[:, None] * (slope * theta).sum(axis=(1, 3))
-        off = sizes(c[:, None, None, None] * slope + self.ridge[:, None, :, None] * theta)
-        squares = off**2 / (2 * np.where(self.ridge > 0, self.ridge, 1))
+        over = np.where(self.ridge > 0, np.maximum(c[:, None] * size - self.penalty, 0), 0)
+        pairs = pairs + over**2 / (2 * np.where(self.ridge > 0, self.ridge, 1))
         cells = divergence_of(odds, miss, scale, self.given)
-        pairs = np.where(self.ridge > 0, squares, np.where(sizes(theta) > 0, pairs, 0))
+        pairs = np.where((self.ridge > 0) | (sizes(theta) > 0), pairs, 0)
         return self.parts(self.weight @ (loss - least) + self.weight @ cells, pairs)
+
+    def below_rounding(self, tol):
+        """Whether a penalty is below what rounding may add to a moment of the model without edges, over tol."""
+        share = np.einsum("n,npk->pk", self.weight, self.given)
+        misplaced = np.where(self.modelled, (share * (share.sum(axis=1, keepdims=True) - share)).sum(axis=1), 0)
+        unknown = np.finfo(float).eps / 2 * (misplaced[:, None] + misplaced * self.joint)
+        low = (self.penalty < unknown / tol) & (self.ridge == 0)
+        return np.array([low.any()]) if self.joint else low.any(axis=1)[self.modelled]
 
     # ------------------------------------------------------------------------------------- fields
 
     def stationary(self, theta, field, steps=200):
         """The best fields given theta: weights that come into and go out of every category agree."""
-        field = field.copy()
         share = np.einsum("n,npk->pk", self.weight, self.given)
         for _ in range(steps):
-            loss, miss = self.misses(self.odds(theta, field))
+            _, loss, miss = self.at(theta, field)
             flow = self.flows(miss)
             into, out = flow.sum(axis=1), flow.sum(axis=2)
             uneven = np.abs(into - out) / np.where(self.real & self.modelled[:, None], np.maximum(into, out), 1)
@@ -508,16 +522,16 @@ class Categories:
         """
         field = self.stationary(theta, field)
         for _ in range(30):
-            _, miss = self.misses(self.odds(theta, field))
-            moved = False
+            _, _, miss = self.at(theta, field)
+            step = np.zeros_like(field)
             for s, (flow, real) in enumerate(zip(self.flows(miss), self.real, strict=True)):
                 among = np.flatnonzero(real)
                 for _, _, inside, into, out in cuts(flow[np.ix_(among, among)]):
                     if into > 0 and out > 0 and abs(into - out) > 1e-14 * into:
-                        field[s, among[inside]] += np.log(out / into) / 2
-                        moved = True
-            if not moved:
+                        step[s, among[inside]] += np.log(out / into) / 2
+            if not step.any():
                 break
+            field = field + step
         return field
 
     def balanced(self, flow):
@@ -539,14 +553,14 @@ class Categories:
         age, rate = LONG(1), LONG(4)
         for _ in range(sweeps):
             field = self.stationary(ahead, field, steps=20)
-            loss, miss = self.misses(self.odds(ahead, field))
+            _, loss, miss = self.at(ahead, field)
             slope, here = self.moments(miss), (self.weight @ loss).sum()
             for _ in range(60):
                 new = self.shrunken(ahead - rate * slope, rate)
                 move = new - ahead
                 bound = here + self.inner(slope, move) + self.inner(move, move) / (2 * rate)
                 new_field = self.stationary(new, field, steps=20)
-                if (self.weight @ self.misses(self.odds(new, new_field))[0]).sum() <= bound + 1e-18 * here:
+                if (self.weight @ self.at(new, new_field)[1]).sum() <= bound + 1e-18 * here:
                     break
                 rate = rate / 2
             restart = self.inner(ahead - new, new - point) > 0
@@ -618,20 +632,22 @@ def laplace(shared, push):
 
 def cuts(flow):
     """(j, k, which categories are behind k, weight in, weight out) of every edge of the strongest spanning tree."""
-    q, tree, outside = len(flow), [], np.arange(len(flow)) > 0
-    weak = np.minimum(flow, flow.T)
-    while outside.any():  # Prim: the strongest edge out of what is reached
-        reached, rest = np.flatnonzero(~outside), np.flatnonzero(outside)
-        j, k = divmod(int(weak[np.ix_(reached, rest)].argmax()), len(rest))
-        tree.append((int(reached[j]), int(rest[k])))
-        outside[rest[k]] = False
+    q, tree, weak = len(flow), [], np.minimum(flow, flow.T)
+    best, source = weak[0].copy(), np.zeros(len(flow), dtype=int)  # the strongest edge from what is reached
+    best[0] = -1
+    for _ in range(q - 1):  # Prim
+        k = int(best.argmax())
+        tree.append((int(source[k]), k))
+        closer = (weak[k] > best) & (best >= 0)
+        best[closer], source[closer] = weak[k][closer], k
+        best[k] = -1
+    inside = np.eye(q, dtype=bool)  # (k, l): whether l is behind k
+    for j, k in reversed(tree):  # edges come after the one that reached their start
+        inside[j] |= inside[k]
+    out = np.where(inside, 0, inside.astype(LONG) @ flow).sum(axis=1)
+    into = np.where(inside, (~inside).astype(LONG) @ flow, 0).sum(axis=1)
     for j, k in tree:
-        behind = {k}
-        for a, b in tree:  # edges come after the one that reached their start
-            if a in behind and (a, b) != (j, k):
-                behind.add(b)
-        inside = np.array([i in behind for i in range(q)])
-        yield j, k, inside, flow[np.ix_(~inside, inside)].sum(), flow[np.ix_(inside, ~inside)].sum()
+        yield j, k, inside[k], into[k], out[k]
 
 
 def repair(flow):
@@ -696,7 +712,7 @@ def categories(codes, scores, fields, blocks, alpha, *, joint, weight=None, omeg
     if not joint:
         every[given] = np.inf
     penalty = np.where(np.isfinite(every) & ~np.eye(p, dtype=bool), LONG(alpha) * every, np.inf)
-    ridge = np.where(penalty == 0, LONG(RIDGE), 0)
+    ridge = np.where(np.isfinite(penalty) & (penalty == 0).any(), LONG(RIDGE), LONG(0))
     return Categories(numbers, w, place, real, penalty, joint, ~given, ridge), theta, field
 
 
@@ -712,10 +728,16 @@ class Side:
 
     @classmethod
     def of(cls, scores, seen):
+        return cls.cached(None if scores is None else tuple(map(float, scores)), tuple(seen.tolist()))
+
+    @classmethod
+    @functools.lru_cache(maxsize=64)
+    def cached(cls, scores, seen):
+        seen = np.array(seen)
         if scores is None:
             m, root = len(seen), np.sqrt(LONG(2))
             return cls(seen, None, (np.eye(m, dtype=LONG) - LONG(1) / m) / root, LONG(1), root)
-        exact = [Fraction(float(value)) for value in scores]
+        exact = [Fraction(value) for value in scores]
         width = to_long(max(exact) - min(exact))
         chosen = [exact[k] for k in seen]
         place = np.array([[to_long(value - min(chosen)) / width] for value in chosen])

@@ -4,6 +4,9 @@ Every check is a plain function of sources, so that the last tests can feed it a
 """
 
 import ast
+import functools
+import importlib
+import inspect
 import pkgutil
 import re
 import subprocess
@@ -12,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -24,14 +28,14 @@ LAYERS = (
     ("version", "arrays", "errors", "arguments", "names", "json_text"),
     ("machine", "atomic", "storage"),
     ("data", "variables", "network", "results"),
-    ("objective", "separation"),
+    ("penalties", "separation"),
     ("solve",),
     ("simulate", "evaluate", "datasets"),
     ("select", "fit", "model_file"),  # a method makes a fit, and a fit knows its method
     ("estimators",),
     ("cli", "show", "export", "app"),
     # The public names, python -m isinglass, and modules that give others their public name.
-    ("__init__", "__main__", "exact", "layout", "metrics", "plot", "published", "report"),
+    ("__init__", "__main__", "exact", "layout", "metrics", "objective", "plot", "report"),
 )
 RANK = {room: rank for rank, layer in enumerate(LAYERS) for room in layer}
 EDGE = set(LAYERS[-2])
@@ -39,6 +43,8 @@ HEAVY = {"matplotlib", "networkx", "pandas", "rich", "click"}
 EAGER = {"cli", "show"}  # the rooms that may load a heavy package as soon as they are imported
 # Below the edge, inside a function only: the progress bar of long runs, and frames.
 ON_DEMAND = {("select", "rich"), ("data", "pandas"), ("storage", "pandas")}
+PUBLIC_MODULES = ("exact", "layout", "metrics", "objective", "plot", "report", "select", "simulate")
+REPLACING = {"replace", "set_params"}  # of settings and estimators: by their names
 VAGUE = {"utils", "helpers", "common", "misc"}
 
 
@@ -63,6 +69,12 @@ def read_package(root: Path = SOURCE) -> dict[str, str]:
     }
 
 
+@functools.cache
+def parse(source: str) -> ast.Module:
+    """Return the tree of a module; every check looks at the same trees."""
+    return ast.parse(source)
+
+
 def is_type_checking(node: ast.AST) -> bool:
     """Tell whether ``node`` is ``if TYPE_CHECKING:``."""
     return isinstance(node, ast.If) and ast.unparse(node.test) in {"TYPE_CHECKING", "typing.TYPE_CHECKING"}
@@ -79,7 +91,7 @@ def walk_with_context(node: ast.AST, eager: bool = True) -> Iterator[tuple[ast.A
 def imports_of(module: str, modules: Mapping[str, str]) -> list[Import]:
     """Return what a module imports, relative names resolved; ``from a import b`` is ``a.b`` if that is a module."""
     found = []
-    for node, eager in walk_with_context(ast.parse(modules[module])):
+    for node, eager in walk_with_context(parse(modules[module])):
         if isinstance(node, ast.Import):
             found += [Import(find_module(alias.name, modules) or alias.name, eager) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -162,9 +174,41 @@ def print_calls(modules: Mapping[str, str]) -> list[str]:
         f"{module}:{node.lineno} prints"
         for module, source in modules.items()
         if room_of(module) != "cli"
-        for node in ast.walk(ast.parse(source))
+        for node in ast.walk(parse(source))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
     ]
+
+
+HOME = {"Table": "data", "PartedTable": "data", "Network": "network", "Variables": "variables"}
+HOME |= {"Solution": "results", "Fit": "fit"}
+
+
+def class_tests(modules: Mapping[str, str]) -> list[str]:
+    """Name the places outside the home of a record that ask whether something is one."""
+    return [
+        f"{module}:{node.lineno} asks for {name}"
+        for module, source in modules.items()
+        for node in ast.walk(parse(source))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance"
+        for name in sorted({each.id for each in ast.walk(node.args[1]) if isinstance(each, ast.Name)} & HOME.keys())
+        if room_of(module) != HOME[name]
+    ]
+
+
+def unknown_types(modules: Mapping[str, str]) -> list[tuple[str, bool]]:
+    """Return every Any in a signature, and whether a comment there says why."""
+    found = []
+    for module, source in modules.items():
+        lines = source.splitlines()
+        for node in ast.walk(parse(source)):
+            if not isinstance(node, ast.FunctionDef):
+                continue
+            arguments = [each for each in ast.walk(node.args) if isinstance(each, ast.arg)]
+            types = [each for each in (*(argument.annotation for argument in arguments), node.returns) if each]
+            named = [each for type_ in types for each in ast.walk(type_) if isinstance(each, ast.Name)]
+            text = "\n".join(lines[node.lineno - 1 : node.body[0].lineno])
+            found += [(f"{module}.{node.name}", "# Any:" in text) for each in named if each.id == "Any"]
+    return found
 
 
 CHECKS = (misplaced_modules, upward_imports, import_cycle, foreign_imports, print_calls)
@@ -180,6 +224,17 @@ def test_package_passes(check, modules):
     assert check(modules) == []
 
 
+def test_few_functions_ask_what_class_a_table_or_network_has(modules):
+    places = {place.partition(" ")[0] for place in class_tests(modules)}
+    assert 0 < len(places) <= 10, sorted(places)
+
+
+def test_few_types_are_unknown_and_each_has_a_reason(modules):
+    found = unknown_types(modules)
+    assert 0 < len(found) <= 60
+    assert [name for name, has_reason in found if not has_reason] == []
+
+
 def test_package_is_read(modules):
     assert {"isinglass.__init__", "isinglass.errors", "isinglass.datasets.__init__"} <= set(modules)
     assert "isinglass.errors" in inner_imports("isinglass.network", modules)
@@ -187,7 +242,7 @@ def test_package_is_read(modules):
 
 def test_the_walk_of_a_table_names_functions_that_exist():
     page = (SOURCE.parents[1] / "docs" / "design.md").read_text(encoding="utf-8")
-    section = page.partition("### A table on its way")[2].partition("\n### ")[0]
+    section = page.partition("### From file to report")[2].partition("\n### ")[0]
     rows = [line.split("|")[1:3] for line in section.splitlines() if line.startswith("| `")]
     named = {name for row in rows for cell in row for name in re.findall(r"`([a-z_]+(?:\.\w+)+)`", cell)}
     assert len(rows) > 10
@@ -223,15 +278,14 @@ def test_public_names_are_known_to_type_checkers():
     assert named == {*isinglass._HOME, *isinglass._SUBMODULES}
 
 
-@pytest.mark.parametrize("name", ["exact", "layout", "metrics", "plot", "published", "report", "select", "simulate"])
+@pytest.mark.parametrize("name", PUBLIC_MODULES)
 def test_public_modules_can_be_imported(name):
-    import importlib
-
     import isinglass
 
     assert importlib.import_module(f"isinglass.{name}") is getattr(isinglass, name)
 
 
+@pytest.mark.long
 def test_type_checkers_see_signatures(tmp_path):
     """A mistyped parameter is an error before anything is run."""
     api = pytest.importorskip("mypy.api")
@@ -247,6 +301,35 @@ def test_public_names_exist():
 
     for name in isinglass.__all__:
         getattr(isinglass, name)
+
+
+def open_ended(module) -> Iterator[str]:
+    """Name what is public in a module and takes keywords that its signature does not list."""
+    for name in module.__all__:
+        found = getattr(module, name)
+        methods = dict(inspect.getmembers(found, inspect.isroutine)) if inspect.isclass(found) else {}
+        for label, one in {"": found, **methods}.items():
+            ours = (getattr(one, "__module__", None) or "").startswith(PACKAGE) and not label.startswith("_")
+            if ours and callable(one) and label not in REPLACING:
+                kinds = {parameter.kind for parameter in inspect.signature(one).parameters.values()}
+                if inspect.Parameter.VAR_KEYWORD in kinds:
+                    yield f"{module.__name__}.{name}{'.' if label else ''}{label}"
+
+
+@pytest.mark.parametrize("name", ["", *(f".{name}" for name in PUBLIC_MODULES)])
+def test_signatures_list_every_keyword(name):
+    assert [*open_ended(importlib.import_module(PACKAGE + name))] == []
+
+
+def test_keywords_that_are_not_listed_are_found():
+    from isinglass import Network
+
+    class Open(Network):
+        def draw(self, **options): ...
+
+    Open.draw.__module__ = PACKAGE
+    module = SimpleNamespace(__name__="open", __all__=["Open"], Open=Open)
+    assert [*open_ended(module)] == ["open.Open.draw"]
 
 
 # The checks can fail: one bad package per rule.
@@ -268,13 +351,13 @@ BAD = [
     (upward_imports, {"isinglass.show.plot": "", "isinglass.fit": "from isinglass.show import plot"}),
     (upward_imports, {"isinglass._core.__init__": "from isinglass.errors import DataError"}),
     (upward_imports, {"isinglass._core.__init__": "", "isinglass._core.table": "from .. import errors"}),
-    (import_cycle, {"isinglass.network": "import isinglass.objective", "isinglass.objective": "from . import network"}),
+    (import_cycle, {"isinglass.network": "import isinglass.results", "isinglass.results": "from . import network"}),
     (foreign_imports, {"isinglass.solve.path": "from sklearn.base import BaseEstimator"}),
     (foreign_imports, {"isinglass.solve.path": "def f():\n    import sklearn"}),
     (foreign_imports, {"isinglass.evaluate.metrics": "import matplotlib.pyplot"}),
     (foreign_imports, {"isinglass.evaluate.metrics": "def f():\n    import pandas"}),
     (foreign_imports, {"isinglass.export.__init__": "import networkx"}),
-    (foreign_imports, {"isinglass.select.parallel": "import rich"}),
+    (foreign_imports, {"isinglass.select.progress": "import rich"}),
     (foreign_imports, {"isinglass.select.parallel": "def f():\n    import pandas"}),
     (print_calls, {"isinglass.solve.path": "def f():\n    print(1)"}),
 ]
@@ -288,14 +371,14 @@ def test_checks_can_fail(check, bad):
 
 GOOD = [
     {
-        "isinglass.objective": "from isinglass.network import Network",
+        "isinglass.penalties": "from isinglass.network import Network",
         "isinglass.network": "from .errors import DataError",
     },
     {"isinglass._core.__init__": "from isinglass._core import _native\nfrom ._native import gradient"},
     {"isinglass.estimators": "from sklearn.base import BaseEstimator"},
     {"isinglass.cli.__init__": "import click\ndef f():\n    import rich\n    print(1)"},
     {"isinglass.export.__init__": "def f():\n    import networkx"},
-    {"isinglass.select.parallel": "def f():\n    import rich"},
+    {"isinglass.select.progress": "def f():\n    import rich"},
     {"isinglass.show.plot": "", "isinglass.fit": "def f():\n    from isinglass.show import plot"},
     {"isinglass.data.files.__init__": "if TYPE_CHECKING:\n    import pandas"},
 ]

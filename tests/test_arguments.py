@@ -1,9 +1,12 @@
 """Plain numbers and random states are accepted or named."""
 
+import inspect
+
 import numpy as np
 import pytest
 from choices import cross_validate, stars, two_stage
 
+import isinglass
 from isinglass import bootstrap, compare_groups, ising_path, nodewise_ebic
 from isinglass.arguments import as_generator, check_count, check_positive, spawn_seeds
 from isinglass.errors import DataError
@@ -60,7 +63,7 @@ def test_what_is_not_positive(value):
         check_positive("tol", value)
 
 
-def test_generators_of_all_kinds():
+def test_generators_of_all_kinds(unseeded_draws):
     first = as_generator(7).random()
     assert first == as_generator(np.int64(7)).random() == as_generator(np.random.SeedSequence(7)).random()
     given = np.random.default_rng(7)
@@ -87,3 +90,16 @@ def test_seeds_differ_and_do_not_depend_on_their_number():
     states = [tuple(seed.generate_state(4)) for seed in spawn_seeds(3, 50)]
     assert len(set(states)) == 50
     assert [tuple(seed.generate_state(4)) for seed in spawn_seeds(3, 20)] == states[:20]
+
+
+def test_only_draws_have_a_new_seed_in_every_call():
+    modules = [isinglass, isinglass.simulate, isinglass.metrics, isinglass.exact, isinglass.layout, isinglass.plot]
+    public = [getattr(module, name) for module in modules for name in module.__all__]
+    asked = [one for one in public if inspect.isfunction(one)] + [isinglass.Fit.sample, isinglass.Fit.impute]
+    seeds = {one.__name__: inspect.signature(one).parameters.get("random_state") for one in asked}
+    defaults = {name: seed.default for name, seed in seeds.items() if seed is not None}
+    assert set(defaults.values()) == {None, 0}
+    draws = {"sample", "impute", "exact_sample", "gibbs_sample"}
+    networks = {name for name in isinglass.simulate.__all__ if name.endswith("_network")}
+    assert {name for name, default in defaults.items() if default is None} <= draws | networks
+    assert {"bootstrap", "compare_groups", "gibbs_diagnostics"} <= defaults.keys()

@@ -9,6 +9,7 @@ from reference_discrete import Discrete
 
 from isinglass import Network, ising_path
 from isinglass.errors import DataError
+from isinglass.solve.path import alpha_max
 from isinglass.variables import corners
 
 KINDS = ["nominal", "ordinal", "binary", "nominal"]
@@ -122,7 +123,7 @@ def test_a_path_keeps_what_categories_are_called():
     path = ising_path(table, 3)
     assert path[0].network.categories == (("low", "mid", "high"), ("no", "yes"))
     assert path[0].network.kinds == ("ordinal", "binary")
-    assert path.alphas[0] == ising_path.alpha_max(table)
+    assert path.alphas[0] == alpha_max(table)
     same = ising_path(codes, 3, kinds="ordinal")
     assert path[-1].edge_values.tobytes() == same[-1].edge_values.tobytes()
     weight = rng.integers(1, 4, 60).astype(float)

@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from isinglass.datasets import load_senate109
+from isinglass.datasets import load_anes96, load_senate109
 
 
 @pytest.fixture(scope="module")
@@ -72,3 +72,21 @@ def test_repr_and_description_can_be_read(senate):
     assert repr(senate) == "Senate109(279 roll calls × 100 senators: 55 R, 44 D, 1 I; 801 votes missing)"
     assert "voteview.com" in senate.description
     assert "pscl" in senate.description
+
+
+def test_answers_are_within_their_scales():
+    study = load_anes96()
+    assert study.answers.shape == (944, 9)
+    ends = dict(zip(study.names, zip(study.answers.min(axis=0), study.answers.max(axis=0), strict=True), strict=True))
+    scales = {"TV news": (0, 7), "education": (1, 7), "income": (1, 24), "party": (0, 6), "vote": (0, 1)}
+    assert ends == {**scales, **dict.fromkeys(("own position", "Clinton", "Dole"), (1, 7)), "age": (19, 91)}
+    assert all(f"`{name}`" in study.description for name in study.names)
+    assert not study.answers.flags.writeable
+
+
+def test_answers_agree_with_what_the_study_is_known_for():
+    study = load_anes96()
+    clinton, dole, vote, party = (study.answers[:, study.names.index(n)] for n in ("Clinton", "Dole", "vote", "party"))
+    assert (clinton < dole).mean() > 0.8  # most see Clinton to the left of Dole
+    assert 0.35 < vote.mean() < 0.5  # and Clinton was elected
+    assert vote[party >= 5].mean() > 0.8 > 0.1 > vote[party <= 1].mean()

@@ -1,9 +1,11 @@
+import json
 import subprocess
 import sys
 
 import numpy as np
 import pandas as pd
 import pytest
+from reports import build_report
 
 from isinglass import (
     ExactIsing,
@@ -15,11 +17,12 @@ from isinglass import (
     IsingNetwork,
     Network,
     NodewiseIsing,
+    as_table,
     bootstrap,
     load,
+    read_parts,
     simulate,
 )
-from isinglass.show.report import build_report
 
 NAMES = ["tea", "milk", "rain", "sun", "rum"]
 X = simulate.exact_sample(simulate.chain_network(5, strength=1.5, fields="balanced"), 300, random_state=0)
@@ -71,13 +74,23 @@ def test_without_edges_the_stability_is_an_empty_column():
     assert fit.edge_attributes["stability"].nnz == 0
 
 
+@pytest.mark.parametrize("kind", ["sampling", "counts"])
+def test_weights_have_a_kind_only_if_there_are_any(kind):
+    net = IsingLasso(0.1, weight_kind=kind)
+    for table in (X, as_table(X, weight_kind=kind), read_parts([X[:100], X[100:]])):
+        fit = net.fit(table).fit_
+        assert (fit.weight_kind, fit.n_observations) == (None, len(X))
+    assert net.fit(X, sample_weight=1 + np.arange(len(X)) % 2).fit_.weight_kind == kind
+
+
 SCRIPT = """
-import sys
+import json, sys
 from isinglass.cli import main
-try:
-    main(sys.argv[1:], standalone_mode=False)
-except SystemExit as stop:
-    assert not stop.code, stop.code
+for words in json.loads(sys.argv[1]):
+    try:
+        main(words, standalone_mode=False)
+    except SystemExit as stop:
+        assert not stop.code, stop.code
 loaded = [name for name in ("sklearn", "pandas", "matplotlib") if name in sys.modules]
 assert not loaded, loaded
 """
@@ -86,14 +99,15 @@ assert not loaded, loaded
 def test_fit_and_its_company_do_without_scikit_learn(tmp_path):
     FRAME.to_csv(tmp_path / "table.csv", index=False)
     folder, table = tmp_path / "net", tmp_path / "table.csv"
-    for words in (
+    commands = [
         ["fit", table, "-o", folder],
         ["predict", "--score", folder / "model.npz", table],
         ["predict", folder / "model.npz", table],
         ["export", folder / "model.npz", "-o", tmp_path / "net.gexf"],
         ["report", folder / "model.npz", table, "-o", tmp_path / "page.html"],
-    ):
-        subprocess.run([sys.executable, "-c", SCRIPT, *map(str, words)], check=True, capture_output=True, timeout=120)
+    ]
+    words = json.dumps(commands, default=str)
+    subprocess.run([sys.executable, "-c", SCRIPT, words], check=True, capture_output=True, timeout=120)
     assert isinstance(load(folder / "model.npz"), Fit)
 
 

@@ -1,7 +1,17 @@
-import pytest
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
 
+import pytest
+import without_posix
+
+import isinglass
 from isinglass.errors import DataError
 from isinglass.machine import thread_count
+
+SOURCE = Path(isinglass.__file__).parent
 
 
 def test_given_numbers_win_over_the_environment(monkeypatch):
@@ -29,3 +39,56 @@ def test_fault_11_more_threads_than_any_fit_can_use_are_refused(many, monkeypatc
         thread_count(many)
     monkeypatch.setenv("ISINGLASS_NUM_THREADS", str(many))
     assert thread_count() == 256
+
+
+def test_only_one_module_asks_for_what_not_all_systems_have():
+    def names(file):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            match node:
+                case ast.Import():
+                    yield from (alias.name for alias in node.names)
+                case ast.ImportFrom(module=str(name)):
+                    yield name
+                case ast.Attribute(value=ast.Name(id="os"), attr=name):
+                    yield name
+                case ast.Constant(value=str(text)) if text.startswith(("/proc/", "/sys/")):
+                    yield text
+
+    wanted = {*without_posix.GONE, *without_posix.CALLS, "signal"}
+    found = {}
+    for file in SOURCE.rglob("*.py"):
+        asked = {name for name in names(file) if name in wanted or name.startswith("/")}
+        if asked:
+            found[file.relative_to(SOURCE).as_posix()] = asked
+    assert {"fcntl", "resource", "signal", "sysconf", "/proc/meminfo"} <= found.pop("machine.py")
+    assert found == {}
+
+
+WITHOUT = """
+import without_posix, sys
+without_posix.hide()
+from pathlib import Path
+import numpy as np
+from isinglass import Fixed, Method, bootstrap, load, machine, report, save
+folder = Path(sys.argv[1])
+assert not machine.HAS_LOCKS and machine.available_memory() == sys.maxsize and machine.thread_count() >= 1
+X = np.random.default_rng(0).integers(0, 2, (60, 4))
+with machine.locked(folder, wait=True), machine.defer_signals():
+    fit = Method(selector=Fixed(0.02)).fit(X)
+save(fit, folder / "model.npz")
+assert load(folder / "model.npz").network.edge_values.tolist() == fit.network.edge_values.tolist()
+report.write_report(fit, folder / "page.html", X=X)
+bootstrap(X, 0.02, n_boot=6, random_state=0, n_jobs=2, checkpoint=folder / "runs")
+from isinglass.__main__ import run
+np.savetxt(folder / "table.csv", X, "%d", ",", header="a,b,c,d", comments="")
+sys.argv = ["isinglass", "fit", str(folder / "table.csv"), "-q", "-o", str(folder / "out")]
+run()
+"""
+
+
+def test_everything_runs_without_what_only_posix_systems_have(tmp_path):
+    environment = {**os.environ, "PYTHONPATH": str(Path(without_posix.__file__).parent)}
+    subprocess.run([sys.executable, "-c", WITHOUT, tmp_path], env=environment, check=True, timeout=120)
+    assert {"model.npz", "page.html", "runs", "out"} <= {path.name for path in tmp_path.iterdir()}
+    assert {"model.npz", "run.json"} <= {path.name for path in (tmp_path / "out").iterdir()}
+    assert not [*tmp_path.rglob(".isinglass-*")]

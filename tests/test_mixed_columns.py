@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import pytest
+from reports import build_report
 
 from isinglass import (
     IsingNetwork,
@@ -23,13 +24,12 @@ from isinglass import (
     metrics,
     plot,
     refit,
-    report,
     save,
 )
 from isinglass.errors import DataError, MeaningWarning
 from isinglass.evaluate.numbers import central_intervals, conditional_variances, partial_correlations, warn_beyond_one
 from isinglass.export import write_network
-from isinglass.select import sample_size
+from isinglass.select import TwoStage, sample_size
 
 KINDS = {
     "age": "continuous",
@@ -200,7 +200,8 @@ def check_partial_correlations(net, tmp_path):
     for s in range(3):
         points = np.array(network.variables.scores[s])
         chance = [brute_conditional(network, row, s) for row in TABLE.codes]
-        variance[s] = np.mean([p @ points**2 - (p @ points) ** 2 for p in chance])
+        each = np.array([p @ points**2 - (p @ points) ** 2 for p in chance])
+        variance[s] = np.exp(np.log(np.maximum(each, (points[1] - points[0]) ** 2 / 12)).mean())
     assert net.fit_.conditional_variances == pytest.approx(variance, nan_ok=True)
     edges = net.edges()
     for s, t, coupling, r in zip(
@@ -257,7 +258,7 @@ def check_plots(net, tmp_path):
 
 
 def check_report(net, tmp_path):
-    page = report.build_report(net, X=FRAME)
+    page = build_report(net, X=FRAME)
     start = page.index('{"format"')
     data, _ = json.JSONDecoder().raw_decode(page[start:])
     assert data["categories"]["kinds"][:3] == ["continuous"] * 3
@@ -316,6 +317,19 @@ def test_partial_correlations_are_those_of_the_precision_matrix():
     s, t = network.edge_index.T
     assert found == pytest.approx(expected[s, t], abs=0.01)
     assert network.edge_values == pytest.approx(-K[s, t], abs=0.02)  # per standard deviation of both
+
+
+def test_long_tails_do_not_inflate_partial_correlations():
+    rng = np.random.default_rng(0)
+    precision = np.eye(6) - 0.3 * (np.eye(6, k=1) + np.eye(6, k=-1))
+    X = np.exp(rng.multivariate_normal(np.zeros(6), np.linalg.inv(precision), 500))
+    table = as_table(X, kinds="continuous")
+    network = Method(selector=TwoStage(keep=0)).choose(table).solution.network
+    assert network.n_edges >= 4
+    found = partial_correlations(network, conditional_variances(table, network))
+    s, t = network.edge_index.T
+    assert (np.abs(found) < 0.8).all()
+    assert (found[t - s == 1] > 0.0).all()
 
 
 def test_a_partial_correlation_beyond_one_is_told_and_kept():

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from isinglass.errors import DataError
 from isinglass.network import Network, as_network, pair_keys, pairs_of, spread, symmetric_matrix
 from isinglass.results import Solution
+from isinglass.simulate import category_network
 
 seeds = st.integers(0, 2**31)
 
@@ -200,6 +201,30 @@ def test_bad_tables(method):
         getattr(model, method)(np.zeros((1, 3)))
     with pytest.raises(DataError, match="X must hold only 0 and 1; got -1"):
         getattr(model, method)([[-1, 1]])
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_columns_of_frames_are_found_by_name(library):
+    module, states = pytest.importorskip(library), np.array(list(itertools.product([0, 1], repeat=3)))
+    model = random_model(3, p=3).with_names(["a", "b", "c"])
+    cells = {name: states[:, "abc".index(name)].tolist() if name in "abc" else [7] * 8 for name in "cbxa"}
+    frame = module.table(cells) if library == "pyarrow" else module.DataFrame(cells)
+    np.testing.assert_array_equal(model.conditional_probabilities(frame), model.conditional_probabilities(states))
+    unnamed = random_model(3, p=4)
+    expected = unnamed.energy(states[:, [2, 1, 0, 0]])
+    cells["x"] = cells["a"]
+    frame = module.table(cells) if library == "pyarrow" else module.DataFrame(cells)
+    np.testing.assert_array_equal(unnamed.energy(frame), expected)
+    with pytest.raises(DataError, match="'d' cannot be found"):
+        model.with_names(["a", "b", "d"]).energy(frame)
+
+
+@pytest.mark.parametrize("kind", ["ordinal", "nominal"])
+def test_forms_of_two_values_refuse_categories(kind):
+    model = category_network(random_model(0, 3), ["binary", kind, "binary"], 3, random_state=0)
+    for form in (lambda: model.theta, model.to_spins):
+        with pytest.raises(DataError, match=f"The network must have columns of two values here; got the {kind} column"):
+            form()
 
 
 # --- sparse -----------------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import inspect
 import json
 import re
 
+import numpy as np
 import pytest
 from test_readme import ROOT
 
@@ -92,3 +93,219 @@ def test_every_page_has_a_title_and_says_what_it_does():
         first, title, underline, *_ = file.read_text(encoding="utf-8").splitlines()
         assert (first, underline) == ('"""', "=" * len(title)), file.name
     assert len(set(names)) == len(names)
+
+
+def test_the_article_cites_what_it_lists():
+    article = (ROOT / "docs" / "joss" / "paper.md").read_text(encoding="utf-8")
+    cited = set(re.findall(r"@([a-z]+\d{4})", article))
+    listed = set(re.findall(r"@article\{(\w+),", (ROOT / "docs" / "joss" / "paper.bib").read_text(encoding="utf-8")))
+    assert cited == listed
+
+
+@pytest.mark.parametrize(("page", "n_rows"), [("docs/joss/paper.md", 7), ("README.md", 6)])
+def test_times_of_other_packages_are_those_of_the_comparison(page, n_rows):
+    measured = (ROOT / "docs" / "compares.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\|.*?\| ([\d.]+) \| ([\d.]+) \|.*$", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(rows) == n_rows
+    for theirs, ours in rows:
+        assert f"| {theirs} | {ours} |" in measured
+
+
+ONE_TO_TEN = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+def quoted_facts():
+    """Yield pages and phrases in them that quote numbers of the code."""
+    from isinglass import EBIC, StARS, TwoStage
+    from isinglass.app import session
+    from isinglass.cli import info
+    from isinglass.data import backends, documents, grid, guards, rules
+    from isinglass.data.cells import NA_VALUES
+    from isinglass.evaluate import elimination
+    from isinglass.exact import MAX_NODES
+    from isinglass.export.formats import FORMATS
+    from isinglass.select import (
+        ImputationSettings,
+        error_rates,
+        group_comparison,
+        imputation,
+        parallel,
+        stars,
+        task,
+        two_stage,
+    )
+    from isinglass.select.refit import NEARLY_FREE
+    from isinglass.show.plot import arrange
+    from isinglass.show.plot.rows import MOST_ROWS
+    from isinglass.show.report.contents import MOST_PATHS
+    from isinglass.simulate import mixing
+    from isinglass.solve import device, path, reduction
+    from isinglass.storage import default_limit
+    from isinglass.variables import MAX_CATEGORIES
+
+    word, how = ONE_TO_TEN.__getitem__, ImputationSettings()
+    assert guards.MOST_OF_A_COLUMN == 0.5
+    most = inspect.signature(isinglass.report.write_report).parameters["max_edges"]
+    back, noise = word(imputation.LOOK_BACK), imputation.NOISE
+    yield "missing.md", f"if more than {100 * guards.MANY_CELLS:g} % of all cells, more than half of a column"
+    yield "missing.md", f"more than {100 * guards.MANY_ROWS:g} % of the rows"
+    yield "missing.md", f"fewer than {word(imputation.FEW_ANSWERS)} answers"
+    yield "missing.md", f"{word(imputation.COPIES_PER_ROUND)} completed copies of each incomplete row"
+    yield "missing.md", f"a penalty of {word(int(imputation.PRIOR))} rows"
+    yield "missing.md", f"{word(how.n_sweeps)} Gibbs sweeps"
+    yield "missing.md", f"over {back} rounds by at most {noise} times its change in one round"
+    yield "missing.md", f"mean of the last {word(imputation.AVERAGED)} networks"
+    yield "missing.md", f"`n_imputations` ({how.n_imputations})"
+    kept, kept_if_few = (round(100 * share) for share in (two_stage.KEEP, two_stage.KEEP_IF_FEW_ROWS))
+    yield "selection.md", f"with $\\gamma = {TwoStage().gamma}$ selects the network"
+    yield "selection.md", f"Both stages are repeated in {word(TwoStage().n_folds)} folds"
+    yield "selection.md", f"by more than {word(int(two_stage.DOUBT))} standard errors and by more than {100 - kept} %"
+    yield "selection.md", f"({100 - kept_if_few} % if there are no more rows than columns)"
+    yield "selection.md", f"keeps {kept} % ({kept_if_few} %) of the gain"
+    yield "selection.md", f"solved to a relative gap of {task.LOOSE:g}"
+    yield "discrete.md", f"are solved to a tolerance of {task.LOOSE:g}"
+    yield "selection.md", f"with fewer than {stars.FEW_COLUMNS} it misses most edges"
+    yield "selection.md", f"Draw {StARS().n_subsamples} subsamples of the rows"
+    yield "selection.md", f"exceeds the threshold of {StARS().threshold}"
+    yield "selection.md", f"{word(stars.PROPOSERS).capitalize()} subsamples run the whole grid"
+    yield "selection.md", f"lost {word(parallel.ATTEMPTS)} times in a row"
+    yield "trusting.md", f"$\\gamma = {EBIC().gamma}$ means the same in both"
+    yield "trusting.md", f"at least {word(error_rates.LEAST_ROWS)} rows per parameter"
+    yield "trusting.md", f"fewer than {word(int(error_rates.LEAST_EXPECTED))} rows are expected"
+    assert NEARLY_FREE == 0.01
+    yield "trusting.md", "a penalty of a hundredth of a row"
+    yield "groups.md", f"differ by more than {100 * group_comparison.UNEQUAL:g} percentage points"
+    yield "plots.md", f"always in networks of up to {arrange.BENT_FAR_UP_TO} nodes"
+    yield "plots.md", f"enough in networks of up to {arrange.BENT_UP_TO}"
+    yield "plots.md", f"of the {MOST_ROWS} strongest edges"
+    yield "report.md", f"is at most {MOST_PATHS // 1000} 000"
+    yield "report.md", f"at most {most.default} pairs"
+    yield "estimators.md", f"the likelihood itself, up to {MAX_NODES} columns"
+    yield "coming-from-r.md", f"the likelihood itself, up to {MAX_NODES} columns"
+    yield "simulation.md", f"Above {mixing.RHAT_LIMIT} there is a warning"
+    yield "simulation.md", f"Below {mixing.ESS_PER_CHAIN} per chain there is a warning"
+    limits, words = documents.Limits(), ", ".join(f"`{word}`" for word in ("NA", "N/A", "n/a", "#N/A", "<NA>", "NaN"))
+    yield (
+        "tables.md",
+        f"The limits are {limits.max_rows // 10**6} million rows, {limits.max_columns // 1000} 000 columns",
+    )
+    yield "tables.md", f"and {documents.LARGEST >> 30} GiB each"
+    assert default_limit(1, documents.LARGEST) == 256 * 2**20
+    assert default_limit(10**8, documents.LARGEST) == 25 * 10**8
+    yield "tables.md", "may expand to 25 times its size or to 256 MiB"
+    yield "tables.md", f"at most {MAX_CATEGORIES} categories and, from {word(rules.CATEGORIES_TO_CHECK)} categories on"
+    yield "tables.md", f"ordered columns with more than {guards.MANY_LEVELS} levels"
+    yield "tables.md", f"categories with fewer than {word(guards.FEW_ROWS)} rows"
+    yield "tables.md", f"at least {word(int(guards.MANY_COPIES))} times the number of rows"
+    assert guards.FAR_SUM == 2.0
+    yield "tables.md", "more than twice or less than half of it"
+    assert {word.strip("`") for word in words.split(", ")} < set(NA_VALUES)
+    yield "tables.md", words
+    yield "continuous.md", f"at least {grid.LEAST_STEPS} and at most {grid.MOST_STEPS}"
+    yield "continuous.md", f"from the {100 * grid.TAIL:g} % to the {100 - 100 * grid.TAIL:g} % quantile"
+    yield (
+        "continuous.md",
+        f"at most {word(grid.DECIMALS)} decimals are kept as they are if the grid has at most {grid.MOST_KEPT}",
+    )
+    yield "continuous.md", f"more than {guards.MANY_LEVELS} different values"
+    yield "continuous.md", f"(skewness beyond {guards.SKEWED:g})"
+    yield "covariates.md", f"up to {grid.FINE_STEPS} steps instead of {grid.LEAST_STEPS} to {grid.MOST_STEPS}"
+    yield (
+        "cli.md",
+        f"{info.TRIAL_ROWS} rows, {2 * info.TRIAL_ROWS} rows, and so on, until {word(int(info.TRIAL))} seconds",
+    )
+    yield "app.md", f"tables above {session.MOST_BYTES >> 30} GiB"
+    yield "likelihood.md", f"more than $2^{{{elimination.MAX_STATES.bit_length() - 1}}}$ entries"
+    yield "scale.md", f"up to {reduction.LARGE // 10**8}·10⁸ cells"
+    yield "scale.md", f"few ones (below {100 * backends.RARE:g} %), {reduction.SPARSE_COLUMNS} columns or more"
+    yield "algorithm.md", f"With up to {path.ALL_PAIRS_UP_TO} columns screening costs more than it saves"
+    yield "install.md", f"needs {device.BYTES_PER_CELL} bytes per cell"
+    yield from (("networks.md", f'`"{name}"`') for name in FORMATS)
+    yield from _facts_about_reading()
+    yield from _facts_about_estimates()
+
+
+def _facts_about_reading():
+    from isinglass.data import backends, files, rules, sources, text
+
+    known = dict(rules._KNOWN)
+    for pair in ("no/yes", "false/true", "disagree/agree", "absent/present", "incorrect/correct", "nay/yea"):
+        zero, one = pair.split("/")
+        assert known[zero] == one
+        yield "tables.md", pair
+    yield from (("tables.md", f"`{name}`") for name in sources.ID_NAMES - {"", "__index_level_0__"})
+    assert [files._DELIMITERS[name] for name in ("tab", "comma", "semicolon", "bar", "blank")] == list(text._CANDIDATES)
+    yield (
+        "tables.md",
+        f"Tab, comma, semicolon, bar and blank (any run of blanks and tabs) are tried on the first "
+        f"{text._SAMPLE_RECORDS} records",
+    )
+    yield "discrete.md", f"at most {rules.MOST_STEPS} steps apart"
+    assert backends.SHARE == 0.5
+    yield "scale.md", "half of the memory is used"
+    yield "scale.md", f"with about {round(backends.BYTES_OF_A_CELL)} bytes per cell"
+    yield "scale.md", f"with {backends.BYTES_OF_A_ONE} bytes per one and 1 bit per cell"
+
+
+def _facts_about_estimates():
+    from isinglass import ExactIsing, IsingLasso, NodewiseIsing, Run, StARS
+    from isinglass.estimators.base import IsingEstimator
+    from isinglass.select import SELECTORS, imputation
+
+    seven = {name for name in isinglass.__all__ if isinstance(getattr(isinglass, name), type)}
+    seven = {name for name in seven if issubclass(getattr(isinglass, name), IsingEstimator)}
+    assert len(seven) == 7
+    yield "estimators.md", "Seven classes have the interface of scikit-learn"
+    yield from (("estimators.md", f"| `{name}(") for name in seven)
+    alpha = IsingLasso().alpha
+    assert NodewiseIsing().alpha == ExactIsing().alpha == alpha / 2
+    yield "estimators.md", "The default penalties have the same strength"
+    yield "estimators.md", f"`IsingLasso(alpha={alpha})`"
+    yield from (("design.md", f"`{selector.__name__}`") for selector in SELECTORS.values())
+    assert {field.name for field in dataclasses.fields(Run)} == set(RUN_IN_WORDS)
+    yield "design.md", ", ".join(RUN_IN_WORDS.values()) + ": how something is computed"
+    assert (StARS()._size(144), StARS()._size(145)) == (115, 120)  # ⌊0.8 · 144⌋, ⌊10 √145⌋
+    yield "selection.md", "$\\lfloor 10\\sqrt{N} \\rfloor$ rows each, or $\\lfloor 0.8 N \\rfloor$ up to 144 rows"
+    assert imputation.LOOK_BACK == 3
+    yield "missing.md", "its penalty is chosen again in every third round"
+    assert round(100 * 0.8**20) == 1
+    yield "missing.md", "With 20 columns and 20 % of the cells missing, one row in a hundred is complete"
+
+
+RUN_IN_WORDS = {
+    "n_threads": "threads",
+    "n_jobs": "processes",
+    "device": "device",
+    "progress": "progress",
+    "checkpoint": "checkpoint",
+    "max_time": "time limit",
+}
+
+
+def test_pages_quote_the_numbers_of_the_code():
+    pages = {page: " ".join((ROOT / "docs" / page).read_text(encoding="utf-8").split()) for page, _ in quoted_facts()}
+    assert [(page, phrase) for page, phrase in quoted_facts() if phrase not in pages[page]] == []
+
+
+def test_what_the_pages_say_is_refused_is_refused():
+    """Columns of more than two values: the last section of discrete.md; sparse tables: estimators.md."""
+    from scipy import sparse
+
+    from isinglass import ExactIsing, IsingLasso, as_table, exact_path, ising_path, read_parts
+    from isinglass.errors import DataError
+
+    rows = [[0, 1, 2], [1, 2, 0], [2, 0, 1], [0, 2, 1], [1, 0, 0], [2, 1, 2]]
+    table = as_table(rows, kinds="ordinal")
+    for refuse in (
+        lambda: exact_path(table, [0.1]),
+        lambda: ExactIsing(kinds="ordinal").fit(rows),
+        lambda: ising_path(table, [0.1], device="cuda"),
+        lambda: read_parts([np.array(rows), np.array(rows)]),
+    ):
+        with pytest.raises(DataError):
+            refuse()
+    bits = sparse.csr_array(np.array([[0, 1], [1, 0], [1, 1], [0, 0]]))
+    net = IsingLasso(0.05).fit(bits)
+    for refuse in (net.predict, net.predict_proba):
+        with pytest.raises(DataError, match="X must be dense here"):
+            refuse(bits)

@@ -57,7 +57,6 @@ ESTIMATORS = [
     ExactIsing(0.02),
 ]
 FITTED = {type(estimator).__name__: estimator.fit(FRAME).fit_ for estimator in ESTIMATORS}
-FITTED["published"] = Method("bmn", Fixed(0.05), tol=1e-4).fit(as_table(FRAME))
 HOLES = FRAME.mask(np.random.default_rng(0).random(FRAME.shape) < 0.01)
 FITTED["imputed"] = Method(selector=Fixed(0.05)).fit(as_table(HOLES, missing="impute"))
 FITTED["zeroed"] = Method(selector=Fixed(0.05)).fit(as_table(HOLES, missing="zero"))
@@ -531,8 +530,8 @@ WRONG = [
     ("imputed", "missing.n_cells", -1, "not negative"),
     ("imputed", "missing.settled", "soon", "Missing.settled is not int"),
     ("imputed", "missing.column_shares", lambda a: a[1:], "one entry per column"),
-    ("published", "method", Fixed(0.1), "Fit.method is not Method"),
-    ("published", "method", None, "Fit.method is not Method"),
+    ("imputed", "method", Fixed(0.1), "Fit.method is not Method"),
+    ("imputed", "method", None, "Fit.method is not Method"),
 ]
 
 

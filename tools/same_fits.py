@@ -7,6 +7,7 @@ two-valued columns must agree to the bit, those with categories to 1e-9.
 
 from __future__ import annotations
 
+import argparse
 import sys
 import warnings
 from collections.abc import Iterable
@@ -21,13 +22,20 @@ CERTIFICATE = ("alpha", "objective", "kkt_residual", "duality_gap", "certified_z
 Arrays = dict[str, np.ndarray]
 
 
-def main(arguments: list[str]) -> str | None:
+def main() -> str | None:
     """Store the list, or compare two stored ones; return what differs."""
-    if arguments[0] == "--compare":
-        return compare(*(dict(np.load(name)) for name in arguments[1:3]))
+    parser = argparse.ArgumentParser(
+        description="Fit a fixed list of tables, to see whether a change changes a result."
+    )
+    parser.add_argument("store", nargs="?", help="where to store the fits (.npz)")
+    parser.add_argument("--compare", nargs=2, metavar=("BEFORE", "AFTER"), help="compare two such files")
+    chosen = parser.parse_args()
+    if chosen.compare:
+        return compare(*(dict(np.load(name)) for name in chosen.compare))
+    if chosen.store is None:
+        parser.error("name a file to store the fits in, or two to compare")
     warnings.simplefilter("ignore")
-    arrays = two_values() | categories()
-    np.savez(arguments[0], **arrays)
+    np.savez(chosen.store, **two_values() | categories())
     return None
 
 
@@ -140,4 +148,4 @@ def categories() -> Arrays:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

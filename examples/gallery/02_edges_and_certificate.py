@@ -2,7 +2,7 @@
 Reading edges and certificate
 =============================
 
-What do the numbers of an edge say, and how do I know that the fit is finished?
+What do the numbers of an edge mean, and how do I know that the fit has converged?
 """
 
 import numpy as np
@@ -16,16 +16,16 @@ edges = pd.DataFrame(net.edges())
 edges[["source", "target", "coupling", "refitted", "std_error", "log_odds_ratio"]].round(2)
 
 # %%
-# ``coupling`` is a log odds ratio *given all other answers*. Its exponential reads like any odds ratio: somebody
-# who is sad has so many times the odds to have lost interest, everything else being equal. ``log_odds_ratio`` is
-# the same without looking at the other answers, and also counts the ways around.
+# ``coupling`` is a log odds ratio *given all other answers*. Its exponential is an odds ratio: the odds of having lost
+# interest for a sad respondent, relative to one who is not sad but gives the same other answers. ``log_odds_ratio`` is
+# the marginal log odds ratio, which includes indirect paths.
 
 edges["odds ratio"] = np.exp(edges["coupling"])
 edges[["source", "target", "odds ratio"]].head(3).round(1)
 
 # %%
-# The certificate belongs to the fit, not to the world: these couplings are the minimum of a convex problem, up to
-# the tolerance, and no pair among all 45 was overlooked.
+# The certificate is about the computation, not about another sample: these couplings are the minimum of a convex
+# problem, up to the tolerance, over all 45 pairs.
 
 solution = net.fit_.solution
 print(f"converged: {solution.converged}")
@@ -33,7 +33,7 @@ print(f"largest violation of the optimality conditions: {solution.kkt_residual:.
 print(f"objective above its minimum by at most {solution.duality_gap:.1e}")
 
 # %%
-# Along a whole path, every solution has one; the report shows them all.
+# Every solution of a path has a certificate; the report shows all of them.
 
 from isinglass import ising_path
 

@@ -2,7 +2,7 @@
 From no edges to all of them
 ============================
 
-How does the network depend on the penalty? A path answers for all penalties at once.
+How does the network depend on the penalty? A path has the networks for a whole list of penalties.
 """
 
 from isinglass import ising_path, plot, read_table
@@ -12,8 +12,8 @@ path = ising_path(survey, alphas=50)
 path
 
 # %%
-# Every line is the coupling of one pair. On the left the penalty is so large that no edge is left; pairs enter in
-# the order of their evidence.
+# Every line is the coupling of one pair. On the left the penalty is so large that there are no edges; the pairs with
+# the strongest evidence enter first.
 
 plot.path(path, n_labels=10)
 

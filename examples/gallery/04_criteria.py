@@ -2,7 +2,7 @@
 What the criteria choose
 ========================
 
-EBIC, cross-validation, stability or the default? See their choices side by side before you argue about them.
+EBIC, cross-validation, stability or the default? Compare what they choose for the same table.
 """
 
 import matplotlib.pyplot as plt
@@ -21,8 +21,8 @@ compared = select.compare_criteria(votes, others=others, random_state=0)
 compared
 
 # %%
-# More edges predict better, up to a point. The default, two-stage, lies off the curve of the others: its couplings
-# are not shrunken, so it needs fewer edges for the same prediction. :doc:`What speaks for which </trusting>`.
+# More edges predict better, up to a point. The default (two-stage) is not on the curve of the others: its couplings
+# are hardly shrunken, so it needs fewer edges for the same prediction. See :doc:`how the criteria differ </trusting>`.
 
 ax = plt.figure(figsize=(7, 4.5)).add_subplot()
 ax.plot(compared.edges, compared.held_out, "o", color="tab:blue")

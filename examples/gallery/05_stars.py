@@ -2,7 +2,7 @@
 Edges that survive another sample
 =================================
 
-With many columns, which edges would a slightly different table have given too? StARS asks twenty subsamples.
+With many columns, which edges would also be found in a slightly different table? StARS uses twenty subsamples.
 """
 
 import numpy as np
@@ -15,13 +15,13 @@ chosen = Method(selector=StARS()).choose(senate.X).stability
 chosen
 
 # %%
-# The instability is how much the subsamples disagree about the edges. The choice is the smallest penalty before it
-# first exceeds the threshold; the report draws the whole curve.
+# The instability measures how much the subsamples disagree about the edges. Going from large to small penalties, the
+# choice is the last one before it first exceeds the threshold; the report draws the whole curve.
 
 print(f"instability {chosen.monotone[chosen.index]:.3f} at alpha {chosen.alpha:.3f}, threshold {chosen.threshold}")
 
 # %%
-# The edges that at least nine of ten subsamples have. Widths are these shares.
+# The figure shows the edges that are in at least nine of ten subsamples. Widths are these shares.
 
 shares = chosen.frequencies()
 often = np.where(shares >= 0.9, shares, 0.0)

@@ -2,8 +2,8 @@
 Intervals by the bootstrap
 ==========================
 
-How much would the couplings move if other people had answered? Draw people with replacement and estimate again,
-choice of the penalty included.
+How much would the couplings change with other respondents? Draw respondents with replacement, and select and
+estimate again.
 """
 
 from isinglass import bootstrap, plot, read_table
@@ -12,13 +12,13 @@ survey = read_table("../mood.csv", encode="auto", missing="drop", drop=["weight"
 resampled = bootstrap(survey, n_boot=60, random_state=0)
 
 # %%
-# Dots are the estimates, lines hold 95 % of the resamples, and the numbers on the right are the share of resamples
-# that have the edge at all.
+# Dots are the estimates, lines contain 95 % of the resamples, and the numbers on the right are the share of resamples
+# with the edge.
 
 plot.bootstrap_intervals(resampled, n_edges=15)
 
 # %%
-# Two intervals may overlap although the difference is clear. The interval of the difference itself decides: blue
+# Two intervals may overlap although the difference is clear, so we use the interval of the difference: blue
 # where the edge in the row is larger, vermillion where it is smaller.
 
 plot.bootstrap_differences(resampled, of="strength")

@@ -2,8 +2,8 @@
 Comparing two groups
 ====================
 
-Do women and men have the same network? Shuffle the labels many times and see how often chance gives a larger
-difference. The two groups here are simulated; one coupling of seven has another sign in the second.
+Do women and men have the same network? Shuffle the labels many times and count how often the difference is as large as
+the observed one. The two groups are simulated; one of seven couplings has the opposite sign in the second.
 """
 
 import numpy as np
@@ -24,9 +24,9 @@ found = compare_groups(X, groups, n_permutations=199, random_state=0)
 found
 
 # %%
-# One layout for both networks, one scale of widths.
+# Both networks have the same layout and the same scale of widths.
 
-plot.group_networks(found, legend=False)
+plot.group_networks(found)
 
 # %%
 # Men minus women: the edges that differ at a family-wise level of 5 %. The page of ``report.write_comparison`` also

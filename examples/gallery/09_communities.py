@@ -2,7 +2,7 @@
 Communities
 ===========
 
-Which questions form clusters, without being told? And which of them are bridges between clusters?
+Which questions form clusters, and which of them are bridges between clusters?
 """
 
 import pandas as pd

@@ -2,8 +2,8 @@
 Who crosses the aisle?
 ======================
 
-279 roll calls of the U.S. Senate in 2006. Which senators are tied to the other party, once all other votes are
-known?
+279 roll calls of the U.S. Senate in 2006. Which senators have edges to the other party, given the votes of all
+others?
 """
 
 import numpy as np
@@ -20,8 +20,8 @@ ax = plot.paper_axes(180)
 plot.network(net, ax, groups=senate.parties, group_colors=colors, edge_color="group", positive_only=True)
 
 # %%
-# The share of its positive weight that leads across: Jeffords is the only independent; two others stand between
-# the parties.
+# The table shows the share of a senator's positive weight that goes to another party. Jeffords is the only independent;
+# two others are between the parties.
 
 positive = np.maximum(net.couplings_, 0)
 parties = np.array(senate.parties)

@@ -2,7 +2,8 @@
 Missing answers
 ===============
 
-A fifth of the cells is missing, and hardly a row is complete. Draw them from the network, several times.
+A fifth of the cells are missing, and hardly any row is complete. Draw the missing cells from the network several
+times.
 """
 
 import matplotlib.pyplot as plt
@@ -20,7 +21,7 @@ imputed = impute(X)
 imputed
 
 # %%
-# The completed table goes into any method. Zeros in place of missing cells give another network.
+# Any method takes the completed table. Reading missing cells as 0 gives a different network.
 
 positions = np.column_stack([np.cos(angles := np.linspace(0, 2 * np.pi, 10, endpoint=False)), np.sin(angles)])
 fig, axes = plt.subplots(1, 3, figsize=(11, 3.8))

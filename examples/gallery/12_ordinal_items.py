@@ -2,8 +2,8 @@
 Five-point scales
 =================
 
-Items with the answers "never" to "always" need not be cut into yes and no: tell the path that their categories
-have an order.
+Items with the answers "never" to "always" need not be cut into yes and no: say that their categories have an
+order.
 """
 
 import matplotlib.pyplot as plt
@@ -28,7 +28,7 @@ items = pd.DataFrame(
 items.head(3)
 
 # %%
-# One coupling per pair, per step of both scales, with a sign and with the usual certificate.
+# Each pair has one signed coupling, per step of both scales, with the usual certificate.
 
 path = ising_path(items, alphas=30, kinds="ordinal", penalty_weights="standardized")
 print(f"all {len(path)} solutions converged: {path.converged.all()}")
@@ -42,8 +42,8 @@ plot.network(binary, axes[1], legend=False)
 axes[1].set_title("cut into two")
 
 # %%
-# The probabilities of all five answers of the first person, given the other items: the model predicts categories,
-# not only yes and no.
+# The model predicts categories: these are the probabilities of all five answers of the first respondent, given the
+# other items.
 
 chances = ordinal.network.probabilities(items.head(1).to_numpy())
 pd.DataFrame(

@@ -2,7 +2,7 @@
 How many people do I need?
 ==========================
 
-Take a plausible network for true, draw tables of several sizes from it, and see how well each finds it again.
+Treat a plausible network as true, draw tables of several sizes from it, and see how well each recovers it.
 """
 
 from isinglass import plot, simulate

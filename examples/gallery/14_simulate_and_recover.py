@@ -2,7 +2,7 @@
 Simulate and recover
 ====================
 
-Does the method find a network that is known? Compare the joint estimate with one regression per column.
+Does the method recover a known network? Compare the joint estimate with one regression per column.
 """
 
 from isinglass import IsingNetwork, ising_path, metrics, nodewise_path, plot, simulate
@@ -16,7 +16,7 @@ curves = {
 plot.roc(curves)
 
 # %%
-# The two rank pairs about equally well. One point on such a curve has to be chosen; the default network is one.
+# The two methods rank pairs about equally well. A network is one point on such a curve; the default chooses one.
 
 net = IsingNetwork().fit(X)
 confusion = metrics.edge_confusion(net.network_, truth)

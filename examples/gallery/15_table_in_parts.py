@@ -2,7 +2,7 @@
 A table in several files
 ========================
 
-The rows lie in many files, or do not fit into memory. The network and its certificate are the same.
+The rows are in several files, or do not fit into memory. The network and its certificate are the same.
 """
 
 import tempfile
@@ -20,13 +20,13 @@ for k, rows in enumerate(np.array_split(X, 8)):
     pd.DataFrame(rows, columns=truth.names).to_parquet(Path(folder.name) / f"wave-{k}.parquet")
 
 # %%
-# A pattern names the files. With a Dask client they would be read by its workers, and stay there.
+# A pattern names the files. With a Dask client, its workers would read and keep them.
 
 table = read_parts(f"{folder.name}/*.parquet")
 in_parts = ising_path(table, alphas=[0.05])[0]
 at_once = ising_path(X, alphas=[0.05])[0]
 print(f"{in_parts.n_edges} edges in parts, {at_once.n_edges} at once, converged: {in_parts.converged}")
-print(f"largest difference of a coupling: {abs(in_parts.couplings - at_once.couplings).max():.1e}")
+print(f"largest difference in a coupling: {abs(in_parts.couplings - at_once.couplings).max():.1e}")
 folder.cleanup()
 
 # %%

@@ -2,7 +2,8 @@
 Predicting answers
 ==================
 
-How well do the other answers of a row predict each one? And what would somebody have said who skipped a question?
+How well do the other answers of a row predict each answer? And what would a respondent who skipped a question have
+answered?
 """
 
 import numpy as np
@@ -19,7 +20,7 @@ net = IsingLassoCV(15, cv=5, random_state=0).fit(train)
 print(f"right about {(net.predict(test) == test).to_numpy().mean():.1%} of the votes in 80 other roll calls")
 
 # %%
-# What guessing the more frequent vote gets right, and what the network gets right from the votes of the other 99.
+# The table compares guessing the more frequent vote with predicting it by the network from the other 99 votes.
 
 nodes = pd.DataFrame(metrics.node_table(test, net).columns)
 nodes[["names", "marginal_accuracy", "accuracy"]].sort_values("accuracy", ascending=False).head(10).round(2)

@@ -2,7 +2,7 @@
 To Gephi, networkx and spreadsheets
 ===================================
 
-How do I get the network out, with names, groups and colors?
+How do I export the network with names, groups and colors?
 """
 
 import tempfile
@@ -24,7 +24,7 @@ export.write_network(net, folder / "edges.csv", "edges", names=senate.names)  # 
 print(*(folder / "edges.csv").read_text().splitlines()[:4], sep="\n")
 
 # %%
-# networkx takes over from there, with all its algorithms.
+# With networkx you can apply all its algorithms to the graph.
 
 graph = export.to_networkx(net, **looks)
 between = networkx.betweenness_centrality(graph)

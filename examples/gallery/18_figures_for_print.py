@@ -2,8 +2,8 @@
 Figures for print
 =================
 
-A journal wants 85 mm at 300 dots per inch, readable in gray. Labels go into the nodes, rings show how well each is
-predicted.
+A journal asks for a width of 85 mm at 300 dots per inch, readable in gray. Labels are inside the nodes, and rings show
+how well each node is predicted.
 """
 
 import pandas as pd
@@ -18,6 +18,7 @@ ax = plot.paper_axes(85)
 plot.network(net, ax, groups=domains, inside=True, rings=nodes.accuracy, legend="outside")
 
 # %%
-# ``ax.figure.savefig("figure.pdf")`` keeps it as vectors. The strengths of the nodes in the same width:
+# ``ax.figure.savefig("figure.pdf")`` saves it as vector graphics. These are the strengths of the nodes in the same
+# width:
 
 plot.centrality(net, of=["strength", "expected_influence"], width=85)

@@ -2,8 +2,8 @@
 A page to pass on
 =================
 
-Coauthors want to look for themselves. One file, which needs neither Python nor a network connection, opens in
-their browser.
+A report lets coauthors explore the network themselves. It is one file that opens in a browser and needs neither Python
+nor an internet connection.
 """
 
 import tempfile

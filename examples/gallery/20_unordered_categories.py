@@ -2,7 +2,8 @@
 Categories without an order
 ===========================
 
-Party, newspaper, region: some columns have no scale at all. They can stand beside five-point scales and yes/no answers.
+Columns such as party, newspaper or region have no order. They can be used together with five-point scales and yes/no
+answers.
 """
 
 import numpy as np
@@ -22,12 +23,12 @@ print(f"{solution.n_edges} edges, converged: {solution.converged}")
 plot.network(solution)
 
 # %%
-# An edge of such a column has a table instead of a sign: which categories go together more often than the rest explains
-# (blue), and which less often.
+# An edge of such a column has a table of couplings instead of a sign: which categories occur together more often than
+# the other columns explain (blue), and which less often.
 
 plot.edge_block(solution, source="party", target="paper")
 
 # %%
-# Beside a scale, it is one number per category: trust is higher in the second party.
+# With an ordered column, the table has one number per category: trust is higher in the second party.
 
 plot.edge_block(solution, source="party", target="trust")

@@ -2,9 +2,9 @@
 A survey
 ========
 
-500 people answered ten questions about mood with yes or no. We go from the file to a figure, a page for the
-coauthors, and a statement about how much of it another sample would repeat. The answers are made up
-(``examples/mood.py``), which has an advantage: at the end we can look up the truth.
+500 respondents answered ten questions about mood with yes or no. We go from the file to a figure, a report for the
+coauthors, and an assessment of how far another sample would give the same network. The answers are simulated
+(``examples/mood.py``), so at the end we can compare the network with the true one.
 
 Look at the table
 -----------------
@@ -18,9 +18,8 @@ raw = pd.read_csv("../mood.csv")
 raw.head()
 
 # %%
-# Three things are not answers yet: ``person`` names the rows, ``weight`` is a survey weight, and the answers are
-# words, a few of them missing. :func:`~isinglass.read_table` wants to be told about each of them, and guesses
-# nothing silently.
+# ``person`` names the rows, ``weight`` is a survey weight, and the answers are words, a few of them missing.
+# :func:`~isinglass.read_table` guesses nothing silently: we say what to do with each.
 
 survey = read_table("../mood.csv", weights="weight", encode="auto", missing="impute")
 survey
@@ -34,16 +33,16 @@ survey.encoding["sad"]
 # Impute or drop?
 # ---------------
 #
-# One cell in a hundred is missing, but one person in ten skipped something. Dropping these people would cost a
-# tenth of the table. ``missing="impute"`` keeps them: their missing answers are drawn from the network, ten times,
-# and each copy counts a tenth. That is right if whether an answer is missing depends on nothing but the other
-# answers; a question that people skip *because* of their answer is another matter.
+# One cell in a hundred is missing, but one respondent in ten skipped a question. Dropping these respondents would
+# cost a tenth of the table. ``missing="impute"`` keeps them: their missing answers are drawn from the network ten
+# times, and each copy has a tenth of the weight. This is valid if whether an answer is missing depends only on the
+# other answers. It is not valid if respondents skip a question *because* of their answer.
 #
 # Estimate
 # --------
 #
-# :class:`~isinglass.IsingNetwork` has nothing to choose. It estimates in two stages: a first network that misses
-# little, a second one that keeps what is needed and hardly shrinks it.
+# :class:`~isinglass.IsingNetwork` selects the penalty itself. It estimates in two stages: a first network that misses
+# few edges, and a second one that keeps the edges that are needed and hardly shrinks them.
 
 from isinglass import IsingNetwork
 
@@ -52,10 +51,10 @@ edges = pd.DataFrame(net.edges())
 edges[["source", "target", "coupling", "refitted", "std_error"]].round(2)
 
 # %%
-# A coupling of 1.5 multiplies the odds of one answer by exp(1.5), about 4.5, if the other answer is yes and all
-# the rest is equal. ``refitted`` is the coupling without the penalty, which
-# shrinks it, and ``std_error`` its standard error; it treats the choice of edges as given.
-# Pairs that are not listed have a coupling of zero: they may well be correlated, but others explain why.
+# With a coupling (edge weight) of 1.5, a yes to one question multiplies the odds of a yes to the other by exp(1.5),
+# about 4.5, if all other answers are equal. ``refitted`` is the coupling estimated without the penalty, and
+# ``std_error`` its standard error, which treats the choice of edges as given.
+# Pairs that are not listed have a coupling of zero: they may be correlated, but only through other questions.
 
 from isinglass import plot
 
@@ -63,7 +62,7 @@ domains = pd.read_csv("../domains.csv", index_col="item")["domain"]
 plot.network(net, groups=domains)
 
 # %%
-# The fit is the minimum of a convex problem, and says so:
+# The fit is the minimum of a convex problem, and the certificate shows that it was reached:
 
 solution = net.fit_.solution
 print(
@@ -74,8 +73,9 @@ print(
 # How much of it would another sample repeat?
 # -------------------------------------------
 #
-# The certificate is about this table. For the next one, resample people and estimate again from scratch. (To keep
-# this page fast: people without missing answers, 60 resamples. Take 1000 for a paper.)
+# The certificate is about this table. To see how much another sample would change the network, resample the
+# respondents and estimate again. (To keep this page fast, we take only complete rows and 60 resamples. Use 1000 for
+# a paper.)
 
 from isinglass import bootstrap
 
@@ -84,8 +84,9 @@ resampled = bootstrap(answered, n_boot=60, random_state=0)
 plot.bootstrap_intervals(resampled, n_edges=14)
 
 # %%
-# Would the order of nodes and edges stay with fewer people? Leave out more and more of them. The CS-coefficient is
-# the largest share that can be left out while the correlation with the whole table stays above 0.7.
+# Is the order of nodes and edges stable with fewer respondents? Leave out more and more of them. The CS-coefficient
+# is the largest share that can be left out while the correlation with the whole table stays at least 0.7 with
+# probability 95 %.
 
 dropped = bootstrap(answered, n_boot=70, kind="case-drop", reselect=False, random_state=0)
 plot.stability(dropped)
@@ -94,16 +95,16 @@ plot.stability(dropped)
 # For the paper
 # -------------
 #
-# The paragraph for the methods section says what was done, in the words of a paper, with the number of people, what
-# chose the network and which answer is 1. ``net.methods_text(resampled)`` would add a bootstrap of the same table. The
-# references that belong to it are on the report page.
+# ``methods_text`` writes a paragraph for the methods section, with the number of respondents, how the network was
+# chosen and which answer is 1. ``net.methods_text(resampled)`` would add a bootstrap of the same table. The
+# references are in the report.
 
 import textwrap
 
 print(textwrap.fill(net.methods_text(), 100))
 
 # %%
-# Tables are rounded and have the headings that readers know; files that end in ``.tex`` or ``.csv`` work the same way.
+# Tables are rounded and have the usual headings; names that end in ``.tex`` or ``.csv`` give LaTeX or CSV.
 
 from isinglass import export
 
@@ -114,8 +115,8 @@ export.write_table({name: net.edges()[name][:5] for name in columns}, "-", "mark
 # The truth
 # ---------
 #
-# The answers were drawn from eleven couplings. What the network lacks are the weak ones: 500 people do not show a
-# coupling of 0.9 or less reliably. An edge that is missing from a network is no proof that there is none.
+# The answers were simulated from a network with eleven edges. The edges that were not found are weak: with 500
+# respondents a coupling of 0.9 or less is not found reliably. A missing edge does not prove that there is none.
 
 from isinglass.datasets.mood import COUPLINGS
 
@@ -131,8 +132,8 @@ truth.sort_values("true coupling", ascending=False)
 # Pass it on
 # ----------
 #
-# One page for the coauthors, one file for Gephi, one for Python. The same from a shell: ``isinglass fit
-# mood.csv``, ``isinglass report``.
+# We write a report for the coauthors, a file for Gephi and one for Python. In a shell, ``isinglass fit mood.csv`` and
+# ``isinglass report`` do the same.
 
 import tempfile
 from pathlib import Path

@@ -3,14 +3,14 @@ A table of mutations
 ====================
 
 Which genes are mutated together, and which exclude each other? Tables of mutations are wide, sparse and full of
-rare columns, and marginal counts mislead: two genes may look related because both follow a third, or because some
-tumors have many mutations of every kind. The table is simulated, so that we know.
+rare columns, and marginal counts mislead: two genes may look associated because both depend on a third, or because some
+tumors have many mutations of every kind. The table is simulated, so we know the true network.
 
 A sparse table
 --------------
 
-600 tumors and 60 genes. Five pairs are coupled, one of them negatively: one hit in a pathway makes the second
-useless.
+600 tumors and 60 genes. Five pairs are coupled, one of them negatively, as when a first mutation in a pathway makes a
+second one useless.
 """
 
 import numpy as np
@@ -33,7 +33,7 @@ print(f"{mutations.shape[0]} × {mutations.shape[1]} cells, {mutations.mean():.0
 # What counting pairs gives
 # -------------------------
 #
-# G00 and G02 are not coupled, but both follow G01: counted by themselves they occur together too often.
+# G00 and G02 are not coupled, but both depend on G01: their counts suggest an association between them.
 
 from isinglass import as_table
 
@@ -54,8 +54,9 @@ for s, t in [(0, 1), (1, 2), (0, 2), (3, 4)]:
 # A fair chance for rare genes
 # ----------------------------
 #
-# The penalty acts on covariances, and a rare column has small ones. ``penalty_weights="standardized"`` divides by
-# the standard deviations: a rare gene then needs no stronger coupling than a frequent one.
+# The penalty is compared with covariances, and those of a rare column are small. With
+# ``penalty_weights="standardized"`` the penalty is proportional to the standard deviations: a rare gene then needs no
+# stronger coupling than a frequent one.
 
 from isinglass import IsingLassoStARS
 
@@ -77,7 +78,7 @@ for (s, t), value, error in zip(net.fit_.solution.edge_index, again.edge_values,
     print(f"{genes[s]} {genes[t]}: {value:+.2f} ± {error:.2f}, true {couplings[s, t]:+.1f}")
 
 # %%
-# A picture of the genes that have edges. Negative couplings, pairs that exclude each other, are dashed.
+# The figure shows the genes that have edges. Negative couplings (mutually exclusive pairs) are dashed.
 
 from isinglass import plot
 
@@ -90,9 +91,9 @@ plot.network(part)
 # Tumors that mutate everywhere
 # -----------------------------
 #
-# In one tumor of eight the repair of DNA has failed, and genes are hit at random, many of them. Such tumors make every
-# pair co-occur. A column that flags them, as a covariate, takes that away: what is left is co-occurrence (positive)
-# and mutual exclusivity (negative) beyond the burden.
+# In one tumor of eight DNA repair has failed, and many genes are mutated at random. Such tumors make every pair
+# co-occur. Adjusting for a column that flags them, as a covariate, removes this: the remaining edges are co-occurrence
+# (positive) and mutual exclusivity (negative) beyond the mutation burden.
 
 from isinglass import IsingNetwork
 
@@ -112,8 +113,8 @@ for source, target, coupling in zip(found["source"], found["target"], found["cou
 # For the paper
 # -------------
 #
-# A figure in one column of a journal, a table and a paragraph. The table has the unpenalized couplings; their standard
-# errors treat the choice of edges as given. The paragraph says which criterion chose them.
+# We make a figure of one journal column, a table and a methods paragraph. The table has the unpenalized couplings;
+# their standard errors treat the choice of edges as given. The paragraph says which criterion chose the edges.
 
 plot.network(part, plot.paper_axes(85))
 
@@ -141,8 +142,8 @@ print(textwrap.fill(net.methods_text(), 100))
 # On real tumors
 # --------------
 #
-# - Leave out genes with fewer than ten mutations: nothing can be said about them, and a warning names columns that are
-#   constant.
-# - Adjust for what stands behind many genes: the subtype, the center, the burden. As covariates they are conditioned
-#   on without a penalty and are no nodes of the network; see :doc:`/covariates`.
+# - Leave out genes with fewer than ten mutations: they are too rare for any conclusion. A warning names columns that
+#   are constant.
+# - Adjust for common causes of many mutations: the subtype, the center, the burden. As covariates they are conditioned
+#   on without a penalty and are not nodes of the network; see :doc:`/covariates`.
 # - Files with one line per gene: ``read_table(file, transpose=True)``.

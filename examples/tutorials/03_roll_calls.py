@@ -2,8 +2,8 @@
 Roll calls
 ==========
 
-How do senators vote together once the party line is known? The table is that of the paper this package grew out
-of: 279 roll calls of the U.S. Senate in 2006, bundled with the package.
+Which senators vote alike, given the votes of all others? The table is that of the paper on which this package is
+based: 279 roll calls of the U.S. Senate in 2006. It comes with the package.
 
 Votes, absences and a decision
 ------------------------------
@@ -18,8 +18,8 @@ senate = load_senate109()
 senate
 
 # %%
-# 801 votes were not cast. The paper counts them as nay, and ``senate.X`` has that done; ``senate.votes`` keeps
-# them as missing. Who is absent most often?
+# 801 votes were not cast. The paper counts them as nay, as does ``senate.X``; in ``senate.votes`` they are
+# missing. Who is absent most often?
 
 present = pd.DataFrame(senate.votes, columns=senate.names)
 present.isna().sum().nlargest(4)
@@ -36,7 +36,7 @@ edges = pd.DataFrame(net.edges())
 edges[["source", "target", "coupling"]].head(8).round(2)
 
 # %%
-# The strongest ties are those of two senators from one state. How many edges stay within a party?
+# The strongest edges join two senators of the same state. How many edges are within a party?
 
 party = dict(zip(senate.names, senate.parties, strict=True))
 same = edges["source"].map(party) == edges["target"].map(party)
@@ -46,7 +46,7 @@ pd.crosstab(np.where(edges["coupling"] > 0, "positive", "negative"), np.where(sa
 # The paper's network
 # -------------------
 #
-# The paper uses one penalty, 0.06. Its couplings are shrunken and more pairs have one.
+# The paper uses one penalty, 0.06. This network has more edges, with shrunken couplings.
 
 from isinglass import IsingLasso
 
@@ -54,14 +54,14 @@ paper = IsingLasso(alpha=0.06).fit(votes)
 paper.network_.n_edges, net.network_.n_edges
 
 # %%
-# The gallery draws it and asks :doc:`who crosses the aisle </gallery/10_roll_calls>`: Ben Nelson of Nebraska, a
-# Democrat, stands among Republicans, and Lincoln Chafee of Rhode Island between the parties.
+# The gallery draws it and shows :doc:`who crosses the aisle </gallery/10_roll_calls>`: Ben Nelson of Nebraska, a
+# Democrat with most of his edges to Republicans, and Lincoln Chafee of Rhode Island, who is between the parties.
 
 # %%
 # Does it predict?
 # ----------------
 #
-# Every vote from the other 99 of the same roll call, in roll calls that were left out of the fit:
+# We predict every vote from the other 99 of the same roll call, in roll calls that were left out of the fit:
 
 from sklearn.model_selection import cross_val_predict, cross_val_score
 
@@ -75,8 +75,8 @@ print(f"guessing the more frequent vote of each senator: {np.maximum(votes.mean(
 # Do absences matter?
 # -------------------
 #
-# Counting an absence as nay makes up agreement between people who stayed away together. Impute instead, and see
-# which edges come and go.
+# Counting an absence as nay creates agreement between senators who were absent together. We impute the absences
+# instead, and see which edges appear and disappear.
 
 imputed = IsingLasso(alpha=0.06, missing="impute").fit(present)
 before, after = paper.couplings_ != 0, imputed.couplings_ != 0
@@ -88,7 +88,7 @@ print(f"{both} edges in both, {gone} gone, {new} new")
 # For an article
 # --------------
 #
-# A paragraph and a table, ready to be put in:
+# A methods paragraph and a table:
 
 import textwrap
 
@@ -99,4 +99,4 @@ strongest = {name: net.edges()[name][:5] for name in ("source", "target", "coupl
 export.write_table(strongest, "-", "markdown", digits=2)
 
 # %%
-# What every figure of the paper looks like when it is repeated is on :doc:`its own page </paper>`.
+# :doc:`Another page </paper>` has all tables and figures of the paper, recomputed.

@@ -2,8 +2,8 @@
 Words in texts
 ==============
 
-Which words belong together? A document is a row, a word is a column, and a cell says whether the word occurs. To
-have texts that everybody has, we take the docstrings of NumPy's functions.
+Which words belong together? A document is a row, a word is a column, and a cell says whether the word occurs. The
+documents are the docstrings of NumPy's functions, which every reader has installed.
 
 Documents and words
 -------------------
@@ -23,7 +23,7 @@ words = vectorizer.get_feature_names_out()
 print(f"{counts.shape[0]} texts, {counts.shape[1]} words: {', '.join(words[:12])}, …")
 
 # %%
-# The matrix is sparse and goes in as it is.
+# The sparse matrix is used as it is.
 
 from isinglass import IsingNetwork, as_table
 
@@ -35,8 +35,8 @@ net
 # Couplings against counts
 # ------------------------
 #
-# Long texts contain more words of every kind, and that alone makes words correlated. The couplings are given all
-# other words, and most of this goes away.
+# Long texts contain more words of every kind, and this alone makes words correlated. Couplings are conditional on all
+# other words, which removes most of it.
 
 X = table.codes
 correlated = np.corrcoef(X, rowvar=False)[np.triu_indices(len(words), 1)]
@@ -50,7 +50,7 @@ for source, target, coupling in list(zip(edges["source"], edges["target"], edges
 # Topics
 # ------
 #
-# Communities of the network are topics of a kind: words that are tied to each other more than to the rest.
+# The communities of the network are similar to topics: words that are coupled to each other more than to the rest.
 
 from isinglass import metrics, plot
 
@@ -63,8 +63,8 @@ ax = plot.paper_axes(180)
 plot.network(net, ax, groups=[f"topic {k + 1}" if k < 4 else "others" for k in members], positive_only=True)
 
 # %%
-# Dependence in texts is spread thinly over many pairs. The default notices, by predicting texts that were left
-# out, and may then return a denser network; ``keep=0`` insists on the sparse one.
+# Dependence in texts is spread thinly over many pairs. The default detects this by predicting held-out texts, and may
+# then return a denser network; ``keep=0`` always returns the sparse one.
 
 sparse = IsingNetwork(penalty_weights="standardized", keep=0).fit(table)
 print(f"{net.network_.n_edges} edges by default, {sparse.network_.n_edges} with keep=0")

@@ -2,9 +2,9 @@
 Sequences
 =========
 
-Positions of a molecule that touch change together in evolution. Pairs that are merely correlated are many, because
-touching pairs are correlated with each other; direct couplings point at the contacts. We fold a hairpin of RNA
-from an alignment that we simulate.
+Positions of a molecule that are in contact change together in evolution. Many more pairs are correlated, because
+contacts are correlated with each other; couplings point at the contacts themselves. We predict the fold of an RNA
+hairpin from a simulated alignment.
 
 An alignment
 ------------
@@ -33,8 +33,8 @@ print(*("".join(letters[row]) for row in sequences[:3]), sep="\n")
 # Two classes of bases
 # --------------------
 #
-# A purine (A, G) pairs with a pyrimidine (C, U). One column per position says which of the two it is; a pair then
-# has a *negative* coupling, a repeated base a positive one.
+# A purine (A, G) pairs with a pyrimidine (C, U). One column per position says which of the two it is; a base pair then
+# has a *negative* coupling, and a repeated base a positive one.
 
 import pandas as pd
 
@@ -46,8 +46,8 @@ edges = pd.DataFrame(net.edges())
 edges[["source", "target", "coupling"]].head(12).round(2)
 
 # %%
-# Correlations see much more than the contacts; couplings see the ladder: its rungs (negative) and the rail along
-# which bases repeat (positive).
+# Correlations show many more pairs than the contacts. Couplings show the base pairs (negative, the rungs of the ladder)
+# and the neighbors along which bases repeat (positive, its left rail).
 
 import matplotlib.pyplot as plt
 
@@ -61,7 +61,7 @@ for ax, values, title in [(axes[0], correlations, "correlations"), (axes[1], net
     fig.colorbar(picture, ax=ax, shrink=0.8)
 
 # %%
-# How many pairs does each of them point at? The ladder has 10 rungs, and 9 steps along its left rail.
+# How many pairs does each of them show? There are 10 base pairs, and 9 steps along the left rail.
 
 s, t = np.triu_indices(length, 1)
 print(f"{(abs(correlations[s, t]) > 0.1).sum()} pairs with a correlation above 0.1, {len(edges)} with an edge")
@@ -78,17 +78,17 @@ plot.network(net)
 # On real alignments
 # ------------------
 #
-# **For contacts of proteins, plmc is better.** On eight public families, at the same weights of sequences, the share
+# **For contacts of proteins, plmc is better.** On eight public families, with the same sequence weights, the share
 # of true contacts among the L, L/2 and L/5 strongest pairs (L is the length) was 0.50, 0.66 and 0.78 for the group
-# lasso on all letters, and 0.59, 0.77 and 0.82 for plmc. Contacts are ranked, not selected: the ridge of plmc keeps all
-# pairs, and the common part of rows and columns of its matrix is taken off afterwards.
+# lasso on all letters, and 0.59, 0.77 and 0.82 for plmc. Contacts are ranked, not selected: plmc keeps all pairs with
+# an L2 penalty, and the common part of rows and columns is subtracted from its matrix afterwards.
 #
-# What the network is good for instead: short alignments of few letters as here, where it says which pairs are direct
-# and leaves the others out; positions beside other columns, such as phenotypes, drugs or covariates, in one table; and
+# The network is useful for short alignments with few letters, as here, where it separates direct pairs from the
+# others; for positions together with other columns, such as phenotypes, drugs or covariates, in one table; and for
 # :doc:`checks and error rates </trusting>` of single edges.
 #
-# - Sequences have ancestors in common. Weight each by one over the number of its near copies (``sample_weight``),
-#   the usual remedy.
+# - Sequences have common ancestors. The usual remedy is to weight each by one over the number of its near copies
+#   (``sample_weight``).
 # - Gaps are missing cells only where an insertion is absent by chance; runs of gaps are better left out as columns.
-# - Two classes lose information. All four letters are categories without an order: ``ising_path(X, kinds="nominal")``,
-#   :doc:`/discrete`.
+# - Two classes lose information. To use all four letters, read them as categories without an order:
+#   ``ising_path(X, kinds="nominal")``, :doc:`/discrete`.

@@ -2,14 +2,14 @@
 A large table
 =============
 
-What changes when a table has hundreds of thousands of rows, or lies in many files? Hardly anything in the calls;
-this page shows what to expect of time and memory, and how to be sure that nothing was lost on the way.
+What changes when a table has hundreds of thousands of rows, or is in many files? The calls hardly change. This page
+shows the time to expect, and that the result is the same.
 
 Rows are cheap
 --------------
 
-100 000 rows, 30 columns. Everything is summed over rows, and equal rows are merged: time grows no faster than
-their number.
+100 000 rows, 30 columns. An estimate needs only sums over rows, and equal rows are merged, so the time grows at most in
+proportion to their number.
 """
 
 import time
@@ -26,7 +26,7 @@ for n in (2_000, 20_000, 100_000):
     print(f"{n:7} rows: {time.perf_counter() - start:5.2f} s for 20 penalties, all converged: {path.converged.all()}")
 
 # %%
-# With so many rows the network is no longer in doubt:
+# With this many rows, some of the penalties recover the network exactly:
 
 from isinglass import metrics
 
@@ -35,7 +35,7 @@ best = max(path, key=lambda solution: metrics.f1_score(solution, truth))
 print(f"at alpha {best.alpha:.3f}: {metrics.edge_confusion(best.network, truth)}")
 
 # %%
-# It looks like what it is, a grid.
+# The network is a grid.
 
 from isinglass import plot
 
@@ -45,8 +45,8 @@ plot.network(best, legend=False)
 # The same table in files
 # -----------------------
 #
-# Surveys come in waves, logs in days. A pattern names the files; names and coding of the columns are those of the
-# first file, and a file that does not fit them is an error that names it.
+# Surveys come in waves, logs in days. A pattern names the files. The names and coding of the columns are those of the
+# first file; if another file does not match, an error names it.
 
 import tempfile
 from pathlib import Path
@@ -63,14 +63,15 @@ in_parts = ising_path(table, alphas=[best.alpha])[0]
 print(f"{in_parts.n_edges} edges, largest difference {abs(in_parts.couplings - best.couplings).max():.0e}")
 
 # %%
-# With ``Client()`` of ``dask.distributed`` open, the same two lines read the files on its workers, where the rows
-# stay. The bits of the result depend on how the table is cut and not on the number of workers.
+# If a ``Client()`` of ``dask.distributed`` is open, the same two lines read the files on its workers, where the rows
+# stay. The result does not depend on the number of workers; another division into files changes it only within the
+# tolerance.
 #
 # Sparse tables
 # -------------
 #
-# Shopping baskets and mutations are mostly zeros. A sparse matrix is read without being expanded to more than a
-# byte per cell.
+# Shopping baskets and mutations are mostly zeros. A sparse matrix never takes more than one byte per cell when it is
+# read.
 
 import scipy.sparse as sp
 
@@ -87,6 +88,6 @@ print(
 )
 
 # %%
-# The certificate is over all pairs, also those that screening never looked at twice.
+# The certificate covers all pairs, including those that screening left out.
 #
-# What was measured on millions of rows and on graphics processors: :doc:`/scale`, :doc:`/benchmarks/device`.
+# Measurements with millions of rows and on graphics processors: :doc:`/scale`, :doc:`/benchmarks/device`.

@@ -2,7 +2,7 @@
 A model in a pipeline
 =====================
 
-A network is also a model of the joint distribution: it predicts every column from the others, fills in what is missing
+A network is also a model of the joint distribution: it predicts every column from the others, fills in missing cells
 and scores new rows. We take the roll calls of the U.S. Senate, search for the penalty that predicts best, and compare
 with one logistic regression per column.
 
@@ -28,7 +28,8 @@ print(
 
 # %%
 # The score is the log pseudo-likelihood of a row: the sum over its cells of the log-probability given the rest of the
-# row. Without a network all senators vote by their shares of yeas:
+# row. For comparison, this is the score without a network, when every senator's vote has the share of yeas as its
+# probability:
 
 share = train.mean().clip(0.01, 0.99)
 alone = (test * np.log(share) + (1 - test) * np.log(1 - share)).sum(axis=1).mean()
@@ -38,8 +39,9 @@ print(f"independent columns: {alone:.1f}")
 # Predict
 # -------
 #
-# ``predict`` gives every cell from the rest of its row, ``predict_proba`` its probability. One logistic regression per
-# column (with a ridge penalty that was not tuned) has 9900 coefficients, none of them zero, and is no better.
+# ``predict`` predicts every cell from the rest of its row, and ``predict_proba`` gives its probability. One logistic
+# regression per column (with a ridge penalty that was not tuned) has 9900 coefficients, none of them zero, and does not
+# predict better.
 
 from sklearn.linear_model import LogisticRegression
 
@@ -55,7 +57,7 @@ here = [name in varied for name in votes]
 print(f"votes guessed right: {right[:, here].mean():.1%}, by {len(varied)} regressions {np.mean(by_column):.1%}")
 
 # %%
-# How sure is it, and is it right to be? Cells by their predicted probability, beside the share of yeas among them:
+# Are the probabilities calibrated? We group cells by their predicted probability and compute the share of yeas:
 
 probability = net.predict_proba(test)
 bins = pd.cut(probability.ravel(), [0, 0.1, 0.3, 0.5, 0.7, 0.9, 1])
@@ -76,8 +78,7 @@ print(f"{(filled.to_numpy() == test.to_numpy())[hidden].mean():.0%} of the hidde
 # Figure, table, paragraph
 # ------------------------
 #
-# What predicts best has many edges. To look at, and to write about, there is the default, which keeps the edges that
-# are needed:
+# The network that predicts best has many edges. For a figure and a paper, use the default network, which has fewer:
 
 from isinglass import IsingNetwork, export, plot
 

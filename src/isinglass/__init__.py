@@ -14,7 +14,6 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which do not 
     from isinglass import metrics as metrics
     from isinglass import objective as objective
     from isinglass import plot as plot
-    from isinglass import published as published
     from isinglass import report as report
     from isinglass import select as select
     from isinglass import simulate as simulate
@@ -41,9 +40,9 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which do not 
     from isinglass.select.cross_validation import CrossValidation as CrossValidation
     from isinglass.select.ebic import EBIC as EBIC
     from isinglass.select.error_rates import edge_tests as edge_tests
+    from isinglass.select.group_comparison import compare_groups as compare_groups
     from isinglass.select.method import Method as Method
     from isinglass.select.method import impute as impute
-    from isinglass.select.permutation import compare_groups as compare_groups
     from isinglass.select.refit import refit as refit
     from isinglass.select.selector import Fixed as Fixed
     from isinglass.select.selector import PerNode as PerNode
@@ -54,7 +53,6 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which do not 
     from isinglass.solve.nodewise import nodewise_ebic as nodewise_ebic
     from isinglass.solve.nodewise import nodewise_path as nodewise_path
     from isinglass.solve.path import ising_path as ising_path
-    from isinglass.solve.published.stacked import stacked_design as stacked_design
     from isinglass.solve.regressions import NodewisePath as NodewisePath
     from isinglass.variables import Variables as Variables
 
@@ -72,7 +70,7 @@ _NAMES = {
     "select.ebic": "EBIC",
     "select.error_rates": "edge_tests",
     "select.method": "Method impute",
-    "select.permutation": "compare_groups",
+    "select.group_comparison": "compare_groups",
     "select.refit": "refit",
     "select.selector": "Fixed PerNode",
     "select.settings": "Run",
@@ -81,7 +79,6 @@ _NAMES = {
     "solve.exact": "exact_path",
     "solve.nodewise": "nodewise_ebic nodewise_path",
     "solve.path": "ising_path",
-    "solve.published.stacked": "stacked_design",
     "solve.regressions": "NodewisePath",
     "variables": "Variables",
 }
@@ -89,14 +86,14 @@ _HOME = {name: module for module, names in _NAMES.items() for name in names.spli
 # Public modules.
 _SUBMODULES = (
     *("datasets", "errors", "exact", "export", "layout", "metrics"),
-    *("objective", "plot", "published", "report", "select", "simulate"),
+    *("objective", "plot", "report", "select", "simulate"),
 )
 
 # What `from isinglass import *` gives: everything that needs no optional package.
 __all__ = ["__version__", *_HOME, *(name for name in _SUBMODULES if name != "plot")]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> Any:  # Any: of any type
     """Load a public name or submodule on first use."""
     if name in _HOME:
         value = getattr(import_module(f"isinglass.{_HOME[name]}"), name)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TypeGuard
+from collections.abc import Mapping
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.random import Generator, RandomState, SeedSequence
@@ -14,8 +15,14 @@ LARGEST = 2**31 - 1
 MOST_TASKS = 10**6
 """Resamples, permutations or subsamples of one call: each has a seed and a result in memory."""
 
+Options = Mapping[str, Any]  # Any: arguments by name, each of a type of its own
+
 RandomSource = int | Generator | RandomState | SeedSequence | None
-"""What ``random_state`` may be. A Generator or a RandomState is advanced: the next call differs."""
+"""What ``random_state`` may be. A Generator or a RandomState is advanced: the next call differs.
+
+The default is 0 where something is estimated, tested or drawn on paper, so that it can be repeated; it is None, a new
+seed for every call, where the result is itself a random draw: samples, simulated networks, and cells imputed by draws.
+"""
 
 
 def require(condition: object, otherwise: str) -> None:
@@ -39,6 +46,12 @@ def check_positive(name: str, value: object) -> float:
     if not is_real(value) or not (math.isfinite(value) and value > 0):
         raise ArgumentError(name, "must be a positive number", value)
     return float(value)
+
+
+def check_gamma(gamma: float) -> None:
+    """Refuse a weight of the number of candidate models that is negative or not finite."""
+    if not (np.isfinite(gamma) and gamma >= 0):
+        raise ArgumentError("gamma", "must be finite and not negative", gamma)
 
 
 def check_count(name: str, value: object, *, least: int = 1, most: int | None = LARGEST) -> int:

@@ -10,7 +10,11 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Bytes = NDArray[np.uint8]
-Array = TypeVar("Array", bound=NDArray[Any])
+IntArray = NDArray[np.integer[Any]]  # Any: of any width
+AnyArray = NDArray[Any]  # Any: cells of any type
+Arrays = dict[str, AnyArray]
+"""Arrays by name."""
+Array = TypeVar("Array", bound=AnyArray)
 
 
 def read_only(array: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, and temporary ones that do not stay behind.
+"""Files that appear complete or not at all, and temporary files that are always removed.
 
 A temporary file or folder has a name that cannot be guessed, is never opened through a link, and is locked by the
 process that fills it. The lock ends with the process, so the next run that writes into the same folder recognizes what
@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import IO, Protocol, TypeAlias, runtime_checkable
 
 from isinglass.errors import DataError
-from isinglass.machine import HAS_LOCKS, lock, locked
+from isinglass.machine import HAS_LOCKS, ON_WINDOWS, lock, locked
 
 _TEMPORARY = re.compile(r"\.isinglass-[0-9a-f]{16}\.(tmp|part)")
 _YOUNG_SECONDS = 60.0 if HAS_LOCKS else 86400.0
@@ -87,7 +87,7 @@ def replacing(target: Path) -> Iterator[IO[bytes]]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-            if os.name == "nt":  # which renames no open file
+            if ON_WINDOWS:  # which renames no open file
                 file.close()
             temporary.replace(target)
         except BaseException:
@@ -103,7 +103,7 @@ def open_plain(place: Path) -> io.BufferedReader:
     file = os.fdopen(os.open(place, flags), "rb")
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode) or place.is_symlink():
         file.close()
-        raise OSError(f"{place} is not a plain file")
+        raise OSError(f"{place} is not a regular file")
     return file
 
 

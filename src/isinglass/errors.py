@@ -10,7 +10,7 @@ import ast
 import re
 import sys
 import warnings
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple
@@ -38,6 +38,7 @@ __all__ = [
 ]
 
 _MENTION = re.compile("\x1f([^\x1e\x1f]*)\x1e([^\x1e\x1f]*)\x1e([^\x1f]*)\x1f")  # name, value, spelling in Python
+_IN_PYTHON = dict.fromkeys(("ordinal", "nominal", "continuous"), "kinds")  # options that are one parameter in Python
 _PASSED_OVER = ("isinglass", "sklearn")
 _suppressed: ContextVar[tuple[type[IsinglassWarning], ...]] = ContextVar("suppressed", default=())
 
@@ -62,7 +63,7 @@ def setting(name: str, *value: object, python: str | None = None) -> str:
     'Choose missing="zero", or raise max_rows.'
     """
     if python is None:
-        python = "=".join([name, *map(_show, value)])
+        python = "=".join([_IN_PYTHON.get(name, name), *map(_show, value)])
     return f"\x1f{name}\x1e{repr(value[0]) if value else ''}\x1e{python}\x1f"
 
 
@@ -109,11 +110,11 @@ class _Message(BaseException):
 
 
 class IsinglassError(_Message, Exception):
-    """Base of all errors that isinglass raises on purpose."""
+    """Base class of the errors of isinglass."""
 
 
 class DataError(IsinglassError, ValueError):
-    """The table, the weights or another argument is not what it must be."""
+    """The table, the weights or another argument cannot be used; the message says why and what to do."""
 
 
 class ArgumentError(DataError):
@@ -146,19 +147,19 @@ class CellTypeError(DataError, TypeError):
 
 
 class LimitError(IsinglassError, ValueError):
-    """The request is well formed but larger than the documented limit or than the memory."""
+    """The table or the computation exceeds a documented limit or the available memory."""
 
 
 class SeparationError(IsinglassError, ValueError):
-    """An unpenalized optimum was asked for, but it lies at infinity."""
+    """An unpenalized estimate was requested, but it is infinite."""
 
 
 class IsinglassWarning(_Message, UserWarning):
-    """Base of all warnings."""
+    """Base class of the warnings of isinglass."""
 
 
 class DataWarning(IsinglassWarning):
-    """The table or its weights can be used, but may not be what was meant."""
+    """The table or its weights can be used, but may not mean what you intended."""
 
 
 class MeaningWarning(DataWarning):
@@ -181,11 +182,11 @@ class ConstantColumnWarning(IsinglassWarning):
 
 
 class MixingWarning(IsinglassWarning):
-    """A Markov chain moves too slowly: its rows do not represent the model yet."""
+    """A Markov chain mixes too slowly: its rows do not represent the model yet."""
 
 
 class GridEndWarning(IsinglassWarning):
-    """The choice sits at an end of the grid of alphas."""
+    """The chosen penalty is at an end of the grid of alphas."""
 
 
 class FewColumnsWarning(IsinglassWarning):
@@ -218,3 +219,15 @@ def suppress_warnings(*categories: type[IsinglassWarning]) -> Iterator[None]:
 def suppressed() -> tuple[type[IsinglassWarning], ...]:
     """Return what is suppressed here, for work that goes on in another thread or process."""
     return _suppressed.get()
+
+
+def listed(items: Sequence[object], most: int = 5) -> str:
+    """Return the first few of some items, and how many more there are.
+
+    Examples
+    --------
+    >>> listed(["a", "b"]), listed("abcdefg")
+    ('a, b', 'a, b, c, d, e and 2 more')
+    """
+    more = f" and {len(items) - most} more" if len(items) > most else ""
+    return ", ".join(map(str, items[:most])) + more

@@ -1,4 +1,4 @@
-"""One fit: what a run found and what it was asked, as a plain record. Files hold it, and pages are made of it."""
+"""The result of a fit with its settings, as a record: what model files store and reports show."""
 
 from __future__ import annotations
 
@@ -8,29 +8,23 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass._core import free_ridge
-from isinglass.arguments import RandomSource, require
-from isinglass.arrays import Bytes, FloatArray, Frozen
+from isinglass.arguments import Options, RandomSource, require
+from isinglass.arrays import AnyArray, Arrays, Bytes, FloatArray, Frozen
 from isinglass.data import AnyTable, Coding, Table, TableLike, as_table, category_counts, pair_counts
 from isinglass.data.blocks import is_in_parts
-from isinglass.data.files import FILE_OPTIONS
-from isinglass.data.frames import complete_like
+from isinglass.data.coding import Value
+from isinglass.data.options import FILE_OPTIONS
 from isinglass.data.parts import read_like
+from isinglass.data.sources import complete_like
 from isinglass.data.weights import per_unit
 from isinglass.errors import ArgumentError, DataError, MixingWarning, setting, warn
-from isinglass.evaluate.imputation import (
-    category_probabilities,
-    cell_probabilities,
-    fill_cells,
-    label_cells,
-    score_rows,
-)
 from isinglass.evaluate.nodes import text_table
 from isinglass.evaluate.numbers import (
     central_intervals,
@@ -40,28 +34,38 @@ from isinglass.evaluate.numbers import (
     put_numbers,
     warn_beyond_one,
 )
+from isinglass.evaluate.prediction import (
+    category_probabilities,
+    cell_probabilities,
+    fill_cells,
+    label_cells,
+    score_rows,
+)
+from isinglass.json_text import JsonObject
 from isinglass.network import Network, symmetric_matrix
 from isinglass.results import Evidence, Missing, Path, Solution, Stability
 from isinglass.select.imputation import Imputation
 from isinglass.select.method import Method
+from isinglass.select.scoring import sum_scores
 from isinglass.select.selector import Choice
 from isinglass.simulate.gibbs import describe_mixing, gibbs_sample, run_diagnostics
 from isinglass.solve.exact import can_enumerate, exact_sample
 from isinglass.storage import NOT_STORED
 
 if TYPE_CHECKING:
-    from isinglass.evaluate.checking import CheckOptions, ModelCheck
-    from isinglass.evaluate.likelihood import LogPartition, PartitionOptions
+    from isinglass.evaluate.checking import ModelCheck
+    from isinglass.evaluate.likelihood import LogPartition
+    from isinglass.names import NodeValues
     from isinglass.select.bootstrap_result import Bootstrap
 
 Floats = FloatArray | list[FloatArray]
-Cells = NDArray[Any] | list[NDArray[Any]]  # Any: values of the source
+Cells = AnyArray | list[AnyArray]  # values of the source
 """Of a table in parts: a list, an array per part. With more than two categories, probabilities: one per column."""
 REASONS = {
     "ebic": "the EBIC network is kept",
-    "prediction": "that predicts too poorly: the sparsest network that keeps the gain is used instead",
-    "empty": "nothing predicts held-out rows better than an empty network",
-    "time": "the time was spent",
+    "prediction": "the EBIC predicts held-out rows too poorly, so the sparsest network that predicts well is kept",
+    "empty": "no network predicts held-out rows better than an empty one",
+    "time": "the time limit was reached",
 }
 """Why a stage was chosen."""
 EDGE_COUNTS = ("n11", "n10", "n01", "n00")
@@ -76,9 +80,10 @@ _COMPARED_ROWS, _FAR = 200, 5.0  # rows that a chain is taken to be worth, and s
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Fit(Frozen):
-    """What one run found and what it was asked.
+    """The result of a fit, with its settings.
 
-    What a fitted estimator calls ``solution_`` or ``path_`` has these names here, too: figures and pages take either.
+    The attributes of a fitted estimator, such as ``solution_`` and ``path_``, are available here too, so figures and
+    reports take either.
 
     Parameters
     ----------
@@ -102,32 +107,34 @@ class Fit(Frozen):
     weight_kind : {"counts", "sampling"}, optional
         What the row weights of the table stand for; None if it had none.
     reading : mapping
-        The options of `read_table` that the table was read with.
+        The options of `read_table` that the table was read with; empty for a table in memory.
     path : Path, optional
         The networks along the penalty, if there are any.
     evidence : Evidence, optional
-        The curve that the penalty was read from.
+        The curve by which the penalty was chosen.
     stability : Stability, optional
-        How far subsamples agreed.
+        How well the subsamples agree.
     stages : list of dict, optional
         What each stage of the default estimate chose.
     left_out : str
-        What there was no time for (``Run.max_time``), in words. Such a fit may differ from one run to the next.
+        What the time limit (``Run.max_time``) left out, in words. Such a fit may differ from one run to the next.
     edge_refits : ndarray of shape (n_edges,), optional
         The couplings of these edges estimated without penalty; norms where a pair has more parameters.
     edge_errors : ndarray of shape (n_edges,), optional
         Their standard errors.
+    covariate_refits, covariate_errors : ndarray of shape (n_covariate_pairs,), optional
+        The same for the couplings with covariates, in the order of ``network.adjustment``.
     edge_q : ndarray of shape (n_edges,), optional
-        q-values of the edges (`isinglass.edge_tests`), if an error rate was asked for.
+        q-values of the edges (`isinglass.edge_tests`), if ``fdr`` was set.
     missing : Missing, optional
-        Where cells of the table were missing, and what was done about them.
+        Which cells of the table were missing, and how they were treated.
     conditional_variances : ndarray of shape (n_features,), optional
-        Mean over rows of the variance of every continuous column given the rest, in squared units of its scores; NaN
-        for other columns, None without continuous ones.
+        Geometric mean over rows of the variance of every continuous column given the rest, in squared units of its
+        scores; NaN for other columns, None without continuous ones.
     choice : Choice, optional
-        All that the selector returned, such as the scores of single folds. Not in files.
+        The complete result of the selector, such as the scores of single folds. Not stored in files.
     imputation : Imputation, optional
-        The completed table. Not in files.
+        The completed table. Not stored in files.
     """
 
     solution: Solution
@@ -136,17 +143,19 @@ class Fit(Frozen):
     n_rows: float
     n_observations: int
     shares: FloatArray
-    pair_counts: tuple[NDArray[Any], ...]  # whole numbers, or sums of weights
+    pair_counts: tuple[AnyArray, ...]  # whole numbers, or sums of weights
     coding: Coding
     weight_kind: str | None = None
     reading: Mapping[str, Any] = field(default_factory=dict)
     path: Path | None = None
     evidence: Evidence | None = None
     stability: Stability | None = None
-    stages: list[dict[str, Any]] | None = None
+    stages: list[JsonObject] | None = None
     left_out: str = ""
     edge_refits: FloatArray | None = None
     edge_errors: FloatArray | None = None
+    covariate_refits: FloatArray | None = None
+    covariate_errors: FloatArray | None = None
     edge_q: FloatArray | None = None
     missing: Missing | None = None
     conditional_variances: FloatArray | None = None
@@ -178,6 +187,10 @@ class Fit(Frozen):
         require(fitting, "A fit has one q-value per edge, from 0 to 1.")
         refits = self.edge_refits
         require(refits is None or refits.shape == (len(edges),), "A fit has one refitted coupling per edge.")
+        n_given = 0 if self.network.adjustment is None else len(self.network.adjustment.edge_index)
+        for given in (self.covariate_refits, self.covariate_errors):
+            fitting = given is None or given.shape == (n_given,)
+            require(fitting, "A fit has one refitted coupling and standard error per coupling with a covariate.")
         variances = self.conditional_variances
         require(
             variances is None or (variances.shape == (p,) and not (variances < 0).any()),
@@ -193,7 +206,7 @@ class Fit(Frozen):
         )
 
     @classmethod
-    def of(cls, method: Method, choice: Choice, table: AnyTable, **found: Any) -> Fit:  # Any: other fields
+    def of(cls, method: Method, choice: Choice, table: AnyTable) -> Fit:
         """Put a choice together with the sums over the rows of its table."""
         names, path = table.names if table.variables.named else None, choice.path
         n_rows, shares, counts = summarize(table, choice.solution.edge_index)
@@ -220,7 +233,6 @@ class Fit(Frozen):
             left_out=choice.left_out,
             conditional_variances=variances,
             choice=choice,
-            **found,
         )
 
     @property
@@ -233,16 +245,25 @@ class Fit(Frozen):
         """The network by itself."""
         return self.solution.network
 
-    def covariate_edges(self) -> dict[str, NDArray[Any]]:
-        """Return the couplings of variables with covariates as columns; see `Network.covariate_edges`."""
-        return self.network.covariate_edges()
+    def covariate_edges(self) -> Arrays:
+        """Return the couplings of variables with covariates as columns; see `Network.covariate_edges`.
+
+        The default also has ``refitted``, the estimate in which the edges are not penalized either, and its standard
+        error, ``std_error``; NaN where it is infinite.
+        """
+        columns = self.network.covariate_edges()
+        if self.covariate_refits is not None and self.covariate_errors is not None:
+            assert self.network.adjustment is not None
+            order = self.network.adjustment.by_strength
+            columns |= {"refitted": self.covariate_refits[order], "std_error": self.covariate_errors[order]}
+        return columns
 
     def without_covariates(self) -> Fit:
         """Return what is drawn, counted and compared: the fit of the variables that are modelled.
 
         It predicts nothing, as its fields are those for covariates whose scores are 0.
         """
-        variables, missing, stability = self.network.variables, self.missing, self.stability
+        variables, missing = self.network.variables, self.missing
         if not variables.has_covariates:
             return self
         kept = np.flatnonzero(variables.is_modelled)
@@ -251,9 +272,6 @@ class Fit(Frozen):
             shown = {name: getattr(missing, name) for name in parts if getattr(missing, name) is not None}
             patterns = None if missing.patterns is None else missing.patterns[:, kept]
             missing = replace(missing, patterns=patterns, **{name: values[kept] for name, values in shown.items()})
-        if stability is not None:
-            shares = tuple(sp.csr_array(each[kept][:, kept]) for each in stability.edge_frequencies)
-            stability = replace(stability, edge_frequencies=shares)
         return replace(
             self,
             solution=self.solution.without_covariates(),
@@ -261,12 +279,14 @@ class Fit(Frozen):
             shares=self.shares[variables.is_modelled[variables.column]],
             conditional_variances=None if self.conditional_variances is None else self.conditional_variances[kept],
             coding=self.coding.take(kept.tolist()),
+            covariate_refits=None,
+            covariate_errors=None,
             missing=missing,
-            stability=stability,
+            stability=None if self.stability is None else self.stability.take(kept),
         )
 
     @property
-    def encoding(self) -> dict[Hashable, tuple[Any, Any]]:
+    def encoding(self) -> dict[Hashable, tuple[Value, Value]]:
         """For each column that was not 0/1 already: the two values that stand for 0 and 1."""
         return self.coding.encoding
 
@@ -294,14 +314,25 @@ class Fit(Frozen):
             columns = f"{self.network.n_features} columns"
             raise DataError(f"{setting('X')} must have the {columns} of the fit; got {table.shape[1]}.")
         ours, theirs = self.network.variables, table.variables
-        if isinstance(X, Table) and not (ours.is_plain or theirs.is_plain) and ours.categories != theirs.categories:
+        if table.is_whole and theirs.is_plain and not ours.is_binary:  # its cells are values, not numbers of categories
+            table = self._read_bits(table)
+            theirs = table.variables
+        as_codes = (ours.is_plain or theirs.is_plain) and ours.is_binary and theirs.is_binary
+        if not as_codes and ours.categories != theirs.categories:
             raise DataError(
                 f"{setting('X')} must have the categories of the fit in the same order; got others. Read it with the "
                 "coding of the fit: as_table(frame, encode=fit.coding)."
             )
         return table
 
-    def reading_again(self) -> dict[str, Any]:
+    def _read_bits(self, table: Table) -> Table:
+        """Return a table of 0 and 1 as the array of its cells is read."""
+        cells = table.codes if table.holes is None else np.where(table.holes, np.nan, table.codes)
+        read = as_table(cells, encode=replace(self.coding, names=None), missing="impute").whole()
+        known = {name: getattr(read, name) for name in ("codes", "variables", "coding", "numbers")}
+        return replace(table, **known)
+
+    def reading_again(self) -> Options:
         """Return the options by which `read_table` reads another file as that of the fit was read."""
         known = {name: value for name, value in self.reading.items() if name in FILE_OPTIONS}
         return {**known, "missing": self.coding.missing, "encode": self.coding}
@@ -312,60 +343,90 @@ class Fit(Frozen):
         Of a table in parts: a list, an array per part. Where cells are missing the sum is over the observed ones, and
         missing ones are averaged over by Gibbs draws.
         """
-        return self._score(self.read(X, missing=self.every_row))
+        table = self.read(X, missing=self.every_row)
+        return score_rows(table, self.network) if table.is_whole else table.each(_score_part, self.network)
 
     def score(self, X: TableLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return the mean log pseudo-likelihood per row, the larger the better; of the rows that are not dropped."""
-        return self._mean_score(self.read(X, sample_weight=sample_weight))
+        """Return the mean log pseudo-likelihood per row; larger is better. Rows that are dropped do not count."""
+        table = self.read(X, sample_weight=sample_weight)
+        if table.holes is not None:
+            return float(np.average(score_rows(table, self.network), weights=table.sample_weight))
+        return float(table.sum_rows(sum_scores, self.solution) / table.total_weight)
 
-    def log_partition(self, **options: Unpack[PartitionOptions]) -> LogPartition:
-        """Return log Z of the network with its error; the options are those of `isinglass.metrics.log_partition`."""
-        return self.network.log_partition(**options)
+    def log_partition(self) -> LogPartition:
+        """Return log Z of the network with its error, computed once; `isinglass.metrics.log_partition` has options."""
+        return self.network.log_partition()
 
     def log_likelihood(
         self, X: TableLike, sample_weight: ArrayLike | None = None, *, partition: LogPartition | None = None
     ) -> float:
         """Return the mean log P(x) of whole rows, in nats, the larger the better: the joint likelihood.
 
-        It takes log Z, which `log_partition` computes exactly or by sampling, once for a network unless another is
-        given. `score` is the log pseudo-likelihood, Σ_s log P(x_s | the rest), which is larger and needs no log Z.
+        It needs log Z, which `log_partition` computes exactly or by sampling, once per network unless it is given.
+        `score` is the log pseudo-likelihood, Σ_s log P(x_s | the rest), which is larger and needs no log Z.
         """
-        return self._joint(self.read(X, sample_weight=sample_weight), partition)
+        table = self.read(X, sample_weight=sample_weight)
+        total = table.without_holes().sum_rows(_sum_energies, self.network)
+        known = self.network.log_partition() if partition is None else partition
+        return -float(total / table.total_weight) - known.value
 
     def check(
-        self, X: TableLike, sample_weight: ArrayLike | None = None, **options: Unpack[CheckOptions]
+        self,
+        X: TableLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        n_simulated: int = 10_000,
+        level: float = 0.05,
+        random_state: RandomSource = 0,
+        n_threads: int | None = None,
     ) -> ModelCheck:
-        """Tell whether rows simulated from the network look like those of a table, such as that of the fit.
+        """Compare rows simulated from the network with those of a table, such as the table of the fit.
 
-        Compared are shares of ones, pairs, triples and numbers of ones per row; a right network fails in at most 5 % of
-        all tables. The options are those of `isinglass.metrics.check_model`; `isinglass.plot.check` draws the result.
+        It compares the shares of ones, of pairs and triples of ones, and the number of ones per row. A correct network
+        fails the check for at most 5 % of tables. Parameters as for `isinglass.metrics.check_model`;
+        `isinglass.plot.check` draws the result.
         """
-        return self._check(self.read(X, sample_weight=sample_weight), options)
+        from isinglass.evaluate.checking import check_model
+
+        network, table = self.network, self.read(X, sample_weight=sample_weight).whole()
+        return check_model(
+            network, table, n_simulated=n_simulated, level=level, random_state=random_state, n_threads=n_threads
+        )
 
     def predict_proba(self, X: TableLike) -> Floats:
-        """Return P(x_s = 1 | the rest of the row) for every cell; column s holds that of column s, not of a class.
+        """Return P(x_s = 1 | the rest of the row) for every cell, in the columns of the table.
 
         If columns have more than two categories: a list with one array per column, of shape (n_samples, n_categories),
         of the probabilities of its categories (``network.categories``). Every cell has an answer, missing ones too,
         which are averaged over by Gibbs draws. Of a table in parts: a list, an array per part.
         """
-        return self._probabilities(self.read(X, missing=self.every_row))
+        table = self.read(X, missing=self.every_row)
+        return cell_probabilities(table, self.network) if table.is_whole else table.each(_ask_part, self.network)
 
     def predict(self, X: TableLike) -> Cells:
-        """Return the most probable value of every cell given the rest of its row, as the table calls it.
+        """Return the most probable value of every cell given the rest of its row, in the values of the table.
 
-        Of a continuous column the expected value. The first value where two are equally probable. Of a table in parts:
-        a list, an array per part.
+        For a continuous column, the expected value. If two values are equally probable, the first. For a table in
+        parts: a list, one array per part.
         """
-        return self._most_probable(self.predict_proba(X))
+        found = self.predict_proba(X)
+        variables = self.network.variables
+        if not variables.is_binary:
+            best = self._label(np.column_stack([P.argmax(axis=1) for P in found]))
+            return put_numbers(best, expected_values(list(found), variables)) if len(variables.continuous) else best
+        if isinstance(found, list):
+            return [self._label((part > 0.5).astype(np.uint8)) for part in found]
+        return self._label((found > 0.5).astype(np.uint8))
 
     def predict_interval(self, X: TableLike, level: float = 0.95) -> FloatArray:
-        """Return between which numbers the cells of continuous columns lie with the probability ``level``.
+        """Return prediction intervals of probability ``level`` for the cells of continuous columns.
 
-        The central interval given the rest of the row, as much probability below it as above, in the units of the
+        The central interval given the rest of the row, with equal probability below and above it, in the units of the
         table. Shape (n_samples, n_features, 2); NaN in columns that are not continuous.
         """
-        return self._intervals(self.read(X, missing=self.every_row).whole(), level)
+        table, variables = self.read(X, missing=self.every_row).whole(), self.network.variables
+        chance = category_probabilities(np.asarray(table), table.holes, self.network)
+        return central_intervals([part.T for part in variables.split(chance)], variables, level)
 
     def impute(
         self,
@@ -381,7 +442,8 @@ class Fit(Frozen):
         Parameters
         ----------
         X : table
-            The columns of the fit. Missing are NaN, None, NA and masked cells, and those that a table says are.
+            The columns of the fit. NaN, None, NA and masked cells are missing, and the cells that a `Table` marks as
+            such.
         method : {"conditional", "gibbs"}, default "conditional"
             "conditional": the most probable value given the observed cells of the row, of a continuous column the
             expected one (whole where the column is); other missing cells are averaged over by Gibbs draws.
@@ -397,12 +459,15 @@ class Fit(Frozen):
         Returns
         -------
         DataFrame or ndarray of shape (n_samples, n_features)
-            A frame of the kind of ``X`` with its columns (and the index of pandas), an array for everything else; cells
-            as the table calls them.
+            A frame of the kind of ``X`` with its columns in their order (and the index of pandas), those that are not
+            in the fit unchanged; an array in the order of the fit for everything else. Cells as the table calls them.
         """
-        return complete_like(
-            X, self._fill(self.read(X, missing="impute").whole(), method, probabilities, n_sweeps, random_state)
-        )
+        if method not in ("conditional", "gibbs"):
+            raise ArgumentError("method", 'must be "conditional" or "gibbs"', method)
+        draws = None if method == "conditional" else {"n_sweeps": n_sweeps, "random_state": random_state}
+        table = self.read(X, missing="impute").whole()
+        cells = fill_cells(table, self.network, probabilities=probabilities, draws=draws)
+        return complete_like(X, cells, table.names if table.variables.named else None)
 
     def sample(
         self, n_samples: int = 1, random_state: RandomSource = None, *, burn_in: int = 1000, thin: int = 10
@@ -410,16 +475,16 @@ class Fit(Frozen):
         """Draw rows from the network: independent ones by enumeration up to 20 columns, else a Gibbs chain.
 
         ``burn_in`` and ``thin`` are sweeps of the chain before the first row, and from one row to the next. Whether
-        they are enough depends on the network: a MixingWarning says if a few more chains, from all zeros, all ones and
-        at random, disagree, or if columns and edges have other shares than in the table of the fit. `check` compares
-        more than that.
+        they are enough depends on the network: a MixingWarning is given if a few other chains, started from all zeros,
+        from all ones and at random, disagree with each other, or if the shares of columns and edges differ from those
+        in the table of the fit. `check` compares more.
         """
         if can_enumerate(self.network):
             rows = exact_sample(self.network, n_samples, random_state=random_state)
         else:
             rows = gibbs_sample(self.network, n_samples, burn_in=burn_in, thin=thin, random_state=random_state)
             self._warn_unless_mixed(burn_in, thin)
-        self._warn_if_unlike(np.asarray(rows.codes if isinstance(rows, Table) else rows))
+        self._warn_if_unlike(np.asarray(rows))
         return rows
 
     def _warn_unless_mixed(self, burn_in: int, thin: int) -> None:
@@ -428,7 +493,8 @@ class Fit(Frozen):
             warn(
                 MixingWarning(
                     f"The chain has not mixed after {burn_in} sweeps: {describe_mixing(found)} of {4 * _PROBED_ROWS} "
-                    f"rows of four other chains. The rows depend on where it began. Raise {setting('burn_in')}, or fit "
+                    f"rows of four other chains. The rows depend on its starting values. Raise "
+                    f"{setting('burn_in')}, or fit "
                     "a sparser network."
                 )
             )
@@ -454,8 +520,8 @@ class Fit(Frozen):
                 MixingWarning(
                     f"The samples do not look like the table of the fit: {where[worst]} has a share of "
                     f"{shares[worst]:.3g}, in the table {known[worst]:.3g} ({int(far.sum())} of {len(far)} shares "
-                    "differ). Such a network may predict cells well, but its rows are others; fit a sparser one, and "
-                    "see check(X)."
+                    "differ). Such a network may predict single cells well, but it does not reproduce the "
+                    "table. Fit a sparser one, and run check(X)."
                 )
             )
 
@@ -464,87 +530,49 @@ class Fit(Frozen):
         """What becomes of missing cells where every row wants an answer: none can be dropped."""
         return "impute" if self.coding.missing == "drop" else None
 
-    def _score(self, table: AnyTable) -> Floats:
-        if not table.is_whole:
-            return table.each(_score_part, self.network)
-        return score_rows(table, self.network)
-
-    def _joint(self, table: AnyTable, partition: LogPartition | None) -> float:
-        total = table.without_holes().sum_rows(_sum_energies, self.network)
-        known = self.network.log_partition() if partition is None else partition
-        return -float(total / table.total_weight) - known.value
-
-    def _check(self, table: AnyTable, options: CheckOptions) -> ModelCheck:
-        from isinglass.evaluate.checking import check_model
-
-        return check_model(self.network, table.whole(), **options)
-
-    def _mean_score(self, table: AnyTable) -> float:
-        if table.holes is not None:
-            return float(np.average(score_rows(table, self.network), weights=table.sample_weight))
-        return float(table.sum_rows(_sum_scores, self.network) / table.total_weight)
-
-    def _probabilities(self, table: AnyTable) -> Floats:
-        if not table.is_whole:
-            return table.each(_ask_part, self.network)
-        return cell_probabilities(table, self.network)
-
-    def _most_probable(self, found: Floats) -> Cells:
-        variables = self.network.variables
-        if not variables.is_binary:
-            best = self._label(np.column_stack([P.argmax(axis=1) for P in found]))
-            return put_numbers(best, expected_values(list(found), variables)) if len(variables.continuous) else best
-        if isinstance(found, list):
-            return [self._label((part > 0.5).astype(np.uint8)) for part in found]
-        return self._label((found > 0.5).astype(np.uint8))
-
-    def _intervals(self, table: Table, level: float) -> FloatArray:
-        chance = category_probabilities(np.asarray(table), table.holes, self.network)
-        variables = self.network.variables
-        return central_intervals([part.T for part in variables.split(chance)], variables, level)
-
-    def _fill(
-        self, table: Table, method: str, probabilities: bool, n_sweeps: int, random_state: RandomSource
-    ) -> NDArray[Any]:
-        if method not in ("conditional", "gibbs"):
-            raise ArgumentError("method", 'must be "conditional" or "gibbs"', method)
-        draws = None if method == "conditional" else {"n_sweeps": n_sweeps, "random_state": random_state}
-        return fill_cells(table, self.network, probabilities=probabilities, draws=draws)
-
-    def _label(self, codes: NDArray[Any]) -> NDArray[Any]:
+    def _label(self, codes: AnyArray) -> AnyArray:
         """Return the values that codes stand for in the table."""
         variables = self.network.variables
         return codes if variables.is_plain else label_cells(codes, variables)
 
-    def plot(self, ax: Any = None, **options: Any) -> Any:  # Any: axes of matplotlib, which is optional
-        """Draw the network; the options are those of `isinglass.plot.network`. Returns the axes."""
+    def plot(self, ax: Any = None, *, groups: NodeValues | None = None) -> Any:  # Any: of matplotlib, which is optional
+        """Draw the network and return the axes; `isinglass.plot.network` has more options.
+
+        ``groups`` is the group of every node, in order or by name, which decides its color.
+        """
         from isinglass.show import plot
 
-        return plot.network(self, ax, **options)
+        return plot.network(self, ax, groups=groups)
 
     def report(
-        self, filename: str | PathLike[str], X: TableLike | None = None, **options: Any
-    ) -> None:  # Any: those of `build_report`
-        """Write a self-contained HTML page about the network; the options are those of `isinglass.report.build_report`.
+        self,
+        filename: str | PathLike[str],
+        X: TableLike | None = None,
+        *,
+        groups: NodeValues | None = None,
+        title: str = "Network",
+    ) -> None:
+        """Write a self-contained HTML page about the network; `isinglass.report.write_report` has more options.
 
-        ``X`` is the table of the fit, for the predictability of nodes.
+        ``X`` is the table of the fit, for the predictability of nodes; ``groups`` is the group of every node, in order
+        or by name, which decides its color.
         """
         from isinglass.show.report import write_report
 
-        write_report(self, os.fspath(filename), X=X, **options)
+        write_report(self, os.fspath(filename), X=X, groups=groups, title=title)
 
     def methods_text(self, bootstrap: Bootstrap | None = None, case_drops: Bootstrap | None = None) -> str:
-        """Return a paragraph for the methods section of a paper: what was estimated, from what, and how it was chosen.
+        """Return a paragraph for the methods section of a paper: data, estimate, and choice of the penalty.
 
-        ``bootstrap`` and ``case_drops`` are resamples of the same table, rows drawn again and rows left out, which are
-        then mentioned, with the CS-coefficients.
+        ``bootstrap`` and ``case_drops`` are bootstraps of the same table, of kind "rows" and "case-drop"; the paragraph
+        then describes them, with the CS-coefficients.
         """
         from isinglass.show.report.methods import methods_text
 
         return methods_text(self, bootstrap, case_drops)
 
     def summary(self, n_edges: int = 10) -> str:
-        """Return in words what was found, and the strongest edges as a table."""
+        """Return a summary as text: the network, its penalty, its certificate, and the strongest edges."""
         names, rows = self._strongest(n_edges)
         lines = [f"{name}: {text}" for name, text in self.facts().items()]
         more = self.network.n_edges - len(rows)
@@ -563,21 +591,16 @@ class Fit(Frozen):
         kinds = [f"{int((signs == sign).sum())} {word}" for sign, word in ((1, "positive"), (-1, "negative"))]
         kinds += [f"{int((signs == 0).sum())} without a sign"] * bool((signs == 0).any())
         alpha = "one per node" if math.isnan(solution.alpha) else f"{solution.alpha:.6g}"
-        gap = "" if math.isnan(solution.duality_gap) else f"duality gap {solution.duality_gap:.1e}, "
+        gap = f"objective {solution.objective:.4g}, duality gap {solution.duality_gap:.1e}, "
+        gap = "" if math.isnan(solution.duality_gap) else gap
         facts = {
             "Network": f"{solution.n_edges} of {self.network.n_pairs} possible edges ({', '.join(kinds)}) among "
             f"{self.network.n_nodes} columns, {self.n_observations} rows",
             "Penalty": f"{alpha} ({self.chosen})",
         }
         if self.network.variables.has_covariates:
-            given = [
-                name
-                for name, is_given in zip(self.network.names, self.network.variables.covariate, strict=True)
-                if is_given
-            ]
-            facts["Adjusted for"] = (
-                f"{', '.join(given)} (couplings without a penalty, but for a ridge of {free_ridge:g})"
-            )
+            given = ", ".join(self.network.variables.covariates)
+            facts["Adjusted for"] = f"{given} (couplings unpenalized apart from a ridge of {free_ridge:g})"
         if self.stages:
             each = [(stage["criterion"].upper(), stage["n_edges"]) for stage in self.stages]
             tried = ", then ".join(f"{criterion} {n} edge{'s' * (n != 1)}" for criterion, n in each)
@@ -590,7 +613,9 @@ class Fit(Frozen):
         if self.left_out:
             facts["Left out"] = self.left_out
         state = "converged" if solution.converged else "NOT converged"
-        facts["Certificate"] = f"{state}: {gap}KKT residual {solution.kkt_residual:.1e}, tolerance {self.tol:g}"
+        facts["Certificate"] = (
+            f"{state} to a relative tolerance of {self.tol:g}: {gap}KKT residual {solution.kkt_residual:.1e}"
+        )
         return facts
 
     def _repr_html_(self) -> str:
@@ -603,11 +628,6 @@ class Fit(Frozen):
         from isinglass.model_file import save
 
         save(self, path)
-
-    @property
-    def proves(self) -> bool:
-        """Whether the method proves its optimum: the published ones stop by rules of their own."""
-        return self.method.proves
 
     def _known_of_edges(self) -> dict[str, FloatArray]:
         """Return what is known of the edges beside their couplings."""
@@ -639,25 +659,26 @@ class Fit(Frozen):
         edges, p = model.edge_index, model.n_features
         return {name: symmetric_matrix(edges, values, p) for name, values in self._known_of_edges().items()}
 
-    def edges(self) -> dict[str, NDArray[Any]]:
+    def edges(self) -> Arrays:
         """Return the edge table as columns, the largest absolute coupling first.
 
         Returns
         -------
         dict of str to ndarray
             - ``source``, ``target``: names of the two columns;
-            - ``coupling``: θ_st, the log odds ratio given all other columns, its ``sign``, 1 or -1, and its absolute
-              value, ``weight``;
-            - ``refitted``: the coupling estimated on these edges without penalty, which does not shrink it, and its
-              standard error, ``std_error``; NaN where it is infinite; two stages only;
+            - ``coupling``: θ_st, the edge weight (the log odds ratio given all other columns); its ``sign``, 1 or -1;
+              and its absolute value, ``weight``;
+            - ``refitted``: the coupling estimated on these edges without penalty, so without shrinkage, and its
+              standard error, ``std_error``; NaN where the estimate is infinite; two-stage estimate only;
             - ``partial_correlation``: of two continuous columns, NaN for other pairs; if there are such columns;
-            - ``q``: the smallest false discovery rate at which the pair is found; if an error rate was asked for;
-            - ``missing_information``: share of what complete cells would tell about the coupling; imputed tables only;
+            - ``q``: the smallest false discovery rate at which the pair is found; if ``fdr`` was set;
+            - ``missing_information``: share of the information about the coupling that is lost to missing cells;
+              imputed tables only;
             - ``stability``: share of the subsamples with this edge at the chosen alpha; StARS only;
             - ``n11``, ``n10``, ``n01``, ``n00``: rows (sums of weights) in which source and target are 1 and 1, 1 and
               0, 0 and 1, 0 and 0; not for columns with categories, whose tables are in ``pair_counts``;
-            - ``log_odds_ratio``: the marginal one, log (n11+½)(n00+½) / (n10+½)(n01+½), without regard to other
-              columns; the halves keep it finite.
+            - ``log_odds_ratio``: the marginal log odds ratio, log (n11+½)(n00+½) / (n10+½)(n01+½), which ignores the
+              other columns; the halves keep it finite.
         """
         order = self.network.by_strength
         columns = self.network.edges() | {name: values[order] for name, values in self._known_of_edges().items()}
@@ -708,12 +729,6 @@ def _ask_part(table: Bytes, weight: FloatArray | None, network: Network) -> Floa
     return network.conditional_probabilities(table)
 
 
-def _sum_scores(table: Bytes, weight: FloatArray | None, network: Network) -> float:
-    """Return the log pseudo-likelihood of some rows under their weights."""
-    rows = network.log_pseudolikelihood(table)
-    return float(rows.sum() if weight is None else weight @ rows)
-
-
 def _sum_energies(table: Bytes, weight: FloatArray | None, network: Network) -> float:
     energies = network.energy(table)
     return float(energies.sum() if weight is None else weight @ energies)
@@ -721,7 +736,7 @@ def _sum_energies(table: Bytes, weight: FloatArray | None, network: Network) -> 
 
 def summarize(
     table: AnyTable, edge_index: NDArray[np.int32]
-) -> tuple[float, FloatArray, tuple[NDArray[Any], ...]]:  # Any: whole numbers, or sums of weights
+) -> tuple[float, FloatArray, tuple[AnyArray, ...]]:  # whole numbers, or sums of weights
     """Return the number of rows, the share of every category of every column, and the counts behind every edge."""
     counted = table.counted(quiet=True)
     n_rows = counted.total_weight
@@ -732,8 +747,10 @@ def count_observations(table: AnyTable) -> tuple[int, str | None]:
     """Return the number of observations of a table, copies of a row being one, and what its weights stand for."""
     counted = table.counted(quiet=True)
     kind = counted.weight_kind
-    if not counted.is_whole or counted.sample_weight is None:
+    if not counted.is_whole:
         return round(counted.total_weight) if kind == "counts" else counted.shape[0], kind
+    if counted.sample_weight is None:
+        return len(counted), None
     own = per_unit(counted.sample_weight, counted.units)
     if kind == "counts":
         return round(float(own.sum())), None if np.allclose(own, 1.0) else kind

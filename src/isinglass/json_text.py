@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from typing import Any
+
+JsonObject = dict[str, Any]  # Any: what `json_text` can write
 
 
 def json_text(value: object, *, indent: int | None = None, compact: bool = False) -> str:

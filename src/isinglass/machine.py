@@ -1,4 +1,8 @@
-"""What the machine gives: memory, with one error where more is needed, threads, locks, and signals."""
+"""What the machine gives: memory, with one error where more is needed, threads, locks, processes, and signals.
+
+The only module that asks the operating system for what not all of them have. Where something is missing, as on Windows,
+memory is taken to be enough unless ISINGLASS_MAX_MEMORY is set, and files are not locked.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from isinglass.errors import DataError, LimitError, setting
 
@@ -18,13 +23,17 @@ try:
 except ImportError:  # Windows
     fcntl = resource = None  # type: ignore[assignment]
 
+ON_WINDOWS = os.name == "nt"
 HAS_LOCKS = fcntl is not None
 
 UNCHECKED_BYTES = 50_000_000
 """Below this size, skip the check of free memory; it costs as much as a small fit."""
 
 MAX_THREADS = 256
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
+INTERRUPT = signal.SIGINT
+SIGNALS = (INTERRUPT, signal.SIGTERM)
+OWN_GROUP: dict[str, Any] = {"creationflags": 0x200} if ON_WINDOWS else {"start_new_session": True}
+"""Arguments of Popen for a process that Ctrl-C does not reach; the number is CREATE_NEW_PROCESS_GROUP."""
 
 _CGROUPS = (
     ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
@@ -33,7 +42,7 @@ _CGROUPS = (
 
 
 def available_memory() -> int:
-    """Return how many bytes this process can still take without swapping; very many where this is unknown.
+    """Return how many bytes this process can still allocate without swapping; a very large number if this is unknown.
 
     The smallest of what the system has left, what a container leaves, what ``ulimit -v`` leaves, and what the variable
     ISINGLASS_MAX_MEMORY leaves: bytes, or GiB with a G behind the number.
@@ -110,7 +119,9 @@ def thread_count(n_threads: int | None = None) -> int:
     from isinglass.arguments import check_count  # loads NumPy, which the help of a command does without
 
     if check_count("n_threads", n_threads, most=None) > MAX_THREADS:
-        raise DataError(f"n_threads must be at most {MAX_THREADS}; got {n_threads}. More than the cores is no faster.")
+        raise DataError(
+            f"n_threads must be at most {MAX_THREADS}; got {n_threads}. More threads than cores are no faster."
+        )
     return int(n_threads)
 
 
@@ -167,3 +178,30 @@ def defer_signals() -> Iterator[None]:
                 signal.signal(number, handler)
         if deferred:
             signal.raise_signal(deferred[0])
+
+
+@contextmanager
+def signals_noted(wanted: bool) -> Iterator[list[int]]:
+    """Let SIGINT and SIGTERM raise an exception inside the block, and yield the list in which they are noted.
+
+    An exception may turn into another one on its way, such as an ImportError; the list still tells what happened. What
+    is ignored stays ignored, as SIGINT is in the background of a script. Python handles signals in its main thread.
+    """
+    noted: list[int] = []
+    if not wanted or threading.current_thread() is not threading.main_thread():
+        yield noted
+        return
+
+    def note(number: int, frame: object) -> None:
+        noted.append(number)
+        raise KeyboardInterrupt if number == INTERRUPT else SystemExit(128 + number)
+
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    for number, handler in before.items():
+        if handler is not signal.SIG_IGN:
+            signal.signal(number, note)
+    try:
+        yield noted
+    finally:
+        for number, handler in before.items():  # after a signal the process ends, and is not to be disturbed
+            signal.signal(number, signal.SIG_IGN if noted else handler)

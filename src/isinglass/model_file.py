@@ -15,7 +15,7 @@ from isinglass.errors import DataError, LimitError, setting
 from isinglass.fit import Fit
 from isinglass.network import Network
 from isinglass.select.bootstrap_result import Bootstrap
-from isinglass.select.comparison import GroupComparison
+from isinglass.select.group_comparison_result import GroupComparison
 from isinglass.storage import DamagedError, NotStorableError, OversizedError, default_limit, read_record, write_record
 from isinglass.version import __version__
 
@@ -27,15 +27,14 @@ CLASSES = (Fit, Network, Bootstrap, GroupComparison)
 def save(fitted: object, path: str | PathLike[str]) -> None:
     """Write a `Fit`, a fitted estimator, a `Network`, `Bootstrap` or `GroupComparison` to a file that `load` reads.
 
-    The same content gives the same bytes, and the file appears under its name when it is whole. Settings that a file
-    cannot hold, such as a generator as ``random_state`` or a splitter as ``cv``, are left out, and the header names
-    them under ``not_stored``. The values of the table that the fit has to remember must be numbers, text, or tuples or
-    intervals of these.
+    The same content gives the same bytes, and the file appears only when it is complete. Settings that a file cannot
+    hold, such as a generator as ``random_state`` or a splitter as ``cv``, are left out, and the header lists them under
+    ``not_stored``. Values of the table that the coding needs must be numbers, text, or tuples or intervals of these.
 
     Parameters
     ----------
     fitted : Fit, estimator, Network, Bootstrap or GroupComparison
-        What was found. Of an estimator, its ``fit_`` is written.
+        The result to store; for an estimator, its ``fit_``.
     path : path
         The file, usually ``something.npz``; one that exists is replaced.
 
@@ -67,20 +66,19 @@ def save(fitted: object, path: str | PathLike[str]) -> None:
         ) from None
 
 
-def load(path: str | PathLike[str], *, max_bytes: int | None = None) -> Any:
+def load(path: str | PathLike[str], *, max_bytes: int | None = None) -> Any:  # Any: what was saved
     """Read what `save` wrote: a `Fit`, `Network`, `Bootstrap` or `GroupComparison`, the same to the bit.
 
-    Nothing is unpickled, and everything is checked: a file that is truncated, damaged, of another kind or of another
-    layout gives one error. Still, a model file says what a network is, not that it is true: take it from people you
-    trust.
+    Nothing is unpickled, and all content is checked: a file that is truncated, damaged, or of another kind or layout
+    raises an error. A valid file can still hold wrong numbers, so load only files from sources that you trust.
 
     Parameters
     ----------
     path : path
         The file.
     max_bytes : int, optional
-        Limit of what the file unpacks to. By default 2 GiB, or 25 times the size of the file or 256 MiB, if that is
-        less. A larger file is a LimitError, one that is not a model file, or not whole, a DataError.
+        Largest unpacked size. By default 2 GiB, or 25 times the size of the file but at least 256 MiB, if that is less.
+        A larger file raises a LimitError; a file that is incomplete or not a model file raises a DataError.
     """
     if max_bytes is not None:
         check_count("max_bytes", max_bytes, most=None)
@@ -90,7 +88,7 @@ def load(path: str | PathLike[str], *, max_bytes: int | None = None) -> Any:
         return read_model(stream, os.fspath(path), max_bytes)
 
 
-def read_model(stream: IO[bytes], shown: str, max_bytes: int | None = None) -> Any:
+def read_model(stream: IO[bytes], shown: str, max_bytes: int | None = None) -> Any:  # Any: what was saved
     """Read a model from an open file; ``shown`` is its name in messages."""
     size = stream.seek(0, os.SEEK_END)
     limit = default_limit(size, MAX_UNPACKED_BYTES) if max_bytes is None else max_bytes

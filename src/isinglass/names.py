@@ -36,7 +36,7 @@ def check_names(names: Sequence[str] | None, n_features: int) -> tuple[str, ...]
 NodeValues: TypeAlias = Mapping[str, object] | Iterable[object]  # by name or in order; a pandas Series by its labels
 
 
-def by_node(values: NodeValues, names: Sequence[str], what: str) -> list[Any]:
+def by_node(values: NodeValues, names: Sequence[str], what: str) -> list[Any]:  # Any: values of the user
     """Return one value per node, in the order of the nodes.
 
     A mapping or a labeled series is joined by name, and nodes that it does not mention get None. Everything else

@@ -1,6 +1,6 @@
-"""One network: its nodes, their fields, and the couplings of the pairs that have one.
+"""A network: nodes, their fields (thresholds), and the couplings (edge weights) of its edges.
 
-Everything that takes or returns a network uses this record. It is sparse; the dense matrix is made on demand.
+Every function that takes or returns a network uses this record. It is sparse; the dense matrix is made on demand.
 """
 
 from __future__ import annotations
@@ -9,20 +9,22 @@ import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.arrays import Bytes, FloatArray, Mask, read_only
+from isinglass.arguments import Options
+from isinglass.arrays import Arrays, Bytes, FloatArray, IntArray, Mask, read_only
 from isinglass.data import Table, TableLike, as_table
 from isinglass.errors import ArgumentError, DataError, MeaningWarning, suppress_warnings
 from isinglass.variables import Variables
 
 if TYPE_CHECKING:
-    from isinglass.evaluate.checking import CheckOptions, ModelCheck
-    from isinglass.evaluate.likelihood import LogPartition, PartitionOptions
+    from isinglass.arguments import RandomSource
+    from isinglass.evaluate.checking import ModelCheck
+    from isinglass.evaluate.likelihood import LogPartition
 
 # Rounding that survives an export or a product such as Q @ D @ Q.T; anything larger is a mistake.
 _SYMMETRY_RTOL = 1e-12
@@ -38,6 +40,11 @@ class Adjustment:
     edge_index: NDArray[np.int32]
     edge_values: FloatArray
     parameters: FloatArray
+
+    @property
+    def by_strength(self) -> NDArray[np.intp]:
+        """Numbers of the couplings, the largest absolute value first."""
+        return np.argsort(-np.abs(self.edge_values), kind="stable")
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -59,19 +66,20 @@ class Network:
     edge_index : array-like of int, shape (n_edges, 2)
         Pairs of nodes. Stored with s < t, in lexicographic order.
     edge_values : array-like of shape (n_edges,), optional
-        The signed coupling of a pair with one parameter, per unit of both scores; of any other pair what is penalized,
-        ‖Θ_st‖: 2‖B_st‖ for two nominal variables, √2‖B_st‖ for one. Not needed beside ``parameters``. Pairs whose
-        value is zero are left out.
+        For a pair with one parameter, its signed coupling per unit of both scores; for any other pair the norm that is
+        penalized, ‖Θ_st‖: 2‖B_st‖ for two nominal variables, √2‖B_st‖ for one. Not needed if ``parameters`` is given.
+        Pairs whose value is zero are left out.
     names : sequence of str, optional
         One distinct name per node; ``x0``, ``x1``, … by default.
     variables : Variables, optional
-        What the nodes are; 0 and 1 by default.
+        Kinds and categories of the nodes; by default 0/1.
     parameters : array-like, optional
         B_st of every edge, of shape (q_s or 1) × (q_t or 1), with a row or column per category of a nominal variable
         and one of any other: one array per edge, or all of them in one flat vector. Needed where a pair has more than
         one parameter.
     adjustment : Adjustment, optional
-        Couplings with covariates, beside those among the pairs given. They are not edges: `covariate_edges` lists them.
+        Couplings with covariates, in addition to those among the pairs given. They are not edges; `covariate_edges`
+        lists them.
 
     Examples
     --------
@@ -179,9 +187,10 @@ class Network:
     def to_spins(self) -> tuple[FloatArray, FloatArray]:
         """Return (J, h) of the same distribution in ±1 coding; the inverse of `from_spins`.
 
-        J_st = θ_st / 4 and h_s = θ_ss / 2 + Σ_t θ_st / 4. A field in one coding is not a field in
-        the other: it takes up the couplings of its node.
+        J_st = θ_st / 4 and h_s = θ_ss / 2 + Σ_t θ_st / 4. A field in one coding differs from the field in the other by
+        the couplings of its node.
         """
+        self.variables.require_two_values("The network")
         return self.couplings / 4, self.fields / 2 + self.expected_influence / 4
 
     def with_names(self, names: Sequence[str] | None) -> Network:
@@ -223,7 +232,7 @@ class Network:
         flat[self.variables.is_later] = self.fields
         return read_only(flat)
 
-    @property
+    @cached_property
     def blocks(self) -> list[FloatArray]:
         """B of every edge: a row or column per category of a nominal node, one of any other."""
         return self.variables.split_blocks(self.edge_index, self.parameters)
@@ -274,7 +283,7 @@ class Network:
         variables = self.variables.take(np.flatnonzero(kept))
         return Network.trusted(variables, fields, place[self.edge_index], self.edge_values, self.parameters)
 
-    def covariate_edges(self) -> dict[str, NDArray[Any]]:  # Any: names, numbers or signs
+    def covariate_edges(self) -> Arrays:
         """Return the couplings with covariates as columns, the largest first; see `edges`.
 
         ``covariate`` and ``variable`` (names), ``coupling`` per unit of both scores, ``sign`` and ``weight``.
@@ -289,7 +298,7 @@ class Network:
         if self.adjustment is None:
             index, values = np.empty((0, 2), np.int32), np.empty(0)
         else:
-            order = np.argsort(-np.abs(self.adjustment.edge_values), kind="stable")
+            order = self.adjustment.by_strength
             index, values = self.adjustment.edge_index[order], self.adjustment.edge_values[order]
         given = ~self.variables.is_modelled[index[:, :1]]
         names = np.array(self.names, dtype=object)
@@ -316,6 +325,7 @@ class Network:
     @property
     def theta(self) -> FloatArray:
         """The paper's Θ, dense: the couplings with the fields on the diagonal."""
+        self.variables.require_two_values("The network")
         return self.couplings + np.diag(self.fields)
 
     @property
@@ -377,7 +387,7 @@ class Network:
         """Numbers of the edges, the largest |θ_st| first, ties in node order: the order of every edge table."""
         return np.argsort(-self.weights, kind="stable")
 
-    def edges(self) -> dict[str, NDArray[Any]]:  # Any: names, numbers or signs
+    def edges(self) -> Arrays:
         """Return the edge table as columns, ready for a data frame: the largest |θ_st| first, ties in node order.
 
         ``source`` and ``target`` (names), ``coupling`` (θ_st), ``sign`` (1 or -1; 0 for an edge without one) and
@@ -434,11 +444,9 @@ class Network:
         chosen = np.take_along_axis(self.logits(codes), flat, axis=0)
         return np.asarray(-0.5 * (chosen + self.category_fields[flat]).sum(axis=0))
 
-    def log_partition(self, **options: Unpack[PartitionOptions]) -> LogPartition:
-        """Return log Z with its error, exact or sampled; the options are those of `isinglass.metrics.log_partition`."""
-        from isinglass.evaluate.likelihood import log_partition
-
-        return log_partition(self, **options) if options else self._log_partition
+    def log_partition(self) -> LogPartition:
+        """Return log Z with its error, computed once; `isinglass.metrics.log_partition` has options."""
+        return self._log_partition
 
     @cached_property
     def _log_partition(self) -> LogPartition:
@@ -454,16 +462,30 @@ class Network:
 
         return log_likelihood(self, X, sample_weight, partition)
 
-    def check(self, X: ArrayLike, **options: Unpack[CheckOptions]) -> ModelCheck:
+    def check(
+        self,
+        X: ArrayLike,
+        *,
+        n_simulated: int = 10_000,
+        level: float = 0.05,
+        random_state: RandomSource = 0,
+        n_threads: int | None = None,
+    ) -> ModelCheck:
         """Compare rows simulated from the network with those of a table; see `isinglass.metrics.check_model`."""
         from isinglass.evaluate.checking import check_model
 
-        return check_model(self, self.table(X), **options)
+        table = self.table(X)
+        return check_model(
+            self, table, n_simulated=n_simulated, level=level, random_state=random_state, n_threads=n_threads
+        )
 
     def logits(self, codes: NDArray[np.uint8]) -> FloatArray:
         """Return μ_s(k) plus what the rest of the row adds to it for every category, shape (T, n_samples)."""
-        eta = self._matrix @ self.variables.place(self.variables.flat(codes))
-        return self.variables.logits(self.category_fields, eta)
+        return self.variables.logits(self.category_fields, self.neighbor_sums(codes))
+
+    def neighbor_sums(self, codes: NDArray[np.uint8]) -> FloatArray:
+        """Return Σ_t θ_st x_t for every coordinate of the variables, shape (n_coordinates, n_samples)."""
+        return np.asarray(self._matrix @ self.variables.place(self.variables.flat(codes)))
 
     def _predictors(self, codes: NDArray[np.uint8]) -> FloatArray:
         """Return θ_ss + Σ_t θ_st x_t of every cell of two-valued columns, shape (n_features, n_samples)."""
@@ -476,7 +498,10 @@ class Network:
         return coordinate_matrix(self.variables, self.pairs, self.pair_parameters)
 
     def table(self, X: TableLike) -> Table:
-        """Return a table of the columns of this network; arrays hold the numbers of categories."""
+        """Return a table of the columns of this network; arrays hold the numbers of categories.
+
+        Columns of a frame are found by name, and others are ignored.
+        """
         if (
             type(X) is np.ndarray
             and X.dtype == np.uint8
@@ -633,7 +658,7 @@ def _set_apart(
     edge_values: FloatArray,
     parameters: FloatArray,
     adjustment: Adjustment | None = None,
-) -> dict[str, Any]:  # Any: the fields of a network
+) -> Options:
     """Return edges and couplings with covariates apart, given both; pairs of two covariates are refused."""
     edges = {"edge_index": edge_index, "edge_values": edge_values, "parameters": parameters}
     if not variables.has_covariates:
@@ -734,7 +759,7 @@ def all_pairs(n_features: int) -> NDArray[np.int32]:
     return read_only(np.column_stack(np.triu_indices(n_features, 1)).astype(np.int32))
 
 
-def are_pairs(edge_index: NDArray[np.integer[Any]], n_features: int) -> bool:
+def are_pairs(edge_index: IntArray, n_features: int) -> bool:
     """Tell whether an array has two numbers of nodes per row."""
     if edge_index.shape != (len(edge_index), 2):
         return False

@@ -11,8 +11,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from isinglass.arguments import require
-from isinglass.arrays import FloatArray, Frozen, Mask, read_only
+from isinglass.arrays import AnyArray, FloatArray, Frozen, Mask, read_only
 from isinglass.data import AnyTable, hole_patterns
+from isinglass.json_text import JsonObject
 from isinglass.network import Network
 from isinglass.variables import Variables
 
@@ -25,7 +26,7 @@ MOST_PATTERNS = 10
 class Attribute(Generic[Value]):
     """An attribute that is computed from others: a property that type checkers know the value of."""
 
-    def __init__(self, compute: Callable[[Any], Value], doc: str) -> None:  # Any: the record that has it
+    def __init__(self, compute: Callable[..., Value], doc: str) -> None:
         self.compute, self.__doc__ = compute, doc
 
     @overload
@@ -40,12 +41,12 @@ class Attribute(Generic[Value]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Solution(Frozen):
-    """The network at one ``alpha``, and the proof of how close to the optimum it is.
+    """The network at one ``alpha``, with its certificate: a bound on its distance from the optimum.
 
     Parameters
     ----------
     network : Network
-        What was found. Its parts are attributes of the solution, too: ``fields``, ``edge_index``, ``edge_values``,
+        The network. Its parts are also attributes of the solution: ``fields``, ``edge_index``, ``edge_values``,
         ``names``, ``couplings``.
     alpha : float
         Penalty strength (the paper's λ).
@@ -89,12 +90,19 @@ class Solution(Frozen):
         couplings: FloatArray,
         fields: FloatArray,
         variables: Variables | None = None,
-        **found: Any,  # Any: the other fields of this record
+        *,
+        objective: float = float("nan"),
+        kkt_residual: float = float("nan"),
+        duality_gap: float = float("nan"),
+        certified_zeros: int = 0,
+        n_iter: int = 0,
+        converged: bool = False,
     ) -> Solution:
         """Keep the non-zero upper triangle of a dense coupling matrix of two-valued columns."""
         index = np.argwhere(np.triu(couplings, 1))
         network = Network(fields, index, couplings[index[:, 0], index[:, 1]], variables=variables)
-        return cls(network, float(alpha), **found)
+        proof = objective, kkt_residual, duality_gap, certified_zeros
+        return cls(network, float(alpha), *proof, n_iter=n_iter, converged=converged)
 
     # Parts of the network, under their names there.
     fields = Attribute[FloatArray](lambda self: self.network.fields, "θ_ss.")
@@ -126,6 +134,13 @@ class Solution(Frozen):
         )
 
 
+def solution_of(found: object) -> Solution | None:
+    """Return a solution, or that of a fit or an estimator; None of what has none."""
+    for name in ("solution_", "solution"):
+        found = getattr(found, name, found)
+    return found if isinstance(found, Solution) else None
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Path(Sequence[Solution]):
     """Solutions along decreasing ``alpha``; diagnostics are also available as columns.
@@ -141,7 +156,7 @@ class Path(Sequence[Solution]):
     solutions: tuple[Solution, ...]
     tol: float = float("nan")
 
-    def _column(self, name: str) -> NDArray[Any]:  # Any: the type of the attribute
+    def _column(self, name: str) -> AnyArray:
         return read_only(np.array([getattr(solution, name) for solution in self.solutions]))
 
     alphas = Attribute[FloatArray](lambda self: self._column("alpha"), "Penalty strengths, decreasing.")
@@ -190,7 +205,7 @@ class Path(Sequence[Solution]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Stability(Frozen):
-    """What `StARS` chose, and how far the subsamples agreed along the grid.
+    """What `StARS` chose, and how well the subsamples agree along the grid.
 
     Parameters
     ----------
@@ -236,6 +251,11 @@ class Stability(Frozen):
     n_fits_saved: int
     n_constant: int
 
+    def take(self, columns: NDArray[np.intp]) -> Stability:
+        """Return the shares of pairs of some columns."""
+        shares = tuple(sp.csr_array(each[columns][:, columns]) for each in self.edge_frequencies)
+        return replace(self, edge_frequencies=shares)
+
     def __post_init__(self) -> None:
         super().__post_init__()
         curves = self.instability.shape == self.monotone.shape == self.alphas.shape
@@ -259,7 +279,7 @@ class Stability(Frozen):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Evidence(Frozen):
-    """The curve that a penalty was read from."""
+    """The curve by which a penalty was chosen."""
 
     kind: str  #: extended BIC, where smaller is better; or log pseudo-likelihood of held-out rows, where larger is
     alphas: FloatArray  #: the curve
@@ -282,7 +302,7 @@ class Evidence(Frozen):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Missing(Frozen):
-    """Where cells of a table were missing, and what was done about them."""
+    """Which cells of a table were missing, and how they were treated."""
 
     treatment: str  #: "impute", "zero" or "drop"
     n_rows: int  #: rows of the table, those that were left out included
@@ -340,7 +360,7 @@ class Missing(Frozen):
         return cls(treatment="drop", n_rows=n_rows, n_cells=table.n_missing, n_left_out=table.n_dropped)
 
     @staticmethod
-    def count(gone: NDArray[np.bool_]) -> dict[str, Any]:
+    def count(gone: NDArray[np.bool_]) -> JsonObject:
         """Return the entries of a record that count the missing cells of the rows that stayed."""
         patterns, counts, n_patterns = hole_patterns(gone, MOST_PATTERNS)
         return {

@@ -24,17 +24,18 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.lib import format as npy
-from numpy.typing import NDArray
 
 from isinglass.arguments import is_real, is_whole
+from isinglass.arrays import AnyArray, Arrays
 from isinglass.atomic import check_place, replacing
 from isinglass.errors import LimitError
-from isinglass.json_text import json_text
+from isinglass.json_text import JsonObject, json_text
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
     from _typeshed import DataclassInstance
 
+Record = typing.TypeVar("Record")
 HEADER = "header"
 MAX_MEMBERS = 100
 MAX_HEADER_BYTES = 1 << 24
@@ -80,7 +81,7 @@ def holds_record(path: str | PathLike[str]) -> bool:
 # --- arrays -----------------------------------------------------------------------------------------------------------
 
 
-def read_array(stream: IO[bytes], size: int) -> NDArray[Any]:
+def read_array(stream: IO[bytes], size: int) -> AnyArray:
     """Read an ``.npy`` file of numbers or text; its shape is compared with the size of the file first."""
     version = npy.read_magic(stream)
     if version not in ((1, 0), (2, 0)):
@@ -100,7 +101,7 @@ def read_array(stream: IO[bytes], size: int) -> NDArray[Any]:
     return np.ascontiguousarray(plain).reshape(shape)
 
 
-def read_arrays(stream: IO[bytes], max_bytes: int, max_members: int = MAX_MEMBERS) -> dict[str, NDArray[Any]]:
+def read_arrays(stream: IO[bytes], max_bytes: int, max_members: int = MAX_MEMBERS) -> Arrays:
     """Read the arrays of an ``.npz`` file that unpacks to at most ``max_bytes``; other members are left alone."""
     archive = zipfile.ZipFile(stream)
     members = archive.infolist()
@@ -154,7 +155,7 @@ class _Writing:
     """
 
     def __init__(self) -> None:
-        self.arrays: dict[str, list[NDArray[Any]]] = {}
+        self.arrays: dict[str, list[AnyArray]] = {}
         self.left_out: list[str] = []
         self.shared: list[Any] = []
         self._numbers: dict[str, int] = {}  # of these, by their text
@@ -188,7 +189,7 @@ class _Writing:
             return {"interval": [self.tree(left, where), self.tree(right, where), closed]}
         raise NotStorableError(f"{where} holds a {type(value).__name__}")
 
-    def _take(self, array: NDArray[Any], where: str) -> str:
+    def _take(self, array: AnyArray, where: str) -> str:
         if array.dtype.kind not in "biufcSUMm":
             raise NotStorableError(f"{where} holds an array of type {array.dtype}")
         plain = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
@@ -197,7 +198,7 @@ class _Writing:
         self._n_taken += 1
         return name
 
-    def _tuple(self, values: tuple[Any, ...], where: str) -> dict[str, Any]:
+    def _tuple(self, values: tuple[Any, ...], where: str) -> JsonObject:  # Any: what a tree can hold
         """Return many small arrays as one, such as a table of counts for every edge, and equal entries once."""
         kinds = {(value.dtype, value.ndim) if isinstance(value, np.ndarray) else None for value in values}
         if len(values) > 1 and len(kinds) == 1 and None not in kinds:
@@ -215,14 +216,14 @@ class _Writing:
                 return {"repeated": [len(trees), trees[0]]}
         return {"tuple": trees}
 
-    def _entries(self, mapping: Mapping[Any, Any], where: str) -> Iterator[list[Any]]:
+    def _entries(self, mapping: Mapping[object, object], where: str) -> Iterator[list[object]]:
         """Yield the entries of a mapping; settings that cannot be stored are left out, and named."""
         for key, value in mapping.items():
             tree = self._tree_or_nothing(value, f"{where}.{key}", droppable=isinstance(key, str))
             if tree is not _NOTHING:
                 yield [self.tree(key, where), tree]
 
-    def _fields(self, record: DataclassInstance, where: str) -> dict[str, Any]:
+    def _fields(self, record: DataclassInstance, where: str) -> JsonObject:
         found = {}
         for field in fields(record):
             value, taken = vars(record).get(field.name, _NOTHING), self._n_taken
@@ -288,7 +289,7 @@ def read_record(
     return found
 
 
-def _text(header: NDArray[Any] | None) -> bytes:
+def _text(header: AnyArray | None) -> bytes:
     if header is None or header.dtype != np.uint8:
         raise DamagedError("it has no header that can be read, or was written by an older isinglass: make it again")
     if header.size > MAX_HEADER_BYTES:
@@ -309,9 +310,7 @@ def _other_version(found: object, version: int) -> str:
 class _Reading:
     """The values of a tree, with the arrays put back in the order in which they were taken out."""
 
-    def __init__(
-        self, members: dict[str, NDArray[Any]], shared: list[Any], classes: dict[str, type], max_bytes: int
-    ) -> None:
+    def __init__(self, members: Arrays, shared: list[object], classes: dict[str, type], max_bytes: int) -> None:
         self._members, self._places = members, dict.fromkeys(members, 0)
         self._classes, self._room = classes, max_bytes
         self._shared: list[Any] = []
@@ -345,7 +344,7 @@ class _Reading:
             return Interval(self.value(content[0]), self.value(content[1]), content[2])
         return self._record(kind, content)
 
-    def _next(self, name: str, shape: tuple[Any, ...]) -> NDArray[Any]:
+    def _next(self, name: str, shape: tuple[int, ...]) -> AnyArray:
         if not all(is_whole(length) and length >= 0 for length in shape):
             raise DamagedError(f"an array has the shape {str(shape)[:80]}")
         start, size = self._places[name], math.prod(shape)
@@ -354,7 +353,7 @@ class _Reading:
         self._places[name] = start + size
         return self._members[name][start : start + size].reshape(shape)
 
-    def _many(self, shapes: object, name: str) -> tuple[NDArray[Any], ...]:
+    def _many(self, shapes: object, name: str) -> tuple[AnyArray, ...]:
         lengths = self.value(shapes)
         self._spend(len(lengths), 1 << 8)
         return tuple([self._next(name, tuple(shape)) for shape in lengths.tolist()])
@@ -370,13 +369,7 @@ class _Reading:
         if name not in self._classes:
             raise DamagedError(f"it holds an unknown class, {name[:80]!r}")
         self._spend(1, BYTES_PER_RECORD)
-        cls = self._classes[name]
-        hints, found = _hints(cls), {}
-        for key, tree in content.items():
-            found[key] = self._shared_or_value(tree)
-            if key not in hints or not _fits(found[key], hints[key]):
-                raise DamagedError(f"{name}.{key[:80]} is not {_shown(hints.get(key))}")
-        return cls(**found)
+        return make_record(self._classes[name], {key: self._shared_or_value(tree) for key, tree in content.items()})
 
     def _shared_or_value(self, tree: object) -> object:
         if not isinstance(tree, dict) or tree.keys() != {"shared"}:
@@ -391,7 +384,7 @@ class _Reading:
             raise OversizedError("it has more records than there is room for")
 
     def refuse_rest(self) -> None:
-        """Raise if something has not been read: nothing that we do not know may hide in a file of ours."""
+        """Raise if part of the file was not read: a file must not hold anything else."""
         for name, array in self._members.items():
             if array.ndim != 1 or self._places[name] != len(array):
                 raise DamagedError(f"its member {name[:80]!r} holds more than its records")
@@ -400,13 +393,22 @@ class _Reading:
 # --- what the annotations of a record say -----------------------------------------------------------------------------
 
 
+def make_record(cls: type[Record], values: Mapping[str, object]) -> Record:
+    """Return a record of values that come from elsewhere; DamagedError if one is not what its annotation says."""
+    hints = _hints(cls)  # type: ignore[arg-type]  # a class is hashable
+    for name, value in values.items():
+        if name not in hints or not _fits(value, hints[name]):
+            raise DamagedError(f"{cls.__name__}.{name[:80]} is not {_shown(hints.get(name))}")
+    return cls(**values)
+
+
 @functools.cache
-def _hints(cls: type) -> dict[str, Any]:
+def _hints(cls: type) -> dict[str, object]:
     hints = typing.get_type_hints(cls)
     return {field.name: hints[field.name] for field in fields(cls)}
 
 
-def _record_classes(roots: tuple[Any, ...]) -> dict[str, type]:
+def _record_classes(roots: tuple[object, ...]) -> dict[str, type]:
     """Return the dataclasses that a record may hold: those that annotations name, and their subclasses."""
     found: dict[str, type] = {}
     waiting = list(roots)

@@ -9,7 +9,7 @@ per category: 1 for that of the cell, 0 for the others. Flat arrays have one ent
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, TypeVar
@@ -161,16 +161,7 @@ class Variables:
         """
         if columns is None:
             return self
-        chosen = set()
-        for given in [columns] if isinstance(columns, str) else columns:
-            if isinstance(given, str) and given in self.names:
-                chosen.add(self.names.index(given))
-            elif isinstance(given, int | np.integer) and not isinstance(given, bool) and 0 <= given < self.n_features:
-                chosen.add(int(given))
-            else:
-                raise ArgumentError("covariates", "must be names or numbers of columns", given)
-        if len(chosen) == self.n_features:
-            raise ArgumentError("covariates", "must leave a column that is modelled", columns)
+        chosen = find_covariates(columns, self.names)
         return self._with(covariate=tuple(s in chosen for s in range(self.n_features)))
 
     @property
@@ -187,6 +178,11 @@ class Variables:
     def has_covariates(self) -> bool:
         """Whether some variables are conditioned on and not modelled."""
         return any(self.covariate)
+
+    @property
+    def covariates(self) -> tuple[str, ...]:
+        """Names of the covariates."""
+        return tuple(name for name, is_given in zip(self.names, self.covariate, strict=True) if is_given)
 
     def called(self, column: int) -> str:
         """Return what messages call a variable: its name in quotes, or its number if the source had no names."""
@@ -205,16 +201,18 @@ class Variables:
     def require_no_covariates(self, what: str) -> None:
         """Raise DataError if there is a covariate; ``what`` begins the sentence."""
         if self.has_covariates:
-            name = self.names[self.covariate.index(True)]
             raise DataError(
-                f"{what} needs a distribution of every column, and the covariate {name!r} has none: others are "
-                "conditioned on it. Leave the covariates out, or model them as variables."
+                f"{what} needs a distribution of every column, and the covariate {self.covariates[0]!r} has "
+                f"none. Leave the covariates out, or model them as variables."
             )
 
     def require_two_values(self, what: str) -> None:
         """Raise DataError unless every variable is binary; ``what`` begins the sentence."""
         if self.has_covariates:
-            raise DataError(f"{what} must have no covariates here; got {self.names[self.covariate.index(True)]!r}.")
+            raise DataError(
+                f"{what} must have no covariates here; got {self.covariates[0]!r}. Leave the covariates out, or model "
+                "them as variables."
+            )
         if not self.is_binary:
             s = next(s for s, kind in enumerate(self.kinds) if kind != "binary")
             raise DataError(
@@ -471,3 +469,18 @@ def _check(called: str, kind: str, n_categories: int, scores: tuple[float, ...] 
     ):
         rule = f"must be one finite number for each of the {n_categories} categories of column {called}, all different"
         raise ArgumentError("scores", rule, scores)
+
+
+def find_covariates(columns: Sequence[int | str] | str, labels: Sequence[Hashable]) -> set[int]:
+    """Return the numbers of covariates, which are given by name or number."""
+    chosen = set()
+    for given in [columns] if isinstance(columns, str) else columns:
+        if isinstance(given, str) and given in labels:
+            chosen.add(labels.index(given))
+        elif isinstance(given, int | np.integer) and not isinstance(given, bool) and 0 <= given < len(labels):
+            chosen.add(int(given))
+        else:
+            raise ArgumentError("covariates", "must be names or numbers of columns", given)
+    if len(chosen) == len(labels):
+        raise ArgumentError("covariates", "must leave a column that is modelled", columns)
+    return chosen

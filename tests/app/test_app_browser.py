@@ -1,6 +1,7 @@
 """The app in a real browser: the whole way from a file to a network, for ordinary and for hostile files."""
 
 import io
+import itertools
 import json
 import re
 import threading
@@ -10,10 +11,10 @@ import zipfile
 
 import numpy as np
 import pytest
-from chromium import launched, needs_browser
+from chromium import Tabs, launched, needs_browser
 from commands import write_csv
 
-from isinglass.app.server import start
+from isinglass.app.server import Server
 
 pytestmark = needs_browser
 
@@ -30,43 +31,34 @@ def browser():
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     """One server for all tests, as a person has; every test opens a table of its own."""
-    found = start(tmp_path_factory.mktemp("session"))
-    threading.Thread(target=found.serve_forever, args=(0.05,), daemon=True).start()
-    yield found
-    found.shutdown()
-    found.session.jobs.close()
-    found.server_close()
+    with Server(tmp_path_factory.mktemp("session")) as found:
+        threading.Thread(target=found.serve_forever, args=(0.05,), daemon=True).start()
+        yield found
+        found.shutdown()
+
+
+@pytest.fixture(scope="module")
+def tabs(browser):
+    found = Tabs(browser)
+    found.context.set_default_timeout(SLOW)
+    return found
 
 
 @pytest.fixture
-def visit(browser, server):
+def visit(tabs, server):
     """Open a tab; fail afterwards if a page complained, asked another server, or opened a dialog."""
-    contexts, trouble = [], []
 
     def open_tab(**options):
-        context = browser.new_context(**({"viewport": {"width": 1280, "height": 1000}} | options))
-        context.set_default_timeout(SLOW)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: trouble.append(f"console {message.type}: {message.text}"))
-        page.on("pageerror", lambda error: trouble.append(f"error: {error}"))
-        page.on("dialog", lambda dialog: (trouble.append(f"dialog: {dialog.message}"), dialog.dismiss()))
-        page.on("request", lambda request: seen.append(request.url))
-        seen = page.requests_seen = []
-        page.goto(server.address)
+        page = tabs.open(server.address, **options)
         page.wait_for_selector("#examples button")
         return page
 
     yield open_tab
-    with server.session.changed:
+    with server.session.jobs.changed:
         server.session.jobs.stop()
-    for context in contexts:
-        for page in context.pages:
-            trouble += [
-                f"request: {url}" for url in page.requests_seen if not url.startswith((server.address, "data:"))
-            ]
-        context.close()
-    assert trouble == []
+    pages = tabs.leave()
+    assert [trouble for page in pages for trouble in page.trouble] == []
+    assert [url for page in pages for url in page.requests if not url.startswith((server.address, "data:"))] == []
 
 
 def give(page, file, name=None):
@@ -80,8 +72,9 @@ def give(page, file, name=None):
 def fit(page):
     page.click("#run-fit")
     page.wait_for_selector("#network", state="visible")
+    page.locator("#report").wait_for()
     frame = page.frame_locator("#report")
-    frame.locator("#edge-count").wait_for()
+    frame.locator("#edge-count:not(:empty)").wait_for(state="attached")  # Chromium lays out frames when it likes
     return frame
 
 
@@ -174,7 +167,7 @@ def test_ratings_of_an_spss_file_with_holes_and_groups(visit, likert):
         "[data-facts=compare]"
     )
     page.wait_for_selector("[data-files=bootstrap] a")
-    page.frame_locator("#report").locator("text=Inclusion").first.wait_for()
+    page.frame_locator("#report").locator("text=Inclusion").first.wait_for(state="attached")
     for kind in ("network", "stability"):
         page.select_option("#figure", kind)
         page.select_option("#ending", "svg")
@@ -250,17 +243,17 @@ def test_a_wrong_token_opens_nothing(browser, server):
 
 def test_another_page_can_do_nothing(browser, server, tmp_path):
     """A page of another origin in the same browser knows the address, and still neither reads nor changes anything."""
-    before = server.session.version
-    evil = start(tmp_path)  # another origin: another port
+    before = server.session.jobs.version
+    evil = Server(tmp_path)  # another origin: another port
     threading.Thread(target=evil.serve_forever, args=(0.05,), daemon=True).start()
     context = browser.new_context()
     page = context.new_page()
     page.goto(evil.address + "app.css")
     attack = """async (address) => {
-      const example = { method: "POST", body: '"mood.csv"' };
+      const example = { method: "POST", body: "{}" };
       const json = { ...example, headers: { "Content-Type": "application/json" } };
-      await fetch(address + "example", { ...example, mode: "no-cors" }).catch(() => null);
-      const tries = await Promise.allSettled([fetch(address + "state"), fetch(address + "example", json)]);
+      await fetch(address + "example/mood.csv", { ...example, mode: "no-cors" }).catch(() => null);
+      const tries = await Promise.allSettled([fetch(address + "state/0"), fetch(address + "example/mood.csv", json)]);
       return tries.map((one) => one.status);
     }"""
     assert page.evaluate(attack, server.address) == ["rejected", "rejected"]
@@ -271,22 +264,21 @@ def test_another_page_can_do_nothing(browser, server, tmp_path):
     )
     page.wait_for_timeout(300)
     assert not any(frame.url.startswith(server.address) and frame.locator("#examples").count() for frame in page.frames)
-    assert server.session.version == before
+    assert server.session.jobs.version == before
     context.close()
     evil.shutdown()
-    evil.session.jobs.close()
     evil.server_close()
 
 
 def test_a_forged_origin_is_refused(server):
     for origin in ("http://evil.example", "null"):
         request = urllib.request.Request(
-            server.address + "example", b'"mood.csv"', {"Origin": origin, "Content-Type": "application/json"}
+            server.address + "example/mood.csv", b"{}", {"Origin": origin, "Content-Type": "application/json"}
         )
         with pytest.raises(urllib.error.HTTPError) as error:
             urllib.request.urlopen(request)
         assert error.value.code == 403
-        assert "other pages" in json.load(io.TextIOWrapper(error.value))["error"]
+        assert "other web pages" in json.load(io.TextIOWrapper(error.value))["error"]
 
 
 def test_everything_has_a_name_and_fits_a_phone(visit, votes):
@@ -307,6 +299,72 @@ def test_everything_has_a_name_and_fits_a_phone(visit, votes):
     page.click("#theme")
     light = re.findall(r"\d+", page.evaluate("() => getComputedStyle(document.body).backgroundColor"))
     assert min(map(int, light[:3])) > 200
+
+
+CONTROLS = {"button", "checkbox", "combobox", "link", "progressbar", "searchbox", "spinbutton", "textbox"}
+
+
+def controls_of(page):
+    """Return role and name of every control, as Chromium tells them to a screen reader."""
+    nodes = page.context.new_cdp_session(page).send("Accessibility.getFullAXTree")["nodes"]
+    shown = [node for node in nodes if not node["ignored"]]
+    return [(node["role"]["value"], node["name"]["value"]) for node in shown if node["role"]["value"] in CONTROLS]
+
+
+@pytest.mark.long
+def test_a_screen_reader_hears_names_and_progress(visit, votes):
+    page = visit()
+    page.set_input_files("#file", {"name": "none.csv", "mimeType": "text/csv", "buffer": b"\0\xff" * 1000})
+    page.wait_for_selector("#problem", state="visible")
+    assert [name for role, name in controls_of(page) if role == "link"] == ["Skip to the content", "Table"]
+    page.evaluate(
+        """() => {
+          globalThis.heard = [];
+          const status = document.querySelector("[role=status]");
+          new MutationObserver(() => heard.push(status.textContent)).observe(status, { childList: true });
+        }"""
+    )
+    give(page, votes, "reader.csv")
+    page.wait_for_function("() => heard.includes('reader.csv: 200 rows, 5 columns')")
+    fit(page)
+    page.wait_for_function("() => heard.includes('The network is fitted')")
+    page.fill("#resamples", "50000")
+    page.press("#resamples", "Enter")
+    page.wait_for_function("() => document.querySelector('#more pre').textContent.includes('50000')")
+    page.click("#run-bootstrap")
+    page.wait_for_function("() => document.querySelector('.job progress')?.value > 10")
+    controls = controls_of(page)
+    assert ("progressbar", "Bootstrap") in controls
+    assert ("button", "no is missing in ann") in controls
+    assert all(name.strip() for _, name in controls)
+    assert len(set(controls)) == len(controls)
+    page.wait_for_function("() => heard.some((text) => /Bootstrap: .* of 50000: .* left/.test(text))")
+    page.focus("button:text-is('Stop')")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("[role=alert]:has-text('Stopped')")
+    assert page.evaluate("() => document.activeElement.id") == "run-fit"  # the button is gone
+    page.click("button:text-is('Close')")
+    page.wait_for_selector(".job", state="detached")
+
+
+def test_the_focus_goes_down_the_page(visit, votes):
+    page = visit()
+    give(page, votes, "order.csv")
+    fit(page)
+    page.wait_for_selector(".job", state="detached")  # it is at the bottom of the window, not in its place
+    page.focus("#file")
+    where = """() => {
+        const element = document.activeElement;
+        return [element.id, element.getBoundingClientRect().top + scrollY];
+    }"""
+    name, places = "", []
+    while name != "report":  # each place as it is then: the page may be drawn again later
+        name, place = page.evaluate(where)
+        places.append(place)
+        page.keyboard.press("Tab")
+        page.wait_for_function("() => document.activeElement !== document.body")  # frames take the focus later
+    assert len(places) > 30
+    assert all(after > before - 30 for before, after in itertools.pairwise(places))  # some stand beside each other
 
 
 def test_the_keyboard_is_enough(visit, votes):

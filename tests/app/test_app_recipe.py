@@ -2,18 +2,20 @@
 
 import itertools
 import json
+import re
 import shlex
 import subprocess
 import sys
 from dataclasses import replace
+from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
 import pytest
 from commands import write_csv
 
-from isinglass.app.recipe import FIGURES, Choices, Recipe, command_text
-from isinglass.app.worker import look, run_command
+from isinglass.app.recipe import FIGURES, Choices, Recipe
+from isinglass.app.worker import run_command
 from isinglass.data.files import read_table
 
 HOSTILE = ["a,b", 'say "hi"', "x=1", "#2", "A:B", "star*", "none", "-o", " blank ", "</script>", "new\nline", "é", ""]
@@ -21,34 +23,34 @@ HOSTILE = ["a,b", 'say "hi"', "x=1", "#2", "A:B", "star*", "none", "-o", " blank
 
 def see(recipe):
     """Return the recipe with what the worker sees of its table."""
-    answers = []
-    look(recipe.look(), lambda **answer: answers.append(answer))
-    (answer,) = answers
-    assert "error" not in answer, answer
-    table = answer["table"]
-    return replace(recipe, columns=table["columns"], named=table["named"]), table
+    (words,) = recipe.commands("look")
+    code, output, said = run_command(words)
+    assert code == 0, said
+    table = json.loads(output)
+    return replace(recipe, table=table), table
 
 
 def chosen_for(recipe, record):
     """Return the recipe with what was chosen, and seen again."""
-    return see(replace(recipe, choices=Choices.read(record, len(recipe.columns))))[0]
+    return see(replace(recipe, choices=Choices.read(record, len(recipe.table["columns"]))))[0]
 
 
-def words_of(recipe, labels=False):
-    """Return the options of the command of a fit, or of a comparison."""
-    ((_, _, *words), *_) = recipe.commands("compare" if labels else "fit")
-    return words[: words.index("--groups" if labels else "-o")]
+def words_of(recipe, job="fit"):
+    """Return the options about the table of the command of a fit, or of a comparison."""
+    ((_, _, *words), *_) = recipe.commands(job)
+    return words[: words.index("--resamples" if job == "compare" else "-o")]
 
 
 def parse(words):
     """Return the arguments of `read_table` that the command line makes of options."""
+    from isinglass.cli.compare import compare
     from isinglass.cli.info import info
     from isinglass.cli.reading import READING
 
-    with info.make_context("info", list(words)) as ctx:
+    command = compare if "--groups" in words else info
+    with command.make_context("", list(words)) as ctx:
         said = READING.make(**{name: ctx.params[name] for name in READING.options}).said
-    for name in ("id_column", "weights"):
-        said = {key: None if key == name and value == "none" else value for key, value in said.items()}
+        said |= {"labels": [ctx.params["groups"]]} if command is compare else {}
     return {name: list(value) if isinstance(value, tuple) else value for name, value in said.items()}
 
 
@@ -93,14 +95,16 @@ CHOICES = {
 def test_the_command_line_says_what_the_arguments_say(survey, chosen):
     recipe, _ = see(Recipe(survey.name))
     recipe = chosen_for(recipe, chosen)
-    for labels in (False, True) if "groups" in chosen else (False,):
-        assert parse([survey.name, *words_of(recipe, labels)]) == recipe.said(labels)
+    for job in ("fit", "compare") if "groups" in chosen else ("fit",):
+        assert parse([survey.name, *words_of(recipe, job)]) == recipe.said(job)
 
 
 @pytest.mark.parametrize(
     "chosen",
-    [CHOICES["codes of columns"], {**CHOICES["weights and groups"], "left_out": [7, 8]}],
-    ids=["codes", "groups"],
+    [
+        pytest.param(CHOICES["codes of columns"], marks=pytest.mark.long, id="codes"),
+        pytest.param({**CHOICES["weights and groups"], "left_out": [7, 8]}, id="groups"),
+    ],
 )
 def test_commands_code_and_app_find_the_same(survey, chosen):
     """The app runs the commands; the code that it shows must find the same edges, and differences of groups."""
@@ -108,7 +112,7 @@ def test_commands_code_and_app_find_the_same(survey, chosen):
     recipe = chosen_for(first, {"left_out": [0, 7, 8], "covariates": [6], **chosen, "resamples": 2})
     jobs = ["fit", "bootstrap", *(["compare"] if "groups" in chosen else [])]
     for words in itertools.chain(*(recipe.commands(job) for job in jobs)):
-        code, said = run_command(words)
+        code, _, said = run_command(words)
         assert code == 0, said
     check = """
 import csv
@@ -129,23 +133,28 @@ same("survey-bootstrap/edges.csv", resamples.edges(), "inclusion")
     assert ("compare" in jobs) == Path("survey-groups.html").exists()
 
 
-def test_every_figure_is_drawn_by_command_and_code(survey):
+@pytest.mark.parametrize(
+    "figures", [pytest.param([*FIGURES][:2], id="two"), pytest.param([*FIGURES], marks=pytest.mark.long, id="all")]
+)
+def test_every_figure_is_drawn_by_command_and_code(survey, figures):
     pytest.importorskip("matplotlib")
     recipe, _ = see(Recipe(survey.name))
-    recipe = chosen_for(recipe, {"left_out": [0, 7, 8], "missing": "drop", "resamples": 3, "codes": {"-1": ["99"]}})
+    recipe = chosen_for(
+        recipe, {**CHOICES["codes"], "left_out": [0, 7, 8], "covariates": [6], "missing": "drop", "resamples": 3}
+    )
     for words in (*recipe.commands("fit"), *recipe.commands("bootstrap")):
         assert run_command(words)[0] == 0
     codes = []
-    for kind in FIGURES:
+    for kind in figures:
         one = replace(recipe, choices=replace(recipe.choices, figure=kind, ending="svg"))
         (words,) = one.commands("figure")
-        assert run_command(words) == (0, f"Wrote  survey-figures/{kind}.svg\n")
+        assert run_command(words) == (0, "", f"Wrote  survey-figures/{kind}.svg\n")
         codes.append(one.code("figure"))
     subprocess.run(
         [sys.executable, "-c", "\n".join([recipe.code("fit"), recipe.code("bootstrap"), *codes])], check=True
     )
     size = lambda name: Path(name).stat().st_size  # noqa: E731
-    for kind in FIGURES:
+    for kind in figures:
         assert size(f"{kind}.svg") == pytest.approx(size(f"survey-figures/{kind}.svg"), rel=0.5)
 
 
@@ -169,22 +178,22 @@ def test_hostile_names_become_numbers(tmp_path, monkeypatch):
             "codes": {"4": ["4"]},
         }
         chosen = chosen_for(recipe, record)
-        for labels in (False, True) if groups is not None else (False,):
-            said = chosen.said(labels)
-            assert parse(["table.csv", *words_of(chosen, labels)]) == said
-            data = read_table("table.csv", **said, **({"labels": [chosen._key(groups)]} if labels else {}))
+        for job in ("fit", "compare") if groups is not None else ("fit",):
+            said = chosen.said(job)
+            assert parse(["table.csv", *words_of(chosen, job)]) == said
+            data = read_table("table.csv", **said)
             kept = [j for j in places if j not in left_out | {weights, groups}]
             assert data.names == tuple(table["columns"][j]["name"] for j in kept)
             assert list(data.variables.kinds) == ["nominal" if j % 2 else "ordinal" for j in kept]
             assert (data.sample_weight is None) == (weights is None)
-        assert shlex.split(command_text([["fit", *words_of(chosen)]]))[2:] == words_of(chosen)
+        assert shlex.split(chosen.command_text("fit").splitlines()[0])[1:] == chosen.commands("fit")[0]
 
 
 def test_columns_without_names_have_numbers(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     np.savetxt("plain.csv", np.random.default_rng(0).integers(0, 3, (50, 6)), fmt="%d", delimiter=",")
     recipe, table = see(Recipe("plain.csv"))
-    assert not table["named"]
+    assert [column["key"] for column in table["columns"]] == list(range(6))
     chosen = chosen_for(recipe, {"left_out": [1], "weights": 0})
     said = chosen.said()
     assert parse(["plain.csv", *words_of(chosen)]) == said
@@ -196,7 +205,7 @@ def test_a_column_that_names_rows_can_be_used(survey):
     assert table["columns"][0]["name"] == "person"
     assert table["columns"][0]["kind"] is None
     assert recipe.said()["id_column"] is None
-    assert "--id-column none" in command_text(recipe.commands("fit"))
+    assert "--id-column none" in recipe.command_text("fit")
 
 
 BAD = [
@@ -219,7 +228,6 @@ BAD = [
     {"missing": "error"},
     {"missing": None},
     {"weights": 1.0},
-    {"weights": 2, "groups": 2},
     {"weight_kind": "other"},
     {"row_names": 1},
     {"resamples": 0},
@@ -250,8 +258,18 @@ def test_choices_go_to_the_page_and_back():
         "resamples": 7,
     }
     found = Choices.read(record, 4)
-    again = json.loads(json.dumps(found.record()))
-    assert Choices.read(again, 4) == found
+    again = json.loads(json.dumps(vars(found)))
+    assert vars(Choices.read(again, 4)) == {**vars(found), "left_out": [0, 2]}
+
+
+def test_the_page_offers_the_figures_that_commands_draw():
+    from isinglass.cli.plot import KINDS
+
+    page = files("isinglass.app").joinpath("app.html").read_text(encoding="utf-8")
+    inside = page.partition('<select id="figure">')[2].partition("</select>")[0]
+    offered = re.findall(r'<option value="([\w-]+)">', inside)
+    assert offered == list(FIGURES)
+    assert {*offered} == {*KINDS} - {"check"}  # which needs the table
 
 
 def test_the_table_of_a_command_is_never_an_option():

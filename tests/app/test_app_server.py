@@ -11,26 +11,24 @@ import sys
 import threading
 import time
 import zipfile
-from urllib.parse import urlsplit
+from types import SimpleNamespace
+from urllib.parse import quote, urlsplit
 
 import pytest
 
-from isinglass.app import server as app_server
 from isinglass.app import session as app_session
-from isinglass.app.jobs import Jobs
-from isinglass.app.session import RequestError, Session, plain_name
+from isinglass.app.jobs import Job, Jobs
+from isinglass.app.server import Server
+from isinglass.app.session import Session, plain_name
 from isinglass.datasets.mood import write_mood
 
 
 @pytest.fixture
 def server(tmp_path):
-    found = app_server.start(tmp_path)
-    thread = threading.Thread(target=found.serve_forever, args=(0.05,), daemon=True)
-    thread.start()
-    yield found
-    found.shutdown()
-    found.session.jobs.close()
-    found.server_close()
+    with Server(tmp_path) as found:
+        threading.Thread(target=found.serve_forever, args=(0.05,), daemon=True).start()
+        yield found
+        found.shutdown()
 
 
 class Client:
@@ -49,17 +47,17 @@ class Client:
         connection.close()
         return answer, content
 
-    def post(self, where, record, **headers):
+    def post(self, where, record=None, **headers):
         how = {"Content_Type": "application/json", **self.own, **headers}
         answer, content = self.ask("POST", where, json.dumps(record), **how)
         return answer.status, json.loads(content)
 
     def upload(self, name, content):
-        answer, _ = self.ask("POST", "upload", content, X_File_Name=name, **self.own)
+        answer, _ = self.ask("POST", f"upload/{quote(name, safe='')}", content, **self.own)
         assert answer.status == 200
 
     def state(self):
-        return json.loads(self.ask(where="state?since=0")[1])
+        return json.loads(self.ask(where="state/0")[1])
 
     def wait(self, done, seconds=60):
         end = time.monotonic() + seconds
@@ -113,34 +111,32 @@ def test_tokens_differ_and_cannot_be_guessed(tmp_path):
     tokens = set()
     for k in range(3):
         (tmp_path / str(k)).mkdir()
-        found = app_server.start(tmp_path / str(k))
-        tokens.add(found.token)
-        found.session.jobs.close()
-        found.server_close()
+        with Server(tmp_path / str(k)) as found:
+            tokens.add(found.token)
     assert len(tokens) == 3
     assert min(map(len, tokens)) >= 32
 
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1", "127.0.0.1:1", "localhost.evil.example", ""])
 def test_a_name_that_was_bent_to_this_computer_is_refused(client, host):
-    assert client.ask(Host=host)[0].status == 421
-    assert client.post("example", "mood.csv", Host=host)[0] == 421
-    assert client.state()["file"] is None
+    assert client.ask(Host=host)[0].status == 403
+    assert client.post("example/mood.csv", Host=host)[0] == 403
+    assert client.state()["file"] == ""
 
 
 @pytest.mark.parametrize("origin", ["http://evil.example", "null", "https://127.0.0.1", "http://127.0.0.1:1", None])
 def test_a_request_of_another_page_changes_nothing(client, origin):
     headers = {} if origin is None else {"Origin": origin}
-    for where in ("example", "choose", "run", "stop", "upload"):
-        answer, _ = client.ask("POST", where, b'"mood.csv"', Content_Type="application/json", **headers)
+    for where in ("example/mood.csv", "choose", "run/fit", "stop/1", "upload/a.csv"):
+        answer, _ = client.ask("POST", where, b"{}", Content_Type="application/json", **headers)
         assert answer.status == 403, where
-    assert client.state()["file"] is None
+    assert client.state()["file"] == ""
     if origin is not None:
         assert client.ask(**headers)[0].status == 403
 
 
 def test_a_browser_that_says_cross_site_is_refused(client):
-    assert client.post("example", "mood.csv", Sec_Fetch_Site="cross-site")[0] == 403
+    assert client.post("example/mood.csv", Sec_Fetch_Site="cross-site")[0] == 403
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "OPTIONS", "HEAD", "TRACE"])
@@ -150,13 +146,13 @@ def test_other_methods_are_unknown(client, method):
 
 def test_a_form_of_another_page_cannot_send_json(client):
     """Forms send without asking first, but not this type."""
-    assert client.post("example", "mood.csv", Content_Type="text/plain")[0] == 400
+    assert client.post("example/mood.csv", Content_Type="text/plain")[0] == 400
 
 
 @pytest.mark.parametrize(
     "body", [b"", b"{", b"[" * 100_000, b"null", b"7", b"\xff", b'{"job": ["fit"]}', b'{"number": true}']
 )
-@pytest.mark.parametrize("where", ["example", "choose", "run", "stop", "nothing"])
+@pytest.mark.parametrize("where", ["example/x", "choose", "run/no", "run", "stop/x", "stop", "nothing"])
 def test_what_is_no_request_is_refused(client, where, body):
     answer, content = client.ask("POST", where, body, Content_Type="application/json", **client.own)
     assert answer.status == 400
@@ -165,22 +161,22 @@ def test_what_is_no_request_is_refused(client, where, body):
 
 def test_an_upload_is_bounded_before_it_is_read(client, monkeypatch):
     monkeypatch.setattr(app_session, "MOST_BYTES", 1000)
-    answer, content = client.ask("POST", "upload", b"x" * 1001, X_File_Name="a.csv", **client.own)
+    answer, content = client.ask("POST", "upload/a.csv", b"x" * 1001, **client.own)
     assert (answer.status, b"up to" in content) == (400, True)
     connection = http.client.HTTPConnection("127.0.0.1", client.server.server_port, timeout=10)
-    connection.putrequest("POST", client.address.path + "upload")
+    connection.putrequest("POST", client.address.path + "upload/a.csv")
     for name, value in {**client.own, "Content-Length": str(10**15)}.items():
         connection.putheader(name, value)
     connection.endheaders()
     assert connection.getresponse().status == 400  # none of it was sent
-    assert client.state()["file"] is None
+    assert client.state()["file"] == ""
     assert list(client.server.session.folder.iterdir()) == []
 
 
 def test_an_upload_without_its_end_leaves_nothing(tmp_path):
     session = Session(tmp_path)
     try:
-        with pytest.raises(RequestError, match="whole"):
+        with pytest.raises(ValueError, match="incomplete"):
             session.upload("a.csv", io.BytesIO(b"abc"), 10)
         assert list(tmp_path.iterdir()) == []
     finally:
@@ -192,9 +188,7 @@ def test_an_upload_without_its_end_leaves_nothing(tmp_path):
     ["../../evil.csv", "/etc/passwd", "..\\..\\evil.csv", "%2e%2e%2fevil.csv", "-o.csv", ".", "a\0b", "con.csv\n"],
 )
 def test_a_name_is_never_a_path(client, name):
-    from urllib.parse import quote
-
-    client.upload(quote(name), b"a,b\n0,1\n1,0\n")
+    client.upload(name, b"a,b\n0,1\n1,0\n")
     kept = [path for path in client.server.session.folder.rglob("*") if path.is_file()]
     assert len(kept) == 1
     assert re.fullmatch(r"\w[\w-]*(\.\w[\w-]*)+", kept[0].name)
@@ -219,9 +213,9 @@ def test_from_a_file_to_files(client, mood):
     choices = {**state["choices"], "weights": 0, "missing": "drop"}
     assert client.post("choose", choices) == (200, {})
     assert "--weights weight" in client.state()["steps"]["fit"]["command"]
-    assert client.post("run", {"job": "bootstrap"})[0] == 400  # nothing is fitted yet
-    assert client.post("run", {"job": "fit"}) == (200, {})
-    assert client.post("run", {"job": "fit"})[0] == 400  # once is enough
+    assert client.post("run/bootstrap")[0] == 400  # nothing is fitted yet
+    assert client.post("run/fit") == (200, {})
+    assert client.post("run/fit")[0] == 400  # once is enough
     state = client.wait(lambda state: "fit" in state["results"])
     assert "Certificate" in state["results"]["fit"]["said"]
     for name in ("mood/edges.csv", "mood/nodes.csv", "mood/model.npz", "mood.html"):
@@ -236,7 +230,7 @@ def test_from_a_file_to_files(client, mood):
         assert archive.read("mood/edges.csv") == client.ask(where="files/mood/edges.csv")[1]
     client.post("choose", {**choices, "left_out": [1]})
     assert client.state()["stale"]
-    assert client.post("run", {"job": "bootstrap"})[0] == 400  # of another table than the fit
+    assert client.post("run/bootstrap")[0] == 400  # of another table than the fit
     client.post("choose", choices)
     assert not client.state()["stale"]
 
@@ -258,20 +252,22 @@ def test_a_file_that_is_no_table_says_why(client):
     state = client.wait(lambda state: state["problem"])
     assert "web page" in state["problem"]
     assert state["table"] is None
-    assert client.post("run", {"job": "fit"})[0] == 400
+    assert client.post("run/fit")[0] == 400
 
 
 class Recorder:
-    """Stands for the worker's side of jobs."""
+    """Stands for the session's side of jobs."""
 
     def __init__(self):
-        self.changed = threading.Condition()
-        self.jobs = Jobs(self.changed)
         self.ended = []
+        self.jobs = Jobs(self.ended.append)
+        self.changed = self.jobs.changed
 
-    def add(self, title, commands, folder):
+    def add(self, commands, folder):
+        job = Job("fit", SimpleNamespace(commands=lambda kind: commands), folder)
         with self.changed:
-            return self.jobs.add(title, {"do": "run", "commands": commands, "folder": str(folder)}, self.ended.append)
+            self.jobs.add(job)
+        return job
 
     def wait(self, done, seconds=60):
         with self.changed:
@@ -288,11 +284,11 @@ def recorder():
 def test_one_job_at_a_time_and_a_stop_is_at_once(recorder, tmp_path, mood):
     (tmp_path / "mood.csv").write_bytes(mood)
     read = ["mood.csv", "--drop", "weight", "--encode", "auto", "--missing", "drop"]
-    long = recorder.add("long", [["bootstrap", *read, "-B", "5000", "-o", "long"]], tmp_path)
-    short = recorder.add("short", [["fit", *read, "-o", "net"]], tmp_path)
-    late = recorder.add("late", [["fit", *read, "-o", "late"]], tmp_path)
+    long = recorder.add([["bootstrap", *read, "-B", "5000", "-o", "long"]], tmp_path)
+    short = recorder.add([["fit", *read, "-o", "net"]], tmp_path)
+    late = recorder.add([["fit", *read, "-o", "late"]], tmp_path)
     recorder.wait(lambda: long.total == 5000 and long.count > 0)  # after the folds of the fit itself
-    assert long.seconds_left > 0
+    assert long.left > 0
     assert (short.state, late.state) == ("waiting", "waiting")
     with recorder.changed:
         recorder.jobs.stop(late.number)
@@ -308,8 +304,8 @@ def test_one_job_at_a_time_and_a_stop_is_at_once(recorder, tmp_path, mood):
 def test_a_worker_that_dies_fails_its_job_and_not_the_next(recorder, tmp_path, mood):
     (tmp_path / "mood.csv").write_bytes(mood)
     read = ["mood.csv", "--drop", "weight", "--encode", "auto", "--missing", "drop"]
-    first = recorder.add("first", [["bootstrap", *read, "-B", "5000"]], tmp_path)
-    second = recorder.add("second", [["fit", *read]], tmp_path)
+    first = recorder.add([["bootstrap", *read, "-B", "5000"]], tmp_path)
+    second = recorder.add([["fit", *read]], tmp_path)
     recorder.wait(lambda: first.total == 5000 and first.count > 0)
     recorder.jobs._worker.kill()
     recorder.wait(lambda: second.state == "done")
@@ -319,7 +315,7 @@ def test_a_worker_that_dies_fails_its_job_and_not_the_next(recorder, tmp_path, m
 
 def test_a_failing_command_says_what_it_said(recorder, tmp_path):
     (tmp_path / "a.csv").write_text("a,b\n0,1\n2,3\n")
-    job = recorder.add("fit", [["fit", "a.csv"], ["fit", "never.csv"]], tmp_path)
+    job = recorder.add([["fit", "a.csv"], ["fit", "never.csv"]], tmp_path)
     recorder.wait(lambda: job.state == "failed")
     assert "'a'" in job.error
     assert "never" not in job.said
@@ -341,7 +337,7 @@ def test_a_signal_ends_all_and_removes_the_files(tmp_path, mood, number):
     ) as process:
         client = Client(type("Known", (), {"address": process.stdout.readline().strip()}))
         client.wait(lambda state: state["table"])
-        client.post("run", {"job": "fit"})
+        client.post("run/fit")
         found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(process.pid)], capture_output=True, text=True)
         children = [int(word) for word in found.stdout.split()]
         assert children

@@ -56,7 +56,7 @@ def test_info_counts(tmp_path):
     assert text["Duplicates"] == "1: a = not a"
     assert text["Missing"] == "1 cell (0.5%) in 1 row, 0 of them without any answer"
     assert record["estimate"]["bytes"] == _core.path_bytes(record["n_distinct_rows"], 5, 0)
-    assert "if every pair is one" in text["Memory"]
+    assert "with all pairs" in text["Memory"]
     assert re.fullmatch(r"about [\d.]+ m?s for the default fit", text["Time"])
 
 
@@ -69,9 +69,9 @@ def test_info_of_numbers(tmp_path):
     lines = shown.stdout.splitlines()
     assert lines[0].split() == ["Column", "Kind", "Values", "Missing", "Notes"]
     assert lines[1].split()[:2] == ["age", "continuous?"]
-    assert re.search(r"tails: 3 below,\s+3\s+above", shown.stdout)
+    assert re.search(r"3 below\s+and\s+3\s+above\s+the\s+grid", shown.stdout)
     assert "Fit needs" in shown.stdout
-    assert "--continuous age,score, or what these columns are instead" in " ".join(shown.stdout.split())
+    assert "--continuous age,score (change the kinds that were guessed wrong)" in " ".join(shown.stdout.split())
     text = facts(shown.stdout)
     assert text["Kinds"] == "1 binary, 2 continuous"
     assert "Never" not in text

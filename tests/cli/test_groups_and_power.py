@@ -32,7 +32,7 @@ def test_labels_are_read_beside_the_table(table, tmp_path):
     assert dropped.labels["sex"] == ("m", None, "f")
     with pytest.raises(DataError, match="labels must be a column of the table; got 'gender'"):
         read_table(table, labels=["gender"])
-    with pytest.raises(DataError, match="weights must be another column"):
+    with pytest.raises(DataError, match="weights and labels must be different columns"):
         read_table(tmp_path / "holes.csv", labels=["a"], weights="a")
 
 

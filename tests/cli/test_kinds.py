@@ -178,7 +178,7 @@ def test_words_get_an_order(tmp_path):
     file = tmp_path / "words.csv"
     file.write_text("a,b\n" + "never,0\noften,1\nrarely,1\nnever,1\n" * 5)
     answer = run("info", file, "--ordinal", "a", code=3)
-    assert "in which order" in answer.stderr
+    assert "needs an order" in answer.stderr
     assert "--encode" in answer.stderr
     answer = run("info", file, "--ordinal", "a", "--encode", "never=0,rarely=1,often=2")
     assert "never < rarely < often" in answer.stdout

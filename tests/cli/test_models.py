@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -131,8 +132,11 @@ def test_predict_prints_conditional_probabilities(folder, model, network, tmp_pa
     assert np.array_equal(np.array(rows[1:], dtype=float), network.conditional_probabilities(X))
     run("predict", model, folder / "table.csv", "-o", tmp_path / "p.csv")
     assert list(csv.reader(io.StringIO((tmp_path / "p.csv").read_text()))) == rows
-    record = read_json(run("predict", model, folder / "table.csv", "--json").stdout, "predict")
+    words = ["predict", model, folder / "table.csv", "--json"]
+    record = read_json(run(*words).stdout, "predict")
     assert np.array_equal(record["cells"], network.conditional_probabilities(X))
+    assert read_json(run(*words, "-o", tmp_path / "both.csv").stdout, "predict") == record
+    assert (tmp_path / "both.csv").read_bytes() == (tmp_path / "p.csv").read_bytes()
 
 
 def holes(tmp_path):
@@ -354,6 +358,30 @@ def test_plot_without_matplotlib_says_what_to_install(tmp_path, model, monkeypat
     assert "isinglass[plot]" in error_line(run("plot", "network", model, "-o", tmp_path / "a.png", code=1))
 
 
+def test_a_named_file_is_replaced(tmp_path, folder, model):
+    commands = {
+        "a.csv": ["predict", model, folder / "table.csv"],
+        "a.tex": ["export", model],
+        "a.png": ["plot", "network", model],
+        "a.html": ["report", model],
+    }
+    for name, words in commands.items():
+        (tmp_path / name).write_text("old")
+        run(*words, "-o", tmp_path / name)
+        assert (tmp_path / name).read_bytes() != b"old"
+    assert files_of(tmp_path).keys() == commands.keys()  # no temporary files
+
+
+def test_a_figure_on_stdout(tmp_path, model, monkeypatch):
+    run("plot", "network", model, "-o", tmp_path / "a.png")
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path / "empty")
+    assert run("plot", "network", model, "-o", "-").stdout_bytes == (tmp_path / "a.png").read_bytes()
+    assert list(Path().iterdir()) == []
+    run("plot", "network", model)
+    assert Path("network.png").read_bytes() == (tmp_path / "a.png").read_bytes()
+
+
 # ------------------------------------------------------------------------------------------- report
 
 
@@ -368,6 +396,16 @@ def test_report(tmp_path, folder):
     assert "<sugar>" not in text
     run(*words, "-o", tmp_path / "again.html")
     assert (tmp_path / "again.html").read_text(encoding="utf-8") == text
+
+
+def test_a_report_on_stdout(tmp_path, model, monkeypatch):
+    run("report", model, "-o", tmp_path / "a.html")
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path / "empty")
+    assert run("report", model, "-o", "-").stdout_bytes == (tmp_path / "a.html").read_bytes()
+    assert list(Path().iterdir()) == []
+    run("report", model)
+    assert Path("report.html").read_bytes() == (tmp_path / "a.html").read_bytes()
 
 
 def test_the_folder_of_a_fit_is_no_bootstrap(tmp_path, folder):
@@ -511,8 +549,8 @@ def test_info_says_how_a_model_was_fitted(folder, tmp_path, network):
 
 def test_info_tells_models_from_tables(folder, tmp_path, network):
     save(network, tmp_path / "network.npz")
-    assert "without the fit" in data_error("info", tmp_path / "network.npz")
+    assert "without the record of a fit" in data_error("info", tmp_path / "network.npz")
     np.savez(tmp_path / "table.npz", X=X)
     assert "300" in run("info", tmp_path / "table.npz").stdout
     assert "no model.npz" in error_line(run("info", tmp_path, code=2))
-    assert "do not belong to a MODEL" in error_line(run("info", folder / "given", "--drop", "a", code=2))
+    assert "do not apply to a MODEL" in error_line(run("info", folder / "given", "--drop", "a", code=2))

@@ -97,8 +97,11 @@ def test_every_option_of_an_estimate_sets_something():
         (["--select", "stars", "--gamma", "1"], "--gamma needs --select two-stage or ebic, not stars."),
         (["--select", "ebic", "--folds", "3"], "--folds needs --select two-stage or cv, not ebic."),
         (["--method", "nodewise", "--folds", "3"], "--folds needs --select two-stage or cv, not ebic."),
-        (["--alpha", "0.1", "--gamma", "1"], "--gamma is about selecting a penalty, and --alpha gives one."),
-        (["--alpha", "0.1", "--select", "cv"], "--alpha and --select exclude each other."),
+        (
+            ["--alpha", "0.1", "--gamma", "1"],
+            "--gamma is used only to select a penalty, and --alpha sets it. Leave one of the two out.",
+        ),
+        (["--alpha", "0.1", "--select", "cv"], "Use either --alpha or --select, not both."),
         (["--method", "nodewise", "--select", "two-stage"], "--select two-stage needs --method joint, not nodewise."),
     ],
 )
@@ -262,4 +265,4 @@ def test_the_processor_is_a_device_and_options_set_no_environment_variable(table
 
 def test_a_device_is_for_joint_fits(table):
     result = run("fit", table, "--method", "nodewise", "--device", "cuda", code=2)
-    assert "--device works with joint, not with nodewise" in error_line(result)
+    assert "--device needs --method joint, not nodewise" in error_line(result)

@@ -105,7 +105,7 @@ def test_bootstrap_resamples_the_network_of_fit(table, words):
 
 def test_bootstrap_says_what_was_chosen(table):
     assert "two-stage" in run("bootstrap", table, "-B", "2").stderr
-    assert "selected anew" in run("bootstrap", table, "--select", "ebic", "-B", "2").stderr
+    assert "selected again" in run("bootstrap", table, "--select", "ebic", "-B", "2").stderr
     assert "kept" in run("bootstrap", table, "--select", "ebic", "--keep-penalty", "-B", "2").stderr
     assert "EBIC of every node" in run("bootstrap", table, "--method", "nodewise", "-B", "2").stderr
     assert "kept" in run("bootstrap", table, "--method", "nodewise", "--keep-penalty", "-B", "2").stderr

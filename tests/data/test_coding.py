@@ -182,7 +182,7 @@ RULES = [BITS, Levels({-1: 0, 1: 1}), Levels({2: 0, "x": 1, 3: ABSENT}), Cut(0.5
 @given(st.lists(cells, min_size=1), st.sampled_from(RULES))
 def test_a_rule_treats_arrays_and_single_values_alike(values, rule):
     table = np.array([float(value) for value in values])
-    assert rule.convert(table).tolist() == [rule.target(value) for value in table.tolist()]
+    assert rule.convert(table).tolist() == rule.read(table.tolist()).tolist()
 
 
 def test_codings_are_checked():

@@ -10,7 +10,7 @@ COLUMNS = {
     "values that are no number": Column(np.array([0, 1, 0]), [float("nan"), 1.0]),
     "whole numbers": Column(np.array([1, 2, 3])),
     "numbers": Column(np.array([1.0, np.nan, 3.0])),
-    "numbers that are masked": Column(np.array([1.0, np.nan, 3.0]), masked=np.array([True, False, False])),
+    "numbers, most of them missing": Column(np.array([np.nan, np.nan, 3.0])),
     "nothing": Column(np.empty(0, dtype=np.intp), ["a"]),
 }
 

@@ -15,7 +15,7 @@ import pytest
 from scipy import sparse
 
 from isinglass import read_table
-from isinglass.errors import DataError, LimitError
+from isinglass.errors import DataError, LimitError, MeaningWarning
 
 BITS = np.array([[0, 1, 1], [1, 0, 1]])
 FRAME = pd.DataFrame(BITS, columns=["a", "b", "c"])
@@ -157,6 +157,13 @@ def test_sparse_parts_that_do_not_fit():
         read_table(io.BytesIO(written(np.savez, **{**parts, "shape": np.array([10**7, 10**5])})))
 
 
+def test_more_diagonals_than_a_matrix_of_this_size_can_be_searched_for():
+    n = 10**5
+    parts = {"format": np.array("dia"), "shape": np.array([n, 3]), "offsets": np.arange(n), "data": np.ones((n, 1))}
+    with pytest.raises(LimitError, match="a matrix of diagonals"):
+        read_table(io.BytesIO(written(np.savez, **parts)))
+
+
 def test_the_index_of_pandas_names_the_rows():
     frame = FRAME.set_index(pd.Index(["x", "y"], name="who"))
     for data in (written(lambda file: frame.to_parquet(file)), written(lambda file: frame.to_feather(file))):
@@ -256,6 +263,19 @@ def test_values_without_a_label_stay_numbers(tmp_path):
         [0, 1],
         [0, 1],
     ]
+
+
+def test_labels_of_no_answer_that_never_occur_are_no_categories(tmp_path):
+    path = tmp_path / "t.sav"
+    frame = pd.DataFrame({"day": [1.0, 2.0, 3.0, 9.0], "mood": [1.0, 2.0, 3.0, 8.0]})
+    labels = {1: "SUNDAY", 2: "MON   DAY", 3: "TUESDAY", 8: "REFUSED", 9: "MISSING"}
+    missing = {"day": [{"lo": 9, "hi": 9}]}
+    pyreadstat.write_sav(frame, path, variable_value_labels=dict.fromkeys(frame, labels), missing_ranges=missing)
+    with pytest.warns(MeaningWarning, match="'mood' has 'REFUSED' beside 'MON DAY', 'SUNDAY', 'TUESDAY'"):
+        table = read_table(path, kinds="ordinal", missing="impute")
+    days = ("SUNDAY", "MON DAY", "TUESDAY")
+    assert table.variables.categories == (days, (*days, "REFUSED"))
+    assert table.holes.sum() == 1
 
 
 def test_dates_are_text(tmp_path):

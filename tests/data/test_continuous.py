@@ -191,8 +191,9 @@ def test_a_file_is_read_like_a_frame():
 
 
 def test_scores_of_a_continuous_column_are_normal_or_none():
-    with pytest.raises(DataError, match='must be "normal" for column'):
-        as_table(frame(), kinds=dict.fromkeys("abc", "continuous"), scores={"a": [1, 2, 3]})
+    for scores in ([1, 2, 3], np.array([1.0, 2.0, 3.0])):
+        with pytest.raises(DataError, match='must be "normal" for column'):
+            as_table(frame(), kinds=dict.fromkeys("abc", "continuous"), scores={"a": scores})
     with pytest.raises(DataError, match="which is ordinal"):
         as_table(frame(), kinds={"a": "ordinal"}, scores={"a": "normal"})
 
@@ -223,7 +224,9 @@ def test_a_long_tail_is_told_unless_scores_are_normal():
 
 
 def test_one_column_is_it():
-    with pytest.warns(MeaningWarning, match=r"Column 'a' holds numbers and is .* else cut it \(.* or leave it out"):
+    with pytest.warns(
+        MeaningWarning, match=r"Column 'a' holds numbers and is .* otherwise cut it \(.* or leave it out"
+    ):
         as_table(frame()[["a", "sick"]])
 
 

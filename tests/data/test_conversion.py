@@ -138,7 +138,6 @@ def test_explicit_zeros_and_duplicates_of_a_sparse_matrix():
         lambda X: isinglass.ising_path(X, alphas=[0.05])[0].couplings,
         lambda X: isinglass.nodewise_path(X, alphas=[0.02])[0].couplings,
         lambda X: isinglass.exact_path(X, alphas=[0.02])[0].couplings,
-        lambda X: isinglass.stacked_design(X)[0],
         lambda X: isinglass.objective.of(X).alpha_max(),
         lambda X: Method(selector=EBIC(3)).choose(X).solution.couplings,
         lambda X: Method(selector=CrossValidation(3, n_folds=2)).choose(X).mean,
@@ -293,7 +292,7 @@ def test_a_view_is_never_filled():
 
 
 def test_dropping_every_row_is_an_error():
-    with pytest.raises(DataError, match='a row without missing cells for missing="drop"; got none'):
+    with pytest.raises(DataError, match='at least one row without missing cells for missing="drop"; got none'):
         as_table([[None, 1], [1, None]], missing="drop")
 
 
@@ -390,12 +389,14 @@ def test_thresholds_of_single_columns():
         ({"binarize": np.nan}, "binarize must be None or a finite number; got nan"),
         ({"binarize": True}, "binarize must be None or a finite number; got True"),
         ({"binarize": 0, "encode": {0: 1, 1: 0}}, "must not be combined"),
-        ({"binarize": {7: 0.5}}, "binarize must name columns of X; got 7"),
+        ({"binarize": {7: 0.5}}, "binarize must be a column of the table, which has 2; got number 7"),
         ({"binarize": 0, "encode": "auto"}, "must not be combined"),
         ({"encode": "yes"}, "encode must be None, \"auto\", a mapping .*; got 'yes'"),
         ({"encode": {}}, "got {}"),
         ({"encode": {"a": 2}}, "encode must map 'a' to 0, 1 or None .*; got 2"),
-        ({"encode": {"z": {"a": 1}}}, "encode must name columns of X; got 'z'"),
+        ({"encode": {"z": {"a": 1}}}, "encode must be a column of the table; got 'z'"),
+        ({"kinds": {"z": "ordinal"}}, "^kinds must be a column of the table; got 'z'"),
+        ({"kinds": {7: "nominal"}}, "^kinds must be a column of the table, which has 2; got number 7"),
         ({"encode": {0: (1, 2, 3)}}, r"two values \(zero, one\) for a column; got \(1, 2, 3\)"),
         ({"names": "ab"}, "names must be a list of strings, .*; got 'ab'"),
         ({"names": ["a"]}, r"one entry per node \(2\); got 1"),

@@ -117,9 +117,9 @@ def test_transposed_files_have_their_names_exchanged():
         ("a,b\n0,1\n", {"format": "xls"}, "format must be one of"),
         ("a,b\n0,1\n", {"header": 1}, 'header must be True, False or "auto"; got 1'),
         ("a,b\n0,1\n", {"columns": "ab"}, "columns must be a sequence of names or numbers; got the text 'ab'"),
-        ("a,b\n0,1\n", {"columns": []}, "must leave a column"),
-        ("a,b\n0,1\n", {"columns": ["b", 1]}, "columns must be different columns; got 1, which came before"),
-        ("a,c\n0,1\n", {"columns": ["c", "c"]}, "columns must be different columns; got 'c', which came before"),
+        ("a,b\n0,1\n", {"columns": []}, "must leave at least one column"),
+        ("a,b\n0,1\n", {"columns": ["b", 1]}, "columns must not name a column twice; got 1 again"),
+        ("a,c\n0,1\n", {"columns": ["c", "c"]}, "columns must not name a column twice; got 'c' again"),
         ("who,a\nx,1\ny,0\n", {}, r"got 'x', 'y' in column 'who' .*\. If it names the rows, pass id_column=0\.$"),
         ("nr,a\n11,1\n13,0\n12,1\n", {}, "in column 'nr' .*If it names the rows, pass id_column=0"),
         ("nr,a\n11,1\n13,0\n12,1\n", {"encode": "auto"}, "in column 'nr'.*If it names the rows, pass id_column=0"),
@@ -216,3 +216,25 @@ def test_a_weight_that_stands_for_a_missing_cell_is_refused(tmp_path):
     for gone in ([99], {2: [99]}):
         with pytest.raises(DataError, match=r"weights must be .*got a missing cell in column 2 \(row 2\)"):
             read_table(path, weights=2, na_values=gone)
+
+
+def test_numbers_of_columns_count_all_of_the_file(tmp_path):
+    """Weights and labels are taken out, and still count: a number means the same column in every argument."""
+    file = tmp_path / "table.csv"
+    file.write_text("w,a,g,b,c\n" + "2,0,x,1,3\n1,1,y,0,1\n1,1,x,1,2\n")
+    known = {"weights": 0, "labels": [2], "kinds": {4: "ordinal"}}
+    assert read_table(file, **known).names == ("a", "b", "c")
+    assert read_table(file, **known, drop=[1]).names == ("b", "c")
+    assert read_table(file, **known, columns=[4, 3]).names == ("c", "b")
+
+
+def test_columns_and_drop_take_ranges_and_patterns():
+    text = "A1,A2,B1,A3,sex\n0,1,1,0,1\n1,1,0,0,0\n"
+    kept = read_table(io.StringIO(text), columns=["sex", "A1:B1"])
+    assert kept.names == ("sex", "A1", "A2", "B1")
+    assert kept.codes.tolist() == [[1, 0, 1, 1], [0, 1, 1, 0]]
+    assert read_table(io.StringIO(text), drop=["A*"]).names == ("B1", "sex")
+    with pytest.raises(DataError, match="columns must not name a column twice; got 'A2' again"):
+        read_table(io.StringIO(text), columns=["A1:B1", "A2"])
+    with pytest.raises(DataError, match="drop must name a range from left to right; got 'B1:A1'"):
+        read_table(io.StringIO(text), drop=["B1:A1"])

@@ -75,12 +75,12 @@ def test_a_missing_code_is_named_with_its_remedy(code, tmp_path):
     frame.iloc[::10, [1, 3]] = code
     (text,) = said(frame)
     assert (
-        f"2 columns ('i1', 'i3') have {code} beside 1, 2, 3, 4, 5. If this is no answer, pass na_values=[{code}]"
-        in text
+        f"2 columns ('i1', 'i3') have {code} beside 1, 2, 3, 4, 5. If it stands for a missing answer, pass "
+        f"na_values=[{code}]" in text
     )
     path = tmp_path / "t.csv"
     frame.to_csv(path, index=False)
-    with pytest.warns(MeaningWarning, match="no answer"):
+    with pytest.warns(MeaningWarning, match="for a missing answer"):
         read_table(path, kinds="ordinal")
     table = read_table(path, kinds="ordinal", na_values=[code], missing="impute")  # the advice, and no warning
     assert table.n_missing == 40
@@ -132,7 +132,7 @@ def test_reversed_items(turned, tmp_path):
     plain = as_table(frame, kinds="ordinal")
     frame[turned] = 6 - frame[turned]
     (text,) = said(frame)
-    assert re.search(r"runs? against the direction of the others.*turn (it|them) with reverse=", text)
+    assert re.search(r"runs? against the direction of the others.*recode (it|them) with reverse=", text)
     path = tmp_path / "t.csv"
     frame.to_csv(path, index=False)
     table = read_table(path, kinds="ordinal", reverse=turned)  # no warning any more
@@ -176,7 +176,10 @@ def test_info_shows_what_was_detected_and_what_is_doubtful(tmp_path):
     frame.to_csv(tmp_path / "t.csv", sep=";", index=False)
     shown = run("info", tmp_path / "t.csv", "--ordinal", "i*")
     assert "File        fields separated by 'semicolon', rows named by 'who'" in shown.stdout
-    assert "Warning: Column 'i2' has 99 beside 1, 2, 3, 4, 5. If this is no answer, pass --na 99." in shown.stderr
+    assert (
+        "Warning: Column 'i2' has 99 beside 1, 2, 3, 4, 5. If it stands for a missing answer, pass --na 99."
+        in shown.stderr
+    )
 
 
 def test_info_of_answers_about_which_nothing_was_stated(tmp_path):
@@ -204,13 +207,13 @@ def test_info_of_answers_about_which_nothing_was_stated(tmp_path):
         "smokes       binary?      no, yes                   5.0%",
     ]
     assert "pass --na 99" in shown.stderr
-    needs = "--ordinal i0,i1,i2,i3,i4,i5 --nominal party --continuous weight --drop number --encode auto"
+    needs = "--ordinal i0:i2,i3:i5 --nominal party --continuous weight --drop number --encode auto --missing impute"
     assert needs in " ".join(shown.stdout.split())
     record = json.loads(run("info", path, "--json").stdout)
     assert [column["stated"] for column in record["columns"]] == [False] * 10
     assert record["columns"][2]["notes"] == ["99 missing?"]
     assert record["options"] == needs
-    run("fit", path, *needs.split(), "--alpha", "0.2", "--missing", "impute", "--na", "99")
+    run("fit", path, *needs.split(), "--alpha", "0.2", "--na", "99")
 
 
 def _few(column):
@@ -231,3 +234,57 @@ def test_info_fits_a_terminal_whatever_the_names(tmp_path):
     frame.to_csv(tmp_path / "t.csv", index=False)
     table = run("info", tmp_path / "t.csv").stdout.partition("\n\n")[0]
     assert max(map(len, table.splitlines())) <= 80
+
+
+def test_none_is_an_answer_among_words_and_missing_among_numbers(tmp_path):
+    path = tmp_path / "survey.csv"
+    rows = [["None", "None"], ["Some", "1"], ["Often", "0"]] * 10
+    path.write_text("exercise,smokes\n" + "".join(",".join(row) + "\n" for row in rows))
+    with pytest.warns(MeaningWarning, match=r"'exercise' has 'None' beside 'Often', 'Some'.*na_values=\['None'\]"):
+        table = read_table(path, kinds={"exercise": "nominal"}, missing="impute")
+    assert table.variables.categories[0] == ("None", "Often", "Some")
+    assert table.holes.sum(axis=0).tolist() == [0, 10]
+    stated = read_table(path, kinds={"exercise": "nominal"}, missing="impute", na_values=["None"])
+    assert stated.holes.sum(axis=0).tolist() == [10, 10]
+    pd.read_csv(path, keep_default_na=False)[["exercise"]].to_parquet(tmp_path / "survey.parquet")
+    with pytest.warns(MeaningWarning, match="'None'"):
+        typed = read_table(tmp_path / "survey.parquet", kinds="nominal")
+    assert typed.variables.categories[0] == ("None", "Often", "Some")
+
+
+def test_the_proposal_for_rare_categories_has_every_value_that_was_put_together():
+    column = pd.Series(["a", "b", "c"] * 20 + ["d", "e"], name="x")
+    encode = {"x": {"a": 0, "b": 0, "c": 1, "d": 2, "e": None}}
+    (message,) = said(column.to_frame().assign(y=[0, 1] * 31), encode=encode, kinds={"x": "ordinal"}, missing="drop")
+    assert "encode={'x': {'a': 0, 'b': 0, 'c': 1, 'd': 1, 'e': None}}" in message
+
+
+def test_info_warns_about_names_of_rows_and_ends_with_an_error_under_strict(tmp_path):
+    path = tmp_path / "table.csv"
+    rng = np.random.default_rng(0)
+    cells = rng.integers(0, 2, (40, 3)).astype(str)
+    path.write_text(
+        "a,b,c,subject\n" + "".join(f"{','.join(row)},{n}\n" for row, n in zip(cells, rng.permutation(40), strict=True))
+    )
+    shown = run("info", path)
+    assert "Warning: Column 'subject' has a different value in almost every row" in shown.stderr
+    strict = run("info", path, "--strict", code=3)
+    assert strict.stdout.startswith("Column")
+    assert "1 warning about the table" in error_line(strict)
+    assert run("info", path, "--strict", "--drop", "subject").stdout.startswith("Column")
+
+
+@pytest.mark.parametrize("command", [["info"], ["fit", "--alpha", "0.1"]])
+def test_the_sum_of_weights_is_a_warning_wherever_a_file_is_read(tmp_path, command):
+    path = tmp_path / "table.csv"
+    rng = np.random.default_rng(0)
+    cells, weights = rng.integers(0, 2, (40, 3)).astype(str), rng.gamma(2.0, 300.0, 40)
+    path.write_text("a,b,c,w\n" + "".join(f"{','.join(row)},{w}\n" for row, w in zip(cells, weights, strict=True)))
+    name, *more = command
+    shown = run(name, path, *more, "--weights", "w", "--strict", code=3).stderr
+    assert "The weights have the sum" in shown
+    assert "--weight-kind sampling" in shown
+    assert "counts" not in shown
+    assert (
+        "have the sum" not in run(name, path, *more, "--weights", "w", "--weight-kind", "sampling", "--strict").stderr
+    )

@@ -84,7 +84,7 @@ def test_the_coding_combines_another_table(named):
         assert np.array_equal(as_table(frame[frame.columns[::-1]], encode=table.coding).codes, table.codes)
     wrong = frame.copy()
     wrong.iloc[3, :2] = 1
-    with pytest.raises(DataError, match=r"at most one 1.*got several in row 4"):
+    with pytest.raises(DataError, match=r"exactly one 1.*got several in row 4"):
         as_table(wrong if named else wrong.to_numpy(), encode=table.coding)
     wrong.iloc[3, :3] = 0
     with pytest.raises(DataError, match="got none in row 4"):
@@ -126,7 +126,7 @@ def test_from_the_shell(tmp_path):
     frame.to_csv(tmp_path / "t.csv", index=False)
     assert "Indicators  2: color_blue to color_red (3), size_m to size_xl (3)" in run("info", tmp_path / "t.csv").stdout
     warned = run("fit", tmp_path / "t.csv", "--alpha", "0.1")
-    assert "turn each set into one column with --combine-indicators." in warned.stderr
+    assert "combine each set into one column with --combine-indicators." in warned.stderr
     assert "--combine-indicators" in error_line(run("fit", tmp_path / "t.csv", "--alpha", "0.1", "--strict", code=3))
     mended = run(
         "fit", tmp_path / "t.csv", "--alpha", "0.1", "--combine-indicators", "-o", tmp_path / "net", "--strict"
@@ -181,7 +181,7 @@ def test_an_identifier_is_recognized(kind, tmp_path):
     frame.to_csv(path, index=False)
     for options in (["--ordinal", "a,b,c"], ["--ordinal", "a,b,c", "--nominal", "user"]):
         line = error_line(run("fit", path, *options, code=3))
-        assert "It has 300 different values in 300 rows: if it names them, leave it out (--drop user)." in line
+        assert "It has 300 different values in 300 rows: if it holds row names, leave it out (--drop user)." in line
     run("fit", path, "--ordinal", "a,b,c", "--drop", "user", "--alpha", "0.1")
 
 

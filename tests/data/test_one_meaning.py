@@ -5,10 +5,10 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from reports import build_report
 
 import isinglass as ig
 from isinglass import metrics
-from isinglass.report import build_report
 
 N = 160
 

@@ -9,7 +9,7 @@ from networks import make_table
 
 from isinglass.data import PartedTable, Table, as_table, backends, category_counts, pair_counts, read_parts, which_vary
 from isinglass.data.backends import Here
-from isinglass.data.parts import Fold, rows_of, split_rows
+from isinglass.data.parts import Fold, cut_into_parts, rows_of
 from isinglass.errors import DataError, DataWarning, LimitError, suppress_warnings
 
 RNG = np.random.default_rng(0)
@@ -91,24 +91,24 @@ def test_a_column_that_is_constant_in_each_part_may_vary():
     assert category_counts(table).tolist() == [1, 1, 0, 2, 0, 2]
 
 
-def test_a_column_of_weights():
-    frame = pd.DataFrame(X, columns=NAMES).assign(w=np.arange(60.0))
-    with pytest.warns(DataWarning, match="sum 1770 over 59 rows and are taken for counts"):
-        read_parts(cut(frame), weights="w")
-    table = read_parts(cut(frame), weights="w", weight_kind="counts")
-    assert (table.names, table.weight_kind) == (NAMES, "counts")
-    np.testing.assert_allclose(table.sum_rows(column_sums), np.arange(60.0) @ X)
-    table = read_parts(cut(frame), weights="w", weight_kind="sampling")
-    scaled = make_table(X, sample_weight=np.arange(60.0), weight_kind="sampling").counted(quiet=True).sample_weight
+def test_weights_of_parts():
+    weight = np.arange(60.0)
+    with pytest.warns(DataWarning, match="sum 1770 over 59 rows and are treated as counts"):
+        read_parts(cut(X), sample_weight=cut(weight))
+    table = read_parts(cut(X), sample_weight=cut(weight), weight_kind="counts")
+    assert table.weight_kind == "counts"
+    np.testing.assert_allclose(table.sum_rows(column_sums), weight @ X)
+    table = read_parts(cut(X), sample_weight=cut(weight), weight_kind="sampling")
+    scaled = make_table(X, sample_weight=weight, weight_kind="sampling").counted(quiet=True).sample_weight
     np.testing.assert_allclose(table.sum_rows(column_sums), scaled @ X, rtol=1e-12)
-    with pytest.raises(DataError, match="counts must be whole numbers"):
-        read_parts(cut(frame.assign(w=0.5)), weights="w", weight_kind="counts")
-    with pytest.raises(DataError, match=r"part 0: weights must be a column; got 'v'"):
-        read_parts(cut(frame), weights="v")
+    with pytest.raises(DataError, match="counts must be whole numbers; got 60 weights"):
+        read_parts(cut(X), sample_weight=cut(np.full(60, 0.5)), weight_kind="counts")
     with pytest.raises(DataError, match=r"part 1: sample_weight must have a positive sum"):
-        read_parts(cut(frame.assign(w=(frame.index != 20).astype(float))), weights="w")
+        read_parts(cut(X), sample_weight=cut((np.arange(60) // 20 != 1).astype(float)))
     with pytest.raises(DataError, match="a block for each of the 3 parts; got 2"):
         read_parts(cut(X), sample_weight=[np.ones(20), np.ones(40)])
+    with pytest.raises(DataError, match="weights must be for parts that are files"):
+        read_parts(cut(X), weights=0)
 
 
 def test_one_coding_for_all_parts():
@@ -131,7 +131,7 @@ def test_one_coding_for_all_parts():
 def test_a_part_that_disagrees_is_named(folder):
     frames = cut(pd.DataFrame(X, columns=NAMES))
     wrong = {
-        "other order": (frames[2][list("bacde")], r"part 2: .*in their order; got 'b' where part 0 has 'a'"),
+        "other order": (frames[2][list("bacde")], r"part 2: .*in the same order; got 'b' where part 0 has 'a'"),
         "other column": (frames[2].rename(columns={"c": "z"}), r"part 2: .*got no 'c'"),
         "fewer columns": (frames[2][list("abcd")], r"part 2: .*5 columns.*got 4"),
         "no row": (frames[2].iloc[:0], r"part 2: it must have rows"),
@@ -146,7 +146,7 @@ def test_a_part_that_disagrees_is_named(folder):
         read_parts(f"{folder}/*.parquet")
     with pytest.raises(DataError, match=r"part 3 \(.*none\.csv\)"):
         read_parts([*sorted(folder.glob("*.csv")), folder / "none.csv"])
-    with pytest.raises(DataError, match="fits none"):
+    with pytest.raises(DataError, match="no file matches"):
         read_parts(f"{folder}/*.nothing")
 
 
@@ -171,7 +171,7 @@ def test_folds_divide_the_rows_of_every_part():
 
 def test_rows_and_columns_that_are_meant():
     weight = np.arange(60.0)
-    table = split_rows(X, weight, 100).above(30.0).take(np.array([1, 4]))
+    table = cut_into_parts(X, weight, 100).above(30.0).take(np.array([1, 4]))
     found = [rows_of(part, table.selection, table.columns) for part in table.backend.parts.values()]
     np.testing.assert_array_equal(np.concatenate([cells for cells, _ in found]), X[31:, [1, 4]])
     np.testing.assert_array_equal(np.concatenate([own for _, own in found]), weight[31:])
@@ -183,7 +183,7 @@ def test_parts_that_do_not_fit_are_read_again_each_time(folder, monkeypatch):
     assert "read again each time" in repr(table)
     np.testing.assert_array_equal(rows(table), X)
     assert table.backend.parts == {}
-    with pytest.raises(LimitError, match="one bit per cell: about 60 bytes"):
+    with pytest.raises(LimitError, match="about 60 bytes of memory beside the blocks"):
         read_parts(cut(X), client=False)
 
 
@@ -197,3 +197,11 @@ def test_what_needs_rows_in_memory_refuses_parts():
 def test_a_host_says_where_parts_are():
     assert repr(read_parts(cut(X))) == "PartedTable(60 rows × 5 columns in 3 parts, in this process)"
     assert isinstance(backends.find_backend([], False), Here)
+
+
+def test_weights_are_whole_by_one_rule_in_parts_and_in_memory():
+    X = np.random.default_rng(0).integers(0, 2, (12, 3)).astype(np.uint8)
+    for error, kind in ((1e-12, "counts"), (1e-6, "sampling")):
+        weight = np.tile([1.0, 2.0, 3.0 * (1.0 + error)], 4)
+        parts = read_parts(np.split(X, 3), sample_weight=np.split(weight, 3))
+        assert parts.weight_kind == kind == as_table(X, weight).counted(quiet=True).weight_kind

@@ -139,7 +139,7 @@ def test_weights_are_given_once():
     assert table.weight_range == (1.0, 4.0)
     assert table.without_weight().sample_weight is None
     assert table.above(2.0).sample_weight.tolist() == [3, 4]
-    with pytest.raises(DataError, match="given once"):
+    with pytest.raises(DataError, match="must not be given with a table that has its own weights"):
         as_table(table, weight)
 
 

@@ -2,13 +2,22 @@
 
 import csv
 import io
+import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from isinglass.data.documents import Limits
-from isinglass.data.text import _read_many, blank_comments, find_delimiter, read_records, to_utf8
+from isinglass.data.text import (
+    _find_digits,
+    _read_many,
+    _separate,
+    blank_comments,
+    find_delimiter,
+    read_records,
+    to_utf8,
+)
 from isinglass.errors import DataError, LimitError
 
 
@@ -59,6 +68,13 @@ def test_whatever_the_csv_module_writes_is_read_back(rows):
             file = io.StringIO(newline="")
             csv.writer(file, delimiter=delimiter, lineterminator=end).writerows(rows)
             assert rows_of(read(file.getvalue(), delimiter)) == rows
+
+
+@given(st.text(st.sampled_from("01é😀 \r\n"), max_size=30), st.integers(1, 5))
+def test_every_character_is_a_cell(text, piece):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("isinglass.data.text._PIECE", piece)
+        assert _separate(text.encode(), "").decode() == re.sub(r"(?<=[^\r\n])(?=[^\r\n])", "\x1f", text)
 
 
 def test_quotes_newlines_and_line_numbers():
@@ -161,7 +177,33 @@ def test_comments(text, shown, count):
 
 def test_no_thread_of_pyarrow_holds_the_text_when_it_has_been_read():
     """One that lets go of it while the interpreter ends aborts the process."""
-    for _ in range(100):
-        body = memoryview(bytearray(b"0,1,0\n" * 5000))
-        assert len(list(_read_many(body, ",", 3, 10, quoted=False))) == 3
-        body.release()  # a BufferError if somebody holds it
+    for _ in range(40):
+        data = bytearray(b"0,1,0\n0,1,a\n" * 2500)
+        assert len(list(_read_many(data, 0, ",", 3, 10, quoted=False))) == 3
+        data.append(0)  # a BufferError if somebody holds it
+
+
+@pytest.mark.parametrize(
+    "late",
+    [
+        *("", "256", "1.0", "0x1", '"a,b"'),
+        *(
+            pytest.param(late, marks=pytest.mark.long)
+            for late in ("10", "255", "-9", "NA", "+1", "0X1", "é", '"3"', '""')
+        ),
+    ],
+)
+def test_columns_that_begin_with_digits_keep_every_word(late):
+    """What the csv module reads is the slow twin."""
+    lines = ["a,b,c", "1,,y", "7,0,", *["3,2,5"] * 40_000]
+    text = "\n".join([*lines, f"{late},{late},4", "9,1,8"]) + "\n"
+    assert _find_digits(text.encode(), 6, ",", 3) == (set() if "x" in late.lower() else {0, 1})
+    assert rows_of(read(text, ",")) == list(csv.reader(io.StringIO(text)))
+
+
+def test_the_longest_line_is_found_in_any_piece():
+    for place in (0, 150_000, 299_999):
+        lines = ["0,1,0"] * 300_000
+        lines[place] = "1," * 250_000 + "1"
+        with pytest.raises(LimitError, match="max_columns"):
+            read("\n".join(lines), ",", max_columns=60_000)

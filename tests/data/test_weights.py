@@ -122,11 +122,11 @@ def test_the_scale_of_sampling_weights_means_nothing_to_any_method_and_is_said(c
     X = simulate.exact_sample(simulate.chain_network(8, strength=1.0, fields="balanced"), 300, random_state=0)
     weight = np.random.default_rng(0).exponential(size=300)
     expected = _edges(choose(X, sample_weight=weight))
-    with pytest.warns(DataWarning, match="are taken for sampling weights: they are not whole numbers, so their scale"):
+    with pytest.warns(DataWarning, match="are treated as sampling weights: they are not whole numbers, so their scale"):
         assert _edges(choose(X, sample_weight=50.0 * weight)) == expected
     stated = as_table(X, weight_kind="sampling")
     assert _edges(choose(stated, sample_weight=np.ceil(1e6 * weight))) == expected  # whole, and no warning
-    with pytest.warns(DataWarning, match=r"are taken for counts of equal rows: .* count as \d+ rows\. State what"):
+    with pytest.warns(DataWarning, match=r"are treated as counts of equal rows: .* count as \d+ rows\. State what"):
         assert len(_edges(choose(X, sample_weight=np.ceil(50 * weight)))) > len(expected)
 
 

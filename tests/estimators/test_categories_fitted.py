@@ -23,7 +23,7 @@ from isinglass import (
     load,
 )
 from isinglass.errors import ConstantColumnWarning, DataError
-from isinglass.evaluate.imputation import category_probabilities, fill_cells, score_rows
+from isinglass.evaluate.prediction import category_probabilities, fill_cells, score_rows
 
 READING = {"kinds": {"age": "ordinal", "work": "ordinal"}}
 
@@ -109,6 +109,22 @@ def test_other_tables_are_read_in_the_same_way():
         IsingLasso(0.1).fit(TABLE).predict(make_table(TABLE.codes, TABLE.variables.kinds, names=TABLE.names))
     scores = cross_val_score(IsingLasso(0.1), TABLE, cv=3)  # some rows of a table keep its categories
     assert np.isfinite(scores).all()
+
+
+def test_cells_of_a_table_of_0_and_1_are_values():
+    rng = np.random.default_rng(0)
+    fit = IsingLasso(0.1, kinds="ordinal").fit(rng.integers(1, 6, size=(200, 3))).fit_
+    bits = np.array([[1, 1, 1], [0, 1, 0]])
+    for X in (bits, make_table(bits)):
+        with pytest.raises(DataError, match=r"got 0 in column 0 .*, which has 1, 2, 3, 4, 5"):
+            fit.score_samples(X)
+    ones = np.ones((2, 3), int)
+    weighted = fit.read(make_table(ones, sample_weight=[2.0, 1.0]))
+    np.testing.assert_array_equal(weighted.codes, fit.read(ones).codes)  # of the category 1, not of the second one
+    assert weighted.total_weight == 3
+    binary = IsingLasso(0.1).fit(rng.integers(0, 2, size=(200, 3))).fit_
+    with pytest.raises(DataError, match="must have the categories of the fit"):
+        binary.score_samples(as_table(rng.integers(1, 6, size=(200, 3)), kinds="ordinal"))
 
 
 def test_weights_are_repeated_rows():

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from commands import run
+from reports import build_report
 
 from isinglass import (
     IsingLasso,
@@ -19,13 +20,14 @@ from isinglass import (
     as_table,
     bootstrap,
     compare_groups,
+    ising_path,
     load,
     metrics,
     read_table,
+    refit,
 )
 from isinglass.errors import ArgumentError, DataError, DataWarning
 from isinglass.export import to_networkx
-from isinglass.show.report import build_report
 
 ITEMS = ["a", "b", "c", "d"]
 
@@ -61,7 +63,11 @@ def test_another_table_is_read_alike():
 
 @pytest.mark.parametrize(
     ("given", "message"),
-    [(["height"], "must be names or numbers"), ([True], "must be names or numbers"), (range(6), "must leave a column")],
+    [
+        (["height"], "a column of the table; got .height"),
+        ([True], "a column of the table; got True"),
+        (range(6), "must leave a column"),
+    ],
 )
 def test_what_is_no_covariate_is_refused(given, message):
     with pytest.raises(ArgumentError, match=message):
@@ -128,7 +134,7 @@ def test_nodes_and_pictures_leave_covariates_out(tmp_path):
     assert content["check"] is None  # rows cannot be simulated
     net.fit_.save(tmp_path / "model.npz")
     assert load(tmp_path / "model.npz").network == net.network_
-    assert "Adjusted for: age, sex (couplings without a penalty" in net.summary()
+    assert "Adjusted for: age, sex (couplings unpenalized" in net.summary()
 
 
 def test_resamples_and_groups_are_about_the_variables():
@@ -151,10 +157,115 @@ def test_missing_answers_are_drawn_given_the_covariates():
     assert ["a", "b"] in [list(pair) for pair in zip(net.edges()["source"], net.edges()["target"], strict=True)]
 
 
+def robust_regression(y, x):
+    """Return intercept and slope of a logistic regression by Newton's method, with sandwich standard errors."""
+    Z, found = np.column_stack([np.ones(len(y)), x]), np.zeros(2)
+    for _ in range(30):
+        p = 1 / (1 + np.exp(-Z @ found))
+        inverse = np.linalg.inv((Z.T * (p * (1 - p))) @ Z)
+        found += inverse @ Z.T @ (y - p)
+    return found, np.sqrt(np.diag(inverse @ (Z.T * (y - p) ** 2) @ Z @ inverse))
+
+
+def test_couplings_with_covariates_have_standard_errors(tmp_path):
+    data = frame()[["c", "d", "age"]]
+    fit = IsingNetwork(covariates=["age"]).fit(data).fit_
+    assert fit.network.n_edges == 0  # so that each variable is a regression on age alone
+    columns, sd = fit.covariate_edges(), fit.network.variables.units[2]
+    for k, name in enumerate(columns["variable"]):
+        (_, slope), (_, error) = robust_regression(data[name].to_numpy(), data["age"].to_numpy())
+        for column in ("coupling", "refitted"):
+            assert columns[column][k] / sd == pytest.approx(slope, abs=0.1 * error)  # steps of the grid
+        assert columns["std_error"][k] / sd == pytest.approx(error, rel=0.01)
+    fit.save(tmp_path / "model.npz")
+    again = load(tmp_path / "model.npz").covariate_edges()
+    assert again["std_error"].tolist() == columns["std_error"].tolist()
+    page = build_report(fit)
+    said = json.loads(page.split('id="report-data">')[1].split("</script>")[0])["covariates"]["age"]
+    assert said.startswith(f"c +{columns['coupling'][0]:.3g} ({columns['std_error'][0]:.2g})")
+    assert "std_error" not in fit.without_covariates().covariate_edges()
+
+
+def test_refits_of_edges_and_covariates_are_in_their_places():
+    fit = IsingNetwork(covariates=["age", "sex"]).fit(frame()).fit_
+    free = refit(as_table(frame(), covariates=["age", "sex"]), fit.solution)
+    assert fit.edge_refits == pytest.approx(free.edge_values, abs=1e-3)
+    adjustment = free.solution.network.adjustment
+    assert (adjustment.edge_index == fit.network.adjustment.edge_index).all()
+    assert fit.covariate_refits == pytest.approx(adjustment.edge_values, abs=1e-3)
+    assert (fit.covariate_errors > 0).all()
+
+
+def test_errors_of_covariates_know_of_missing_answers():
+    data = frame().astype(dict.fromkeys(ITEMS, float))
+    whole = IsingNetwork(covariates=["age", "sex"]).fit(data).fit_
+    data.loc[data.index % 2 == 1, "c"] = np.nan
+    holed = IsingNetwork(covariates=["age", "sex"], missing="impute").fit(data).fit_
+    errors = {}
+    for name, fit in {"whole": whole, "holed": holed}.items():
+        columns = fit.covariate_edges()
+        pairs = zip(columns["covariate"], columns["variable"], columns["std_error"], strict=True)
+        errors[name] = {(covariate, variable): error for covariate, variable, error in pairs}
+    assert errors["holed"]["age", "c"] > 1.1 * errors["whole"]["age", "c"]
+    assert errors["holed"]["age", "d"] == pytest.approx(errors["whole"]["age", "d"], rel=0.1)
+
+
+def test_a_covariate_reaches_to_its_extremes_unless_these_are_wild():
+    rng = np.random.default_rng(0)
+    items = {"a": rng.integers(0, 2, 2000), "b": rng.integers(0, 2, 2000)}
+    numbers = rng.standard_t(3, 2000)
+    wild = np.append(numbers[1:], 1e4)
+    plain, cut = (
+        as_table(pd.DataFrame({**items, "x": each}), covariates=["x"]).coding.columns[2] for each in (numbers, wild)
+    )
+    assert plain.ends == pytest.approx((numbers.min(), numbers.max()))
+    assert plain.beyond == (0, 0)
+    assert cut.ends[1] < 10.0
+    assert cut.beyond[1] >= 1
+
+
+def test_groups_are_compared_given_covariates(tmp_path):
+    data = frame().assign(group=["x", "y"] * 200)
+    data.to_csv(tmp_path / "table.csv", index=False)
+    call = ["compare", str(tmp_path / "table.csv"), "--groups", "group", "--covariates", "age,sex", "--alpha", "0.02"]
+    outcome = run(*call, "--resamples", "9", "-o", str(tmp_path / "compared"))
+    assert "Adjusted for  age, sex" in outcome.stderr
+    with (tmp_path / "compared" / "nodes.csv").open() as stream:
+        assert {row["name"] for row in csv.DictReader(stream)} == set(ITEMS)
+    page = (tmp_path / "compared" / "report.html").read_text()
+    assert "The networks are adjusted for age and sex, which were conditioned on and not modelled" in page
+    table = as_table(data.drop(columns="group"), covariates=["age", "sex"])
+    found = compare_groups(table, data["group"], 0.02, n_permutations=9, random_state=0)
+    assert found.covariates == ("age", "sex")
+    for group, solution in zip(found.groups, found.solutions, strict=True):  # each group is adjusted for its own rows
+        alone = ising_path(table[np.flatnonzero(data["group"] == group)], [0.02])[0]
+        assert solution.edge_values == pytest.approx(alone.edge_values, abs=1e-5)
+
+
+def test_what_needs_a_distribution_of_every_column_says_what_to_do(tmp_path):
+    fit = IsingNetwork(covariates=["age", "sex"]).fit(frame()).fit_
+    with pytest.raises(DataError, match=r"covariate 'age' has none.*Leave the covariates out, or model them"):
+        fit.sample(10)
+    halves = [frame().iloc[:200], frame().iloc[200:]]
+    for k, half in enumerate(halves):
+        half.to_csv(tmp_path / f"{k}.csv", index=False)
+    with pytest.raises(DataError, match=r"covariates need a table in memory.*Read it into memory"):
+        IsingNetwork(covariates=["age"]).fit([tmp_path / "0.csv", tmp_path / "1.csv"])
+
+
 def test_a_covariate_that_determines_a_column_is_named():
     data = frame().assign(copy=lambda each: each["a"])
-    with pytest.warns(DataWarning, match="the covariate 'copy' all but determines column 'a'"):
+    with pytest.warns(DataWarning, match="the covariate 'copy' almost determines column 'a'"):
         Method().fit(as_table(data.drop(columns=["age", "sex"]), covariates=["copy"]))
+
+
+def test_a_covariate_that_is_the_sum_of_the_columns_is_named_once():
+    items = np.random.default_rng(0).integers(0, 2, (300, 3))
+    data = pd.DataFrame(items, columns=list("abc")).assign(total=items.sum(axis=1))
+    said = "the covariate 'total' almost determines columns 'a', 'b', 'c': .* such as their sum, compute it from others"
+    with pytest.warns(DataWarning, match=said) as caught:
+        Method().fit(as_table(data, covariates=["total"]))
+    assert len(caught) == 1
 
 
 def test_the_command_line_takes_covariates(tmp_path):
@@ -166,6 +277,7 @@ def test_the_command_line_takes_covariates(tmp_path):
         rows = list(csv.DictReader(stream))
     assert {row["covariate"] for row in rows} == {"age", "sex"}
     assert len(rows) == 8
+    assert all(float(row["std_error"]) > 0 for row in rows)
     edges = (tmp_path / "net" / "edges.csv").read_text()
     assert "age" not in edges
     assert "sex" not in (tmp_path / "net" / "nodes.csv").read_text()

@@ -250,7 +250,7 @@ def test_scores_with_weights():
     assert net.score(make_table(X, sample_weight=weight)) == net.score(X, sample_weight=weight)
 
 
-def test_samples_have_the_moments_of_the_network():
+def test_samples_have_the_moments_of_the_network(unseeded_draws):
     net = fitted(ESTIMATORS[0])
     rows = net.sample(20_000, random_state=1)
     means, pairs = exact.moments(net.network_)
@@ -335,6 +335,36 @@ def test_imputation_returns_what_it_was_given():
 
 
 @pytest.mark.filterwarnings("ignore::isinglass.errors.DataWarning")
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_imputation_keeps_every_column_where_it_is(library):
+    fit = fitted(ESTIMATORS[0], FRAME).fit_
+    frame = pd.DataFrame(HOLES, columns=NAMES, index=np.arange(400) // 2)
+    expected = fit.impute(frame)
+    mixed = frame[NAMES[::-1]]
+    mixed.insert(1, "id", [f"person {k}" for k in range(400)])
+    cells = mixed.to_dict("list")
+    kinds = {"pandas": lambda: mixed, "polars": lambda: pl.DataFrame(cells), "pyarrow": lambda: pa.table(cells)}
+    filled = fit.impute(kinds[library]())
+    found = filled if library == "pandas" else filled.to_pandas()
+    assert list(found.columns) == list(mixed.columns)
+    assert list(found["id"]) == list(mixed["id"])
+    for name in NAMES:
+        np.testing.assert_array_equal(found[name], expected[name])
+        seen = frame[name].notna().to_numpy()
+        np.testing.assert_array_equal(found[name].to_numpy()[seen], frame[name].to_numpy()[seen])
+
+
+def test_imputation_says_what_to_do_with_combined_columns():
+    k = np.arange(60) % 3
+    frame = pd.DataFrame({"y": k % 2, "c_a": k == 0, "c_b": k == 1, "c_c": k == 2}).astype(int)
+    table = as_table(frame, combine_indicators=True)
+    fit = IsingLasso(0.05).fit(table).fit_
+    with pytest.raises(DataError, match=r"combined from indicator columns. Pass as_table\(X, encode=fit.coding\)"):
+        fit.impute(frame)
+    assert fit.impute(as_table(frame, encode=fit.coding)).shape == (60, 2)
+
+
+@pytest.mark.filterwarnings("ignore::isinglass.errors.DataWarning")
 def test_what_missing_means():
     zeros = np.where(np.isnan(HOLES), 0, HOLES)
     complete = HOLES[~np.isnan(HOLES).any(axis=1)]
@@ -394,7 +424,10 @@ def test_a_value_that_fit_did_not_have_is_explained():
     frame = pd.DataFrame({"a": X[:, 0], "b": ["Low"] * 200 + ["High"] * 200, "c": X[:, 2]})
     with pytest.warns(ConstantColumnWarning):
         net = IsingLasso(encode="auto").fit(frame[:200])
-    message = r"got 'High' in column 'b' .*It knows only 'Low' there.*Encode the whole table at once, or pass a mapping"
+    message = (
+        r"got 'High' in column 'b' .*The rows that it was made from had only 'Low' there.*Encode the whole "
+        r"table at once, or pass a mapping"
+    )
     with pytest.raises(DataError, match=message):
         net.score(frame[200:])
 
@@ -425,7 +458,7 @@ def test_weights_are_repeated_rows(estimator):
 def test_weights_come_once():
     table = make_table(X, sample_weight=np.arange(1.0, 401.0))
     assert bits(IsingLasso().fit(table)) == bits(IsingLasso().fit(X, sample_weight=np.arange(1.0, 401.0)))
-    with pytest.raises(DataError, match="sample_weight must be given once"):
+    with pytest.raises(DataError, match="must not be given with a table that has its own weights"):
         IsingLasso().fit(table, sample_weight=np.ones(400))
     with pytest.raises(DataError, match="sample_weight must have a positive sum"):
         IsingLasso().fit(X, sample_weight=np.zeros(400))
@@ -452,11 +485,11 @@ def test_the_ebic_says_what_weights_are_taken_for(estimator):
     weight = np.random.default_rng(0).uniform(0.5, 1.5, 400)
     expected = fitted(estimator, sample_weight=weight)  # no warning
     for scale in (0.1, 10.0):
-        with pytest.warns(DataWarning, match=r"sum .* over 400 rows and are taken for sampling weights"):
+        with pytest.warns(DataWarning, match=r"sum .* over 400 rows and are treated as sampling weights"):
             found = fitted(estimator, sample_weight=scale * weight)
         np.testing.assert_allclose(found.couplings_, expected.couplings_, atol=1e-6)
         assert found.fit_.n_rows == pytest.approx(weight.sum() ** 2 / (weight**2).sum())
-    with pytest.warns(DataWarning, match=r"sum 2000 over 400 rows and are taken for counts"):
+    with pytest.warns(DataWarning, match=r"sum 2000 over 400 rows and are treated as counts"):
         fitted(estimator, sample_weight=np.full(400, 5))
     for kind, n_rows in (("counts", 2000), ("sampling", 400)):
         stated = clone(estimator).set_params(weight_kind=kind)
@@ -583,6 +616,21 @@ def test_answers_are_in_the_words_of_the_table():
     assert (filled.to_numpy() == words.to_numpy())[~np.isnan(HOLES)].all()
     assert net.get_feature_names_out().tolist() == NAMES
     assert np.isfinite(net.predict_proba(holed)).all()
+
+
+@pytest.mark.parametrize(("library", "frame"), [("pandas", pd.DataFrame), ("polars", pl.DataFrame)])
+def test_completed_tables_come_in_the_frames_that_are_asked_for(library, frame):
+    net = IsingLasso(0.05, missing="impute").fit(HOLES)
+    expected = net.transform(HOLES)
+    assert isinstance(expected, np.ndarray)
+    found = net.set_output(transform=library).transform(HOLES)
+    assert isinstance(found, frame)
+    assert list(found.columns) == net.get_feature_names_out().tolist()
+    assert (found.to_numpy() == expected).all()
+    table = pd.DataFrame(HOLES, columns=list("abcdef"))
+    named = make_pipeline(net).set_output(transform=library).fit(table)
+    assert list(named.transform(table).columns) == list("abcdef")
+    assert named.get_feature_names_out().tolist() == list("abcdef")
 
 
 def test_a_search_over_how_a_table_is_read():

@@ -41,6 +41,7 @@ def test_scores():
     assert study.score(sample, found) == pytest.approx({"f1": 0.5, "error": 1 / 3, "n_edges": 2})
 
 
+@pytest.mark.long
 def test_a_quick_study_finds_the_network_and_resumes(tmp_path, monkeypatch):
     lines = study.run(tmp_path, ["gaussian", "counts"], [8], [400], 1)
     f1 = {(line["setting"], line["method"]): float(line["f1"]) for line in lines}

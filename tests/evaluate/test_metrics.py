@@ -23,7 +23,7 @@ from isinglass.evaluate.metrics import (
 from isinglass.network import Network
 from isinglass.results import Path, Solution
 from isinglass.simulate import chain_network, exact_sample, random_network
-from isinglass.solve.published.stacked import vectorize
+from paper.published.stacked import vectorize
 
 seeds = st.integers(0, 2**31)
 

@@ -55,6 +55,18 @@ def test_betweenness_in_blocks_of_sources_is_the_same(monkeypatch):
     np.testing.assert_allclose(centrality(network)["betweenness"], whole, rtol=1e-12)
 
 
+@pytest.mark.parametrize("weak", [1e-9, 1e-11, 1e-14])
+def test_edges_of_very_different_lengths_have_one_direction(weak):
+    """On a path, and on a triangle whose third edge is no shortest path, the middle is between the two ends."""
+    path = np.array([[0, weak, 0], [weak, 0, 1], [0, 1, 0]])
+    triangle = path + np.array([[0, 0, weak / 2], [0, 0, 0], [weak / 2, 0, 0]])
+    for couplings in (path, triangle):
+        network = Network.from_couplings(couplings, np.zeros(3))
+        assert centrality(network)["betweenness"].tolist() == [0.0, 1.0, 0.0]
+    found = module.measure_many(np.array([path, triangle]), "betweenness")
+    assert found.tolist() == [[0.0, 1.0, 0.0]] * 2
+
+
 def test_bridges_are_sums_over_edges_to_other_communities():
     network = draw(12, 0.4, 3)
     labels = ["a"] * 5 + ["b"] * 5 + [None, None]
@@ -89,6 +101,22 @@ def _blocks():
     inside = s // 10 == t // 10
     kept = rng.random(len(s)) < np.where(inside, 0.7, 0.05)
     return np.column_stack([s, t])[kept], np.where(inside, 1.0, -0.5)[kept]
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
+def test_labels_of_communities_mean_the_same_everywhere(missing):
+    """The number 1 and the text "1" are two communities, and every node without one is alone."""
+    network = draw(6, 1.0, 3)
+    labels = [1, "1", 1, "1", missing, missing]
+    graph = as_graph(network)
+    parts = [{0, 2}, {1, 3}, {4}, {5}]
+    found = metrics.modularity(network, labels, positive_only=False)
+    assert found == pytest.approx(nx.algorithms.community.modularity(graph, parts, weight="weight"))
+    by_name = dict(zip(network.names[3::-1], labels[3::-1], strict=True))
+    assert metrics.modularity(network, by_name, positive_only=False) == found
+    inside = np.abs(network.couplings[[0, 1, 2, 3], [2, 3, 0, 1]])
+    strength = network.strength - np.r_[inside, 0.0, 0.0]
+    np.testing.assert_allclose(centrality(network, labels)["bridge_strength"], strength)
 
 
 def test_nodes_without_positive_edges_are_alone():

@@ -346,6 +346,76 @@ def draw(seed, number):
     return kind.__name__.removeprefix("draw_"), data if len(data) < LARGEST else None, options
 
 
+# ----------------------------------------------------------------------------------------- what once took too much
+
+
+def gzipped(piece, times):
+    """Return many times the same, compressed without ever being in memory."""
+
+    def write(file):
+        with gzip.GzipFile(fileobj=file, mode="wb", compresslevel=1) as stream:
+            for _ in range(times):
+                stream.write(piece)
+
+    return written(write)
+
+
+def arrow_of(table, **options):
+    from pyarrow import feather, parquet
+
+    if options.pop("kind", "parquet") == "feather":
+        return written(lambda file: feather.write_feather(table, file, **options))
+    return written(lambda file: parquet.write_table(table, file, **options))
+
+
+def repeated_text(rows):
+    import pyarrow as pa
+
+    return pa.table({"a": pa.DictionaryArray.from_arrays(np.zeros(rows, dtype=np.int32), ["x" * 2**20])})
+
+
+def zeros_table():
+    import pyarrow as pa
+
+    return pa.table({f"c{k}": np.zeros(10**6) for k in range(40)})
+
+
+def zipped_header(content):
+    return zipped({"header.npy": written(lambda file: np.save(file, np.frombuffer(content, dtype=np.uint8)))})
+
+
+AUTO = {"encode": "auto"}
+QUICK = {
+    "parquet, a long text 6000 times": (lambda: arrow_of(repeated_text(6000)), {}),
+    "parquet, 60 000 times": (lambda: arrow_of(repeated_text(60_000)), {}),
+    "parquet of zeros": (lambda: arrow_of(zeros_table(), compression="zstd"), {}),
+    "feather of zeros": (lambda: arrow_of(zeros_table(), kind="feather", compression="zstd"), {}),
+    "gzip, one line of zeros": (lambda: gzipped(b"0" * 2**20, 300), {}),
+    "gzip, one line of zeros just allowed": (lambda: gzipped(b"0," * 2**19, 255), {}),
+    "gzip, a large table": (lambda: gzipped((b"n," * 999 + b"?\n") * 500, 200), {"encode": "auto", "missing": "zero"}),
+    "gzip, short rows": (lambda: gzipped(b"abc,0\n" * 2**17, 255), {}),
+    "gzip, a cell for every character": (lambda: gzipped(b"aaaaaa,aaaaab\n" * 2**16, 68), {"delimiter": "none"}),
+    "npz of text": (lambda: written(lambda f: np.savez_compressed(f, X=np.full((300, 10**5), "y"))), AUTO),
+    "model with a long name": (lambda: zipped_header(b'{"a":[' + b"{}," * (5 * 10**6) + b"{}]}"), "model"),
+    "model with many networks": (lambda: longer_model("path", 20_000, 2 * 10**7), "model"),
+}  # fmt: skip
+SLOW = {
+    "gzip, empty members": (lambda: gzip.compress(b"") * 490_000 + gzip.compress(b"a,b\n0,1\n"), {}),
+    "different words": (lambda: "\n".join(f"{w},{w[::-1]}" for w in words_of(700_000)).encode(), {}),
+    "names of rows": (lambda: "".join(f"{w},0\n" for w in words_of(1_000_000)).encode(), {}),
+    "wide, of words": (lambda: (",".join(words_of(99_000)) + "\n" + ("n," * 98_999 + "y\n") * 40).encode(), AUTO),
+    "bzip2, wide, with names again": (
+        lambda: bz2.compress(",".join(words_of(99_000)).encode() + b"\n" + b"1.0," * 98_999 + b"1\n") * 104,
+        {"na_values": [0, 1]},
+    ),
+    "npz of zeros": (lambda: written(lambda f: np.savez_compressed(f, X=np.zeros((2600, 10**5), np.uint8))), {}),
+    "model with a long header": (lambda: zipped_header(b'{"a":[' + b"{}," * (85 * 10**6) + b"{}]}"), "model"),
+    "model with a long path": (lambda: longer_model("path", 10**6), "model"),
+    "model with a long stability": (lambda: longer_model("stability", 10**6), "model"),
+}  # fmt: skip
+"""Files that once took too much: the tests read the quick ones, `run` begins with the slow ones."""
+
+
 def complain(outcome, n_bytes, seconds):
     """Return what is wrong with a reading, or nothing."""
     wrong = [] if outcome in ("read", "DataError", "LimitError") else [outcome]
@@ -353,15 +423,23 @@ def complain(outcome, n_bytes, seconds):
     return "; ".join([*wrong, *([f"{seconds:.1f} s"] if seconds >= SECONDS else [])])
 
 
+def files(seed, first, most):
+    """Yield number, kind, content and options: first what is written out, unless a number of cases is given."""
+    if most is None and first == 0:
+        for kind, (make, options) in SLOW.items():
+            yield kind, "written out", make(), options
+    for number in itertools.islice(itertools.count(first), most):
+        yield number, *draw(seed, number)
+
+
 def run(seconds, seed, *, first=0, most=None, **options):
     """Read one file after the other until the time is over."""
     counts, cases, end = Counter(), [], monotonic() + seconds
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "bomb"
-        for number in itertools.islice(itertools.count(first), most):
+        for number, kind, data, settings in files(seed, first, most):
             if monotonic() > end:
                 break
-            kind, data, settings = draw(seed, number)
             if data is None:
                 counts[kind, "too large to try"] += 1
                 continue

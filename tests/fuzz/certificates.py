@@ -12,6 +12,7 @@ from pathlib import Path
 
 import isolated
 import numpy as np
+from isolated import BELOW
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -20,6 +21,9 @@ import objectives as objective
 
 from isinglass import exact_path, ising_path, nodewise_path
 from isinglass.errors import DataError, LimitError, SeparationError
+from isinglass.solve.exact import exact_alpha_max
+from isinglass.solve.nodewise import nodewise_alpha_max
+from isinglass.solve.path import alpha_max
 
 SLACK = 1e-9  # relative, of comparisons between double and extended precision
 NOISE = 1e-17  # of an objective in extended precision
@@ -49,6 +53,7 @@ class Claim:
     converged: bool
     scale: float
     empty: bool  # without edges where no edge can be
+    below: bool  # whether rounding of the input may exceed a penalty
 
 
 def draw_table(rng, n, p):
@@ -164,10 +169,23 @@ def alphas_of(case, top):
     return sorted({min(ratio * top, 1e250) for ratio in case.ratios}, reverse=True) if top > 0 else [0.1]
 
 
+def is_below_rounding(case, alpha, node=None):
+    """Whether a penalty is below what rounding may add to a moment of the model without edges, over the tolerance."""
+    weight = np.ones(len(case.X)) if case.weight is None else case.weight / case.weight.max()
+    share = weight @ case.X / weight.sum()
+    misplaced = 2 * share * (1 - share)
+    limit = np.finfo(float).eps / 2 / case.tol
+    if node is not None:
+        return bool(alpha < limit * misplaced[node])
+    omega = np.ones((len(share),) * 2) if case.omega is None else case.omega
+    low = (alpha * omega < limit * (misplaced[:, None] + misplaced)) & (alpha * omega > 0)
+    return bool(np.triu(low, 1).any())
+
+
 def joint_claims(case):
     """Yield what `ising_path` claims."""
     options = {"sample_weight": case.weight, "penalty_weights": case.omega}
-    top = ising_path.alpha_max(case.X, **options)
+    top = alpha_max(case.X, **options)
     path = ising_path(case.X, alphas_of(case, top), **options, tol=case.tol)
     scale = None
     for solution in path:
@@ -179,12 +197,13 @@ def joint_claims(case):
             null = objective.null_model(case.X, **options) if free else None
             scale = objective.value(case.X, *null, sample_weight=case.weight) if free else problem.null()
         empty = solution.alpha >= top * (1 - 1e-12) and solution.n_edges == 0
-        yield Claim(problem, point, solution.kkt_residual, solution.duality_gap, solution.converged, scale, empty)
+        diagnostics = (solution.kkt_residual, solution.duality_gap, solution.converged)
+        yield Claim(problem, point, *diagnostics, scale, empty, is_below_rounding(case, solution.alpha))
 
 
 def node_claims(case):
     """Yield what every regression of `nodewise_path` claims."""
-    top = nodewise_path.alpha_max(case.X, case.weight)
+    top = nodewise_alpha_max(case.X, case.weight)
     path = nodewise_path(case.X, alphas_of(case, top), sample_weight=case.weight, tol=case.tol)
     fits = path.nodes
     for k, solution in enumerate(path):
@@ -196,13 +215,14 @@ def node_claims(case):
             gap, kkt, scale = fits.duality_gaps[k, s], fits.kkt_residuals[k, s], problem.null()
             converged = solution.converged or (kkt <= case.tol and gap <= case.tol * max(float(scale), FLOOR))
             empty = solution.alpha >= top * (1 - 1e-12) and not coefficients[s].any()
-            yield Claim(problem, (z,), kkt, gap, converged, scale, empty)
+            below = is_below_rounding(case, solution.alpha, s)
+            yield Claim(problem, (z,), kkt, gap, converged, scale, empty, below)
 
 
 def exact_claims(case):
     """Yield what `exact_path` claims."""
     options = {"sample_weight": case.weight, "penalty_weights": case.omega}
-    top = exact_path.alpha_max(case.X, **options)
+    top = exact_alpha_max(case.X, **options)
     path = exact_path(case.X, alphas_of(case, top), **options, tol=case.tol)
     for solution in path:
         problem, z = extended.exact(
@@ -210,7 +230,8 @@ def exact_claims(case):
         )
         empty = solution.alpha >= top * (1 - 1e-12) and solution.n_edges == 0
         diagnostics = (solution.kkt_residual, solution.duality_gap, solution.converged)
-        yield Claim(problem, (z,), *diagnostics, problem.null(), empty)
+        below = is_below_rounding(case, solution.alpha)
+        yield Claim(problem, (z,), *diagnostics, problem.null(), empty, below)
 
 
 PATHS = {"joint": joint_claims, "nodewise": node_claims, "exact": exact_claims}
@@ -220,9 +241,9 @@ EXACT_EVERY = 3  # ...so that only one table in three is solved exactly
 
 def judge(claim, tol):
     """Return the words that count a claim: what it is, and what is wrong with it."""
-    words = ["solutions"]
+    words = ["solutions", *([BELOW] if claim.below else [])]
     if not claim.converged:
-        words.append("not converged")
+        words.append(f"{BELOW}, not converged" if claim.below else "not converged")
         if claim.empty:
             words.append("empty network not converged")
     value, kkt, gap = (

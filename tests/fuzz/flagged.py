@@ -17,8 +17,25 @@ from isinglass import Table, Variables, ising_path, nodewise_path
 JOINT, NODEWISE = ising_path, nodewise_path
 B, O, N = "binary", "ordinal", "nominal"  # noqa: E741
 # what it shows: path function, rows, kinds, numbers of categories, alpha, other arguments
+ONE_HEAVY_ROW = [
+    *([5, 4, 2], [1, 3, 2], [2, 1, 1], [4, 3, 2], [1, 2, 2], [5, 1, 1], [2, 5, 2]),
+    *([5, 4, 2], [2, 1, 1], [5, 4, 2], [4, 2, 2], [1, 1, 1], [2, 4, 2]),
+]
+LIGHT = {"sample_weight": [1e-13] * 3 + [1.0] + [1e-13] * 9}
+TWO_RARE = [[0, 0]] * 11 + [[2, 0], [0, 4], [0, 4]]
 CASES: dict[str, tuple[Any, ...]] = {
-    "separable, few rows 1": (JOINT, [[3, 3, 3], [0, 5, 0], [2, 4, 2], [3, 1, 1]], O, [4, 8, 4], 4.538e-05),
+    # Second derivatives that differ by more than double precision has digits.
+    "one heavy row, joint": (JOINT, ONE_HEAVY_ROW, [N, O, N], [6, 6, 3], 2.965e-14, LIGHT),
+    # Optimal: the bound on rounding is too wide, because the penalty is not far above one rounding of the gradient.
+    "eight decades, joint": (JOINT, TWO_RARE, [O, O], [3, 5], 1.3214e-15, {"sample_weight": [1.0] + [1e-8] * 13}),
+    "eight decades, node by node": (
+        NODEWISE,
+        TWO_RARE,
+        [O, O],
+        [3, 5],
+        6.607e-16,
+        {"sample_weight": [1.0] + [1e-8] * 13},
+    ),
 }
 
 

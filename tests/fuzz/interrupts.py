@@ -20,6 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
+ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 0.5  # from the signal to the end of the process, on an idle computer...
 START = 0.02  # ...on which an interpreter starts and ends in this time
 MOST = 12.0  # times as long is allowed at most
@@ -39,8 +40,8 @@ SCRIPTS = {
     "joint": "isinglass.ising_path(table(1500, 300), 60, alpha_min_ratio=0.0005)",
     "node-wise": "isinglass.nodewise_path(table(1500, 300), 100, alpha_min_ratio=0.00001)",
     "exact": "isinglass.exact_path(table(400, 12), 20000, alpha_min_ratio=0.0001)",
-    "published plg": "isinglass.published.plg(table(1500, 300), 60, alpha_min_ratio=0.0005)",
-    "published bmn": "isinglass.published.bmn(table(1500, 300), 60, alpha_min_ratio=0.0005)",
+    "published plg": "published.plg(table(1500, 300), 60, alpha_min_ratio=0.0005)",
+    "published bmn": "published.bmn(table(1500, 300), 60, alpha_min_ratio=0.0005)",
     "stars": "isinglass.Method(selector=isinglass.StARS((0.02, 0.01, 0.005), n_subsamples=300)).fit(table(1500, 300))",
     "gibbs": "isinglass.simulate.gibbs_sample(isinglass.Network.from_couplings(dense(99), np.ones(99)), 99, thin=9**6)",
     "all pairs": "[isinglass._core.Problem(table(900, 6000), None, None, False, 1).alpha_max() for _ in range(99)]",
@@ -55,6 +56,7 @@ import os, signal, sys
 import numpy as np
 import isinglass
 import isinglass._core
+from paper import published
 signal.signal(signal.SIGINT, signal.default_int_handler)
 rng = np.random.default_rng(0)
 def table(n, p):
@@ -108,7 +110,7 @@ def wait_for_work(process):
 
 def begin(name, folder):
     """Start a kernel and return its process once it works."""
-    environment = os.environ | {"ISINGLASS_NUM_THREADS": "2"}
+    environment = os.environ | {"ISINGLASS_NUM_THREADS": "2", "PYTHONPATH": str(ROOT)}  # scripts import `paper`
     if name in SCRIPTS:
         command = [sys.executable, "-W", "ignore", "-c", SCRIPT.replace("WORK", SCRIPTS[name])]
     else:

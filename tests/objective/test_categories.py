@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+import slow_objective as objective
 from networks import make_network, make_table, split_fields
 from reference_discrete import Discrete
 
-from isinglass import Network, as_table, ising_path, objective, simulate
+from isinglass import Network, as_table, ising_path, simulate
 from isinglass.errors import ArgumentError, DataError
+from isinglass.solve.path import alpha_max
 
 KINDS = ["nominal", "ordinal", "binary", "nominal"]
 MODEL = simulate.category_network(simulate.chain_network(4, strength=1.5), KINDS, [3, 4, 2, 3], random_state=0)
@@ -53,7 +55,7 @@ def test_the_gap_at_an_optimum_is_that_of_the_slow_twin():
 def test_the_solver_says_the_same(kinds):
     table = make_table(TABLE.codes, kinds)
     problem = objective.of(table)
-    assert problem.alpha_max() == pytest.approx(ising_path.alpha_max(table), rel=1e-9)
+    assert problem.alpha_max() == pytest.approx(alpha_max(table), rel=1e-9)
     for solution in ising_path(table, [0.2, 0.05], tol=1e-9):
         point = solution.network, solution.alpha
         assert problem.value(*point) == pytest.approx(solution.objective, rel=1e-12)

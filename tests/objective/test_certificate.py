@@ -6,7 +6,7 @@ import extended
 import numpy as np
 import objectives as objective
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from isinglass.errors import DataError
@@ -55,6 +55,7 @@ def test_the_gap_holds_in_extended_precision_and_loses_little(problem):
     )
 
 
+@settings(max_examples=20)  # each in extended precision, half a second
 @given(st.integers(0, 2**32 - 1))
 def test_the_gap_holds_at_points_that_are_almost_optimal(seed):
     rng = np.random.default_rng(seed)

@@ -216,7 +216,10 @@ def test_gap_is_not_negative_and_equals_primal_minus_dual(problem):
     c = min([1.0, *(alpha * omega[over] / np.abs(edge[over]))])
     q = (X + c * (expit(fields + X @ couplings) - X))[:, vary]
     dual = weight @ (entr(q) + entr(1 - q)).sum(axis=1)
-    assert gap == pytest.approx(primal - dual, abs=1e-11 * (1 + primal))
+    if alpha == 0:  # no scale but 0 is feasible; the certificate may find a better point
+        assert gap <= primal - dual + 1e-11 * (1 + primal)
+    else:
+        assert gap == pytest.approx(primal - dual, abs=1e-11 * (1 + primal))
 
 
 @given(problems())
@@ -288,10 +291,11 @@ def test_at_alpha_zero_a_separated_table_gets_the_idle_bound():
 # ---------------------------------------------------------------- proofs of zeros
 
 
-def test_no_certified_zero_is_ever_wrong():
+@pytest.mark.parametrize("n_tables", [8, pytest.param(30, marks=pytest.mark.long)])
+def test_no_certified_zero_is_ever_wrong(n_tables):
     rng = np.random.default_rng(5)
     trials = certified = certifiable = 0
-    for _ in range(120):
+    for _ in range(n_tables):
         p = int(rng.integers(2, 6))
         X = random_table(rng, int(rng.integers(4, 40)), p)
         omega = np.ones((p, p)) if rng.random() < 0.5 else 0.5 + random_symmetric(rng, p, 1.0) ** 2
@@ -307,7 +311,7 @@ def test_no_certified_zero_is_ever_wrong():
             assert np.array_equal(proved, proved.T)
             trials, certified = trials + 1, certified + proved.sum() // 2
             certifiable += np.count_nonzero(np.triu(best[0] == 0, 1) & np.outer(vary, vary))
-    assert trials > 2000
+    assert trials > 20 * n_tables
     assert certified > 0.3 * certifiable
 
 

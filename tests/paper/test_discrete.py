@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from isinglass import Network, stacked_design
+from isinglass import Network
 from paper import discrete
 from paper.evidence import Verdict
+from paper.published import stacked_design
 from paper.study import Config
 
 

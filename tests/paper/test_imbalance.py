@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from isinglass import errors, nodewise_path, published, simulate
-from paper import glmnet, imbalance, page, study, unbalanced
+from isinglass import errors, nodewise_path, simulate
+from paper import glmnet, imbalance, methods, page, published, study, unbalanced
 from paper.data import paper_table, sample
 from paper.evidence import Verdict
 from paper.files import read_rows, write_rows
@@ -14,14 +14,21 @@ from paper.study import Config
 
 SEED = Config.seed
 
-needs_r = pytest.mark.skipif(glmnet.versions()["glmnet"] is None, reason="glmnet is not installed")
+
+@pytest.fixture(scope="module")
+def needs_r():
+    if glmnet.versions()["glmnet"] is None:
+        pytest.skip("glmnet is not installed")
 
 
 @pytest.fixture(scope="module")
 def rows(tmp_path_factory):
+    """Rows of the miniature; fits that fail do so after fewer passes than in the paper."""
     folder = tmp_path_factory.mktemp("imbalance")
-    write_rows(folder / "rows.csv", study.run(imbalance, Config(quick=True, cache=folder / "cache")))
-    return read_rows(folder / "rows.csv")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(methods, "MAX_ITER", 5000)
+        write_rows(folder / "rows.csv", study.run(imbalance, Config(quick=True, cache=folder / "cache")))
+        yield read_rows(folder / "rows.csv")
 
 
 def colliding_table():
@@ -113,7 +120,7 @@ def test_the_library_warns_where_the_published_method_fails():
         published.plg(X, [1e3, 1e-5], max_iter=5000)  # the fields come first
 
 
-@needs_r
+@pytest.mark.usefixtures("needs_r")
 def test_glmnet_agrees_pass_for_pass_and_fails_too():
     X = colliding_table()
     session = glmnet.session()
@@ -138,6 +145,7 @@ def text_of(item, rows):
     return " ".join(page.item_section(item, pd.DataFrame(rows), Config())[0].split())
 
 
+@pytest.mark.long
 def test_rows_are_the_same_again(rows):
     cell = imbalance.cells(Config(quick=True))[2]
     again = pd.DataFrame(imbalance.run_cell(cell))

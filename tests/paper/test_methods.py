@@ -7,8 +7,8 @@ import time
 import numpy as np
 import pytest
 
-from isinglass import ising_path, metrics, nodewise_path, published
-from paper import data, epsilon, glmnet, methods, plain_bmn, scaling
+from isinglass import ising_path, metrics, nodewise_path
+from paper import data, epsilon, glmnet, methods, plain_bmn, published, scaling
 from paper.files import ROOT
 
 
@@ -121,6 +121,7 @@ def test_glmnet_in_r_does_what_our_implementation_does(r_session):
         np.testing.assert_allclose(theta, solution.couplings + np.diag(solution.fields), atol=1e-4)
 
 
+@pytest.mark.long
 def test_session_says_what_r_says_and_survives_it(r_session):
     X = np.zeros((10, 3), np.uint8)
     r_session.load(X)

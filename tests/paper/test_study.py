@@ -78,6 +78,7 @@ def test_failure_keeps_what_was_finished_and_names_the_cell(make_item, tmp_path)
     assert calls(tmp_path) == [0, 1, 2, 3, 3, 4, 5]
 
 
+@pytest.mark.long
 def test_killed_run_resumes_where_it_was(make_item, tmp_path):
     item, cache = make_item(delay=0.2), tmp_path / "cache"
     script = (
@@ -156,7 +157,7 @@ def test_page_says_which_tables_were_made_with_something_else(make_item, tmp_pat
     facts = {"software": software, "hardware": {}, "items": {"fake": entry}}
     assert page.exceptions(facts) == {}
     facts["software"] = software | {"numpy": "0.1"}
-    assert page.exceptions(facts) == {"fake": [f"numpy {np.__version__}"]}
+    assert page.exceptions(facts) == {f"numpy {np.__version__}": ["`fake`"]}
 
 
 def test_command_writes_tables_figure_page_and_draws_again(tmp_path, monkeypatch):

@@ -4,7 +4,7 @@ import numpy as np
 import objectives as objective
 import pytest
 
-from isinglass import stacked_design
+from paper.published import stacked_design
 
 
 def random_problem(seed, p=6):

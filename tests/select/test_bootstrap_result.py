@@ -77,16 +77,38 @@ def test_differences_by_plain_loops(drawn, of, level):
     assert f"{table['different'].sum()} of {len(table)} pairs differ at level {level:g}" in repr(found)
 
 
-def test_difference_test_holds_its_level():
+@pytest.fixture(scope="module", params=[12, pytest.param(60, marks=pytest.mark.long)])
+def of_a_chain(request):
+    """Resamples of tables of a chain, hardly penalized."""
+    rng = np.random.default_rng(5)
+    tables = (simulate.exact_sample(CHAIN, 300, random_state=rng) for _ in range(request.param))
+    return [bootstrap(X, 1e-6, n_boot=100, random_state=rng) for X in tables]
+
+
+CHAIN = simulate.chain_network(3, strength=1.0, fields="balanced")
+
+
+def test_intervals_cover(of_a_chain):
+    """Percentile intervals of a fit that is hardly penalized contain the truth about as often as they say."""
+    covered = []
+    for found in of_a_chain:
+        low, _, high = found.edge_quantiles
+        truth = CHAIN.couplings[tuple(found.edge_index.T)]
+        covered += ((low <= truth) & (truth <= high)).tolist()
+    assert len(covered) == 3 * len(of_a_chain)
+    # 95 % with a standard error of at most 2 % for sixty tables (three intervals of one are nearly independent).
+    error = 0.02 * np.sqrt(60 / len(of_a_chain))
+    assert 0.95 - 3.5 * error <= np.mean(covered) <= 0.95 + 2 * error
+
+
+def test_difference_test_holds_its_level(of_a_chain):
     """Edges that are equally strong in truth differ in about one of twenty tables; clearly different ones always do."""
-    model = simulate.chain_network(3, strength=1.0, fields="balanced")
-    rng, false = np.random.default_rng(1), []
-    for _ in range(80):
-        X = simulate.exact_sample(model, 300, random_state=rng)
-        found = bootstrap(X, 1e-6, n_boot=100, random_state=rng).differences()
+    false = []
+    for found in (each.differences() for each in of_a_chain):
         place = [found.labels.index("x0 – x1"), found.labels.index("x1 – x2")]
         false.append(found.different[tuple(place)])
-    assert np.mean(false) <= 0.13  # 5 % with a standard error of 2.5 %
+    error = 0.028 * np.sqrt(60 / len(of_a_chain))
+    assert np.mean(false) <= 0.05 + 2.8 * error  # 5 % with this standard error
     strong = simulate.exact_sample(Network([-1, 0, -1], [[0, 2], [1, 2]], [2.5, 0.5]), 1500, random_state=0)
     found = bootstrap(strong, 1e-6, n_boot=100, random_state=0).differences()
     assert found.different[found.labels.index("x0 – x2"), found.labels.index("x1 – x2")]

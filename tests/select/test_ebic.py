@@ -47,7 +47,7 @@ def test_sampling_weights_have_no_scale():
     value = by_hand(0.25, weight * effective / weight.sum())
     assert ebic(X, NETWORK, sample_weight=weight) == pytest.approx(value, rel=1e-13)  # no warning
     for scale in (0.4, 4.1):  # the sum is 1.3 and 13.3 over three rows
-        with pytest.warns(DataWarning, match=r"over 3 rows and are taken for sampling weights"):
+        with pytest.warns(DataWarning, match=r"over 3 rows and are treated as sampling weights"):
             found = ebic(X, NETWORK, sample_weight=scale * weight)
         assert found == pytest.approx(value, rel=1e-13)
     stated = as_table(X, weight_kind="sampling")

@@ -62,9 +62,8 @@ def test_rare_pairs_are_not_tested():
 
 
 def test_columns_with_categories_and_weights():
-    model = simulate.category_network(
-        simulate.chain_network(5, strength=1.5), ["ordinal", "nominal"] * 2 + ["binary"], 3
-    )
+    kinds = ["ordinal", "nominal"] * 2 + ["binary"]
+    model = simulate.category_network(simulate.chain_network(5, strength=1.5), kinds, 3, random_state=0)
     table = simulate.exact_sample(model, 1500, random_state=0)
     found = edge_tests(table).found(0.01).tolist()
     assert [pair for pair in found if pair in model.edge_index.tolist()] == model.edge_index.tolist()

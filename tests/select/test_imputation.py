@@ -5,10 +5,11 @@ import pytest
 from choices import cross_validate, select_ebic, stars, two_stage
 from networks import make_table
 
-from isinglass import Fixed, Method, TwoStage, as_table, bootstrap, impute, ising_path, refit, simulate
+from isinglass import Fixed, Method, TwoStage, as_table, bootstrap, compare_groups, impute, ising_path, refit, simulate
 from isinglass.errors import ConvergenceWarning, DataError, LimitError
 from isinglass.select import ImputationSettings, Run, ebic
 from isinglass.select import imputation as module
+from isinglass.select.method import Wrapped
 
 CHAIN = simulate.chain_network(6, strength=2.0, fields="balanced")
 X = simulate.exact_sample(CHAIN, 400, random_state=0)
@@ -41,6 +42,14 @@ def test_completed_tables_are_whole():
         np.testing.assert_array_equal(table.codes[~GONE], X[~GONE])
     assert any((one.codes != tables[0].codes).any() for one in tables[1:])
     np.testing.assert_array_equal(FOUND.holes_of(tables[0]), GONE)
+
+
+def test_rows_may_come_in_any_order():
+    order = np.random.default_rng(1).permutation(len(X))
+    found = impute(as_table(HOLES, missing="impute")[order], model=Method(selector=Fixed(0.05)), n_imputations=2)
+    np.testing.assert_array_equal(found.holes_of(found.table), GONE[found.table.rows])
+    for table in found.tables():
+        np.testing.assert_array_equal(table.codes[~GONE], X[~GONE])
 
 
 def test_rounds_start_at_the_last_choice_and_end_when_only_noise_is_left(monkeypatch):
@@ -165,6 +174,24 @@ def test_bootstrap_imputes_in_every_resample():
     assert kept.solution.n_edges >= 5
 
 
+def test_a_function_gets_tables_that_are_imputed_once():
+    tables, gone, whole = [], GONE[:60], X[:60]
+
+    def fit(table):
+        tables.append(table)
+        return ising_path(table, [0.05])[0]
+
+    holes = as_table(HOLES[:60], missing="impute")
+    bootstrap(holes, fit, n_boot=1, random_state=0, progress=False)
+    assert [len(table) for table in tables] == [60, 60]
+    assert all(table.sample_weight is None and table.holes is None for table in tables)
+    np.testing.assert_array_equal(tables[0].codes[~gone], whole[~gone])
+    compare_groups(holes, np.arange(60) % 2, Wrapped(fit), reselect=True, n_permutations=1, progress=False)
+    assert [len(table) for table in tables[2:]] == [30] * 4
+    with pytest.raises(DataError, match=r"the table with its missing cells, or one of impute\(X\)\.tables"):
+        bootstrap(FOUND.table, fit, n_boot=1)
+
+
 # ------------------------------------------------------------------------------------------- bad input
 
 
@@ -205,7 +232,7 @@ def test_most_cells_missing_has_a_defined_result():
 
 
 def test_limits_and_rounds(monkeypatch):
-    with pytest.warns(ConvergenceWarning, match="still moves after 2 rounds"):
+    with pytest.warns(ConvergenceWarning, match="has not converged after 2 rounds"):
         found = impute(HOLES, n_imputations=2, max_rounds=2)
     assert not found.converged
     assert np.isnan(found.noise)

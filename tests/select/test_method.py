@@ -26,7 +26,7 @@ from isinglass.select import SELECTORS, ImputationSettings, PathSettings, Wrappe
 from isinglass.select.method import as_method
 
 X = np.random.default_rng(0).integers(0, 2, (60, 4), dtype=np.uint8)
-EVERY = ("joint", "nodewise", "exact", "plg", "bmn")
+EVERY = ("joint", "nodewise", "exact")
 
 
 @pytest.mark.parametrize("estimator", EVERY)
@@ -87,7 +87,6 @@ def test_a_fit_remembers_its_method_in_a_file(method, tmp_path):
     [
         ({"estimator": "bayes"}, "estimator must be one of joint, nodewise"),
         ({"selector": "ebic"}, "selector must be one of"),
-        ({"estimator": "plg", "penalty_weights": "standardized"}, "penalty_weights must be None"),
     ],
 )
 def test_bad_settings_are_named(settings, message):

@@ -11,10 +11,10 @@ import warnings
 import joblib
 import numpy as np
 import pytest
-from cluster import deadly_square, two_workers
+from cluster import deadly_square
 
 from isinglass.errors import ConstantColumnWarning, DataError, suppress_warnings, warn
-from isinglass.select import parallel
+from isinglass.select import parallel, progress
 from isinglass.select.parallel import kernel_threads, run_tasks
 from isinglass.select.settings import Run
 
@@ -109,15 +109,6 @@ def test_a_killed_process_does_not_lose_the_run(tmp_path, caplog):
     assert os.getpid() not in {int(result["process"]) for result in found}
     assert (tmp_path / "died").exists()
     assert "workers lost (TerminatedWorkerError)" in caplog.text
-
-
-@pytest.mark.filterwarnings("default")
-def test_a_killed_dask_worker_does_not_lose_the_run(tmp_path):
-    work = [(number, 5, tmp_path / "died") for number in range(12)]
-    with two_workers():
-        found = run_tasks(deadly_square, work)
-    assert [int(result["square"]) for result in found] == [number**2 for number in range(12)]
-    assert (tmp_path / "died").exists()
 
 
 def test_workers_that_are_always_lost_are_given_up(monkeypatch):
@@ -269,7 +260,7 @@ sys.stdout.buffer.write(b"".join(result["x"].tobytes() for result in found))
 """
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGKILL, pytest.param(signal.SIGTERM, marks=pytest.mark.long)])
 def test_fault_08_what_is_finished_survives_any_signal(tmp_path, number):
     """Also what was finished out of order: task 3 never ends, and the eight after it are on disk."""
 
@@ -321,13 +312,13 @@ def test_tasks_in_threads_suppress_what_their_caller_suppresses():
 def test_progress_is_told_to_a_function_in_place_of_a_terminal():
     """Tasks count their steps; a fit says what it does, with a total that follows what is ahead."""
     heard = []
-    with parallel.reporting(lambda *news: heard.append(news) if news not in heard[-1:] else None):
+    with progress.reporting(lambda *news: heard.append(news) if news not in heard[-1:] else None):
         run_tasks(pow, [(2, 3)] * 4, description="Powers")
         assert heard == [("Powers", k, 4) for k in range(5)]
         run_tasks(pow, [(2, 3)], run=Run(progress=False))
         assert len(heard) == 5
-        with parallel.shown(None):
-            parallel.tell("first", 2)
+        with progress.shown(None):
+            progress.tell("first", 2)
             run_tasks(pow, [(2, 3)] * 2, description="Powers")
     assert heard[5:] == [("", 0, None), ("first", 1, 3), ("Powers", 1, 3), ("Powers", 2, 3), ("Powers", 3, 3)]
     run_tasks(pow, [(2, 3)])

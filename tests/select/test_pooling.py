@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from isinglass import impute, ising_path, refit, simulate
-from isinglass.errors import DataError
+from isinglass import Fixed, Method, as_table, impute, ising_path, refit, simulate
+from isinglass.errors import ConvergenceWarning, DataError, suppress_warnings
+from isinglass.select.method import ImputationSettings
 from isinglass.select.pooling import Pooled, pool
 
 CHAIN = simulate.chain_network(5, strength=1.5, fields="balanced")
@@ -14,7 +15,7 @@ SUPPORT = ising_path(X, [0.1])[0]
 
 def test_formulas():
     within, between = np.array([0.04, 0.09]), np.array([0.01, 0.0])
-    pooled = Pooled(np.array([[0, 1]], dtype=np.int32), np.array([0.5, 1.0]), within, between, 5)
+    pooled = Pooled(np.array([[0, 1]], dtype=np.int32), np.array([0.5, 1.0]), within, between, 5, 1)
     total = within + 1.2 * between
     np.testing.assert_allclose(pooled.errors, np.sqrt(total))
     np.testing.assert_allclose(pooled.missing_information, 1.2 * between / total)
@@ -38,7 +39,7 @@ def test_nothing_missing_is_the_refit():
 def test_missing_cells_cost_information():
     rng = np.random.default_rng(0)
     gone = rng.random(X.shape) < [0.0, 0.0, 0.3, 0.3, 0.0]
-    pooled = pool(impute(np.where(gone, np.nan, X), n_imputations=8), SUPPORT)
+    pooled = pool(impute(np.where(gone, np.nan, X), n_imputations=8), SUPPORT, n_threads=1)
     plain = refit(X, SUPPORT)
     lost = dict(zip(map(tuple, SUPPORT.edge_index.tolist()), pooled.edge_information, strict=True))
     assert lost[2, 3] > lost[0, 1]
@@ -46,10 +47,33 @@ def test_missing_cells_cost_information():
     assert pooled.edge_errors.mean() > plain.edge_errors.mean()
     np.testing.assert_allclose(pooled.edge_values, plain.edge_values, atol=3 * plain.edge_errors.max())
     assert "8 completed tables" in repr(pooled)
-    again = pool(impute(np.where(gone, np.nan, X), n_imputations=8), SUPPORT)
+    again = pool(impute(np.where(gone, np.nan, X), n_imputations=8), SUPPORT, n_threads=3)
     np.testing.assert_array_equal(again.values, pooled.values)
+    np.testing.assert_array_equal(again.errors, pooled.errors)
+
+
+def test_a_fit_with_holes_has_pooled_errors_and_makes_no_others(monkeypatch):
+    holes = np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, X)
+    monkeypatch.setattr("isinglass.select.method.refit_edges", None)
+    fit = Method(imputation=ImputationSettings(n_imputations=3)).fit(as_table(holes, missing="impute"))
+    pooled = pool(fit.imputation, fit.solution)
+    np.testing.assert_array_equal(fit.edge_refits, pooled.edge_values)
+    np.testing.assert_array_equal(fit.edge_errors, pooled.edge_errors)
 
 
 def test_one_imputation_has_no_spread():
     with pytest.raises(DataError, match="at least 2"):
         pool(impute(X, n_imputations=1), SUPPORT)
+
+
+@pytest.mark.parametrize(("errors", "n_imputations"), [(False, 2), (True, 1)])
+def test_no_errors_are_given_that_take_imputed_cells_for_observed_ones(errors, n_imputations):
+    holes = np.where(np.random.default_rng(0).random((100, 4)) < 0.2, np.nan, X[:100, :4])
+    few = ImputationSettings(n_imputations=n_imputations, max_rounds=2, model=Method(selector=Fixed(0.1)))
+    with suppress_warnings(ConvergenceWarning):
+        fit = Method(standard_errors=errors, imputation=few).fit(as_table(holes, missing="impute"))
+    assert fit.solution.n_edges > 0
+    assert np.isnan(fit.edge_errors).all()
+    assert np.isfinite(fit.edge_refits).all() == errors
+    assert fit.missing.edge_information is None
+    assert fit.missing.n_cells == np.isnan(holes).sum()

@@ -86,6 +86,7 @@ def test_estimate_is_stationary_and_keeps_the_support(table):
     assert (np.abs(refit(table, penalized).edge_values) > np.abs(penalized.edge_values)).all()
 
 
+@pytest.mark.long
 def test_errors_match_the_spread_over_replications():
     rng = np.random.default_rng(11)
     runs = [refit(simulate.exact_sample(CHAIN, 400, random_state=rng), support(4, PAIRS)) for _ in range(400)]

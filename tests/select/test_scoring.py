@@ -2,6 +2,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.stats import spearmanr
 
 from isinglass import Network, Path, Solution, ising_path, simulate
 from isinglass.data import as_table
@@ -32,6 +33,63 @@ def test_scores_of_a_path_are_those_of_its_networks(kinds, monkeypatch):
     expected = [choice.row_scores(solution, table) for solution in path]
     monkeypatch.setattr(choice, "CELLS_AT_ONCE", 1500)  # several networks at a time, not all
     np.testing.assert_allclose(choice.path_scores(path.solutions, table), expected, rtol=1e-12)
+
+
+def continuous_solution():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(60, 4)) @ rng.normal(size=(4, 4))
+    X[:, 3] = X[:, 3] > 0.0
+    table = as_table(X, kinds={0: "continuous", 1: "continuous", 2: "continuous"})
+    return np.asarray(table), ising_path(table, 5).solutions[-1]
+
+
+def test_prediction_scores_judge_continuous_columns_by_their_order():
+    codes, fitted = continuous_solution()
+    placed = [np.array(points)[column] for points, column in zip(fitted.network.variables.scores, codes.T, strict=True)]
+    expected = choice.row_scores(fitted, codes, np.array([3])).mean()
+    for s in range(3):
+        predictor = sum(fitted.couplings[s, t] * placed[t] for t in range(4))
+        r = spearmanr(predictor, placed[s]).statistic
+        expected += -0.5 * np.sign(r) * np.log(1.0 - r**2)
+    found = choice.prediction_scores(fitted, codes, np.ones(60))
+    assert found.mean() == pytest.approx(expected, rel=1e-12)
+
+
+def test_prediction_scores_know_no_fields_and_no_scale_of_continuous_columns():
+    codes, fitted = continuous_solution()
+    network, codes = fitted.network, codes.copy()
+    codes[:, 3] = 0  # of the column of two values, which is judged by its probabilities, both would matter
+    moved = Network(
+        network.fields + 1.0, network.edge_index, 0.5 * network.pair_parameters, variables=network.variables
+    )
+    apart = [
+        choice.prediction_scores(one, codes, np.ones(60)) - choice.row_scores(one, codes, np.array([3]))
+        for one in (fitted, Solution(moved, 0.1))
+    ]
+    np.testing.assert_allclose(*apart, rtol=1e-9)
+    reversed_ = Solution(
+        Network(network.fields, network.edge_index, -network.pair_parameters, variables=network.variables), 0.1
+    )
+    opposite = choice.prediction_scores(reversed_, codes, np.ones(60)) - choice.row_scores(
+        reversed_, codes, np.array([3])
+    )
+    np.testing.assert_allclose(opposite, -apart[0], rtol=1e-9)
+
+
+def test_prediction_scores_of_weighted_rows_are_those_of_repeated_ones():
+    codes, fitted = continuous_solution()
+    unit = np.random.default_rng(4).integers(1, 4, 60)
+    weighted = choice.prediction_scores(fitted, codes, unit.astype(float))
+    repeated = choice.prediction_scores(fitted, np.repeat(codes, unit, axis=0), np.ones(unit.sum()))
+    np.testing.assert_allclose(np.repeat(weighted, unit), repeated, rtol=1e-9)
+
+
+def test_a_perfect_order_has_a_finite_score():
+    codes = np.repeat(np.arange(4, dtype=np.uint8)[:, None], 2, axis=1)
+    variables = as_table(codes.astype(float), kinds="continuous").variables
+    perfect = Solution(Network(np.zeros(6), [[0, 1]], [3.0], variables=variables), 0.1)
+    assert np.isfinite(choice.prediction_scores(perfect, codes, np.ones(4))).all()
+    assert choice.prediction_scores(perfect, codes[:1], np.ones(1)).tolist() == [0.0]
 
 
 def test_row_scores_do_not_overflow():

@@ -4,16 +4,22 @@ import numpy as np
 import objectives as objective
 import pytest
 
-from isinglass import as_table, nodewise_path, simulate
+from isinglass import as_table, simulate
 from isinglass.errors import DataError
-from isinglass.select import PathSettings
-from isinglass.select.stages import SearchGrid, search
+from isinglass.select import PathSettings, stages
+from isinglass.select.stages import SearchGrid
 from isinglass.select.task import LOOSE, Task
+from isinglass.solve.nodewise import nodewise_alpha_max
 
 X = simulate.exact_sample(simulate.chain_network(6, strength=1.0, fields="balanced"), 400, random_state=3)
 WIDE = simulate.gibbs_sample(simulate.random_network(40, 0.1, random_state=0), 300, random_state=0)
 TOP = objective.alpha_max(X)
 GRID = SearchGrid("here", ratio=0.9, far=0.5, floor=1e-4)
+
+
+def search(task, alphas, score, grid):
+    """Search by a score in which edges have no price."""
+    return stages.search(task, alphas, lambda solution: (score(solution), 0.0), grid)
 
 
 def bowl(target):
@@ -33,6 +39,21 @@ def test_the_count_does_not_matter(count, steps):
     assert found.path.tol == LOOSE
     assert max(solution.kkt_residual for solution in found.path) <= LOOSE
     assert found.path[found.index].kkt_residual <= 1e-7  # what is returned is solved in full
+
+
+@pytest.mark.parametrize("alphas", [30, [0.2, 0.01, 0.05]])
+def test_every_network_is_judged_once_and_keeps_its_deviance(alphas):
+    judged = []
+
+    def judge(solution):
+        judged.append(solution)
+        return bowl(0.1 * TOP)(solution), 0.5 * solution.n_edges
+
+    found = stages.search(Task(as_table(X)), alphas, judge, GRID)
+    assert len({id(solution) for solution in judged}) == len(judged)
+    assert {id(solution) for solution in found.path} <= {id(solution) for solution in judged}
+    assert found.deviances.tolist() == [bowl(0.1 * TOP)(solution) for solution in found.path]
+    assert found.scores.tolist() == [bowl(0.1 * TOP)(solution) + 0.5 * solution.n_edges for solution in found.path]
 
 
 def test_the_dense_end_is_not_visited():
@@ -62,7 +83,7 @@ def test_a_level_curve_ends_the_search():
 
 
 def test_a_path_function_without_callback_is_searched_too():
-    top = nodewise_path.alpha_max(X)
+    top = nodewise_alpha_max(X)
     found = search(Task(as_table(X), PathSettings("nodewise")), 30, bowl(0.1 * top), GRID)
     assert found.path[found.index].alpha == pytest.approx(0.1 * top, rel=0.06)
 

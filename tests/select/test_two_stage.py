@@ -2,6 +2,7 @@
 
 import pickle
 import re
+from dataclasses import replace
 from itertools import pairwise, product
 
 import numpy as np
@@ -10,12 +11,13 @@ import pytest
 from choices import cross_validate, select_ebic, stars, two_stage
 from networks import make_table
 
-from isinglass import EBIC, IsingNetwork, Method, Run, TwoStage, as_table, bootstrap, ising_path, refit, simulate
-from isinglass.data.parts import split_rows
-from isinglass.errors import ConstantColumnWarning, DataError
+from isinglass import EBIC, Fixed, IsingNetwork, Method, Run, TwoStage, as_table, bootstrap, ising_path, refit, simulate
+from isinglass.data.parts import cut_into_parts
+from isinglass.errors import ConstantColumnWarning, DataError, DataWarning, suppress_warnings
 from isinglass.select import ebic, stages
-from isinglass.select.parallel import tell
+from isinglass.select.progress import tell
 from isinglass.select.refit import refit_edges
+from isinglass.select.scoring import prediction_scores
 from isinglass.select.task import LOOSE, Task
 
 CHAIN = simulate.chain_network(8, strength=1.2, fields="balanced")
@@ -117,6 +119,54 @@ def test_where_dependence_is_spread_thin_the_network_must_still_predict():
     assert found.solution is found.stages[found.stage].path.solutions[found.index]
 
 
+@pytest.mark.parametrize(("seed", "reason"), [(8, "ebic"), (90, "ebic"), (4, "prediction")])
+def test_no_network_that_the_check_computes_has_a_smaller_ebic_than_the_choice(seed, reason):
+    """The EBIC rises where edges enter that are shrunken, and may be smaller beyond the end of the search."""
+    rng = np.random.default_rng(seed)
+    trait = np.outer(rng.normal(size=90), [0.7] * 5 + [0.0] * 2)
+    table = (rng.normal(size=(90, 7)) + trait > 0.3).astype(np.uint8)
+    found, unchecked = two_stage(table), two_stage(table, keep=0)
+    second, short = found.stages[1], unchecked.stages[1]
+    assert second.solution.alpha < stages.SECOND.far * short.solution.alpha
+    assert second.scores == pytest.approx(ebic(table, second.path), rel=1e-6)
+    assert second.scores[second.index] == second.scores.min() < short.scores.min()
+    assert second.solution.kkt_residual <= 1e-7
+    near = second.path.alphas[second.index - 1 : second.index + 2]
+    assert near[1:] / near[:-1] == pytest.approx(stages.SECOND.ratio)  # as fine as in the search itself
+    assert found.reason == reason
+    assert (found.solution is second.solution) == (reason == "ebic")
+    held_out = [stage.held_out[stage.index] for stage in found.stages[:2]]
+    assert np.isfinite(held_out).all()  # it was checked in its turn
+
+
+def one_factor(n_rows, n_columns, loading, seed=0):
+    rng = np.random.default_rng(seed)
+    noise = np.sqrt(1.0 - loading**2) * rng.normal(size=(n_rows, n_columns))
+    return loading * rng.normal(size=(n_rows, 1)) + noise
+
+
+@pytest.mark.long
+def test_continuous_columns_with_thin_dependence_must_still_be_predicted():
+    table = as_table(one_factor(1500, 30, 0.5), kinds="continuous")
+    codes, variables = np.asarray(table), table.variables
+    train = as_table(codes[:150], variables=variables)
+    alone, found = two_stage(train, keep=0), two_stage(train)
+    assert (alone.reason, found.reason) == ("ebic", "prediction")
+    gains = [prediction_scores(one.solution, codes[150:], np.ones(1350)).mean() for one in (alone, found)]
+    assert gains[1] > 1.2 * gains[0] > 0.0
+
+
+def test_rare_steps_and_long_tails_do_not_overrule_the_ebic():
+    strong = as_table(one_factor(30, 7, 0.8).round(1), kinds="continuous")  # most steps do not occur in a fold
+    found = two_stage(strong)
+    assert found.reason == "ebic"
+    assert found.solution.n_edges >= 7
+    assert np.isnan(found.held_out)  # orders have no likelihood
+    with suppress_warnings(DataWarning):
+        skewed = as_table(np.exp(1.2 * one_factor(150, 8, 0.7)), kinds="continuous")
+    assert two_stage(skewed).reason == "ebic"
+
+
 def test_no_edges_where_there_is_no_structure():
     rng, n_edges, n_pairs = np.random.default_rng(0), 0, 0
     for _ in range(20):
@@ -191,7 +241,7 @@ def test_a_table_brings_its_weights_along(function):
     given = function(X, sample_weight=weight)
     assert carried.edge_values.tobytes() == given.edge_values.tobytes()
     assert carried.edge_values.tobytes() != function(X).edge_values.tobytes()
-    with pytest.raises(DataError, match="given once"):
+    with pytest.raises(DataError, match="must not be given with a table that has its own weights"):
         function(make_table(X, sample_weight=weight), sample_weight=weight)
 
 
@@ -223,6 +273,18 @@ def test_near_a_similar_table_the_choice_is_looked_for_around_its_own(table):
     assert found.solution.alpha == pytest.approx(shift * last.solution.alpha)
     far = two_stage(part)
     assert last.scores[last.index] == pytest.approx(np.nanmin(far.stages[found.stage].scores), rel=0.01)
+
+
+def test_rows_drawn_twice_do_not_lower_the_penalty_of_stage_1():
+    whole = two_stage(X)
+    times = np.random.default_rng(0).multinomial(len(X), np.full(len(X), 1.0 / len(X)))
+    drawn = as_table(X, sample_weight=times)
+    found = Method().choose(drawn, warm_start=replace(whole.warm_start, is_drawn=True))
+    assert found.stages[0].path.alphas.tolist() == [whole.stages[0].solution.alpha]
+    scores = found.stages[1].scores
+    assert 0 < found.stages[1].index == scores.argmin() < len(scores) - 1  # that of stage 2 is looked for
+    assert found.solution.converged
+    assert found.solution.kkt_residual <= 1e-7
 
 
 def test_kept_penalties_do_not_depend_on_the_start():
@@ -258,14 +320,15 @@ def test_a_time_that_is_spent_leaves_the_best_so_far(monkeypatch, looks, number,
     assert re.fullmatch(left_out, fit.left_out)
     assert fit.solution.kkt_residual <= 1e-7
     assert "Left out" in fit.summary()
-    assert "the time was spent" in fit.summary()
+    assert "the time limit was reached" in fit.summary()
 
 
-def test_the_check_is_cut_where_the_time_is_spent():
+@pytest.mark.parametrize("looks", [(60, 95), pytest.param(range(60, 120, 7), marks=pytest.mark.long)])
+def test_the_check_is_cut_where_the_time_is_spent(looks):
     table = spread_thin(250, 30)
     whole = two_stage(table)
     assert whole.left_out == ""
-    for n_looks in range(60, 120, 7):
+    for n_looks in looks:
         late = iter([False] * n_looks)
 
         def is_late(task, late=late):
@@ -280,7 +343,7 @@ def test_the_check_is_cut_where_the_time_is_spent():
 
 @pytest.mark.parametrize(
     "table",
-    [X, as_table(X[:400], kinds="ordinal"), split_rows(np.asarray(X), None, 4000)],
+    [X, as_table(X[:400], kinds="ordinal"), cut_into_parts(np.asarray(X), None, 4000)],
     ids=["one after the other", "in threads", "in parts"],
 )
 def test_one_line_shows_stages_folds_and_steps_ahead(table, capsys, monkeypatch):
@@ -405,6 +468,43 @@ def test_free_and_forbidden_pairs_stay_so():
     assert found.solution.couplings[0, 7] != 0.0
     scaled = two_stage(X, penalty_weights=np.full((8, 8), 2.0))
     np.testing.assert_allclose(scaled.solution.couplings, two_stage(X).solution.couplings, atol=1e-6)
+
+
+def numbers_and_answers(unit):
+    """Two numbers, a scale from 0 to 4 in some unit, an answer that few give and one that is constant."""
+    rng = np.random.default_rng(5)
+    trait = rng.normal(size=400)
+    scale = np.digitize(trait + rng.normal(size=400), [-1.5, -0.5, 0.5, 1.5])
+    columns = [trait + rng.normal(size=400), scale, trait + rng.normal(size=400) > 2.0, np.zeros(400), trait]
+    kinds = {0: "continuous", 1: "ordinal", 4: "continuous"}
+    return as_table(np.column_stack(columns), kinds=kinds, scores={1: [unit * k for k in range(5)]})
+
+
+def test_beside_numbers_stage_1_does_not_depend_on_units():
+    """The penalty of a pair is α times 4 sd_s sd_t, which is α for two answers that half of the rows give."""
+    with suppress_warnings(ConstantColumnWarning):
+        plain, wide = (Method().choose(numbers_and_answers(unit)) for unit in (1.0, 16.0))
+        table = numbers_and_answers(1.0)
+        codes = np.asarray(table)
+        sd = np.array([1.0, codes[:, 1].std(), codes[:, 2].std(), 0.5, 1.0])
+        first = plain.stages[0].solution
+        again = ising_path(table, [first.alpha], penalty_weights=4.0 * np.outer(sd, sd))[0]
+    np.testing.assert_allclose(first.couplings, again.couplings, atol=1e-5)
+    assert first.n_edges >= 3
+    unit = np.array([1.0, 16.0, 1.0, 1.0, 1.0])
+    for one, other in zip(plain.stages, wide.stages, strict=True):
+        np.testing.assert_allclose(other.solution.couplings * np.outer(unit, unit), one.solution.couplings, atol=1e-5)
+
+
+@pytest.mark.parametrize("stage", [0, 1])
+def test_penalties_of_a_stage_beside_numbers_can_be_kept(stage):
+    with suppress_warnings(ConstantColumnWarning):
+        table = numbers_and_answers(1.0)
+        found = Method().choose(table)
+        records = [{**record, "network": k == stage} for k, record in enumerate(found.stage_records)]
+        kept = Fixed.of(found.stages[stage].solution, records, 1.0)
+        again = Method(selector=kept).choose(table).solution
+    np.testing.assert_allclose(again.couplings, found.stages[stage].solution.couplings, atol=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from reports import build_comparison, build_report
 
 from isinglass import IsingNetwork, compare_groups, report, simulate
 from isinglass.errors import DataError
@@ -48,7 +49,7 @@ def read(page):
 
 
 def test_the_page_has_all_parts_and_nothing_from_outside(found):
-    page = report.build_comparison(found, title="A & B", wording={"x0": "I feel <sad>."})
+    page = build_comparison(found, title="A & B", wording={"x0": "I feel <sad>."})
     reader = read(page)
     assert reader.seen.count("svg") == 2 + 1 + 2  # groups, difference, histograms
     assert reader.seen.count("table") == 2
@@ -66,43 +67,39 @@ def test_the_page_has_all_parts_and_nothing_from_outside(found):
 def test_three_groups_have_a_table_of_pairs():
     X = simulate.exact_sample(simulate.chain_network(4, strength=1.0), 300, random_state=0)
     found = compare_groups(X, np.tile([1, 2, 3], 100), 0.03, n_permutations=9, random_state=0)
-    reader = read(report.build_comparison(found))
+    reader = read(build_comparison(found))
     assert reader.seen.count("table") == 3
     assert reader.seen.count("svg") == 3 + 3 + 2
 
 
 def test_long_tables_say_what_is_left_out(found, monkeypatch):
     monkeypatch.setattr(contrast, "MOST_ROWS", 2)
-    page = report.build_comparison(found)
-    assert f"{len(found.edge_index) - 2} with smaller differences not listed" in page
+    page = build_comparison(found)
+    assert f"{len(found.edge_index) - 2} with smaller differences are not listed" in page
 
 
 def test_written_to_a_file(found, tmp_path):
     report.write_comparison(found, tmp_path / "page.html")
-    assert (tmp_path / "page.html").read_text(encoding="utf-8").rstrip("\n") == report.build_comparison(found).rstrip(
-        "\n"
-    )
+    assert (tmp_path / "page.html").read_text(encoding="utf-8").rstrip("\n") == build_comparison(found).rstrip("\n")
 
 
 def test_bad_arguments(found):
     with pytest.raises(DataError, match="must be a GroupComparison"):
-        report.build_comparison(found.networks[0])
+        build_comparison(found.networks[0])
     with pytest.raises(DataError, match=r"positions must be finite and of shape \(5, 2\)"):
-        report.build_comparison(found, positions=[[0, 1]])
+        build_comparison(found, positions=[[0, 1]])
 
 
 def test_the_report_has_wording_methods_and_citation():
     X = simulate.exact_sample(simulate.chain_network(3, strength=2.0), 200, random_state=1)
     fitted = IsingNetwork().fit(X)
-    page = report.build_report(fitted, wording={"x1": "I sleep well."})
+    page = build_report(fitted, wording={"x1": "I sleep well."})
     data = json.loads(re.search(r'id="report-data">(.*?)</script>', page, re.S)[1])
     assert data["methods"] == methods_text(fitted.fit_)
     assert data["citation"] == citation(fitted.fit_)
     column = next(column for column in data["nodes"]["columns"] if column["label"] == "wording")
     assert column["values"] == ["", "I sleep well.", ""]
     assert (
-        json.loads(re.search(r'id="report-data">(.*?)</script>', report.build_report(fitted.network_), re.S)[1])[
-            "methods"
-        ]
+        json.loads(re.search(r'id="report-data">(.*?)</script>', build_report(fitted.network_), re.S)[1])["methods"]
         is None
     )

@@ -20,6 +20,7 @@ from choices import stars
 from hypothesis import given
 from hypothesis import strategies as st
 from networks import make_network, make_table
+from reports import build_report
 
 import isinglass
 from isinglass import (
@@ -36,7 +37,7 @@ from isinglass.datasets import load_senate109
 from isinglass.errors import DataError
 from isinglass.estimators import IsingLasso, IsingLassoCV, IsingLassoEBIC, IsingLassoStARS
 from isinglass.evaluate import metrics
-from isinglass.show.report import build_report, contents, page, write_report
+from isinglass.show.report import contents, page, write_report
 
 ROOT = FilePath(__file__).resolve().parents[2]
 HOSTILE = [

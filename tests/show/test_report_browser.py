@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from choices import stars
-from chromium import launched, needs_browser
+from chromium import Tabs, launched, needs_browser
 from networks import make_network, make_table
 from PIL import Image
 
@@ -43,34 +43,25 @@ def browser():
         yield found
 
 
+@pytest.fixture(scope="module")
+def tabs(browser):
+    return Tabs(browser, reduced_motion="reduce")
+
+
 @pytest.fixture
-def visit(browser):
+def visit(tabs):
     """Open a page from its file; fail afterwards if it complained, asked for something, or opened a dialog."""
-    contexts, trouble = [], []
 
     def open_page(file, **options):
-        context = browser.new_context(
-            **({"viewport": {"width": 1280, "height": 1000}, "reduced_motion": "reduce"} | options)
-        )
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: trouble.append(f"console {message.type}: {message.text}"))
-        page.on("pageerror", lambda error: trouble.append(f"error: {error}"))
-        page.on("request", lambda request: requests.append(request.url))
-        page.on("dialog", lambda dialog: (trouble.append(f"dialog: {dialog.message}"), dialog.dismiss()))
-        requests = []
-        page.goto(file.as_uri())
+        page = tabs.open(file.as_uri(), **options)
         page.wait_for_function("() => globalThis.isinglassReport !== undefined")
-        assert requests == [file.as_uri()]
-        page.requests_seen = requests
+        assert page.requests == [file.as_uri()]
         return page
 
     yield open_page
-    for context in contexts:
-        for page in context.pages:
-            trouble += [f"request: {url}" for url in page.requests_seen[1:] if not url.startswith("blob:")]
-        context.close()
-    assert trouble == []
+    pages = tabs.leave()
+    assert [trouble for page in pages for trouble in page.trouble] == []
+    assert [url for page in pages for url in page.requests[1:] if not url.startswith("blob:")] == []
 
 
 @pytest.fixture(scope="module")
@@ -343,7 +334,7 @@ def test_picture_can_be_saved(visit, file):
     assert waiting.value.path().read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
 
 
-@pytest.mark.parametrize("ratio", [1, 2])
+@pytest.mark.parametrize("ratio", [pytest.param(1, marks=pytest.mark.long), 2])
 def test_picture_is_twice_as_large_and_white(visit, file, ratio):
     page = visit(file, color_scheme="dark", device_scale_factor=ratio)
     before = page.evaluate("() => [canvas.width, canvas.height]")
@@ -595,7 +586,9 @@ def test_print_is_light_and_without_controls(visit, file):
     assert brightness(page, CORNER) < 60
 
 
-@pytest.mark.parametrize("width", [320, 390, 768, 1280, 1920])
+@pytest.mark.parametrize(
+    "width", [320, 1280, *(pytest.param(width, marks=pytest.mark.long) for width in (390, 768, 1920))]
+)
 def test_page_fits_every_width(visit, file, width):
     page = visit(file, viewport={"width": width, "height": 800})
     assert page.evaluate("() => document.documentElement.scrollWidth") <= width
@@ -660,7 +653,7 @@ def test_missing_cells_have_a_panel(visit, tmp_path, table):
     missing = fit.missing
     facts = page.text_content("#missing-facts")
     assert f"{missing.n_cells:,}" in facts
-    assert f"settled in round {missing.settled + 1}" in facts
+    assert f"converged in round {missing.settled + 1}" in facts
     assert f"{100 * missing.edge_information.mean():.1f} %" in facts
     assert f"drawn from the network itself, given the observed cells of their row, {missing.n_imputations} times" in (
         page.text_content("#missing-text")
@@ -709,6 +702,7 @@ def large():
     return Path(tuple(network(k) for k in range(15))), group
 
 
+@pytest.mark.long
 def test_five_hundred_nodes_load_and_move(visit, tmp_path, large):
     path, group = large
     assert path[14].n_edges == 3000
@@ -756,13 +750,6 @@ def test_regressions_are_not_one_proof(visit, tmp_path, table):
     assert "rule “and”" in note
     assert "no other couplings" not in note
     assert "exact optima" in page.text_content("#figures")
-
-
-def test_earlier_methods_prove_nothing(visit, tmp_path, table):
-    net = Method("plg", Fixed(0.05)).fit(as_table(table))
-    page = visit(write(net, tmp_path / "plg.html"))
-    assert "proves nothing" in page.text_content("#verdict")
-    assert "optimum not proved" in page.text_content("#figures")
 
 
 def test_rows_and_weights_are_told_apart(visit, tmp_path, table):

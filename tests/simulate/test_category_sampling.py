@@ -58,9 +58,9 @@ def test_chains_are_reproducible_and_start_where_they_are_told():
     rows = simulate.gibbs_sample(still, 4, burn_in=0, start=[2, 0], random_state=0)
     assert np.asarray(rows).tolist() == [[1, 1]] * 4
     with pytest.raises(DataError, match="categories 0 to 2"):
-        simulate.gibbs_sample(still, 4, start=[3, 0])
+        simulate.gibbs_sample(still, 4, start=[3, 0], random_state=0)
     with pytest.raises(DataError, match="start must have shape"):
-        simulate.gibbs_sample(still, 4, start=[[1, 0]] * 3, n_chains=2)
+        simulate.gibbs_sample(still, 4, start=[[1, 0]] * 3, n_chains=2, random_state=0)
 
 
 def test_diagnostics_know_categories():

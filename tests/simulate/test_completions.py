@@ -87,7 +87,7 @@ def test_the_kernel_refuses_what_does_not_fit():
 
 @pytest.mark.parametrize("s", range(4))
 def test_logits_are_those_of_the_network(s):
-    logits = node_logits(MIXED, s)(STATES, np.arange(len(STATES)))
+    logits = node_logits(MIXED, [s])[0](STATES, np.arange(len(STATES)))
     np.testing.assert_allclose(log_softmax(logits, axis=1), log_probabilities(MIXED, STATES)[s], atol=1e-12)
 
 

@@ -117,7 +117,7 @@ def test_couplings_and_fields_of_every_graph(make):
     assert make(couplings="mixed", random_state=7) == make(couplings="mixed", random_state=7)
 
 
-def test_bad_requests_are_named():
+def test_bad_requests_are_named(unseeded_draws):
     cases = [
         (lambda: random_network(0, 0.5), "n_nodes must be an integer of at least 1"),
         (lambda: random_network(3, 1.5), "edge_probability must be between 0 and 1"),
@@ -183,7 +183,7 @@ def test_chains_are_independent_of_each_other():
     assert (np.abs(correlations) < 4 / np.sqrt(n)).all()
 
 
-def test_random_state_in_all_its_forms():
+def test_random_state_in_all_its_forms(unseeded_draws):
     model = random_network(8, 0.5, random_state=0)
 
     def draw(random_state):
@@ -317,7 +317,7 @@ def test_means_and_pair_moments_are_those_of_the_model(model):
     assert (np.abs(X.T @ X / n - expected) < 4 * error).all()
 
 
-@pytest.mark.parametrize("name", ["random", "ring", "grid"])
+@pytest.mark.parametrize("name", ["ring", *(pytest.param(name, marks=pytest.mark.long) for name in ("random", "grid"))])
 def test_one_long_chain_has_the_moments_of_the_model(name):
     model, n = MODELS[name], 100_000
     X = gibbs_sample(model, n, random_state=5)
@@ -328,7 +328,7 @@ def test_one_long_chain_has_the_moments_of_the_model(name):
     assert (np.abs(draws[0].mean(axis=0) - expected) < 4 * error).all()
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.long)])
 def test_one_sweep_leaves_the_distribution_alone(seed):
     model, n = random_network(5, 0.8, coupling_range=(-3, 3), random_state=seed), 30_000
     expected = n * state_probabilities(model)

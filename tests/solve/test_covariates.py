@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+import slow_objective as objective
 from networks import make_table
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
-from isinglass import Method, Network, ising_path, load, nodewise_path, objective, refit, simulate
+from isinglass import Method, Network, ising_path, load, nodewise_path, refit, simulate
 from isinglass._core import free_ridge
 from isinglass.errors import ConstantColumnWarning, DataError
 

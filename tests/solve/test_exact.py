@@ -11,10 +11,12 @@ from scipy.optimize import minimize
 
 from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, LimitError, SeparationError
 from isinglass.network import Network
+from isinglass.simulate import category_network
 from isinglass.solve import enumeration, exact_proof
 from isinglass.solve.enumeration import Likelihood
 from isinglass.solve.exact import (
     MAX_NODES,
+    exact_alpha_max,
     exact_path,
     exact_sample,
     log_likelihood,
@@ -127,7 +129,7 @@ def test_sample_frequencies_of_all_states():
     assert (np.abs(share - expected) < 4.5 * np.sqrt(expected * (1 - expected) / n)).all()
 
 
-def test_random_state_in_all_its_forms():
+def test_random_state_in_all_its_forms(unseeded_draws):
     model = random_model(3, p=5)
     first = exact_sample(model, 50, random_state=4)
     np.testing.assert_array_equal(first, exact_sample(model, 50, random_state=4))
@@ -163,7 +165,17 @@ def test_more_than_the_limit_is_refused():
     with pytest.raises(LimitError, match=message):
         exact_path(X)
     with pytest.raises(LimitError, match=message):
-        exact_path.alpha_max(X)
+        exact_alpha_max(X)
+
+
+@pytest.mark.parametrize("kind", ["ordinal", "nominal"])
+def test_categories_are_refused(kind):
+    model = category_network(random_model(0, 3), ["binary", kind, "binary"], 3, random_state=0)
+    message = f"The network must have columns of two values here; got the {kind} column 'x1' with 3 categories"
+    X = np.zeros((2, 3), dtype=np.uint8)
+    for function in (log_partition, state_probabilities, moments, lambda m: log_likelihood(m, X)):
+        with pytest.raises(DataError, match=message):
+            function(model)
 
 
 def test_twenty_nodes_are_within_the_limit():
@@ -220,7 +232,7 @@ def independent_optimum(X, alpha, omega, weight=None):
 def test_agrees_with_an_independent_optimizer(p, n, seed):
     X = random_table(seed, n, p)
     omega = np.ones((p, p))
-    path = exact_path(X, exact_path.alpha_max(X) * np.array([0.7, 0.3, 0.1]))
+    path = exact_path(X, exact_alpha_max(X) * np.array([0.7, 0.3, 0.1]))
     assert path.converged.all()
     assert path.n_edges[-1] > path.n_edges[0] > 0
     for solution in path:
@@ -238,7 +250,7 @@ def test_agrees_with_it_for_row_and_pair_weights():
     omega = np.array(
         [[0, 0, 1, 2, 1], [0, 0, np.inf, 1, 0.5], [1, np.inf, 0, 1, 1], [2, 1, 1, 0, 1], [1, 0.5, 1, 1, 0]]
     )
-    top = exact_path.alpha_max(X, weight, penalty_weights=omega)
+    top = exact_alpha_max(X, weight, penalty_weights=omega)
     path = exact_path(X, [top, 0.4 * top], sample_weight=weight, penalty_weights=omega)
     assert path.converged.all()
     assert path[0].edge_index.tolist() == [[0, 1]]  # ω = 0: present even where nothing penalized is
@@ -258,7 +270,7 @@ def test_exactly_zero_at_alpha_max_and_not_just_below(seed):
     X = random_table(seed, int(rng.integers(10, 60)), int(rng.integers(2, 6)))
     if not varies(X):
         return
-    top = exact_path.alpha_max(X)
+    top = exact_alpha_max(X)
     covariance = np.abs(np.cov(X.T, bias=True))[np.triu_indices(X.shape[1], 1)]
     assert top == pytest.approx(covariance.max(), abs=1e-14)
     if top < 1e-3:
@@ -276,7 +288,7 @@ def test_standardized_penalty_weights():
     sd = X.std(axis=0)
     covariance = np.abs(np.cov(X.T, bias=True))
     expected = (covariance / np.add.outer(sd, sd))[np.triu_indices(4, 1)].max()
-    assert exact_path.alpha_max(X, penalty_weights="standardized") == pytest.approx(expected)
+    assert exact_alpha_max(X, penalty_weights="standardized") == pytest.approx(expected)
     by_name = exact_path(X, 4, penalty_weights="standardized")
     by_matrix = exact_path(X, 4, penalty_weights=np.add.outer(sd, sd))
     np.testing.assert_allclose(by_name[-1].couplings, by_matrix[-1].couplings, atol=1e-8)
@@ -437,7 +449,7 @@ def test_constant_columns_keep_their_place():
         assert one.fields[1] == pytest.approx(math.log(50.5 / 0.5))
         assert one.fields[4] == pytest.approx(math.log(0.5 / 50.5))
         assert one.objective == two.objective
-    assert exact_path.alpha_max(wide) == exact_path.alpha_max(X)  # and without a warning
+    assert exact_alpha_max(wide) == exact_alpha_max(X)  # and without a warning
 
 
 def test_constant_where_the_weight_is_positive():
@@ -548,7 +560,7 @@ def test_separation_is_decided_exactly():
         everything = np.arange(len(problem.masks))
         expected = separation_by_dual_program(X)
         assert (exact_proof._separating_direction(problem, everything) is not None) == expected
-        assert (exact_proof.separating_pair(problem, everything) is not None) == expected
+        assert (exact_proof.separating_statistic(problem, everything) is not None) == expected
         outcomes.append(expected)
     assert 10 < sum(outcomes) < len(outcomes) - 10  # both answers occur
 
@@ -561,7 +573,7 @@ def test_alphas_in_any_order_and_as_counts():
     assert exact_path(X, [0.01, 0.05, 0.03]).alphas.tolist() == [0.05, 0.03, 0.01]
     assert len(exact_path(X, 0.02)) == 1
     counted = exact_path(X, 3, alpha_min_ratio=0.1)
-    assert counted.alphas[0] == exact_path.alpha_max(X)
+    assert counted.alphas[0] == exact_alpha_max(X)
     assert counted.alphas[-1] == pytest.approx(0.1 * counted.alphas[0])
     assert counted.n_edges[0] == 0
 
@@ -594,7 +606,7 @@ def test_bad_tables_are_refused(X):
     with pytest.raises(DataError, match="X must"):
         exact_path(X)
     with pytest.raises(DataError, match="X must"):
-        exact_path.alpha_max(X)
+        exact_alpha_max(X)
 
 
 # ------------------------------------------------------------------------------------------- weights over many decades
@@ -615,7 +627,7 @@ def test_fault_03_exact_certificates_hold_with_one_row_of_weight_1e13(heavy):
 
 def test_fault_05_independent_columns_have_the_null_model_for_a_path():
     X = list(itertools.product([0, 0, 1], repeat=3))
-    assert exact_path.alpha_max(X) == 0
+    assert exact_alpha_max(X) == 0
     path = exact_path(X, 6)
     assert path.alphas.tolist() == [0]
     assert path.converged.all()

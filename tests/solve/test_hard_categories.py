@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+import slow_objective as objective
 from networks import make_table
 
-from isinglass import ising_path, nodewise_path, objective
+from isinglass import ising_path, nodewise_path
 from isinglass.data import column_sd
 from isinglass.errors import ArgumentError, DataError
+from isinglass.solve.path import alpha_max
 
 ANY_FLAG = pytest.mark.filterwarnings("ignore::isinglass.errors.ConvergenceWarning")
 
@@ -91,7 +93,7 @@ def test_rows_of_little_weight_that_are_predicted_wrongly():
     codes = np.column_stack([rng.integers(0, q, 17) for q in (4, 3, 5, 2)])
     heavy = np.where(rng.random(17) < 0.2, 1.0, 1e-13)
     hard = table(codes, ["ordinal", "ordinal", "nominal", "binary"])
-    top = ising_path.alpha_max(hard, heavy)
+    top = alpha_max(hard, heavy)
     assert ising_path(hard, [top * 0.75, top * 0.05], sample_weight=heavy).converged.all()
 
 

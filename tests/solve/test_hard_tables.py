@@ -7,6 +7,7 @@ HARD_TABLES=12000 runs them all.
 import os
 import warnings
 
+import extended
 import numpy as np
 import objectives as objective
 import pytest
@@ -14,11 +15,14 @@ from reference import nodewise_violations
 
 from isinglass import ising_path, nodewise_path
 from isinglass.errors import ConstantColumnWarning, ConvergenceWarning
+from isinglass.solve.nodewise import nodewise_alpha_max
+from isinglass.solve.path import alpha_max
 
 COUNT = int(os.environ.get("HARD_TABLES", "300"))
 CHUNKS = 10
 ONCE_FALSE = [379, 423, 668, 877, 1085, 4286, 7949, 8077, 9716, 11342, 11826]
 TOL = 1e-7
+ALPHA_MAX = {ising_path: alpha_max, nodewise_path: nodewise_alpha_max}
 
 
 def hard_table(seed):
@@ -53,7 +57,7 @@ def solve(path, X, weight, ratio):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", ConstantColumnWarning)
-        top = path.alpha_max(X, sample_weight=weight)
+        top = ALPHA_MAX[path](X, sample_weight=weight)
         return path(X, [ratio * top], sample_weight=weight, tol=TOL) if top > 0 else None
 
 
@@ -82,3 +86,37 @@ def test_the_certificate_of_the_joint_path_is_that_of_what_is_returned(chunk):
         solution = path[0]
         true = objective.kkt_residual(X, solution.couplings, solution.fields, solution.alpha, sample_weight=weight)
         assert true <= 1.01 * solution.kkt_residual + 1e-11, (seed, true, solution.kkt_residual)
+
+
+def test_gaps_hold_where_squares_of_residuals_are_zero():
+    X = np.array([[1, 1, 1, 1], [1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]], dtype=np.uint8)  # two columns are equal
+    with pytest.warns(ConvergenceWarning):  # of the columns that differ
+        path = nodewise_path(X, [6e-4, 1e-180])
+    couplings, fits = path.asymmetric_couplings[1].toarray(), path.nodes
+    for s in (0, 1):
+        problem, z = extended.node(X, s, couplings[s], fits.fields[1, s], 1e-180)
+        excess = problem.value(z) - problem.value(problem.improved(z))
+        assert 0 < excess <= fits.duality_gaps[1, s] * (1 + 1e-9)
+
+
+# One row weighs millions of times as much as the others: Newton's step with second derivatives in single precision goes
+# nowhere, or much too far.
+HEAVY = {
+    "few steps": ([[0, 1, 0, 0]] * 3 + [[0, 0, 0, 1], [0, 0, 0, 0], [0, 1, 1, 0], [0, 1, 0, 0]], 1.2e6, 0.0274),
+    "two columns": ([[1, 0]] * 3 + [[0, 0]] * 3 + [[1, 1]] * 3 + [[0, 1]], 7.8e8, 0.019),
+    "many steps": (
+        [[0, 1, 1], [0, 0, 1], [0, 1, 0], [0, 0, 0], [0, 0, 0], [1, 0, 1], [0, 1, 0], [1, 1, 0]],
+        2.6e8,
+        0.13,
+    ),
+}
+
+
+@pytest.mark.parametrize("path", [ising_path, nodewise_path])
+@pytest.mark.parametrize("name", HEAVY)
+def test_a_row_may_weigh_millions(path, name):
+    rows, heavy, ratio = HEAVY[name]
+    X, weight = np.array(rows, dtype=np.uint8), np.append(np.ones(len(rows) - 1), heavy)
+    solution = solve(path, varying(X), weight, ratio)[0]
+    assert solution.converged
+    assert solution.n_edges > 0

@@ -16,6 +16,7 @@ from isinglass import NodewisePath, ising_path, nodewise_ebic, nodewise_path
 from isinglass._core import Nodewise
 from isinglass.datasets import load_senate109
 from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, SeparationError
+from isinglass.solve.nodewise import nodewise_alpha_max
 from isinglass.solve.regressions import RULES, symmetrize
 
 STORED = [case for case in oracles.cases() if case.name != "senate"]
@@ -64,7 +65,7 @@ def test_the_default_tolerance_is_a_bound_on_the_true_kkt_residual(case):
 def test_equals_the_slow_twin(standardize, weighted):
     X = random_table(60, 6, seed=3)
     weight = np.random.default_rng(1).random(60) if weighted else None
-    top = nodewise_path.alpha_max(X, weight, standardize=standardize)
+    top = nodewise_alpha_max(X, weight, standardize=standardize)
     path = nodewise_path(X, [0.5 * top, 0.1 * top], sample_weight=weight, standardize=standardize, tol=1e-10)
     for k, alpha in enumerate(path.alphas):
         expected = nodewise_solution(X, alpha, sample_weight=weight, standardize=standardize)
@@ -87,11 +88,11 @@ def test_alpha_max_is_the_largest_covariance_and_nothing_is_there_before():
     X = random_table(150, 7)
     covariance = np.cov(X.T, bias=True)
     np.fill_diagonal(covariance, 0.0)
-    top = nodewise_path.alpha_max(X)
+    top = nodewise_alpha_max(X)
     assert top == pytest.approx(np.abs(covariance).max(), rel=1e-13)
     assert top == pytest.approx(objective.alpha_max(X) / 2.0, rel=1e-13)
     scaled = np.abs(covariance / X.std(axis=0)).max()
-    assert nodewise_path.alpha_max(X, standardize=True) == pytest.approx(scaled, rel=1e-13)
+    assert nodewise_alpha_max(X, standardize=True) == pytest.approx(scaled, rel=1e-13)
     path = nodewise_path(X, [top, 0.99 * top], rule="or")
     assert path.n_edges.tolist() == [0, 1]
     assert path[0].n_iter == 0
@@ -200,7 +201,7 @@ def test_standardize_equals_scaled_columns():
 def test_any_table_reaches_the_tolerance(seed, n, p, share):
     X = np.random.default_rng(seed).integers(0, 2, (n, p)).astype(np.uint8)
     X[0], X[1] = 0, 1  # every column varies
-    alpha = share * nodewise_path.alpha_max(X)
+    alpha = share * nodewise_alpha_max(X)
     path = nodewise_path(X, [alpha])
     assert path[0].converged
     true = nodewise_violations(X, path.asymmetric_couplings[0].toarray(), path.fields[0], alpha)
@@ -353,7 +354,7 @@ def test_nothing_varies():
         path = nodewise_path(np.ones((4, 3)), 5)
     assert path.alphas.tolist() == [0.0]
     assert (path[0].n_edges, path[0].converged, path[0].objective) == (0, True, 0.0)
-    assert nodewise_path.alpha_max(np.ones((4, 3))) == 0.0
+    assert nodewise_alpha_max(np.ones((4, 3))) == 0.0
     with pytest.warns(ConstantColumnWarning):
         assert nodewise_ebic(np.zeros((4, 3))).n_edges == 0
 

@@ -177,6 +177,23 @@ def test_a_category_that_does_not_occur_is_left_out():
     assert read.edge_values.tobytes() == expected.edge_values.tobytes()
 
 
+def test_half_a_row_is_expected_in_a_category_that_does_not_occur():
+    """Where columns depend strongly on each other, fields are far from the logarithms of shares."""
+    rng = np.random.default_rng(18)
+    trait = rng.normal(size=(400, 1)) + 0.3 * rng.normal(size=(400, 3))
+    codes = np.clip(np.round(4.0 * trait) + 12, 2, 22).astype(np.uint8)
+    codes = codes[~np.isin(codes[:, 0], [2, 3, 11, 12, 22])]  # gaps in the middle and at both ends
+    network = ising_path(make_table(codes, "ordinal", categories=[range(25)] * 3), [0.01])[0].network
+    fields, eta = split_fields(network), codes @ network.couplings
+    for s in range(3):
+        odds = np.exp(fields[s] + np.arange(25) * eta[:, [s]])
+        occurs = np.bincount(codes[:, s], minlength=25) > 0
+        expected = (odds / odds[:, occurs].sum(axis=1, keepdims=True)).sum(axis=0)
+        np.testing.assert_allclose(expected[occurs], np.bincount(codes[:, s], minlength=25)[occurs], rtol=1e-4)
+        assert (~occurs).sum() >= 4
+        assert ((expected[~occurs] > 0.25) & (expected[~occurs] < 0.6)).all()
+
+
 def test_probabilities_of_categories():
     X = likert(np.random.default_rng(9), 200, [4, 3, 2])
     reference = Discrete(X, ["ordinal"] * 3, [4, 3, 2])
@@ -200,7 +217,7 @@ def test_constant_columns_and_bad_tables():
         ("binary", None, "must hold only 0 and 1"),
         ("cardinal", None, "binary, ordinal, nominal or continuous"),
         (["ordinal"], None, "one entry per column"),
-        ({"y": "ordinal"}, None, "name columns"),
+        ({"y": "ordinal"}, None, "The table has no names"),
         ({}, None, "must hold only 0 and 1"),
         ("ordinal", {0: [0, 1]}, "one finite number"),
         ("ordinal", {0: [0, 1, 1]}, "different numbers"),
@@ -211,7 +228,7 @@ def test_constant_columns_and_bad_tables():
     for bad, message in (
         (X.astype(float) * np.nan, "missing cells"),
         (X.astype(float) + np.inf, "finite numbers"),
-        (X.astype(str) + np.array("a"), "in which order"),
+        (X.astype(str) + np.array("a"), "needs an order"),
         (X.astype(float) ** 3.3, "multiples of one step"),
     ):
         with pytest.raises(DataError, match=message):

@@ -14,6 +14,7 @@ from reference import reference_solution
 from isinglass import ising_path
 from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, SeparationError
 from isinglass.solve import path as path_module
+from isinglass.solve.path import alpha_max
 
 
 @pytest.fixture(params=["all pairs", "screened"])
@@ -240,6 +241,30 @@ def test_forbidden_pairs_never_enter_and_free_pairs_always_do(mode):
     assert_certified(X, path, penalty_weights=omega)
 
 
+def test_few_allowed_pairs_are_as_if_the_others_cost_too_much():
+    rng = np.random.default_rng(5)
+    X = (rng.random((300, 40)) < 0.5).astype(np.uint8)
+    X[:, 1:] ^= (X[:, :-1] ^ X[:, 1:]) & (rng.random((300, 39)) < 0.6)
+    allowed = np.zeros((40, 40), dtype=bool)
+    s, t = np.triu_indices(40, 1)
+    some = np.r_[np.flatnonzero(t == s + 1), rng.choice(len(s), 30)]
+    allowed[s[some], t[some]] = allowed[t[some], s[some]] = True
+    omega = np.where(allowed, np.exp(rng.normal(size=(40, 40))), np.inf)
+    omega = np.minimum(omega, omega.T)
+    few = ising_path(X, 10, penalty_weights=omega, tol=1e-9)
+    every = ising_path(X, few.alphas, penalty_weights=np.where(allowed, omega, 1e6), tol=1e-9)
+    assert few[0].alpha == pytest.approx(
+        ising_path(X, 2, penalty_weights=np.where(allowed, omega, 1e6))[0].alpha, rel=1e-12
+    )
+    n_allowed = int(allowed.sum()) // 2
+    for one, other in zip(few, every, strict=True):
+        assert one.converged
+        np.testing.assert_array_equal(one.edge_index, other.edge_index)
+        np.testing.assert_allclose(one.edge_values, other.edge_values, atol=1e-7)
+        assert other.certified_zeros - (780 - n_allowed) <= one.certified_zeros <= n_allowed - one.n_edges
+    assert few[-1].n_edges > 30
+
+
 def test_standardized_weights_are_the_sums_of_standard_deviations(mode):
     X = random_table(np.random.default_rng(12), 90, 7)
     sd = X.std(axis=0)
@@ -332,7 +357,7 @@ def test_grid_callback_and_log(caplog):
     assert ising_path(X, 0.05).alphas.tolist() == [0.05]
     top = objective.alpha_max(X)
     np.testing.assert_allclose(ising_path(X, 4, alpha_min_ratio=0.1).alphas, np.geomspace(top, 0.1 * top, 4))
-    assert ising_path.alpha_max(X) == top
+    assert alpha_max(X) == top
 
 
 def test_non_convergence_is_said_and_marked(mode):

@@ -19,7 +19,7 @@ from isinglass.select.ebic import ebic
 from isinglass.select.refit import refit
 from isinglass.solve import reduction, seam
 from isinglass.solve.nodewise import nodewise_path
-from isinglass.solve.path import ising_path
+from isinglass.solve.path import alpha_max, ising_path
 from isinglass.solve.seam import PartedRows
 
 P, N = 70, 900
@@ -67,7 +67,7 @@ def test_a_path_over_parts_is_the_path_over_the_table(penalty, weighted):
         )
         <= 1e-7
     )
-    top = ising_path.alpha_max(read_parts(PARTS, sample_weight=blocks), penalty_weights=penalty)
+    top = alpha_max(read_parts(PARTS, sample_weight=blocks), penalty_weights=penalty)
     assert top == pytest.approx(objective.alpha_max(X, weight, penalty_weights=penalty), rel=1e-12)
 
 
@@ -93,7 +93,7 @@ def test_a_part_may_weigh_next_to_nothing(share):
 
 def test_a_large_table_is_worked_on_in_parts(monkeypatch):
     whole = ising_path(X, **ALPHAS)
-    monkeypatch.setattr(reduction, "SMALL", X.size - 1)
+    monkeypatch.setattr(reduction, "CELLS_THAT_FIT", X.size - 1)
     monkeypatch.setattr(reduction, "LARGE", X.size - 1)
     monkeypatch.setattr(reduction, "CELLS_OF_A_PART", 7000)
     assert_same(whole, ising_path(X, **ALPHAS))
@@ -112,8 +112,8 @@ def test_a_wide_table_with_few_ones_is_worked_on_as_lists_of_ones(monkeypatch):
     weight = rng.integers(1, 4, 1000).astype(float)
     whole = ising_path(rare, [0.003, 0.001], sample_weight=weight)
     asked = []
-    monkeypatch.setattr(reduction, "SMALL", rare.size - 1)
-    monkeypatch.setattr(reduction, "WIDE", 200)
+    monkeypatch.setattr(reduction, "CELLS_THAT_FIT", rare.size - 1)
+    monkeypatch.setattr(reduction, "SPARSE_COLUMNS", 200)
     monkeypatch.setattr(reduction, "CELLS_OF_A_PART", 80_000)
     monkeypatch.setattr(seam, "RecipeRows", lambda *given: asked.append(RecipeRows(*given)) or asked[-1])
     to_array, largest = scipy.sparse.csr_array.toarray, []
@@ -208,6 +208,16 @@ def tables_held():
     return len(backends._HELD)
 
 
+def test_workers_give_the_bits_of_one_process():
+    expected = bits(ising_path(read_parts(PARTS), [0.05, 0.02]))
+    with two_workers(processes=False):
+        table = read_parts(PARTS)
+        assert isinstance(table, PartedTable)
+        assert bits(ising_path(table, [0.05, 0.02])) == expected
+        assert len(set(table.backend.home.values())) == 2
+
+
+@pytest.mark.long
 def test_workers_give_the_bits_of_one_process_also_when_one_dies_and_another_comes(tmp_path):
     expected = bits(ising_path(read_parts(PARTS), **ALPHAS))
     rare = (np.random.default_rng(0).random((600, 200)) < 0.01).astype(np.uint8)

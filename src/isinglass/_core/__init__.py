@@ -1,7 +1,6 @@
 """The compiled arithmetic; imports nothing of the rest of the package."""
 
 from isinglass._core._native import (
-    Bmn,
     CpuRows,
     Lognet,
     NodePaths,
@@ -21,7 +20,6 @@ from isinglass._core._native import (
 )
 
 __all__ = [
-    "Bmn",
     "CpuRows",
     "Lognet",
     "NodePaths",

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 instruction_set: str
 max_features: int
-free_ridge: float  # of pairs without a penalty where columns have categories
+free_ridge: float  # of all pairs where columns have categories and a pair has no penalty
 
 class State:
     """The point after one alpha, with its certificate over the working set."""
@@ -239,8 +239,8 @@ class Nodewise:
 class Lognet:
     def __init__(
         self,
-        start: NDArray[np.int64] | None,
-        rows: NDArray[np.int32] | None,
+        start: NDArray[np.int64],
+        rows: NDArray[np.int32],
         values: NDArray[np.float64] | None,
         y: NDArray[np.float64],
         w: NDArray[np.float64],
@@ -263,20 +263,5 @@ class Lognet:
         int,  # passes
         int,  # quadratic models
         int,  # strong columns
-        bool,  # converged
-    ]: ...
-
-class Bmn:
-    def __init__(self, X: NDArray[np.uint8], weights: NDArray[np.float64] | None) -> None: ...
-    def solve(
-        self, alpha: float, tolerance: float, max_iter: int, max_rounds: int, line_search: bool
-    ) -> tuple[
-        NDArray[np.float64],  # fields
-        NDArray[np.int32],  # edges
-        NDArray[np.float64],  # couplings of the edges
-        int,  # steps
-        int,  # rounds
-        int,  # pairs in the last working set
-        float,  # step size at the end; 0: line search
         bool,  # converged
     ]: ...

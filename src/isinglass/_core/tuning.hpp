@@ -11,8 +11,9 @@ namespace isinglass::tuning {
 // Of several files.
 constexpr size_t ROWS_PER_POLL = 4096;  // rows between two looks for an interrupt: well below a millisecond
 constexpr double STATIONARY = 1e-13;    // |gradient| of a field or free edge at its optimum, relative to its terms
-// Ridge of a pair without a penalty where columns have categories, scores scaled to a range of 1: FREE_RIDGE / 2
-// ||theta||^2. It makes every dual point feasible, and moves a coefficient of curvature h by FREE_RIDGE / h of itself.
+// Ridge of every pair where columns have categories and a pair has no penalty, scores scaled to a range of 1:
+// FREE_RIDGE / 2 ||theta||^2. It makes every dual point feasible, and moves a coefficient of curvature h by
+// FREE_RIDGE / h of itself.
 constexpr double FREE_RIDGE = 1e-9;
 constexpr double BADLY_PREDICTED = 8;    // log odds against the observed answer from which curvature is bounded
 constexpr int GRAM_ROWS = 512;           // rows of a Gram block at a time: its panels stay in the second-level cache
@@ -36,7 +37,7 @@ constexpr size_t MIN_INNER = 16;        // ... this many edges in all
 constexpr int EARLY_STEPS = 2;          // steps after which the whole working set is looked at in any case
 constexpr double UNCHANGED_CURVATURE =
     0.08;                       // share by which curvatures may have changed under a block that is kept (measured)
-constexpr int STAGNATION = 40;  // steps without progress until the best point is returned
+constexpr int STAGNATION = 40;  // steps without progress, or slow ones in a row, until a run ends or tries PreciseFace
 constexpr int OPERATOR_STAGNATION = 2;  // such steps until operators give way to blocks (near copies; measured) ...
 constexpr size_t MAX_BLOCK_BYTES = size_t{1} << 28;  // ... of at most so many bytes
 constexpr double PROGRESS = 0.9;                     // of the best residual so far: below is progress
@@ -45,7 +46,10 @@ constexpr double SLOW_STEP = 0.2;                    // share of the residual le
 constexpr double SUFFICIENT_DECREASE = 1e-4;         // share of the predicted decrease (Armijo)
 constexpr double OBJECTIVE_ROUNDING = 1e-14;         // relative error of F that the line search forgives
 constexpr int MAX_HALVINGS = 12;                     // of a step until the curvature is majorized
-constexpr int MAX_POLISH = 50;                       // Newton steps on fields and free edges before a certificate
+constexpr int SLOW_STEPS = 6;           // without progress until second derivatives in double precision are tried ...
+constexpr size_t MAX_PRECISE = 400;     // ... on a face of at most so many coefficients
+constexpr double MAX_PRECISE_MOVE = 8;  // of a predictor of 0 and 1, in such a step
+constexpr int MAX_POLISH = 50;          // Newton steps on fields and free edges before a certificate
 constexpr double PROJECTION_ROUNDINGS = 8;  // of a block's norm, up to which its predictors are not computed afresh
 }  // namespace newton
 
@@ -93,6 +97,9 @@ namespace screen {
 // Share of the pairs that cannot be excluded from which on a new reference is taken: about the number of exact values
 // that costs as much (measured). All pairs at once are a product of two matrices, those of one node are not.
 constexpr double REFRESH_ALL = 1.0 / 16, REFRESH_ONE = 0.3;
+// Share of the pairs up to which those that are not forbidden are looked at one by one, each time: half of them are in
+// the working set, usually, and known.
+constexpr double FEW_ALLOWED = 1.0 / 8;
 constexpr size_t PAIRS_PER_BAND = size_t{1} << 26;   // where no reference is kept: 256 MB
 constexpr size_t MAX_REFERENCE_PAIRS = 800'000'000;  // of a reference that is kept: 3.2 GB, 40 000 columns
 constexpr int ALWAYS_FRESH_COLUMNS = 64;             // up to which all pairs are computed each time (measured)
@@ -137,6 +144,7 @@ namespace fields {
 constexpr int MAX_STEPS = 40;            // of Newton's method on the fields of a node
 constexpr double LONGEST_STEP = 4;       // of a field
 constexpr double SHORTEST_SHARE = 1e-6;  // of a step
+constexpr double BETTER = 1e-9;          // share of the loss by which other fields must be better to start from them
 constexpr double ROUNDED = 1e-9;         // relative slopes below which a step that gains no digit ends it
 constexpr double SLOW_CHORD = 0.05;      // share of the slopes left by a step after which the Hessian is made again
 constexpr double GOOD_SHARE = 1e-12;     // of the loss that slopes which are left may add to the duality gap

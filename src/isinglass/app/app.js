@@ -1,54 +1,40 @@
-/* The page of the app. The server holds the state; the page shows it, and sends what is chosen. Text always goes in as
-   text: a label cannot become markup. */
+/* The page of the app. The server holds the state; the page shows it, and sends what is chosen. */
 
 const PAGE = 200; // columns that are listed at a time
 const KINDS = { binary: "two values", ordinal: "ordered", nominal: "unordered", continuous: "number" };
+const COUNTED = { binary: "with two values", ordinal: "ordered", nominal: "unordered", continuous: "numeric" };
+const TITLES = { fit: "Fit", bootstrap: "Bootstrap", compare: "Comparison of groups", figure: "Figure" }; // of jobs
+const DONE = { fit: "The network is fitted", bootstrap: "The report has intervals now", compare: "The groups are compared", figure: "The figure is drawn" };
+const TELL_SECONDS = 10; // between two announcements of progress
 const WORDS = { fit: "Fitting", report: "Writing the report", bootstrap: "Resampling", compare: "Comparing", plot: "Drawing" };
 
 let state = null;
 let language = "command";
 let listed = PAGE;
 const drawn = {}; // section -> the data that it shows
+const dismissed = new Set(); // numbers of jobs that ended without a result, and were seen
+const told = {}; // number of a job -> its state and when that was announced
 
-function byId(id) {
-  return document.getElementById(id);
-}
-
-function make(tag, options = {}, children = []) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(options)) {
-    if (name === "text") element.textContent = value;
-    else if (name === "class") element.className = value;
-    else if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
-    else if (value !== null && value !== false) element.setAttribute(name, value === true ? "" : value);
-  }
-  element.append(...children);
-  return element;
-}
-
-function announce(text) {
-  byId("status").textContent = text;
-}
-
-/* Draw a section again only if what it shows has changed; the focus stays on the element with the same id. */
-function redraw(name, data, draw) {
+/* Draw a section again only if what it shows has changed; the focus stays on the element with the same id, or goes to
+   ``next`` if that is gone. */
+function redraw(name, data, draw, next = null) {
   const text = JSON.stringify(data);
   if (drawn[name] === text) return;
   drawn[name] = text;
   const focused = document.activeElement?.id;
   draw();
-  if (focused && document.activeElement?.id !== focused) byId(focused)?.focus();
+  if (focused && document.activeElement?.id !== focused) (byId(focused) ?? next)?.focus({ preventScroll: true });
 }
 
 /* Talking to the server */
 
-async function post(where, body, headers = { "Content-Type": "application/json" }) {
+async function post(where, body = "", headers = { "Content-Type": "application/json" }) {
   try {
     const response = await fetch(where, { method: "POST", body, headers });
     if (!response.ok) complain((await response.json()).error);
     return response.ok;
   } catch {
-    complain("The app does not answer. Is it still running in its terminal?");
+    complain("The app does not respond. Check that it is still running in its terminal.");
     return false;
   }
 }
@@ -67,7 +53,7 @@ async function upload(file) {
   complain("");
   announce(`Reading ${file.name}`);
   byId("busy").textContent = "Sending the file …";
-  await post("upload", file, { "Content-Type": "application/octet-stream", "X-File-Name": encodeURIComponent(file.name) });
+  await post(`upload/${encodeURIComponent(file.name)}`, file, { "Content-Type": "application/octet-stream" });
 }
 
 function choose(changes) {
@@ -77,14 +63,14 @@ function choose(changes) {
 
 function run(job) {
   complain("");
-  post("run", JSON.stringify({ job }));
+  post(`run/${job}`);
 }
 
 async function follow() {
   let since = 0;
   for (;;) {
     try {
-      const response = await fetch(`state?since=${since}`);
+      const response = await fetch(`state/${since}`);
       if (!response.ok) throw new Error(response.statusText);
       state = await response.json();
       since = state.version;
@@ -92,10 +78,11 @@ async function follow() {
     } catch (error) {
       if (state && byId("busy").textContent !== "The app has ended.") console.warn(error);
       byId("busy").textContent = "The app has ended.";
+      announce("The app has ended.");
       await new Promise((wait) => setTimeout(wait, 2000));
       since = 0;
     }
-    const busy = state && (state.reading || state.jobs.some(isOpen));
+    const busy = state && state.jobs.some(isOpen);
     await new Promise((wait) => setTimeout(wait, busy ? 250 : 20));
   }
 }
@@ -108,30 +95,26 @@ function isOpen(job) {
 
 function show() {
   const { table, choices, results } = state;
-  byId("busy").textContent = state.reading ? "Reading the table …" : state.jobs.some(isOpen) ? "Working …" : "";
-  byId("file-name").textContent = state.file ?? "";
-  redraw("examples", state.examples, showExamples);
+  const reading = state.jobs.some((job) => isOpen(job) && !(job.kind in TITLES));
+  byId("busy").textContent = reading ? "Reading the table …" : state.jobs.some(isOpen) ? "Working …" : "";
+  byId("file-name").textContent = state.file;
   redraw("problem", [state.problem, state.version * (state.problem !== "")], () => complain(state.problem));
   for (const id of ["columns", "fit"]) byId(id).hidden = !table;
   for (const id of ["network", "more"]) byId(id).hidden = !results.fit;
+  for (const link of document.querySelectorAll("nav a")) link.hidden = byId(link.hash.slice(1)).hidden;
   if (table) {
+    redraw("table", [state.file, table.n_rows, table.columns.length], () => announce(`${state.file}: ${table.n_rows} rows, ${table.columns.length} columns`));
     redraw("columns", [table, choices, listed, byId("find").value], showColumns);
     redraw("settings", [table, choices], showSettings);
-    redraw("fit", [table, choices, state.jobs.map((job) => [job.title, job.state])], showFit);
+    redraw("fit", [table, choices, state.jobs.map((job) => [job.key, job.state])], showFit);
     redraw("code", [state.steps, language], showCode);
   }
-  redraw("jobs", state.jobs, showJobs);
+  redraw("jobs", [state.jobs, dismissed.size], showJobs, byId("run-fit"));
+  state.jobs.filter((job) => job.kind in TITLES).forEach(tell);
   if (results.fit) {
     redraw("network", [results, state.stale], showNetwork);
-    redraw("more", [results, choices, state.stale, state.jobs.map((job) => [job.title, job.state])], showMore);
+    redraw("more", [results, choices, state.stale, state.jobs.map((job) => [job.key, job.state])], showMore);
   }
-}
-
-function showExamples() {
-  const buttons = Object.entries(state.examples).map(([name, text]) =>
-    make("button", { type: "button", text: text.split(":")[0], title: text, id: `example-${name}`, onclick: () => post("example", JSON.stringify(name)) }),
-  );
-  byId("examples").replaceChildren(...buttons);
 }
 
 function showColumns() {
@@ -146,7 +129,7 @@ function showColumns() {
   byId("show-more").textContent = `Show ${Math.min(PAGE, found.length - listed)} more of ${found.length}`;
   const doubts = byId("doubts");
   doubts.hidden = !table.warnings.length;
-  doubts.querySelector("summary").textContent = `${table.warnings.length} ${table.warnings.length === 1 ? "thing" : "things"} to look at, in full`;
+  doubts.querySelector("summary").textContent = `${table.warnings.length} ${table.warnings.length === 1 ? "thing" : "things"} to check, in full`;
   doubts.querySelector("ul").replaceChildren(...table.warnings.map((text) => make("li", { text })));
 }
 
@@ -178,7 +161,7 @@ function isNumber(value) {
 }
 
 function makeKind(column, place, choices) {
-  const guess = column.stated || column.kind === null ? [] : [make("span", { class: "guess", text: "our guess" })];
+  const guess = column.stated || column.kind === null ? [] : [make("span", { class: "guess", text: "guessed" })];
   if (column.kind === "binary" && !(place in choices.kinds)) return [KINDS.binary];
   const chosen = choices.kinds[place] ?? column.kind;
   const words = !column.values.every(isNumber); // they have no order that we know, and are no numbers
@@ -208,10 +191,11 @@ function makeValue(value, gone, column, place, choices) {
   const toggle = () => {
     const codes = (choices.codes[place] ?? []).filter((one) => one !== value);
     choose({ codes: { ...choices.codes, [place]: gone ? codes : [...codes, value] } });
-    announce(gone ? `${value} is an answer again` : `${value} counts as missing in ${column.name}`);
+    announce(gone ? `${value} is an answer` : `${value} counts as missing in ${column.name}`);
   };
-  const title = gone ? "Counts as missing; click to make it an answer again" : "Click if this stands for a missing answer";
-  return make("button", { type: "button", class: "value", id: `value-${place}-${value}`, "aria-pressed": String(gone), title, text: value, onclick: toggle });
+  const title = gone ? "Counts as missing; click to count it as an answer" : "Click if this stands for a missing answer";
+  const label = `${value} is missing in ${column.name}`;
+  return make("button", { type: "button", class: "value", id: `value-${place}-${value}`, "aria-label": label, "aria-pressed": String(gone), title, text: value, onclick: toggle });
 }
 
 function makeChoice(id, label, options, chosen, change) {
@@ -230,11 +214,11 @@ function showSettings() {
     makeChoice("group-column", "Groups to compare", [["", "none"], ...groups], choices.groups, (value) => choose({ groups: number(value), weights: choices.weights === number(value) ? null : choices.weights })),
   ];
   if (choices.weights !== null) {
-    const kinds = [["", "counts if they are whole"], ["sampling", "sampling weights"], ["counts", "counts of equal rows"]];
+    const kinds = [["", "counts if whole numbers"], ["sampling", "sampling weights"], ["counts", "counts of equal rows"]];
     fields.splice(1, 0, makeChoice("weight-kind", "They are", kinds, choices.weight_kind, (value) => choose({ weight_kind: value || null })));
   }
   if (table.n_missing) {
-    const treatments = [["impute", "draw them from the network"], ["drop", "leave out their rows"], ["zero", "read them as 0"]];
+    const treatments = [["impute", "impute them"], ["drop", "leave out their rows"], ["zero", "read them as 0"]];
     fields.push(makeChoice("treatment", "Missing cells", treatments, choices.missing, (value) => choose({ missing: value })));
   }
   const everywhere = make("input", {
@@ -252,13 +236,13 @@ function showSettings() {
 function showFit() {
   const { table, choices } = state;
   const nodes = table.columns.filter((column, place) => ![...choices.left_out, ...choices.covariates, choices.weights, choices.groups].includes(place));
-  const counts = Object.entries(KINDS).map(([kind, text]) => [text, nodes.filter((column) => column.kind === kind).length]).filter(([, count]) => count);
+  const counts = Object.entries(COUNTED).map(([kind, text]) => [text, nodes.filter((column) => column.kind === kind).length]).filter(([, count]) => count);
   byId("chosen").textContent = `A network of ${nodes.length} columns (${counts.map(([text, count]) => `${count} ${text}`).join(", ")}), from ${table.n_rows} rows${choices.covariates.length ? `, adjusted for ${choices.covariates.map((place) => table.columns[place].name).join(", ")}` : ""}. The penalty is selected by the data.`;
-  byId("run-fit").disabled = nodes.length < 2 || isRunning("Fit");
+  byId("run-fit").disabled = nodes.length < 2 || isRunning("fit");
 }
 
-function isRunning(title) {
-  return state.jobs.some((job) => job.title.startsWith(title) && isOpen(job));
+function isRunning(kind) {
+  return state.jobs.some((job) => job.kind === kind && isOpen(job));
 }
 
 function showCode() {
@@ -268,18 +252,20 @@ function showCode() {
       box.replaceChildren();
       continue;
     }
+    const what = TITLES[box.dataset.step].toLowerCase();
     const tabs = [["command", "Command line"], ["python", "Python"]].map(([key, text]) =>
-      make("button", { type: "button", role: "tab", id: `${key}-${box.dataset.step}`, "aria-selected": String(language === key), text, onclick: () => { language = key; show(); } }),
+      make("button", { type: "button", id: `${key}-${box.dataset.step}`, "aria-pressed": String(language === key), "aria-label": `${text} of the ${what}`, text, onclick: () => { language = key; show(); } }),
     );
     const copy = make("button", {
-      type: "button", class: "copy", id: `copy-${box.dataset.step}`, text: "Copy",
+      type: "button", class: "copy", id: `copy-${box.dataset.step}`, "aria-label": `Copy ${language === "command" ? "command line" : "Python code"} of the ${what}`, text: "Copy",
       onclick: async (event) => {
         await navigator.clipboard.writeText(step[language]);
         event.target.textContent = "Copied";
         announce("Copied");
       },
     });
-    box.replaceChildren(make("div", { class: "tabs", role: "tablist", "aria-label": "The same without clicking" }, [...tabs, copy]), make("pre", { tabindex: "0", text: step[language] }));
+    const name = `The ${what} without clicking`;
+    box.replaceChildren(make("div", { class: "tabs", role: "group", "aria-label": name }, [...tabs, copy]), make("pre", { id: `text-${box.dataset.step}`, tabindex: "0", role: "group", "aria-label": name, text: step[language] }));
   }
 }
 
@@ -289,20 +275,34 @@ function inWords(seconds) {
 }
 
 function showJobs() {
-  const shown = state.jobs.filter((job) => isOpen(job) || (job === state.jobs.at(-1) && job.state !== "done"));
+  const shown = state.jobs.filter((job) => job.kind in TITLES && job.state !== "done" && !dismissed.has(job.number));
   byId("jobs").replaceChildren(...shown.map((job) => {
-    const heading = make("h3", { text: `${job.title}${job.state === "waiting" ? ", waiting" : ""}` });
-    const ended = { failed: `It failed: ${job.error}`, stopped: "Stopped. Nothing was kept." }[job.state];
-    if (ended) return make("section", { class: `card job ${job.state}`, role: "alert" }, [make("div", {}, [heading, make("p", { text: ended })])]);
+    const title = job.kind === "figure" ? `Figure: ${figureName(job.key)}` : TITLES[job.kind];
+    const heading = make("h3", { text: `${title}${job.state === "waiting" ? ", waiting" : ""}` });
+    const ended = { failed: `Failed: ${job.error}`, stopped: "Stopped. Nothing was kept." }[job.state];
+    if (ended) {
+      const close = make("button", { type: "button", id: `close-${job.number}`, "aria-label": `Close: ${title}`, text: "Close", onclick: () => { dismissed.add(job.number); show(); } });
+      return make("section", { class: `card job ${job.state}`, role: "alert" }, [make("div", {}, [heading, make("p", { text: ended })]), close]);
+    }
     const what = WORDS[job.text] ?? job.text;
     const steps = job.total ? `, ${job.count} of ${job.total}` : "";
     const left = job.left === null || job.count === job.total ? "" : `, about ${inWords(job.left)} left`;
     const line = job.state === "running" ? `${what}${steps}: ${inWords(job.seconds)} so far${left}` : "";
-    const bar = make("progress", { max: job.total ?? 1, "aria-label": job.title });
+    job.line = `${title}: ${line}`;
+    const bar = make("progress", { max: job.total ?? 1, "aria-label": title });
     if (job.total) bar.value = job.count;
-    const stop = make("button", { type: "button", id: `stop-${job.number}`, text: "Stop", onclick: () => post("stop", JSON.stringify({ number: job.number })) });
-    return make("section", { class: "card job" }, [make("div", {}, [heading, make("p", { class: "label", text: line })]), stop, bar]);
+    const stop = make("button", { type: "button", id: `stop-${job.number}`, "aria-label": `Stop: ${title}`, text: "Stop", onclick: () => post(`stop/${job.number}`) });
+    return make("section", { class: "card job", "aria-label": title }, [make("div", {}, [heading, make("p", { class: "label", text: line })]), stop, bar]);
   }));
+}
+
+/* Say to those who do not see the page how far a job is: when its state changes, and now and then while it runs. */
+function tell(job) {
+  const before = told[job.number];
+  if (before?.state === job.state && !(job.state === "running" && job.seconds - before.seconds > TELL_SECONDS)) return;
+  told[job.number] = { state: job.state, seconds: job.seconds };
+  if (job.state === "running") announce(before?.state === "running" ? job.line : `${TITLES[job.kind]}: started`);
+  else if (job.state === "done") announce(DONE[job.kind]);
 }
 
 /* The lines of a command: warnings, and facts with a name. */
@@ -322,13 +322,14 @@ function linkTo(name) {
 }
 
 function makeLinks(files) {
-  return files.map((name) => make("a", { href: `${linkTo(name)}?save=1`, download: name.split("/").pop(), text: name.split("/").pop() }));
+  return files.map((name) => make("a", { href: linkTo(name), download: name.split("/").pop(), text: name.split("/").pop() }));
 }
 
 function showNetwork() {
   const { results, stale } = state;
   const { warnings, facts } = readSaid(results.fit.said);
   byId("stale").hidden = !stale;
+  byId("fit-warnings").hidden = !warnings.length;
   byId("fit-warnings").replaceChildren(...warnings.map((text) => make("li", { text })));
   showFacts(byId("facts"), facts);
   byId("files").replaceChildren(...makeLinks(results.fit.files));
@@ -338,17 +339,20 @@ function showNetwork() {
   if (byId("report").dataset.key !== key) {
     byId("report").dataset.key = key;
     byId("report").src = page;
-    announce("The network is fitted");
     if (!results.bootstrap) byId("network").scrollIntoView({ block: "start" });
   }
+}
+
+function figureName(file) {
+  return [...byId("figure").options].find((option) => option.value === file.split(".")[0]).text;
 }
 
 function showMore() {
   const { results, choices, stale } = state;
   byId("resamples").value = choices.resamples;
-  byId("run-bootstrap").disabled = stale || isRunning("Bootstrap");
-  byId("run-compare").disabled = stale || choices.groups === null || isRunning("Comparison");
-  byId("run-figure").disabled = stale || isRunning("Figure");
+  byId("run-bootstrap").disabled = stale || isRunning("bootstrap");
+  byId("run-compare").disabled = stale || choices.groups === null || isRunning("compare");
+  byId("run-figure").disabled = stale || isRunning("figure");
   byId("group-hint").textContent = choices.groups === null ? "Choose the column with the groups under Columns." : `Shuffles the groups of ${state.table.columns[choices.groups].name} and compares the networks each time.`;
   for (const box of document.querySelectorAll("[data-files]")) {
     const result = results[box.dataset.files];
@@ -361,12 +365,11 @@ function showMore() {
     const result = results[list.dataset.facts];
     showFacts(list, result ? readSaid(result.said).facts : []);
   }
-  const kinds = Object.entries(state.figures).map(([kind, text]) => make("option", { value: kind, text, selected: kind === choices.figure, disabled: state.resampled.includes(kind) && !results.bootstrap }));
-  byId("figure").replaceChildren(...kinds);
-  byId("ending").replaceChildren(...state.endings.map((ending) => make("option", { value: ending, text: ending.toUpperCase(), selected: ending === choices.ending })));
+  for (const option of byId("figure").options) option.disabled = state.resampled.includes(option.value) && !results.bootstrap;
+  for (const name of ["figure", "ending"]) byId(name).value = choices[name];
   const figures = Object.entries(results).filter(([key]) => key.includes("."));
   byId("drawn").replaceChildren(...figures.map(([key, result]) => {
-    const picture = key.endsWith(".pdf") ? [] : [make("img", { src: `${linkTo(result.files[0])}?made=${result.made}`, alt: `Figure: ${state.figures[key.split(".")[0]]}` })];
+    const picture = key.endsWith(".pdf") ? [] : [make("img", { src: `${linkTo(result.files[0])}?made=${result.made}`, alt: `Figure: ${figureName(key)}` })];
     return make("figure", {}, [...picture, make("figcaption", {}, makeLinks(result.files))]);
   }));
 }
@@ -384,6 +387,7 @@ for (const name of ["dragover", "drop"]) {
   });
 }
 document.addEventListener("dragleave", () => zone.classList.remove("over"));
+for (const button of byId("examples").children) button.addEventListener("click", () => post(`example/${button.value}`));
 byId("find").addEventListener("input", show);
 byId("show-more").addEventListener("click", () => { listed += PAGE; show(); });
 for (const job of ["fit", "bootstrap", "compare", "figure"]) byId(`run-${job}`).addEventListener("click", () => run(job));

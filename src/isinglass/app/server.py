@@ -1,4 +1,4 @@
-"""The server: this computer only, one address that cannot be guessed, and nothing for other pages.
+"""The server: reachable only from this computer, at an address that cannot be guessed, and not by other pages.
 
 The standard library's server is enough: a dozen requests for one person, no framework to install or to keep up with.
 Every request must name this host and hold the token; one that changes something must come from our own page.
@@ -7,7 +7,6 @@ Every request must name this host and hold the token; one that changes something
 from __future__ import annotations
 
 import json
-import mimetypes
 import secrets
 import urllib.parse
 from collections.abc import Callable
@@ -17,7 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
 from pathlib import Path
 
-from isinglass.app.session import RequestError, Session
+from isinglass.app.session import Session
 from isinglass.json_text import json_text
 
 HOST = "127.0.0.1"
@@ -29,41 +28,42 @@ POLICY = (
 )
 # A file that was made of a table: it may run its own script, but is a stranger to this server.
 FILE_POLICY = "sandbox allow-scripts allow-downloads allow-popups; frame-ancestors 'self'"
-STATIC = {
-    "": ("app/app.html", "text/html"),
-    "app.js": ("app/app.js", "text/javascript"),
-    "app.css": ("app/app.css", "text/css"),
-    "page.css": ("show/report/page.css", "text/css"),
+HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "no-store",
 }
-SHOWN = (".html", ".svg", ".png")  # endings of files that a browser shows; others are saved
+PAGE = {"": "app/app.html", "app.js": "app/app.js", "app.css": "app/app.css"}
+PAGE |= {name: f"show/report/{name}" for name in ("elements.js", "page.css")}
+TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".json": "application/json"}
+TYPES |= {".png": "image/png", ".svg": "image/svg+xml"}  # other files are saved, not shown
 
 
 class Server(ThreadingHTTPServer):
-    """Serves one session on a port of this computer."""
+    """Serves one session, whose files are kept in a folder, on a port of this computer."""
 
-    daemon_threads = True
-    block_on_close = False
-
-    def __init__(self, session: Session, port: int = 0) -> None:
+    def __init__(self, folder: Path, port: int = 0) -> None:
+        self.session = Session(folder)
         super().__init__((HOST, port), Handler)
-        self.session = session
         self.token = secrets.token_urlsafe(24)
         self.hosts = {f"{HOST}:{self.server_port}", f"localhost:{self.server_port}"}
+        self.address = f"http://{HOST}:{self.server_port}/{self.token}/"  # of the page
 
-    @property
-    def address(self) -> str:
-        """The address of the page, token included."""
-        return f"http://{HOST}:{self.server_port}/{self.token}/"
+    def server_close(self) -> None:
+        """Also stop the jobs that are running."""
+        super().server_close()
+        self.session.jobs.close()
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Say nothing about a browser that went away."""
+        """Ignore a browser that closed its connection."""
 
 
 class Handler(BaseHTTPRequestHandler):
     """One request."""
 
     server: Server
-    protocol_version = "HTTP/1.1"
     server_version, sys_version = "isinglass", ""
     timeout = 60
 
@@ -76,110 +76,77 @@ class Handler(BaseHTTPRequestHandler):
         self._answer(self._post)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Keep the terminal clean; the address would show the token."""
+        """Print nothing: the address would show the token."""
 
-    def _answer(self, respond: Callable[[str, dict[str, list[str]]], None]) -> None:
+    def _answer(self, respond: Callable[[str, str], None]) -> None:
         try:
-            where, _, query = self._admit().partition("?")
-            respond(urllib.parse.unquote(where), urllib.parse.parse_qs(query))
-        except RequestError as error:
-            self.close_connection = True  # a body may be left that was not read
-            self._send_json({"error": str(error)}, error.status)
-        except (BrokenPipeError, ConnectionResetError, TimeoutError):
-            self.close_connection = True
+            what, _, which = urllib.parse.unquote(self._admit().partition("?")[0]).partition("/")
+            respond(what, which)
+        except (PermissionError, ValueError, RecursionError) as error:
+            refused = isinstance(error, PermissionError)
+            self._send_json({"error": str(error)}, HTTPStatus.FORBIDDEN if refused else HTTPStatus.BAD_REQUEST)
 
     def _admit(self) -> str:
-        """Return what is asked for below the token; refuse strangers."""
+        """Return the path below the token; refuse requests without it or from other pages."""
         host, origin = self.headers.get("Host", ""), self.headers.get("Origin")
         _, token, *rest = [*self.path.split("/", 2), ""]
         if host not in self.server.hosts:
-            raise RequestError("This server answers to its own name only.", HTTPStatus.MISDIRECTED_REQUEST)
+            raise PermissionError("This host name is not accepted. Open the address that `isinglass app` printed.")
         if not compare_digest(token.encode(), self.server.token.encode()):
-            raise RequestError("Open the address that `isinglass app` printed.", HTTPStatus.FORBIDDEN)
+            raise PermissionError("Open the address that `isinglass app` printed.")
         own = origin == f"http://{host}" and self.headers.get("Sec-Fetch-Site", "same-origin") == "same-origin"
         if not own and (self.command != "GET" or origin is not None):
-            raise RequestError("Requests of other pages are refused.", HTTPStatus.FORBIDDEN)
+            raise PermissionError("Requests from other web pages are refused.")
         return rest[0]
 
-    def _get(self, where: str, query: dict[str, list[str]]) -> None:
+    def _get(self, what: str, which: str) -> None:
         session = self.server.session
-        if where in STATIC:
-            name, kind = STATIC[where]
-            self._send(files("isinglass").joinpath(name).read_bytes(), kind)
-        elif where == "state":
-            since = query.get("since", ["0"])[0]
-            with session.changed:
-                session.changed.wait_for(lambda: str(session.version) != since or session.busy, WAIT_SECONDS)
+        if what in PAGE:
+            self._send(files("isinglass").joinpath(PAGE[what]).read_bytes(), PAGE[what])
+        elif what == "state":
+            with session.jobs.changed:
+                session.jobs.changed.wait_for(lambda: str(session.jobs.version) != which, WAIT_SECONDS)
                 state = session.state()
             self._send_json(state)
-        elif where == "all.zip":
-            self._send(session.pack(), "application/zip", save_as="isinglass.zip")
+        elif what == "all.zip":
+            self._send(session.pack(), "isinglass.zip")
         else:
-            with session.changed:
-                path = session.files().get(where.removeprefix("files/")) if where.startswith("files/") else None
-            if path is None or not path.is_file():
-                raise RequestError("There is no such page.", HTTPStatus.NOT_FOUND)
-            kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
-            shown = path.suffix in SHOWN and "save" not in query
-            self._send(path.read_bytes(), kind, policy=FILE_POLICY, save_as=None if shown else path.name)
+            path = session.files().get(which) if what == "files" else None
+            if path is None:
+                self._send_json({"error": "Page not found."}, HTTPStatus.NOT_FOUND)
+            else:
+                self._send(path.read_bytes(), path.name, policy=FILE_POLICY)
 
-    def _post(self, where: str, query: dict[str, list[str]]) -> None:
-        session = self.server.session
-        size = self.headers.get("Content-Length", "")
+    def _post(self, what: str, which: str) -> None:
+        session, size = self.server.session, self.headers.get("Content-Length", "")
+        changes = {"run": session.run, "example": session.example}
         if not size.isdecimal():
-            raise RequestError("The length of the content must be known.")
-        if where == "upload":
-            session.upload(urllib.parse.unquote(self.headers.get("X-File-Name", "")), self.rfile, int(size))
+            raise ValueError("The request has no Content-Length.")
+        if what == "upload":
+            session.upload(which, self.rfile, int(size))
+        elif int(size) > MOST_JSON or self.headers.get_content_type() != "application/json":
+            raise ValueError("The request is too large, or its content is not JSON.")
+        elif what == "choose":
+            session.choose(json.loads(self.rfile.read(int(size))))
+        elif what == "stop":
+            session.jobs.stop(int(which))
+        elif what in changes:
+            changes[what](which)
         else:
-            changes = {"choose": session.choose, "run": session.run, "stop": session.stop, "example": session.example}
-            if where not in changes or int(size) > MOST_JSON or self.headers.get_content_type() != "application/json":
-                raise RequestError("There is no such thing to do.")
-            try:
-                record = json.loads(self.rfile.read(int(size)))
-            except (ValueError, RecursionError):
-                raise RequestError("The request is not JSON.") from None
-            changes[where](record)
+            raise ValueError("Unknown action.")
         self._send_json({})
 
     def _send_json(self, record: object, status: HTTPStatus = HTTPStatus.OK) -> None:
-        self._send(json_text(record, compact=True).encode(), "application/json", status)
+        self._send(json_text(record, compact=True).encode(), "answer.json", status)
 
-    def _send(
-        self,
-        content: bytes,
-        kind: str,
-        status: HTTPStatus = HTTPStatus.OK,
-        *,
-        policy: str = POLICY,
-        save_as: str | None = None,
-    ) -> None:
+    def _send(self, content: bytes, name: str, status: HTTPStatus = HTTPStatus.OK, policy: str = POLICY) -> None:
+        kind = TYPES.get(Path(name).suffix)
+        headers = {"Content-Type": kind or "application/octet-stream", "Content-Length": str(len(content))}
+        headers |= {**HEADERS, "Content-Security-Policy": policy}
+        if kind is None:
+            headers["Content-Disposition"] = f"attachment; filename*=UTF-8''{urllib.parse.quote(name)}"
         self.send_response(status)
-        headers = {
-            "Content-Type": f"{kind}; charset=utf-8" if kind.startswith("text/") else kind,
-            "Content-Length": str(len(content)),
-            "Content-Security-Policy": policy,
-            "X-Content-Type-Options": "nosniff",
-            "Referrer-Policy": "no-referrer",
-            "Cross-Origin-Resource-Policy": "same-origin",
-            "Cross-Origin-Opener-Policy": "same-origin",
-            "Cache-Control": "no-store",
-        }
-        if save_as is not None:
-            headers["Content-Disposition"] = f"attachment; filename*=UTF-8''{urllib.parse.quote(save_as)}"
-        for name, value in headers.items():
-            self.send_header(name, value)
-        if self.close_connection:
-            self.send_header("Connection", "close")
+        for header, value in headers.items():
+            self.send_header(header, value)
         self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(content)
-
-
-def start(folder: Path, port: int = 0) -> Server:
-    """Return a server with a new session, whose files are kept in a folder."""
-    session = Session(folder)
-    try:
-        return Server(session, port)
-    except BaseException:
-        session.jobs.close()
-        raise
+        self.wfile.write(content)

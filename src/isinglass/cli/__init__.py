@@ -10,7 +10,8 @@ from typing import Any
 import click
 
 from isinglass.cli.console import color_wanted
-from isinglass.cli.exits import EPILOG, report_error, report_signal, signals_noted
+from isinglass.cli.exits import EPILOG, report_error, report_signal
+from isinglass.machine import signals_noted
 from isinglass.version import __version__
 
 # Name -> what the list of commands says about it. The command is in the module of the same name, loaded when asked for.
@@ -24,8 +25,8 @@ COMMANDS = {
     "export": "Convert a model for other programs.",
     "predict": "Predict cells, fill in missing ones, or score a table.",
     "power": "Estimate how many rows it takes to recover a network.",
-    "app": "From a file to a network in the browser.",
-    "demo": "Fit the network of the U.S. Senate.",
+    "app": "Analyze a table in the browser.",
+    "demo": "Fit the U.S. Senate and a questionnaire.",
 }
 
 
@@ -37,9 +38,9 @@ class LazyGroup(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import one command."""
+        """Import one command; the app adds two of its own."""
         if cmd_name not in COMMANDS:
-            return None
+            return super().get_command(ctx, cmd_name)
         return getattr(import_module(f"isinglass.cli.{cmd_name}"), cmd_name)  # type: ignore[no-any-return]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

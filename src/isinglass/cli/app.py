@@ -14,32 +14,29 @@ TABLE = click.Argument(["table"], type=click.Path(exists=True, dir_okay=False), 
 
 @command("app", TABLE, "port", "browser", general="")
 def app(console: Console, table: str | None, port: int, browser: bool) -> None:
-    """Open the app in the browser: from a file to a network without writing code.
+    """Open the app: analyze a table in the browser, without writing code.
 
-    Drop a table on the page, check what its columns are, and fit; TABLE is opened at once. Every step shows the command
-    and the Python code that do the same. The server answers on this computer only, at an address that cannot be
-    guessed; its files are kept in a temporary folder that is removed when the server ends, with Ctrl-C.
+    Drop a table on the page, check its columns, and fit; TABLE, if given, is opened at once. Every step shows the
+    command and the Python code that do the same. The server is reachable only from this computer, at an address that
+    cannot be guessed. Its files are in a temporary folder, which is removed when you stop the server with Ctrl-C.
     """
     import tempfile
     import webbrowser
     from pathlib import Path
 
-    from isinglass.app.server import start
+    from isinglass.app.server import Server
 
     with tempfile.TemporaryDirectory(prefix="isinglass-app-", ignore_cleanup_errors=True) as folder:
         try:
-            server = start(Path(folder), port)
+            server = Server(Path(folder), port)
         except OSError as error:
-            raise click.UsageError(f"--port {port} cannot be used: {error.strerror}.") from None
-        try:
+            raise click.UsageError(f"--port {port} cannot be used: {error.strerror}. Choose another port.") from None
+        with server:
             console.write(f"{server.address}\n")
-            console.say("Open this address if no browser opens. Ctrl-C ends the app and removes its files.")
+            console.say("Open this address if no browser opens. Ctrl-C stops the app and removes its files.")
             if table is not None:
                 with Path(table).open("rb") as file:
                     server.session.upload(Path(table).name, file, Path(table).stat().st_size)
             if browser:
                 threading.Thread(target=webbrowser.open, args=(server.address,), daemon=True).start()
             server.serve_forever(poll_interval=0.2)
-        finally:
-            server.session.jobs.close()
-            server.server_close()

@@ -17,12 +17,13 @@ from isinglass.cli.output import OutputFolder, deliver
 from isinglass.cli.reading import READING, Reading
 
 if TYPE_CHECKING:
+    from isinglass.arrays import Arrays
     from isinglass.select import Bootstrap
 
 RESAMPLES = {"rows": "resamples.npz", "case-drop": "case_drop.npz"}
 """What `plot` and `report` read again, by kind."""
 # File -> what is in it, by kind.
-FILES: dict[str, dict[str, Callable[[Bootstrap], dict[str, Any]]]] = {
+FILES: dict[str, dict[str, Callable[[Bootstrap], Arrays]]] = {
     "rows": {
         "edges.csv": lambda found: found.edges(),
         "nodes.csv": lambda found: found.nodes(),
@@ -54,13 +55,13 @@ def bootstrap(
 ) -> None:
     """Assess edge stability by resampling the rows of TABLE.
 
-    Refits the network that `fit` gives with the same options, selecting its penalty anew in every resample. Prints the
-    mean and quantiles of each edge and the share of resamples that have it, as CSV; with --kind case-drop, how well
-    nodes and edges keep their order when rows are dropped. TABLE may be - for stdin.
+    Fits the network as `fit` does with the same options, and selects the penalty again in every resample. Prints, as
+    CSV, the mean and the quantiles of each edge and the share of resamples that have it; with --kind case-drop, how
+    well nodes and edges keep their order when rows are dropped. TABLE may be - for stdin.
 
-    With -o, writes a folder with edges.csv, nodes.csv and which of them differ (edge_differences.csv,
-    node_differences.csv), with --kind case-drop drops.csv, and with all of them the resamples themselves, which `plot`
-    and `report` show without resampling again.
+    With -o, writes a folder with edges.csv, nodes.csv and the tests of differences between edges and between nodes
+    (edge_differences.csv, node_differences.csv); with --kind case-drop, drops.csv. The folder also holds the resamples,
+    which `plot` and `report` read.
     """
     from isinglass.model_file import save
     from isinglass.select.bootstrap import bootstrap as resample
@@ -77,7 +78,7 @@ def bootstrap(
     how: dict[str, Any] = {"n_boot": n_resamples or 1000, "reselect": reselect}
     how |= {"random_state": estimate.seed, **estimate.run_options(console)}
     every_found: dict[str, Bootstrap] = {}
-    tables: dict[str, dict[str, Any]] = {}
+    tables: dict[str, Arrays] = {}
     if checkpoint is not None and kind == "all":
         Path(checkpoint).mkdir(exist_ok=True)  # one folder in it for each kind
     for each in kinds:
@@ -87,7 +88,7 @@ def bootstrap(
         tables |= {name: make(found) for name, make in wanted.items()}
     facts = {
         "Table": reading.describe(data, table),
-        "Method": estimate.summarize(", selected anew in every resample" if reselect else ", kept"),
+        "Method": estimate.summarize(", selected again in every resample" if reselect else ", kept"),
         "Resamples": f"{found.n_boot}, kind {' and '.join(kinds)}, seed {estimate.seed}",
     }
     for one in every_found.values():
@@ -111,14 +112,16 @@ def bootstrap(
     deliver(console, folder, facts, tables, record, kept=("Table", "Method", "Resamples"), write=write)
 
 
-def _differences(found: Bootstrap, of: str) -> dict[str, Any]:
+def _differences(found: Bootstrap, of: str) -> Arrays:
     """Return which edges or strengths differ; without rows where there are too many to compare."""
+    import numpy as np
+
     from isinglass.errors import LimitError
 
     try:
         return found.differences(of).table()
     except LimitError:
-        return {name: [] for name in ("first", "second", "difference", "lower", "upper", "different")}
+        return {name: np.empty(0) for name in ("first", "second", "difference", "lower", "upper", "different")}
 
 
 def _describe(found: Bootstrap) -> dict[str, str]:
@@ -130,7 +133,7 @@ def _describe(found: Bootstrap) -> dict[str, str]:
     }
     if found.kind == "case-drop":
         each = ", ".join(f"{of.replace('_', ' ')} {value:.2f}" for of, value in found.cs_coefficients().items())
-        facts = {"Stability": f"CS-coefficients: {each} (interpret from 0.25 on, better 0.5)"}
+        facts = {"Stability": f"CS-coefficients: {each} (interpret an order only from 0.25 on, preferably 0.5)"}
     if found.n_constant:
         facts["Constant"] = f"a column that varies in the table is constant in {plural(found.n_constant, 'resample')}"
     return facts

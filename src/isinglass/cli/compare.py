@@ -44,14 +44,14 @@ def compare(
 ) -> None:
     """Test whether groups of rows have the same network.
 
-    Shuffles the group labels of TABLE many times and compares the networks each time: the largest difference between
-    couplings, global strength, every edge and the strength of every node. Prints the edges with their p-values as CSV.
-    TABLE may be - for stdin.
+    A permutation test: shuffles the group labels of TABLE many times and compares the networks each time by their
+    largest difference in a coupling, their global strength, each edge and the strength of each node. Prints the edges
+    with their p-values as CSV. TABLE may be - for stdin.
 
     With -o, writes edges.csv, nodes.csv, groups.csv, report.html with the networks side by side, and run.json to a
     folder.
     """
-    from isinglass.select.permutation import compare_groups
+    from isinglass.select.group_comparison import compare_groups
     from isinglass.show.report import write_comparison
 
     folder = None if output is None else OutputFolder(output, FILES, force=force, inputs=[table])
@@ -68,7 +68,7 @@ def compare(
         random_state=estimate.seed,
         **estimate.run_options(console),
     )
-    again = "selected anew in every permutation" if found.reselect else "selected on all rows and kept"
+    again = "selected again in every permutation" if found.reselect else "selected on all rows and kept"
     facts = {
         "Table": reading.describe(data, table),
         "Method": estimate.summarize(f", {again}"),
@@ -82,13 +82,13 @@ def compare(
         "method": estimate.record,
         "n_permutations": found.n_permutations,
         "seed": estimate.seed,
-        **fields(found, "paired", "reselect"),
+        **fields(found, "paired", "reselect", "covariates"),
         "groups": [{"group": group, "n_rows": n, **describe_solution(network)} for group, n, network in each],
         **fields(found, "structure", "p_structure", "global_strengths", "strength", "p_strength"),
         **dict(zip(("edges", "nodes", "pairs"), map(records, tables.values()), strict=True)),
     }
     page = functools.partial(write_comparison, found, title=f"Networks by {groups}")
-    kept = ("Table", "Method", "Groups", "Permutations")
+    kept = ("Table", "Method", "Groups", "Adjusted for", "Permutations")
     deliver(console, folder, facts, tables, record, kept=kept, write=lambda here: page(here / "report.html"))
 
 
@@ -108,7 +108,7 @@ def _describe_holes(data: Table, paired: bool) -> dict[str, str]:
         return {}
     empty = 0 if paired else int(data.holes.all(axis=1).sum())
     left = f"; {plural(empty, 'row')} without any answer left out" if empty else ""
-    return {"Imputed": f"{data.holes.mean():.1%} of the cells, from the network of all rows, whatever the group{left}"}
+    return {"Imputed": f"{data.holes.mean():.1%} of the cells, from one network of all rows, ignoring groups{left}"}
 
 
 def _describe(found: GroupComparison, column: str | int) -> dict[str, str]:
@@ -118,8 +118,9 @@ def _describe(found: GroupComparison, column: str | int) -> dict[str, str]:
     strengths = ", ".join(f"{value:.4g}" for value in found.global_strengths)
     facts = {
         "Groups": f"{column}: {sizes}" + ("; paired" if found.paired else ""),
+        **({"Adjusted for": ", ".join(found.covariates)} if found.covariates else {}),
         "Permutations": str(found.n_permutations),
-        "Structure": f"largest difference of a coupling {found.structure:.4g}, p = {found.p_structure:.4g}",
+        "Structure": f"largest difference in a coupling {found.structure:.4g}, p = {found.p_structure:.4g}",
         "Strength": f"{strengths}; difference {found.strength:.4g}, p = {found.p_strength:.4g}",
         "Edges": f"{different} of {plural(len(found.edge_index), 'edge')} differ at family-wise p ≤ 0.05",
     }

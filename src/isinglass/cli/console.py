@@ -12,24 +12,23 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 import click
 
 from isinglass import errors
 from isinglass.cli.exits import printable, spell
-from isinglass.json_text import json_text
+from isinglass.json_text import JsonObject, json_text
 from isinglass.version import __version__
 
 DELAY_SECONDS = 1.0  # before something is shown to move
 
 
-def rows_of(columns: Mapping[str, Iterable[Any]]) -> Iterator[tuple[Any, ...]]:
+def rows_of(columns: Mapping[str, Iterable[object]]) -> Iterator[tuple[object, ...]]:
     """Return the rows of columns, which are lists or arrays."""
     return zip(*(getattr(column, "tolist", lambda column=column: column)() for column in columns.values()), strict=True)
 
 
-def csv_text(header: Iterable[str], rows: Iterable[Sequence[Any]]) -> str:
+def csv_text(header: Iterable[str], rows: Iterable[Sequence[object]]) -> str:
     r"""Return a table as CSV; floats keep all their digits.
 
     Examples
@@ -63,14 +62,14 @@ class Console:
         self.warnings: list[str] = []
         self._start = time.perf_counter()
 
-    def write(self, text: str) -> None:
-        """Write text to stdout as UTF-8 in every locale."""
-        rest = text.encode("utf-8", errors="backslashreplace")
+    def write(self, content: str | bytes) -> None:
+        """Write bytes to stdout, or text as UTF-8 in every locale."""
+        rest = content if isinstance(content, bytes) else content.encode("utf-8", errors="backslashreplace")
         while rest:  # with PYTHONUNBUFFERED this is the bare pipe, which may take only a part
             rest = rest[sys.stdout.buffer.write(rest) :]
         sys.stdout.buffer.flush()
 
-    def write_json(self, record: Mapping[str, Any], schema: str | None = None) -> None:
+    def write_json(self, record: JsonObject, schema: str | None = None) -> None:
         """Write one object to stdout, with the name and version of its schema first and the warnings last.
 
         A field may be added without a new version; the meaning of a field never changes within one. No times: two runs

@@ -1,17 +1,19 @@
-"""isinglass demo: the network of the U.S. Senate, and what it shows."""
+"""isinglass demo: the networks of the U.S. Senate and of a questionnaire, and what they show."""
 
 from __future__ import annotations
 
 import shlex
 import time
+from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from isinglass.cli.command import command, command_line
 from isinglass.cli.console import Console, format_seconds
-from isinglass.cli.descriptions import describe_solution, fields, records
+from isinglass.cli.descriptions import records
 from isinglass.cli.fit import write_files
 from isinglass.cli.output import OutputFolder, require_matplotlib, save_figure
+from isinglass.json_text import JsonObject
 
 if TYPE_CHECKING:
     from isinglass.data import Table
@@ -20,61 +22,54 @@ if TYPE_CHECKING:
     from isinglass.select import Selector
 
 ALPHA = 0.06  # the penalty of the paper's figure
-FILES = ["report.html", "senate.png", "network.gexf", "edges.csv", "nodes.csv", "model.npz"]
+FILES = ["report.html", "survey.html", "senate.png", "network.gexf", "edges.csv", "nodes.csv", "model.npz"]
 COLORS = {"R": "#d55e00", "D": "#0072b2", "I": "#009e73"}
-STABILITY = ("alpha", "threshold", "n_subsamples", "subsample_size", "alphas", "instability", "n_fits")
 SHOWN = 5  # strongest couplings that are printed
 
 
-@command("demo", "n_jobs", "output", "force")
+@command("demo", "n_jobs", "output", "force", general="")
 def demo(console: Console, n_jobs: int, output: Path | None, force: bool) -> None:
-    """Fit the network of the U.S. Senate and print what it shows.
+    """Fit the networks of the U.S. Senate and of a questionnaire, and print what they show.
 
-    Who votes with whom, given the votes of everybody else? One column per senator, all roll calls of 2006. The network
-    is fitted three times: at alpha 0.06, the penalty of Geng, Kuang and Page (2017); in two stages, the default of
-    `isinglass fit`; and at the penalty that StARS selects.
+    Which senators vote together, given the votes of all others? There is one column per senator and one row per roll
+    call of 2006. The network is fitted three times: at alpha 0.06, the penalty of Geng, Kuang and Page (2017); in two
+    stages, the default of `isinglass fit`; and at the penalty that StARS selects. The questionnaire is the American
+    National Election Study of 1996: ordered answers, numbers and a vote, fitted by default.
 
     With -o, writes the page report.html, the picture senate.png, network.gexf, edges.csv, nodes.csv, model.npz and
-    run.json to a folder.
+    run.json to a folder, and survey.html, the page of the questionnaire.
     """
     from isinglass.data import Table
-    from isinglass.datasets import load_senate109
+    from isinglass.datasets import load_anes96, load_senate109
     from isinglass.select import Fixed, Method, Run, StARS, TwoStage
     from isinglass.variables import Variables
 
     folder = None if output is None else OutputFolder(output, FILES, force=force)
     if folder is not None:
         require_matplotlib()
-    senate = load_senate109()
-    data = Table(senate.X, Variables.binary(senate.names))
-
+    senate, answers = load_senate109(), load_anes96().table
+    votes = Table(senate.X, Variables.binary(senate.names))
     run = Run(n_jobs=n_jobs, progress=console.progress_wanted)
 
-    def fit(selector: Selector) -> tuple[Fit, str]:
+    def fit(selector: Selector, table: Table) -> tuple[Fit, str]:
         start = time.perf_counter()
-        found = Method(selector=selector).fit(data, run=run)
+        found = Method(selector=selector).fit(table, run=run)
         return found, format_seconds(time.perf_counter() - start)
 
-    (fitted, seconds), (stars, stars_seconds) = fit(Fixed(ALPHA)), fit(StARS())
-    default, default_seconds = fit(TwoStage())
-    found = _find(fitted, senate)
-    for name, other in (("default", default), ("stars", stars)):
-        found[name] = {"network": describe_solution(other.solution), "within_party_share": _share_within(other, senate)}
-    found["default"]["stages"] = default.stages
-    found["stars"] |= fields(stars.stability, *STABILITY)
+    fitted, seconds = fit(Fixed(ALPHA), votes)
+    default, stars, survey = fit(TwoStage(), votes), fit(StARS(), votes), fit(TwoStage(), answers)
     if folder is not None:
         with folder.filling() as here, console.progress("Writing"):
-            _write_files(here, fitted, data, senate)
-    if console.as_json:
-        console.write_json(found)
-    else:
-        console.write(_text(found, fitted.tol, seconds, stars_seconds, default_seconds))
+            _write_files(here, fitted, votes, senate)
+            _write_survey(here, survey[0], answers)
+    console.write(_senate_text(fitted, seconds, senate) + _others_text(default, stars, senate))
+    console.write(_survey_text(*survey, answers))
     if folder is not None:
         console.say_facts({"Wrote": folder.summary, "Look": f"open {folder.path / 'report.html'} in a browser"})
 
 
-def _find(fitted: Fit, senate: Senate109) -> dict[str, Any]:
-    """Return what the network shows: the certificate, and how its positive edges follow parties and states."""
+def _senate_text(fitted: Fit, seconds: str, senate: Senate109) -> str:
+    """Return what the network at the paper's penalty shows: how its positive edges follow parties and states."""
     import numpy as np
 
     strength = np.maximum(fitted.network.couplings, 0.0)
@@ -86,85 +81,95 @@ def _find(fitted: Fit, senate: Senate109) -> dict[str, Any]:
     weight, edges = (
         (part * crossing).sum(axis=1) / np.maximum(part.sum(axis=1), 1e-300) for part in (strength, joined)
     )
-    (n_rows, n_columns), within = senate.X.shape, int((joined & same_party).sum()) // 2
-    return {
-        "senate": {
-            "n_rows": n_rows,
-            "n_columns": n_columns,
-            "n_missing": int(np.isnan(senate.votes).sum()),
-            "parties": {party: senate.parties.count(party) for party in dict.fromkeys(senate.parties)},
-        },
-        "network": describe_solution(fitted.solution),
-        "strongest": records(fitted.network.edges())[:SHOWN],
-        "within_party": {"n_edges": within, "of": int(joined.sum()) // 2, "share": _share_within(fitted, senate)},
-        "across": [  # senators with more than half of their positive weight on the other side
-            {
-                "name": senate.names[k],
-                "party": senate.parties[k],
-                "share_of_weight": float(weight[k]),
-                "share_of_edges": float(edges[k]),
-            }
-            for k in np.argsort(-weight, kind="stable").tolist()
-            if weight[k] > 0.5
-        ],
-        "joined": {
-            "all_pairs": float(joined[pairs].mean()),
-            "same_state": float(joined[pairs & same_state].mean()),
-            "same_party": float(joined[pairs & same_party].mean()),
-            "same_state_and_party": float(joined[pairs & same_state & same_party].mean()),
-        },
-    }
-
-
-def _share_within(found: Fit, senate: Senate109) -> float:
-    """Return the share of the positive edges that join two senators of one party."""
-    positive = found.network.edge_index[found.network.edge_values > 0].tolist()
-    same = [bool(senate.parties[s] == senate.parties[t]) for s, t in positive]
-    return sum(same) / max(len(same), 1)
-
-
-def _text(found: dict[str, Any], tol: float, seconds: str, stars_seconds: str, default_seconds: str) -> str:
-    """Return the findings in words."""
-    senate, network, within, joined = (found[name] for name in ("senate", "network", "within_party", "joined"))
-    stars, default = found["stars"], found["default"]
-    parties = ", ".join(f"{count} {party}" for party, count in senate["parties"].items())
-    across = [
-        f"  {row['name']:<16} {row['share_of_weight']:.0%} of the weight, {row['share_of_edges']:.0%} of the edges to "
-        f"{'non-Republicans' if row['party'] == 'R' else 'Republicans'}\n"
-        for row in found["across"]
-    ]
-    strongest = [f"    {edge['coupling']:+.3f}  {edge['source']} -- {edge['target']}\n" for edge in found["strongest"]]
+    across = "".join(
+        f"  {senate.names[k]:<16} {weight[k]:.0%} of the weight, {edges[k]:.0%} of the edges to "
+        f"{'non-Republicans' if party[k] == 'R' else 'Republicans'}\n"
+        for k in np.argsort(-weight, kind="stable").tolist()
+        if weight[k] > 0.5
+    )
+    parties = ", ".join(f"{count} {name}" for name, count in Counter(senate.parties).items())
+    n_positive, n_within = int(joined.sum()) // 2, int((joined & same_party).sum()) // 2
     return f"""\
 U.S. Senate, 109th Congress, second session (2006)
-  {senate["n_rows"]} roll calls, {senate["n_columns"]} senators: {parties}
-  {senate["n_missing"]} votes missing, counted as nay
+  {len(senate.X)} roll calls, {len(party)} senators: {parties}
+  {int(np.isnan(senate.votes).sum())} votes missing, counted as nay
 
-Network at alpha {network["alpha"]:g}, the paper's penalty
-  {network["n_edges"]} edges among {senate["n_columns"] * (senate["n_columns"] - 1) // 2} pairs, \
-{network["n_positive"]} of them positive
-  {"converged" if network["converged"] else "NOT converged"}: \
-KKT residual {network["kkt_residual"]:.1e} over all pairs, tolerance {tol:g}
-  {network["certified_zeros"]} pairs provably have no edge at this penalty
+Network at alpha {ALPHA:g}, the paper's penalty
+  {fitted.network.n_edges} edges among {fitted.network.n_pairs} pairs, {n_positive} of them positive
+  {_proof(fitted)}
+  {fitted.solution.certified_zeros} pairs provably have no edge at this penalty
   fitted in {seconds}
 
 Two clusters, the parties
-  {within["share"]:.1%} of the positive edges join two senators of one party ({within["n_edges"]} of {within["of"]})
+  {_within(fitted, senate)} of the positive edges join two senators of one party ({n_within} of {n_positive})
 
 Senators with more than half of their positive weight on the other side
-{"".join(across)}
-Pairs that are joined by a positive edge
-  {joined["same_state"]:.0%} of the pairs of one state, {joined["all_pairs"]:.0%} of all pairs
-  {joined["same_state_and_party"]:.0%} of those of one state and one party, \
-{joined["same_party"]:.0%} of those of one party
+{across}
+Share of pairs that are joined by a positive edge
+  {joined[pairs & same_state].mean():.0%} of pairs from the same state, {joined[pairs].mean():.0%} of all pairs
+  {joined[pairs & same_state & same_party].mean():.0%} of pairs from the same state and party, \
+{joined[pairs & same_party].mean():.0%} of pairs from the same party
   The strongest:
-{"".join(strongest)}
-By default, in two stages: {default["network"]["n_edges"]} edges, \
-{default["within_party_share"]:.1%} of the positive ones within a party
-  fitted in {default_seconds}
-By StARS: alpha {stars["alpha"]:.4g}, {stars["network"]["n_edges"]} edges, \
-{stars["within_party_share"]:.1%} of the positive ones within a party
-  {stars["n_subsamples"]} subsamples of {stars["subsample_size"]} roll calls, {stars["n_fits"]} fits in {stars_seconds}
+{_strongest(fitted)}
 """
+
+
+def _others_text(default: tuple[Fit, str], stars: tuple[Fit, str], senate: Senate109) -> str:
+    """Return what the default and StARS find in the same votes."""
+    (found, seconds), (stable, stars_seconds) = default, stars
+    how = stable.stability
+    assert how is not None
+    return f"""\
+By default, in two stages: {found.network.n_edges} edges, {_within(found, senate)} of the positive ones within a party
+  fitted in {seconds}
+By StARS: alpha {how.alpha:.4g}, {stable.network.n_edges} edges, \
+{_within(stable, senate)} of the positive ones within a party
+  {how.n_subsamples} subsamples of {how.subsample_size} roll calls, {how.n_fits} fits in {stars_seconds}
+"""
+
+
+def _survey_text(found: Fit, seconds: str, answers: Table) -> str:
+    """Return what the questionnaire shows."""
+    kinds = ", ".join(f"{count} {kind}" for kind, count in Counter(answers.variables.kinds).items())
+    return f"""
+American National Election Study (1996)
+  {len(answers)} respondents, {answers.shape[1]} questions: {kinds}
+
+By default, in two stages: {found.network.n_edges} edges among {found.network.n_pairs} pairs
+  {_proof(found)}
+  fitted in {seconds}
+  The strongest:
+{_strongest(found)}"""
+
+
+def _proof(found: Fit) -> str:
+    state = "converged" if found.solution.converged else "NOT converged"
+    return f"{state}: KKT residual {found.solution.kkt_residual:.1e} over all pairs, tolerance {found.tol:g}"
+
+
+def _within(found: Fit, senate: Senate109) -> str:
+    """Return the share of the positive edges that join two senators of one party."""
+    positive = found.network.edge_index[found.network.edge_values > 0].tolist()
+    same = [bool(senate.parties[s] == senate.parties[t]) for s, t in positive]
+    return f"{sum(same) / max(len(same), 1):.1%}"
+
+
+def _strongest(found: Fit) -> str:
+    """Return the strongest edges, with their unpenalized estimates if these are known."""
+    lines = []
+    for edge in records(found.edges())[:SHOWN]:
+        known = "refitted" in edge
+        free = f" (unpenalized {edge['refitted']:+.3f} ± {edge['std_error']:.3f})" if known else ""
+        lines.append(f"    {edge['coupling']:+.3f}{free}  {edge['source']} -- {edge['target']}\n")
+    return "".join(lines)
+
+
+def _write_survey(here: Path, fitted: Fit, answers: Table) -> None:
+    """Write the page of the questionnaire."""
+    from isinglass.show.report import write_report
+
+    title = "American National Election Study, 1996"
+    write_report(fitted, here / "survey.html", X=answers, path=fitted.path, title=title)
 
 
 def _write_files(here: Path, fitted: Fit, data: Table, senate: Senate109) -> None:
@@ -179,11 +184,11 @@ def _write_files(here: Path, fitted: Fit, data: Table, senate: Senate109) -> Non
     model = fitted.network
     positive = model.edge_values > 0
     places = force_layout(model.n_features, model.edge_index[positive], model.edge_values[positive])
-    attributes: dict[str, Any] = {"party": senate.parties, "state": senate.states}
+    attributes: JsonObject = {"party": senate.parties, "state": senate.states}
     write_network(model, here / "edges.csv")
     write_files(here, fitted, data, attributes, "party", group_colors=COLORS, positions=places)
-    colors: dict[str, Any] = {"groups": senate.parties, "group_colors": COLORS}
-    drawn: dict[str, Any] = {"edge_color": "group", "positive_only": True, "positions": places}
+    colors: JsonObject = {"groups": senate.parties, "group_colors": COLORS}
+    drawn: JsonObject = {"edge_color": "group", "positive_only": True, "positions": places}
     save_figure(lambda: plot.network(model, plot.paper_axes(356, 203), **colors, **drawn), here / "senate.png")
     write_report(
         fitted,
@@ -192,7 +197,7 @@ def _write_files(here: Path, fitted: Fit, data: Table, senate: Senate109) -> Non
         path=ising_path(data, 40),
         node_table=node_table(data, model),
         title="U.S. Senate, 2006",
-        notes="Who votes with whom, when the votes of all the others are known. Missing votes count as nay.",
+        notes="Which senators vote together, given the votes of all others. Missing votes count as nay.",
         command=shlex.join([*command_line(), "-o", "demo"]),
         **colors,
     )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from isinglass.cli.console import rows_of
+from isinglass.json_text import JsonObject
 
 if TYPE_CHECKING:
     from isinglass.arrays import FloatArray
@@ -18,22 +19,20 @@ METHODS = {
     "joint": "joint pseudo-likelihood",
     "nodewise": "one regression per column",
     "exact": "exact likelihood",
-    "plg": "one stacked regression, as published (PLG)",
-    "bmn": "Höfling and Tibshirani's algorithm (BMN)",
 }
 """Estimators in words; a model from Python may have any."""
 
 
-def fields(record: object, *names: str) -> dict[str, Any]:
+def fields(record: object, *names: str) -> JsonObject:
     """Return some attributes by name."""
     return {name: getattr(record, name) for name in names}
 
 
-def describe_table(table: AnyTable) -> dict[str, Any]:
+def describe_table(table: AnyTable) -> JsonObject:
     """Return what was read."""
     n, p = table.shape
     counted = table.counted(quiet=True)
-    record: dict[str, Any] = {
+    record: JsonObject = {
         "n_rows": n,
         "n_columns": p,
         "n_missing": table.n_missing,
@@ -47,13 +46,11 @@ def describe_table(table: AnyTable) -> dict[str, Any]:
         record["kinds"] = dict(zip(table.names, variables.kinds, strict=True))
         record["categories"] = dict(zip(table.names, map(list, variables.categories), strict=True))
     if variables.has_covariates:
-        record["covariates"] = [
-            name for name, is_given in zip(table.names, variables.covariate, strict=True) if is_given
-        ]
+        record["covariates"] = list(variables.covariates)
     return record
 
 
-def describe_missing(missing: Missing | None, names: Sequence[str]) -> dict[str, Any] | None:
+def missing_facts(missing: Missing | None, names: Sequence[str]) -> JsonObject | None:
     """Return where cells were missing, what was done about them, and what they cost; null if none were."""
     if missing is None:
         return None
@@ -81,7 +78,7 @@ def row_labels(table: Table) -> list[str]:
     return [str(row + 1) for row in rows]
 
 
-def describe_solution(solution: Solution) -> dict[str, Any]:
+def describe_solution(solution: Solution) -> JsonObject:
     """Return the size of a network and its certificate."""
     signs = solution.network.edge_signs
     return {
@@ -94,7 +91,7 @@ def describe_solution(solution: Solution) -> dict[str, Any]:
     }
 
 
-def records(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
+def records(columns: JsonObject) -> list[JsonObject]:
     """Return one record per row of some columns.
 
     Examples

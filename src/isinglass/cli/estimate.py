@@ -14,6 +14,7 @@ from isinglass.cli.descriptions import METHODS
 from isinglass.cli.options import METHOD, OPTIONS, SELECTING, under
 
 if TYPE_CHECKING:
+    from isinglass.arguments import Options
     from isinglass.data import Table
     from isinglass.fit import Fit
 
@@ -34,7 +35,7 @@ class Estimate:
 
         self.seed, said = random_state, {name: value for name, value in values.items() if value is not None}
         if alpha is not None and select is not None:
-            raise click.UsageError("--alpha and --select exclude each other.")
+            raise click.UsageError("Use either --alpha or --select, not both.")
         if method != "joint" and select == "two-stage":
             raise click.UsageError(f"--select two-stage needs --method joint, not {method}.")
         general, self._run = ({name: said.pop(name) for name in _fields(of) & said.keys()} for of in (Method, Run))
@@ -46,11 +47,16 @@ class Estimate:
         for name in (name for name in said if name not in _fields(chosen)):
             option = OPTIONS[name].opts[0]
             if alpha is not None:
-                raise click.UsageError(f"{option} is about selecting a penalty, and --alpha gives one.")
+                raise click.UsageError(
+                    f"{option} is used only to select a penalty, and --alpha sets it. Leave one of the two out."
+                )
             of = " or ".join(each for each in CRITERIA if name in _fields(SELECTORS[each]))
             raise click.UsageError(f"{option} needs --select {of}, not {self.criterion}.")
         if per_node and isinstance(said.get("alphas"), list):
-            raise click.UsageError("--alphas must be a count here: with nodewise and ebic every node has its own.")
+            raise click.UsageError(
+                "--alphas must be a number of penalties here, because --method nodewise "
+                "--select ebic makes a list for each node."
+            )
         self._seeded = "random_state" in _fields(chosen)
         if self._seeded:
             said["random_state"] = self.seed
@@ -61,7 +67,7 @@ class Estimate:
     def __str__(self) -> str:
         return self._words
 
-    def run_options(self, console: Console) -> dict[str, Any]:
+    def run_options(self, console: Console) -> Options:
         """Return what long runs take beside a table, a method and a seed: the jobs, and whether there is a bar."""
         return {**self._run, "progress": console.progress_wanted}
 

@@ -8,11 +8,7 @@ from __future__ import annotations
 
 import os
 import shlex
-import signal
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import click
 
@@ -26,7 +22,7 @@ from isinglass.errors import (
     SeparationError,
     Setting,
 )
-from isinglass.machine import SIGNALS
+from isinglass.machine import INTERRUPT
 
 OTHER, USAGE, DATA, NOT_CONVERGED, LIMIT = 1, 2, 3, 4, 5
 PIPE_CLOSED = 128 + 13  # as a shell reports what a signal has ended
@@ -36,7 +32,7 @@ Exit codes:
     0  done
     1  other failures: disk full, a missing package, a bug
     2  wrong usage: an option, a value, a file that cannot be opened
-    3  bad data: the table or the model file is not as it must be
+    3  bad data: the table or the model file cannot be used as it is
     4  not converged, with --strict
     5  too large: above a documented limit, or not enough memory
   130  interrupted (Ctrl-C); no half-written files
@@ -65,7 +61,7 @@ class Failure(click.ClickException):
 def report_error(error: BaseException) -> int:
     """Print what went wrong on one line of stderr, and return the exit code."""
     if isinstance(error, click.Abort | KeyboardInterrupt):
-        return report_signal(signal.SIGINT)
+        return report_signal(INTERRUPT)
     shown = error if isinstance(error, click.ClickException) else Failure(error)
     shown.show()
     return shown.exit_code
@@ -83,13 +79,16 @@ def _explain(error: BaseException) -> tuple[int, str]:
     if isinstance(error, OSError):
         named = f"{error.filename}: " if error.filename else ""
         return OTHER, f"{named}{error.strerror or message}"
-    return OTHER, f"{type(error).__name__}: {message} (a bug in isinglass; -vv shows where)"
+    return (
+        OTHER,
+        f"{type(error).__name__}: {message} (this is a bug in isinglass; please report it with the output of -vv)",
+    )
 
 
 def discard_output() -> int:
-    """Send the rest of stdout nowhere, and return the exit code for a reader that went away.
+    """Discard the rest of stdout, and return the exit code for a closed pipe.
 
-    What is still buffered is flushed when the interpreter ends, and its complaint would be all the user sees.
+    Otherwise the interpreter would flush the buffer at exit, fail, and print an error.
     """
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return PIPE_CLOSED
@@ -144,35 +143,8 @@ def longest(names: list[str]) -> str:
     return max(names, key=len)
 
 
-@contextmanager
-def signals_noted(wanted: bool) -> Iterator[list[int]]:
-    """Let SIGINT and SIGTERM raise an exception inside the block, and yield the list in which they are noted.
-
-    An exception may turn into another one on its way, such as an ImportError; the list still tells what happened. What
-    is ignored stays ignored, as SIGINT is in the background of a script. Python handles signals in its main thread.
-    """
-    noted: list[int] = []
-    if not wanted or threading.current_thread() is not threading.main_thread():
-        yield noted
-        return
-
-    def note(number: int, frame: object) -> None:
-        noted.append(number)
-        raise KeyboardInterrupt if number == signal.SIGINT else SystemExit(128 + number)
-
-    before = {number: signal.getsignal(number) for number in SIGNALS}
-    for number, handler in before.items():
-        if handler is not signal.SIG_IGN:
-            signal.signal(number, note)
-    try:
-        yield noted
-    finally:
-        for number, handler in before.items():  # after a signal the process ends, and is not to be disturbed
-            signal.signal(number, signal.SIG_IGN if noted else handler)
-
-
 def report_signal(number: int) -> int:
     """Say that the command was interrupted, and return the exit code that a shell knows the signal by."""
-    if number == signal.SIGINT:
+    if number == INTERRUPT:
         click.echo("Interrupted.", err=True)
     return 128 + number

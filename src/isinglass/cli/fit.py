@@ -11,14 +11,17 @@ import click
 from isinglass.atomic import write_lines
 from isinglass.cli.command import command
 from isinglass.cli.console import Console, csv_text, rows_of, text_of
-from isinglass.cli.descriptions import describe_missing, describe_solution, describe_table, records
+from isinglass.cli.descriptions import describe_solution, describe_table, missing_facts, records
 from isinglass.cli.estimate import ESTIMATE, Estimate
 from isinglass.cli.options import TABLE_OR_PATTERN
 from isinglass.cli.output import OutputFolder, deliver
 from isinglass.cli.reading import READING, Reading, describe_coding, describe_imputation, read_attributes
 from isinglass.cli.values import files_of
+from isinglass.json_text import JsonObject
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from isinglass.data import Table
     from isinglass.fit import Fit
     from isinglass.network import Network
@@ -49,15 +52,15 @@ def fit(
 ) -> None:
     """Estimate the network of TABLE.
 
-    TABLE has one row per case and one column per node. Use - for stdin, or a quoted pattern such as 'parts/*.parquet'
-    to read many files as one table. By default the penalty is selected in two stages, as IsingNetwork does in Python;
-    choose another criterion with --select, or the penalty itself with --alpha.
+    TABLE has one row per case, such as a respondent, and one column per variable. Use - for stdin, or a quoted pattern
+    such as 'parts/*.parquet' to read many files as one table. By default the penalty is selected in two stages, as
+    IsingNetwork does in Python; choose another criterion with --select, or the penalty itself with --alpha.
 
     Prints the edges as CSV. With -o, writes edges.csv, nodes.csv, model.npz, network.gexf for Gephi (with categories
     also blocks.csv, with --covariates also covariates.csv) and run.json to a folder.
     """
     if device not in (None, "cpu") and estimate.method.estimator != "joint":
-        raise click.UsageError(f"--device works with joint, not with {estimate.method.estimator}.")
+        raise click.UsageError(f"--device needs --method joint, not {estimate.method.estimator}.")
     folder = None if output is None else OutputFolder(output, FILES, force=force, inputs=[*files_of(table), attributes])
     raw = reading.read_to_fit(console, table)
     nodes = [name for name, is_given in zip(raw.names, raw.variables.covariate, strict=True) if not is_given]
@@ -85,11 +88,11 @@ def fit(
     )
 
 
-def _describe(found: Fit) -> dict[str, Any]:
+def _describe(found: Fit) -> JsonObject:
     network = found.network
     return {
         "tol": found.tol,
-        "missing": describe_missing(found.missing, network.names),
+        "missing": missing_facts(found.missing, network.names),
         "network": describe_solution(found.solution),
         "nodes": records(_nodes(network.without_covariates())),
         "edges": records(found.edges()),
@@ -97,7 +100,7 @@ def _describe(found: Fit) -> dict[str, Any]:
     }
 
 
-def _nodes(network: Network) -> dict[str, Any]:
+def _nodes(network: Network) -> dict[str, Iterable[object]]:
     """Return the nodes by column: names and fields, and of categories what they are."""
     if network.variables.is_binary:
         return {"name": network.names, "field": network.fields}

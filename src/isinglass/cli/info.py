@@ -7,7 +7,7 @@ import textwrap
 import time
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,10 +16,10 @@ from isinglass.cli.console import Console, format_seconds, plural
 from isinglass.cli.descriptions import describe_table, format_bytes, shares_of
 from isinglass.cli.exits import printable
 from isinglass.cli.models import Loaded
-from isinglass.cli.options import OPTIONS, TABLE_OR_MODEL
-from isinglass.cli.reading import READING, Reading, describe_weights
-from isinglass.cli.values import spell_value
-from isinglass.errors import DataError
+from isinglass.cli.options import TABLE_OR_MODEL
+from isinglass.cli.reading import READING, Reading, call_columns, call_kinds, describe_weights, spell_reading
+from isinglass.errors import DataError, MeaningWarning
+from isinglass.json_text import JsonObject
 from isinglass.storage import holds_record
 
 if TYPE_CHECKING:
@@ -36,37 +36,42 @@ TRIAL = 2.0  # seconds of trial fits after which no further one begins
 TRIAL_ROWS = 250  # of the first trial fit
 
 
-@command("info", TABLE_OR_MODEL, bundles=[READING])
+@command("info", TABLE_OR_MODEL, bundles=[READING], general="strict as_json")
 def info(console: Console, table: str, reading: Reading) -> None:
-    """Check TABLE before fitting, or say how a MODEL was fitted.
+    """Check TABLE before fitting, or describe how a MODEL was fitted.
 
-    Lists its columns with kind, values, missing cells and what is doubtful about them, then its size, columns that are
-    constant, rare or duplicates, the penalty at which all edges vanish, and the memory and time that a fit will take.
-    Where nothing was stated about a column that is not 0 and 1, its kind is a guess, and the options are shown that fit
-    needs. TABLE may be - for stdin.
+    Lists the columns with their kinds, values, missing cells and anything doubtful. Then prints the size of the table,
+    columns that are constant, rare or duplicated, the smallest penalty without edges, and the memory and time that a
+    fit will take. The kind of a column that is not 0 and 1 is guessed unless you state it, and the options that `fit`
+    needs are shown. TABLE may be - for stdin. With --strict, everything is printed, and anything doubtful ends in exit
+    code 3.
 
-    Of a MODEL, the folder or the model.npz that `fit` wrote, it prints a paragraph for the methods section of a paper
-    and the references that belong to it.
+    For a MODEL, the folder or the model.npz that `fit` wrote, it prints a paragraph for the methods section of a paper,
+    with its references.
     """
     if holds_record(table):
         if reading.said:
-            raise click.UsageError("Options about reading a table do not belong to a MODEL.")
+            raise click.UsageError("Options for reading a table do not apply to a MODEL. Leave them out.")
         _describe_model(console, table)
         return
-    guesses: dict[Any, Guess] = {}
-    asked = reading.with_defaults(missing="impute", guesses=guesses)
-    data, doubts = listen(console, lambda: asked.read(console, table))
-    columns = describe_columns(data, guesses, doubts)
+    data, columns, warned = look(console, table, reading)
     found = {**_describe(data), "columns": columns}
-    found["options"] = _options(columns, reading)
+    found["options"] = _options(columns, reading, data.n_missing)
     with console.progress("Trial fits"):
         found["estimate"] = _estimate(data, found)
     if console.as_json:
         console.write_json(found)
-        return
+    else:
+        _print(console, reading, data, found)
+    if warned and console.strict:
+        raise DataError(f"{plural(len(warned), 'warning')} about the table; --strict treats them as errors.")
+
+
+def _print(console: Console, reading: Reading, data: Table, found: JsonObject) -> None:
+    """Print the table of the columns, and the description in words."""
     weights = "" if data.sample_weight is None else describe_weights(data)
     file = reading.describe_file(data)
-    lines = [*_table_lines(columns), "", *_lines(found, {"File": ", ".join(file)} if file else {}, weights)]
+    lines = [*_table_lines(found["columns"]), "", *_lines(found, {"File": ", ".join(file)} if file else {}, weights)]
     console.write("".join(f"{line}\n" for line in lines))
 
 
@@ -76,7 +81,7 @@ def _describe_model(console: Console, path: str) -> None:
 
     fit = Loaded.open(path).fit
     if fit is None:
-        raise DataError(f"{path!r} holds a network without the fit that found it; there is nothing to say about it.")
+        raise DataError(f"{path!r} holds a network without the record of a fit, so its method cannot be described.")
     texts = {"methods": methods_text(fit), "citation": citation(fit)}
     if console.as_json:
         console.write_json({"model": path, **texts}, "model")
@@ -91,11 +96,22 @@ def _describe_model(console: Console, path: str) -> None:
     console.write("".join(f"{line}\n" for line in lines))
 
 
-def listen(console: Console, read: Callable[[], Table]) -> tuple[Table, dict[Hashable, list[str]]]:
-    """Return the table, and what is doubtful about its columns, in a word or two each; warnings are shown as ever."""
+def look(console: Console, table: str, reading: Reading) -> tuple[Table, list[JsonObject], list[MeaningWarning]]:
+    """Return a table, a description of every column of its file, and the doubtful points.
+
+    Where nothing is stated about a column, its kind is guessed.
+    """
+    guesses: dict[Hashable, Guess] = {}
+    asked = reading.with_defaults(missing="impute", guesses=guesses)
+    data, warned = _listen(lambda: asked.read(console, table))
+    return data, _describe_columns(data, guesses, warned), warned
+
+
+def _listen(read: Callable[[], Table]) -> tuple[Table, list[MeaningWarning]]:
+    """Return the table and the warnings about it, which are also shown; under --strict they are not yet errors."""
     import warnings
 
-    notes: dict[Hashable, list[str]] = {}
+    found: list[MeaningWarning] = []
     show = warnings.showwarning
 
     def note(
@@ -106,23 +122,26 @@ def listen(console: Console, read: Callable[[], Table]) -> tuple[Table, dict[Has
         file: TextIO | None = None,
         line: str | None = None,
     ) -> None:
-        for column in getattr(message, "columns", ()):
-            notes.setdefault(column, []).append(message.note)  # type: ignore[union-attr]
+        if isinstance(message, MeaningWarning):
+            found.append(message)
         show(message, category, filename, lineno, file, line)
 
-    warnings.showwarning = note
-    try:
-        return read(), notes
-    finally:
-        warnings.showwarning = show
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", MeaningWarning)
+        warnings.showwarning = note
+        return read(), found
 
 
-def describe_columns(
-    data: Table, guesses: Mapping[Any, Guess], doubts: Mapping[Hashable, list[str]]
-) -> list[dict[str, Any]]:
-    """Return what is known of every column, in the order of the file."""
+def _describe_columns(
+    data: Table, guesses: Mapping[Hashable, Guess], warned: Sequence[MeaningWarning]
+) -> list[JsonObject]:
+    """Return a description of every column, in the order of the file."""
     from isinglass.data.guards import describe_tails
 
+    doubts: dict[Hashable, list[str]] = {}
+    for warning in warned:
+        for label in warning.columns:
+            doubts.setdefault(label, []).append(warning.note)
     gone = data.holes if data.holes is not None else data.filled
     shares = [0.0] * data.shape[1] if gone is None else gone.mean(axis=0).tolist()
     variables, n_rows = data.variables, len(data)
@@ -140,29 +159,29 @@ def describe_columns(
         if guess.kind is None:
             record = {"name": str(label), "kind": None, "stated": False, "values": guess.values[:SHOWN]}
             columns.insert(guess.place, record | {"missing": guess.n_missing / n_rows, "notes": [guess.note]})
+    names = [column["name"] if variables.named else "" for column in columns]
+    for column, key in zip(columns, call_columns(names), strict=True):
+        column["key"] = key
     return columns
 
 
-def _options(columns: Sequence[dict[str, Any]], reading: Reading) -> str:
-    """Return the options that fit needs, where something was guessed."""
+def _options(columns: Sequence[JsonObject], reading: Reading, n_missing: int) -> str:
+    """Return the options that fit needs, where something was guessed or cells are missing."""
     import shlex
 
-    words: list[str] = []
-    for kind in ("ordinal", "nominal", "continuous", None):
-        option = "--drop" if kind is None else f"--{kind}"
-        chosen = [k for k, column in enumerate(columns) if column["kind"] == kind and not column["stated"]]
-        names = [columns[k]["name"] for k in chosen]
-        if kind is not None and len(chosen) > 2 and chosen == list(range(chosen[0], chosen[-1] + 1)):
-            names = [f"{names[0]}:{names[-1]}"]
-        if names:
-            words.append(f"{option} {shlex.quote(spell_value(OPTIONS['drop'], names))}")
-    guessed = any(column["kind"] == "binary" and not column["stated"] for column in columns)
-    return " ".join([*words, *(["--encode auto"] if guessed and "encode" not in reading.said else [])])
+    keys = [column["key"] for column in columns]
+    guessed = {j: column["kind"] for j, column in enumerate(columns) if not column["stated"]}
+    said = {"kinds": call_kinds(keys, guessed), "drop": [keys[j] for j, kind in guessed.items() if kind is None]}
+    if "binary" in guessed.values() and "encode" not in reading.said:
+        said["encode"] = "auto"
+    if n_missing and "missing" not in reading.said:
+        said["missing"] = "impute"
+    return shlex.join(spell_reading(said))
 
 
-def _table_lines(columns: Sequence[dict[str, Any]]) -> list[str]:
-    """Return a table of the columns; neighbors that are alike share a line."""
-    groups: list[list[dict[str, Any]]] = []
+def _table_lines(columns: Sequence[JsonObject]) -> list[str]:
+    """Return a table of the columns; adjacent columns with the same description share a line."""
+    groups: list[list[JsonObject]] = []
     for column in columns:
         alike = [column[key] for key in ("kind", "stated", "values", "notes")]
         if groups and [groups[-1][-1][key] for key in ("kind", "stated", "values", "notes")] == alike:
@@ -196,9 +215,10 @@ def _table_lines(columns: Sequence[dict[str, Any]]) -> list[str]:
     return lines
 
 
-def _values(column: dict[str, Any], most: int = 24) -> str:
+def _values(column: JsonObject, most: int = 24) -> str:
     """Return the values of a column in a few characters."""
-    words = [str(value) for value in column["values"] if value is not None]
+    whole = (int(value) if isinstance(value, float) and value.is_integer() else value for value in column["values"])
+    words = [str(value) for value in whole if value is not None]
     if column["kind"] == "continuous":
         first, *_, last = column["values"]
         return f"{first:g} … {last:g} ({len(words)})"
@@ -207,14 +227,14 @@ def _values(column: dict[str, Any], most: int = 24) -> str:
         return text
     if column["kind"] is None:
         return _short(", ".join(words), most)
-    return f"{_short(words[0], 6)} … {_short(words[-1], 6)} ({len(words)})"
+    return f"{_short(words[0], 10)} … {_short(words[-1], 10)} ({len(words)})"
 
 
 def _short(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def _describe(data: Table) -> dict[str, Any]:
+def _describe(data: Table) -> JsonObject:
     """Return what the table holds."""
     import numpy as np
 
@@ -242,12 +262,12 @@ def _describe(data: Table) -> dict[str, Any]:
 
 
 def _to_fit(data: Table) -> Table:
-    """Return the table of a trial, where missing cells are what they were read as."""
+    """Return the table for a trial fit, in which missing cells have the codes they were read as."""
     return replace(data, holes=None)
 
 
-def _describe_bits(data: Table, varied: Iterable[int]) -> dict[str, Any]:
-    """Return the share of ones, and columns with few of them or few others."""
+def _describe_bits(data: Table, varied: Iterable[int]) -> JsonObject:
+    """Return the share of ones, and the columns in which ones or zeros are rare."""
     import numpy as np
 
     names, share = data.names, np.average(data.codes, axis=0, weights=data.sample_weight)
@@ -256,8 +276,8 @@ def _describe_bits(data: Table, varied: Iterable[int]) -> dict[str, Any]:
     return {"share_of_ones": float(share.mean()), "rare_columns": {names[k]: float(share[k]) for k in found}}
 
 
-def _describe_categories(data: Table) -> dict[str, Any]:
-    """Return the categories that are rare, and those that nobody chose."""
+def _describe_categories(data: Table) -> JsonObject:
+    """Return the rare categories, and those that never occur."""
     import numpy as np
 
     rarest, never = {}, {}
@@ -274,7 +294,7 @@ def _describe_categories(data: Table) -> dict[str, Any]:
     return {"rare_columns": dict(sorted(rarest.items(), key=lambda item: item[1])), "never_chosen": never}
 
 
-def _describe_holes(data: Table, names: Sequence[str]) -> dict[str, Any]:
+def _describe_holes(data: Table, names: Sequence[str]) -> JsonObject:
     """Return the missing cells by column and by pattern: the columns that are missing together."""
     import numpy as np
 
@@ -298,7 +318,7 @@ def _describe_holes(data: Table, names: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _estimate(data: Table, found: Mapping[str, Any]) -> dict[str, Any]:
+def _estimate(data: Table, found: JsonObject) -> JsonObject:
     """Return an estimate of memory, by formula, and of the time of the default fit, by fits of some of the rows."""
     from isinglass._core import path_bytes
 
@@ -310,15 +330,15 @@ def _estimate(data: Table, found: Mapping[str, Any]) -> dict[str, Any]:
     return {**sizes, "trial_fits": trials, "seconds": _extrapolate(trials, len(data))}
 
 
-def _try_fits(data: Table) -> list[dict[str, Any]]:
-    """Fit some rows by default, twice as many each time, until all are fitted or the time is spent."""
+def _try_fits(data: Table) -> list[JsonObject]:
+    """Fit the default network to some rows, twice as many each time, until all are fitted or the time is up."""
     import warnings
 
     import numpy as np
 
     from isinglass.select import Method, Run
 
-    trials: list[dict[str, Any]] = []
+    trials: list[JsonObject] = []
     n_rows, size, start = len(data), min(len(data), TRIAL_ROWS), time.perf_counter()
     while True:
         rows = data[np.linspace(0, n_rows - 1, size).astype(np.intp)] if size < n_rows else data
@@ -333,8 +353,8 @@ def _try_fits(data: Table) -> list[dict[str, Any]]:
         size = min(2 * size, n_rows)
 
 
-def _extrapolate(trials: Sequence[Mapping[str, Any]], n_rows: int) -> float:
-    """Return the time that all rows will take, by a power of their number: that of the last two trials."""
+def _extrapolate(trials: Sequence[JsonObject], n_rows: int) -> float:
+    """Extrapolate the time for all rows by a power law through the last two trials."""
     if not trials:
         return 0.0
     last = trials[-1]
@@ -345,7 +365,7 @@ def _extrapolate(trials: Sequence[Mapping[str, Any]], n_rows: int) -> float:
     return float(last["seconds"] * (n_rows / last["n_rows"]) ** min(max(power, 0.5), 1.5))
 
 
-def _lines(found: dict[str, Any], values: dict[str, str], weights: str) -> list[str]:
+def _lines(found: JsonObject, values: dict[str, str], weights: str) -> list[str]:
     """Return the description in words."""
     n, p = found["n_rows"], found["n_columns"]
     facts = {
@@ -360,11 +380,12 @@ def _lines(found: dict[str, Any], values: dict[str, str], weights: str) -> list[
             f"{plural(cells, 'cell')} ({cells / (n * p):.1%}) in {plural(rows, 'row')}, {empty} of them without any "
             "answer"
         )
-        facts["  together"] = _list(
+        facts["  patterns"] = _list(
             [
                 f"{' + '.join(pattern['columns'][:SHOWN])} ({plural(pattern['n_rows'], 'row')})"
                 for pattern in found["missing_patterns"]
-            ]
+            ],
+            found["n_missing_patterns"],
         )
     if found["weight_kind"] is not None:
         facts["Weights"] = weights
@@ -377,21 +398,23 @@ def _lines(found: dict[str, Any], values: dict[str, str], weights: str) -> list[
     sets = [f"{group[0]} to {group[-1]} ({len(group)})" for group in found["indicator_sets"]]
     if sets:
         facts["Indicators"] = _list(sets)
-    facts["alpha_max"] = f"{found['alpha_max']:.6g}, where all edges vanish"
+    facts["alpha_max"] = f"{found['alpha_max']:.6g}, the smallest penalty without edges"
     estimate = found["estimate"]
     if "bytes" in estimate:
         facts["Memory"] = (
             f"about {format_bytes(estimate['bytes'])} with few edges, "
-            f"{format_bytes(estimate['bytes_dense'])} if every pair is one (estimated)"
+            f"{format_bytes(estimate['bytes_dense'])} with all pairs (estimated)"
         )
     trials = estimate["trial_fits"]
     facts["Time"] = "nothing to fit"
     if trials:
         tried = trials[-1]["n_rows"]
-        how = f" (estimated by one of {tried} rows)" if tried < n else ""
+        how = f" (estimated from a fit to {tried} rows)" if tried < n else ""
         facts["Time"] = f"about {format_seconds(estimate['seconds'])} for the default fit{how}"
     if found["options"]:
-        facts["Fit needs"] = f"{found['options']}, or what these columns are instead"
+        guessed = any(not column["stated"] for column in found["columns"])
+        other = " (change the kinds that were guessed wrong)" if guessed else " (or drop, or zero)"
+        facts["Fit needs"] = found["options"] + other
     width = max(map(len, facts))
     lines = []
     for name, value in facts.items():
@@ -402,8 +425,8 @@ def _lines(found: dict[str, Any], values: dict[str, str], weights: str) -> list[
     return lines
 
 
-def _cells(found: dict[str, Any]) -> dict[str, str]:
-    """Say in words what stands in the cells."""
+def _cells(found: JsonObject) -> dict[str, str]:
+    """Describe the values of the cells in words."""
     from isinglass.variables import KINDS
 
     if "kinds" not in found:
@@ -414,6 +437,8 @@ def _cells(found: dict[str, Any]) -> dict[str, str]:
     return {"Kinds": ", ".join(counts), **({"Never chosen": _list(never)} if never else {})}
 
 
-def _list(items: Sequence[str]) -> str:
-    more = f" and {len(items) - SHOWN} more" if len(items) > SHOWN else ""
-    return (f"{len(items)}: " + ", ".join(items[:SHOWN]) + more) if items else "none"
+def _list(items: Sequence[str], total: int | None = None) -> str:
+    """Return the first items with the number of all, of which some may not be given."""
+    total = len(items) if total is None else total
+    more = f" and {total - SHOWN} more" if total > SHOWN else ""
+    return (f"{total}: " + ", ".join(items[:SHOWN]) + more) if items else "none"

@@ -11,7 +11,7 @@ import click
 
 from isinglass.cli.console import Console
 from isinglass.cli.descriptions import METHODS, describe_table, shares_of
-from isinglass.cli.reading import Reading, describe_coding, impute_holes
+from isinglass.cli.reading import Reading, describe_coding
 from isinglass.errors import DataError
 
 if TYPE_CHECKING:
@@ -110,10 +110,18 @@ class Loaded:
 
     def read_completed(self, console: Console, reading: Reading, table: str) -> Table:
         """Read a table and impute it as the fit did: the same cells from the same seed."""
-        return impute_holes(console, reading.read(console, table))[0]
+        data = reading.read(console, table)
+        if data.holes is None:
+            return data
+        from isinglass.select.method import ImputationSettings
+        from isinglass.select.settings import Run
+
+        settings = ImputationSettings() if self.fit is None or self.fit.method is None else self.fit.method.imputation
+        with console.progress("Imputing"):
+            return settings.complete(data, None, Run()).table
 
     def check_fitted_to(self, data: Table) -> None:
-        """Refuse another table than the one that was fitted, as far as the model knows: its rows and its ones."""
+        """Refuse a table that is not the fitted one, judged by the number of rows and the shares of the categories."""
         import numpy as np
 
         if self.fit is None:
@@ -123,7 +131,7 @@ class Loaded:
         worst = int(np.abs(now - before)[::-1].argmax())  # of two values, the second
         worst = len(now) - 1 - worst
         if not np.isclose(fitted, here, rtol=1e-9):
-            difference = f"its rows counted {fitted:.6g} in all, and these count {here:.6g}"
+            difference = f"the fit had {fitted:.6g} rows (with weights), this table has {here:.6g}"
         elif not np.isclose(now[worst], before[worst], rtol=0, atol=1e-9):
             what = "ones" if self.model.variables.is_binary else "of a category"
             shares = f"{before[worst]:.2%} {what} in the fit, {now[worst]:.2%} here"

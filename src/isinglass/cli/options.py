@@ -82,10 +82,10 @@ SECTIONS = {
         Option(
             "-o --output",
             OutputType(),
-            "Where to write: a folder, or one file for export, plot, predict and report.",
+            "Where to write: a folder, or one file for export, plot, predict and report; - is stdout.",
             metavar="PATH",
         ),
-        _flag("--force", "Replace files that isinglass did not write."),
+        _flag("--force", "Replace files in the folder -o that isinglass did not write."),
         Option("--alpha", Number(min=0), "Use this penalty instead of selecting one.", metavar="A"),
         Option(
             "--select",
@@ -103,7 +103,7 @@ SECTIONS = {
         Option(
             "--max-time",
             Number(min=0),
-            "two-stage: return the best network after this time, and say what was left out.",
+            "two-stage: stop after this time and return the best network found; the summary says what was left out.",
             metavar="SECONDS",
         ),
         Option(
@@ -116,7 +116,8 @@ SECTIONS = {
         Option(
             "--paired",
             COLUMN,
-            "Column with the subject of each row, where each has one row in every group: before and after.",
+            "Paired designs, such as before and after: column with the subject of each row; one row per subject "
+            "and group.",
         ),
         Option(
             "-B --resamples n_resamples",
@@ -133,14 +134,14 @@ SECTIONS = {
         Option(
             "--reselect/--keep-penalty",
             None,
-            "Select the penalty anew in every resample, or keep that of all rows.",
+            "Select the penalty again in every resample, or keep the one selected on all rows.",
             default=None,
             otherwise="reselect; compare: keep",
         ),
         Option(
             "--checkpoint",
             click.Path(file_okay=False),
-            "Keep finished fits here; run the same command again to resume.",
+            "Folder for finished fits; run the same command again to resume.",
             metavar="FOLDER",
         ),
         Option("--rows", COUNTS, "Numbers of rows to try, such as 100,200,400.", required=True),
@@ -177,7 +178,7 @@ SECTIONS = {
         Option(
             "--alphas",
             ALPHAS,
-            "Number of log-spaced penalties from alpha_max down, or an explicit list.",
+            "Number of penalties, log-spaced from alpha_max down, or a list of them.",
             otherwise="30; nodewise with ebic: 100 per node",
         ),
         Option("--gamma", Number(min=0), "two-stage, ebic: higher values select fewer edges.", otherwise=0.25),
@@ -199,7 +200,7 @@ SECTIONS = {
         Option(
             "--missing",
             one_of("error", "impute", "zero", "drop"),
-            "Missing cells: refuse them, draw them from the network, read them as 0, or drop their rows.",
+            "Missing cells: refuse them, impute them from the network, read them as 0, or drop their rows.",
             otherwise="error, or as in the fit of MODEL",
         ),
         Option(
@@ -209,10 +210,10 @@ SECTIONS = {
         ),
         Option("--binarize", CUTS, "Numbers above CUT become 1, others 0; or one cut per column: age=40,income=2e4."),
         Option("--weights", COLUMN, 'Column with the weights of the rows, or "none".'),
-        _columns("--drop", "Leave these columns out: names, or #3 for the third one."),
+        _columns("--drop", "Leave these columns out: names, ranges A1:A5, patterns, or #3 for the third one."),
         _columns(
             "--columns",
-            "Keep only these columns: names, or #3 for the third one. Quote a name with a comma: '\"a,b\",c'.",
+            "Keep only these columns: names, ranges, patterns, or #3. Quote a name with a comma: '\"a,b\",c'.",
         ),
         _columns(
             "--ordinal", "Columns of ordered categories, such as 1 to 5: names, ranges A1:A5, patterns 'A*', or #3."
@@ -226,7 +227,7 @@ SECTIONS = {
         Option(
             "--weight-kind",
             one_of("sampling", "counts"),
-            "What the weights are: sampling weights, or how many equal rows a row stands for.",
+            "What the weights are: sampling weights, or counts of equal rows.",
             otherwise="counts if they are whole numbers",
         ),
         Option(
@@ -252,12 +253,10 @@ SECTIONS = {
             otherwise="detected",
         ),
         _columns("--normal-scores", "Columns of numbers to be replaced by normal scores, ranks as normal quantiles."),
-        _columns("--reverse", "Ordered columns to turn: the last category comes first."),
+        _columns("--reverse", "Ordered columns to reverse: the last category comes first."),
         _flag("--combine-indicators", "Turn each set of indicator columns into one nominal column.", default=None),
         Option("--encoding", str, "Text encoding of the file.", otherwise="utf-8"),
-        Option(
-            "--decimal", one_of(".", ","), "What separates the decimals of numbers in a text.", otherwise="detected"
-        ),
+        Option("--decimal", one_of(".", ","), "Decimal separator of numbers in a text file.", otherwise="detected"),
         Option("--sheet", str, "Sheet of a spreadsheet.", otherwise="the first"),
     ],
     GENERAL: [
@@ -269,7 +268,7 @@ SECTIONS = {
             default=-1,
             metavar="N",
         ),
-        _flag("--strict", "Make it an error if a column is doubtful (code 3) or a fit misses its tolerance (code 4)."),
+        _flag("--strict", "Fail if a column is doubtful (exit code 3) or a fit misses its tolerance (exit code 4)."),
         _flag("--json as_json", "Print the result as one JSON object."),
         Option("-q --quiet", None, "No summary or progress; -qq: no warnings.", count=True),
         Option("-v --verbose", None, "Show the log; -vv: details and tracebacks.", count=True),

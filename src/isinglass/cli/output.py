@@ -1,8 +1,12 @@
-"""What commands write: all files of a folder or none, and nothing replaced or removed that they did not write."""
+"""The output of commands: one file that the user names, or a folder.
+
+A folder gets all files or none, and no file in it is replaced or removed that the command did not write.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import shlex
@@ -10,14 +14,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from isinglass.atomic import folder_lock, open_plain, replacing, temporary_directory, write_lines
 from isinglass.cli.command import command_line
 from isinglass.cli.console import Console, csv_text, format_seconds, rows_of
-from isinglass.json_text import json_text
+from isinglass.json_text import JsonObject, json_text
 from isinglass.machine import defer_signals
 from isinglass.version import __version__
 
@@ -148,13 +153,13 @@ def deliver(
     console: Console,
     folder: OutputFolder | None,
     facts: dict[str, str],
-    tables: Mapping[str, str | Mapping[str, Any]],
-    record: Mapping[str, Any],
+    tables: Mapping[str, str | JsonObject],
+    record: JsonObject,
     *,
     kept: Sequence[str] = (),
     write: Callable[[Path], object] = lambda here: None,
 ) -> None:
-    """Put tables, texts or columns, and what ``write`` writes into a folder; print the record or the first table.
+    """Write tables, texts or columns, and the files of ``write``, into a folder; or print the first table.
 
     The facts are said; ``run.json`` keeps those that are ``kept``.
     """
@@ -179,6 +184,12 @@ def write_file(target: Path, text: str) -> None:
     """Write one file, whole or not at all."""
     target.parent.mkdir(parents=True, exist_ok=True)
     write_lines([text.removesuffix("\n")], target)
+
+
+def file_or_stdout(output: Path | None, default: str) -> Path | None:
+    """Return the file of a command that writes one unless told otherwise: None only if ``-o -`` was given."""
+    source = click.get_current_context().get_parameter_source("output")
+    return Path(default) if output is None and source is not ParameterSource.COMMANDLINE else output
 
 
 def check_target(target: Path | None, inputs: Iterable[str | None]) -> None:
@@ -230,7 +241,15 @@ def require_matplotlib() -> None:
 
 
 def save_figure(draw: Callable[[], Axes], target: Path, *, dpi: int = 150) -> None:
-    """Write what ``draw`` draws, without a display; the ending of the target says the format.
+    """Write what ``draw`` draws to a file, whole or not at all; its ending says the format."""
+    content = figure_bytes(draw, target.suffix.lower(), dpi=dpi)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(target) as file:
+        file.write(content)
+
+
+def figure_bytes(draw: Callable[[], Axes], ending: str, *, dpi: int = 150) -> bytes:
+    """Return what ``draw`` draws, without a display, in the format of a file ending.
 
     The same data give the same bytes.
     """
@@ -241,10 +260,9 @@ def save_figure(draw: Callable[[], Axes], target: Path, *, dpi: int = 150) -> No
         from matplotlib import pyplot
 
         drawn = draw().figure.canvas.figure  # the whole one, not a part of it
+        content = io.BytesIO()
         try:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            ending = target.suffix.lower()
-            with replacing(target) as file:
-                drawn.savefig(file, format=ending[1:], dpi=dpi, metadata=METADATA[ending])
+            drawn.savefig(content, format=ending[1:], dpi=dpi, metadata=METADATA[ending])
         finally:
             pyplot.close(drawn)
+        return content.getvalue()

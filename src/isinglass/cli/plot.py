@@ -13,7 +13,7 @@ from isinglass.cli.command import command
 from isinglass.cli.console import Console
 from isinglass.cli.models import Loaded
 from isinglass.cli.options import MAYBE_TABLE, MODEL
-from isinglass.cli.output import METADATA, check_target, require_matplotlib, save_figure
+from isinglass.cli.output import METADATA, check_target, figure_bytes, file_or_stdout, require_matplotlib, save_figure
 from isinglass.cli.reading import READING_AGAIN, Reading, read_attributes
 from isinglass.cli.values import one_of
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from isinglass.data import Table
+    from isinglass.evaluate.checking import ModelCheck
     from isinglass.results import Path as SolutionPath
     from isinglass.select import Bootstrap
 
@@ -53,16 +54,16 @@ class Request:
     def path(self) -> SolutionPath:
         """Return the path of the model: that of its fit, or one made from the table."""
         if self.loaded.fit is not None and self.loaded.fit.path is not None:
-            return self.loaded.fit.path
+            return self.loaded.fit.path.without_covariates()
         if self.data is None or not self.loaded.can_follow:
             raise click.UsageError(
-                "MODEL does not hold what this figure shows: fit it without --alpha, or add TABLE, the table of the "
-                "fit."
+                "MODEL was fitted at one penalty and has no path to draw. Fit it without --alpha, or add TABLE, "
+                "the table of the fit."
             )
         self.loaded.check_fitted_to(self.data)
-        return self.loaded.follow(self.data, FOLLOWED)
+        return self.loaded.follow(self.data, FOLLOWED).without_covariates()
 
-    def check(self) -> Any:
+    def check(self) -> ModelCheck:
         """Return the network's rows compared with those of the table."""
         if self.data is None:
             raise click.UsageError("This figure needs TABLE, the table of the fit.")
@@ -83,12 +84,15 @@ def _centrality(plot: ModuleType, ask: Request, ax: Axes | None) -> Axes:
     return first
 
 
-def _differences(of: str) -> Callable[[Any, Request, Axes | None], Any]:
+Draw = Callable[[Any, Request, "Axes | None"], Any]  # Any: the module that draws, and its axes
+
+
+def _differences(of: str) -> Draw:
     return lambda plot, ask, ax: plot.bootstrap_differences(ask.resamples(), ax, of=of, names=ask.names)
 
 
 # Name -> function of the module that draws, the request, and axes.
-KINDS: dict[str, Callable[[Any, Request, Axes | None], Any]] = {
+KINDS: dict[str, Draw] = {
     "network": lambda plot, ask, ax: plot.network(ask.loaded.model, ax, groups=ask.groups),
     "centrality": _centrality,
     "path": lambda plot, ask, ax: plot.path(ask.path(), ax, names=ask.names, alpha=ask.alpha),
@@ -132,10 +136,11 @@ def plot(
 
     The last four show what `isinglass bootstrap TABLE --kind all -o FOLDER` found: add --bootstrap FOLDER.
 
-    The functions of isinglass.plot in Python have more options: sizes, rings, positions, colors of edges.
+    Without -o the file is KIND.png; -o - prints the PNG. The functions of isinglass.plot in Python have more
+    options: sizes, rings, positions, colors of edges.
     """
-    output = output or Path(f"{kind}.png")
-    if output.suffix.lower() not in METADATA:
+    output = file_or_stdout(output, f"{kind}.png")
+    if output is not None and output.suffix.lower() not in METADATA:
         raise click.BadParameter(f"{str(output)!r} must end in {', '.join(METADATA)}.", param_hint="'-o'")
     check_target(output, [model, table, attributes])
     require_matplotlib()
@@ -149,5 +154,8 @@ def plot(
         ax = None if width is None or kind == "centrality" else figures.paper_axes(width)
         return KINDS[kind](figures, ask, ax)  # type: ignore[no-any-return]
 
-    save_figure(draw, output, dpi=DPI)
-    console.say_facts({"Wrote": str(output)})
+    if output is None:
+        console.write(figure_bytes(draw, ".png", dpi=DPI))
+    else:
+        save_figure(draw, output, dpi=DPI)
+        console.say_facts({"Wrote": str(output)})

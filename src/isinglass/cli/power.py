@@ -38,9 +38,9 @@ def power(
 ) -> None:
     """Estimate how many rows it takes to recover the network of MODEL.
 
-    Draws tables of several sizes from MODEL, such as the model.npz of a pilot study, estimates the network from each,
-    and prints for every size the mean sensitivity, specificity and correlation of the couplings, with quantiles, as
-    CSV. With -o, writes power.csv, the figures power.pdf and power.png, and run.json to a folder.
+    Simulates tables of several sizes from MODEL, such as the model.npz of a pilot study, and estimates a network from
+    each. Prints, as CSV, the mean and quantiles of sensitivity, specificity and the correlation of the couplings for
+    every size. With -o, writes power.csv, the figures power.pdf and power.png, and run.json to a folder.
     """
     from isinglass.select.sample_size import sample_size
 

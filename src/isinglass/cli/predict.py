@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,6 +16,7 @@ from isinglass.cli.output import OutputFolder, check_target, write_file
 from isinglass.cli.reading import READING_AGAIN, Reading
 from isinglass.cli.values import files_of
 from isinglass.errors import DataError
+from isinglass.json_text import JsonObject
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,10 +59,10 @@ def predict(
     --impute --tables 5 -o FOLDER writes completed_1.csv to completed_5.csv, each with its own draws of the missing
     cells, to repeat an analysis on each. Rows without any answer are left out.
     """
-    from isinglass.evaluate.imputation import cell_probabilities, fill_cells
+    from isinglass.evaluate.prediction import cell_probabilities, fill_cells
 
     if score and impute:
-        raise click.UsageError("--impute and --score exclude each other.")
+        raise click.UsageError("Use either --impute or --score, not both.")
     if tables is not None and (not impute or output is None):
         raise click.UsageError("--tables needs --impute and -o FOLDER.")
     inputs, folder = [model, *files_of(table)], None
@@ -88,14 +89,14 @@ def predict(
         numbers = " or number" if len(loaded.model.variables.continuous) else ""
         console.say_facts({**shape, "Predicted": f"a probability{numbers} for every cell"})
         text, record = _cells(loaded, data, cell_probabilities(data, loaded.model))
+    if output is not None:
+        write_file(output, text)
     if console.as_json:
         console.write_json(
             {"model": model, **({} if score else {"impute": impute}), **record}, "score" if score else None
         )
     elif output is None:
         console.write(text)
-    else:
-        write_file(output, text)
 
 
 def _read(console: Console, reading: Reading, table: str) -> Table:
@@ -120,7 +121,7 @@ def _write_tables(
     import numpy as np
 
     from isinglass.arguments import spawn_seeds
-    from isinglass.evaluate.imputation import fill_cells
+    from isinglass.evaluate.prediction import fill_cells
 
     names = folder.names[:-1]
     data = whole if whole.holes is None else whole[~np.asarray(whole.holes.all(axis=1))]
@@ -138,7 +139,7 @@ def _write_tables(
         console.write_json({"model": model, **record})
 
 
-def _cells(loaded: Loaded, data: Table, cells: Cells | Floats) -> tuple[str, dict[str, Any]]:
+def _cells(loaded: Loaded, data: Table, cells: Cells | Floats) -> tuple[str, JsonObject]:
     """Return a value for every cell, or one array per column of categories, as CSV and as JSON has it."""
     names = list(loaded.model.names)
     if isinstance(cells, list):
@@ -171,11 +172,11 @@ def _spread(loaded: Loaded, chance: Sequence[FloatArray]) -> tuple[list[str], Fl
     return names, np.concatenate(columns, axis=1)
 
 
-def _score(console: Console, loaded: Loaded, data: Table, described: str) -> tuple[str, dict[str, Any]]:
+def _score(console: Console, loaded: Loaded, data: Table, described: str) -> tuple[str, JsonObject]:
     """Return the mean log pseudo-likelihood of a row."""
     import numpy as np
 
-    from isinglass.evaluate.imputation import score_rows
+    from isinglass.evaluate.prediction import score_rows
 
     mean = float(np.average(score_rows(data, loaded.model), weights=data.sample_weight))
     per_cell = f"{mean / data.shape[1]:.4g} per cell (log pseudo-likelihood)"

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import csv
+import itertools
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,11 +15,13 @@ import click
 from isinglass.cli import options
 from isinglass.cli.command import Bundle
 from isinglass.cli.console import Console, plural
+from isinglass.cli.exits import longest
 from isinglass.cli.options import OPTIONS, under
 from isinglass.cli.values import files_of, read_column, spell_value
 from isinglass.errors import DataError
 
 if TYPE_CHECKING:
+    from isinglass.arguments import Options
     from isinglass.data import AnyTable, Table
     from isinglass.data.coding import Coding, Rule
     from isinglass.select.imputation import Imputation
@@ -30,6 +35,8 @@ _DETECTED = {
 }
 """What was found out about a file, in words."""
 _KINDS = ("ordinal", "nominal", "continuous")  # each an option
+# A name that means itself in every option, with nothing in it that separates columns or stands for several.
+_PLAIN = re.compile(r"(?!none$|column \d+$)[^\W\d_](?:[\w .\-/()']*[\w.)])?")
 LISTED = 12  # columns up to which each is named with what became 1
 WORDING = "wording"  # the attribute with the wording of items, for the report; it gives no colors
 
@@ -109,9 +116,9 @@ def describe_weights(data: Table) -> str:
     return f"sampling weights, sum {total}, worth {counted.total_weight:.1f} rows of equal weight"
 
 
-def _kinds(columns: Mapping[str, Sequence[str | int]]) -> dict[Any, str]:
+def _kinds(columns: Mapping[str, Sequence[str | int]]) -> dict[str | int, str]:
     """Return the kinds of the columns that were named."""
-    found: dict[Any, str] = {}
+    found: dict[str | int, str] = {}
     for kind, keys in columns.items():
         for key in keys:
             if found.setdefault(key, kind) != kind:
@@ -129,15 +136,59 @@ def _spellings(texts: tuple[str, ...]) -> tuple[str, ...] | dict[str | int | Non
     return found if found.keys() - {None} else texts
 
 
-def impute_holes(console: Console, data: Table) -> tuple[Table, Imputation | None]:
-    """Return a table without holes, and how they were filled if there were any."""
-    if data.holes is None:
-        return data, None
-    from isinglass.select.method import impute
+def call_columns(names: Sequence[str]) -> list[str | int]:
+    """Return what options call columns: a name that means itself in all of them, else a number from 0.
 
-    with console.progress("Imputing"):
-        found = impute(data)
-    return found.table, found
+    Examples
+    --------
+    >>> call_columns(["age", "a,b", "none", "sex", "sex"])
+    ['age', 1, 2, 3, 4]
+    """
+    counts = Counter(names)
+    return [name if _PLAIN.fullmatch(name) and counts[name] == 1 else j for j, name in enumerate(names)]
+
+
+def call_kinds(keys: Sequence[str | int], kinds: Mapping[int, str | None]) -> dict[str | int, str]:
+    """Return the kinds of columns, given by place, under what options call these; three neighbors and more as a range.
+
+    Examples
+    --------
+    >>> call_kinds(["a", "b", 2, "d"], {0: "ordinal", 1: "ordinal", 2: "ordinal", 3: "nominal"})
+    {'a:#3': 'ordinal', 'd': 'nominal'}
+    """
+    found: dict[str | int, str] = {}
+    places = sorted(j for j, kind in kinds.items() if kind in _KINDS)
+    for (_, kind), run in itertools.groupby(enumerate(places), lambda item: (item[1] - item[0], kinds[item[1]])):
+        near = [keys[j] for _, j in run]
+        if len(near) > 2:
+            near = [":".join(spell_value(OPTIONS["weights"], key) for key in (near[0], near[-1]))]
+        found |= dict.fromkeys(near, str(kind))
+    return found
+
+
+def spell_reading(said: Options) -> list[str]:
+    """Return arguments of `read_table` as words of the command line, of which `Reading` makes the same arguments.
+
+    Examples
+    --------
+    >>> spell_reading({"kinds": {"a": "ordinal", "b": "ordinal"}, "na_values": {"a": ["99"]}, "drop": [4]})
+    ['--ordinal', 'a,b', '--na', 'a=99', '--drop', '#5']
+    """
+    words: list[str] = []
+    for name, value in said.items():
+        if name == "kinds":
+            for kind in _KINDS:
+                keys = [key for key, each in value.items() if each == kind]
+                words += [f"--{kind}", spell_value(OPTIONS[kind], keys)] if keys else []
+        elif name == "na_values":
+            for key, codes in (value if isinstance(value, Mapping) else {None: value}).items():
+                prefix = "" if key is None else spell_value(OPTIONS["weights"], key) + "="
+                words += [word for code in codes for word in ("--na", prefix + code)]
+        elif name == "labels":
+            words += ["--groups", spell_value(OPTIONS["groups"], value[0])]
+        elif value != []:
+            words += [longest(OPTIONS[name].opts), "none" if value is None else spell_value(OPTIONS[name], value)]
+    return words
 
 
 def describe_imputation(found: Imputation | None) -> dict[str, str]:
@@ -145,7 +196,7 @@ def describe_imputation(found: Imputation | None) -> dict[str, str]:
     if found is None:
         return {}
     empty = f", {plural(found.n_empty, 'row')} without any answer left out" if found.n_empty else ""
-    state = "settled" if found.converged else "NOT settled"
+    state = "converged" if found.converged else "NOT converged"
     return {
         "Imputed": f"{found.missing.mean():.1%} of the cells, {found.n_imputations} times, {state} after "
         f"{plural(found.n_rounds, 'round')} (Monte Carlo error {found.noise:.2g}){empty}"
@@ -223,7 +274,10 @@ def _read_rows(file: str) -> tuple[list[str], dict[str, list[str]]]:
     header, rows = lines[0][1:], {}
     for number, line in enumerate(lines[1:], start=2):
         if len(line) != len(header) + 1 or line[0] in rows:
-            raise DataError(f"{file}, line {number} must have {len(header) + 1} cells and a new name; got {line!r}.")
+            raise DataError(
+                f"{file}, line {number} must have {len(header) + 1} cells and a name that no other "
+                f"line has; got {line!r}."
+            )
         rows[line[0]] = line[1:]
     return header, rows
 

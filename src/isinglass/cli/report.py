@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import shlex
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from isinglass.cli.command import command, command_line
 from isinglass.cli.console import Console
 from isinglass.cli.models import Loaded
 from isinglass.cli.options import MAYBE_TABLE, MODEL
-from isinglass.cli.output import check_target, read_record
+from isinglass.cli.output import check_target, file_or_stdout, read_record, write_file
 from isinglass.cli.reading import READING_AGAIN, WORDING, Reading, read_attributes
 
 STEPS = 30  # of the slider, if the model has no path of its own
@@ -34,14 +35,14 @@ def report(
 ) -> None:
     """Make a self-contained HTML page about MODEL, the folder or the model.npz that `fit` wrote.
 
-    The page shows the network, a slider along the penalty, tables, and the certificate. TABLE, the table of the
-    fit, adds how well nodes are predicted, and the slider if the fit was at one penalty; - is stdin. The page is the
-    file -o, report.html unless you say otherwise.
+    The page shows the network, a slider along the penalty, tables, and the certificate. TABLE, the table of the fit,
+    adds how well nodes are predicted, and the slider if the fit was at one penalty; - is stdin. -o names the file,
+    by default report.html; -o - prints the page.
     """
     from isinglass.cli.bootstrap import RESAMPLES
     from isinglass.show.report import write_report
 
-    output = output or Path("report.html")
+    output = file_or_stdout(output, "report.html")
     check_target(output, [model, table, attributes])
     loaded = Loaded.open(model)
     columns, color_by = read_attributes(attributes, loaded.model.without_covariates().names)
@@ -65,11 +66,11 @@ def report(
         options["node_table"] = {f"strength {name}": nodes[name] for name in ("q2.5", "q97.5")}
         if (bootstrap / RESAMPLES["case-drop"]).exists():
             options["case_drops"] = loaded.resamples(bootstrap, "case-drop")
-    output.parent.mkdir(parents=True, exist_ok=True)
+    page = io.StringIO()
     with console.progress("Page"):
         write_report(
             loaded.network,
-            output,
+            page,
             groups=None if color_by is None else columns[color_by],
             wording=columns.get(WORDING),
             title=Path(model).resolve().parent.name if Path(model).stem == "model" else Path(model).stem,
@@ -78,7 +79,11 @@ def report(
             random_state=random_state,
             **options,
         )
-    console.say_facts({"Wrote": f"{output}, {output.stat().st_size / 1e6:.1f} MB; open it in a browser"})
+    if output is None:
+        console.write(page.getvalue())
+    else:
+        write_file(output, page.getvalue())
+        console.say_facts({"Wrote": f"{output}, {output.stat().st_size / 1e6:.1f} MB; open it in a browser"})
 
 
 def _recipe(model: Path) -> tuple[str, dict[str, str]]:

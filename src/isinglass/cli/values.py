@@ -8,11 +8,12 @@ import math
 from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 import click
 
 Word = str | PathLike[str]
+Value = TypeVar("Value")
 
 
 class Number(click.FloatRange):
@@ -39,14 +40,14 @@ class Form(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.4
     ``read`` makes it of a word, or raises ValueError if the word is ``not_it``.
     """
 
-    def __init__(self, name: str, read: Callable[[str], Any], not_it: str = "") -> None:
+    def __init__(self, name: str, read: Callable[[str], object], not_it: str = "") -> None:
         self.name, self._read, self._not_it = name, read, not_it
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
         """Return what stands for the value in the help."""
         return self.name
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> object:
         """Read a word."""
         try:
             return self._read(value)
@@ -60,7 +61,7 @@ def _number(word: str) -> float:
     return number
 
 
-def _distinct(values: list[Any]) -> list[Any]:
+def _distinct(values: list[Value]) -> list[Value]:
     if len(set(values)) < len(values):
         raise ValueError
     return values
@@ -180,7 +181,7 @@ class TablesType(click.Path):
 
 
 class OutputType(click.Path):
-    """A file or a folder to write, or - for stdout, as if it was not given."""
+    """A file or a folder to write, or - for stdout."""
 
     def convert(  # type: ignore[override]  # click takes what comes
         self, value: Word, param: click.Parameter | None, ctx: click.Context | None

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from isinglass.arrays import AnyArray
 from isinglass.data.blocks import Block
 from isinglass.data.coding import Coding
 from isinglass.errors import DataError, LimitError
@@ -41,6 +42,7 @@ ATTEMPTS = 5
 """How often a part may be lost in a row before we give up."""
 
 Function = Callable[..., Any]
+Answers = list[Any]  # Any: what the function returns
 Found = TypeVar("Found")
 
 
@@ -88,7 +90,7 @@ class Here:
     def __repr__(self) -> str:
         return "in this process" if self.is_whole else "in this process, read again each time"
 
-    def read(self, function: Callable[[Block], Any], blocks: Iterable[Block]) -> list[Any]:
+    def read(self, function: Callable[[Block], Found], blocks: Iterable[Block]) -> list[Found]:
         """Return ``function(block)`` of blocks, before parts are made of them."""
         return [function(block) for block in blocks]
 
@@ -104,19 +106,19 @@ class Here:
         self.is_roomy = with_rows <= SHARE * free
         if not self.is_whole and not any(block.is_file or block.is_task for block in self.blocks):
             raise LimitError(
-                f"memory must hold one bit per cell: about {needed:.3g} bytes beside the blocks; got {free:.3g}. Write "
-                "them to files and pass their names, or start a Dask cluster."
+                f"The table needs about {needed:.3g} bytes of memory beside the blocks, one bit per cell, and "
+                f"{free:.3g} are free. Write the blocks to files and pass their names, or start a Dask cluster."
             )
         if not self.is_roomy:
             logger.warning(
-                "memory holds %.3g bytes where %.3g would keep all parts at hand: they are made again in each round, "
-                "which is slow; a Dask cluster holds more",
+                "%.3g bytes of memory are free, and %.3g would keep all parts ready: parts are made again in "
+                "each round, which is slow; a Dask cluster has more memory",
                 *(free, with_rows / SHARE),
             )
         self.parts[0] = first
         self.settle()
 
-    def each(self, function: Function, arguments: tuple[Any, ...], only: Iterable[int] | None = None) -> list[Any]:
+    def each(self, function: Function, arguments: tuple[object, ...], only: Iterable[int] | None = None) -> Answers:
         """Return ``function(part, *arguments)`` of every part, or of those numbered, in this order."""
         answers = []
         for k in range(len(self.blocks)) if only is None else only:
@@ -131,7 +133,7 @@ class Here:
         return answers
 
     def settle(self) -> None:
-        """Share the room among the parts, or spread these evenly, before a long computation."""
+        """Divide the memory among the parts, or distribute the parts evenly, before a long computation."""
         held = sum(sum(getattr(kept, "n_bytes", 0) for kept in part.kept.values()) for part in self.parts.values())
         self.room = SHARE * (available_memory() + held) / len(self.blocks) if self.is_roomy else 0.0
         for part in self.parts.values():
@@ -153,14 +155,14 @@ class Cluster:
     def __repr__(self) -> str:
         return f"on {len(set(self.home.values()))} workers"
 
-    def read(self, function: Callable[[Block], Any], blocks: Iterable[Block]) -> list[Any]:
+    def read(self, function: Callable[[Block], Found], blocks: Iterable[Block]) -> list[Found]:
         return list(self.client.gather([self._submit(_read_block, block, function) for block in blocks]))
 
     def load(self, coding: Coding) -> None:
         self.coding = coding
         self.settle()
 
-    def each(self, function: Function, arguments: tuple[Any, ...], only: Iterable[int] | None = None) -> list[Any]:
+    def each(self, function: Function, arguments: tuple[object, ...], only: Iterable[int] | None = None) -> Answers:
         numbers = list(range(len(self.blocks)) if only is None else only)
         answers: dict[int, Any] = {}
         sent = self._send(arguments)
@@ -184,8 +186,8 @@ class Cluster:
                 if k not in answers:
                     logger.warning("part %d was lost with its worker %s and is read again", k, self.home.pop(k))
         raise DataError(
-            f"the workers must hold their parts; lost {self.blocks[missing[0]].label} {ATTEMPTS} times in a row. "
-            "Give the workers more memory, or make smaller parts."
+            f"{self.blocks[missing[0]].label} was lost {ATTEMPTS} times in a row, each time with its worker. "
+            f"Give the workers more memory, or make smaller parts."
         )
 
     def settle(self) -> None:
@@ -221,7 +223,7 @@ class Cluster:
         what = self.client.compute(block.what, **place) if block.is_task else block.what
         return self.client.submit(function, replace(block, what=None), what, *arguments, pure=False, **place)
 
-    def _send(self, arguments: tuple[Any, ...]) -> object:
+    def _send(self, arguments: tuple[object, ...]) -> object:
         """Send large arguments to the workers once instead of with every task."""
         if sum(each.nbytes for each in _arrays(arguments)) < 1_000_000:
             return arguments
@@ -245,7 +247,7 @@ _HELD: dict[str, dict[int, Part]] = {}
 """On a worker: the parts of every table that it holds."""
 
 
-def _arrays(value: object) -> Iterable[NDArray[Any]]:
+def _arrays(value: object) -> Iterable[AnyArray]:
     if isinstance(value, np.ndarray):
         yield value
     elif isinstance(value, tuple | list):
@@ -265,8 +267,8 @@ def _load(block: Block, what: object, key: str, coding: Coding) -> str:
     return str(get_worker().address)
 
 
-def _run(key: str, numbers: Sequence[int], function: Function, arguments: tuple[Any, ...]) -> dict[int, Any]:
-    """On a worker: run a function on those parts that are here."""
+def _run(key: str, numbers: Sequence[int], function: Function, arguments: tuple[object, ...]) -> dict[int, object]:
+    """On a worker: run a function on the parts that it holds."""
     from distributed import get_worker
 
     held, worker, answers = _HELD.get(key, {}), get_worker(), {}
@@ -280,7 +282,7 @@ def _run(key: str, numbers: Sequence[int], function: Function, arguments: tuple[
 
 
 def _release(client: Client, key: str) -> None:
-    """Forget the parts of a table that nobody uses any more."""
+    """Release the parts of a table that is no longer used."""
     if client.status == "running":
         try:
             client.run(_forget, key, wait=False, on_error="ignore")
@@ -289,7 +291,7 @@ def _release(client: Client, key: str) -> None:
 
 
 async def _forget(key: str, numbers: Sequence[int] | None = None) -> None:
-    """On a worker: forget a table, or some of its parts. Dask waits for everything that is not asynchronous."""
+    """On a worker: release a table, or some of its parts. Dask waits for every function that is not asynchronous."""
     if numbers is None:
         _HELD.pop(key, None)
     for number in numbers or ():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any, Protocol, TypeGuard
@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike
 
 from isinglass.data.coding import Coding
 from isinglass.data.conversion import convert
-from isinglass.data.files import FILE_OPTIONS, read_table
+from isinglass.data.files import read_file
+from isinglass.data.options import ReadOptions
 from isinglass.data.table import Table
 from isinglass.errors import ArgumentError, DataError, IsinglassError, LimitError, MeaningWarning, suppress_warnings
 
@@ -28,7 +29,7 @@ class Lazy(Protocol):
 
     numblocks: tuple[int, ...]
 
-    def compute(self) -> Any:  # Any: an array or frame
+    def compute(self) -> object:
         """Return its rows."""
 
     def rechunk(self, chunks: dict[int, int]) -> Lazy:
@@ -51,10 +52,9 @@ class Block:
     label: str  # what messages call it
     what: Any  # an array or frame, the path of a file, or a task of Dask that gives one of the first
     is_file: bool = False
-    weights: str | int | None = None  # the column that holds row weights...
-    may_lack_weights: bool = False  # ...which may be absent where the coding is known already
+    options: ReadOptions = field(default_factory=ReadOptions)
+    may_lack_weights: bool = False  # whether the column of row weights may be absent: the coding is known already
     sample_weight: Any = None  # the weights themselves
-    options: Mapping[str, Any] = field(default_factory=dict)  # of `read_table` for a file, else of `as_table`
 
     @property
     def is_task(self) -> bool:
@@ -65,10 +65,10 @@ class Block:
         """Return the rows, as a coding wants them; a message names the block."""
         if self.is_task:
             return replace(self, what=self.what.compute()).read(coding)
-        options = dict(self.options)
+        options = self.options
         if coding is not None:
             # By its own names first: a coding would look for its columns and pass over others.
-            options |= {"encode": replace(coding, names=None), "binarize": None, "missing": coding.missing}
+            options = replace(options, encode=replace(coding, names=None), binarize=None, missing=coding.missing)
         try:
             with suppress_warnings(MeaningWarning):  # a part shows less than the table
                 table = (self._read_file if self.is_file else self._read_rows)(options)
@@ -84,24 +84,21 @@ class Block:
                 text += " Categories and imputation need one table in memory: parts hold 0 and 1."
             raise kind(f"{self.label}: {text}") from None
 
-    def _read_file(self, options: dict[str, Any]) -> Table:
+    def _read_file(self, options: ReadOptions) -> Table:
         try:
-            return read_table(self.what, weights=self.weights, **options)
+            return read_file(self.what, options)
         except ArgumentError as error:
             if not (self.may_lack_weights and error.argument == "weights"):
                 raise
-            return read_table(self.what, **options)
+            return read_file(self.what, replace(options, weights=None))
 
-    def _read_rows(self, options: dict[str, Any]) -> Table:
-        rows, weight = self.what, self.sample_weight
-        if self.weights is not None and not (self.may_lack_weights and _lacks(rows, self.weights, options["encode"])):
-            rows, weight = _split_weights(rows, self.weights)
-        if len(getattr(rows, "shape", ())) == 2 and rows.shape[0] == 0:
+    def _read_rows(self, options: ReadOptions) -> Table:
+        if len(getattr(self.what, "shape", ())) == 2 and self.what.shape[0] == 0:
             raise DataError("it must have rows; got none. Leave it out.")
-        table = convert(rows, **options)
-        if weight is None:
+        table = convert(self.what, options)
+        if self.sample_weight is None:
             return table
-        weight = np.asarray(weight)
+        weight = np.asarray(self.sample_weight)
         return table.with_weight(weight if table.rows is None else weight[table.rows])
 
 
@@ -115,7 +112,7 @@ def is_in_parts(X: object) -> bool:
     >>> is_in_parts([np.zeros((2, 2)), np.ones((1, 2))])
     True
     """
-    if _is_lazy(X) or _are_files(X) or isinstance(X, Iterator):
+    if _is_lazy(X) or are_files(X) or isinstance(X, Iterator):
         return True
     return isinstance(X, list | tuple) and len(X) > 0 and np.ndim(X[0]) == 2
 
@@ -124,41 +121,31 @@ def _is_lazy(X: object) -> TypeGuard[Lazy]:
     return hasattr(X, "__dask_graph__")
 
 
-def _are_files(X: object) -> TypeGuard[Files]:
+def are_files(X: object) -> TypeGuard[Files]:
+    """Tell whether something names files."""
     each = X if isinstance(X, list | tuple) and len(X) > 0 else [X]
     return all(isinstance(name, str | PathLike) for name in each)
 
 
 def find_blocks(
-    X: object,
-    weights: str | int | None,
-    sample_weight: BlockWeights | None,
-    options: Mapping[str, Any],
-    like: Mapping[str, Any] | None = None,
+    X: object, options: ReadOptions, sample_weight: BlockWeights | None, *, may_lack_weights: bool = False
 ) -> list[Block]:
-    """Return the blocks of a table in parts, in order.
-
-    ``like``: options of a table that was read before. Files are read by them, and the column of weights is taken for
-    one if it is there again.
-    """
-    is_file = _are_files(X)
-    each = _list_files(X) if _are_files(X) else _split_collection(X)
+    """Return the blocks of a table in parts, in order."""
+    is_file = are_files(X)
+    each = _list_files(X) if are_files(X) else _split_collection(X)
     if not each:
-        raise ArgumentError("X", "must have a part", X)
-    if sample_weight is not None and weights is not None:
+        raise ArgumentError("X", "must have at least one part", X)
+    if sample_weight is not None and options.weights is not None:
         raise DataError("sample_weight must be given once; got it beside a column of weights.")
+    if options.only_for_files and not is_file:
+        raise DataError(f"{options.only_for_files[0]} must be for parts that are files; got it for arrays or frames.")
     given: list[Any] = [None] * len(each)
     if sample_weight is not None:
         given = [part.compute() if _is_lazy(part) else part for part in _split_collection(sample_weight)]
         if len(given) != len(each):
             raise DataError(f"sample_weight must have a block for each of the {len(each)} parts; got {len(given)}.")
-    may_lack = like is not None and weights is None and sample_weight is None
-    if like is not None:
-        weights = like.get("weights") if may_lack else weights
-        of_file = set(FILE_OPTIONS) - {"weights", "weight_kind"} if is_file else ()
-        options = {**{name: value for name, value in like.items() if name in of_file}, **options}
     return [
-        Block(k, f"part {k} ({what})" if is_file else f"part {k}", what, is_file, weights, may_lack, weight, options)
+        Block(k, f"part {k} ({what})" if is_file else f"part {k}", what, is_file, options, may_lack_weights, weight)
         for k, (what, weight) in enumerate(zip(each, given, strict=True))
     ]
 
@@ -170,12 +157,12 @@ def _list_files(X: Files) -> list[str]:
         text = os.fspath(name)
         matches = sorted(glob.glob(text)) if any(sign in text for sign in _WILD) else [text]  # noqa: PTH207 - a pattern may be absolute
         if not matches:
-            raise DataError(f"X must name files; got {text!r}, which fits none.")
+            raise DataError(f"X must name files; no file matches {text!r}.")
         found += matches
     return found
 
 
-def _split_collection(X: object) -> list[Any]:
+def _split_collection(X: object) -> list[object]:
     """Return the blocks of rows of a sequence, or those of a Dask array or frame as tasks."""
     if not _is_lazy(X):
         return list(X) if isinstance(X, Iterable) else [X]
@@ -185,27 +172,9 @@ def _split_collection(X: object) -> list[Any]:
     return list(np.ravel(delayed)) if isinstance(delayed, np.ndarray) else list(delayed)
 
 
-def _lacks(rows: Any, weights: str | int, coding: Coding) -> bool:  # Any: an array, or a frame of pandas
-    """Tell whether rows have no column of weights: none of that name, or no column more than the coding."""
-    if hasattr(rows, "columns"):
-        return weights not in list(rows.columns)
-    return bool(np.shape(rows)[1] <= len(coding.columns))
-
-
-def _split_weights(rows: Any, weights: str | int) -> tuple[Any, Any]:  # Any: an array, or a frame of pandas
-    """Return a frame without its column of weights, and that column."""
-    columns = list(getattr(rows, "columns", range(np.shape(rows)[1])))
-    if weights not in columns:
-        raise DataError(f"weights must be a column; got {weights!r}, which it does not have.")
-    if hasattr(rows, "drop"):
-        return rows.drop(columns=[weights]), rows[weights]
-    kept = [column for column in columns if column != weights]
-    return rows[:, kept], rows[:, weights]
-
-
 def _compare(got: tuple[str, ...] | None, wanted: tuple[str, ...] | None) -> str:
     """Say how the columns of a part differ from those of the first."""
-    head = "its columns must be those of part 0, in their order"
+    head = "its columns must be those of part 0 in the same order"
     if got is None or wanted is None:
         return f"{head}; got {'none with names' if got is None else 'names where part 0 has none'}."
     for missing, extra in ((wanted, got), (got, wanted)):

@@ -1,21 +1,28 @@
-"""What the words of a text file stand for: numbers, truth values, missing cells or text."""
+"""What the words of a text file stand for: names of columns, numbers, truth values, missing cells or text."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-
-from isinglass.data.coding import Value, by_column
+from isinglass.data.coding import Codes, Value, by_column, is_number, read_number
+from isinglass.data.sources import ID_NAMES, Column, Source
 from isinglass.errors import DataError, setting
 
 NA_VALUES = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None", ".", "?")
 
 _TRUTH = {"TRUE": True, "True": True, "true": True, "FALSE": False, "False": False, "false": False}
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
-_SWAPPED = str.maketrans(",.", ".,")
+
+
+@dataclass(frozen=True, eq=False)
+class Records:
+    """The records of a text file or a spreadsheet. The first is kept apart: it may be a header."""
+
+    first: list[str]  # fields of the first record
+    codes: list[Codes]  # of each column the fields, as positions in its words; entry 0 is for the first record
+    words: list[list[str]]  # what the fields of each column say
+    # the line on which the record of a given number ends; the first record has number 0, lines count from 1
+    line_of: Callable[[int], int]
 
 
 @dataclass(frozen=True)
@@ -26,18 +33,19 @@ class Vocabulary:
     # numbers that stand for a missing cell, however they are spelled
     missing_numbers: frozenset[float] = field(default_factory=frozenset)
     decimal: str = "."  # what separates the decimals of a number
+    # spellings of a missing cell that are an answer beside words: how many cigarettes? None, some, many
+    doubtful: frozenset[str] = field(default_factory=frozenset)
 
     @classmethod
     def build(cls, na_values: Iterable[Value], encode: Value = None) -> Vocabulary:
         """Add spellings to the usual ones; words that ``encode`` gives a meaning to are not missing."""
-        if isinstance(na_values, str):
-            raise DataError(f"{setting('na_values')} must be a sequence of spellings; got the text {na_values!r}.")
         added = {str(value).strip() for value in na_values}
         meant = {word for word in _encoded_words(encode) if isinstance(word, str)}
-        numbers = (_read_number(word) for word in added - meant)
+        numbers = (read_number(word) for word in added - meant)
         return cls(
             frozenset({*NA_VALUES, *added} - meant),
             frozenset(number for number in numbers if number is not None),
+            doubtful=frozenset({"None"} - added - meant),
         )
 
     def read(self, word: str) -> Value:
@@ -47,16 +55,19 @@ class Vocabulary:
             return None
         if word in _TRUTH:
             return _TRUTH[word]
-        number = _read_number(word, self.decimal)
+        number = read_number(word, self.decimal)
         if number is None:
             return word
         return None if number in self.missing_numbers else number
 
-    def is_missing(self, value: Value) -> bool:
-        """Tell whether a value of a file that has types of its own stands for a missing cell."""
-        if isinstance(value, str):
-            return value.strip() in self.missing
-        return isinstance(value, int | float | np.number) and value in self.missing_numbers
+    def read_column(self, words: Sequence[str], memory: dict[str, Value]) -> list[Value]:
+        """Return what the words of a column stand for; ``memory`` has those that other columns share."""
+        memory.update((word, self.read(word)) for word in words if word not in memory)
+        values = [memory[word] for word in words]
+        if self.doubtful.isdisjoint(map(str.strip, words)) or not any(isinstance(value, str) for value in values):
+            return values
+        kept = [word.strip() if word.strip() in self.doubtful else None for word in words]
+        return [value if word is None else word for value, word in zip(values, kept, strict=True)]
 
     def with_decimal(self, columns: Iterable[Iterable[str]]) -> Vocabulary:
         """Return how words are read with a decimal comma, if a column has only numbers of this kind."""
@@ -83,21 +94,6 @@ class Vocabulary:
         return self.read(word) if isinstance(word, str) else word
 
 
-def _read_number(word: str, decimal: str = ".") -> float | int | None:
-    if decimal == ",":
-        word = word.translate(_SWAPPED)
-    if not _NUMBER.fullmatch(word):
-        return None
-    number = float(word)
-    return int(number) if number.is_integer() and abs(number) < 2**53 else number
-
-
-def read_word(value: object) -> object:
-    """Return the number that a text spells, or the value as it is."""
-    number = _read_number(value.strip()) if isinstance(value, str) else None
-    return value if number is None else number
-
-
 def _encoded_words(encode: Value) -> Iterable[Value]:
     if isinstance(encode, Mapping):
         for key, entry in encode.items():
@@ -108,3 +104,62 @@ def _encoded_words(encode: Value) -> Iterable[Value]:
                     yield from side if isinstance(side, tuple) else (side,)
             else:
                 yield key
+
+
+def lay_out(records: Records, vocabulary: Vocabulary, header: bool | str) -> Source:
+    """Interpret the fields and split off the header."""
+    memory: dict[str, Value] = {}  # most columns share their words
+    values = [vocabulary.read_column(words, memory) for words in records.words]
+    headed = _has_header(records, values, vocabulary) if header == "auto" else bool(header)
+    missing_corner = len(records.first) < len(records.codes)
+    names = ["", *records.first] if missing_corner else records.first
+    start = int(headed or missing_corner)
+    n_rows = len(records.codes[0]) - start
+    if n_rows == 0:
+        raise DataError(
+            f"the file must be a table with rows; got a header only. Pass {setting('header', False)} if it holds data."
+        )
+    if not start:  # the first record is a row
+        for codes, words, read, word in zip(records.codes, records.words, values, records.first, strict=True):
+            codes[0] = len(words)
+            words.append(word)
+            read.append(vocabulary.read(word))
+    columns = [Column(c[start:], v, words=w) for c, v, w in zip(records.codes, values, records.words, strict=True)]
+    table = Source(
+        (n_rows, len(columns)),
+        columns.__getitem__,
+        names=[" ".join(name.split()) for name in names] if start else None,
+        numbers=range(len(columns)),
+        describe_row=lambda row: f"row {row + 1}, line {records.line_of(row + start)}",
+    )
+    last = len(columns) - 1  # without name and values where lines end with a delimiter
+    empty = last > 0 and not any(word.strip() for word in records.words[last]) and not (start and names[last].strip())
+    return table.without(last) if empty else table
+
+
+def _has_header(records: Records, values: list[list[Value]], vocabulary: Vocabulary) -> bool:
+    """Tell whether the first record names the columns; a first column is left aside, it may hold row names.
+
+    It does if more than half of its texts occur nowhere below, row names apart; or, if it has no text, if it holds a
+    number other than 0 and 1 while everything below is 0, 1 or missing. Of a record that is empty but for its first
+    field, that field decides: a text is a name, unless there is text below it as well, which would be row names.
+    """
+    first, width, n_rows = records.first, len(records.codes), len(records.codes[0]) - 1
+    if len(first) < width:
+        return True
+    own = int(width > 1)
+    read = [vocabulary.read(word) for word in first]
+    texts = [value for value in read[own:] if isinstance(value, str)]
+    if texts:
+        named = own and (first[0].strip().casefold() in ID_NAMES or (n_rows > 2 and len(values[0]) == n_rows))
+        below = {value for column in values[int(named) :] for value in column if isinstance(value, str)}
+        return 2 * sum(text not in below for text in texts) > len(texts)
+    words = {word.strip() for word in first}
+    if width > 1 and len(words) == width and words <= {*NA_VALUES[1:]}:  # names, unless one of them is a cell
+        return not any(word.strip() in words for column in records.words for word in column)
+    if own and all(value is None for value in read[1:]):
+        return isinstance(read[0], str) and not any(isinstance(value, str) for value in values[0])
+    other = any(value is not None and value not in (0, 1) for value in read[own:])
+    return other and all(
+        value is None or (is_number(value) and value in (0, 1)) for column in values[own:] for value in column
+    )

@@ -5,16 +5,18 @@ from __future__ import annotations
 import heapq
 import math
 import numbers
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, pairwise
-from typing import Any, TypeAlias, TypeGuard
+from typing import Any, Self, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.arguments import require
+from isinglass.arrays import AnyArray
 from isinglass.names import default_names
 from isinglass.variables import KINDS, Variables
 
@@ -22,8 +24,10 @@ ABSENT, UNKNOWN = -1, -2
 """What stands for a missing cell, and for a value without meaning, among the numbers of categories."""
 Value: TypeAlias = Any
 """A value of the source: a number, a text, a truth value, a date, or None for a missing cell."""
-Cells: TypeAlias = NDArray[Any]
+Cells: TypeAlias = AnyArray
 """An array of values of one type, or of objects."""
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_SWAPPED = str.maketrans(",.", ".,")
 Codes: TypeAlias = NDArray[np.integer]  # the numbers of categories, of the smallest type that holds them
 
 
@@ -85,11 +89,11 @@ class Levels:
         added = {value: ABSENT for value in values if value not in self.entries}
         return replace(self, entries={**self.entries, **added}) if added else self
 
-    def target(self, value: Hashable) -> int:
-        """Return what one value stands for."""
-        return self.entries.get(value, UNKNOWN)
+    def read(self, values: Iterable[Hashable]) -> Codes:
+        """Return what values of any type stand for."""
+        return np.array([self.entries.get(value, UNKNOWN) for value in values], dtype=self.dtype)
 
-    def convert(self, values: Cells) -> Codes:  # Any: numbers of any type
+    def convert(self, values: Cells) -> Codes:
         """Return what an array of numbers stands for."""
         codes: Codes = np.full(values.shape, UNKNOWN, dtype=self.dtype)
         for value, code in self.entries.items():
@@ -98,8 +102,34 @@ class Levels:
         return codes
 
 
+class _NumberRule:
+    """What the rules of numbers share: numbers that stand for a missing cell, and no meaning for other values."""
+
+    missing: tuple[float, ...]
+
+    def with_missing(self, values: Iterable[Hashable]) -> Self:
+        """Return the rule by which more values stand for a missing cell."""
+        return replace(self, missing=(*self.missing, *filter(is_number, values)))  # type: ignore[type-var]
+
+    def read(self, values: Iterable[Value]) -> Codes:
+        """Return what values of any type stand for."""
+        return self.convert(np.array([_as_float(value) for value in values], dtype=np.float64))
+
+    def convert(self, values: Cells) -> Codes:
+        """Return what an array of numbers stands for."""
+        codes = self._place(values)
+        codes[~np.isfinite(values)] = UNKNOWN
+        if self.missing:
+            codes[np.isin(values, self.missing)] = ABSENT
+        return codes
+
+    def _place(self, values: Cells) -> Codes:
+        """Return the categories of finite numbers."""
+        raise NotImplementedError
+
+
 @dataclass(frozen=True)
-class Cut:
+class Cut(_NumberRule):
     """Numbers above a threshold stand for 1, the others for 0."""
 
     threshold: float
@@ -107,27 +137,13 @@ class Cut:
 
     kind, scores, values, dtype, n_categories, is_plain = "binary", (0.0, 1.0), (0, 1), np.int8, 2, False
 
-    def with_missing(self, values: Iterable[Hashable]) -> Cut:
-        """Return the rule by which more values stand for a missing cell."""
-        return replace(self, missing=(*self.missing, *filter(is_number, values)))
-
-    def target(self, value: object) -> int:
-        """Return what one value stands for."""
-        if value in self.missing:
-            return ABSENT
-        return int(value > self.threshold) if is_number(value) and value not in (math.inf, -math.inf) else UNKNOWN
-
-    def convert(self, values: Cells) -> Codes:  # Any: numbers of any type
-        """Return what an array of numbers stands for."""
+    def _place(self, values: Cells) -> Codes:
         # An array, not a number: a number would be rounded to the precision of the table first.
-        above = np.greater(values, np.array([self.threshold]))
-        codes = np.where(np.isfinite(values), above, UNKNOWN).astype(np.int8)
-        codes[np.isin(values, self.missing)] = ABSENT
-        return codes
+        return np.asarray(np.greater(values, np.array([self.threshold])), dtype=self.dtype)
 
 
 @dataclass(frozen=True)
-class Steps:
+class Steps(_NumberRule):
     """A continuous column: numbers stand for the steps of a grid, those beyond its ends for the first and the last."""
 
     bounds: tuple[float, ...]  # between two steps, ascending; a number on one belongs to the step above
@@ -162,21 +178,9 @@ class Steps:
         """The smallest type that holds its codes."""
         return np.int8 if self.n_categories < 128 else np.int16
 
-    def with_missing(self, values: Iterable[Hashable]) -> Steps:
-        """Return the rule by which more values stand for a missing cell."""
-        return replace(self, missing=(*self.missing, *filter(is_number, values)))
-
-    def target(self, value: object) -> int:
-        """Return what one value stands for."""
-        return int(self.convert(np.array([float(value)]))[0]) if is_number(value) else UNKNOWN
-
-    def convert(self, values: Cells) -> Codes:
-        """Return what an array of numbers stands for."""
+    def _place(self, values: Cells) -> Codes:
         numbers = np.asarray(values, dtype=np.float64)
-        codes: Codes = np.searchsorted(self.bounds, numbers, side="right").astype(self.dtype)
-        codes[~np.isfinite(numbers)] = UNKNOWN
-        codes[np.isin(numbers, self.missing)] = ABSENT
-        return codes
+        return np.asarray(np.searchsorted(self.bounds, numbers, side="right"), dtype=self.dtype)
 
 
 @dataclass(frozen=True)
@@ -193,7 +197,7 @@ BITS = Levels({0: 0, 1: 1})
 
 @dataclass(frozen=True)
 class Coding:
-    """How a table was read. ``as_table(X, encode=coding)`` reads another one in the same way.
+    """How the values of a table were read. ``as_table(X, encode=coding)`` reads another table in the same way.
 
     Parameters
     ----------
@@ -202,7 +206,7 @@ class Coding:
     columns : tuple of Levels, Cut or Steps
         What the values of each column mean.
     missing : {"error", "impute", "zero", "drop"}
-        What became of missing cells.
+        How missing cells were treated.
     covariate : tuple of bool, optional
         Which columns are covariates; none by default.
     """
@@ -274,7 +278,7 @@ class Coding:
         return Coding(tuple(chain(*self.members)), tuple(chain(*rules)), self.missing)
 
 
-def by_column(encode: object) -> TypeGuard[Mapping[Hashable, Any]]:  # Any: a mapping or a pair
+def by_column(encode: object) -> TypeGuard[Mapping[Hashable, object]]:
     """Tell whether ``encode`` says something about each column by itself."""
     return isinstance(encode, Mapping) and all(isinstance(entry, Mapping | tuple) for entry in encode.values())
 
@@ -282,6 +286,14 @@ def by_column(encode: object) -> TypeGuard[Mapping[Hashable, Any]]:  # Any: a ma
 def is_number(value: object) -> TypeGuard[float]:
     """Tell whether a value can be compared with a threshold."""
     return isinstance(value, numbers.Number | np.bool_) and not isinstance(value, complex | np.complexfloating)
+
+
+def _as_float(value: object) -> float:
+    """Return a number as it is compared with others; NaN for what is none."""
+    try:
+        return float(value) if is_number(value) else math.nan
+    except OverflowError:
+        return math.inf
 
 
 def is_bit(value: object) -> bool:
@@ -311,3 +323,25 @@ def show_value(value: object) -> str:
     if len(text) <= 40:
         return text
     return text[:36] + "…" + text[-1] if isinstance(plain, str) else text[:37] + "…"
+
+
+def read_number(word: str, decimal: str = ".") -> float | int | None:
+    """Return the number that a word spells, None if it spells none."""
+    if decimal == ",":
+        word = word.translate(_SWAPPED)
+    if not _NUMBER.fullmatch(word):
+        return None
+    number = float(word)
+    return int(number) if number.is_integer() and abs(number) < 2**53 else number
+
+
+def is_one_of(values: Collection[Value]) -> Callable[[Value], bool]:
+    """Return a function that tells whether a value is one of some: words as spelled, numbers however spelled."""
+    words, numbers = {str(value).strip() for value in values}, {read_word(value) for value in values}
+    return lambda value: value.strip() in words if isinstance(value, str) else value in numbers
+
+
+def read_word(value: object) -> object:
+    """Return the number that a text spells, or the value as it is."""
+    number = read_number(value.strip()) if isinstance(value, str) else None
+    return value if number is None else number

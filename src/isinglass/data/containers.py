@@ -1,6 +1,6 @@
 """Tables in other files than text: of NumPy and scipy, Arrow, spreadsheets, and survey programs.
 
-The libraries trust the file: what it declares is checked here before they are asked, and what they return is counted.
+The libraries trust the file, so the sizes it declares are checked here first, and what they return is counted.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from isinglass.data.cells import Records
 from isinglass.data.coding import Cells, Value
 from isinglass.data.documents import Limits
-from isinglass.data.raw_table import RawTable, as_raw
-from isinglass.data.sources import Column, number_objects, open_source
-from isinglass.data.text import Records
+from isinglass.data.guards import no_answers
+from isinglass.data.sources import Column, Source, dense_type, number_objects, open_source
 from isinglass.errors import ArgumentError, DataError, LimitError, setting
 from isinglass.storage import OversizedError, read_array, read_arrays
 
@@ -36,16 +36,16 @@ BYTES_PER_CELL = 24
 _CELL = re.compile(rb'<c [^>]*?r="([A-Z]{1,3})([0-9]{1,7})"')
 
 
-def load_npy(data: bytes, limits: Limits) -> RawTable:
+def load_npy(data: bytes, limits: Limits) -> Source:
     """Read an array of NumPy; objects are refused, nothing is unpickled."""
     return _as_table(read_array(io.BytesIO(data), len(data)), limits)
 
 
-def load_npz(data: bytes, limits: Limits) -> RawTable:
+def load_npz(data: bytes, limits: Limits) -> Source:
     """Read the array ``X`` or the only table of an archive of NumPy, or a sparse matrix saved by scipy."""
     arrays = read_arrays(io.BytesIO(data), limits.n_bytes)
     if {"format", "shape", "data"} <= set(arrays):
-        return as_raw(open_source(_read_sparse(data, arrays, limits)))
+        return open_source(_read_sparse(data, arrays, limits)).of_file()
     tables = {name: array for name, array in arrays.items() if array.ndim == 2}
     if "X" not in tables and len(tables) != 1:
         raise DataError(f"the file must be an archive with one table, or with one called X; got {sorted(arrays)}.")
@@ -53,7 +53,7 @@ def load_npz(data: bytes, limits: Limits) -> RawTable:
 
 
 def guard(kind: str, limits: Limits, read: Callable[[], Found]) -> Found:
-    """Turn whatever a damaged file leads to into one clear error; our own pass."""
+    """Turn any exception that a damaged file causes into one clear error; our own errors pass unchanged."""
     try:
         return read()
     except (DataError, LimitError, ImportError):
@@ -61,35 +61,39 @@ def guard(kind: str, limits: Limits, read: Callable[[], Found]) -> Found:
     except OversizedError as error:
         raise LimitError(
             f"{setting('max_bytes')} must be at least the size of the data; got {limits.n_bytes}, and "
-            f"{error}. Raise {setting('max_bytes')} if the file is what it should be."
+            f"{error}. Raise {setting('max_bytes')} if you trust the file."
         ) from None
     except Exception as error:
         reason = [*str(error).splitlines(), type(error).__name__][0][:200].rstrip(".")
         raise DataError(f"cannot read this {kind} file: {reason}.") from None
 
 
-def _as_table(array: Cells, limits: Limits) -> RawTable:
+def _as_table(array: Cells, limits: Limits) -> Source:
     if array.ndim == 2:
         limits.check_shape(*array.shape)
     if array.dtype.kind not in "buif":  # every cell becomes an object of Python
         limits.check_bytes(24 * array.size, "an array of text, which takes the room")
-    return as_raw(open_source(array))
+    return open_source(array).of_file()
 
 
-def _read_sparse(data: bytes, arrays: dict[str, Cells], limits: Limits) -> Any:
-    """Read a sparse matrix that scipy saved, after a check of its shape; its parts are in memory already."""
+def _read_sparse(data: bytes, arrays: dict[str, Cells], limits: Limits) -> Any:  # Any: a class of scipy.sparse
+    """Read a sparse matrix that scipy saved, after a check of its shape; its arrays are already in memory."""
     from scipy import sparse
 
     n_rows, n_columns = arrays["shape"].tolist()
     limits.check_shape(n_rows, n_columns)
     limits.check_bytes(32 * arrays["data"].size, "a sparse matrix, which takes")  # on its way to a dense one
+    if "offsets" in arrays:  # scipy looks at every diagonal in every row
+        limits.check_bytes(n_rows * arrays["offsets"].size, "a matrix of diagonals, which takes")
     matrix = sparse.load_npz(io.BytesIO(data))
     if hasattr(matrix, "check_format"):
         matrix.check_format(full_check=True)
-    return matrix
+    rows = matrix.tocsr()
+    limits.check_bytes(dense_type(rows).itemsize * n_rows * n_columns, "a dense table")
+    return rows
 
 
-def load_parquet(data: bytes, limits: Limits) -> RawTable:
+def load_parquet(data: bytes, limits: Limits) -> Source:
     """Read a Parquet file; its declared size is checked first."""
     from pyarrow import BufferReader, parquet, types
 
@@ -106,7 +110,7 @@ def load_parquet(data: bytes, limits: Limits) -> RawTable:
     return _of_arrow(_counted(file.iter_batches(use_threads=False), limits), file.schema_arrow)
 
 
-def load_feather(data: bytes, limits: Limits) -> RawTable:
+def load_feather(data: bytes, limits: Limits) -> Source:
     """Read a file of Arrow; its declared size is checked first."""
     from pyarrow import BufferReader, ipc, py_buffer
 
@@ -167,7 +171,7 @@ def _width(kind: pyarrow.DataType) -> int:
         return 1
 
 
-def _of_arrow(batches: Iterable[pyarrow.RecordBatch], schema: pyarrow.Schema) -> RawTable:
+def _of_arrow(batches: Iterable[pyarrow.RecordBatch], schema: pyarrow.Schema) -> Source:
     from pyarrow import Table, types
 
     for field in schema:
@@ -184,10 +188,10 @@ def _of_arrow(batches: Iterable[pyarrow.RecordBatch], schema: pyarrow.Schema) ->
     except (TypeError, KeyError, ValueError):
         index = None
     source = open_source(table.rename_columns([str(j) for j in range(len(names))]))
-    return as_raw(source, names=names, index=names.index(index) if names.count(index) == 1 else None)
+    return source.of_file(names=names, index=names.index(index) if names.count(index) == 1 else None)
 
 
-def load_survey(kind: str, data: bytes, limits: Limits) -> RawTable:
+def load_survey(kind: str, data: bytes, limits: Limits) -> Source:
     """Read a file of Stata, SPSS or SAS; labels take the place of the values."""
     try:
         import pyreadstat
@@ -207,7 +211,7 @@ def load_survey(kind: str, data: bytes, limits: Limits) -> RawTable:
     found = [_label(cells, meta.variable_value_labels.get(name, {})) for name, cells in columns.items()]
     described = {name: label for name, label in meta.column_names_to_labels.items() if label}
     names = [name or "" for name in columns]  # damaged files can have nameless columns
-    return RawTable((n_rows, len(found)), found.__getitem__, names=names, described=described)
+    return Source((n_rows, len(found)), found.__getitem__).of_file(names=names, described=described)
 
 
 def _check_survey(n_rows: int, n_columns: int, limits: Limits) -> None:
@@ -216,12 +220,18 @@ def _check_survey(n_rows: int, n_columns: int, limits: Limits) -> None:
 
 
 def _label(cells: Sequence[Value], labels: dict[Value, Value]) -> Column:
-    """Return a column; labels replace its values if all have one and they are not 0 and 1 themselves."""
+    """Return a column; labels replace its values if all have one and they are not 0 and 1 themselves.
+
+    A label for a missing answer is not a category unless it occurs. Runs of blanks become one blank, as in messages.
+    """
     column = number_objects(cells)
     values = [value if isinstance(value, str | int | float | None) else str(value) for value in column.values or ()]
     present = {value for value in values if value is not None}
     if present <= {0, 1} or not present <= set(labels):
         return Column(column.cells, values)
+    short = {code: " ".join(label.split()) for code, label in labels.items() if isinstance(label, str)}
+    labels = short if len(set(short.values())) == len(set(labels.values())) else labels
+    labels = {code: label for code, label in labels.items() if code in present or not no_answers([label])}
     numbers = {labels[code]: code for code in sorted(labels, key=lambda code: (isinstance(code, str), code))}
     return Column(column.cells, [labels.get(value) for value in values], categories=tuple(numbers), numbers=numbers)
 

@@ -1,69 +1,59 @@
-"""Arrays, frames and sparse matrices become tables: every cell the number of its category, by the rules of a coding."""
+"""A source becomes a table: every cell the number of its category, missing cells as asked, other values refused."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Hashable
 from dataclasses import replace
-from types import MappingProxyType
-from typing import TypeGuard
+from typing import Any, NoReturn, TypeGuard
 
 import numpy as np
+from numpy.typing import NDArray
 
-from isinglass.arrays import Bytes
-from isinglass.data.coding import BITS, UNKNOWN, Codes, Coding, Cut, Indicators, Levels, Rule
-from isinglass.data.guards import check_columns, check_meaning
-from isinglass.data.indicators import combine
-from isinglass.data.indicators import combine_indicators as combine_all
-from isinglass.data.missing import settle
+from isinglass.arrays import Bytes, FloatArray
+from isinglass.data.coding import (
+    ABSENT,
+    BITS,
+    UNKNOWN,
+    Codes,
+    Coding,
+    Cut,
+    Indicators,
+    Levels,
+    Rule,
+    Steps,
+    Value,
+    is_number,
+    show_value,
+    show_values,
+)
+from isinglass.data.guards import IDENTIFIER, check_columns, check_meaning, warn_dropped, warn_identifiers, warn_zeroed
+from isinglass.data.indicators import combine, combine_indicators
+from isinglass.data.options import ReadOptions
 from isinglass.data.preview import Guess, guess_kinds
-from isinglass.data.rules import Binarize, ColumnSpec, Encode, find_rules, specify
-from isinglass.data.sources import Source, convert_numbers, open_source
-from isinglass.data.table import Kinds, Scores, Table, check_width
+from isinglass.data.rules import ColumnSpec, find_rules, specify, suggest
+from isinglass.data.sources import Column, Source, convert_numbers, open_source
+from isinglass.data.table import Table, check_width, refuse_holes
 from isinglass.errors import ArgumentError, DataError, setting
-from isinglass.names import check_names, default_names
+from isinglass.names import default_names
 from isinglass.variables import MAX_CATEGORIES, Variables
 
 LITTLE = 20_000
 """Cells of 0 and 1 below which looking for indicator columns takes as long as the fit."""
+AT_ONCE = 8
+"""Columns that are written together: one by one, each would pass through the memory of the whole table."""
 MISSING_CHOICES = ("error", "impute", "zero", "drop")
+_SUGGESTED = 8  # most entries of a mapping that a message writes out
 
 
-def convert(
-    X: object,
-    *,
-    kinds: Kinds | None = None,
-    scores: Scores | None = None,
-    names: Sequence[str] | None = None,
-    missing: str = "error",
-    encode: Encode = None,
-    binarize: Binarize = None,
-    combine_indicators: bool = False,
-    na_values: Collection[Hashable] = (),
-    covariates: Sequence[str | int] | str = (),
-) -> Table:
-    """Convert what is in memory; the arguments are those of `as_table`."""
-    is_plain = kinds is None and scores is None and names is None and encode is None and binarize is None
-    is_plain = is_plain and not covariates
-    if is_plain and missing in MISSING_CHOICES and not (combine_indicators or na_values) and _is_bits(X):
+def convert(X: object, stated: ReadOptions) -> Table:
+    """Convert what is in memory."""
+    missing = stated.missing
+    if not stated.about_columns and missing in MISSING_CHOICES and _is_bits(X):
         if X.size > LITTLE:
             check_columns(X, Variables.binary(X.shape[1]))
-        coding = None if missing == "error" else Coding(None, (BITS,) * X.shape[1], missing)
-        return Table(X, coding=coding)
-    if isinstance(na_values, str):
-        raise ArgumentError("na_values", "must be a sequence of values", na_values)
-    source = open_source(X)
-    return convert_source(
-        source,
-        names=names,
-        missing=missing,
-        encode=encode,
-        binarize=binarize,
-        kinds=kinds,
-        scores=scores,
-        combine_indicators=combine_indicators,
-        na_values=dict.fromkeys(range(source.shape[1]), na_values) if na_values else {},
-        covariates=covariates,
-    )
+        return Table(X, coding=None if missing == "error" else Coding(None, (BITS,) * X.shape[1], missing))
+    source = open_source(X).named(stated.names)
+    return convert_source(source.mark_missing(stated.missing_in(source)), stated)
 
 
 def _is_bits(X: object) -> TypeGuard[Bytes]:
@@ -97,94 +87,77 @@ def read_codes(X: object, variables: Variables) -> Table:
     return Table(np.ascontiguousarray(numbers.astype(np.uint8)), variables)
 
 
-def convert_source(
-    source: Source,
-    *,
-    names: Sequence[str] | None = None,
-    missing: str = "error",
-    encode: Encode = None,
-    binarize: Binarize = None,
-    kinds: Kinds | None = None,
-    scores: Scores | None = None,
-    reverse: Collection[int] = (),
-    combine_indicators: bool = False,
-    na_values: Mapping[int, Collection[Hashable]] = MappingProxyType({}),
-    covariates: Sequence[str | int] | str = (),
-    guesses: dict[Hashable, Guess] | None = None,
-) -> Table:
-    """Convert an opened table; the arguments are those of `as_table`, ``na_values`` by number of the column.
-
-    With ``guesses``, columns whose kind was not stated are read as what they seem to be, or left out, and noted there.
-    """
-    if missing not in MISSING_CHOICES:
-        raise ArgumentError("missing", 'must be "error", "impute", "zero" or "drop"', missing)
-    source = source.mark_missing({j: frozenset(values).__contains__ for j, values in na_values.items()})
-    given = names if names is not None or source.names is None else [str(name) for name in source.names]
-    columns = None if given is None else check_names(given, source.shape[1])
-    if isinstance(encode, Coding):
-        if any(isinstance(rule, Indicators) for rule in encode.columns):
-            flat = columns or default_names(source.shape[1])
-            table = convert_source(source, names=flat, missing=missing, encode=encode.expand())
-            return combine(table, encode)
-        source, columns = _take_columns(source, columns, encode)
-    labels: Sequence[Hashable] = range(source.shape[1]) if columns is None else columns
-    if columns is not None or not source.numbers:
-        source = replace(source, names=labels)
-    if isinstance(encode, Coding):
-        if binarize is not None or kinds is not None or scores is not None:
-            raise DataError(
-                f"{setting('encode')} and {setting('binarize')} or {setting('kinds')} must not be combined, if "
-                f"{setting('encode')} is a Coding."
-            )
-        rules: list[Rule] = list(encode.columns)
-        coding = Coding(columns, tuple(rules), missing, encode.covariate)
-        return settle(_convert_cells(source, rules), source, coding)
-    if covariates and combine_indicators:
+def convert_source(source: Source, stated: ReadOptions) -> Table:
+    """Convert an opened table whose columns have names of text or none: by a coding, or by what is stated and seen."""
+    if stated.missing not in MISSING_CHOICES:
+        raise ArgumentError("missing", 'must be "error", "impute", "zero" or "drop"', stated.missing)
+    if isinstance(stated.encode, Coding):
+        return _convert_by(stated.encode, source, stated)
+    if stated.covariates and stated.combine_indicators:
         raise DataError(f"{setting('covariates')} and {setting('combine_indicators')} must not be combined.")
-    specs = specify(source, labels, kinds, scores, encode, binarize, reverse, na_values, covariates)
-    if guesses is not None:
-        specs = _keep_guessed(specs, guesses)
-        source, labels = specs[0].source, [spec.label for spec in specs]
-        columns = None if columns is None else tuple(map(str, labels))
+    specs = specify(source, stated)
+    if stated.guesses is not None:
+        specs = _keep_guessed(specs, stated.guesses)
+        source = specs[0].source
     rules, levels = find_rules(specs)
     codes = _convert_cells(source, rules)
-    check_meaning(labels, {j: rules[j] for j in levels}, {j: specs[j].values for j in levels}, codes)
+    check_meaning(source.labels, {j: rules[j] for j in levels}, {j: specs[j].values for j in levels}, codes)
     rules = [rule.with_missing(spec.na_values) for rule, spec in zip(rules, specs, strict=True)]
-    flags = tuple(spec.is_covariate for spec in specs) if covariates else ()
-    table = settle(codes, source, Coding(columns, tuple(rules), missing, flags))
-    if not combine_indicators:
+    covariate = tuple(spec.is_covariate for spec in specs) if stated.covariates else ()
+    table = settle(codes, source, Coding(_names(source), tuple(rules), stated.missing, covariate))
+    if not stated.combine_indicators:
         check_columns(table.codes, table.variables)
         return table
     place = {name: name if table.variables.named else j for j, name in enumerate(table.names)}
-    table = combine_all(table)
+    table = combine_indicators(table)
     check_columns(table.codes, table.variables, [[place[name] for name in each] for each in table.reading.members])
     return table
+
+
+def _convert_by(coding: Coding, source: Source, stated: ReadOptions) -> Table:
+    """Convert a table by the coding of another."""
+    if stated.binarize is not None or stated.kinds is not None or stated.scores is not None:
+        raise DataError(
+            f"{setting('encode')} and {setting('binarize')} or {setting('kinds')} must not be combined, if "
+            f"{setting('encode')} is a Coding."
+        )
+    if any(isinstance(rule, Indicators) for rule in coding.columns):
+        flat = source.named(_names(source) or default_names(source.shape[1]))
+        return combine(_convert_by(coding.expand(), flat, stated), coding)
+    source = _take_columns(source, coding)
+    rules: list[Rule] = list(coding.columns)
+    codes = _convert_cells(source, rules)
+    return settle(codes, source, Coding(_names(source), tuple(rules), stated.missing, coding.covariate))
+
+
+def _names(source: Source) -> tuple[str, ...] | None:
+    return None if source.names is None else tuple(source.names)
 
 
 def _keep_guessed(specs: list[ColumnSpec], guesses: dict[Hashable, Guess]) -> list[ColumnSpec]:
     """Return the columns that are kept, with kinds that were stated or are guessed, and note the guesses."""
     found = guess_kinds(specs)
     guesses.update({specs[j].label: guess for j, guess in found.items()})
+    named = [specs[j].label for j, guess in found.items() if guess.note == IDENTIFIER]
+    warn_identifiers(named, specs[0].source.shape[0])
     kept = [spec for j, spec in enumerate(specs) if j not in found or found[j].kind is not None] or specs
     source = specs[0].source.take([spec.place for spec in kept])
     kinds = [found[spec.place].kind if spec.place in found else spec.kind for spec in kept]
     return [replace(spec, source=source, place=k, kind=kinds[k]) for k, spec in enumerate(kept)]
 
 
-def _take_columns(
-    source: Source, names: tuple[str, ...] | None, coding: Coding
-) -> tuple[Source, tuple[str, ...] | None]:
+def _take_columns(source: Source, coding: Coding) -> Source:
     """Return the columns that a coding knows, in its order; by place where one side has no names."""
-    if names is None or coding.names is None:
+    if source.names is None or coding.names is None:
         if source.shape[1] != len(coding.columns):
             wanted = f"the {len(coding.columns)} columns of the fitted table"
             raise DataError(f"{setting('X')} must have {wanted}; got {source.shape[1]}.")
-        return source, names
-    place = {name: j for j, name in enumerate(names)}
+        return source
+    place = {name: j for j, name in enumerate(source.names)}
     absent = next((name for name in coding.names if name not in place), None)
     if absent is not None:
         raise DataError(f"{setting('X')} must have the columns of the fitted table; {absent!r} cannot be found.")
-    return source.take([place[name] for name in coding.names]), coding.names
+    return source.take([place[name] for name in coding.names])
 
 
 def _convert_cells(source: Source, rules: list[Rule]) -> Codes:
@@ -192,24 +165,140 @@ def _convert_cells(source: Source, rules: list[Rule]) -> Codes:
     rule = rules[0] if all(each == rules[0] for each in rules) else None
     if rule is not None and source.block is not None:
         block = source.block
-        if rule == BITS and block.dtype in (np.uint8, np.bool_) and source.masked is None:
+        if rule == BITS and block.dtype in (np.uint8, np.bool_):
             bits = np.ascontiguousarray(block).view(np.uint8)  # not copied
             if bits.max() <= 1:
                 return bits
-        codes: Codes = np.ascontiguousarray(convert_numbers(block, source.masked, rule))
+        codes: Codes = np.ascontiguousarray(convert_numbers(block, rule))
         if rule == BITS or isinstance(rule, Cut) or codes.min() > UNKNOWN:
             return codes
-    elif rule is not None and source.sparse is not None and rule.target(0) == 0:
-        matrix = source.sparse
-        stored = convert_numbers(matrix.data, None, rule)
-        return np.asarray(type(matrix)((stored, matrix.indices, matrix.indptr), shape=matrix.shape).toarray())
     codes = np.empty(source.shape, dtype=np.result_type(*(rule.dtype for rule in rules)))
-    for j, rule in enumerate(rules):
-        column = source.column(j)
-        codes[:, j] = column.convert(rule)
-        # A column that is 0/1 already, and has none of the values that are to be replaced, stays as it is.
-        if rule != BITS and isinstance(rule, Levels) and rule.kind == "binary" and codes[:, j].max() < 0:
-            plain = column.convert(BITS)
-            if UNKNOWN in codes[:, j] and UNKNOWN not in plain:
-                codes[:, j], rules[j] = plain, BITS
+    for start in range(0, len(rules), AT_ONCE):
+        some = range(start, min(start + AT_ONCE, len(rules)))
+        codes[:, start : start + AT_ONCE] = np.array([_convert_column(source.column(j), rules, j) for j in some]).T
     return codes
+
+
+def _convert_column(column: Column, rules: list[Rule], j: int) -> Codes:
+    """Return what the cells of a column stand for.
+
+    A column that is 0/1 already, and has none of the values that are to be replaced, stays as it is.
+    """
+    rule, codes = rules[j], column.convert(rules[j])
+    if rule != BITS and isinstance(rule, Levels) and rule.kind == "binary" and codes.max() < 0 and UNKNOWN in codes:
+        plain = column.convert(BITS)
+        if UNKNOWN not in plain:
+            rules[j] = BITS
+            return plain
+    return codes
+
+
+def settle(codes: Codes, source: Source, coding: Coding) -> Table:
+    """Refuse what has no meaning, deal with the missing cells, and put the table together."""
+    row_names = None if source.row_names is None else tuple(str(label) for label in source.row_names)
+    numbers = _numbers(source, coding) if coding.missing == "impute" else None
+    if codes.dtype == np.uint8 or codes.min() >= 0:
+        return _make(codes, coding, row_names=row_names, numbers=numbers)
+    bad = codes == UNKNOWN
+    if bad.any():
+        j = int(np.flatnonzero(bad.any(axis=0))[0])
+        _refuse(source, j, coding, int(np.flatnonzero(bad[:, j])[0]))
+    gone = codes == ABSENT
+    known: dict[str, Any] = {"n_missing": int(gone.sum())}
+    if coding.missing == "error":
+        _refuse_missing(gone, source, all(rule.kind == "binary" for rule in coding.columns))
+    filled = np.where(gone, 0, codes)
+    if coding.missing == "impute":
+        refuse_holes(coding.variables, gone)
+        return _make(filled, coding, row_names=row_names, holes=gone, numbers=numbers, **known)
+    if coding.missing == "drop":
+        rows = np.flatnonzero(~gone.any(axis=1))
+        if len(rows) == 0:
+            raise DataError(
+                f"{setting('X')} must have at least one row without missing cells for "
+                f"{setting('missing', 'drop')}; got none. "
+                f"Choose {setting('missing', 'impute')}, or leave out columns first."
+            )
+        warn_dropped(gone, len(rows))
+        kept = None if row_names is None else tuple(row_names[i] for i in rows)
+        return _make(codes[rows], coding, row_names=kept, rows=rows, n_dropped=len(codes) - len(rows), **known)
+    for j in np.flatnonzero(gone.any(axis=0)).tolist():
+        if coding.columns[j].n_categories > 2:
+            raise DataError(
+                f"{setting('missing', 'zero')} works only for columns of 0 and 1; there is a missing cell in "
+                f"{source.where(j)}, which has categories. Choose {setting('missing', 'impute')} or "
+                f"{setting('missing', 'drop')}."
+            )
+    warn_zeroed(gone, source.where)
+    return _make(filled, coding, row_names=row_names, filled=gone, **known)
+
+
+def _numbers(source: Source, coding: Coding) -> FloatArray | None:
+    """Return the numbers in the continuous columns, NaN elsewhere; None if there is no such column."""
+    places = [j for j, rule in enumerate(coding.columns) if isinstance(rule, Steps)]
+    if not places:
+        return None
+    found = np.full(source.shape, np.nan)
+    for j in places:
+        found[:, j] = [cell if is_number(cell) else np.nan for cell in source.column(j).entries.tolist()]
+    return found
+
+
+def _make(codes: Codes, coding: Coding, **known: Any) -> Table:  # Any: fields of a table
+    """Return a table of bytes."""
+    cells = codes.view(np.uint8) if codes.dtype == np.int8 else codes.astype(np.uint8, copy=False)
+    return Table(cells, coding.variables, coding=coding, **known)
+
+
+def _refuse_missing(gone: NDArray[np.bool_], source: Source, bits: bool) -> NoReturn:
+    j = int(np.flatnonzero(gone.any(axis=0))[0])
+    row = source.describe_row(int(np.flatnonzero(gone[:, j])[0]))
+    zero = f"with {setting('missing', 'zero')} where a missing cell means 0, " if bits else ""
+    raise DataError(
+        f"{setting('X')} must have no missing cells; got NaN in {source.where(j)} ({row}; {int(gone.sum())} missing "
+        f"cell(s) in all). Read the table with {setting('missing', 'impute')} to draw them from the network, {zero}or "
+        f"with {setting('missing', 'drop')} to leave out their rows."
+    )
+
+
+def _refuse(source: Source, j: int, coding: Coding, row: int) -> NoReturn:
+    """Say which values of a column are wrong, and what to do about it."""
+    rule = coding.columns[j]
+    values = source.column(j).distinct
+    wrong = [value for value, code in zip(values, rule.read(values), strict=True) if code == UNKNOWN]
+    where = f"got {show_values(wrong)} in {source.where(j)} (first in {source.describe_row(row)})"
+    if isinstance(rule, Cut):
+        raise DataError(
+            f"{setting('X')} must hold finite numbers for {setting('binarize', rule.threshold)}; {where}. Leave "
+            f"{setting('binarize')} out, or replace these values."
+        )
+    if isinstance(rule, Steps):
+        raise DataError(
+            f"{setting('X')} must hold finite numbers in a continuous column; {where}. Replace these values, or make "
+            f"them missing ({setting('na_values', wrong[0])})."
+        )
+    if rule.kind != "binary":
+        known = [value for value in rule.values if value is not None]
+        raise DataError(
+            f"{setting('X')} must have the categories that were declared or fitted; {where}, which has "
+            f"{show_values(known)}. Declare all categories before the fit, with a categorical type or with encode, or "
+            "make these cells missing."
+        )
+    if not rule.is_plain:
+        remedy = _lacking_remedy(rule, wrong)
+        raise DataError(f"{setting('encode')} must say what every value means; {where}, which is not in it. {remedy}")
+    remedy = suggest(values, for_all=all(each.kind == "binary" for each in coding.columns))
+    raise DataError(f"{setting('X')} must hold only 0 and 1; {where}. {remedy}{source.remark_column(j)}")
+
+
+def _lacking_remedy(rule: Levels, wrong: list[Value]) -> str:
+    if len(rule.entries) == 1:
+        return (
+            f"The rows that it was made from had only {show_value(next(iter(rule.entries)))} there. "
+            "Encode the whole table at once, or pass a mapping."
+        )
+    whole = {value: None if bit == ABSENT else bit for value, bit in {**rule.entries, **dict.fromkeys(wrong)}.items()}
+    plain = all(isinstance(value, str | int | float) and "…" not in show_value(value) for value in whole)
+    if len(whole) > _SUGGESTED or not plain:
+        return "Add them."
+    return f"Add them, for example {setting('encode', whole)} if they are missing answers."

@@ -67,7 +67,7 @@ class Limits:
             if count > limit:
                 raise LimitError(
                     f"{setting(f'max_{what}')} must be at least the number of {what}; got {limit} for a table of "
-                    f"{count} or more. Raise {setting(f'max_{what}')} if the file is what it should be."
+                    f"{count} or more. Raise {setting(f'max_{what}')} if you trust the file."
                 )
         self.check_bytes(n_rows * n_columns, "a table with one byte per cell")
 
@@ -78,14 +78,15 @@ class Limits:
             (BYTES_PER_CELL, n_cells, "cells of text"),
             (BYTES_PER_WORD, n_words, "different words"),
         ):
-            self.check_bytes(each * number, f"{number} {what}, which take the room")
+            if each * number > self.n_bytes:
+                self.check_bytes(each * number, f"{number} {what}, which take the room")
 
     def check_bytes(self, n_bytes: int, what: str) -> None:
         """Refuse more bytes than allowed."""
         if n_bytes > self.n_bytes:
             raise LimitError(
                 f"{setting('max_bytes')} must be at least the size of the data; got {self.n_bytes} for {what} of "
-                f"{n_bytes} bytes or more. Raise {setting('max_bytes')} if the file is what it should be."
+                f"{n_bytes} bytes or more. Raise {setting('max_bytes')} if you trust the file."
             )
 
     def gather(self, stream: Readable, what: str) -> bytes:

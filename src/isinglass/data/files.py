@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 
 from isinglass.arrays import FloatArray
-from isinglass.data.cells import Vocabulary, read_word
-from isinglass.data.coding import Cells, Value, by_column, is_number, show_value
+from isinglass.data.cells import Vocabulary, lay_out
+from isinglass.data.coding import Cells, by_column, is_number, show_value
 from isinglass.data.containers import guard, load_excel, load_feather, load_npy, load_npz, load_parquet, load_survey
 from isinglass.data.conversion import convert_source
 from isinglass.data.documents import Document, Limits, open_document
 from isinglass.data.guards import remark_decimals
-from isinglass.data.preview import Guess
-from isinglass.data.raw_table import RawTable, lay_out
-from isinglass.data.rules import Binarize, Encode
-from isinglass.data.table import Kinds, Scores, Table
+from isinglass.data.options import Encode, ReadOptions, takes
+from isinglass.data.sources import Source
+from isinglass.data.table import Table
 from isinglass.data.text import blank_comments, find_delimiter, read_records, to_utf8
+from isinglass.data.weights import state_kind
 from isinglass.errors import ArgumentError, DataError, LimitError, setting
 
-_LOADERS: dict[str, Callable[[bytes, Limits], RawTable]] = {
+_LOADERS: dict[str, Callable[[bytes, Limits], Source]] = {
     "npy": load_npy,
     "npz": load_npz,
     "parquet": load_parquet,
@@ -50,45 +50,12 @@ _FOREIGN: tuple[tuple[tuple[bytes, ...], str], ...] = (
     ((b"<!doctype", b"<html", b"<?xml"), "a web page or XML"),
 )
 _SUFFIXES = {".dta": "stata", ".sav": "spss", ".zsav": "spss", ".tsv": "text", ".csv": "text", ".txt": "text"}
-FILE_OPTIONS = (
-    *("format", "delimiter", "header", "id_column", "transpose", "weights", "weight_kind", "na_values"),
-    *("encoding", "decimal", "sheet", "max_rows", "max_columns", "max_bytes"),
-)
-"""Options of `read_table` that hold for another file of the same kind; the coding says what columns and values mean."""
 _DELIMITERS = {"tab": "\t", "comma": ",", "semicolon": ";", "bar": "|", "blank": " ", "none": ""}
 
 
-def read_table(
-    path: str | PathLike[str] | IO[Any],
-    *,
-    format: str | None = None,
-    delimiter: str | None = None,
-    header: bool | str = "auto",
-    id_column: str | int | None = "auto",
-    transpose: bool = False,
-    columns: Sequence[str | int] | None = None,
-    drop: Sequence[str | int] | None = None,
-    weights: str | int | None = None,
-    weight_kind: str | None = None,
-    labels: Sequence[str | int] = (),
-    na_values: Sequence[Value] | Mapping[str | int | None, Sequence[Value]] = (),
-    encoding: str = "utf-8",
-    decimal: str | None = None,
-    sheet: str | int | None = None,
-    kinds: Kinds | None = None,
-    scores: Scores | None = None,
-    reverse: Sequence[str | int] = (),
-    covariates: Sequence[str | int] = (),
-    encode: Encode = None,
-    binarize: Binarize = None,
-    missing: str = "error",
-    combine_indicators: bool = False,
-    guesses: dict[Hashable, Guess] | None = None,
-    max_rows: int = 10_000_000,
-    max_columns: int = 100_000,
-    max_bytes: int | None = None,
-) -> Table:
-    r"""Read a table of 0 and 1, of values that stand for them, or of categories, from a file.
+@takes(ReadOptions)
+def read_table(path: str | PathLike[str] | IO[bytes] | IO[str], options: ReadOptions) -> Table:
+    r"""Read a table from a file: columns of two values, of categories, or of numbers.
 
     Parameters
     ----------
@@ -104,49 +71,52 @@ def read_table(
     header : bool or "auto", default="auto"
         Whether the first line of a text names the columns.
     id_column : str, int, None or "auto", default="auto"
-        Column with row labels, which is not part of the table; None if there is none. "auto" checks the first column,
-        unless another argument names it.
+        Column with row labels, which is not part of the table; None if there is none. "auto" decides whether the first
+        column is one, unless another argument names that column.
     transpose : bool, default=False
-        The file has a line per variable: exchange rows and columns, with their names, before anything below.
+        Set this if the file has one line per variable: rows and columns are exchanged, with their names, before the
+        options below apply.
     columns, drop : sequence of str or int, optional
-        The columns to keep, in this order, or to leave out; by name, or by number from 0.
+        The columns to keep, in this order, or to leave out; by name, number from 0, range ``"A1:A5"`` or pattern
+        ``"A*"``.
     weights : str or int, optional
         The column that holds row weights; it becomes `Table.sample_weight`.
     weight_kind : {"sampling", "counts"}, optional
         What these weights stand for, as for `as_table`.
     labels : sequence of str or int, default=()
-        Columns that are no variables, such as the group or the subject of each row; they become `Table.labels`.
+        Columns that are not variables, such as the group or the subject of each row; they become `Table.labels`.
     na_values : sequence or mapping, optional
         Spellings of a missing cell, or numbers that stand for one, besides an empty field, ``NA``, ``N/A``, ``n/a``,
-        ``#N/A``, ``<NA>``, ``NaN``, ``nan``, ``NULL``, ``null``, ``None``, ``.`` and ``?``. A mapping gives such a
-        sequence for each column that it names; under None, for all.
+        ``#N/A``, ``<NA>``, ``NaN``, ``nan``, ``NULL``, ``null``, ``.``, ``?`` and, except in columns of words,
+        ``None``; as for `as_table`.
     encoding : str, default="utf-8"
         Encoding of a text. UTF-16 with a byte order mark is detected.
     decimal : {".", ","}, optional
-        What separates the decimals of numbers in a text. By default the comma if it is no delimiter and a column holds
-        only numbers of this kind, else the point.
+        Decimal separator of numbers in a text file. By default the comma if it is not the delimiter and a column holds
+        only such numbers, otherwise the point.
     sheet : str or int, optional
         Name or number from 0 of the sheet of a spreadsheet; the first by default.
     kinds, scores : optional
-        As for `as_table`. Keys may also be ranges of columns, ``"A1:A5"``, or patterns, ``"A*"``.
+        As for `as_table`.
     reverse : sequence of str or int, default=()
-        Ordered columns to turn, by name, number, range or pattern: the last category comes first.
+        Ordered columns to reverse, by name, number, range or pattern: the last category comes first.
     covariates : sequence of str or int, default=()
         Columns to adjust for, by name, number, range or pattern, as for `as_table`.
-    encode, binarize, missing, combine_indicators : optional
+    encode, binarize, missing, combine_indicators, names : optional
         As for `as_table`. Words in ``encode`` are read as cells are: ``{"1": 0, "2": 1}`` means the numbers.
     guesses : dict, optional
-        If given, columns about which nothing is stated are read as what they seem to be, or left out, and noted here.
+        If given, the kind of a column that no argument describes is guessed, or the column is left out; the guesses are
+        entered here.
     max_rows, max_columns : int
-        Limits of the table in the file, ten million and 100 000.
+        Largest numbers of rows and columns accepted: ten million and 100 000 by default.
     max_bytes : int, optional
-        Limit of the file, of what it decompresses to, and of the table: by default 4 GiB, and for what a file expands
-        to at most 25 times its size or 256 MiB, whichever is larger.
+        Largest size of the file, of its decompressed content, and of the table. By default 4 GiB; the decompressed
+        content may also be at most 25 times the size of the file, or 256 MiB if that is more.
 
     Raises
     ------
     DataError
-        If the file is not a table, or a cell does not stand for 0 or 1; the message names row and column.
+        If the file is not a table, or a value has no meaning; the message names row and column.
     LimitError
         If the table exceeds a limit.
     OSError
@@ -164,79 +134,25 @@ def read_table(
     >>> table.codes.tolist(), table.row_names
     ([[1, 1], [0, 0], [0, 1]], ('Ann', 'Bob', 'Eve'))
     """
-    limits = Limits(max_rows, max_columns, max_bytes)
-    stated = dict(na_values) if isinstance(na_values, Mapping) else {None: na_values}
-    everywhere = stated.pop(None, ())
-    gone = {key: values for key, values in stated.items() if key is not None}
-    vocabulary = Vocabulary.build(everywhere, encode)
-    if header != "auto" and not isinstance(header, bool):
-        raise ArgumentError("header", 'must be True, False or "auto"', header)
-    if decimal not in (None, ".", ","):
-        raise ArgumentError("decimal", 'must be "." or ","', decimal)
+    return read_file(path, options)
+
+
+def read_file(path: str | PathLike[str] | IO[bytes] | IO[str], options: ReadOptions) -> Table:
+    """Read a table from a file, as `read_table` does."""
+    limits = Limits(options.max_rows, options.max_columns, options.max_bytes)
+    vocabulary = Vocabulary.build(options.missing_everywhere, options.encode)
     document = open_document(path, limits)
     try:
-        kind = _find_format(document, format)
-        detected: dict[str, str] = {}
-        if kind in ("text", "excel"):
-            raw, vocabulary, detected = _load_text(
-                document, kind, (delimiter, encoding, sheet), header, vocabulary, decimal
-            )
-            encode = vocabulary.read_encode(encode)
-        else:
-            raw = guard(kind, document.limits, lambda: _LOADERS[kind](document.data, document.limits))
-            if vocabulary.missing_numbers or (raw.block is None and raw.sparse is None):
-                raw = raw.mark_missing(dict.fromkeys(range(raw.shape[1]), vocabulary.is_missing))
+        kind = _find_format(document, options.format)
+        loaded, encode = _load(document, kind, options, vocabulary)
         document = replace(document, data=b"")  # what was read from it stays
-        # After a transposition these arguments speak of other columns; numbers do not count row names.
-        spoken_of = [
-            weights,
-            *(columns or ()),
-            *(drop or ()),
-            *labels,
-            *covariates,
-            *gone,
-            *(encode if by_column(encode) else ()),
-        ]
-        named = () if transpose else {key for key in spoken_of if isinstance(key, str)}
-        if id_column == "auto":
-            numbered = binarize is not None
-            names = None if kind in ("npy", "npz") else raw.find_id_column(numbers_are_data=numbered)
-            names = None if names is None or (raw.names and raw.names[names] in named) else names
-        else:
-            names = None if id_column is None else raw.find(id_column, "id_column")
-        if names is not None:
-            detected["id_column"] = str(raw.names[names]) if raw.names else f"#{names + 1}"
-            raw = replace(raw.without(names), row_names=raw.column(names).spellings)
-        nameless = id_column == "auto" and raw.row_names is None and not transpose
-        raw = raw.transpose() if transpose else raw
-        for key, spellings in gone.items():
-            raw = raw.mark_missing({raw.find(key, "na_values"): Vocabulary.build(spellings).is_missing})
-        by_key = {"kinds": kinds, "scores": scores, "reverse": dict.fromkeys(reverse), "na_values": gone}
-        by_key["covariates"] = dict.fromkeys(covariates)
-        said = {name: _by_number(raw, each, name) for name, each in by_key.items() if isinstance(each, Mapping)}
-        raw, weight, kept = _split(raw, weights, labels)
-        raw = replace(_choose_columns(raw, columns, drop), may_have_row_names=nameless)
-        place = {number: j for j, number in enumerate(raw.numbers)}
-        said = {name: {place[k]: each[k] for k in each if k in place} for name, each in said.items()}
-        absent = {j: [*everywhere, *said["na_values"].get(j, ())] for j in range(raw.shape[1])}
-        table = convert_source(
-            _name_columns(raw),
-            kinds=said.get("kinds", kinds),
-            scores=said.get("scores", scores),
-            reverse=said["reverse"],
-            covariates=list(said["covariates"]),
-            encode=encode,
-            binarize=binarize,
-            missing=missing,
-            combine_indicators=combine_indicators,
-            na_values={j: [read_word(value) for value in values] for j, values in absent.items() if values},
-            guesses=guesses,
-        )
-        table = table.with_variables(table.variables.with_wording(raw.described))
-        rows = slice(None) if table.rows is None else table.rows
-        known = {name: tuple(entries[rows]) for name, entries in kept.items()}
-        given = None if weight is None else weight[rows]
-        return replace(table, sample_weight=given, weight_kind=weight_kind, labels=known, detected=detected)
+        labelled = _name_rows(loaded, kind, options)
+        turned = labelled.transpose() if options.transpose else labelled
+        whole = turned.mark_missing(options.missing_in(turned))
+        weight, labels, apart = _take_apart(whole, options)
+        chosen = replace(_choose_columns(whole, options, apart), whole=whole)
+        table = convert_source(_name_columns(chosen).named(options.names), replace(options, encode=encode))
+        return _complete(table, chosen, weight, labels, options.weight_kind)
     except (DataError, LimitError) as error:
         error.where = document.name
         raise
@@ -256,21 +172,24 @@ def _find_format(document: Document, format: str | None) -> str:
     return _SUFFIXES.get(document.suffix, "text")
 
 
-def _load_text(
-    document: Document,
-    kind: str,
-    how: tuple[str | None, str, str | int | None],
-    header: bool | str,
-    vocabulary: Vocabulary,
-    decimal: str | None,
-) -> tuple[RawTable, Vocabulary, dict[str, str]]:
-    """Return the table of a text or of a sheet, how its words are read, and what was detected."""
-    delimiter, encoding, sheet = how
-    limits, found, mark = document.limits, {}, ";"
+def _load(document: Document, kind: str, options: ReadOptions, vocabulary: Vocabulary) -> tuple[Source, Encode]:
+    """Return the table of a file, and what `encode` says about its values as they are read."""
+    limits = document.limits
+    if kind in ("text", "excel"):
+        return _load_text(document, kind, options, vocabulary)
+    raw = guard(kind, limits, lambda: _LOADERS[kind](document.data, limits))
+    if raw.block is None:
+        raw = raw.mark_missing(dict.fromkeys(range(raw.shape[1]), vocabulary.missing - vocabulary.doubtful))
+    return raw, options.encode
+
+
+def _load_text(document: Document, kind: str, options: ReadOptions, vocabulary: Vocabulary) -> tuple[Source, Encode]:
+    delimiter, decimal, limits = options.delimiter, options.decimal, document.limits
+    found, mark = {}, ";"
     if kind == "excel":
-        records, found["sheet"] = guard(kind, limits, lambda: load_excel(document.data, limits, sheet))
+        records, found["sheet"] = guard(kind, limits, lambda: load_excel(document.data, limits, options.sheet))
     else:
-        data, n_comments = blank_comments(to_utf8(document.data, encoding, limits))
+        data, n_comments = blank_comments(to_utf8(document.data, options.encoding, limits))
         mark = find_delimiter(data) if delimiter is None else _DELIMITERS.get(delimiter, delimiter)
         if len(mark) > 1 or not mark.isascii() or mark in ('"', "\n", "\r", "\0"):
             raise ArgumentError("delimiter", f"must be one character or one of {tuple(_DELIMITERS)}", delimiter)
@@ -280,20 +199,47 @@ def _load_text(
     if decimal == "," or (decimal is None and mark != ","):
         vocabulary = vocabulary.with_decimal(records.words) if decimal is None else replace(vocabulary, decimal=",")
         found |= {"decimal": vocabulary.decimal} if vocabulary.decimal == "," else {}
-    return lay_out(records, vocabulary, header), vocabulary, found
+    raw = lay_out(records, vocabulary, options.header)
+    return replace(raw, detected=found), vocabulary.read_encode(options.encode)
 
 
-def _split(
-    raw: RawTable, weights: str | int | None, labels: Sequence[str | int]
-) -> tuple[RawTable, FloatArray | None, dict[str, Cells]]:
-    """Take weights and labels out of a raw table; numbers of columns count all of them."""
+def _name_rows(raw: Source, kind: str, options: ReadOptions) -> Source:
+    """Return the table with the column of row names, if it has one, taken for these."""
+    if options.id_column == "auto":
+        place = None if kind in ("npy", "npz") else raw.find_id_column(numbers_are_data=options.binarize is not None)
+        if place is not None and raw.names and raw.names[place] in _named_columns(options):
+            place = None
+    else:
+        place = None if options.id_column is None else raw.find(options.id_column, "id_column")
+    if place is None:
+        return replace(raw, may_have_row_names=options.id_column == "auto" and raw.row_names is None)
+    found = (raw.names and raw.names[place]) or f"column {place + 1}"
+    spellings = raw.column(place).spellings
+    return replace(raw.without(place), row_names=spellings, detected={**raw.detected, "id_column": found})
+
+
+def _named_columns(options: ReadOptions) -> set[str | int | None]:
+    """Return the columns that are named as something else than row names."""
+    if options.transpose:  # the options speak of other columns
+        return set()
+    missing = options.na_values if isinstance(options.na_values, Mapping) else ()
+    groups = (options.columns, options.drop, options.labels, options.covariates, missing)
+    encoded = options.encode if by_column(options.encode) else ()
+    return {options.weights, *encoded, *(key for keys in groups for key in keys or ())}
+
+
+def _take_apart(raw: Source, options: ReadOptions) -> tuple[FloatArray | None, dict[str, Cells], list[int]]:
+    """Return the weights and the labels of a raw table, and the places of their columns."""
+    labels, weights = options.labels, options.weights
     places = [raw.find(key, "labels") for key in labels]
     kept = {str(key): raw.column(j).entries for key, j in zip(labels, places, strict=True)}
     if weights is None:
-        return raw.without(*places) if places else raw, None, kept
+        return None, kept, places
     place = raw.find(weights, "weights")
     if place in places:
-        raise DataError(f"{setting('weights')} must be another column than {setting('labels')}; got {weights!r} twice.")
+        raise DataError(
+            f"{setting('weights')} and {setting('labels')} must be different columns; got {weights!r} for both."
+        )
     values = raw.column(place).entries
     for row, value in enumerate(values):
         if not is_number(value) or not np.isfinite(float(value)) or value < 0:
@@ -302,34 +248,28 @@ def _split(
                 f"{setting('weights')} must be finite and not negative; got {shown} in column {weights!r} "
                 f"({raw.describe_row(row)}).{remark_decimals([value])}"
             )
-    return raw.without(*places, place), values.astype(np.float64), kept
+    return values.astype(np.float64), kept, [*places, place]
 
 
-def _by_number(raw: RawTable, entries: Mapping[Any, Any], argument: str) -> dict[int, Any]:
-    """Return what is said about columns by their numbers in the file, from names, numbers, ranges and patterns."""
-    called = {
-        key: entry if isinstance(entry, str) and argument == "kinds" else argument for key, entry in entries.items()
-    }
-    return {raw.numbers[j]: entry for key, entry in entries.items() for j in raw.find_all(key, called[key])}
-
-
-def _choose_columns(raw: RawTable, columns: Sequence[str | int] | None, drop: Sequence[str | int] | None) -> RawTable:
+def _choose_columns(raw: Source, options: ReadOptions, apart: Sequence[int]) -> Source:
+    """Return the columns of the network: not those ``apart``; numbers count all columns of the file."""
+    columns, drop = options.columns, options.drop
     for argument, keys in (("columns", columns), ("drop", drop)):
         if isinstance(keys, str):
             raise DataError(f"{argument} must be a sequence of names or numbers; got the text {keys!r}.")
-    if columns is None and drop is None:
+    if columns is None and drop is None and not apart:
         return raw
-    left_out = {raw.find(key, "drop") for key in drop or ()}
-    kept = list(range(raw.shape[1])) if columns is None else [raw.find(key, "columns") for key in columns]
-    seen: set[int] = set()
-    for key, j in zip(columns or (), kept, strict=columns is not None):
-        if j in seen:
-            raise DataError(f"{setting('columns')} must be different columns; got {key!r}, which came before.")
-        seen.add(j)
+    left_out = {*apart, *(j for key in drop or () for j in raw.find_all(key, "drop"))}
+    kept: dict[int, None] = {} if columns is not None else dict.fromkeys(range(raw.shape[1]))
+    for key in columns or ():
+        places = raw.find_all(key, "columns")
+        if kept.keys() & places:
+            raise DataError(f"{setting('columns')} must not name a column twice; got {key!r} again.")
+        kept |= dict.fromkeys(places)
     return raw.take([j for j in kept if j not in left_out])
 
 
-def _name_columns(raw: RawTable) -> RawTable:
+def _name_columns(raw: Source) -> Source:
     """Return the raw table with a name for every column if it has names, after a check that none comes twice."""
     if raw.names is None:
         return raw
@@ -344,3 +284,20 @@ def _name_columns(raw: RawTable) -> RawTable:
             )
         places[name] = number
     return replace(raw, names=list(places))
+
+
+def _complete(
+    table: Table, source: Source, weight: FloatArray | None, labels: Mapping[str, Cells], weight_kind: str | None
+) -> Table:
+    """Return a table with what the file has beside the cells of its variables."""
+    rows = slice(None) if table.rows is None else table.rows
+    given = None if weight is None else weight[rows]
+    if given is not None and weight_kind is None:
+        weight_kind = state_kind(given)
+    return replace(
+        table.with_variables(table.variables.with_wording(source.described)),
+        sample_weight=given,
+        weight_kind=weight_kind,
+        labels={name: tuple(entries[rows]) for name, entries in labels.items()},
+        detected=source.detected,
+    )

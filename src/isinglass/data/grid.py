@@ -18,6 +18,9 @@ MOST_KEPT = 64
 """Whole numbers from the lowest to the highest that are kept as they are, however few the rows."""
 FINE_STEPS = 255
 """Of a covariate, whose steps cost nothing: it has no distribution to be estimated."""
+WIDEST_STEP = 0.2
+"""Of a covariate whose grid has all its numbers, in standard deviations of those between the quantiles: the variance
+within steps is then a third of a percent of all."""
 TAIL = 0.005
 """Share of the rows below and above the ends of a grid."""
 DECIMALS = 3
@@ -25,7 +28,7 @@ DECIMALS = 3
 
 
 def n_steps(n_rows: int) -> int:
-    """Return the number of equal steps that so many rows bear: measured in docs/notebook.md.
+    """Return the number of equal steps for this number of rows, as measured in docs/notebook.md.
 
     Examples
     --------
@@ -40,7 +43,8 @@ def equal_steps(numbers: FloatArray, *, is_fine: bool = False) -> Steps:
 
     It reaches from the 0.5 % quantile to the 99.5 % quantile, and to the smallest and largest number where these are
     near. Multiples of a unit, such as whole numbers, are kept as they are if there are at most `MOST_KEPT` from one end
-    to the other; if there are more, every step has as many of them. ``is_fine``: as many steps as there can be.
+    to the other; if there are more, every step has as many of them. ``is_fine``: as many steps as there can be, to the
+    smallest and the largest number unless steps would be wide.
 
     Examples
     --------
@@ -51,7 +55,8 @@ def equal_steps(numbers: FloatArray, *, is_fine: bool = False) -> Steps:
     ordered = np.sort(numbers)
     n, least, most = len(ordered), float(ordered[0]), float(ordered[-1])
     low, high = (float(ordered[k]) for k in (int(TAIL * n), n - 1 - int(TAIL * n)))
-    if low == high:  # nearly all rows have one value
+    reach = WIDEST_STEP * FINE_STEPS * float(np.clip(ordered, low, high).std()) if is_fine else 0.0
+    if low == high or most - least <= reach:  # nearly all rows have one value, or no number is far away
         low, high = least, most
     unit, q = _unit(ordered), FINE_STEPS if is_fine else n_steps(n)
     if unit is not None:

@@ -1,29 +1,29 @@
-"""Does a table mean what it says? Warnings about values and columns that are probably something else.
+"""Warnings about values and columns that probably do not mean what they seem to.
 
-Each names the columns, the values, and the argument that mends it; nothing is changed here.
+Each warning names the columns, the values and the argument to use; nothing is changed here.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from isinglass._core import count_ones
 from isinglass.arrays import Bytes, Mask
-from isinglass.data.coding import Codes, Rule, Steps, Value
-from isinglass.errors import MeaningWarning, setting, warn
+from isinglass.data.coding import ABSENT, Codes, Levels, Rule, Steps, Value
+from isinglass.errors import DataWarning, MeaningWarning, setting, warn
 from isinglass.variables import MAX_CATEGORIES, Variables
 
 MANY_LEVELS = 12
 """Levels above which an ordered column may be a number."""
 FEW_ROWS = 5
 """Rows below which the couplings of a category can hardly be estimated."""
-SMALL = 20
-"""Tables with fewer rows can be looked at, and need no warning."""
+ROWS_TO_JUDGE = 20
+"""Rows below which there are no warnings: such a table can be read at a glance."""
 MOST_ITEMS, MOST_ROWS = 300, 20_000
 """Ordered columns up to which reversed items are looked for, and rows that are enough for it."""
 SKEWED = 2.0
@@ -32,12 +32,19 @@ REVERSED, MOSTLY = -0.1, 0.9
 """Mean correlation with the others below which an item is reversed, and share of positive ones in a battery."""
 SELDOM_TWICE = 0.9
 """Share of different values above which a column probably names its rows."""
+IDENTIFIER = "names rows?"
+"""The note of such a column."""
 SCREENED = 4096
 """Rows that are compared first; they rule out most pairs."""
 AT_ONCE = 64
 """Columns that are copied together: one by one, each would read the memory of all."""
 EXPECTED = 5.0
-"""From this expected number of rows with both on, two columns that never occur together are no accident."""
+"""Expected rows with both columns 1 from which on two columns that are never 1 together are taken for indicators."""
+MANY_ROWS, MANY_CELLS, MOST_OF_A_COLUMN = 0.1, 0.05, 0.5
+"""Share of the rows dropped, and of all cells or those of a column taken for 0, above which there is a warning."""
+FAR_SUM, MANY_COPIES = 2.0, 5.0
+"""Ratios beyond which weights of unstated kind get a warning: sum of sampling weights to rows, and mean count."""
+_WEIGHTS = {"counts": "counts of equal rows", "sampling": "sampling weights"}
 _LISTED, _WRITTEN = 4, 8
 """Columns that a message lists, and entries of a mapping that it writes out."""
 _COMMA = re.compile(r"[+-]?\d+,\d+")
@@ -49,7 +56,7 @@ _NO_ANSWER = frozenset(
         r",\s*",
         "refused, refusal, refused to answer, dont know, do not know, dk, dk/na, no answer, not answered, "
         "inapplicable, not applicable, n/a, not asked, prefer not to say, prefer not to answer, rather not say, "
-        "missing, unknown, no response, keine angabe, k.a, weiss nicht, verweigert, ne sait pas, sans réponse, "
+        "missing, none, unknown, no response, keine angabe, k.a, weiss nicht, verweigert, ne sait pas, sans réponse, "
         "non réponse, refus, nsp, no sabe, no contesta, ns/nc, non so, non risponde, weet niet, geen antwoord",
     )
 )
@@ -58,7 +65,7 @@ _DATE = re.compile(r"\d{4}[-/.]\d\d?[-/.]\d\d?([ T].*)?|\d\d?[-/.]\d\d?[-/.]\d{4
 
 
 def missing_codes(values: Iterable[Value]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the numbers that stand apart from a scale as codes of missing answers do, sure ones and doubtful ones.
+    """Return the numbers outside a scale that look like codes of missing answers, certain ones and doubtful ones.
 
     Sure are -9 below 0 to 4 and 99 above 1 to 5; doubtful is 9 above 1 to 5, unless the scale has two points.
 
@@ -120,11 +127,14 @@ def advise_missing(values: Iterable[Value]) -> str:
 
 def remark_identifier(n_distinct: int, n_rows: int, label: Hashable, is_first: bool) -> str:
     """Return a sentence about a column with a different value in almost every row, or nothing."""
-    if n_rows < (2 if is_first else SMALL) or n_distinct < SELDOM_TWICE * n_rows:
+    if n_rows < (2 if is_first else ROWS_TO_JUDGE) or n_distinct < SELDOM_TWICE * n_rows:
         return ""
     if is_first:
         return f" If it names the rows, pass {setting('id_column', 0)}."
-    return f" It has {n_distinct} different values in {n_rows} rows: if it names them, leave it out ({drop([label])})."
+    return (
+        f" It has {n_distinct} different values in {n_rows} rows: if it holds row names, leave it out "
+        f"({drop([label])})."
+    )
 
 
 def remark_decimals(values: Iterable[Value]) -> str:
@@ -142,12 +152,26 @@ def remark_decimals(values: Iterable[Value]) -> str:
     return f" If {found!r} is a number with a decimal comma, pass {setting('decimal', ',', python=python)}."
 
 
+def warn_identifiers(labels: Sequence[Hashable], n_rows: int) -> None:
+    """Warn about columns that probably name the rows."""
+    if labels and n_rows >= ROWS_TO_JUDGE:
+        which, them = ("it names", "it") if len(labels) == 1 else ("they name", "them")
+        numbers = "it holds numbers" if len(labels) == 1 else "they hold numbers"
+        _say(
+            f"{_columns(labels, 'has', 'have')} a different value in almost every row: if {which} the rows, leave "
+            f"{them} out ({drop(labels)}); if {numbers}, say so "
+            f"({setting('continuous', labels, python=_mapping('kinds', labels, 'continuous'))}).",
+            labels,
+            IDENTIFIER,
+        )
+
+
 def check_meaning(
     labels: Sequence[Hashable], levels: Mapping[int, Rule], values: Mapping[int, list[Value]], codes: Codes
 ) -> None:
     """Warn about the columns of a table that have categories: their rules, the values that occur, and all cells."""
     _warn_codes({labels[j]: values[j] for j in levels})
-    if len(codes) < SMALL:
+    if len(codes) < ROWS_TO_JUDGE:
         return
     many = [labels[j] for j, rule in levels.items() if rule.kind == "ordinal" and len(rule.values) > MANY_LEVELS]
     if many:
@@ -161,7 +185,7 @@ def check_meaning(
     dates = [labels[j] for j, rule in levels.items() if _are_dates(rule.values)]
     if dates:
         _say(f"{_columns(dates, 'holds', 'hold')} dates: leave them out ({drop(dates)}).", dates, "dates")
-    _warn_rare({labels[j]: (rule, codes[:, j]) for j, rule in levels.items() if not isinstance(rule, Steps)})
+    _warn_rare({labels[j]: (rule, codes[:, j]) for j, rule in levels.items() if isinstance(rule, Levels)})
     _warn_skewed({labels[j]: (rule, codes[:, j]) for j, rule in levels.items() if isinstance(rule, Steps)})
     ordered = [j for j, rule in levels.items() if rule.kind == "ordinal"]
     if 4 <= len(ordered) <= MOST_ITEMS:
@@ -180,8 +204,9 @@ def warn_measured(columns: Mapping[Hashable, Rule]) -> None:
     hint = f" If {weights[0]!r} holds row weights, pass {setting('weights', weights[0])}." if weights else ""
     _say(
         f"{_columns(names, 'holds', 'hold')} numbers and {'is' if len(names) == 1 else 'are'} read as continuous "
-        f"({'; '.join(grids[:_LISTED])}{more}). If that is meant, pass {setting('continuous', names, python=python)}; "
-        f"else cut {them} ({setting('binarize', python='binarize={…: …}')}), or leave {them} out ({drop(names)})."
+        f"({'; '.join(grids[:_LISTED])}{more}). If this is what you want, pass "
+        f"{setting('continuous', names, python=python)}; "
+        f"otherwise cut {them} ({setting('binarize', python='binarize={…: …}')}), or leave {them} out ({drop(names)})."
         f"{hint}",
         names,
         "read as a number",
@@ -199,7 +224,7 @@ def describe_tails(rule: Rule) -> list[str]:
     """Say in words how many rows are beyond the ends of a grid and count for its end steps, if some are."""
     below, above = rule.beyond if isinstance(rule, Steps) else (0, 0)
     each = [f"{n} {side}" for n, side in ((below, "below"), (above, "above")) if n]
-    return [f"tails: {', '.join(each)}"] if each else []
+    return [f"{' and '.join(each)} the grid"] if each else []
 
 
 def _warn_codes(columns: Mapping[Hashable, list[Value]]) -> None:
@@ -226,15 +251,16 @@ def _warn_codes(columns: Mapping[Hashable, list[Value]]) -> None:
         shown = [value for value in dict.fromkeys(v for label in names for v in columns[label]) if value not in codes]
         _say(
             f"{_columns(names, 'has', 'have')} {_enumerate(codes)} beside {_enumerate(sorted(shown, key=str), most=5)}."
-            f" If {'this is' if len(codes) == 1 else 'these are'} no answer, {_remedy(codes)}.",
+            f" If {'it stands' if len(codes) == 1 else 'they stand'} for a missing answer, {_remedy(codes)}.",
             names,
             f"{_enumerate(codes, most=3)} missing?",
         )
 
 
-def _warn_rare(columns: Mapping[Hashable, tuple[Rule, Codes]]) -> None:
+def _warn_rare(columns: Mapping[Hashable, tuple[Levels, Codes]]) -> None:
     rare, where = [], []
-    example: tuple[Hashable, dict[Value, float]] | None = None  # the values of a column with a rare one put to another
+    # The values of a column with a rare one put to another.
+    example: tuple[Hashable, dict[Value, float | None]] | None = None
     for label, (rule, codes) in columns.items():
         if rule.n_categories > 2:
             for rows in (codes[:SCREENED], codes):  # most categories are not rare among the first rows
@@ -244,7 +270,7 @@ def _warn_rare(columns: Mapping[Hashable, tuple[Rule, Codes]]) -> None:
             few = np.flatnonzero((counts > 0) & (counts < FEW_ROWS))
             rare += [f"{label!r}: {rule.values[k]!r} ({counts[k]})" for k in few]
             where += [label] * bool(len(few))
-            if len(few) and example is None and rule.n_categories <= _WRITTEN:
+            if len(few) and example is None and len(rule.entries) <= _WRITTEN:
                 example = label, _merge(rule, int(few[0]))
     if rare:
         more = f" and {len(rare) - _LISTED} more" if len(rare) > _LISTED else ""
@@ -253,17 +279,22 @@ def _warn_rare(columns: Mapping[Hashable, tuple[Rule, Codes]]) -> None:
             remedy = setting("encode", example[1], python=f"encode={{{example[0]!r}: {example[1]}}}")
         _say(
             f"some categories have fewer than {FEW_ROWS} rows: {', '.join(rare[:_LISTED])}{more}. Their couplings can "
-            f"hardly be estimated. Equal numbers put categories together: {remedy}.",
+            f"hardly be estimated. To merge categories, give them the same number: {remedy}.",
             where,
             "rare category",
         )
 
 
-def _merge(rule: Rule, k: int) -> dict[Value, float]:
-    """Return the numbers of categories by which one is put together with the one below, or above if it is the first."""
+def _merge(rule: Levels, k: int) -> dict[Value, float | None]:
+    """Return the numbers of values by which a category is put together with the one below, or above if it is the first.
+
+    None stands for a missing answer.
+    """
     numbers = [float(score) for score in rule.scores or range(rule.n_categories)]
     numbers[k] = numbers[k - 1] if k else numbers[1]
-    return {value: int(n) if n.is_integer() else n for value, n in zip(rule.values, numbers, strict=True)}
+    short = [int(number) if number.is_integer() else number for number in numbers]
+    ordered = sorted(rule.entries.items(), key=lambda entry: entry[1] % (rule.n_categories + 1))  # missing ones last
+    return {value: None if code == ABSENT else short[code] for value, code in ordered}
 
 
 def _warn_skewed(columns: Mapping[Hashable, tuple[Steps, Codes]]) -> None:
@@ -277,15 +308,15 @@ def _warn_skewed(columns: Mapping[Hashable, tuple[Steps, Codes]]) -> None:
     if found:
         python = _mapping("scores", found, "normal")
         _say(
-            f"{_columns(found, 'has', 'have')} a long tail, and couplings are linear in the numbers. If ranks or "
-            f"logarithms are meant rather, pass {setting('normal_scores', found, python=python)}.",
+            f"{_columns(found, 'has', 'have')} a long tail, and couplings are linear in the values. Take "
+            f"logarithms first, or use ranks instead with {setting('normal_scores', found, python=python)}.",
             found,
             "long tail",
         )
 
 
 def _warn_reversed(labels: list[Hashable], columns: list[Codes]) -> None:
-    """Warn about items that go down where the others of their battery go up."""
+    """Warn about items that are negatively correlated with the others of their battery."""
     cells = np.stack(columns).astype(np.float64)
     cells[cells < 0] = np.nan
     cells -= np.nanmean(cells, axis=1, keepdims=True)
@@ -311,7 +342,8 @@ def _warn_reversed(labels: list[Hashable], columns: list[Codes]) -> None:
         names = [str(label) for label in turned]
         python = f"reverse={names} in read_table, or by subtracting the answers from the largest one"
         _say(
-            f"{_columns(turned, 'runs', 'run')} against the direction of the others: if the wording is reversed, turn "
+            f"{_columns(turned, 'runs', 'run')} against the direction of the others: if the wording is "
+            f"reversed, recode "
             f"{'it' if len(turned) == 1 else 'them'} with {setting('reverse', names, python=python)}.",
             turned,
             "reversed?",
@@ -372,7 +404,7 @@ def dependent_columns(codes: Bytes, is_binary: Mask) -> list[list[int]]:
 
 
 def _alike(codes: Bytes, columns: Sequence[int], is_binary: Mask, *, keep_constant: bool = False) -> list[list[int]]:
-    """Return the groups of columns that part the rows alike."""
+    """Return the groups of columns that partition the rows in the same way."""
     found: dict[bytes, list[int]] = {}
     for start in range(0, len(columns), AT_ONCE):
         some = columns[start : start + AT_ONCE]
@@ -384,7 +416,7 @@ def _alike(codes: Bytes, columns: Sequence[int], is_binary: Mask, *, keep_consta
 
 
 def _partition(column: NDArray[np.uint8], is_binary: bool) -> NDArray[np.uint8]:
-    """Return which rows are equal, whatever the categories are called: these are numbered by their first row."""
+    """Return the partition of the rows by category, whose parts are numbered by their first row."""
     if is_binary:
         return np.asarray(column ^ column[0], dtype=np.uint8)
     _, first, places = np.unique(column, return_index=True, return_inverse=True)
@@ -441,7 +473,7 @@ def indicator_sets(codes: Bytes, is_binary: Mask, names: Sequence[str] | None) -
 
 
 def _stem(name: str) -> str:
-    """Return what stands before the last sign in a name that is neither a letter nor a digit."""
+    """Return the part of a name before its last character that is neither a letter nor a digit."""
     return re.split(r"[\W_]+(?=[^\W_]*$)", name)[0] if re.search(r"[\W_]", name) else ""
 
 
@@ -450,7 +482,7 @@ def check_columns(codes: Bytes, variables: Variables, sources: Sequence[Sequence
 
     ``sources`` has the columns of the file or frame that each is made of, by name or number, if it is not one of them.
     """
-    if len(codes) < SMALL:
+    if len(codes) < ROWS_TO_JUDGE:
         return
     is_binary = np.array([kind == "binary" for kind in variables.kinds])
     labels: Sequence[Hashable] = variables.names if variables.named else range(variables.n_features)
@@ -464,7 +496,7 @@ def check_columns(codes: Bytes, variables: Variables, sources: Sequence[Sequence
         counted = "one variable" if len(sets) == 1 else f"{len(sets)} variables"
         _say(
             f"{len(members)} columns are indicators of {counted}, at most one of a set is 1 in any row: "
-            f"{listed}{more}. The edges within a set hide those between variables: turn each set into one column with "
+            f"{listed}{more}. Edges within a set hide those between variables: combine each set into one column with "
             f"{setting('combine_indicators', True, python=python)}.",
             members,
             "indicator",
@@ -490,3 +522,57 @@ def drop(labels: Sequence[Hashable]) -> str:
 
 def _range(labels: Sequence[Hashable], group: Sequence[int]) -> str:
     return f"{labels[group[0]]!r} to {labels[group[-1]]!r} ({len(group)})"
+
+
+def warn_dropped(gone: Mask, n_kept: int) -> None:
+    """Say what was left out, where that is much."""
+    n_rows, n_dropped = len(gone), len(gone) - n_kept
+    if n_rows >= ROWS_TO_JUDGE and n_dropped > MANY_ROWS * n_rows:
+        warn(
+            DataWarning(
+                f"{setting('missing', 'drop')} left out {n_dropped} of {n_rows} rows ({n_dropped / n_rows:.0%}) for "
+                f"{int(gone.sum())} missing cells ({gone.mean():.1%}). The remaining rows may not be "
+                f"representative. Choose {setting('missing', 'impute')} to use all answers."
+            )
+        )
+
+
+def warn_zeroed(gone: Mask, where: Callable[[int], str]) -> None:
+    """Say what became 0, where that can hardly be meant: whole rows, or many cells of a column."""
+    empty, shares = int(gone.all(axis=1).sum()), gone.mean(axis=0)
+    worst = int(shares.argmax())
+    said = []
+    if empty and gone.shape[1] > 1:
+        said.append(f"{empty} of {len(gone)} rows have no answer at all and are now rows of 0")
+    if len(gone) >= ROWS_TO_JUDGE and (shares.mean() > MANY_CELLS or shares[worst] > MOST_OF_A_COLUMN):
+        said.append(
+            f"{int(gone.sum())} missing cells ({gone.mean():.1%}) became 0, {shares[worst]:.0%} of the cells in "
+            f"{where(worst)}"
+        )
+    if said:
+        warn(
+            DataWarning(
+                f"{setting('missing', 'zero')}: {'; '.join(said)}. Unless a missing cell means 0, this hides "
+                f"some dependences and creates spurious ones. Choose {setting('missing', 'impute')}."
+            )
+        )
+
+
+def warn_of_kind(kind: str, total: float, effective: float, n_rows: int) -> None:
+    """Say how weights of unknown kind are understood, where their sum is far from the number of rows."""
+    if kind == "counts":
+        if total < MANY_COPIES * n_rows:
+            return
+        taken = f"they are whole numbers and count as {total:.6g} rows"
+        remedy = f"State what they are where the table is read: {setting('weight_kind', 'counts')} or "
+    else:
+        if n_rows / FAR_SUM <= total <= FAR_SUM * n_rows or abs(total - effective) <= 1e-9 * effective:
+            return
+        taken = f"they are not whole numbers, so their scale is ignored and they count as {effective:.6g} rows"
+        remedy = "If this is what you want, state it where the table is read: "
+    warn(
+        MeaningWarning(
+            f"The weights have the sum {total:.6g} over {n_rows} rows and are treated as {_WEIGHTS[kind]}: {taken}. "
+            f"{remedy}{setting('weight_kind', 'sampling')}."
+        )
+    )

@@ -74,13 +74,15 @@ def combine(table: Table, coding: Coding) -> Table:
 
 def _check_rows(cells: Bytes, rule: Indicators, known: Mask) -> None:
     """Refuse rows with several indicators, and those with none where every row of the fit had one."""
+    every_row = len(rule.values) == len(rule.members)  # no category for rows without an indicator
     several = np.flatnonzero(cells.sum(axis=1, dtype=np.intp) > 1)
-    none = np.flatnonzero(~known) if len(rule.values) == len(rule.members) else several[:0]
+    none = np.flatnonzero(~known) if every_row else several[:0]
     if len(several) or len(none):
-        row, what = (several[0], "several") if len(several) else (none[0], "none")
+        row, found = (several[0], "several") if len(several) else (none[0], "none")
+        asked = "exactly one 1" if every_row else "at most one 1"
         raise DataError(
-            f"{setting('X')} must have at most one 1 in every row of the indicator columns {rule.members[0]!r} to "
-            f"{rule.members[-1]!r}, as the table that was fitted had; got {what} in row {row + 1}."
+            f"{setting('X')} must have {asked} in every row of the indicator columns {rule.members[0]!r} to "
+            f"{rule.members[-1]!r}, as in the fitted table; got {found} in row {row + 1}."
         )
 
 

@@ -7,25 +7,24 @@ order of its parts: the same bits whoever computed them. `as_table` opens tables
 from __future__ import annotations
 
 import functools
-import operator
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Protocol, TypeAlias, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from isinglass.arguments import Options
 from isinglass.arrays import Bytes, FloatArray
-from isinglass.data.backends import Backend, Part, find_backend
-from isinglass.data.blocks import Block, BlockWeights, find_blocks, is_in_parts
+from isinglass.data.backends import Answers, Backend, Part, find_backend
+from isinglass.data.blocks import Block, BlockWeights, are_files, find_blocks, is_in_parts
 from isinglass.data.coding import BITS, Coding, Levels, Value
 from isinglass.data.conversion import convert, read_codes
-from isinglass.data.files import FILE_OPTIONS
-from isinglass.data.frames import kind_of
-from isinglass.data.rules import Binarize, Encode
+from isinglass.data.options import FILE_OPTIONS, Binarize, Encode, MissingValues, ReadOptions, takes
+from isinglass.data.sources import kind_of
 from isinglass.data.table import Kinds, Scores, Table
-from isinglass.data.weights import check_sample_weight, check_weight_kind, warn_of_kind
+from isinglass.data.weights import Sums, check_sample_weight, check_weight_kind, find_scale, sum_weights
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.variables import Variables
 
@@ -37,6 +36,9 @@ if TYPE_CHECKING:  # arrays do without narwhals
 Function = Callable[..., Any]
 """Of codes, weights or None, and other arguments; importable from where the parts are."""
 Sum = TypeVar("Sum")
+NO_COVARIATES = (
+    f"{setting('covariates')} need a table in memory; this one is in parts. Read it into memory as one table."
+)
 
 
 @dataclass(frozen=True)
@@ -80,11 +82,9 @@ class PartedTable:
     sample_weight = row_names = filled = holes = rows = units = None  # the parts have weights of their own
 
     @property
-    def file_options(self) -> dict[str, Any]:  # Any: options of `read_table`
+    def file_options(self) -> Options:
         """The options by which another table in parts is read like this one, beside the coding."""
-        first = self.backend.blocks[0]
-        options = {name: value for name, value in first.options.items() if name in FILE_OPTIONS}
-        return {"weights": first.weights, **options} if first.weights is not None else options
+        return self.backend.blocks[0].options.for_files()
 
     @cached_property
     def variables(self) -> Variables:
@@ -125,7 +125,7 @@ class PartedTable:
 
     @property
     def codes(self) -> NoReturn:
-        """There is no array of all codes."""
+        """Refuse: there is no array of all codes."""
         self.whole()
 
     def __len__(self) -> int:
@@ -171,7 +171,7 @@ class PartedTable:
         """Return itself: the weights of parts are scaled when these are read."""
         return self
 
-    def each(self, function: Function, *arguments: object) -> list[Any]:  # Any: what the function returns
+    def each(self, function: Function, *arguments: object) -> Answers:
         """Return ``function(codes, weight, *arguments)`` of every part, in order."""
         return self.backend.each(_apply, (self.selection, self.columns, function, arguments))
 
@@ -188,10 +188,11 @@ class PartedTable:
         return np.concatenate(self.each(_distinct))
 
     def whole(self, *_: object, **__: object) -> NoReturn:
-        """Say that rows are needed in memory."""
+        """Refuse: the rows are needed in memory."""
         raise DataError(
-            "X must be one table here; got a table in parts. Paths, the two-stage estimate, EBIC, refits, predictions "
-            "and scores take parts; for all else read the table, or a sample of its rows, into memory."
+            "X must be in memory here; got a table in parts. Paths, the two-stage estimate, EBIC, refits, "
+            "predictions and scores accept parts; for everything else, read the table, or a sample of its rows, "
+            "into memory."
         )
 
     with_weight = without_weight = unit_weight = weighted_rows = __array__ = __getitem__ = __iter__ = whole
@@ -265,10 +266,10 @@ def as_table(
     names: Sequence[str] | None = None,
     variables: Variables | None = None,
     combine_indicators: bool = False,
-    na_values: Collection[Hashable] = (),
+    na_values: MissingValues = (),
     covariates: Sequence[str | int] | str = (),
 ) -> AnyTable:
-    """Return anything that is a table as a `Table`, with its weights; what comes in parts as a `PartedTable`.
+    """Convert an array, a data frame or another container to a `Table`; blocks of rows to a `PartedTable`.
 
     Parameters
     ----------
@@ -278,45 +279,47 @@ def as_table(
     sample_weight : array-like of shape (n_samples,), optional
         Row weights; by default those that the table has.
     weight_kind : {"sampling", "counts"}, optional
-        What row weights stand for. Counts say how many equal rows a row stands for: the number of rows is their sum.
-        Sampling weights say how many members of the population: a row is one row, and only ratios of weights matter.
-        By default whole numbers are counts, and others sampling weights.
+        What the row weights are. A count is the number of equal rows that a row stands for, and the number of rows is
+        the sum of the counts. Sampling weights are proportional to the number of members of the population that a row
+        represents: only their ratios matter. By default whole numbers are counts, and others sampling weights.
     kinds : {"binary", "ordinal", "nominal", "continuous"}, one of these per column, or a mapping, optional
         Whether the values of a column are 0 and 1, categories with an order, categories without, or numbers. One word
-        holds for all columns, a mapping for the columns that it names. Of other columns the type decides: ordered
-        categoricals of pandas and Enums of polars are ordinal, other categoricals are nominal, columns of a frame with
-        fractions and more than 12 values are continuous, and everything else must be 0 and 1. A column with two values
-        is binary, whatever it is called.
+        applies to all columns, a mapping to the columns that it names, by name, number from 0, range ``"A1:A5"`` or
+        pattern ``"A*"``, as in all mappings below. For other columns the type decides: ordered categoricals of pandas
+        and Enums of polars are ordinal, other categoricals are nominal, columns of a frame with fractions and more than
+        12 values are continuous, and everything else must be 0 and 1. A column with two values is binary under any of
+        these names.
     scores : mapping, optional
-        The points that the categories of ordinal columns lie at, by name or number of the column: numbers in the order
-        of the categories, or a mapping of values to numbers. By default numbers lie where they are, in steps of their
-        largest common unit, and ordered categories at 0, 1, 2, …. For a continuous column "normal" replaces numbers by
-        normal scores.
+        The scores of the categories of ordinal columns: numbers in the order of the categories, or a mapping of values
+        to numbers. By default numbers are their own scores, in steps of their largest common unit, and ordered
+        categories have the scores 0, 1, 2, …. For a continuous column "normal" replaces numbers by normal scores.
     encode : mapping, "auto" or Coding, optional
         What the values mean. A mapping such as ``{"Yes": 1, "No": 0, "Don't know": None}``, where None stands for
-        missing, holds for all columns, except those that have none of its values and are 0/1 already; of a column with
-        categories it gives the score of each value, and equal ones put categories together. A mapping of column names
-        to such mappings, or to pairs ``(zero, one)``, holds for these columns. "auto" finds the two values of every
-        other column itself; what it chose is in `Table.encoding`. The coding of another table reads this one in the
-        same way: columns are found by name, others are ignored.
-    binarize : float or mapping of column names to floats, optional
+        missing, applies to all columns, except 0/1 columns that have none of its values. For a column with categories
+        it gives the score of each value, and equal scores merge categories. A mapping of column names to such mappings,
+        or to pairs ``(zero, one)``, applies to these columns. "auto" detects the two values of every other column; its
+        choice is in `Table.encoding`. With the `Coding` of another table, this one is read in the same way: columns are
+        found by name, and others are ignored.
+    binarize : float or mapping of columns to floats, optional
         Numbers above this threshold are 1, the others 0.
     missing : {"error", "impute", "zero", "drop"}, default="error"
-        What to do with missing cells (NaN, None, NA, NaT, masked): refuse them, keep them as holes that are drawn from
-        the network when one is estimated, take them as 0, or leave out every row that has one. Those of columns with
-        more than two categories cannot be taken for 0.
+        What to do with missing cells (NaN, None, NA, NaT, masked): refuse them, impute them from the network when one
+        is estimated, read them as 0 (columns of two values only), or leave out every row that has one.
     names : sequence of str, optional
-        Names of the columns, instead of those that the frame has.
+        Names of the columns, in place of those of the frame.
     variables : Variables, optional
-        What the columns are: arrays then hold the numbers of their categories, and frames the categories themselves.
+        Kinds and categories of the columns. Arrays then hold the numbers of the categories, and frames the categories
+        themselves; columns of frames are found by name, and others are ignored.
     combine_indicators : bool, default=False
-        Turn every set of neighboring 0/1 columns of which at most one is 1 in any row into one nominal column, named
-        after the common part of their names. The coding of the table does the same to another one.
-    na_values : sequence, optional
-        Further values that stand for a missing cell, such as 99.
+        Combine each set of adjacent indicator (dummy) columns, of which at most one is 1 in any row, into one nominal
+        column, named after the common part of their names. Tables that are read with the coding of this one are
+        combined in the same way.
+    na_values : sequence or mapping, optional
+        Further values that stand for a missing cell, such as 99. A mapping gives such a sequence for each column that
+        it names; under None, for all.
     covariates : sequence of str or int, optional
-        Columns to adjust for, by name or number: the others are conditioned on them, and they are not modelled. Numbers
-        are continuous on up to 255 steps and texts nominal unless ``kinds`` says otherwise.
+        Columns to adjust for. The network of the others is conditional on them, and they are not
+        nodes. Unless ``kinds`` says otherwise, numbers are continuous with up to 255 steps, and texts are nominal.
 
     Raises
     ------
@@ -334,91 +337,84 @@ def as_table(
     >>> table.variables.categories, table.codes.tolist()
     (((1, 2, 3), ('blue', 'green', 'red')), [[0, 2], [2, 0], [1, 2], [2, 1]])
     """
+    options = ReadOptions(
+        weight_kind=weight_kind,
+        kinds=kinds,
+        scores=scores,
+        encode=encode,
+        binarize=binarize,
+        missing=missing,
+        names=names,
+        combine_indicators=combine_indicators,
+        na_values=na_values,
+        covariates=covariates,
+    )
+    return open_table(X, options, sample_weight, variables)
+
+
+def open_table(
+    X: TableLike, options: ReadOptions, sample_weight: ArrayLike | None = None, variables: Variables | None = None
+) -> AnyTable:
+    """Return anything that is a table as one, as `as_table` does."""
     if isinstance(X, Table | PartedTable):
-        if kinds is not None or scores is not None:
+        if options.kinds is not None or options.scores is not None:
             raise DataError(
-                f"{setting('kinds')} and {setting('scores')} must not be given beside a table that has its own."
+                f"{setting('kinds')} and {setting('scores')} must not be given with a table that has its own."
             )
-        if covariates:
+        if options.covariates:
             if not isinstance(X, Table):
-                raise DataError(f"{setting('covariates')} must be for a table in memory; got one in parts.")
-            X = X.with_covariates(covariates)
-        return _add_weight(X, sample_weight, weight_kind).with_names(names)
-    options: dict[str, Any] = {"kinds": kinds, "scores": scores, "encode": encode, "binarize": binarize}
+                raise DataError(NO_COVARIATES)
+            X = X.with_covariates(options.covariates)
+        return _add_weight(X, sample_weight, options.weight_kind).with_names(options.names)
     if is_in_parts(X):
-        if covariates:
-            raise DataError(f"{setting('covariates')} must be for a table in memory; got one in parts.")
-        given = {
-            name: value for name, value in {**options, "na_values": na_values or None}.items() if value is not None
-        }
-        parts = read_parts(X, sample_weight=sample_weight, weight_kind=weight_kind, missing=missing, **given)
-        return parts.with_names(names)
-    if variables is not None and not variables.is_plain and kind_of(X) is not None:
-        options = {"encode": Coding.of(variables)}
+        return _open_parts(X, options, sample_weight)
+    stated = options.encode is not None or options.binarize is not None
+    if variables is not None and kind_of(X) is not None and not (variables.is_plain and stated):
+        options = replace(options, kinds=None, scores=None, encode=Coding.of(variables), binarize=None)
     elif variables is not None and not variables.is_binary:
-        return _add_weight(read_codes(X, variables), sample_weight, weight_kind)
-    options |= {"combine_indicators": combine_indicators, "na_values": na_values, "covariates": covariates}
-    table = convert(X, names=names, missing=missing, **options)
+        return _add_weight(read_codes(X, variables), sample_weight, options.weight_kind)
+    table = convert(X, options)
     weight = sample_weight
     if weight is not None and table.rows is not None:
         weight = np.asarray(check_sample_weight(weight, len(table) + table.n_dropped))[table.rows]
-    return _add_weight(table, weight, weight_kind)
+    return _add_weight(table, weight, options.weight_kind)
 
 
 def _add_weight(table: AnyTable, sample_weight: ArrayLike | None, weight_kind: str | None) -> AnyTable:
     """Return a table with its weights: those given, or those it has."""
-    if weight_kind is not None:
+    check_weight_kind(weight_kind, None)
+    if weight_kind is not None and (table.is_whole or table.weight_kind is not None):
         table = replace(table, weight_kind=weight_kind)
     if sample_weight is None:
         return table
     if isinstance(table, PartedTable):
-        raise DataError("sample_weight must be given to read_parts for a table in parts; got it beside the table.")
+        raise DataError("sample_weight of a table in parts must be given to read_parts, not with the table.")
     if table.sample_weight is not None:
-        raise DataError("sample_weight must be given once; got it beside a table that has weights of its own.")
+        raise DataError("sample_weight must not be given with a table that has its own weights.")
     return table.with_weight(sample_weight)
 
 
-class ReadOptions(TypedDict, total=False):
-    """Options of `read_table` by which all parts are read; of parts that are no files those of `as_table`."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PartOptions(ReadOptions):
+    """All options of `read_parts`."""
 
-    missing: str
-    encode: Encode
-    binarize: Binarize
-    na_values: Collection[Hashable] | Mapping[str | int | None, Sequence[Value]]
-    kinds: Kinds | None
-    scores: Scores | None
-    format: str | None
-    delimiter: str | None
-    header: bool | str
-    id_column: str | int | None
-    transpose: bool
-    columns: Sequence[str | int] | None
-    drop: Sequence[str | int] | None
-    labels: Sequence[str | int]
-    encoding: str
-    decimal: str | None
-    sheet: str | int | None
-    reverse: Sequence[str | int]
-    combine_indicators: bool
-    max_rows: int
-    max_columns: int
-    max_bytes: int | None
+    sample_weight: BlockWeights | None = None
+    client: Client | Literal[False] | None = None
+
+    @property
+    def of_a_part(self) -> ReadOptions:
+        """The options by which every part is read."""
+        return ReadOptions(**{field.name: getattr(self, field.name) for field in fields(ReadOptions)})
 
 
-def read_parts(
-    X: object,
-    *,
-    weights: str | int | None = None,
-    sample_weight: BlockWeights | None = None,
-    weight_kind: str | None = None,
-    client: Client | Literal[False] | None = None,
-    **options: Unpack[ReadOptions],
-) -> PartedTable:
-    """Open a table that comes in blocks of rows: files, a Dask array or frame, or a sequence of arrays or frames.
+@takes(PartOptions)
+def read_parts(X: object, options: PartOptions) -> PartedTable:
+    """Open a table that consists of blocks of rows: files, a Dask array or frame, or a sequence of arrays or frames.
 
-    The parts are read on the workers of Dask's current client, and stay there, one bit per cell; without a client, in
-    this process. One coding holds for all: names, order and values of the columns are those of the first part (the
-    values of all parts with ``encode="auto"``), and a part that disagrees is an error that names it.
+    The parts are read and kept, one bit per cell, on the workers of Dask's current client, or in this process if there
+    is none. All parts have the same coding: names, order and values of the columns are those of the first part (with
+    ``encode="auto"``, the values of all parts). A part with other columns or values is an error, and the message names
+    it.
 
     Parameters
     ----------
@@ -426,16 +422,15 @@ def read_parts(
         Files of any kind that `read_table` reads; a pattern such as ``"parts/*.parquet"`` stands for all that fit, in
         order of name.
     weights : str or int, optional
-        The column that holds row weights.
+        The column of the files that holds row weights.
     sample_weight : sequence of arrays, or Dask array, optional
-        The weights themselves, a block per part.
+        The row weights of arrays or frames, a block per part.
     weight_kind : {"sampling", "counts"}, optional
         What these weights stand for, as for `as_table`.
     client : dask.distributed.Client, optional
-        Whose workers to use; by default the current one, if there is one. False: this process.
-    **options
-        How values are read: ``missing``, ``encode`` and ``binarize`` as for `as_table`, for files all options of
-        `read_table`.
+        Client whose workers are used; by default the current one, if there is one. False uses this process.
+    missing, encode, binarize, na_values
+        How values are read, as for `as_table`. The other parameters are for files, as for `read_table`.
 
     Returns
     -------
@@ -452,23 +447,34 @@ def read_parts(
     >>> read_parts([np.eye(3), np.ones((2, 3))])
     PartedTable(5 rows × 3 columns in 2 parts, in this process)
     """
-    given = dict(options)
-    if given.get("missing") == "impute":
+    return _open_parts(X, options.of_a_part, options.sample_weight, options.client)
+
+
+def _open_parts(
+    X: object,
+    options: ReadOptions,
+    sample_weight: BlockWeights | None,
+    client: Client | Literal[False] | None = None,
+) -> PartedTable:
+    if options.missing == "impute":
         raise ArgumentError(
             "missing", 'must be "error", "zero" or "drop" for a table in parts', "impute", "Impute a table in memory."
         )
+    if options.covariates:
+        raise DataError(NO_COVARIATES)
     kinds = " and ".join(setting(kind, python=f'kinds="{kind}"') for kind in ("ordinal", "continuous"))
-    for name, shown in (("kinds", kinds), ("scores", setting("scores"))):
-        if given.pop(name, None) is not None:
+    for given, shown in ((options.kinds, kinds), (options.scores, setting("scores"))):
+        if given is not None:
             raise DataError(
                 f"{shown} must not be given for a table in parts, whose columns have two values. Read it into memory."
             )
-    return _scale_parts(_open(find_blocks(X, weights, sample_weight, given), client, given), weight_kind)
+    blocks = find_blocks(X, replace(options, weight_kind=None, names=None), sample_weight)
+    return _scale_parts(_load(blocks, client), options.weight_kind).with_names(options.names)
 
 
 def read_like(
     X: object,
-    reading: Mapping[str, Any],
+    reading: Options,
     sample_weight: BlockWeights | None,
     coding: Coding,
     missing: str,
@@ -477,14 +483,17 @@ def read_like(
 
     Its column of weights is taken for one where it is there again.
     """
-    options = {"encode": coding, "missing": missing}
-    return _open(find_blocks(X, None, sample_weight, options, reading), None, options)
+    again = set(FILE_OPTIONS) - {"weight_kind"} if are_files(X) else set()
+    again -= set() if sample_weight is None else {"weights"}
+    known = {name: value for name, value in reading.items() if name in again}
+    options = ReadOptions(**known, encode=coding, missing=missing)
+    return _load(find_blocks(X, options, sample_weight, may_lack_weights=sample_weight is None))
 
 
-def _open(blocks: list[Block], client: Client | Literal[False] | None, options: Mapping[str, Any]) -> PartedTable:
-    backend = find_backend(blocks, client)
-    if options.get("encode") == "auto":
-        coding = replace(_agree(backend.read(_describe, blocks)), missing=options.get("missing", "error"))
+def _load(blocks: list[Block], client: Client | Literal[False] | None = None) -> PartedTable:
+    backend, options = find_backend(blocks, client), blocks[0].options
+    if options.encode == "auto":
+        coding = replace(_agree(backend.read(_describe, blocks)), missing=options.missing)
     else:
         coding = backend.read(_describe, blocks[:1])[0][0]
     backend.load(coding)
@@ -495,52 +504,37 @@ def _open(blocks: list[Block], client: Client | Literal[False] | None, options: 
 def _scale_parts(table: PartedTable, kind: str | None) -> PartedTable:
     """Return the table with the kind of its weights, scaled as `scale_weights` does."""
     check_weight_kind(kind, None)
-    n_broken, total, n_rows, largest, n_weights = functools.reduce(_add_weights, table.each(_measure_weights))
-    if not n_weights:
+    if not any(table.each(_has_weights)):
         return replace(table, weight_kind=None)
-    if kind == "counts" and n_broken:
-        raise DataError(f"counts must be whole numbers; got {n_broken} weights that are not.")
-    found = kind or ("sampling" if n_broken else "counts")
-    relative, square = table.sum_rows(_sum_squares, largest)
-    effective = total if found == "counts" else relative**2 / square
-    if kind is None:
-        warn_of_kind(found, total, effective, n_rows)
-    if abs(total - effective) <= 1e-9 * effective:
-        return replace(table, weight_kind=found)
-    return replace(table, weight_kind=found, selection=replace(table.selection, scale=effective / relative / largest))
+    largest = table.weight_range[1]
+    sums = table.sum_rows(_sum_weights, largest)
+    if kind == "counts" and sums[0]:
+        raise DataError(f"counts must be whole numbers; got {sums[0]} weights that are not.")
+    found, factor = find_scale(sums, kind)
+    scale = 1.0 if factor is None else factor / largest
+    return replace(table, weight_kind=found, selection=replace(table.selection, scale=scale))
 
 
-def _measure_weights(codes: Bytes, weight: FloatArray | None) -> tuple[int, float, int, float, int]:
-    """Return the number of weights that are not whole, their sum, how many are not zero, the largest, and how many."""
-    if weight is None:
-        return 0, float(len(codes)), len(codes), 1.0, 0
-    n_broken = int((weight != np.rint(weight)).sum())
-    return n_broken, float(weight.sum()), int(np.count_nonzero(weight)), float(weight.max()), len(weight)
+def _has_weights(codes: Bytes, weight: FloatArray | None) -> bool:
+    return weight is not None
 
 
-def _add_weights(a: tuple[float, ...], b: tuple[float, ...]) -> tuple[float, ...]:
-    n_broken, total, n_rows, _, n_weights = map(operator.add, a, b)
-    return n_broken, total, n_rows, max(a[3], b[3]), n_weights
+def _sum_weights(codes: Bytes, weight: FloatArray | None, largest: float) -> Sums:
+    return sum_weights(np.ones(len(codes)) if weight is None else weight, largest)
 
 
-def _sum_squares(codes: Bytes, weight: FloatArray | None, largest: float) -> tuple[float, float]:
-    """Return the sum of the weights over the largest, and that of their squares."""
-    relative = np.full(len(codes), 1.0 / largest) if weight is None else weight / largest
-    return float(relative.sum()), float(relative @ relative)
-
-
-def split_rows(cells: Bytes | sp.csr_array, weight: FloatArray | None, most: int) -> PartedTable:
-    """Return a table of 0 and 1, of bytes or sparse by rows, as parts of at most so many cells, in this process.
+def cut_into_parts(cells: Bytes | sp.csr_array, weight: FloatArray | None, most: int) -> PartedTable:
+    """Split a 0/1 table, of bytes or sparse by rows, into parts of at most ``most`` cells, in this process.
 
     Examples
     --------
-    >>> split_rows(np.zeros((5, 2), dtype=np.uint8), None, 4).sizes
+    >>> cut_into_parts(np.zeros((5, 2), dtype=np.uint8), None, 4).sizes
     (2, 2, 1)
     """
     step = max(most // cells.shape[1], 1)
     cuts = range(0, cells.shape[0], step)
     weights = None if weight is None else [weight[k : k + step] for k in cuts]
-    return _open(find_blocks([cells[k : k + step] for k in cuts], None, weights, {}), False, {})
+    return _load(find_blocks([cells[k : k + step] for k in cuts], ReadOptions(), weights), client=False)
 
 
 def _describe(block: Block) -> tuple[Coding, list[list[Value]]]:
@@ -565,7 +559,7 @@ def _agree(parts: list[tuple[Coding, list[list[Value]]]]) -> Coding:
     rows = [[list(known)[min(k, len(known) - 1)] if known else 0 for known in levels] for k in range(longest)]
     table = np.empty((longest, width), dtype=object)
     table[:] = rows
-    return replace(convert(table, encode="auto").reading, names=first.names)
+    return replace(convert(table, ReadOptions(encode="auto")).reading, names=first.names)
 
 
 def _measure(part: Part) -> tuple[int, int, int]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from isinglass.data.coding import Value, is_bit, is_number
-from isinglass.data.guards import MANY_LEVELS, SELDOM_TWICE
+from isinglass.data.guards import IDENTIFIER, MANY_LEVELS, SELDOM_TWICE
 from isinglass.data.rules import ColumnSpec, has_too_many, is_unclear, steps_of
 from isinglass.errors import DataError
 
@@ -45,7 +45,7 @@ def _guess(values: list[Value], is_labeled: bool, n_rows: int) -> tuple[str | No
     fraction = numbers and not all(float(value).is_integer() for value in values)
     if has_too_many(len(values), n_rows):
         if len(values) >= SELDOM_TWICE * n_rows and not fraction:
-            return None, "names rows?"
+            return None, IDENTIFIER
         return ("continuous", "") if numbers else (None, "too many values")
     if numbers:
         try:

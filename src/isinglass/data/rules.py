@@ -6,7 +6,6 @@ import math
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from types import MappingProxyType
 
 import numpy as np
 
@@ -14,7 +13,6 @@ from isinglass.arrays import FloatArray
 from isinglass.data.coding import (
     ABSENT,
     BITS,
-    Coding,
     Cut,
     Levels,
     Rule,
@@ -24,26 +22,23 @@ from isinglass.data.coding import (
     is_bit,
     is_number,
     rank,
+    read_word,
     show_value,
     show_values,
 )
 from isinglass.data.grid import equal_steps, normal_steps
 from isinglass.data.guards import MANY_LEVELS, warn_measured
+from isinglass.data.options import ReadOptions
 from isinglass.data.sources import UNTYPED, Column, Source, is_missing
-from isinglass.data.table import Kinds, Scores
 from isinglass.errors import ArgumentError, CellTypeError, DataError, setting
-from isinglass.variables import KINDS
+from isinglass.variables import KINDS, MAX_CATEGORIES, find_covariates
 
-MOST_CATEGORIES = 256
-MOST_STEPS = MOST_CATEGORIES - 1
+MOST_STEPS = MAX_CATEGORIES - 1
 """Of equal length from the smallest to the largest score."""
-FEW = 5
-"""With fewer categories than this, the check for too few rows is skipped."""
+CATEGORIES_TO_CHECK = 5
+"""Categories from which on their number is compared with that of the rows."""
 _CLOSE = 1e-9
 EPSILON = float(np.finfo(np.float64).eps)
-
-Encode = Coding | Mapping[Value, Value] | str | None
-Binarize = float | Mapping[Hashable, float] | None
 
 # Words whose meaning is known, 0 before 1; compared without regard to case.
 _KNOWN = (
@@ -57,7 +52,7 @@ _ORDINAL, _NOMINAL, _CONTINUOUS = (
 )
 SAY_KIND = (
     f"If these are categories, say whether they have an order ({_ORDINAL}) or not ({_NOMINAL}); if they are numbers, "
-    f"say so ({_CONTINUOUS})."
+    f"say so ({_CONTINUOUS}). `isinglass info FILE` suggests a kind for every column."
 )
 SAY_ALL = (
     f"Say what each value means ({setting('encode', python='encode={…: 0, …: 1, …: None}')}), choose a threshold for "
@@ -136,22 +131,11 @@ class ColumnSpec:
         return {value: number for value, number in self.entries.items() if number is None or value in self.values}
 
 
-def specify(
-    source: Source,
-    labels: Sequence[Hashable],
-    kinds: Kinds | None = None,
-    scores: Scores | None = None,
-    encode: Encode = None,
-    binarize: Binarize = None,
-    reverse: Collection[int] = (),
-    na_values: Mapping[int, Collection[Hashable]] = MappingProxyType({}),
-    covariates: Sequence[str | int] | str = (),
-) -> list[ColumnSpec]:
-    """Return what is stated about every column; the arguments are those of `as_table`, some by number of the column."""
-    if scores is not None and not isinstance(scores, Mapping):
-        raise ArgumentError("scores", "must be a mapping of columns to numbers", scores)
-    points = per_column("scores", scores or {}, labels, len(labels), None)
-    stated = per_column("kinds", {} if kinds is None else kinds, labels, len(labels), None)
+def specify(source: Source, stated: ReadOptions) -> list[ColumnSpec]:
+    """Return what is stated about every column."""
+    p, encode, binarize, kinds = source.shape[1], stated.encode, stated.binarize, stated.kinds
+    if stated.scores is not None and not isinstance(stated.scores, Mapping):
+        raise ArgumentError("scores", "must be a mapping of columns to numbers", stated.scores)
     if encode is not None and encode != "auto" and (not isinstance(encode, Mapping) or not encode):
         allowed = 'None, "auto", a mapping such as {"Yes": 1, "No": 0}, or one of these per column'
         raise ArgumentError("encode", f"must be {allowed}", encode)
@@ -161,47 +145,33 @@ def specify(
                 f"{setting('encode', *(['auto'] if encode == 'auto' else []))} and {setting('binarize')} must not be "
                 f"combined, unless {setting('binarize')} names columns."
             )
-        binarize = dict.fromkeys(labels, binarize)
-    entries = encode if by_column(encode) else {}
-    cuts = {label: _read_cut(cut) for label, cut in (binarize or {}).items()}
-    known = set(labels)
-    for argument, named in (("encode", entries), ("binarize", cuts)):
-        for label in named:
-            if label not in known:
-                raise ArgumentError(argument, f"must name columns of {setting('X')}", label, "There is no such column.")
-    given = find_columns(covariates, labels)
+        binarize = dict.fromkeys(range(p), binarize)
+    given = {} if kinds is None else source.locate(kinds, "kinds") if isinstance(kinds, Mapping) else kinds
+    each_kind = list_kinds(given, range(p), None)
+    points = source.locate(stated.scores or {}, "scores")
+    entries = source.locate(encode, "encode") if by_column(encode) else {}
+    cuts = {j: _read_cut(cut) for j, cut in source.locate(binarize or {}, "binarize").items()}
+    missing = stated.missing_in(source)
+    turned = source.locate(dict.fromkeys(stated.reverse), "reverse")
+    listed = [stated.covariates] if isinstance(stated.covariates, str) else stated.covariates
+    covariates = find_covariates(list(source.locate(dict.fromkeys(listed), "covariates")), range(p))
     specs = [
         ColumnSpec(
             source,
             place=j,
             label=label,
-            kind=stated[j] or _implied_kind(points[j]),
-            points=points[j],
-            entries=entries.get(label) if entries else encode,
-            is_named=label in entries,
-            cut=cuts.get(label),
-            is_reversed=j in reverse,
-            na_values=na_values.get(j, ()),
-            is_covariate=j in given,
+            kind=each_kind[j] or _implied_kind(points.get(j)),
+            points=points.get(j),
+            entries=entries.get(j) if entries else encode,
+            is_named=j in entries,
+            cut=cuts.get(j),
+            is_reversed=j in turned,
+            na_values=[read_word(value) for value in missing.get(j, ())],
+            is_covariate=j in covariates,
         )
-        for j, label in enumerate(labels)
+        for j, label in enumerate(source.labels)
     ]
     return [replace(spec, kind=_covariate_kind(spec)) if spec.is_covariate else spec for spec in specs]
-
-
-def find_columns(covariates: Sequence[str | int] | str, labels: Sequence[Hashable]) -> set[int]:
-    """Return the numbers of covariates, given by name or number."""
-    found = set()
-    for key in [covariates] if isinstance(covariates, str) else covariates:
-        if not isinstance(labels, range) and key in labels:
-            found.add(labels.index(key))
-        elif isinstance(key, int | np.integer) and not isinstance(key, bool) and 0 <= key < len(labels):
-            found.add(int(key))
-        else:
-            raise ArgumentError("covariates", "must be names or numbers of columns", key)
-    if len(found) == len(labels):
-        raise ArgumentError("covariates", "must leave a column that is modelled", covariates)
-    return found
 
 
 def _covariate_kind(spec: ColumnSpec) -> str | None:
@@ -224,7 +194,7 @@ def find_rules(specs: Sequence[ColumnSpec]) -> tuple[list[Rule], list[int]]:
     if all(spec.kind is None for spec in specs) and not any(_has_more(specs[j]) for j in kinds):
         kinds = {}
     source = specs[0].source  # of an array, or of whole numbers, one type holds for all columns
-    is_open = not isinstance(source.names, range) and (source.block is None or source.block.dtype.kind == "f")
+    is_open = not source.is_array and (source.block is None or source.block.dtype.kind == "f")
     measured = [j for j, spec in enumerate(specs) if is_open and spec.is_measured]
     kinds |= dict.fromkeys(measured, "continuous")
     rules: dict[int, Rule] = {}
@@ -246,11 +216,14 @@ def find_rules(specs: Sequence[ColumnSpec]) -> tuple[list[Rule], list[int]]:
 def _turn(rule: Rule, where: str) -> Levels:
     """Return the rule of an ordered column in the other direction: the last category comes first."""
     if not isinstance(rule, Levels):
-        raise DataError(f"{setting('reverse')} must name ordered categories; got the number {where}. Change its sign.")
+        raise DataError(
+            f"{setting('reverse')} must name columns of ordered categories; got {where}, which is "
+            f"continuous. Change the sign of its values instead."
+        )
     if rule.scores is None or rule is BITS:
         raise DataError(
             f"{setting('reverse')} must name columns with an order; got {where}. Declare it as one "
-            f"({setting('ordinal', python='kinds')})."
+            f"({setting('ordinal')})."
         )
     ends, last = min(rule.scores) + max(rule.scores), rule.n_categories - 1
     entries = {value: code if code == ABSENT else last - code for value, code in rule.entries.items()}
@@ -268,7 +241,7 @@ def _find_column(spec: ColumnSpec, kind: str) -> Rule:
     """Return kind, values and scores of a column."""
     column, where, seen, points, said = spec.column, spec.where, spec.values, spec.points, spec.scale
     if kind == "continuous":
-        if points not in (None, "normal"):
+        if points is not None and not (isinstance(points, str) and points == "normal"):
             raise ArgumentError("scores", f'must be "normal" for {where}, which is continuous', points)
         missing = [value for value, number in (said or {}).items() if number is None]
         if len([value for value in seen if value not in missing]) > 2:
@@ -352,7 +325,7 @@ def _plain_values(spec: ColumnSpec, kind: str) -> list[Value]:
         if any(isinstance(value, str) for value in seen) and all(isinstance(v, str) or is_number(v) for v in seen):
             raise DataError(
                 f"{where} must hold numbers or text, not both, to have categories; got {show_values(seen)}. "
-                f"Turn all of them into text, or say which values are missing.{spec.remark}"
+                f"Convert all of them to text, or say which values are missing.{spec.remark}"
             )
         odd = next(value for value in seen if not isinstance(value, str) and not is_number(value))
         raise CellTypeError(
@@ -361,7 +334,7 @@ def _plain_values(spec: ColumnSpec, kind: str) -> list[Value]:
         )
     if kind == "ordinal" and len(seen) > 2:
         raise DataError(
-            f"{where} must say in which order its words come to be ordinal; got {show_values(seen)}. Give each its "
+            f"{where} needs an order of its categories to be ordinal; got {show_values(seen)}. Give each a "
             f"number ({setting('encode', python='encode={…: 0, …: 1, …: 2}')}), use an ordered categorical, or declare "
             f"the column as nominal.{spec.remark}"
         )
@@ -379,8 +352,8 @@ def _read_entries(
     unknown = [value for value in seen if value not in entries]
     if unknown:
         raise DataError(
-            f"{setting('encode')} must say what every value means; got {show_values(unknown)} in {where}, which it "
-            "lacks. Add them."
+            f"{setting('encode')} must say what every value means; got {show_values(unknown)} in {where}, which "
+            f"is not in it. Add them."
         )
     first: dict[float, Value] = {}
     for value in sorted(numbers, key=lambda value: float(numbers[value])):
@@ -407,22 +380,22 @@ def _check_count(values: list[Value], spec: ColumnSpec) -> None:
     """Refuse a column with too many categories, or with too few rows for them."""
     q, where, n_rows = len(values), spec.where, spec.source.shape[0]
     number = f"If they are numbers, say so ({_CONTINUOUS}). " if all(map(is_number, values)) else ""
-    if q > MOST_CATEGORIES:
+    if q > MAX_CATEGORIES:
         raise DataError(
-            f"{where} must have at most {MOST_CATEGORIES} categories; got {q} different values. {number}Else put them "
-            f"into fewer, or leave the column out ({_DROP}).{spec.remark}"
+            f"{where} must have at most {MAX_CATEGORIES} categories; got {q} different values. "
+            f"{number}Otherwise merge them into fewer categories, or leave the column out ({_DROP}).{spec.remark}"
         )
     if has_too_many(q, n_rows):
         raise DataError(
             f"{where} must have fewer categories than there are rows to learn from; got {q} in {n_rows} rows. "
-            f"{number}A column that names its rows says nothing about others: leave it out ({_DROP}), or put its "
-            f"values into fewer categories.{spec.remark}"
+            f"{number}If the column holds row names, leave it out ({_DROP}); otherwise merge its values into "
+            f"fewer categories.{spec.remark}"
         )
 
 
 def has_too_many(n_values: int, n_rows: int) -> bool:
     """Tell whether a column has too many values to be categories."""
-    return n_values > MOST_CATEGORIES or (n_values >= FEW and 2 * n_values > n_rows)
+    return n_values > MAX_CATEGORIES or (n_values >= CATEGORIES_TO_CHECK and 2 * n_values > n_rows)
 
 
 def check_scores(points: Value, n_categories: int, where: str) -> list[float]:
@@ -471,39 +444,35 @@ def whole_steps(above: FloatArray, error: float) -> tuple[FloatArray, float] | N
 def steps_of(values: Sequence[Value], where: str) -> list[float]:
     """Return numbers as steps from the smallest, in units of the largest step that all are multiples of."""
     above = np.array([float(value) for value in values]) - float(values[0])
-    if (above == np.round(above)).all() and above[-1] < 2**53:
-        unit = float(math.gcd(*(int(a) for a in above)))
-    else:
-        unit = float(np.diff(above).min())
-    steps = above / unit
-    if np.abs(steps - steps.round()).max() > _CLOSE * steps.max() or steps.max() > MOST_STEPS:
+    found = whole_steps(above, _CLOSE * float(above[1])) if len(above) > 1 else (above, 1.0)
+    if found is None:
         raise DataError(
             f"{where} must hold multiples of one step, at most {MOST_STEPS} of them, to be ordinal; got "
             f"{show_values(values)}. Say where its categories lie ({setting('scores', python='scores={…: […]}')}), or "
             f"that they are numbers ({_CONTINUOUS})."
         )
-    return [float(step) for step in steps.round()]
+    return [float(step) for step in found[0]]
 
 
-def per_column(argument: str, given: Value, names: Sequence[Value] | None, p: int, default: str | None) -> list[Value]:
-    """Return one entry per column, from one word, one entry each, or a mapping by name or number; check kinds."""
-    entries = [default] * p
+def list_kinds(given: Value, names: Sequence[Value], default: str | None) -> list[Value]:
+    """Return a kind per column, from one word, one entry each, or a mapping by name or number."""
+    p, kinds = len(names), [default] * len(names)
     if isinstance(given, Mapping):
-        for key, entry in given.items():
-            place = names.index(key) if isinstance(key, str) and names is not None and key in names else key
+        for key, kind in given.items():
+            place = names.index(key) if isinstance(key, str) and key in names else key
             if not (isinstance(place, int) and 0 <= place < p):
-                raise ArgumentError(argument, "must name columns of the table", key)
-            entries[place] = entry
+                raise ArgumentError("kinds", "must name columns of the table", key)
+            kinds[place] = kind
     elif not hasattr(given, "__len__"):
-        raise ArgumentError(argument, "must be one word, one entry per column, or a mapping", given)
+        raise ArgumentError("kinds", "must be one word, one entry per column, or a mapping", given)
     else:
-        entries = [given] * p if isinstance(given, str) else list(given)
-        if len(entries) != p:
-            raise ArgumentError(argument, f"must have one entry per column ({p})", len(entries))
-    wrong = [entry for entry in entries if argument == "kinds" and entry not in (*KINDS, default)]
+        kinds = [given] * p if isinstance(given, str) else list(given)
+        if len(kinds) != p:
+            raise ArgumentError("kinds", f"must have one entry per column ({p})", len(kinds))
+    wrong = [kind for kind in kinds if kind not in (*KINDS, default)]
     if wrong:
         raise ArgumentError("kinds", f"must be {', '.join(KINDS[:-1])} or {KINDS[-1]}", wrong[0])
-    return entries
+    return kinds
 
 
 def _find_two(specs: Sequence[ColumnSpec], *, only_bits: bool) -> list[Rule]:
@@ -600,8 +569,8 @@ def _pair_of_single(values: list[Value], others: list[tuple[Value, Value]]) -> t
     return (None, value) if any(word == one for _, one in _KNOWN) else (value, None)
 
 
-def suggest(values: list[Value]) -> str:
-    """Say what to do with a column of these values."""
+def suggest(values: list[Value], *, for_all: bool) -> str:
+    """Say what to do with a column of these values; ``for_all``: a mapping of them would suit all columns."""
     if values and all(is_number(value) and value in (-1, 1) for value in values):
         return f"For ±1 spins pass {setting('encode', {-1: 0, 1: 1})}."
     if len(values) > 2:
@@ -614,5 +583,7 @@ def suggest(values: list[Value]) -> str:
         isinstance(value, str | int | float) and "…" not in text and "inf" not in text and "an integer" not in text
         for value, text in zip((one, zero), shown, strict=True)
     )
+    if not for_all:
+        return f"Read the table with {setting('encode', 'auto')}, or leave the column out ({_DROP})."
     example = f", for example {setting('encode', {one: 1, zero: 0})}" if plain else ""
     return f"Say which is 1{example}, or read the table with {setting('encode', 'auto')}."

@@ -1,27 +1,38 @@
-"""What a table can come in: arrays, lists, sparse matrices and data frames, all read column by column."""
+"""Containers of tables: arrays, lists, sparse matrices and data frames, all read column by column."""
 
 from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Self
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from importlib import import_module
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.data.coding import ABSENT, Cells, Codes, Rule, Value
+from isinglass.data.coding import ABSENT, Cells, Codes, Rule, Value, is_one_of
 from isinglass.data.guards import advise_missing, remark_decimals, remark_identifier
-from isinglass.errors import CellTypeError, DataError, setting
+from isinglass.errors import ArgumentError, CellTypeError, DataError, setting
+from isinglass.names import check_names
 
+Entry = TypeVar("Entry")
 if TYPE_CHECKING:
     import narwhals.stable.v1 as nw
     import pyarrow
 
+    Frame = nw.DataFrame[Any]  # Any: of any library
+
 SEEN = 10_000
 """Rows that show whether a column has fractions."""
+# Headers of a first column that names the rows. pandas and R leave the header empty.
+ID_NAMES = frozenset({"", "id", "index", "row", "rowname", "rownames", "row_names", "unnamed: 0", "__index_level_0__"})
+_FRAMES = ("pandas", "polars", "pyarrow")
 _NUMBERS = "buif"  # kinds of NumPy types that are compared as numbers
 
 
@@ -29,9 +40,8 @@ _NUMBERS = "buif"  # kinds of NumPy types that are compared as numbers
 class Column:
     """One column as it came: numbers, or the positions of its cells among its values."""
 
-    cells: Cells  # numbers; if there are `values`, positions among them, -1 for a missing cell
+    cells: Cells  # numbers, NaN for a missing cell; if there are `values`, positions among them, -1 for a missing one
     values: Sequence[Value] | None = None  # numbers, text, or None for a missing cell; some may occur twice or never
-    masked: NDArray[np.bool_] | None = None  # numbers that stand for a missing cell
     categories: tuple[Value, ...] | None = (
         None  # the categories of a categorical column, if their order means something
     )
@@ -43,11 +53,11 @@ class Column:
     def distinct(self) -> list[Value]:
         """The values that occur and are not missing."""
         if self.values is not None:
-            counts = np.bincount(self.cells.astype(np.intp) + 1, minlength=len(self.values) + 1)[1:]
+            cells = self.cells if self.cells.dtype.kind == "u" else self.cells[self.cells >= 0]
+            counts = np.bincount(cells, minlength=len(self.values))
             found = (self.values[k] for k in np.flatnonzero(counts).tolist())
             return [value for value in dict.fromkeys(found) if value is not None]
-        numbers = np.unique(self.cells if self.masked is None else self.cells[~self.masked])
-        return (numbers[~np.isnan(numbers)] if numbers.dtype.kind == "f" else numbers).tolist()  # type: ignore[no-any-return]
+        return [number for number in _whole(np.unique(self.cells)) if number == number]
 
     @property
     def has_fractions(self) -> bool:
@@ -62,10 +72,7 @@ class Column:
         """The cells as objects, None where they are missing."""
         if self.values is not None:
             return np.asarray(_objects([*self.values, None])[self.cells])
-        cells = self.cells.astype(object)
-        if self.masked is not None:
-            cells[self.masked] = None
-        return cells
+        return _objects([number if number == number else None for number in _whole(self.cells)])
 
     @property
     def missing(self) -> NDArray[np.bool_]:
@@ -73,8 +80,7 @@ class Column:
         if self.values is not None:
             absent = [value is None or value != value for value in self.values]
             return np.array([*absent, True])[self.cells]
-        missing = np.isnan(self.cells) if self.cells.dtype.kind == "f" else np.zeros(len(self.cells), dtype=bool)
-        return missing if self.masked is None else missing | self.masked
+        return np.isnan(self.cells) if self.cells.dtype.kind == "f" else np.zeros(len(self.cells), dtype=bool)
 
     @property
     def spellings(self) -> list[str]:
@@ -86,18 +92,22 @@ class Column:
     def convert(self, rule: Rule) -> Codes:
         """Return what every cell stands for by a rule of a `Coding`."""
         if self.values is None:
-            return convert_numbers(self.cells, self.masked, rule)
-        meant = [ABSENT if value is None else rule.target(value) for value in self.values]
-        return np.asarray(np.array([*meant, ABSENT], dtype=rule.dtype)[self.cells])
+            return convert_numbers(self.cells, rule)
+        codes = rule.read([*self.values, None])
+        codes[[value is None for value in (*self.values, None)]] = ABSENT
+        if self.cells.dtype == np.uint8 and codes.dtype == np.int8:  # several times faster than an index
+            return np.frombuffer(self.cells.tobytes().translate(codes.tobytes().ljust(256)), np.int8)
+        return np.asarray(codes[self.cells])
 
     def without(self, is_gone: Callable[[Value], bool]) -> Column:
         """Return the column in which more values stand for a missing cell: one, or the number that it labels."""
         if self.values is None:
             found = [number for number in self.distinct if is_gone(number)]
-            hits = np.isin(self.cells, found)
-            return replace(self, masked=hits if self.masked is None else hits | self.masked) if found else self
+            return replace(self, cells=np.where(np.isin(self.cells, found), np.nan, self.cells)) if found else self
         numbers = self.numbers or {}
         gone = {value for value in {*self.values, *numbers} if is_gone(value) or is_gone(numbers.get(value))}
+        if not gone:
+            return self
         kept = None if self.categories is None else tuple(value for value in self.categories if value not in gone)
         return replace(self, values=[None if value in gone else value for value in self.values], categories=kept)
 
@@ -110,30 +120,26 @@ UNTYPED = Column(np.empty(0))
 """A column whose type says nothing about its values."""
 
 
-def convert_numbers(numbers: Cells, masked: NDArray[np.bool_] | None, rule: Rule) -> Codes:
+def convert_numbers(numbers: Cells, rule: Rule) -> Codes:
     """Return what an array of numbers stands for."""
     codes = rule.convert(numbers)
     if numbers.dtype.kind == "f":
         codes[np.isnan(numbers)] = ABSENT
-    if masked is not None:
-        codes[masked] = ABSENT
     return codes
 
 
-def number_objects(objects: Sequence[Value] | Cells, masked: NDArray[np.bool_] | None = None) -> Column:
+def number_objects(objects: Sequence[Value] | Cells) -> Column:
     """Return a column of objects by the positions of its values."""
     seen: dict[Value, int] = {}
     try:
         cells = np.fromiter((seen.setdefault(value, len(seen)) for value in objects), np.int32, len(objects))
     except TypeError:
         raise _UnhashableError(next(value for value in objects if not isinstance(value, Hashable))) from None
-    if masked is not None:
-        cells[masked] = -1
     return Column(cells, [None if is_missing(value) else value for value in seen])
 
 
 def is_missing(value: Value) -> bool:
-    """Tell whether a value stands for a missing cell whatever the rule."""
+    """Tell whether a value stands for a missing cell under every rule."""
     if value is None or value is np.ma.masked or type(value).__name__ in {"NAType", "NaTType"}:
         return True
     if isinstance(value, Decimal):
@@ -143,8 +149,15 @@ def is_missing(value: Value) -> bool:
     return isinstance(value, float | np.floating) and math.isnan(value)
 
 
+def _whole(numbers: Cells) -> list[Value]:
+    """Return numbers of Python: whole ones as such, though NaN among them makes all of them fractions."""
+    if numbers.dtype.kind != "f":
+        return numbers.tolist()  # type: ignore[no-any-return]
+    return [int(each) if each.is_integer() and abs(each) < 2**53 else each for each in numbers.tolist()]
+
+
 def _objects(values: Sequence[Value]) -> Cells:
-    """Return an array of objects, whatever these are."""
+    """Return an array of arbitrary objects."""
     array = np.empty(len(values), dtype=object)
     array[:] = values
     return array
@@ -152,19 +165,41 @@ def _objects(values: Sequence[Value]) -> Cells:
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """A table of any kind."""
+    """A table before its values have a meaning, from memory or from a file; its columns are loaded when needed."""
 
     shape: tuple[int, int]  # rows and columns, at least one of each
     load: Callable[[int], Column]  # the column of a given number
     block: Cells | None = None  # the whole table, if it is dense and holds numbers
-    masked: NDArray[np.bool_] | None = None  # missing cells of `block` that are not NaN
-    sparse: Any = None  # the whole table by rows, without duplicate entries
     declared: tuple[str | None, ...] | None = None  # kinds of the columns whose type says that they are categorical
     names: Sequence[Value] | None = None  # labels of columns and rows
     row_names: Sequence[Value] | None = None
     numbers: Sequence[int] = ()  # where the columns stood in a file, counted from 0; none if it comes from no file
+    whole: Source | None = None  # the table of the file, if columns were chosen from it: options name its columns
+    index: int | None = None  # the column that names the rows, if the file says so
     may_have_row_names: bool = False  # whether the first column of the file could be no variable
+    described: Mapping[str, str] = field(default_factory=dict)  # what the file says about its columns, by name
+    detected: Mapping[str, str] = field(default_factory=dict)  # what was found out about the file
     describe_row: Callable[[int], str] = "row {}".format  # what messages call a row of a given number
+
+    def of_file(self, **known: Any) -> Source:  # Any: fields of the record
+        """Return the table as that of a file, whose rows and columns are counted from 1."""
+        numbers = range(self.shape[1])
+        return replace(self, **{"numbers": numbers, "describe_row": lambda row: f"row {row + 1}", **known})
+
+    def named(self, names: Sequence[str] | None) -> Source:
+        """Return the table with names of columns that are text and differ: those given, or its own."""
+        given = names if names is not None or self.names is None else [str(name) for name in self.names]
+        return self if given is None else replace(self, names=check_names(given, self.shape[1]))
+
+    @property
+    def labels(self) -> Sequence[Hashable]:
+        """The names of the columns, or their numbers if they have none."""
+        return range(self.shape[1]) if self.names is None else self.names
+
+    @property
+    def is_array(self) -> bool:
+        """Whether the columns come without names from memory: one type holds for all."""
+        return self.names is None and not self.numbers
 
     def column(self, j: int) -> Column:
         """Return one column."""
@@ -194,17 +229,75 @@ class Source:
             + remark_decimals(values)
         )
 
-    def mark_missing(self, is_gone: Mapping[int, Callable[[Value], bool]]) -> Self:
-        """Return the table in which more values stand for missing cells: of some columns, those that a function names.
+    def mark_missing(self, values: Mapping[int, Collection[Value]]) -> Source:
+        """Return the table in which more values stand for missing cells, given for some of its columns.
 
         Column by column: the faster ways know one rule for the whole table.
         """
+        if not values:
+            return self
+        tests = {tuple(some): is_one_of(some) for some in values.values()}
+        is_gone = {j: tests[tuple(some)] for j, some in values.items()}
         load = self.load
-        marked = {"load": lambda j: load(j).without(is_gone[j]) if j in is_gone else load(j)}
-        return replace(self, **marked, block=None, masked=None, sparse=None) if is_gone else self  # type: ignore[arg-type]
+        return replace(self, load=lambda j: load(j).without(is_gone[j]) if j in is_gone else load(j), block=None)
 
-    def take(self, kept: Sequence[int]) -> Self:
+    def find(self, key: str | int, argument: str) -> int:
+        """Return the position of the column with this name or number."""
+        n_columns = self.shape[1]
+        if isinstance(key, int | np.integer) and not isinstance(key, bool):
+            if not -n_columns <= key < n_columns:
+                got = setting(argument, int(key), python=f"number {key}")
+                raise DataError(f"{setting(argument)} must be a column of the table, which has {n_columns}; got {got}.")
+            return int(key) % n_columns
+        names = self.names or []
+        found = [j for j, name in enumerate(names) if name == key]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise DataError(
+                f"{setting(argument)} must be one column; got {key!r}, the name of {len(found)}. Give its number."
+            )
+        near = get_close_matches(str(key), names, n=1)
+        if near:
+            raise ArgumentError(argument, "must be a column of the table", key, f"Did you mean {near[0]!r}?")
+        known = ", ".join(map(repr, names[:5])) or "no names"
+        more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+        raise ArgumentError(argument, "must be a column of the table", key, f"The table has {known}{more}.")
+
+    def find_all(self, key: str | int, argument: str) -> list[int]:
+        """Return the positions of the columns that a name, number, range ``A1:A5`` or pattern ``A*`` stands for."""
+        names = self.names or []
+        if isinstance(key, str) and key not in names:
+            first, colon, last = key.partition(":")
+            if colon and first and last:
+                ends = [self.find(_number(end), argument) for end in (first, last)]
+                if ends[0] > ends[1]:
+                    raise ArgumentError(argument, "must name a range from left to right", key)
+                return list(range(ends[0], ends[1] + 1))
+            fitting = [j for j, name in enumerate(names) if fnmatchcase(name, key)] if set("*?[") & set(key) else []
+            if fitting:
+                return fitting
+        return [self.find(key, argument)]
+
+    def locate(self, entries: Mapping[Any, Entry], argument: str) -> dict[int, Entry]:  # Any: a name or a number
+        """Return what an argument says about columns, by their places here; it may name others of the file."""
+        found: dict[int, Entry] = {}
+        whole = self.whole or self
+        places = {number: j for j, number in enumerate(self.numbers or range(self.shape[1]))}
+        for key, entry in entries.items():
+            called = entry if argument == "kinds" and isinstance(entry, str) else argument
+            for j in whole.find_all(key, called):
+                number = whole.numbers[j] if whole.numbers else j
+                found |= {places[number]: entry} if number in places else {}
+        return found
+
+    def take(self, kept: Sequence[int]) -> Source:
         """Return some of the columns, in this order."""
+        if not len(kept):
+            raise DataError(
+                f"the options {setting('columns')}, {setting('drop')}, {setting('weights')} and "
+                f"{setting('id_column')} must leave at least one column; none is left."
+            )
         adjacent = list(kept) == list(range(kept[0], kept[0] + len(kept)))
         part = slice(kept[0], kept[0] + len(kept)) if adjacent else kept  # a slice is not copied
         return replace(
@@ -212,16 +305,64 @@ class Source:
             shape=(self.shape[0], len(kept)),
             load=lambda j: self.load(kept[j]),
             block=None if self.block is None else self.block[:, part],
-            masked=None if self.masked is None else self.masked[:, part],
-            sparse=None if self.sparse is None else self.sparse[:, part],
             declared=None if self.declared is None else tuple(self.declared[j] for j in kept),
             names=None if self.names is None else [self.names[j] for j in kept],
             numbers=[self.numbers[j] for j in kept] if self.numbers else (),
         )
 
+    def without(self, *gone: int | None) -> Source:
+        """Return all columns but some."""
+        return self.take([k for k in range(self.shape[1]) if k not in gone])
+
+    def find_id_column(self, *, numbers_are_data: bool) -> int | None:
+        """Tell whether the first column names the rows.
+
+        It does if its header says so, or if it has more than two values, all different and none missing, that are text,
+        or whole numbers in ascending order; numbers only if they cannot be data. A column that the file itself declares
+        comes first.
+        """
+        if self.shape[1] < 2:
+            return None
+        if self.index is not None:
+            return self.index
+        if self.names is not None and self.names[0].strip().casefold() in ID_NAMES:
+            return 0
+        column = self.column(0)
+        if self.shape[0] < 3 or len(set(map(str, column.distinct))) < self.shape[0]:
+            return None
+        values = column.entries.tolist()
+        if any(isinstance(value, str) for value in values):
+            return 0
+        whole = all(isinstance(value, int) or (isinstance(value, float) and value.is_integer()) for value in values)
+        ascending = whole and all(before < after for before, after in pairwise(values))
+        return 0 if ascending and not numbers_are_data else None
+
+    def transpose(self) -> Source:
+        """Exchange rows and columns of a file, with their names."""
+        names = self.names
+        known: dict[str, Any] = {"detected": self.detected, "names": self.row_names, "row_names": names}
+        if names is not None:
+            known["describe_row"] = lambda row: f"row {names[row]!r}"
+        if self.block is not None:
+            return open_source(self.block.T).of_file(**known)
+        seen: dict[tuple[type, Value], int] = {}
+        codes = np.empty(self.shape[::-1], dtype=np.int32)
+        for j in range(self.shape[1]):
+            column = self.column(j)
+            column = column if column.values is not None else number_objects(column.entries)
+            values = [*(column.values or ()), None]
+            codes[j] = np.array([seen.setdefault((type(value), value), len(seen)) for value in values])[column.cells]
+        every = [value for _, value in seen]
+        return Source(codes.shape, lambda j: Column(codes[:, j], every)).of_file(**known)
+
+
+def _number(word: str) -> str | int:
+    """Read ``#3`` as the number of the third column."""
+    return int(word[1:]) - 1 if word[:1] == "#" and word[1:].isdecimal() and int(word[1:]) > 0 else word
+
 
 def open_source(X: object) -> Source:
-    """Find out what ``X`` is; nothing is converted yet."""
+    """Determine what kind of container ``X`` is; nothing is converted yet."""
     if isinstance(X, str | bytes) or hasattr(X, "__fspath__"):
         raise DataError(f"X must be a table; got the text {X!r}. To read a file use isinglass.read_table(path).")
     if hasattr(X, "dims") and hasattr(X, "coords"):
@@ -230,7 +371,7 @@ def open_source(X: object) -> Source:
             "whose dimensions have names. Pass X.to_pandas(), rows first."
         )
     if hasattr(X, "tocsr") and hasattr(X, "nnz"):
-        return _sparse_source(X)
+        return _array_source(_to_dense(X))
     if not isinstance(X, np.ndarray | list | tuple):
         frame = _as_frame(X)
         if frame is not None:
@@ -239,7 +380,6 @@ def open_source(X: object) -> Source:
 
 
 def _array_source(X: object) -> Source:
-    masked = np.ma.getmaskarray(X) if np.ma.isMaskedArray(X) and np.ma.getmaskarray(X).any() else None
     try:
         table = np.asarray(X)
     except DataError:  # a table of ours that says itself why it cannot be an array
@@ -254,12 +394,13 @@ def _array_source(X: object) -> Source:
     if table.dtype.kind == "c":
         raise DataError(f"X must hold 0 and 1; got dtype {table.dtype}. Complex data not supported.")
     is_numbers = table.dtype.kind in _NUMBERS
+    if np.ma.isMaskedArray(X) and np.ma.getmaskarray(X).any():
+        table = np.where(np.ma.getmaskarray(X), *((np.nan, table) if is_numbers else (None, table.astype(object))))
 
     def column(j: int) -> Column:
-        mask = None if masked is None else masked[:, j]
-        return Column(table[:, j], masked=mask) if is_numbers else number_objects(table[:, j].astype(object), mask)
+        return Column(table[:, j]) if is_numbers else number_objects(table[:, j].astype(object))
 
-    return Source((table.shape[0], table.shape[1]), column, block=table if is_numbers else None, masked=masked)
+    return Source((table.shape[0], table.shape[1]), column, block=table if is_numbers else None)
 
 
 def _check_shape(shape: tuple[int, ...], X: object) -> None:
@@ -282,7 +423,8 @@ def _check_shape(shape: tuple[int, ...], X: object) -> None:
             )
 
 
-def _sparse_source(X: Any) -> Source:  # Any: one of the many classes of scipy.sparse
+def _to_dense(X: Any) -> Cells:  # Any: one of the many classes of scipy.sparse
+    """Return a sparse matrix as an array: of bytes, as the table will be, where these hold its numbers."""
     _check_shape(X.shape, X)
     if X.dtype.kind not in _NUMBERS:
         hint = "Complex data not supported." if X.dtype.kind == "c" else "Use numbers."
@@ -291,21 +433,17 @@ def _sparse_source(X: Any) -> Source:  # Any: one of the many classes of scipy.s
     if not rows.has_canonical_format:  # entries that scipy would add up; the caller's matrix is left alone
         rows = rows.copy()
         rows.sum_duplicates()
-    by_column: list[Value] = []  # converted once, and only if columns are asked for
-
-    def column(j: int) -> Column:
-        if not by_column:
-            by_column.append(rows.tocsc())
-        matrix = by_column[0]
-        values = np.zeros(matrix.shape[0], dtype=matrix.dtype)
-        entries = slice(matrix.indptr[j], matrix.indptr[j + 1])
-        values[matrix.indices[entries]] = matrix.data[entries]
-        return Column(values)
-
-    return Source((rows.shape[0], rows.shape[1]), column, sparse=rows)
+    return np.asarray(rows.astype(dense_type(rows)).toarray())
 
 
-def _as_frame(X: object) -> nw.DataFrame[Any] | None:
+def dense_type(rows: Any) -> np.dtype[np.generic]:  # Any: a sparse array or matrix by rows
+    """Return bytes if these hold the numbers of a sparse matrix, else its own type."""
+    numbers = rows.data
+    fits = numbers.size == 0 or (numbers.min() >= 0 and numbers.max() <= 255 and (numbers % 1 == 0).all())
+    return np.dtype(np.uint8) if numbers.dtype == bool or fits else numbers.dtype
+
+
+def _as_frame(X: object) -> Frame | None:
     """Return a narwhals frame, or None if ``X`` is not a data frame."""
     import narwhals.stable.v1 as nw  # imported here: arrays never need it
 
@@ -333,12 +471,12 @@ def _as_frame(X: object) -> nw.DataFrame[Any] | None:
         if hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__"):
             import pyarrow
 
-            table: nw.DataFrame[Any] = nw.from_native(pyarrow.table(X), eager_only=True)
+            table: Frame = nw.from_native(pyarrow.table(X), eager_only=True)
             return table
     return None
 
 
-def _frame_source(frame: nw.DataFrame[Any]) -> Source:
+def _frame_source(frame: Frame) -> Source:
     import narwhals.stable.v1 as nw
 
     _check_shape(frame.shape, nw.to_native(frame))
@@ -397,11 +535,11 @@ def _texts(categories: Sequence[Value], name: Hashable) -> dict[Value, str]:
     """Return the text of categories that are intervals, dates or the like: model files hold numbers and text."""
     text = {value: str(value) for value in categories}
     if len(set(text.values())) < len(text):
-        raise DataError(f"{setting('X')} must have categories that differ as text; column {name!r} has not.")
+        raise DataError(f"{setting('X')} must have categories that differ as text; those of column {name!r} do not.")
     return text
 
 
-def _declared_kinds(frame: nw.DataFrame[Any]) -> tuple[str | None, ...] | None:
+def _declared_kinds(frame: Frame) -> tuple[str | None, ...] | None:
     """Return ordinal or nominal for every categorical column; None if there is none."""
     import narwhals.stable.v1 as nw
 
@@ -418,3 +556,45 @@ def _declared_kinds(frame: nw.DataFrame[Any]) -> tuple[str | None, ...] | None:
             ordered = is_plain and nw.is_ordered_categorical(frame[:, j])
         found.append("ordinal" if ordered else "nominal" if kind == nw.Categorical else None)
     return tuple(found)
+
+
+def kind_of(X: object) -> str | None:
+    """Return the library of a data frame, or None for everything else."""
+    library = type(_unwrapped(X)).__module__.split(".")[0]
+    return library if library in _FRAMES else None
+
+
+def complete_like(X: object, values: Cells, names: Sequence[str] | None = None) -> Any:  # Any: a frame
+    """Return the frame ``X`` with ``values`` in its columns of these names (None: in all), or ``values`` if it is none.
+
+    Other columns stay as they are, and columns keep their order.
+    """
+    kind, native = kind_of(X), _unwrapped(X)
+    if kind is None:
+        return values
+    library: Any = import_module(kind)
+    labels = list(native.schema.names if kind == "pyarrow" else native.columns)
+    place = {str(label): j for j, label in enumerate(labels)}
+    columns = [place.get(name) for name in (place if names is None else names)]
+    if None in columns or len(columns) != values.shape[1]:
+        raise DataError(
+            f"{setting('X')} must have all columns of the network as such; some were combined from indicator columns. "
+            "Pass as_table(X, encode=fit.coding)."
+        )
+    source = {j: k for k, j in enumerate(columns)}
+    if kind != "pandas":
+        filled = {name: values[:, source[j]].tolist() if j in source else native[name] for j, name in enumerate(labels)}
+        return library.DataFrame(filled) if kind == "polars" else library.table(filled)
+    frame = library.DataFrame(values, index=native.index)
+    frame = frame.infer_objects() if values.dtype.kind == "O" else frame
+    others = [j for j in range(len(labels)) if j not in source]
+    if others:
+        frame = library.concat([frame, native.iloc[:, others]], axis=1)
+        source |= {j: len(columns) + k for k, j in enumerate(others)}
+    frame = frame.iloc[:, [source[j] for j in range(len(labels))]]
+    return frame.set_axis(native.columns, axis=1)
+
+
+def _unwrapped(X: Any) -> Any:  # Any: frames of three libraries
+    """Return the frame inside a narwhals one."""
+    return X.to_native() if type(X).__module__.startswith("narwhals") else X

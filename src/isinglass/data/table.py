@@ -9,9 +9,9 @@ from typing import Any, ClassVar, Literal, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from isinglass.arrays import Bytes, FloatArray, Mask, read_only
+from isinglass.arrays import AnyArray, Bytes, FloatArray, Mask, read_only
 from isinglass.data.coding import Coding, Value
-from isinglass.data.weights import check_sample_weight, check_weight_kind, kind_of, scale_weights
+from isinglass.data.weights import check_sample_weight, check_weight_kind, kind_of_weights, scale_weights
 from isinglass.errors import DataError, setting
 from isinglass.variables import Variables
 
@@ -23,23 +23,23 @@ Rows = slice | Sequence[int] | NDArray[np.integer] | Mask
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Table:
-    """The categories of all cells, and what is known of columns and rows.
+    """A table: the category of every cell, with names, kinds, row weights and missing cells.
 
-    Accepted wherever an array or a frame is; ``numpy.asarray`` gives the codes. A part of its rows, ``table[rows]``,
-    keeps all categories of the table.
+    Accepted in place of an array or a data frame; ``numpy.asarray`` gives the codes. ``table[rows]`` selects rows and
+    keeps all categories.
 
     Parameters
     ----------
     codes : ndarray of uint8, shape (n_samples, n_features)
         Number of the category of every cell, from 0.
     variables : Variables, optional
-        What the columns are; by default 0 and 1.
+        Names, kinds and categories of the columns; by default every column is 0/1.
     sample_weight : array-like of shape (n_samples,), optional
-        Row weights. A function of a table uses them.
+        Row weights, used by every function that takes the table.
     weight_kind : {"sampling", "counts"}, optional
-        What the weights stand for: see `as_table`.
+        What the weights are; see `as_table`.
     holes : ndarray of bool, shape (n_samples, n_features), optional
-        Which cells are missing and to be imputed; what stands there in ``codes`` means nothing.
+        Which cells are missing and to be imputed; their entries in ``codes`` are ignored.
     filled : ndarray of bool, shape (n_samples, n_features), optional
         Which cells were missing and are 0 here.
     rows : ndarray of int, optional
@@ -47,8 +47,8 @@ class Table:
     row_names : tuple of str, optional
         Names of the rows.
     labels : mapping of str to tuple
-        Columns of the source that are no variables and were kept as they are, such as the group of each row; None where
-        a cell was missing.
+        Columns of the source that are not variables and were kept as they are, such as the group of each row; None
+        where a cell is missing.
     detected : mapping of str to str
         What `read_table` found out about the file: its delimiter, decimal comma, sheet, and the column of row names.
     n_missing : int
@@ -58,8 +58,7 @@ class Table:
     coding : Coding, optional
         How it was read; by default by the categories of the variables.
     numbers : ndarray of shape (n_samples, n_features), optional
-        The numbers of continuous columns in the source, NaN elsewhere: what stays as it is where missing cells are
-        imputed.
+        The original numbers of continuous columns, NaN elsewhere. Imputation keeps them.
 
     Examples
     --------
@@ -214,7 +213,7 @@ class Table:
         if self.sample_weight is None:
             return self
         scaled = scale_weights(self.sample_weight, self.weight_kind, self.units, quiet=quiet)
-        return self._with(sample_weight=scaled, weight_kind=kind_of(scaled, self.units))
+        return self._with(sample_weight=scaled, weight_kind=kind_of_weights(scaled, self.units))
 
     def with_names(self, names: Sequence[str] | None) -> Table:
         """Return the same table with other names of the columns; None keeps those it has."""
@@ -238,15 +237,19 @@ class Table:
         coding = None if self.coding is None else replace(self.coding, covariate=variables.covariate)
         return self._with(variables=variables, coding=coding)
 
-    def with_codes(self, codes: Bytes, **changes: object) -> Table:
-        """Return a table of the same columns with other rows; ``changes`` are what is known of them."""
+    def with_codes(self, codes: Bytes) -> Table:
+        """Return a table of the same columns, and as many rows, with other cells."""
         _check_codes(codes, self.variables)
-        return self._with(codes=np.ascontiguousarray(codes), **{"numbers": None, **changes})
+        return self._with(codes=np.ascontiguousarray(codes), numbers=None)
 
-    def bare(self) -> Table:
-        """Return cells, columns, weights and holes, without what else is known of single rows."""
-        kind = self.weight_kind if self.units is None else None  # copies share a count
-        return self._with(rows=None, row_names=None, labels={}, weight_kind=kind)
+    def bare(self, rows: NDArray[np.intp] | None = None) -> Table:
+        """Return cells, columns, weights and holes, without what else is known of single rows.
+
+        Rows with equal entries in ``rows`` are copies of one; by default no row is a copy, and ``table.units`` keeps
+        copies what they are.
+        """
+        kind = self.weight_kind if self.units is None or rows is not None else None  # copies share a count
+        return self._with(rows=rows, row_names=None, labels={}, weight_kind=kind)
 
     def above(self, floor: float) -> Table:
         """Return the rows whose weight is above a floor."""
@@ -293,7 +296,7 @@ class Table:
     def __len__(self) -> int:
         return len(self.codes)
 
-    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> AnyArray:
         return np.array(self.codes, dtype=dtype, copy=True) if copy else np.asarray(self.codes, dtype=dtype)
 
     def __repr__(self) -> str:
@@ -357,6 +360,8 @@ def stack_rows(tables: Sequence[Table]) -> Table:
     numbers = [np.arange(len(table)) if table.rows is None else table.rows for table in tables]
     names = [table.row_names for table in tables]
     changes: dict[str, Any] = {
+        "codes": np.concatenate([table.codes for table in tables]),
+        "numbers": None,
         "rows": np.concatenate([rows + start for rows, start in zip(numbers, before[:-1], strict=True)]),
         "row_names": None if None in names else tuple(name for each in names for name in each or ()),
         "n_missing": sum(table.n_missing for table in tables),
@@ -368,7 +373,7 @@ def stack_rows(tables: Sequence[Table]) -> Table:
             shapes = [len(table) if name == "sample_weight" else table.shape for table in tables]
             each = zip((getattr(table, name) for table in tables), shapes, strict=True)
             changes[name] = np.concatenate([np.full(shape, nothing) if v is None else v for v, shape in each])
-    return tables[0].with_codes(np.concatenate([table.codes for table in tables]), **changes)
+    return tables[0]._with(**changes)
 
 
 def _some(entries: Sequence[Value], rows: Rows) -> tuple[Value, ...]:

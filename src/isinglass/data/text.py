@@ -9,52 +9,43 @@ import re
 import time
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from itertools import chain, islice, repeat
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from isinglass.data.cells import NA_VALUES
+from isinglass.data.cells import NA_VALUES, Records
 from isinglass.data.coding import Codes
 from isinglass.data.documents import Limits
 from isinglass.errors import ArgumentError, DataError, LimitError, setting
 
+if TYPE_CHECKING:
+    import pyarrow
+
 _CANDIDATES = ("\t", ",", ";", "|", " ")
 _SAMPLE_BYTES, _SAMPLE_RECORDS = 2**16, 100
 _PIECE, LONGEST_LINE = 2**20, 2**26
+_SHORT = 2**16
+"""Bytes of a line that can be split whatever it holds."""
 FEW_LINES = 1000
 """Below this number the csv module is faster than pyarrow, which takes 40 ms to load and 0.1 ms for each column."""
 _BLOCK = 2**20
 """Bytes that pyarrow splits at once; a record must fit."""
-_UTF8 = ("utf-8", "utf8")
 _UNIT = "\x1f"  # a delimiter that occurs nowhere else
 _DIGITS = frozenset("01") | {word for word in NA_VALUES if len(word) == 1}
-
-
-@dataclass(frozen=True, eq=False)
-class Records:
-    """The records of a text file. The first is kept apart: it may be a header."""
-
-    first: list[str]  # fields of the first record
-    codes: list[Codes]  # of each column the fields, as positions in its words; entry 0 is for the first record
-    words: list[list[str]]  # what the fields of each column say
-    # the line on which the record of a given number ends; the first record has number 0, lines count from 1
-    line_of: Callable[[int], int]
 
 
 def to_utf8(data: bytes, encoding: str, limits: Limits) -> bytes:
     """Return text as UTF-8 without a byte order mark; invalid UTF-8 is left for the reader of the records."""
     if not isinstance(encoding, str):
         raise ArgumentError("encoding", "must be the name of a text encoding", encoding)
-    plain = encoding.lower().replace("_", "-")
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")) and plain in _UTF8:
-        plain = encoding = "utf-16"  # its byte order mark, which no text in UTF-8 can have
     try:
-        if plain not in (*_UTF8, "utf-8-sig", "ascii"):
-            if not getattr(codecs.lookup(encoding), "_is_text_encoding", True):  # such as hex
-                raise LookupError(encoding)
-            data = _recode(data, codecs.getincrementaldecoder(encoding)(), limits)
+        if codecs.lookup(encoding).name == "utf-8" and data.startswith((b"\xff\xfe", b"\xfe\xff")):
+            encoding = "utf-16"  # its byte order mark, which no text in UTF-8 can have
+        if codecs.lookup(encoding).name not in ("utf-8", "utf-8-sig", "ascii"):
+            text = io.TextIOWrapper(io.BytesIO(data), encoding=encoding, newline="")
+            data = limits.gather(text, "a text in UTF-8")
     except LookupError:
         raise ArgumentError("encoding", "must be a text encoding that Python knows", encoding) from None
     except UnicodeError as error:
@@ -66,15 +57,6 @@ def to_utf8(data: bytes, encoding: str, limits: Limits) -> bytes:
         )
     data = data.removeprefix(b"\xef\xbb\xbf")
     return data if b"\n" in data else data.replace(b"\r", b"\n")
-
-
-def _recode(data: bytes, decoder: codecs.IncrementalDecoder, limits: Limits) -> bytes:
-    """Decode piece by piece: the whole as a string can take four bytes per character."""
-    whole = io.BytesIO()
-    for start in range(0, len(data), _PIECE):
-        whole.write(decoder.decode(data[start : start + _PIECE], final=start + _PIECE >= len(data)).encode())
-        limits.check_bytes(whole.tell(), "a text in UTF-8")
-    return whole.getvalue()
 
 
 def blank_comments(data: bytes) -> tuple[bytes, int]:
@@ -126,13 +108,25 @@ def _sample_widths(sample: bytes, delimiter: str) -> list[int]:
 def _separate(data: bytes, delimiter: str) -> bytes:
     """Return text with a single delimiter where runs of blanks, or nothing, separate fields."""
     if delimiter == "":
-        return re.sub(r"(?<=[^\r\n])(?=[^\r\n])", _UNIT, data.decode(errors="surrogateescape")).encode(
-            errors="surrogateescape"
-        )
+        return _separate_characters(data)
     if delimiter == " ":
         data = re.sub(rb"(?m)^[ \t]+|[ \t]+(?=\r?\n|\r?\Z)", b"", data)
         return re.sub(rb"[ \t]+", b" ", data) if b"  " in data or b"\t" in data else data
     return data
+
+
+def _separate_characters(data: bytes) -> bytes:
+    """Return text with a delimiter between any two characters of a line, piece by piece: a match takes 16 bytes."""
+    whole = io.BytesIO()
+    for start in range(0, len(data), _PIECE):
+        piece = np.frombuffer(data, np.uint8, min(_PIECE + 1, len(data) - start), start)  # and the byte after it
+        ends, goes_on = (piece == ord("\n")) | (piece == ord("\r")), (piece & 0xC0) == 0x80  # as in all of UTF-8
+        pairs = np.full((min(_PIECE, len(piece)), 2), ord(_UNIT), np.uint8)
+        kept = np.zeros(pairs.shape, dtype=bool)
+        pairs[:, 0], kept[:, 0] = piece[: len(pairs)], True
+        kept[: len(piece) - 1, 1] = ~(ends[:-1] | ends[1:] | goes_on[1:])
+        whole.write(pairs[kept].tobytes())
+    return whole.getvalue()
 
 
 def _split(data: bytes, delimiter: str, width: int = 0) -> Iterator[tuple[int, list[str]]]:
@@ -148,9 +142,14 @@ def _split(data: bytes, delimiter: str, width: int = 0) -> Iterator[tuple[int, l
 
 
 def check_lines(data: bytes, delimiter: str, limits: Limits) -> tuple[int, int]:
-    """Refuse text that would take too much memory to split; return the number of its lines and the longest."""
+    """Refuse text that would take too much memory to split; return its number of lines, and a bound on their length."""
+    n_lines, place = data.count(b"\n"), 0
+    limits.check_text(n_rows=n_lines)
+    while (end := data.rfind(b"\n", place, place + _SHORT)) >= 0:  # the next one is at most so far away
+        place = end + 1
+    if len(data) - place < _SHORT:
+        return n_lines, _SHORT
     ends = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n"))
-    limits.check_text(n_rows=len(ends))
     lengths = np.diff(ends, prepend=-1, append=len(data))
     worst = int(lengths.argmax())
     longest, start = int(lengths[worst]), int(ends[worst - 1]) + 1 if worst else 0
@@ -158,7 +157,7 @@ def check_lines(data: bytes, delimiter: str, limits: Limits) -> tuple[int, int]:
         raise LimitError(f"lines must have at most {LONGEST_LINE} bytes; got one of {longest}.")
     # Quotes may hide a few delimiters, but not that many.
     limits.check_shape(1, data.count((delimiter or _UNIT).encode(), start, start + longest) // 4 + 1)
-    return len(ends), longest
+    return n_lines, longest
 
 
 def read_records(data: bytes, delimiter: str, limits: Limits) -> Records:
@@ -177,13 +176,13 @@ def read_records(data: bytes, delimiter: str, limits: Limits) -> Records:
     limits.check_text(n_cells=n_lines * width)
     if not second:
         return Records(first, [np.zeros(1, np.uint8) for _ in first], [[] for _ in first], lambda _: start)
-    n_quotes = data.count(b'"')
-    if len(second) != width or n_quotes % 2:
+    quoted = b'"' in data  # much faster than to count them
+    if len(second) != width or (quoted and data.count(b'"') % 2):
         _refuse_records(data, delimiter, width)
     if n_lines < FEW_LINES:
         columns = _read_few(data, delimiter, width)
     else:
-        columns = _read_many(memoryview(data)[_offset(data, start) :], delimiter, width, longest, n_quotes > 0)
+        columns = _read_many(data, _offset(data, start), delimiter, width, longest, quoted)
     words: list[list[str]] = []
     codes: list[Codes] = []
     n_words = 0
@@ -205,51 +204,112 @@ def read_records(data: bytes, delimiter: str, limits: Limits) -> Records:
 
 
 def _read_few(data: bytes, delimiter: str, width: int) -> Iterator[tuple[Codes, list[str]]]:
-    """Yield the columns of a text with few lines: positions among words, and the words."""
+    """Yield the columns of a text with few lines, without its first record: positions among words, and the words."""
     numbers: defaultdict[str, int] = defaultdict(lambda: len(numbers))
-    codes = array("i")
+    cells = array("i")
     for _, record in islice(_split(data, delimiter, width), 1, None):
         if len(record) != width:
             raise ValueError("rows of different lengths")
-        codes.extend(map(numbers.__getitem__, record))
-    every = list(numbers)
-    "".join(every).encode()  # raises where a byte was no character
-    for column in np.frombuffer(codes, np.int32).reshape(-1, width).T:
-        found, positions = np.unique(column, return_inverse=True)
-        yield positions, [every[k] for k in found]
+        cells.extend(map(numbers.__getitem__, record))
+    words = list(numbers)
+    "".join(words).encode()  # raises where a byte was no character
+    codes = np.frombuffer(cells, np.int32).reshape(-1, width)
+    step = max(_PIECE // len(codes), 1)  # many columns at once, as there may be 100 000
+    for first in range(0, width, step):
+        keys = codes[:, first : first + step].T.astype(np.int64) << 32
+        keys |= np.arange(len(codes))
+        keys.sort(axis=1)
+        values, rows = keys >> 32, keys & (2**32 - 1)
+        is_new = np.diff(values, axis=1, prepend=-1) != 0
+        positions = np.empty(values.shape, dtype=np.int32)
+        np.put_along_axis(positions, rows, np.cumsum(is_new, axis=1, dtype=np.int32) - 1, axis=1)
+        for own, value, new in zip(positions, values, is_new, strict=True):
+            yield own, [words[k] for k in value[new].tolist()]
 
 
 def _read_many(
-    body: memoryview, delimiter: str, width: int, longest: int, quoted: bool
+    data: bytes, start: int, delimiter: str, width: int, longest: int, quoted: bool
 ) -> Iterator[tuple[Codes, list[str]]]:
     """Yield the columns of a text without its first record, as `_read_few` does, with pyarrow."""
     import pyarrow
+
+    words = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
+    digits = _find_digits(data, start, delimiter, width)
+    kinds = [pyarrow.uint8() if j in digits else words for j in range(width)]
+    try:
+        columns = _parse(data, start, delimiter, kinds, longest, quoted)
+    except pyarrow.ArrowInvalid as error:
+        if "conversion error to uint8" not in str(error):
+            raise
+        columns = _parse(data, start, delimiter, [words] * width, longest, quoted)
+    while columns:
+        column = columns.pop()  # its memory is not needed any more
+        yield _number_digits(column) if column.type == pyarrow.uint8() else _number_words(column)
+
+
+def _find_digits(data: bytes, start: int, delimiter: str, width: int) -> set[int]:
+    """Return the columns that have only digits in the first records, which are read in half the time of words."""
+    if data.find(b"x", start) >= 0 or data.find(b"X", start) >= 0:  # pyarrow would read 0x1
+        return set()
+    sample = data[start : start + _SAMPLE_BYTES]
+    try:
+        records = list(_split(sample[: sample.rfind(b"\n") + 1], delimiter, width))
+    except csv.Error:
+        return set()
+    columns = zip(*(record for _, record in records if len(record) == width), strict=True)
+    return {j for j, words in enumerate(columns) if {""} < {*words, ""} <= {*"0123456789", ""}}
+
+
+def _parse(
+    data: bytes,
+    start: int,
+    delimiter: str,
+    kinds: Sequence[pyarrow.DataType],
+    longest: int,
+    quoted: bool,
+) -> list[pyarrow.ChunkedArray]:
+    """Return the columns of a text, the last one first."""
+    import pyarrow
     from pyarrow import csv as arrow
 
-    names = [str(j) for j in range(width)]
-    kind = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
+    names, body, is_ascii = [str(j) for j in range(len(kinds))], memoryview(data)[start:], data.isascii()
     parse = arrow.ParseOptions(
         delimiter=delimiter or _UNIT,
         newlines_in_values=quoted,  # they cost time
         invalid_row_handler=lambda row: "error" if row.text.strip() else "skip",
     )
-    convert = arrow.ConvertOptions(column_types=dict.fromkeys(names, kind))
+    types = dict(zip(names, kinds, strict=True))
+    convert = arrow.ConvertOptions(column_types=types, null_values=[""], check_utf8=not is_ascii)
     for size in (max(_BLOCK, 2 * longest), len(body) + 1):  # a field with line breaks can be longer than any line
         read, view = arrow.ReadOptions(block_size=min(size, 2**31 - 1), column_names=names), memoryview(body)
         try:
-            columns = arrow.read_csv(pyarrow.BufferReader(view), read, parse, convert).columns[::-1]
-            break
+            return arrow.read_csv(pyarrow.BufferReader(view), read, parse, convert).columns[::-1]  # type: ignore[no-any-return]
         except pyarrow.ArrowInvalid as error:
             if "straddling" not in str(error) or size > len(body):
                 raise
         finally:
             _await_release(view)
-    while columns:
-        coded = columns.pop().unify_dictionaries()  # its memory is not needed any more
-        # Not by `to_numpy`, which loads pandas.
-        indices = [(part.indices.buffers()[1], len(part), part.indices.offset) for part in coded.chunks]
-        positions = [np.frombuffer(buffer, np.int32, n, 4 * offset) for buffer, n, offset in indices]
-        yield np.concatenate(positions), coded.chunk(0).dictionary.to_pylist()
+    raise AssertionError("unreachable")
+
+
+def _number_words(column: pyarrow.ChunkedArray) -> tuple[Codes, list[str]]:
+    """Return a column of words as positions among them, not by `to_numpy`, which loads pandas."""
+    coded = column.unify_dictionaries()
+    indices = [(part.indices.buffers()[1], len(part), part.indices.offset) for part in coded.chunks]
+    positions = [np.frombuffer(buffer, np.int32, n, 4 * offset) for buffer, n, offset in indices]
+    return np.concatenate(positions), coded.chunk(0).dictionary.to_pylist()
+
+
+def _number_digits(column: pyarrow.ChunkedArray) -> tuple[Codes, list[str]]:
+    """Return a column of whole numbers as positions among words; the word of a null is empty."""
+    import pyarrow
+
+    whole = column.cast(pyarrow.uint16()).fill_null(256)
+    parts = [np.frombuffer(part.buffers()[1], np.uint16, len(part), 2 * part.offset) for part in whole.chunks]
+    numbers = np.concatenate(parts).astype(np.intp)
+    occurs = np.bincount(numbers, minlength=257) > 0
+    words = ["" if k == 256 else str(k) for k in np.flatnonzero(occurs).tolist()]
+    return (np.cumsum(occurs, dtype=np.uint8) - 1)[numbers], words
 
 
 def _await_release(view: memoryview) -> None:
@@ -266,7 +326,7 @@ def _await_release(view: memoryview) -> None:
 
 
 def _offset(data: bytes, n_lines: int) -> int:
-    """Return where the line after the first so many begins; lines end as the csv module and pyarrow see it."""
+    """Return where the line after the first ``n_lines`` begins; line ends are those of the csv module and pyarrow."""
     ends = re.finditer(rb"\r\n|\r|\n", data)
     return next((end.end() for end in islice(ends, n_lines - 1, None)), len(data))
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.errors import ArgumentError, DataError, MeaningWarning, setting, warn
+from isinglass.data.guards import warn_of_kind
+from isinglass.errors import ArgumentError, DataError, setting
 
 WEIGHT_KINDS = ("sampling", "counts")
-FAR, MANY = 2.0, 5.0
-"""Ratios beyond which weights of unstated kind get a warning: sum of sampling weights to rows, and mean count."""
+Sums = tuple[int, int, float, float, float]
+"""Of row weights: how many are not whole, how many positive, the sum; sum and squares relative to the largest."""
 
 
 def check_sample_weight(sample_weight: ArrayLike | None, n_samples: int) -> NDArray[np.float64] | None:
@@ -38,10 +39,15 @@ def check_weight_kind(kind: str | None, weight: NDArray[np.float64] | None) -> N
     if kind is not None and kind not in WEIGHT_KINDS:
         raise ArgumentError("weight_kind", 'must be "sampling", "counts" or None', kind)
     if kind == "counts" and weight is not None and not are_counts(weight):
-        value = weight[~np.isclose(weight, np.rint(weight), rtol=1e-9, atol=0.0)][0]
+        value = weight[~are_whole(weight)][0]
         raise DataError(
-            f"counts must be whole numbers; got a weight of {value:g}. Say {setting('weight_kind', 'sampling')}."
+            f"counts must be whole numbers; got a weight of {value:g}. Pass {setting('weight_kind', 'sampling')}."
         )
+
+
+def are_whole(weight: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Tell which weights are whole numbers, up to rounding: copies of a row share its count."""
+    return np.isclose(weight, np.rint(weight), rtol=1e-9, atol=0.0)
 
 
 def are_counts(weight: NDArray[np.float64] | None) -> bool:
@@ -50,7 +56,7 @@ def are_counts(weight: NDArray[np.float64] | None) -> bool:
     Scaled sampling weights are not whole, or all 1: their mean under themselves is 1, and whole numbers that are not
     all 1 have a larger one.
     """
-    return weight is None or bool(np.allclose(weight, np.rint(weight), rtol=1e-9, atol=0.0))  # copies share it rounded
+    return weight is None or bool(are_whole(weight).all())
 
 
 def scale_weights(
@@ -60,30 +66,47 @@ def scale_weights(
     *,
     quiet: bool = False,
 ) -> NDArray[np.float64] | None:
-    """Return row weights whose sum is N: counts as they are, sampling weights rescaled to their effective number.
+    """Return row weights whose sum is N, as `find_scale` understands them.
 
-    Whole numbers are counts and others sampling weights, unless the kind is stated. ``units``: rows with equal entries
-    are copies of one row that share its weight. ``quiet``: say nothing of how they were understood.
+    ``units``: rows with equal entries are copies of one row that share its weight.
     """
     if weight is None:
         return None
     own = per_unit(weight, units)
     check_weight_kind(kind, own)
-    total, n_rows = float(own.sum()), int(np.count_nonzero(own))
-    if kind == "counts" or (kind is None and are_counts(own)):
-        if kind is None and not quiet:
-            warn_of_kind("counts", total, total, n_rows)
-        return weight
-    relative = own / own.max()
-    effective = float(relative.sum()) ** 2 / float(relative @ relative)
+    largest = float(own.max())
+    _, factor = find_scale(sum_weights(own, largest), kind, quiet=quiet)
+    return weight if factor is None else np.asarray(weight / largest * factor)
+
+
+def sum_weights(weight: NDArray[np.float64], largest: float) -> Sums:
+    """Return sums over rows that say what their weights stand for; see `Sums`."""
+    relative = weight / (largest or 1.0)
+    broken, positive = np.count_nonzero(~are_whole(weight)), np.count_nonzero(weight)
+    return int(broken), int(positive), float(weight.sum()), float(relative.sum()), float(relative @ relative)
+
+
+def find_scale(sums: Sums, kind: str | None = None, *, quiet: bool = False) -> tuple[str, float | None]:
+    """Return the kind of row weights, and what weights relative to the largest are multiplied by; None: as they are.
+
+    Counts stay as they are, sampling weights are rescaled to their effective number. Whole numbers are counts and
+    others sampling weights, unless the kind is stated. ``quiet``: say nothing of how they were understood.
+    """
+    n_broken, n_rows, total, relative, squares = sums
+    found = kind or ("sampling" if n_broken else "counts")
+    effective = total if found == "counts" else relative**2 / squares
     if kind is None and not quiet:
-        warn_of_kind("sampling", total, effective, n_rows)
-    if abs(total - effective) <= 1e-9 * effective:
-        return weight
-    return np.asarray(weight / own.max() * (effective / float(relative.sum())))
+        warn_of_kind(found, total, effective, n_rows)
+    return found, None if abs(total - effective) <= 1e-9 * effective else effective / relative
 
 
-def kind_of(scaled: NDArray[np.float64] | None, units: NDArray[np.intp] | None) -> str | None:
+def state_kind(weight: NDArray[np.float64]) -> str:
+    """Return what weights of unstated kind are taken for, and say so where it matters."""
+    scale_weights(weight)
+    return "counts" if are_counts(weight) else "sampling"
+
+
+def kind_of_weights(scaled: NDArray[np.float64] | None, units: NDArray[np.intp] | None) -> str | None:
     """Return the kind of scaled weights, None if there are none."""
     if scaled is None:
         return None
@@ -95,28 +118,6 @@ def per_unit(weight: NDArray[np.float64], units: NDArray[np.intp] | None) -> NDA
     if units is None:
         return weight
     return np.asarray(np.bincount(np.unique(units, return_inverse=True)[1], weight), dtype=np.float64)
-
-
-def warn_of_kind(kind: str, total: float, effective: float, n_rows: int) -> None:
-    """Say how weights of unknown kind are understood, where their sum is far from the number of rows."""
-    if kind == "counts":
-        if total < MANY * n_rows:
-            return
-        taken = f"they are whole numbers and count as {total:.6g} rows"
-    else:
-        if n_rows / FAR <= total <= FAR * n_rows or abs(total - effective) <= 1e-9 * effective:
-            return
-        taken = f"they are not whole numbers, so their scale is ignored and they count as {effective:.6g} rows"
-    counts, sampling = setting("weight_kind", "counts"), setting("weight_kind", "sampling")
-    warn(
-        MeaningWarning(
-            f"The weights have the sum {total:.6g} over {n_rows} rows and are taken for {_WORDS[kind]}: {taken}. "
-            f"State what they are where the table is read: {counts} or {sampling}."
-        )
-    )
-
-
-_WORDS = {"counts": "counts of equal rows", "sampling": "sampling weights"}
 
 
 def check_penalty_weights(penalty_weights: ArrayLike | str | None, n_features: int) -> NDArray[np.float64] | str | None:

@@ -12,8 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.arrays import Frozen
+from isinglass.data import Table, as_table
+from isinglass.errors import MeaningWarning, suppress_warnings
 
-__all__ = ["RollCall", "Senate109", "load_senate109"]
+__all__ = ["Anes96", "RollCall", "Senate109", "load_anes96", "load_senate109"]
+
+CONTINUOUS = ("age", "income")
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,46 @@ class Senate109(Frozen):
         return f"Senate109({n_rollcalls} roll calls × {n_senators} senators: {parties}; {missing} votes missing)"
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class Anes96(Frozen):
+    """Answers to nine questions before the presidential election of 1996; the array is read-only."""
+
+    answers: NDArray[np.int64]  #: (944, 9), one row per respondent
+    names: tuple[str, ...]  #: one entry per question, in the order of the columns
+    description: str  #: where the data come from, and what the numbers mean
+
+    @property
+    def table(self) -> Table:
+        """The answers as a table: age and income are numbers, the vote has two values, the others are ordered."""
+        kinds = {name: "continuous" if name in CONTINUOUS else "ordinal" for name in self.names}
+        with suppress_warnings(MeaningWarning):  # about items that run against the others, as the one on Clinton does
+            return as_table(self.answers, names=self.names, kinds=kinds).whole()
+
+    def __repr__(self) -> str:
+        n_respondents, n_questions = self.answers.shape
+        return f"Anes96({n_respondents} respondents × {n_questions} questions)"
+
+
+def load_anes96() -> Anes96:
+    """Load a questionnaire: a part of the American National Election Study of 1996.
+
+    Returns
+    -------
+    Anes96
+        The answers, the names of the questions, and what the numbers mean.
+
+    Examples
+    --------
+    >>> study = load_anes96()
+    >>> study
+    Anes96(944 respondents × 9 questions)
+    >>> study.table
+    Table(944 rows × 9 columns: 'TV news', 'age', 'education', …; 1 binary, 6 ordinal, 2 continuous)
+    """
+    header, *rows = csv.reader(_read("anes96", "answers.csv").splitlines())
+    return Anes96(np.array(rows, dtype=np.int64), tuple(header), _read("anes96", "PROVENANCE.md"))
+
+
 def load_senate109() -> Senate109:
     """Load the roll calls of the U.S. Senate, 109th Congress, second session (2006).
 
@@ -66,21 +110,23 @@ def load_senate109() -> Senate109:
     >>> senate.rollcalls[1].question, int(senate.X[1].sum())
     ('On the Nomination', 58)
     """
-    cells = np.array([list(line) for line in _read("votes.txt").splitlines()])
-    members = list(csv.DictReader(_read("members.csv").splitlines()))
+    cells = np.array([list(line) for line in _read("senate109", "votes.txt").splitlines()])
+    members = list(csv.DictReader(_read("senate109", "members.csv").splitlines()))
     return Senate109(
         X=(cells == "1").astype(np.uint8),
         votes=np.where(cells == "-", np.nan, cells == "1"),
         names=tuple(member["name"] for member in members),
         states=tuple(member["state"] for member in members),
         parties=tuple(member["party"] for member in members),
-        rollcalls=tuple(_parse_rollcall(row) for row in csv.DictReader(_read("rollcalls.csv").splitlines())),
-        description=_read("PROVENANCE.md"),
+        rollcalls=tuple(
+            _parse_rollcall(row) for row in csv.DictReader(_read("senate109", "rollcalls.csv").splitlines())
+        ),
+        description=_read("senate109", "PROVENANCE.md"),
     )
 
 
-def _read(name: str) -> str:
-    return files(__name__).joinpath("senate109", name).read_text(encoding="utf-8")
+def _read(folder: str, name: str) -> str:
+    return files(__name__).joinpath(folder, name).read_text(encoding="utf-8")
 
 
 def _parse_rollcall(row: dict[str, str]) -> RollCall:

@@ -1,6 +1,6 @@
 """Networks with the interface of scikit-learn: validate, delegate to the functions, hold the `Fit`."""
 
-from isinglass.estimators.comparators import ExactIsing, NodewiseIsing
+from isinglass.estimators.alternatives import ExactIsing, NodewiseIsing
 from isinglass.estimators.lasso import IsingLasso, IsingLassoCV, IsingLassoEBIC, IsingLassoStARS, IsingNetwork
 
 __all__ = [

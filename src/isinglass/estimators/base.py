@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, Self, TypeGuard
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from isinglass.arguments import RandomSource
-from isinglass.arrays import Bytes, FloatArray
-from isinglass.data import AnyTable, Coding, PartedTable, Table, TableLike, as_table, read_parts
+from isinglass.arguments import Options, RandomSource
+from isinglass.arrays import AnyArray, Arrays, Bytes, FloatArray
+from isinglass.data import AnyTable, Coding, PartedTable, Table, TableLike
 from isinglass.data.blocks import is_in_parts
-from isinglass.data.frames import complete_like
+from isinglass.data.options import Encode, ReadOptions
+from isinglass.data.parts import open_table
+from isinglass.data.sources import complete_like
 from isinglass.errors import DataError, setting
 from isinglass.fit import Cells, Fit, Floats
 from isinglass.network import Network
-from isinglass.results import Path, Solution, Stability
+from isinglass.results import Evidence, Missing, Path, Solution, Stability
 from isinglass.select.imputation import Imputation
 from isinglass.select.method import Method
 from isinglass.select.selector import Choice, Selector
@@ -29,39 +31,24 @@ from isinglass.select.settings import Run
 
 Penalty = ArrayLike | str | None
 Kinds = str | Sequence[str] | Mapping[Any, str] | None
-READING = ("kinds", "scores", "missing", "encode", "binarize", "na_values", "weight_kind", "covariates")
-"""Parameters that say how a table is read."""
-FOUND = (
-    "alphas",
-    "path",
-    "evidence",
-    "stability",
-    "stages",
-    "edge_refits",
-    "edge_errors",
-    "edge_q",
-    "ebic_path",
-    "missing",
-)
-"""Parts of a fit that not every estimator has."""
-CERTIFICATE = ("kkt_residual", "duality_gap", "converged", "n_iter")
-
-
 if TYPE_CHECKING:
-    from isinglass.evaluate.checking import CheckOptions, ModelCheck
-    from isinglass.evaluate.likelihood import LogPartition, PartitionOptions
+    from isinglass.evaluate.checking import ModelCheck
+    from isinglass.evaluate.likelihood import LogPartition
+    from isinglass.names import NodeValues
     from isinglass.select.bootstrap_result import Bootstrap
 
     class _ScikitLearn:
         """The types of scikit-learn's base classes, which have none: a base of unknown type lets any argument pass."""
 
-        def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+        def get_params(self, deep: bool = True) -> Options: ...
         def set_params(self, **parameters: object) -> Self: ...
         def set_fit_request(self, *, sample_weight: bool | str | None = ...) -> Self: ...
         def set_score_request(self, *, sample_weight: bool | str | None = ...) -> Self: ...
         def set_output(self, *, transform: str | None = None) -> Self: ...
-        def fit_transform(self, X: TableLike, y: object = None, **options: object) -> Any: ...
-        def __sklearn_tags__(self) -> Any: ...
+        def fit_transform(
+            self, X: TableLike, y: object = None, **options: object
+        ) -> Any: ...  # Any: as for `transform`
+        def __sklearn_tags__(self) -> Any: ...  # Any: scikit-learn has no types
         def __repr__(self, *limits: int) -> str: ...
 
 else:
@@ -70,8 +57,13 @@ else:
         """scikit-learn's base classes."""
 
 
+def is_read(X: object) -> TypeGuard[AnyTable]:
+    """Tell whether something is a table of this package, which has been read already."""
+    return isinstance(X, Table | PartedTable)
+
+
 class Fitted:
-    """The attributes that `fit` sets."""
+    """The attributes that `fit` sets: each is what `Fit` has under the same name, unless the fit has none."""
 
     fit_: Fit
     network_: Network
@@ -85,11 +77,13 @@ class Fitted:
     tol_: float
     shares_: FloatArray
     marginals_: FloatArray
-    pair_counts_: tuple[NDArray[Any], ...]  # Any: whole numbers, or sums of weights
+    pair_counts_: tuple[AnyArray, ...]  # Any: whole numbers, or sums of weights
     coding_: Coding
     encoding_: dict[Any, tuple[Any, Any]]
     alphas_: FloatArray
+    alphas_per_node_: FloatArray
     path_: Path
+    evidence_: Evidence
     stability_: Stability
     stages_: list[dict[str, Any]]
     edge_refits_: FloatArray
@@ -97,8 +91,9 @@ class Fitted:
     edge_q_: FloatArray
     ebic_path_: FloatArray
     imputation_: Imputation
+    missing_: Missing
     n_features_in_: int
-    feature_names_in_: NDArray[Any]
+    feature_names_in_: AnyArray
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -127,14 +122,14 @@ class IsingEstimator(Fitted, _ScikitLearn):
     device : str, optional
         Where to fit: "cpu", or a GPU such as "cuda" (`ising_path`); default what ISINGLASS_DEVICE says.
     kinds : {"binary", "ordinal", "nominal", "continuous"}, one of these per column, or a mapping, optional
-        Which columns have categories, and whether these have an order. Columns that are categorical by their type need
-        none.
+        Kinds of the columns. Columns whose type is categorical need no entry.
     scores : mapping, optional
-        Where the categories of ordinal columns lie, by name or number of the column.
+        Scores of the categories of ordinal columns, by name or number of the column.
     missing : {"error", "impute", "zero", "drop"}, default "error"
-        What to do with missing cells: refuse them, draw them from the network, take them as 0, or leave out their rows.
+        What to do with missing cells: refuse them, impute them from the network, read them as 0, or leave out their
+        rows.
     encode : mapping or "auto", optional
-        What values mean, such as ``{"yes": 1, "no": 0}``; "auto" finds the two values of every column.
+        What values mean, such as ``{"yes": 1, "no": 0}``; "auto" detects the two values of every column.
     binarize : float or mapping, optional
         Numbers above this threshold are 1, the others 0.
     na_values : sequence, optional
@@ -142,18 +137,18 @@ class IsingEstimator(Fitted, _ScikitLearn):
     weight_kind : {"sampling", "counts"}, optional
         What ``sample_weight`` stands for; by default whole numbers are counts, and others sampling weights.
     covariates : sequence of str or int, optional
-        Columns to adjust for, by name or number: conditioned on, not modelled, and no nodes of the network.
+        Columns to adjust for, by name or number. The network is conditional on them, and they are not nodes.
 
     Attributes
     ----------
     fit_ : Fit
-        All that was found, as a plain record that knows nothing of scikit-learn. The attributes below are parts of it.
+        The complete result, a record that does not depend on scikit-learn. The attributes below are parts of it.
     network_ : Network
-        Couplings, fields and names: the network by itself; ``couplings_`` (dense, made on demand) and ``fields_``.
+        Couplings, fields and names; also available as ``couplings_`` (dense, made on demand) and ``fields_``.
     solution_ : Solution
         The network with its certificate: ``alpha_``, ``kkt_residual_``, ``duality_gap_``, ``converged_``, ``n_iter_``.
     alphas_, path_ : ndarray, Path
-        The penalties it was chosen from, and the networks there, if it was chosen.
+        The penalties that were tried and their networks, if the penalty was chosen.
     pair_counts_ : tuple of ndarrays
         For each edge of `solution_` the number of rows by category of the first column and of the second.
     shares_ : ndarray
@@ -162,7 +157,7 @@ class IsingEstimator(Fitted, _ScikitLearn):
     coding_ : Coding
         How the table was read; ``encoding_`` has the values that stand for 0 and 1.
     n_features_in_ : int
-        Number of columns; ``feature_names_in_``, their names, if they all have one that is a string.
+        Number of columns; ``feature_names_in_`` has their names, if all names are strings.
     """
 
     tol: float = 1e-7
@@ -170,7 +165,7 @@ class IsingEstimator(Fitted, _ScikitLearn):
     kinds: Kinds = None
     scores: Mapping[Any, ArrayLike] | None = None
     missing: str = "error"
-    encode: object = None
+    encode: Encode = None
     binarize: float | Mapping[Any, float] | None = None
     na_values: Sequence[Any] | None = None
     weight_kind: str | None = None
@@ -182,18 +177,19 @@ class IsingEstimator(Fitted, _ScikitLearn):
         Parameters
         ----------
         X : array, data frame, sparse matrix, list of rows or table, shape (n_samples, n_features)
-            A 0/1 or categorical table, or what the parameters for reading make one. Not modified, and not kept.
-            `IsingNetwork`, `IsingLasso` and `IsingLassoEBIC` also take a table in parts, as `isinglass.read_parts`
-            does. Missing cells are drawn from the network with ``missing="impute"``; ``imputation_`` says how.
+            A table whose values are 0 and 1, or have a meaning by the parameters of the estimator. It is neither
+            modified nor stored. `IsingNetwork`, `IsingLasso` and `IsingLassoEBIC` also take a table in parts, as
+            `isinglass.read_parts` does. Missing cells are drawn from the network with ``missing="impute"``;
+            ``imputation_`` says how.
         y : None
             Ignored; every column is both predictor and response.
         sample_weight : array-like of shape (n_samples,), optional
-            Row weights; by default those that the table brings along.
+            Row weights; by default those of the table.
         """
         table = self.read_table(X, sample_weight)
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
-        if isinstance(X, Table | PartedTable) or is_in_parts(X):
+        if is_read(X) or is_in_parts(X):
             self.n_features_in_ = table.shape[1]
             if table.variables.named:
                 self.feature_names_in_ = np.array(table.names, dtype=object)
@@ -205,21 +201,12 @@ class IsingEstimator(Fitted, _ScikitLearn):
 
     def _hold(self, fit: Fit) -> None:
         """Set the fitted attributes."""
-        self.fit_, self.network_, self.solution_ = fit, fit.network, fit.solution
-        self.alpha_, self.n_rows_, self.tol_ = fit.solution.alpha, fit.n_rows, fit.tol
-        self.shares_, self.pair_counts_ = fit.shares, fit.pair_counts
-        if fit.network.variables.is_binary:
-            self.marginals_ = fit.marginals
-        self.coding_, self.encoding_ = fit.coding, fit.encoding
-        for name in CERTIFICATE:
-            setattr(self, f"{name}_", getattr(fit.solution, name))
-        for name in FOUND:
-            if getattr(fit, name) is not None:
-                setattr(self, f"{name}_", getattr(fit, name))
-        if fit.solution.alphas_per_node is not None:
-            self.alphas_per_node_ = fit.solution.alphas_per_node
-        if fit.imputation is not None:
-            self.imputation_ = fit.imputation
+        self.fit_ = fit
+        for name in Fitted.__annotations__:
+            if name != "marginals_" or fit.network.variables.is_binary:
+                value = getattr(fit, name, None)
+                if value is not None:
+                    setattr(self, name, value)
         if fit.choice is not None:
             self._hold_choice(fit.choice)
 
@@ -238,7 +225,7 @@ class IsingEstimator(Fitted, _ScikitLearn):
 
     @property
     def method(self) -> Method:
-        """How the network is estimated, as plain settings: what `bootstrap` and others repeat."""
+        """The `Method` with the settings of this estimator, which `bootstrap` and other functions use."""
         raise NotImplementedError
 
     def _make(self, estimator: str, selector: Selector, *names: str) -> Method:
@@ -251,14 +238,19 @@ class IsingEstimator(Fitted, _ScikitLearn):
 
     def read_table(self, X: TableLike, sample_weight: ArrayLike | None = None) -> AnyTable:
         """Return a table as `fit` reads it."""
-        how = {name: getattr(self, name) for name in READING}
-        stated = {name: value for name, value in how.items() if value is not None}
-        if isinstance(X, Table | PartedTable):
-            stated = {name: value for name, value in stated.items() if name in ("weight_kind", "covariates")}
-        elif is_in_parts(X):
-            return read_parts(X, sample_weight=sample_weight, **stated)
-        table: AnyTable = as_table(X, sample_weight, **stated)
-        return table
+        given = () if self.covariates is None else self.covariates
+        options = ReadOptions(weight_kind=self.weight_kind, covariates=given)
+        if not is_read(X):
+            options = replace(
+                options,
+                kinds=self.kinds,
+                scores=self.scores,
+                missing=self.missing,
+                encode=self.encode,
+                binarize=self.binarize,
+                na_values=() if self.na_values is None else self.na_values,
+            )
+        return open_table(X, options, sample_weight)
 
     def _open(
         self,
@@ -273,7 +265,7 @@ class IsingEstimator(Fitted, _ScikitLearn):
         ``every_row``: each row wants an answer, and none is dropped.
         """
         check_is_fitted(self)
-        if isinstance(X, Table | PartedTable):
+        if is_read(X):
             self._check_names(X)
         elif not is_in_parts(X) and getattr(X, "ndim", 2) == 2:  # others are refused when they are read
             validate_data(self, X, reset=False, skip_check_array=True)
@@ -294,58 +286,73 @@ class IsingEstimator(Fitted, _ScikitLearn):
     def score_samples(self, X: TableLike) -> Floats:
         """Return the log pseudo-likelihood of every row; see `Fit.score_samples`."""
         table = self._open(X, every_row=True)
-        return self.fit_._score(table)
+        return self.fit_.score_samples(table)
 
     def score(self, X: TableLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
-        """Return the mean log pseudo-likelihood per row, the larger the better; of the rows that are not dropped."""
+        """Return the mean log pseudo-likelihood per row; larger is better. Rows that are dropped do not count."""
         table = self._open(X, sample_weight=sample_weight)
-        return self.fit_._mean_score(table)
+        return self.fit_.score(table)
 
-    def log_partition(self, **options: Unpack[PartitionOptions]) -> LogPartition:
+    def log_partition(self) -> LogPartition:
         """Return log Z of the network with its error; see `Fit.log_partition`."""
         check_is_fitted(self)
-        return self.fit_.log_partition(**options)
+        return self.fit_.log_partition()
 
     def log_likelihood(
         self, X: TableLike, sample_weight: ArrayLike | None = None, *, partition: LogPartition | None = None
     ) -> float:
         """Return the mean log P(x) of whole rows; see `Fit.log_likelihood`."""
-        return self.fit_._joint(self._open(X, sample_weight=sample_weight), partition)
+        table = self._open(X, sample_weight=sample_weight)
+        return self.fit_.log_likelihood(table, partition=partition)
 
     def check(
-        self, X: TableLike, sample_weight: ArrayLike | None = None, **options: Unpack[CheckOptions]
+        self,
+        X: TableLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        n_simulated: int = 10_000,
+        level: float = 0.05,
+        random_state: RandomSource = 0,
+        n_threads: int | None = None,
     ) -> ModelCheck:
-        """Tell whether rows simulated from the network look like those of a table; see `Fit.check`."""
-        return self.fit_._check(self._open(X, sample_weight=sample_weight), options)
+        """Compare rows simulated from the network with those of a table; see `Fit.check`."""
+        table = self._open(X, sample_weight=sample_weight)
+        return self.fit_.check(
+            table, n_simulated=n_simulated, level=level, random_state=random_state, n_threads=n_threads
+        )
 
     def predict_proba(self, X: TableLike) -> Floats:
         """Return the conditional probability of every cell; see `Fit.predict_proba`.
 
         The result is as large as the dense table; a sparse one has to be made dense first.
         """
+        table = self._open_dense(X)
+        return self.fit_.predict_proba(table)
+
+    def _open_dense(self, X: TableLike) -> AnyTable:
         if hasattr(X, "tocsr") and hasattr(X, "toarray"):
             raise DataError(
                 f"{setting('X')} must be dense here, because the result has a value for every cell; got a sparse "
                 f"{type(X).__name__}. Pass X.toarray(), or some of its rows at a time."
             )
-        table = self._open(X, every_row=True)
-        return self.fit_._probabilities(table)
+        return self._open(X, every_row=True)
 
     def predict(self, X: TableLike) -> Cells:
         """Return the most probable value of every cell given the rest of its row; see `Fit.predict`."""
-        found = self.predict_proba(X)
-        return self.fit_._most_probable(found)
+        table = self._open_dense(X)
+        return self.fit_.predict(table)
 
     def predict_interval(self, X: TableLike, level: float = 0.95) -> FloatArray:
-        """Return between which numbers the cells of continuous columns lie; see `Fit.predict_interval`."""
-        return self.fit_._intervals(self._open(X, every_row=True).whole(), level)
+        """Return prediction intervals for the cells of continuous columns; see `Fit.predict_interval`."""
+        table = self._open(X, every_row=True)
+        return self.fit_.predict_interval(table, level)
 
     def transform(self, X: TableLike) -> Any:  # Any: a frame of the kind of X, or an array
-        """Return the table with its missing cells filled by their most probable values; as `fit` reads it else."""
+        """Return the table as `fit` reads it, with missing cells filled by their most probable values."""
         table = self._open(X, every_row=True)
-        return complete_like(X, self.fit_._fill(table.whole(), "conditional", False, 0, None))
+        return complete_like(X, self.fit_.impute(table))
 
-    def get_feature_names_out(self, input_features: object = None) -> NDArray[Any]:
+    def get_feature_names_out(self, input_features: object = None) -> AnyArray:
         """Return the names of the columns."""
         check_is_fitted(self)
         return np.array(self.network_.names, dtype=object)
@@ -361,7 +368,10 @@ class IsingEstimator(Fitted, _ScikitLearn):
     ) -> Any:  # Any: a frame of the kind of X, or an array
         """Fill the missing cells of a table given the observed ones; see `Fit.impute`."""
         table = self._open(X, missing="impute")
-        return complete_like(X, self.fit_._fill(table.whole(), method, probabilities, n_sweeps, random_state))
+        filled = self.fit_.impute(
+            table, method=method, probabilities=probabilities, n_sweeps=n_sweeps, random_state=random_state
+        )
+        return complete_like(X, filled)
 
     def sample(
         self, n_samples: int = 1, random_state: RandomSource = None, *, burn_in: int = 1000, thin: int = 10
@@ -370,22 +380,27 @@ class IsingEstimator(Fitted, _ScikitLearn):
         check_is_fitted(self)
         return self.fit_.sample(n_samples, random_state, burn_in=burn_in, thin=thin)
 
-    def edges(self) -> dict[str, NDArray[Any]]:
-        """Return the edges as columns, largest absolute coupling first; ready for a data frame. See `Fit.edges`."""
+    def edges(self) -> Arrays:
+        """Return the edges as columns for a data frame, largest coupling (edge weight) first; see `Fit.edges`."""
         check_is_fitted(self)
         return self.fit_.edges()
 
-    def plot(self, ax: object = None, **options: Any) -> Any:  # Any: axes of matplotlib, which is optional
+    def plot(self, ax: object = None, *, groups: NodeValues | None = None) -> Any:  # Any: as `Fit.plot`
         """Draw the network; see `Fit.plot`."""
         check_is_fitted(self)
-        return self.fit_.plot(ax, **options)
+        return self.fit_.plot(ax, groups=groups)
 
     def report(
-        self, filename: str | PathLike[str], X: TableLike | None = None, **options: Any
-    ) -> None:  # Any: those of `build_report`
+        self,
+        filename: str | PathLike[str],
+        X: TableLike | None = None,
+        *,
+        groups: NodeValues | None = None,
+        title: str = "Network",
+    ) -> None:
         """Write a self-contained HTML page about the network; see `Fit.report`."""
         check_is_fitted(self)
-        self.fit_.report(filename, X, **options)
+        self.fit_.report(filename, X, groups=groups, title=title)
 
     def methods_text(self, bootstrap: Bootstrap | None = None, case_drops: Bootstrap | None = None) -> str:
         """Return a paragraph for the methods section of a paper; see `Fit.methods_text`."""
@@ -393,7 +408,7 @@ class IsingEstimator(Fitted, _ScikitLearn):
         return self.fit_.methods_text(bootstrap, case_drops)
 
     def summary(self, n_edges: int = 10) -> str:
-        """Return in words what was found, and the strongest edges as a table."""
+        """Return a summary as text: the network, its penalty, its certificate, and the strongest edges."""
         check_is_fitted(self)
         return self.fit_.summary(n_edges)
 

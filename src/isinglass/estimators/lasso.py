@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
-from isinglass.data import AnyTable, Table, TableLike
+from isinglass.data import AnyTable, TableLike
 from isinglass.errors import ArgumentError, DataError
-from isinglass.estimators.base import JointEstimator, ResamplingEstimator
+from isinglass.estimators.base import JointEstimator, ResamplingEstimator, is_read
 from isinglass.select.cross_validation import CrossValidation, CrossValidationChoice
 from isinglass.select.ebic import EBIC
 from isinglass.select.folds import check_splits, count_units
@@ -25,17 +25,17 @@ DEFAULT_FOLDS = 10
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class IsingNetwork(ResamplingEstimator):
-    """Sparse Ising network without a penalty to choose: the default of this package.
+    """Sparse network whose penalty is chosen automatically: the default of this package.
 
-    Stage 1 finds the pairs that may matter, by the AIC along a lasso path. Stage 2 estimates them with penalties in
-    inverse proportion to their couplings, which hardly shrinks strong ones, and chooses by the extended BIC. A
-    cross-validation checks that the network keeps most of what can be predicted, and takes a denser one where it does
-    not. `isinglass fit` gives the same network, and ``Method()`` is the method behind it.
+    Stage 1 finds candidate edges by the AIC along a lasso path. Stage 2 is an adaptive lasso on these pairs: penalties
+    are inversely proportional to the couplings of stage 1, which hardly shrinks strong ones, and the extended BIC
+    chooses the network. A cross-validation then checks whether other networks predict clearly better; if so, a denser
+    network is taken. `isinglass fit` gives the same network, and ``Method()`` is the method behind it.
 
     Parameters
     ----------
     alphas : int, float or array-like, default 30
-        How close the alphas of stage 1 are in a first pass, as a number of them; or these alphas. Hardly matters.
+        Number of alphas in the first pass of stage 1, which hardly affects the result; or a list of alphas.
     gamma : float, default 0.25
         Weight of the number of candidate networks in the extended BIC; larger values choose fewer edges.
     keep : float, optional
@@ -48,15 +48,16 @@ class IsingNetwork(ResamplingEstimator):
         says how many edges are found at this false discovery rate.
     penalty_weights, tol, max_iter, random_state, n_jobs, n_threads, device,
     kinds, scores, missing, encode, binarize, na_values, weight_kind, covariates
-        As for every `IsingEstimator`, which lists the other attributes; ``random_state`` is 0 by default.
+        See `IsingEstimator`, which also lists the other attributes; ``random_state`` is 0 by default.
 
     Attributes
     ----------
     ebic_path_, held_out_ : ndarray of shape (n_alphas,)
-        Extended BIC of the networks of the stage that was chosen, and cross-validated gain in log pseudo-likelihood per
-        row over independent columns; NaN where that was not needed.
+        Extended BIC of the networks of the chosen stage, and their cross-validated gain in log pseudo-likelihood per
+        row over independent columns (for continuous columns see `TwoStage`); NaN for networks whose gain was not
+        needed.
     stages_ : list of dict
-        What each stage tried, chose and proves; ``"network"`` marks the one that the network belongs to, and
+        What each stage tried and chose, with its certificate; ``"network"`` marks the stage of the network, and
         ``"reason"`` says why.
     edge_refits_, edge_errors_ : ndarray of shape (n_edges,)
         The coupling of each edge of `solution_` estimated without penalty, and its standard error; NaN where the
@@ -79,7 +80,7 @@ class IsingNetwork(ResamplingEstimator):
 
     @property
     def method(self) -> Method:
-        """How the network is estimated, as plain settings: what `bootstrap` and others repeat."""
+        """The `Method` with the settings of this estimator, which `bootstrap` and other functions use."""
         selector = TwoStage(self.alphas, self.gamma, self.keep, self.n_folds, self.random_state)
         return self._make("joint", selector, "penalty_weights", "fdr")
 
@@ -98,10 +99,11 @@ class IsingLasso(JointEstimator):
     Parameters
     ----------
     alpha : float, default 0.05
-        Penalty strength. All edges vanish at twice the largest covariance between two columns, so at most at 0.5.
+        Penalty strength. The network is empty from twice the largest covariance of two 0/1 columns on, which is at most
+        0.5.
     penalty_weights, tol, max_iter, n_threads, device,
     kinds, scores, missing, encode, binarize, na_values, weight_kind, covariates
-        As for every `IsingEstimator`, which lists the attributes, too.
+        See `IsingEstimator`, which also lists the attributes.
 
     Examples
     --------
@@ -118,7 +120,7 @@ class IsingLasso(JointEstimator):
 
     @property
     def method(self) -> Method:
-        """How the network is estimated, as plain settings: what `bootstrap` and others repeat."""
+        """The `Method` with the settings of this estimator, which `bootstrap` and other functions use."""
         return self._make("joint", Fixed(self.alpha), "penalty_weights")
 
 
@@ -134,11 +136,11 @@ class IsingLassoEBIC(JointEstimator):
     gamma : float, default 0.25
         Weight of the number of candidate networks, not negative; 0 is the BIC, larger values choose fewer edges.
     relaxed : bool, default False
-        Judge each network by the unpenalized estimate on its edges. The network returned is the penalized one, at the
-        smallest of consecutive alphas with the edges that are chosen.
+        Compute the criterion from the unpenalized estimate on the edges of each network. The network returned is the
+        penalized one, at the smallest of consecutive alphas with the chosen edges.
     alphas, penalty_weights, tol, max_iter, n_threads, device,
     kinds, scores, missing, encode, binarize, na_values, weight_kind, covariates
-        As for every `IsingEstimator`, which lists the other attributes; 30 alphas by default.
+        See `IsingEstimator`, which also lists the other attributes; 30 alphas by default.
 
     Attributes
     ----------
@@ -160,7 +162,7 @@ class IsingLassoEBIC(JointEstimator):
 
     @property
     def method(self) -> Method:
-        """How the network is estimated, as plain settings: what `bootstrap` and others repeat."""
+        """The `Method` with the settings of this estimator, which `bootstrap` and other functions use."""
         return self._make("joint", EBIC(self.alphas, self.gamma, self.relaxed), "penalty_weights")
 
 
@@ -168,8 +170,8 @@ class IsingLassoEBIC(JointEstimator):
 class IsingLassoStARS(ResamplingEstimator):
     """Sparse Ising network at the smallest penalty whose edges are stable under subsampling (StARS).
 
-    Counts are drawn as the rows that they stand for; sampling weights enter the fits, not the draw of the subsamples. A
-    row of weight 0 is never drawn. The selector behind it is `StARS`.
+    A row with a count is drawn as that many equal rows. Sampling weights affect the fits but not which rows are drawn.
+    A row of weight 0 is never drawn. The selector behind it is `StARS`.
 
     Parameters
     ----------
@@ -181,13 +183,13 @@ class IsingLassoStARS(ResamplingEstimator):
         Largest instability that counts as stable, from 0 to 0.5.
     alphas, penalty_weights, tol, max_iter, random_state, n_jobs, n_threads, device,
     kinds, scores, missing, encode, binarize, na_values, weight_kind, covariates
-        As for every `IsingEstimator`, which lists the other attributes; 30 alphas by default, from the largest
+        See `IsingEstimator`, which also lists the other attributes; 30 alphas by default, from the largest
         ``alpha_max`` of the subsamples and of the table.
 
     Attributes
     ----------
     stability_ : Stability
-        How far the subsamples agreed along the grid.
+        How well the subsamples agree along the grid.
     path_ : Path
         Solutions on the whole table, at the alphas that all subsamples ran: solution k belongs to
         ``stability_.edge_frequencies[k]``.
@@ -208,7 +210,7 @@ class IsingLassoStARS(ResamplingEstimator):
 
     @property
     def method(self) -> Method:
-        """How the network is estimated, as plain settings: what `bootstrap` and others repeat."""
+        """The `Method` with the settings of this estimator, which `bootstrap` and other functions use."""
         selector = StARS(self.alphas, self.threshold, self.n_subsamples, self.subsample_size, self.random_state)
         return self._make("joint", selector, "penalty_weights")
 
@@ -228,10 +230,11 @@ class IsingLassoCV(ResamplingEstimator):
     n_repeats : int, default 1
         How often the rows are split into random folds; only for a number of folds.
     rule : {"best", "1se"}, default "best"
-        The largest mean score; or the sparsest network whose mean is at most one standard error below that.
+        "best": the largest mean score; "1se": the sparsest network whose mean score is at most one standard error below
+        it.
     alphas, penalty_weights, tol, max_iter, random_state, n_jobs, n_threads, device,
     kinds, scores, missing, encode, binarize, na_values, weight_kind, covariates
-        As for every `IsingEstimator`, which lists the other attributes; 30 alphas by default.
+        See `IsingEstimator`, which also lists the other attributes; 30 alphas by default.
 
     Attributes
     ----------
@@ -256,7 +259,7 @@ class IsingLassoCV(ResamplingEstimator):
 
     @property
     def method(self) -> Method:
-        """How the network is estimated, as plain settings: what `bootstrap` and others repeat."""
+        """The `Method` with the settings of this estimator, which `bootstrap` and other functions use."""
         known: dict[str, Any] = {"rule": self.rule, "random_state": self.random_state}
         folds = DEFAULT_FOLDS if self.cv is None else self.cv
         if isinstance(folds, int | np.integer) and not isinstance(folds, bool):
@@ -277,7 +280,7 @@ class IsingLassoCV(ResamplingEstimator):
         splits = method.selector.splits  # type: ignore[attr-defined]
         if splits is None:
             return method
-        dropped = table.rows is not None and not isinstance(X, Table)  # in this fit: row numbers have changed
+        dropped = table.rows is not None and not is_read(X)  # in this fit: row numbers have changed
         if dropped and isinstance(self.cv, list | tuple):
             raise DataError(
                 "cv must be a number of folds or a splitter where rows with missing cells were dropped, because row "
@@ -298,12 +301,12 @@ class IsingLassoCV(ResamplingEstimator):
         self.cv_results_ = _search_results(choice)
 
 
-def _search_results(found: CrossValidationChoice) -> dict[str, Any]:
+def _search_results(found: CrossValidationChoice) -> dict[str, object]:
     """Return held-out scores with the keys that scikit-learn's searches use."""
     scores = found.scores.reshape(-1, found.scores.shape[2])
     shares = (found.fold_weights / found.fold_weights.sum(axis=1, keepdims=True)).reshape(-1)
     mean = found.mean
-    results: dict[str, Any] = {
+    results: dict[str, object] = {
         "param_alpha": np.ma.array(found.path.alphas),
         "params": [{"alpha": float(alpha)} for alpha in found.path.alphas],
     }

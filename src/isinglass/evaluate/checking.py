@@ -1,4 +1,4 @@
-"""Does the network reproduce its table? Rows simulated from it against the rows of the data.
+"""Check whether a network reproduces its table: rows simulated from it are compared with the rows of the data.
 
 Every column becomes a yes or no: a column of two values as it is, one with an order above its median in the data or
 not, one without an order its most frequent category or another. Compared are the shares of yes in single columns, in
@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TypedDict
 
 import numpy as np
 import scipy  # its parts are loaded when they are needed
@@ -29,6 +28,7 @@ from isinglass.solve.exact import can_enumerate, exact_sample
 
 MAX_PAIRS, N_TRIPLES, MAX_COUNTS = 20_000, 2_000, 40
 _CHAINS, _BURN_IN, _THIN = 100, 1000, 10
+_ROUNDING = 1e-12  # relative difference below which two sums of weights are equal
 _SEEMS_FAR = 2.0  # standard errors from which a probability is computed exactly
 
 
@@ -78,6 +78,7 @@ class ModelCheck(Frozen):
     n_simulated: int
     effective_size: float  #: number of independent rows that the simulated ones are worth
     mixing: MixingDiagnostics | None = None  #: of the chains; None where rows were drawn without chains
+    is_split: bool = False  #: whether columns of more than two values were made into ones and zeros
 
     @property
     def mixed(self) -> bool:
@@ -106,8 +107,13 @@ class ModelCheck(Frozen):
         (least, most), (fewest, largest) = self.score_range, self.simulated_range
         if self["counts"].n_flagged:
             text += f" Simulated rows have {fewest} to {largest} ones, rows of the data {least} to {most}."
+        if self.is_split:
+            text += (
+                " A cell of a column with more than two values counts as 1 if it is above the median of the column or, "
+                "where values have no order, if it is the most frequent one."
+            )
         if not self.mixed:
-            text += " The chains have not mixed, so that samples depend on where they began."
+            text += " The chains have not mixed, so the samples depend on their starting values."
         return text
 
     def _describe(self, one: Comparison) -> str:
@@ -125,15 +131,6 @@ class ModelCheck(Frozen):
 
 def _list(words: list[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
-
-
-class CheckOptions(TypedDict, total=False):
-    """Options of `check_model`."""
-
-    n_simulated: int
-    level: float
-    random_state: RandomSource
-    n_threads: int | None
 
 
 def check_model(
@@ -154,9 +151,10 @@ def check_model(
     table : Table
         Rows of its columns, without missing cells.
     n_simulated : int, default 10000
-        Simulated rows, at least 1000: independent ones by enumeration up to 20 columns, else of 100 Gibbs chains.
+        Number of simulated rows, at least 1000: independent rows by enumeration up to 20 columns, otherwise from 100
+        Gibbs chains.
     level : float, default 0.05
-        Share of tables in which a right network is flagged, at most.
+        Largest share of tables for which a correct network is flagged.
     random_state : int, Generator, RandomState, SeedSequence or None, default 0
         Seed.
     n_threads : int, optional
@@ -170,16 +168,19 @@ def check_model(
     counted = table.without_holes().counted(quiet=True)
     at_rows, at_triples = spawn_seeds(random_state, 2)
     drawn, mixing, worth = _simulate(network, n, at_rows, n_threads)
-    split = _split_points(counted.codes, network)
+    weight = np.ones(len(counted)) if counted.sample_weight is None else np.asarray(counted.sample_weight)
+    split = _split_points(counted.codes, weight, network)
     data, simulated = _ones(counted.codes, split, network), _ones(drawn, split, network)
-    weight = np.ones(len(data)) if counted.sample_weight is None else np.asarray(counted.sample_weight)
     own = np.full(len(simulated), worth / len(simulated))
     rng = as_generator(at_triples)
     parts = [_compare(what, sets, data, weight, simulated, own, level / 4) for what, sets in _sets(network, rng)]
-    scores = data.sum(axis=1), simulated.sum(axis=1)
+    scores = data.sum(axis=1, dtype=np.int64), simulated.sum(axis=1, dtype=np.int64)
     parts.append(_compare_counts(*scores, weight, own, level / 4))
     ours, theirs = ((int(score.min()), int(score.max())) for score in (scores[0][weight > 0], scores[1]))
-    return ModelCheck(tuple(parts), network.names, ours, theirs, float(weight.sum()), len(drawn), worth, mixing)
+    is_split = bool((network.variables.sizes > 2).any())
+    return ModelCheck(
+        tuple(parts), network.names, ours, theirs, float(weight.sum()), len(drawn), worth, mixing, is_split
+    )
 
 
 def _simulate(
@@ -187,33 +188,33 @@ def _simulate(
 ) -> tuple[Bytes, MixingDiagnostics | None, float]:
     """Return rows, how their chains have mixed, and how many independent rows they are worth."""
     if can_enumerate(network):
-        return np.asarray(_codes(exact_sample(network, n, random_state=np.random.default_rng(seed)))), None, float(n)
+        return np.asarray(exact_sample(network, n, random_state=np.random.default_rng(seed))), None, float(n)
     at_start, at_run = seed.spawn(2)
     last = network.variables.sizes - 1
     start = np.random.default_rng(at_start).integers(0, last + 1, (_CHAINS, network.n_features), dtype=np.uint8)
     start[: _CHAINS // 4], start[_CHAINS // 4 : _CHAINS // 2] = 0, last
     draws = -(-n // _CHAINS)
     sample = partial(gibbs_sample, burn_in=_BURN_IN, thin=_THIN, n_chains=_CHAINS, n_threads=n_threads)
-    rows = _codes(sample(network, draws * _CHAINS, start=start, random_state=at_run))
+    rows = np.asarray(sample(network, draws * _CHAINS, start=start, random_state=at_run))
     states = rows.reshape(_CHAINS, draws, -1)
     mixing = diagnose(states, network.energy(rows).reshape(_CHAINS, draws))
     return rows, mixing, float(np.clip(mixing.smallest_ess, _CHAINS, len(rows)))
 
 
-def _codes(rows: Bytes | Table) -> Bytes:
-    return rows.codes if isinstance(rows, Table) else rows
+def _split_points(codes: Bytes, weight: FloatArray, network: Network) -> NDArray[np.int64]:
+    """Return the category of every column above which a cell counts as 1; of a nominal one, the category itself.
 
-
-def _split_points(codes: Bytes, network: Network) -> NDArray[np.int64]:
-    """Return the category of every column above which a cell counts as 1; of a nominal one, the category itself."""
+    Sums of weights that differ by rounding only are ties: the first category is taken, as for repeated rows.
+    """
     points = np.zeros(network.n_features, dtype=np.int64)
     for s, q in enumerate(network.variables.sizes.tolist()):
         if q > 2:
-            counts = np.bincount(codes[:, s], minlength=q)
-            below = np.cumsum(counts)
-            points[s] = min(int(np.searchsorted(below, below[-1] / 2)), q - 2)
-            if not network.variables.has_scores[s]:
-                points[s] = int(counts.argmax())
+            counts = np.bincount(codes[:, s], weights=weight, minlength=q)
+            if network.variables.has_scores[s]:
+                below = np.cumsum(counts)
+                points[s] = min(int(np.searchsorted(below, below[-1] / 2 * (1 - _ROUNDING))), q - 2)
+            else:
+                points[s] = int(np.argmax(counts >= counts.max() * (1 - _ROUNDING)))
     return points
 
 
@@ -282,6 +283,27 @@ def _compare_counts(
     return _judge("counts", steps[:, None], observed, expected, float(weight.sum()), float(own.sum()), level)
 
 
+def _tails(ours: NDArray[np.int64], ones: NDArray[np.int64], n: int, m: int) -> FloatArray:
+    """Return the hypergeometric probability of a number of ones in n of n + m rows, or of one farther from the mean.
+
+    scipy.stats has it, which takes longer to import than a report to write.
+    """
+    fewer = ours * (n + m) <= ones * n
+    k = np.where(fewer, ours, n - ours).astype(np.float64)  # many ones are few zeros
+    total = np.where(fewer, ones, n + m - ones).astype(np.float64)
+    others = n + m - total
+    logarithms = scipy.special.gammaln(np.stack([total, others, np.full_like(k, n + m)]) + 1)
+    logarithms -= scipy.special.gammaln(np.stack([k, n - k, np.full_like(k, n)]) + 1)
+    logarithms -= scipy.special.gammaln(np.stack([total - k, others - n + k, np.full_like(k, m)]) + 1)
+    term = np.exp(logarithms[0] + logarithms[1] - logarithms[2])
+    tail = term.copy()
+    while (term > 1e-17 * tail).any():
+        term *= k * (others - n + k) / ((total - k + 1) * (n - k + 1))
+        k -= 1
+        tail += term
+    return np.asarray(tail)
+
+
 def _judge(
     what: str,
     sets: NDArray[np.int64],
@@ -302,10 +324,6 @@ def _judge(
     p_values = np.asarray(2 * scipy.special.ndtr(-z))
     far = np.flatnonzero(z >= _SEEMS_FAR)
     if len(far):
-        from scipy.stats import hypergeom
-
-        drawn = hypergeom(n + m, (ours + theirs)[far], n)
-        tails = np.minimum(drawn.cdf(ours[far]), drawn.sf(ours[far] - 1))
-        p_values[far] = np.minimum(2 * tails, 1.0)
+        p_values[far] = np.minimum(2 * _tails(ours[far], (ours + theirs)[far], n, m), 1.0)
     factor = -float(scipy.special.ndtri(level / (2 * max(len(sets), 1))))
     return Comparison(what, sets, observed, expected, factor * error, p_values, level)

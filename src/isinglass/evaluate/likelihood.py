@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -34,7 +33,7 @@ class LogPartition:
     >>> found = network.log_partition()
     >>> found.method, found.error
     ('exact', 0.0)
-    >>> sampled = network.log_partition(method="annealed", tol=0.05)
+    >>> sampled = log_partition(network, method="annealed", tol=0.05)
     >>> abs(sampled.value - found.value) < 3 * sampled.error
     True
     """
@@ -57,17 +56,6 @@ class LogPartition:
     def entropy_error(self) -> float:
         """Standard error of the entropy."""
         return float(np.hypot(self.error, self.energy_error))
-
-
-class PartitionOptions(TypedDict, total=False):
-    """Options of `log_partition`."""
-
-    method: str
-    tol: float
-    max_sweeps: int
-    n_chains: int
-    random_state: RandomSource
-    n_threads: int | None
 
 
 def log_partition(
@@ -93,7 +81,7 @@ def log_partition(
     method : {"auto", "exact", "annealed"}, default "auto"
         "exact" refuses a network whose tables would be too large.
     tol : float, default 0.02
-        Error aimed at, in nats.
+        Target error, in nats.
     max_sweeps : int, default 16000
         Sweeps per chain and direction after which the estimate is taken as it is.
     n_chains : int, default 200
@@ -134,7 +122,7 @@ def _sample(
     if error > _POOR:
         warn(
             MixingWarning(
-                f"log Z is known to ±{error:.2g} only: the network is between {found.lower:.6g} and {found.upper:.6g} "
+                f"log Z is known to ±{error:.2g} only: it is between {found.lower:.6g} and {found.upper:.6g} "
                 f"after {n_sweeps} sweeps. Raise {setting('max_sweeps')}, or weaken the couplings by a larger penalty."
             )
         )

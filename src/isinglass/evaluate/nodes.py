@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy  # its parts are loaded when they are needed
@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass.arguments import RandomSource, as_generator, check_positive
 from isinglass.arrays import Bytes, FloatArray, Frozen, read_only
 from isinglass.data import TableLike, as_table, category_counts
+from isinglass.data.sources import is_missing
 from isinglass.data.table import check_width
 from isinglass.errors import ArgumentError
 from isinglass.names import NodeValues, by_node
@@ -26,6 +27,7 @@ SHOWN_NODES = 30  # in the repr of a table
 MEASURES = ("strength", "expected_influence", "closeness", "betweenness")
 BRIDGES = ("bridge_strength", "bridge_expected_influence")  # measures that need the community of every node
 SAME = 1e-10  # relative difference below which two paths have the same length
+_Step: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
 
 
 class _Nodes(Frozen):
@@ -175,7 +177,7 @@ class Centrality(_Nodes):
             read_only(values)
 
     @property
-    def columns(self) -> dict[str, Any]:
+    def columns(self) -> dict[str, Sequence[object] | FloatArray]:
         """All columns by name, ready for a data frame."""
         known = {} if self.communities is None else {"community": self.communities}
         return {"name": self.names, **known, **self.measures}
@@ -225,12 +227,12 @@ def node_measure(network: Network, of: str, communities: NodeValues | None = Non
     return network.node_sums(network.weights * signs * between)
 
 
-def _members(communities: NodeValues, network: Network) -> NDArray[np.intp]:
-    """Return the community of every node as a number; a node without one is alone."""
-    numbers: dict[Any, int] = {}
-    given = enumerate(by_node(communities, network.names, "communities"))
-    keys = [("alone", k) if label is None or label != label else ("in", label) for k, label in given]
-    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.intp)
+def _members(communities: NodeValues, network: Network, what: str = "communities") -> NDArray[np.intp]:
+    """Return the community of every node as a number, in the order of their texts; a node without one is alone."""
+    given = enumerate(by_node(communities, network.names, what))
+    keys = [("alone", k) if is_missing(label) else ("in", label) for k, label in given]
+    numbers = {key: k for k, key in enumerate(sorted(dict.fromkeys(keys), key=lambda key: str(key[1])))}
+    return np.array([numbers[key] for key in keys], dtype=np.intp)
 
 
 def _lengths(network: Network) -> sp.csr_array:
@@ -253,7 +255,7 @@ def _closeness(distances: FloatArray) -> FloatArray:
 def _betweenness(network: Network) -> FloatArray:
     """Return the share of shortest paths between two other nodes that pass through each node.
 
-    Brandes' recursion for many sources at once: in each round all paths grow by one edge.
+    Many sources at once: in each round all paths grow by one edge.
     """
     n = network.n_features
     total = np.zeros(n)
@@ -268,24 +270,47 @@ def _betweenness(network: Network) -> FloatArray:
     for first in range(0, n, step):
         sources = np.arange(first, min(first + step, n))
         distance = _distances(lengths, sources)
-        before, after = distance[:, tail], distance[:, head]
-        with np.errstate(invalid="ignore"):  # infinity minus infinity: out of reach
-            last = np.abs(before + edge - after) <= SAME * np.maximum(after, edge)
-        grown = np.zeros((len(sources), n))
-        grown[np.arange(len(sources)), sources] = 1.0
-        paths = grown.copy()  # number of shortest paths from the source
-        while grown.any():
-            grown = np.asarray((last * grown[:, tail]) @ into)
-            paths += grown
-        share = np.divide(1.0, paths, out=np.zeros_like(paths), where=paths > 0)
-        carried = (paths > 0).astype(np.float64)  # dependency of the source on each node
-        passing = np.zeros_like(paths)
-        while carried.any():
-            carried = paths * np.asarray((last * (carried * share)[:, head]) @ out_of)
-            passing += carried
-        passing[np.arange(len(sources)), sources] = 0.0
-        total += passing.sum(axis=0)
+        last = _is_last(distance[:, tail], edge, distance[:, head])
+        start = np.zeros((len(sources), n))
+        start[np.arange(len(sources)), sources] = 1.0
+        total += _passing(
+            start,
+            last,
+            lambda last, grown: np.asarray((last * grown[:, tail]) @ into),
+            lambda last, carried: np.asarray((last * carried[:, head]) @ out_of),
+        ).sum(axis=0)
     return np.asarray(total / ((n - 1) * (n - 2)))
+
+
+def _is_last(before: FloatArray, edge: FloatArray, after: FloatArray) -> FloatArray:
+    """Return 1 for edges that are the last of a shortest path, and 0 for others.
+
+    ``before`` and ``after`` are the distances of their ends from the source. The first end must be nearer: beside a
+    much longer path an edge is within `SAME` in both directions.
+    """
+    with np.errstate(invalid="ignore"):  # infinity minus infinity: out of reach
+        same = np.abs(before + edge - after) <= SAME * np.maximum(after, edge)
+    return np.asarray(same & (before < after) & np.isfinite(edge), dtype=np.float64)
+
+
+def _passing(start: FloatArray, last: FloatArray, onward: _Step, back: _Step) -> FloatArray:
+    """Return how many shortest paths from each source pass through each node, each pair of ends counting 1.
+
+    Brandes' recursion: ``start`` is 1 at the source; ``onward`` and ``back`` sum over the edges that are the
+    ``last`` of a shortest path.
+    """
+    grown, paths = start, start.copy()  # number of shortest paths from the source
+    while grown.any():
+        grown = onward(last, grown)
+        paths += grown
+    share = np.divide(1.0, paths, out=np.zeros_like(paths), where=paths > 0)
+    carried = (paths > 0).astype(np.float64)  # dependency of the source on each node
+    passing = np.zeros_like(paths)
+    while carried.any():
+        carried = paths * back(last, carried * share)
+        passing += carried
+    passing[start > 0] = 0.0
+    return passing
 
 
 def measure_many(weights: FloatArray, of: str) -> FloatArray:
@@ -310,23 +335,16 @@ def measure_many(weights: FloatArray, of: str) -> FloatArray:
 
 def _betweenness_of_many(lengths: FloatArray, distances: FloatArray) -> FloatArray:
     p = lengths.shape[-1]
-    before, after, edge = distances[:, :, :, None], distances[:, :, None, :], lengths[:, None]
-    with np.errstate(invalid="ignore"):  # infinity minus infinity: out of reach
-        last = (np.abs(before + edge - after) <= SAME * np.maximum(after, edge)) & np.isfinite(edge)
-    ends = last.astype(np.float64)  # from source s, whether the edge from u is the last of a shortest path to v
-    grown = np.zeros_like(distances)
-    grown[:, range(p), range(p)] = 1.0
-    paths = grown.copy()  # number of shortest paths from the source
-    while grown.any():
-        grown = (grown[:, :, None, :] @ ends)[:, :, 0]
-        paths += grown
-    share = np.divide(1.0, paths, out=np.zeros_like(paths), where=paths > 0)
-    carried = (paths > 0).astype(np.float64)  # dependency of the source on each node
-    passing = np.zeros_like(paths)
-    while carried.any():
-        carried = paths * (ends @ (carried * share)[..., None])[..., 0]
-        passing += carried
-    passing[:, range(p), range(p)] = 0.0
+    # From source s, whether the edge from u is the last of a shortest path to v.
+    last = _is_last(distances[:, :, :, None], lengths[:, None], distances[:, :, None, :])
+    start = np.zeros_like(distances)
+    start[:, range(p), range(p)] = 1.0
+    passing = _passing(
+        start,
+        last,
+        lambda last, grown: (grown[:, :, None, :] @ last)[:, :, 0],
+        lambda last, carried: (last @ carried[..., None])[..., 0],
+    )
     return np.asarray(passing.sum(axis=1) / max((p - 1) * (p - 2), 1))
 
 
@@ -362,11 +380,12 @@ def communities(
 
 
 def modularity(
-    network: NetworkLike, members: Sequence[object], *, resolution: float = 1.0, positive_only: bool = True
+    network: NetworkLike, members: NodeValues, *, resolution: float = 1.0, positive_only: bool = True
 ) -> float:
     """Return the modularity of communities: the weight within them minus that expected if edges were random.
 
-    ``members`` is the community of every node, in order; the other arguments are those of `communities`.
+    ``members`` is the community of every node, in order or by name; a node without one is a community of its own. The
+    other arguments are those of `communities`.
 
     Examples
     --------
@@ -375,14 +394,11 @@ def modularity(
     0.5
     """
     read = as_network(network).without_covariates()
-    listed = list(members)
-    if len(listed) != read.n_features:
-        raise ArgumentError("members", f"must have one entry per node ({read.n_features})", len(listed))
+    labels = _members(members, read, "members")
     s, t = read.edge_index.T
     weight = np.maximum(read.edge_values, 0.0) if positive_only else read.weights
     if not weight.any():
         return float("nan")
-    labels = np.unique(np.asarray(listed, dtype=str), return_inverse=True)[1]
     inside = float(weight[labels[s] == labels[t]].sum() / weight.sum())
     ends = np.bincount(labels, weights=read.node_sums(weight)) / (2.0 * weight.sum())
     return inside - resolution * float((ends**2).sum())

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from isinglass.arguments import is_real
-from isinglass.arrays import Bytes, FloatArray
+from isinglass.arrays import AnyArray, Bytes, FloatArray
 from isinglass.data import AnyTable
 from isinglass.errors import ArgumentError, MeaningWarning, warn
 from isinglass.network import Network
@@ -68,7 +66,7 @@ def step_edges(values: FloatArray) -> FloatArray:
     return np.concatenate([[2 * values[0] - middle[0]], middle, [2 * values[-1] - middle[-1]]])
 
 
-def put_numbers(cells: NDArray[Any], numbers: FloatArray) -> NDArray[Any]:  # Any: values of the source
+def put_numbers(cells: AnyArray, numbers: FloatArray) -> AnyArray:  # Any: values of the source
     """Return cells of the source with numbers in place of some of them; where there is no number they stay."""
     there = ~np.isnan(numbers)
     if not there.any():
@@ -84,9 +82,11 @@ def put_numbers(cells: NDArray[Any], numbers: FloatArray) -> NDArray[Any]:  # An
 
 
 def conditional_variances(table: AnyTable, network: Network) -> FloatArray | None:
-    """Return the mean over rows of Var(x_s | the rest), in squared units of the scores; None without such columns.
+    """Return the geometric mean over rows of Var(x_s | the rest), in squared units of the scores.
 
-    NaN for variables that are not continuous. For jointly normal columns this is 1 / K_ss of their precision matrix K.
+    NaN for variables that are not continuous, None if none is. For jointly normal columns this is 1 / K_ss of their
+    precision matrix K. In a column with a long tail, few rows with a large variance would decide about an arithmetic
+    mean. A variance is at least that of numbers within a step, a twelfth of its square.
 
     Examples
     --------
@@ -98,10 +98,10 @@ def conditional_variances(table: AnyTable, network: Network) -> FloatArray | Non
     """
     if not len(network.variables.continuous):
         return None
-    return np.asarray(table.sum_rows(_sum_variances, network) / table.total_weight)
+    return np.asarray(np.exp(table.sum_rows(_sum_log_variances, network) / table.total_weight))
 
 
-def _sum_variances(codes: Bytes, weight: FloatArray | None, network: Network) -> FloatArray:
+def _sum_log_variances(codes: Bytes, weight: FloatArray | None, network: Network) -> FloatArray:
     variables = network.variables
     total = np.full(variables.n_features, np.nan)
     total[variables.continuous] = 0.0
@@ -112,7 +112,9 @@ def _sum_variances(codes: Bytes, weight: FloatArray | None, network: Network) ->
         for s in variables.continuous.tolist():
             chance, points = np.exp(logs[s]), np.array(variables.scores[s])
             mean = points @ chance
-            total[s] += (((points[:, None] - mean) ** 2) * chance).sum(axis=0) @ unit[first : first + step]
+            variance = (((points[:, None] - mean) ** 2) * chance).sum(axis=0)
+            within = ((points[-1] - points[0]) / (len(points) - 1)) ** 2 / 12.0
+            total[s] += np.log(np.maximum(variance, within)) @ unit[first : first + step]
     return total
 
 
@@ -139,8 +141,9 @@ def warn_beyond_one(network: Network, correlations: FloatArray | None) -> None:
         more = f" (and those of {len(over) - 1} more pairs)" if len(over) > 1 else ""
         warn(
             MeaningWarning(
-                f"The partial correlation of {one!r} and {other!r} is {correlations[worst]:.2f}{more}, beyond 1: these "
-                "columns are far from jointly normal, and their coupling is no correlation. Try normal scores, or "
-                "report the coupling."
+                f"The partial correlation of {one!r} and {other!r} is {correlations[worst]:.2f}{more}, beyond "
+                f"1: these columns are far from jointly normal, and their coupling cannot be read as a "
+                f"correlation. Try normal "
+                f"scores, or report the coupling itself."
             )
         )

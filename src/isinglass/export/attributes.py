@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from isinglass.arrays import FloatArray
+from isinglass.arrays import FloatArray, IntArray
 from isinglass.errors import ArgumentError, DataError
 from isinglass.export.escaping import storable
 from isinglass.names import by_node, find_nodes
 from isinglass.network import Network, NetworkLike, as_network
-from isinglass.results import Solution
+from isinglass.results import solution_of
 from isinglass.show.palette import GroupColors, color_groups
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def check_positions(positions: ArrayLike, n_nodes: int) -> FloatArray:
     return points
 
 
-def list_columns(table: object, name: str) -> list[tuple[Any, Any]]:
+def list_columns(table: object, name: str) -> list[tuple[str, Any]]:  # Any: as the user has them
     """Return the columns of a mapping, a data frame, a structured array or a record with ``columns``."""
     if table is None:
         return []
@@ -144,8 +144,8 @@ def list_columns(table: object, name: str) -> list[tuple[Any, Any]]:
 
 def _facts(network: NetworkLike) -> dict[str, Cell]:
     """Return alpha and the certificate of a fitted network."""
-    solution = getattr(network, "solution_", network)
-    if not isinstance(solution, Solution):
+    solution = solution_of(network)
+    if solution is None:
         return {}
     facts = {name: getattr(solution, name) for name in ("alpha", "kkt_residual", "duality_gap", "converged")}
     return {name: value for name, value in facts.items() if value == value}  # a comparator may not know them
@@ -168,7 +168,7 @@ def read_column(name: str, values: Iterable[object], length: int) -> Column:
     return Column("text", tuple(None if cell is None else storable(str(cell)) for cell in cells))
 
 
-def pair_column(name: str, matrix: object, edge_index: NDArray[np.integer[Any]], names: Sequence[str]) -> Column:
+def pair_column(name: str, matrix: object, edge_index: IntArray, names: Sequence[str]) -> Column:
     """Return the entries of a symmetric matrix, dense or sparse, at the given pairs; a data frame is joined by name."""
     n_nodes = len(names)
     table = sp.csr_array(matrix) if sp.issparse(matrix) else np.asarray(matrix)

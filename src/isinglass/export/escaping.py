@@ -48,7 +48,7 @@ def cell_text(value: str | float | int | bool | None, infinity: str = "Infinity"
     return repr(value).replace("inf", infinity)
 
 
-def csv_text(value: str | float | int | bool | None, *, spreadsheet_safe: bool = False) -> str:
+def csv_field(value: str | float | int | bool | None, *, spreadsheet_safe: bool = False) -> str:
     """Return one field, quoted as RFC 4180 says where needed; an empty text is ``""``, a missing value nothing."""
     if value is None:
         return ""
@@ -62,4 +62,4 @@ def csv_text(value: str | float | int | bool | None, *, spreadsheet_safe: bool =
 
 def csv_line(values: Iterable[str | float | int | bool | None], *, spreadsheet_safe: bool = False) -> str:
     """Return one line of a CSV file without its end."""
-    return ",".join(csv_text(value, spreadsheet_safe=spreadsheet_safe) for value in values)
+    return ",".join(csv_field(value, spreadsheet_safe=spreadsheet_safe) for value in values)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -135,7 +136,7 @@ def _graph_of(graph: Annotated) -> Any:  # Any: a graph of networkx, which has n
     return result
 
 
-def _networkx() -> Any:  # Any: a module without types
+def _networkx() -> ModuleType:
     try:
         return import_module("networkx")
     except ImportError as error:

@@ -1,12 +1,25 @@
-"""Choosing and trusting a network: methods, selectors, resampling, imputation."""
+"""Choosing a network, and how far it can be trusted.
+
+To read it, begin with `settings` (records of settings, and `Run`), `task` (one table and how its pairs are estimated)
+and `selector` (what chooses the penalty of a task, and returns a `Choice`). The selectors are `ebic`,
+`cross_validation`, `stars` and the default, `two_stage`, which searches paths (`stages`) and judges their networks by
+rows that were left out (`held_out`); they share `scoring` and `folds`.
+
+`method` joins an estimator and a selector: the only way from a table to a network. It completes missing cells
+(`imputation`, `pooling`) and adds standard errors (`refit`, on `sandwich`) and q-values (`error_rates`).
+
+`bootstrap`, `group_comparison` and `sample_size` call a method many times, by `parallel` with `checkpoint` and
+`progress`. `criteria` puts selectors side by side.
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from isinglass.select.bootstrap import bootstrap
 from isinglass.select.bootstrap_result import Bootstrap, Differences
+from isinglass.select.criteria import CriteriaComparison, compare_criteria
 from isinglass.select.cross_validation import CrossValidation, CrossValidationChoice
-from isinglass.select.ebic import EBIC, CriteriaComparison, compare_criteria, ebic
+from isinglass.select.ebic import EBIC, ebic
 from isinglass.select.error_rates import EdgeTests, edge_tests
 from isinglass.select.imputation import Imputation
 from isinglass.select.method import SELECTORS as SELECTORS
@@ -22,8 +35,8 @@ from isinglass.select.task import PathSettings
 from isinglass.select.two_stage import TwoStage, TwoStageChoice
 
 if TYPE_CHECKING:
-    from isinglass.select.comparison import GroupComparison
-    from isinglass.select.permutation import compare_groups
+    from isinglass.select.group_comparison import compare_groups
+    from isinglass.select.group_comparison_result import GroupComparison
 
 __all__ = [
     "EBIC",
@@ -62,11 +75,11 @@ __all__ = [
     "sample_size",
 ]
 
-_LATER = {"GroupComparison": "comparison", "compare_groups": "permutation"}
+_LATER = {"GroupComparison": "group_comparison_result", "compare_groups": "group_comparison"}
 """What a fit does not need, by module: a fit starts sooner without it."""
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> Any:  # Any: of any type
     if name not in _LATER:
         raise AttributeError(f"module 'isinglass.select' has no attribute {name!r}")
     return getattr(import_module(f"isinglass.select.{_LATER[name]}"), name)

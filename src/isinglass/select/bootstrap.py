@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
 
@@ -13,8 +13,9 @@ from numpy.random import Generator, SeedSequence
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import MOST_TASKS, RandomSource, check_count, spawn_seeds
-from isinglass.arrays import FloatArray
+from isinglass.arrays import AnyArray, FloatArray
 from isinglass.data import Table, TableLike, are_counts, as_table, which_vary
+from isinglass.data.weights import per_unit
 from isinglass.errors import ArgumentError, ConvergenceWarning, setting, suppress_warnings, warn
 from isinglass.network import pair_keys, pairs_of
 from isinglass.results import Solution
@@ -38,54 +39,55 @@ def bootstrap(
     reselect: bool = True,
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
-    random_state: RandomSource = None,
+    random_state: RandomSource = 0,
     n_jobs: int | None = None,
     checkpoint: str | PathLike[str] | None = None,
     progress: bool | None = None,
 ) -> Bootstrap:
-    """Refit the network to resampled rows, including the choice of the penalty.
+    """Estimate the network again from resampled rows, including the choice of the penalty.
 
-    The intervals are those of the method. A penalty shrinks couplings in every resample alike, so the intervals of a
-    penalized fit lie around the shrunken value, not around the true one.
+    The intervals show how much the estimate varies. A penalty shrinks the couplings (edge weights) in every resample,
+    so the intervals of a penalized fit lie around the shrunken value, not around the true one.
 
     Parameters
     ----------
     X : array, data frame, sparse matrix, list of rows or table, shape (n_samples, n_features)
-        A 0/1 or categorical table, or what the estimator reads as one. A table that was read with
-        ``missing="impute"`` is imputed anew in every resample; ``Method.imputation`` says how.
+        A 0/1 or categorical table, or a table that the estimator can read. A table that was read with
+        ``missing="impute"`` is imputed again in every resample, by ``Method.imputation``.
     method : Method, selector, estimator, fit, function or float, optional
-        What gives the network; `TwoStage` by default, as everywhere. An estimator, fitted or not, is fitted anew to
-        every resample. A function takes a table and returns a Solution or a record that has one. A number is a penalty.
+        How the network is estimated; `TwoStage` by default. An estimator, fitted or not, is fitted again to every
+        resample. A function takes a table and returns a Solution or a record that has one. A number is a penalty.
     n_boot : int, default 1000
         Number of resamples.
     kind : {"rows", "case-drop"}, default "rows"
-        Draw as many rows as there are, with replacement; or leave a share of the rows out.
+        "rows": draw as many rows as there are, with replacement; "case-drop": leave out a share of the rows.
     drop_shares : sequence of float
         The shares left out, for "case-drop"; the resamples are divided among them in turn. ``[0.5]`` gives the
         selection frequencies of stability selection.
     reselect : bool, default True
         Choose the penalty again in every resample; False keeps the one that was chosen for the whole table. `TwoStage`
-        looks around its penalties for the whole table, and keeps the verdict of its check by prediction.
+        searches near the penalty of the whole table and does not repeat its check by prediction. With kind "rows" it
+        also keeps the penalty of stage 1, because the AIC would choose it too low for tables with repeated rows.
     sample_weight : array-like of shape (n_samples,), optional
-        Row weights: counts if they are whole numbers, else sampling weights; `as_table` states it otherwise. The
-        equal rows that a count stands for are drawn one by one; rows with sampling weights are all drawn alike, and
-        keep their weights.
+        Row weights: counts if they are whole numbers, otherwise sampling weights, unless the table was read with
+        another ``weight_kind``. The equal rows of a count are drawn one by one; rows with sampling weights are drawn
+        with equal probability and keep their weights.
     groups : array-like of shape (n_samples,), optional
-        Rows with equal entries are drawn together, such as the answers of one person, and stay in one fold.
+        Rows with equal entries, such as the answers of one person, are drawn together and stay in one fold.
     random_state : int, Generator, RandomState, SeedSequence or None
         Seed of the resamples.
     n_jobs : int, optional
         Resamples to run in parallel, as in joblib; -1 uses all cores. The result does not depend on it.
     checkpoint : path, optional
-        Folder that keeps finished resamples: an interrupted run resumes there, and a finished one can be prolonged.
+        Folder that keeps finished resamples: an interrupted run resumes there, and a finished one can be extended.
     progress : bool, optional
         Show a progress bar on stderr; by default only if that is a terminal.
 
     Notes
     -----
-    A resample is the whole table with new weights: how often each row was drawn; with sampling weights it is a table of
-    the rows that were drawn. Folds inside it are made of original rows, and a row is never held out from its own
-    copies, unless counts say that equal rows are different respondents.
+    A resample is the whole table weighted by how often each row was drawn; with sampling weights it is a table of the
+    rows that were drawn. Copies of a row stay in one fold, except for the equal rows of a count, which are different
+    respondents. The copies of a row in a completed table (``impute(X).table``) are drawn together.
 
     Examples
     --------
@@ -96,9 +98,10 @@ def bootstrap(
     """
     count, wanted = check_count("n_boot", n_boot, most=MOST_TASKS), as_method(method)
     read = getattr(method, "read_table", as_table)  # of an estimator, which knows how its tables are read
-    table = read(X, sample_weight).whole().counted().bare()
+    table = read(X, sample_weight).whole().counted()
+    table = table.bare(table.units)
     run = Run(n_jobs=n_jobs, checkpoint=checkpoint, progress=progress)
-    draw = _Draw.of(table, groups)
+    draw = _Draw.of(table, table.units if groups is None else groups)
     shares = _plan(kind, drop_shares, count, draw)
     found = wanted.choose(table, groups=draw.labels, run=run.replace(checkpoint=None))
     fitted = getattr(method, "network_", None)  # which may know names that the table lacks
@@ -130,7 +133,7 @@ class _Draw:
     sizes: NDArray[np.int64]  # how many of each unit can be drawn: 1, or the count of a row
     unit: NDArray[np.intp]  # the unit of every row
     scale: FloatArray  # what a row counts each time its unit is drawn
-    labels: NDArray[Any] | None  # rows with equal entries stay in one fold; None: equal rows are different respondents
+    labels: AnyArray | None  # rows with equal entries stay in one fold; None: equal rows are different respondents
 
     @property
     def total(self) -> int:
@@ -177,19 +180,26 @@ def _plan(kind: str, drop_shares: Sequence[float], n_boot: int, draw: _Draw) -> 
     return np.resize(shares, n_boot)
 
 
+_Drawn = dict[str, Any]  # Any: arrays and numbers
+
+
 def _fit_resample(
     table: Table, method: AnyMethod, run: Run, draw: _Draw, warm_start: WarmStart, seed: SeedSequence, share: float
-) -> dict[str, Any]:
+) -> _Drawn:
     """Return the network of one resample, and whether a column became constant."""
     times = draw.times(np.random.default_rng(seed), share)
     resample, labels = table.with_weight(times * draw.scale), draw.labels
     became_constant = which_vary(table.with_weight(None)) & ~which_vary(resample)
-    if not are_counts(draw.scale):  # a row that was drawn twice is two rows, each with its sampling weight
+    if not are_counts(per_unit(draw.scale, table.units)):
+        # A row that was drawn twice is two rows, each with its sampling weight and its own copies.
         rows = np.repeat(np.arange(len(times)), times)
+        number = np.arange(len(rows)) - np.repeat(np.cumsum(times) - times, times)  # of the draw
+        copies = None if table.units is None else table.units[rows] * len(times) + number
         assert labels is not None
-        resample, labels = table.with_weight(draw.scale)[rows].bare(), labels[rows]
+        resample, labels = table.with_weight(draw.scale)[rows].bare(copies), labels[rows]
     with suppress_warnings(*COUNTED):
-        solution = method.choose(resample, groups=labels, run=run, warm_start=warm_start).solution.without_covariates()
+        start = replace(warm_start, is_drawn=share == 0.0)
+        solution = method.choose(resample, groups=labels, run=run, warm_start=start).solution.without_covariates()
     return {
         "edges": solution.edge_index,
         "values": solution.edge_values,
@@ -200,7 +210,7 @@ def _fit_resample(
     }
 
 
-def _gather(kind: str, solution: Solution, results: list[dict[str, Any]], shares: FloatArray) -> Bootstrap:
+def _gather(kind: str, solution: Solution, results: list[_Drawn], shares: FloatArray) -> Bootstrap:
     """Put the networks side by side."""
     p = solution.n_features
     keys = [pair_keys(result["edges"], p) for result in results]

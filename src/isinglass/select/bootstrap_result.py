@@ -1,18 +1,17 @@
-"""What resamples say about a network: intervals, inclusion, differences, and the stability of an order."""
+"""The result of a bootstrap: intervals, inclusion, differences, and the stability of an order."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from isinglass.arguments import require
-from isinglass.arrays import FloatArray, Frozen, read_only
+from isinglass.arrays import Arrays, FloatArray, Frozen, read_only
 from isinglass.errors import ArgumentError, DataError, LimitError
 from isinglass.evaluate.nodes import measure_many, node_measure
 from isinglass.names import NodeValues
@@ -23,7 +22,7 @@ from isinglass.variables import Variables
 QUANTILES = (0.025, 0.5, 0.975)
 COLUMNS = ("q2.5", "q50", "q97.5")
 STATISTICS = ("strength", "expected_influence", "closeness", "betweenness", "edges")
-SMALL = 60
+MOST_DENSE_NODES = 60
 """Nodes up to which shortest paths are found in all resamples at once."""
 MAX_COMPARED = 3000
 """Edges or nodes that are compared with each other: the work grows with the square."""
@@ -95,7 +94,7 @@ class Bootstrap(Frozen):
             quantiles[:, first : first + step] = np.quantile(block, QUANTILES, axis=0)
         return read_only(quantiles)
 
-    def edges(self) -> dict[str, Any]:
+    def edges(self) -> Arrays:
         """Return the pairs as columns, ready for a data frame: strongest first, then those seen most often.
 
         Columns are ``source``, ``target``, ``coupling`` (in the whole table), ``mean``, ``q2.5``, ``q50``, ``q97.5``
@@ -140,7 +139,7 @@ class Bootstrap(Frozen):
             return _sums_over_pairs(sp.csc_array(self.draws @ signed), self.edge_index, len(self.names))
         rows, nodes = sp.csr_array(self.draws), Variables.binary(self.names)
         measured = []
-        if of in ("closeness", "betweenness") and len(self.names) <= SMALL:
+        if of in ("closeness", "betweenness") and len(self.names) <= MOST_DENSE_NODES:
             return np.concatenate([measure_many(weights, of) for weights in self._dense_weights(rows)])
         for k in range(self.n_boot):
             some = slice(rows.indptr[k], rows.indptr[k + 1])
@@ -161,7 +160,7 @@ class Bootstrap(Frozen):
             weights[:, s, t] = weights[:, t, s] = values
             yield weights
 
-    def nodes(self, of: str = "strength", communities: NodeValues | None = None) -> dict[str, Any]:
+    def nodes(self, of: str = "strength", communities: NodeValues | None = None) -> Arrays:
         """Return the nodes as columns, ready for a data frame, with a measure as for `node_draws`.
 
         Columns are ``name``, the measure in the whole table under its own name, and ``mean``, ``q2.5``, ``q50`` and
@@ -244,7 +243,7 @@ class Bootstrap(Frozen):
         kept = [enough[self.dropped == share].mean() >= probability for share in shares]
         return float(shares[kept].max(initial=0.0))
 
-    def drops(self) -> dict[str, Any]:
+    def drops(self) -> Arrays:
         """Return as columns what becomes of nodes and edges as more rows are dropped.
 
         Columns are ``dropped``, the share; then for ``strength``, ``expected_influence``, ``closeness``,
@@ -252,7 +251,7 @@ class Bootstrap(Frozen):
         its 5 % and 95 % quantiles; 0 for one that does not exist.
         """
         shares = self._shares()
-        columns: dict[str, Any] = {"dropped": shares}
+        columns: Arrays = {"dropped": shares}
         for of in STATISTICS:
             found = np.nan_to_num(self._known_correlations[of], nan=0.0)
             parts = [found[self.dropped == share] for share in shares]
@@ -315,7 +314,7 @@ class Differences(Frozen):
         """Which two differ: 0 is not in the interval of their difference. Shape (n, n)."""
         return (self.lower > 0) | (self.upper < 0)
 
-    def table(self) -> dict[str, Any]:
+    def table(self) -> Arrays:
         """Return one row per comparison as columns, ready for a data frame.
 
         Columns are ``first``, ``second``, ``difference`` (first minus second, in the whole table), ``lower``, ``upper``

@@ -1,4 +1,4 @@
-"""The folder that a long run resumes from: finished tasks, one file each, and what they were computed from.
+"""The folder from which a long run resumes: finished tasks, one file each, and a record of their settings and data.
 
 ``checkpoint.json`` holds the version of the layout and the fingerprint of the run; every other file is an archive
 without pickles that holds the arrays of one task. Files appear whole or not at all, so that any number of threads and
@@ -12,12 +12,11 @@ import re
 from collections.abc import Iterator, Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 import numpy as np
-from numpy.typing import NDArray
 
+from isinglass.arrays import AnyArray, Arrays
 from isinglass.atomic import folder_lock, open_plain, remove_abandoned, replacing
 from isinglass.errors import ArgumentError, DataError
 from isinglass.json_text import json_text
@@ -65,7 +64,7 @@ class Checkpoint:
                     file.write(json_text(record, indent=1).encode())
             self._refuse_other()
 
-    def get(self, key: str) -> dict[str, NDArray[Any]] | None:
+    def get(self, key: str) -> Arrays | None:
         """Return the result of a task, or None if it is not finished."""
         place = self._place(key)
         if not place.exists():
@@ -82,7 +81,7 @@ class Checkpoint:
                 "again, or name another folder."
             ) from error
 
-    def put(self, key: str, result: Mapping[str, NDArray[Any]]) -> None:
+    def put(self, key: str, result: Mapping[str, AnyArray]) -> None:
         """Write the result of a task."""
         write_record(self._place(key), {"key": key, "result": dict(result)}, TASK_KIND, VERSION, follow_links=False)
 

@@ -12,7 +12,7 @@ from isinglass.arrays import FloatArray
 from isinglass.data import which_occur, which_vary
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.results import Evidence, Path
-from isinglass.select.folds import Part, Split, check_splits, count_units, split_rows
+from isinglass.select.folds import RowSet, Split, check_splits, count_units, split_rows
 from isinglass.select.parallel import kernel_threads, run_tasks
 from isinglass.select.scoring import row_scores, warn_at_grid_end
 from isinglass.select.selector import Choice, Selector
@@ -63,7 +63,7 @@ class CrossValidation(Selector):
     """The network on a path with the best log pseudo-likelihood of rows that were left out of the fit.
 
     All folds use the alphas of the whole table. A column that is constant in a training part gets no edges and a
-    smoothed field there, so that every held-out score is finite; such parts are counted.
+    smoothed field there, so every held-out score is finite; such folds are counted.
 
     Cross-validation looks for the best prediction, not for the right network: it tends to keep false edges. The rule
     "1se" is sparser, and `EBIC` usually sparser still. A `GridEndWarning` says if a better alpha may lie beyond the
@@ -84,9 +84,7 @@ class CrossValidation(Selector):
     alphas: Alphas = option(
         default=30, help="Number of log-spaced penalties from alpha_max down, or an explicit list of them."
     )
-    n_folds: int = option(
-        default=10, help="Parts into which the rows of positive weight are split at random, as equal as possible."
-    )
+    n_folds: int = option(default=10, help="Number of random folds of equal size; rows of weight zero are in none.")
     n_repeats: int = option(default=1, help="Number of such splits.")
     splits: Any = option(  # Any: pairs in any form, or a splitter of scikit-learn
         default=None,
@@ -161,7 +159,7 @@ class CrossValidation(Selector):
         return [fold for repeat in folds for fold in repeat], (self.n_repeats, self.n_folds), seeds[0].entropy
 
 
-def _score_fold(task: Task, alphas: FloatArray, train: Part, held_out: Part) -> dict[str, Any]:
+def _score_fold(task: Task, alphas: FloatArray, train: RowSet, held_out: RowSet) -> dict[str, object]:
     """Return the held-out score per alpha, the weight held out, and whether a column became constant."""
     training, held = task.on(train), task.on(held_out).table.whole()
     became_constant = which_vary(task.table) & ~which_vary(training.table)

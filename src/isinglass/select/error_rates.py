@@ -9,14 +9,13 @@ Benjamini and Hochberg's rule turns the probabilities into q-values.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy  # its parts are loaded when they are needed
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import is_real
-from isinglass.arrays import FloatArray, Frozen
+from isinglass.arrays import Arrays, FloatArray, Frozen
 from isinglass.data import AnyTable, TableLike, as_table, category_counts
 from isinglass.errors import (
     ArgumentError,
@@ -54,7 +53,7 @@ class EdgeTests(Frozen):
         """Return the pairs that are found at a false discovery rate."""
         return np.asarray(self.pair_index[self.q_values <= check_rate(fdr)])
 
-    def edges(self, fdr: float = 1.0) -> dict[str, NDArray[Any]]:  # Any: names or numbers
+    def edges(self, fdr: float = 1.0) -> Arrays:  # Any: names or numbers
         """Return the pairs that are found at a false discovery rate as columns, the smallest p-value first."""
         order = np.argsort(self.p_values, kind="stable")
         order = order[self.q_values[order] <= check_rate(fdr)]
@@ -82,15 +81,15 @@ def check_rate(fdr: object) -> float:
 def edge_tests(X: TableLike, *, sample_weight: ArrayLike | None = None) -> EdgeTests:
     """Test every pair of columns given all others, with q-values for the false discovery rate.
 
-    No network is chosen before, so that the probabilities are not those of edges that looked strong. The price is power
-    where rows are few: at least five per parameter of a column's regression are needed.
+    No network is chosen first, so the p-values are not biased by selection. With few rows the tests have little power;
+    at least five rows per parameter of a column's regression are needed.
 
     Parameters
     ----------
     X : table
         A 0/1 or categorical table without missing cells, or anything that is read as one.
     sample_weight : array-like of shape (n_samples,), optional
-        Row weights; by default those that the table brings along.
+        Row weights; by default those of the table.
 
     Examples
     --------

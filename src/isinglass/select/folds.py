@@ -1,4 +1,4 @@
-"""The one way in which rows are split into folds."""
+"""The rows that fits are given: split into folds, some of them, or repeated by their counts."""
 
 from __future__ import annotations
 
@@ -9,22 +9,30 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.arrays import FloatArray
-from isinglass.data import AnyTable, PartedTable, Table
+from isinglass.arrays import AnyArray, FloatArray
+from isinglass.data import AnyTable, PartedTable, Table, are_counts
 from isinglass.data.parts import Fold
-from isinglass.errors import ArgumentError, DataError
-from isinglass.select.tables import has_counts
+from isinglass.data.weights import per_unit
+from isinglass.errors import ArgumentError, DataError, LimitError
 
 RowNumbers = NDArray[np.intp]
-Part = NDArray[Any] | Fold
+RowSet = AnyArray | Fold
 """Rows by number, or how many of each, as floats; of a table in parts, a fold that is drawn in every part by itself."""
-Split = tuple[Part, Part]
+Split = tuple[RowSet, RowSet]
 """The rows that a fold is fitted to, and those that it holds out."""
 MOST_EXACT = 10**9
 """Rows up to which NumPy draws from the multivariate hypergeometric distribution."""
+MOST_CELLS = 1 << 33
+"""Of a table of all rows that counts stand for."""
 
 
-def labels_of(groups: ArrayLike | None, n_rows: int) -> NDArray[Any]:
+def has_counts(table: Table) -> bool:
+    """Tell whether the scaled weights of a table count equal rows, more than one of some."""
+    weight = table.sample_weight
+    return weight is not None and weight.max() > 1.0 and table.units is None and are_counts(weight)
+
+
+def labels_of(groups: ArrayLike | None, n_rows: int) -> AnyArray:
     """Return the group of every row, by default its number."""
     labels = np.arange(n_rows) if groups is None else np.asarray(groups)
     if labels.shape != (n_rows,):
@@ -32,14 +40,14 @@ def labels_of(groups: ArrayLike | None, n_rows: int) -> NDArray[Any]:
     return labels
 
 
-def count_units(table: Table, groups: NDArray[Any] | None = None) -> int:
+def count_units(table: Table, groups: AnyArray | None = None) -> int:
     """Return how many rows, or groups of rows that stay together, have a positive weight."""
     if groups is None and has_counts(table):
         return int(table.total_weight)
     return len(np.unique(_labels(table, groups)[table.weighted_rows]))
 
 
-def split_rows(table: Table, groups: NDArray[Any] | None, n_folds: int, rng: Generator) -> list[Split]:
+def split_rows(table: Table, groups: AnyArray | None, n_folds: int, rng: Generator) -> list[Split]:
     """Return the rows of each fold: rows of one group together, rows of weight zero nowhere.
 
     Without groups, the copies of a row in a completed table stay together, and the equal rows that a count stands for
@@ -55,7 +63,7 @@ def split_rows(table: Table, groups: NDArray[Any] | None, n_folds: int, rng: Gen
     return [(rows[~held], rows[held]) for held in is_held]
 
 
-def split_parts(table: PartedTable, groups: NDArray[Any] | None, n_folds: int, rng: Generator) -> list[Split]:
+def split_parts(table: PartedTable, groups: AnyArray | None, n_folds: int, rng: Generator) -> list[Split]:
     """Return the rows of each fold of a table in parts."""
     if groups is not None:
         raise DataError("groups must be None for a table in parts; got groups. Keep a group within one row.")
@@ -76,7 +84,7 @@ def _divide_counts(counts: FloatArray, n_folds: int, rng: Generator) -> list[Flo
     return [*held, left.astype(np.float64)]
 
 
-def take_part(table: AnyTable, part: Part) -> AnyTable:
+def take_part(table: AnyTable, part: RowSet) -> AnyTable:
     """Return some rows of a table."""
     if isinstance(part, Fold):
         return cast(PartedTable, table).take_fold(part)
@@ -87,11 +95,11 @@ def take_part(table: AnyTable, part: Part) -> AnyTable:
     return whole[part]
 
 
-def _labels(table: Table, groups: NDArray[Any] | None) -> NDArray[Any]:
+def _labels(table: Table, groups: AnyArray | None) -> AnyArray:
     return labels_of(table.units if groups is None else groups, len(table))
 
 
-def check_splits(splits: Iterable[Any], table: Table) -> list[tuple[RowNumbers, RowNumbers]]:
+def check_splits(splits: Iterable[Iterable[ArrayLike]], table: Table) -> list[tuple[RowNumbers, RowNumbers]]:
     """Return pairs of training rows and held-out rows as arrays, without the rows of weight zero.
 
     ``splits`` are such pairs, or an object whose ``split(X)`` gives them, as scikit-learn's splitters do.
@@ -111,3 +119,27 @@ def check_splits(splits: Iterable[Any], table: Table) -> list[tuple[RowNumbers, 
         if not np.isin(part, rows).any():
             raise DataError(f"splits must have a row of positive weight on either side; got none in pair {k}.")
     return [(train[np.isin(train, rows)], held_out[np.isin(held_out, rows)]) for train, held_out in parts]
+
+
+def repeated(table: Table) -> tuple[Table, NDArray[np.intp]]:
+    """Return a table without weights, each row as often as its count says, and the row that each of them is."""
+    if table.sample_weight is None:
+        return table, np.arange(len(table))
+    if not are_counts(table.sample_weight):
+        if table.units is not None and are_counts(per_unit(table.sample_weight, table.units)):
+            raise DataError(
+                "the method is a function of a table without weights, and copies of a row share its weight in a "
+                "completed table. Pass a Method, the table with its missing cells, or one of impute(X).tables()."
+            )
+        raise DataError(
+            "the method is a function of a table without weights, and the weights are not counts, so rows "
+            "cannot be repeated instead. Pass a Method, or leave out the weights."
+        )
+    n_rows = float(table.sample_weight.sum())
+    if n_rows * table.shape[1] > MOST_CELLS:
+        raise LimitError(
+            f"the rows that counts stand for must have at most {MOST_CELLS:.3g} cells where they are drawn one by one; "
+            f"got {n_rows:.3g} rows of {table.shape[1]} columns. Take a sample of them."
+        )
+    rows = np.repeat(np.arange(len(table)), np.rint(table.sample_weight).astype(np.intp))
+    return table[rows].bare().without_weight(), rows

@@ -1,4 +1,4 @@
-"""Networks scored by rows that were left out: a fold repeats both stages of the estimate on the other rows."""
+"""Networks scored on held-out rows: each fold repeats both stages of the estimate on its training rows."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from isinglass.arrays import Bytes, FloatArray, Mask
 from isinglass.data import category_counts, which_occur
 from isinglass.machine import thread_count
 from isinglass.network import Network
-from isinglass.objective import smoothed_field
+from isinglass.penalties import smoothed_field
 from isinglass.results import Solution
 from isinglass.select.folds import Split
 from isinglass.select.parallel import kernel_threads, run_here, run_tasks
-from isinglass.select.scoring import path_scores, row_scores
+from isinglass.select.scoring import judged_by_order, path_scores, prediction_scores, row_scores
 from isinglass.select.task import Task
 
-SMALL = 20_000
-"""Cells of a table with categories below which folds run in threads, for which kernels are too short."""
+SHORT_FOLD_CELLS = 40_000
+"""Cells of a table below which folds run in threads, for which kernels are too short."""
 FEWEST_CELLS = 300_000
 """Cells of a table below which starting worker processes costs more than it saves."""
 
@@ -29,10 +29,17 @@ Wanted = Mapping[float, Sequence[Solution]]
 """Networks of the whole table that are to be scored, by the exponent of the penalty weights of their stage."""
 
 
-class Sums(NamedTuple):
-    """Sums over the rows that a fold holds out; a gain is one in log pseudo-likelihood over independent columns."""
+RowScores = tuple[FloatArray, ...]
+"""Scores of held-out rows, of independent columns and of the reference."""
 
-    independent: float  # log pseudo-likelihood of independent columns
+
+class Sums(NamedTuple):
+    """Sums over the rows that a fold holds out; a gain is one over independent columns, in log pseudo-likelihood.
+
+    Continuous columns are judged by their order instead, as `prediction_scores` says.
+    """
+
+    independent: float  # log pseudo-likelihood of independent columns; of continuous ones 0
     reference: float  # gains of the reference, and their squares
     reference_squares: float
     gains: FloatArray  # gains of each network that was asked for, and squares of their differences to the reference's
@@ -51,6 +58,7 @@ class FoldScores:
     first: Solution  # stage 1
     reference: Solution  # stage 2 with full weights
     independent: Solution  # no edges
+    rows: RowScores | None  # of a table that is whole
     sums: Sums
 
 
@@ -80,12 +88,12 @@ def score_folds(
 
 
 def _fold_threads(task: Task, n_folds: int) -> int:
-    """Return how many folds of a small table with categories run at the same time.
+    """Return how many folds of a small table run at the same time.
 
     Its paths are too short for the threads of the kernels and too long to wait for each other.
     """
     table = task.table
-    if table.variables.is_binary or math.prod(table.shape) >= SMALL:
+    if not table.is_whole or math.prod(table.shape) >= SHORT_FOLD_CELLS:
         return 1
     return min(thread_count(task.run.n_threads), n_folds)
 
@@ -109,8 +117,21 @@ def _score_fold(
             fitted |= {(exponent, one.alpha): solution for one, solution in zip(missing, found, strict=True)}
     networks = [fitted[exponent, one.alpha] for exponent, some in wanted.items() for one in some]
     alone = known.independent if known else _without_edges(training)
-    sums = held.table.sum_rows(_sum_gains, alone, own, networks, which_occur(task.table))
-    return FoldScores(lasso, own, alone, Sums(*sums))
+    possible, rows = which_occur(task.table), known.rows if known else None
+    if rows is None and held.table.is_whole:
+        rows = held.table.sum_rows(_score_rows, [alone, own], possible)
+    sums = held.table.sum_rows(_sum_gains, alone, own, networks, possible, rows)
+    return FoldScores(lasso, own, alone, rows, Sums(*sums))
+
+
+def _score_rows(
+    table: Bytes, weight: FloatArray | None, networks: Sequence[Solution], possible: Mask | None
+) -> tuple[FloatArray, ...]:
+    """Return the score of every row, by each of some networks."""
+    unit = np.ones(len(table)) if weight is None else weight
+    if judged_by_order(networks[0].network.variables).any():
+        return tuple(prediction_scores(one, table, unit, possible) for one in networks)
+    return tuple(row_scores(one, table, possible=possible) for one in networks)
 
 
 def _sum_gains(
@@ -120,12 +141,16 @@ def _sum_gains(
     reference: Solution,
     networks: Sequence[Solution],
     possible: Mask | None,
+    rows: RowScores | None,
 ) -> tuple[float, float, float, FloatArray, FloatArray]:
-    """Return the `Sums` over some rows."""
+    """Return the `Sums` over some rows; ``rows``: their scores by the first two networks, if these are known."""
     unit = np.ones(len(table)) if weight is None else weight
-    alone = row_scores(independent, table, possible=possible)
-    lead = row_scores(reference, table, possible=possible) - alone
-    gains = path_scores(networks, table, possible) - alone
+    alone, lead = rows or _score_rows(table, weight, [independent, reference], possible)
+    if judged_by_order(independent.network.variables).any():
+        gains = np.array(_score_rows(table, weight, networks, possible))
+    else:
+        gains = path_scores(networks, table, possible)
+    lead, gains = lead - alone, gains - alone
     squares = np.array([unit @ (gain - lead) ** 2 for gain in gains])
     of_reference = float(unit @ lead), float(unit @ lead**2)
     return float(unit @ alone), *of_reference, np.array([unit @ gain for gain in gains]), squares

@@ -2,23 +2,32 @@
 
 In every round a network is estimated from a few completed copies of the rows with holes, and the missing cells of all
 copies are redrawn from it, given the observed cells of their row. Copies go on from where they were: a few sweeps are
-enough. When three rounds change the network no more than one, only Monte Carlo noise is left. The mean of some more
-networks then gives the completed table.
+enough. When three rounds change the network no more than one does, only Monte Carlo noise is left. The mean of the last
+few networks then gives the completed table.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.arguments import RandomSource, spawn_seeds
-from isinglass.arrays import FloatArray, Frozen, Mask
+from isinglass.arrays import AnyArray, FloatArray, Frozen, Mask
 from isinglass.data import Table, which_occur
-from isinglass.errors import ConvergenceWarning, DataError, DataWarning, LimitError, setting, suppress_warnings, warn
+from isinglass.errors import (
+    ConvergenceWarning,
+    DataError,
+    DataWarning,
+    LimitError,
+    listed,
+    setting,
+    suppress_warnings,
+    warn,
+)
 from isinglass.network import Network, pair_keys, pairs_of
 from isinglass.results import Missing
 from isinglass.select.folds import labels_of
@@ -28,7 +37,7 @@ from isinglass.select.settings import Run
 from isinglass.select.task import WarmStart
 from isinglass.simulate.completions import Completions, start_values
 
-FEW = 2
+COPIES_PER_ROUND = 2
 """Copies of the rows with holes that the network of a round is estimated from."""
 LOOK_BACK = 3
 """Rounds over which movement is compared with that of one round..."""
@@ -44,12 +53,11 @@ IMPOSSIBLE = -1000.0
 FEW_ANSWERS = 10
 """Columns with fewer answers are named in a warning."""
 MOST_CELLS = 1 << 33
-_SHOWN = 5
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Imputation(Frozen):
-    """A table whose missing cells were drawn several times, and how."""
+    """A table whose missing cells were drawn several times, with a record of the draws."""
 
     #: the completed table: rows without holes as they are, the others once per
     #: imputation, with that share of their weight. Its ``rows`` are the numbers of the original rows, which folds and
@@ -72,7 +80,7 @@ class Imputation(Frozen):
 
     @property
     def converged(self) -> bool:
-        """Whether the network had stopped moving but for the noise of the draws."""
+        """Whether the network had converged, up to the noise of the draws."""
         return self.settled >= 0 or self.network is None
 
     @property
@@ -103,22 +111,26 @@ class Imputation(Frozen):
         return Missing(**counts, settled=self.settled, noise=self.noise, changes=self.changes.copy())
 
     def tables(self) -> Iterator[Table]:
-        """Yield the completed tables one by one, with their rows in the original order and their whole weights."""
-        for number in range(self.n_imputations):
-            rows = np.flatnonzero((self.copies == number) | (self.copies < 0))
-            order = rows if self.table.rows is None else rows[np.argsort(self.table.rows[rows], kind="stable")]
-            part = self.table[order]
-            if part.sample_weight is not None:
-                whole = np.where(self.copies[order] < 0, 1.0, float(self.n_imputations)) * part.sample_weight
-                part = replace(part, sample_weight=None if (whole == 1.0).all() else whole)
-            yield part
+        """Return the completed tables one by one, with their rows in the original order and their whole weights."""
+        return map(self.completed, range(self.n_imputations))
+
+    def completed(self, number: int) -> Table:
+        """Return one of the completed tables."""
+        rows = np.flatnonzero((self.copies == number) | (self.copies < 0))
+        order = rows if self.table.rows is None else rows[np.argsort(self.table.rows[rows], kind="stable")]
+        part = self.table[order]
+        if part.sample_weight is None:
+            return part
+        whole = np.where(self.copies[order] < 0, 1.0, float(self.n_imputations)) * part.sample_weight
+        return replace(part, sample_weight=None if (whole == 1.0).all() else whole)
 
     def holes_of(self, table: Table) -> Mask:
         """Return where a table made of these rows has cells that were drawn."""
         if self.network is None:
             return np.zeros(table.shape, dtype=bool)
         assert table.rows is not None
-        return np.asarray(self.missing[np.searchsorted(self.answered, table.rows)])
+        order = np.argsort(self.answered)
+        return np.asarray(self.missing[order[np.searchsorted(self.answered, table.rows, sorter=order)]])
 
     def __repr__(self) -> str:
         n_rows, n_columns = self.missing.shape
@@ -134,7 +146,7 @@ class Model(Protocol):
     """What estimates the networks that cells are drawn from: a `Method`."""
 
     def choose(
-        self, X: Table, *, groups: NDArray[Any] | None = None, run: Run = ..., warm_start: WarmStart | None = None
+        self, X: Table, *, groups: AnyArray | None = None, run: Run = ..., warm_start: WarmStart | None = None
     ) -> Choice:
         """Return the network of a table."""
 
@@ -150,7 +162,7 @@ def complete(
     n_sweeps: int,
     max_rounds: int,
     random_state: RandomSource,
-    groups: NDArray[Any] | None,
+    groups: AnyArray | None,
     run: Run,
 ) -> Imputation:
     """Draw the missing cells of a table from the network that the table itself supports; see `impute`."""
@@ -164,7 +176,7 @@ def complete(
     with suppress_warnings(ConvergenceWarning):
         network, networks, changes, settled = _run_rounds(stack, _Rounds(model, run.inside()), n_sweeps, max_rounds)
     if settled < 0:
-        moves = f"the network that missing cells are drawn from still moves after {len(networks)} rounds"
+        moves = f"the network that missing cells are drawn from has not converged after {len(networks)} rounds"
         remedy = f"Raise {setting('max_rounds')}, or leave out columns with few answers."
         warn(ConvergenceWarning(f"{moves}. {remedy}"))
     completed, copies, _ = stack.take(range(n_imputations))
@@ -190,9 +202,8 @@ def _check_answers(data: Table, holes: Mask, n_imputations: int) -> None:
         raise DataError(f"{must}; got none in {shown}. Leave out such columns.")
     few = np.flatnonzero((answers < FEW_ANSWERS) & (answers < len(holes)))
     if len(few):
-        shown = ", ".join(f"{names[k]!r} ({answers[k]})" for k in few[:_SHOWN])
-        more = f" and {len(few) - _SHOWN} more" if len(few) > _SHOWN else ""
-        named = f"columns with fewer than {FEW_ANSWERS} answers are imputed all the same: {shown}{more}"
+        shown = listed([f"{names[k]!r} ({answers[k]})" for k in few])
+        named = f"columns with fewer than {FEW_ANSWERS} answers are imputed all the same: {shown}"
         warn(DataWarning(f"{named}. Results for them rest on these few answers; consider leaving them out."))
 
 
@@ -205,7 +216,9 @@ def _run_rounds(
     settled, observed = -1, which_occur(stack.take(range(stack.n_copies))[0])
     while len(networks) < max_rounds:
         number = len(networks)
-        few, _, groups = stack.take([(FEW * number + k) % stack.n_copies for k in range(min(FEW, stack.n_copies))])
+        few, _, groups = stack.take(
+            [(COPIES_PER_ROUND * number + k) % stack.n_copies for k in range(min(COPIES_PER_ROUND, stack.n_copies))]
+        )
         networks.append(model.estimate(few, groups, choose=number == 0 or number % LOOK_BACK == 2))
         changes.append(distance(networks[-1], networks[-2]) if number else float("nan"))
         if settled < 0 and number > LOOK_BACK:
@@ -231,15 +244,15 @@ def _restrict(network: Network, possible: Mask | None) -> Network:
 
 @dataclass
 class _Rounds:
-    """What estimates the networks of the rounds, at a penalty that is chosen anew now and then."""
+    """The method that estimates the network of each round; its penalty is chosen again in every third round."""
 
     model: Model
     run: Run
     kept: Model | None = None
     warm_start: WarmStart | None = None  # what was chosen in an earlier round
 
-    def estimate(self, table: Table, groups: NDArray[Any], *, choose: bool) -> Network:
-        """Return the network of a completed table; ``choose``: choose the penalty anew, where that can be kept."""
+    def estimate(self, table: Table, groups: AnyArray, *, choose: bool) -> Network:
+        """Return the network of a completed table; ``choose``: choose the penalty again, if the method can keep one."""
         model = self.model if choose or self.kept is None else self.kept
         found = model.choose(table, groups=groups, run=self.run, warm_start=self.warm_start)
         if not found.solution.n_edges:
@@ -251,7 +264,7 @@ class _Rounds:
                 self.kept = model.at(found)
             except DataError:  # it has one per node, or none
                 self.kept = None
-        return nearly_free(table, found.solution, PRIOR).network
+        return nearly_free(table, found.solution, PRIOR, self.run.n_threads).network
 
 
 @dataclass
@@ -259,7 +272,7 @@ class _Stack:
     """Rows without holes, and copies of the others with the chains that redraw their holes."""
 
     data: Table
-    groups: NDArray[Any]  # of every row of the data
+    groups: AnyArray  # of every row of the data
     whole: NDArray[np.intp]
     holed: NDArray[np.intp]
     n_copies: int
@@ -270,7 +283,7 @@ class _Stack:
         cls,
         data: Table,
         holes: Mask,
-        groups: NDArray[Any] | None,
+        groups: AnyArray | None,
         n_copies: int,
         random_state: RandomSource,
         n_threads: int | None,
@@ -289,15 +302,18 @@ class _Stack:
         chains = Completions(cells, missing, random_state=at_chains, n_threads=n_threads)
         return cls(data, labels_of(groups, len(data)), whole, holed, n_copies, chains)
 
-    def take(self, copies: Sequence[int]) -> tuple[Table, NDArray[np.intp], NDArray[Any]]:
+    def take(self, copies: Sequence[int]) -> tuple[Table, NDArray[np.intp], AnyArray]:
         """Return the rows without holes and some copies of the others, the copy each belongs to, and its group."""
         n = len(self.holed)
         places = np.concatenate([np.arange(k * n, (k + 1) * n) for k in copies])
         origin = np.concatenate([self.whole, np.tile(self.holed, len(copies))])
         unit = self.data.unit_weight
         share = np.concatenate([np.ones(len(self.whole)), np.full(len(places), 1.0 / len(copies))])
-        table = self.data.with_codes(
-            np.concatenate([np.asarray(self.data)[self.whole], self.chains.table[places]]),
+        table = replace(
+            self.data,
+            codes=np.concatenate([np.asarray(self.data)[self.whole], self.chains.table[places]]),
+            numbers=None,
+            filled=None,
             row_names=None if self.data.row_names is None else tuple(self.data.row_names[k] for k in origin),
             sample_weight=share * unit[origin],
             rows=origin if self.data.rows is None else self.data.rows[origin],

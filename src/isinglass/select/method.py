@@ -13,10 +13,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from isinglass.arguments import RandomSource, check_count, is_real
-from isinglass.arrays import FloatArray
+from isinglass.arrays import AnyArray, FloatArray
 from isinglass.data import AnyTable, Table, TableLike, as_table
 from isinglass.errors import (
     ArgumentError,
@@ -29,18 +29,17 @@ from isinglass.errors import (
     suppress_warnings,
 )
 from isinglass.network import Network
-from isinglass.results import Missing, Solution
+from isinglass.results import Missing, Solution, solution_of
 from isinglass.select.cross_validation import CrossValidation
 from isinglass.select.ebic import EBIC
 from isinglass.select.error_rates import check_rate, edge_tests
-from isinglass.select.folds import labels_of
+from isinglass.select.folds import labels_of, repeated
 from isinglass.select.imputation import Imputation, complete
 from isinglass.select.pooling import pool
 from isinglass.select.refit import errors_are_too_large, refit_edges
 from isinglass.select.selector import Choice, Fixed, PerNode, Selector
 from isinglass.select.settings import Run, Settings, option, settings
 from isinglass.select.stars import StARS
-from isinglass.select.tables import repeated
 from isinglass.select.task import PathSettings, Task, WarmStart
 from isinglass.select.two_stage import TwoStage
 from isinglass.solve.reduction import name_constant, warn_determined
@@ -63,11 +62,12 @@ class ImputationSettings(Settings):
     n_sweeps: int = option(
         default=5, help="Sweeps over the missing cells from one round to the next; twice as many at the end."
     )
-    max_rounds: int = option(default=50, help="Rounds after which this ends, settled or not.")
+    max_rounds: int = option(default=50, help="Largest number of rounds.")
     model: Method | None = option(
         default=None,
-        help="What estimates the networks that cells are drawn from; by default the two-stage estimate without its "
-        "check by prediction. Its choice of edges counts: they are estimated again, almost without penalty.",
+        help="Method that estimates the networks from which cells are drawn; by default the two-stage estimate "
+        "without its check by prediction. Only its choice of edges is used: their couplings are estimated again, "
+        "almost without penalty.",
     )
     random_state: RandomSource = option(default=0, help="Seed.", droppable=True)
 
@@ -75,7 +75,7 @@ class ImputationSettings(Settings):
         for name in ("n_imputations", "n_sweeps", "max_rounds"):
             check_count(name, getattr(self, name))
 
-    def complete(self, table: Table, groups: NDArray[Any] | None = None, run: Run = Run()) -> Imputation:
+    def complete(self, table: Table, groups: AnyArray | None = None, run: Run = Run()) -> Imputation:
         """Return a completed table, and how it was completed."""
         options = {name: value for name, value in self.items().items() if name != "model"}
         model = Method(selector=TwoStage(keep=0.0)) if self.model is None else self.model
@@ -85,7 +85,7 @@ class ImputationSettings(Settings):
 
 @settings
 class Method(PathSettings):
-    """How a network is estimated from a table. Two methods are the same if their settings are.
+    """How a network is estimated from a table: an estimator of the pairs and a selector of the penalty, as settings.
 
     Examples
     --------
@@ -99,13 +99,16 @@ class Method(PathSettings):
     ([[0, 2]], True)
     """
 
-    selector: Selector = option(default=TwoStage(), help="What chooses the penalty.")
+    selector: Selector = option(default=TwoStage(), help="The selector, which chooses the penalty.")
     standard_errors: bool = option(
-        default=True, help="Whether two-stage networks get standard errors of their couplings.", kw_only=True
+        default=True,
+        help="Whether two-stage networks get standard errors of their couplings, and those of imputed tables shares of "
+        "missing information. With n_imputations=1 these are not known: the errors are then NaN.",
+        kw_only=True,
     )
     fdr: float | None = option(
         default=None,
-        help="Also test every pair given all others, and say which edges are found at this false discovery rate.",
+        help="Also test every pair given all others, and report which edges are found at this false discovery rate.",
         kw_only=True,
     )
     imputation: ImputationSettings = option(
@@ -135,26 +138,35 @@ class Method(PathSettings):
         from isinglass.fit import Fit
 
         table = as_table(X, sample_weight)
+        if self.fdr is not None and table.holes is not None:
+            raise DataError(
+                f"{setting('fdr')} needs a table without missing cells: tests of completed tables would be too "
+                f"certain. Use {setting('missing', 'drop')}, or inclusion frequencies (bootstrap)."
+            )
         choice, completed, imputation = self._choose(table, None, run)
-        refits = None
+        missing, refits = Missing.of(table), None
         with suppress_warnings(ConstantColumnWarning):
-            if self.selector.keeps_errors:
-                unknown = np.full(choice.solution.n_edges, np.nan)
-                refits = refit_edges(completed, choice.solution) if self.standard_errors else (unknown, unknown)
-            missing = Missing.of(table)
+            unknown = np.full(len(choice.solution.network.pairs), np.nan)
             if imputation is not None:
-                missing, refits = _pooled(imputation, choice.solution, refits)
+                missing = imputation.record
+                if self.standard_errors:
+                    missing, refits = _pooled(imputation, choice.solution, run)
+            if not self.selector.keeps_errors:
+                refits = None
+            elif not self.standard_errors:
+                refits = unknown, unknown
+            elif refits is None:
+                refits = refit_edges(completed, choice.solution)
+                if imputation is not None:  # errors that take imputed cells for observed ones are too small
+                    refits = refits[0], unknown
         warn_determined(choice.solution.network)
-        values, errors = (None, None) if refits is None else refits
-        found = {"edge_refits": values, "edge_errors": errors, "missing": missing, "imputation": imputation}
+        found: dict[str, Any] = {"missing": missing, "imputation": imputation}  # Any: fields of a fit
+        for name, estimates in zip(("refits", "errors"), refits or (), strict=False):
+            found[f"edge_{name}"], given = np.split(estimates, [choice.solution.n_edges])
+            found[f"covariate_{name}"] = given if completed.variables.has_covariates else None
         if self.fdr is not None:
-            if imputation is not None:
-                raise DataError(
-                    f"{setting('fdr')} needs a table without missing cells: tests of completed tables would be too "
-                    f"certain. Use {setting('missing', 'drop')}, or inclusion frequencies (bootstrap)."
-                )
             found["edge_q"] = edge_tests(completed).q_of(choice.solution.edge_index)
-        return Fit.of(self, choice, completed, **found)
+        return replace(Fit.of(self, choice, completed), **found)
 
     def _choose(
         self, table: AnyTable, groups: ArrayLike | None, run: Run, warm_start: WarmStart | None = None
@@ -196,30 +208,31 @@ class Method(PathSettings):
 
 
 def _pooled(
-    imputation: Imputation, solution: Solution, refits: tuple[FloatArray, FloatArray] | None
+    imputation: Imputation, solution: Solution, run: Run
 ) -> tuple[Missing | None, tuple[FloatArray, FloatArray] | None]:
     """Return how a table was completed, and estimates and errors by Rubin's rules, which know of the holes."""
     missing = imputation.record
     size = solution.n_features + solution.n_edges
     too_large = errors_are_too_large(size, len(imputation.missing))
     if missing is None or solution.n_edges == 0 or imputation.n_imputations < 2 or too_large:
-        return missing, refits
-    pooled = pool(imputation, solution)
+        return missing, None
+    pooled = pool(imputation, solution, n_threads=run.n_threads)
     known = replace(
         missing,
         column_information=pooled.column_information,
         edge_information=pooled.edge_information,
-        edge_noise=pooled.monte_carlo_errors[pooled.n_features :],
+        edge_noise=pooled.edge_noise,
     )
-    return known, None if refits is None else (pooled.edge_values, pooled.edge_errors)
+    p = pooled.n_features
+    return known, (pooled.values[p:], pooled.errors[p:])
 
 
 @settings
 class Wrapped(Settings):
     """A function of a table as a method. It is known by its name.
 
-    It is called with a table without weights, whose rows are repeated as often as a resample has drawn them, and
-    returns a Solution, a Network, or a record that has one.
+    It is called with a table without weights, whose rows are repeated as often as a resample has drawn them and whose
+    missing cells are imputed once, and returns a Solution, a Network, or a record that has one.
     """
 
     function: Callable[[Any], Any] = option(default=len, help="The function.")
@@ -229,29 +242,28 @@ class Wrapped(Settings):
     ) -> Choice:
         """Return the network that the function finds in a table."""
         table = as_table(X).whole().counted()
-        if table.holes is not None:
-            table = ImputationSettings().complete(table, None if groups is None else np.asarray(groups), run).table
-        rows, _ = repeated(table.bare())
+        rows, origin = repeated(table.bare(table.units))
+        if rows.holes is not None:
+            labels = None if groups is None else labels_of(groups, len(table))[origin]
+            rows = ImputationSettings(n_imputations=1).complete(rows.bare(), labels, run).completed(0).bare()
         found = self.function(rows)
-        for name in ("solution", "solution_", "fit_", "network_"):
-            found = getattr(found, name, found)
-        if isinstance(found, Network):
-            found = Solution(found, math.nan)
-        found = getattr(found, "solution", found)
-        if not isinstance(found, Solution):
+        network, solution = getattr(found, "network_", found), solution_of(found)
+        if solution is None and isinstance(network, Network):
+            solution = Solution(network, math.nan)
+        if solution is None:
             raise DataError(
                 f"the function must return a Solution, or a record that has one; got {type(found).__name__}. Take one "
                 "point of a path, such as lambda X: ising_path(X, [0.05])[0]."
             )
-        if found.n_features != table.shape[1]:
-            nodes = f"{found.n_features} nodes"
+        if solution.n_features != table.shape[1]:
+            nodes = f"{solution.n_features} nodes"
             raise DataError(f"the function must return a network of all {table.shape[1]} columns; got {nodes}.")
-        return Choice(found)
+        return Choice(solution)
 
     def at(self, found: Choice, scale: float = 1.0) -> Self:
         """Refuse: the penalty of a function is not known."""
         raise DataError(
-            "reselect=False needs a method whose penalty is known, and a function does not tell it. Pass a Method, an "
+            "reselect=False needs a method whose penalty is known, and that of a function is not. Pass a Method, an "
             "estimator or the penalty as a number, or reselect=True."
         )
 
@@ -311,15 +323,16 @@ def impute(
     """Draw the missing cells of a table from the network that the table itself supports.
 
     Cells are drawn given the observed cells of their row, by Gibbs sampling, from a network that is estimated from the
-    completed table in turn: stochastic EM. Right if, given what was observed, a cell does not go missing because of
-    its own value (missing at random). Give the completed table to whatever estimates the network that is wanted.
+    completed table in turn: stochastic EM. This is valid if cells are missing at random: given the observed cells,
+    whether a cell is missing does not depend on its own value. Pass the completed table to the function that estimates
+    the network.
 
     Parameters
     ----------
     X : array, data frame, list of rows or table, shape (n_samples, n_features)
         A 0/1 or categorical table with missing cells (NaN, None, masked).
     sample_weight : array-like of shape (n_samples,), optional
-        Row weights; by default those that the table brings along.
+        Row weights; by default those of the table.
     groups : array-like of shape (n_samples,), optional
         Rows with equal entries stay in one fold of the model, if that has folds.
     run : Run, optional

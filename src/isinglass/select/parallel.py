@@ -1,4 +1,4 @@
-"""Independent tasks on all cores or on a cluster, by joblib, with progress and a folder to resume from.
+"""Independent tasks on all cores or on a cluster, by joblib, with a folder to resume from.
 
 A task is a pure function of its arguments, usually the table and a seed: its result does not depend on where, when or
 how often it runs. Where there is a checkpoint, it returns a mapping of names to the arrays that are stored there.
@@ -15,17 +15,18 @@ import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
-from contextvars import ContextVar, copy_context
+from contextvars import copy_context
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from isinglass import _core
+from isinglass.arrays import Arrays
 from isinglass.errors import IsinglassWarning, suppress_warnings, suppressed
 from isinglass.select.checkpoint import Checkpoint
+from isinglass.select.progress import progress_line
 from isinglass.select.settings import Run
 
 logger = logging.getLogger("isinglass")
@@ -38,7 +39,7 @@ ATTEMPTS = 3
 
 def run_tasks(
     function: Callable[..., Result],
-    arguments: Sequence[tuple[Any, ...]],
+    arguments: Sequence[tuple[object, ...]],
     stage: str = "tasks",
     description: str = "",
     *,
@@ -52,24 +53,24 @@ def run_tasks(
     store = None if run.checkpoint is None else Checkpoint(run.checkpoint, fingerprint or {})
     results: list[Any] = [store.get(f"{stage}/{k}") if store else None for k in range(len(arguments))]
     missing = [k for k, result in enumerate(results) if result is None]
-    with _progress_bar(description, len(arguments), run.progress) as (advance, _):
-        advance(len(arguments) - len(missing))
+    with progress_line(description, len(arguments), run.progress) as line:
+        line.update(advance=len(arguments) - len(missing))
         for k, result in _run_missing(function, arguments, missing, run.n_jobs):
             results[k] = result
             if store is not None:
                 results[k] = _as_arrays(result)
                 store.put(f"{stage}/{k}", results[k])
-            advance(1)
+            line.update(advance=1)
     return results
 
 
 def run_here(
-    function: Callable[..., Result], arguments: Sequence[tuple[Any, ...]], description: str, run: Run
+    function: Callable[..., Result], arguments: Sequence[tuple[object, ...]], description: str, run: Run
 ) -> list[Result]:
     """Return ``function(*a)`` for every ``a`` in ``arguments``, in order, on some threads and without joblib."""
     results = []
     with (
-        _progress_bar(description, len(arguments), run.progress) as (advance, _),
+        progress_line(description, len(arguments), run.progress) as line,
         ThreadPoolExecutor(run.n_threads) as pool,
     ):
         calls: Iterator[Callable[[], Result]]
@@ -80,7 +81,7 @@ def run_here(
             calls = (future.result for future in started)
         for call in calls:
             results.append(call())
-            advance(1)
+            line.update(advance=1)
     return results
 
 
@@ -176,7 +177,7 @@ _run_numbers = itertools.count()
 
 
 def _run_missing(
-    function: Callable[..., Result], arguments: Sequence[tuple[Any, ...]], missing: list[int], n_jobs: int | None
+    function: Callable[..., Result], arguments: Sequence[tuple[object, ...]], missing: list[int], n_jobs: int | None
 ) -> Iterator[tuple[int, Result]]:
     """Yield the number and the result of every missing task as it finishes, however often the workers are lost."""
     lost = 0
@@ -201,7 +202,7 @@ def _run_missing(
 
 
 def _submit(
-    function: Callable[..., object], arguments: Mapping[int, tuple[Any, ...]], n_jobs: int | None
+    function: Callable[..., object], arguments: Mapping[int, tuple[object, ...]], n_jobs: int | None
 ) -> Generator[_Outcome]:
     if _is_serial(n_jobs):
         yield from (_attempt(k, suppressed(), function, *task) for k, task in arguments.items())
@@ -238,7 +239,7 @@ def _submit(
                 outcomes.close()
 
 
-def _as_arrays(result: object) -> dict[str, NDArray[Any]]:
+def _as_arrays(result: object) -> Arrays:
     """Return the arrays of a result, as a checkpoint would give them back."""
     if not isinstance(result, Mapping):
         raise TypeError(f"A task must return a mapping of names to arrays; got {type(result).__name__}.")
@@ -247,96 +248,3 @@ def _as_arrays(result: object) -> dict[str, NDArray[Any]]:
         if array.dtype.hasobject:
             raise TypeError(f"A task must return arrays of numbers or text; got objects for {name!r}.")
     return arrays
-
-
-_line: ContextVar[tuple[Any, Any] | None] = ContextVar("line", default=None)  # the bar that is shown, and its task
-
-Listener = Callable[[str, int, int | None], None]
-"""Told what is being done, how many steps are done, and how many there are, None if that is not known."""
-_listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
-
-
-@contextmanager
-def reporting(listener: Listener) -> Iterator[None]:
-    """Tell a function about progress inside the block, in place of a bar in the terminal."""
-    token = _listener.set(listener)
-    try:
-        yield
-    finally:
-        _listener.reset(token)
-
-
-class _Told:
-    """Stands for the bar where a function is told."""
-
-    def __init__(self, listener: Listener, text: str, total: int | None) -> None:
-        self._listener, self._text, self.done, self._total = listener, text, 0, total
-        self.update()
-
-    def update(
-        self, task: object = None, *, description: str | None = None, advance: int = 0, total: int | None = None
-    ) -> None:
-        self._text, self.done = self._text if description is None else description, self.done + advance
-        self._total = self._total if total is None else total
-        self._listener(self._text, self.done, self._total)
-
-
-@contextmanager
-def shown(progress: bool | None) -> Iterator[None]:
-    """Show one line on stderr for what `tell` says inside the block, and for tasks that run there."""
-    with _progress_bar("", None, progress) as (_, line):
-        token = _line.set(line)
-        try:
-            yield
-        finally:
-            _line.reset(token)
-
-
-def tell(text: str, ahead: int) -> None:
-    """Say that one step was made, and about how many are ahead, if that is shown."""
-    if (line := _line.get()) is not None:
-        bar, task = line
-        bar.update(task, description=text, advance=1, total=_completed(line) + 1 + ahead)
-
-
-def _completed(line: tuple[Any, Any]) -> int:
-    """Return how many steps a bar has made."""
-    bar, task = line
-    if isinstance(bar, _Told):
-        return bar.done
-    return int(bar.tasks[bar.task_ids.index(task)].completed)
-
-
-@contextmanager
-def _progress_bar(
-    description: str, total: int | None, progress: bool | None
-) -> Iterator[tuple[Callable[[int], None], tuple[Any, Any] | None]]:
-    """Yield a function that moves the bar on, and the bar; by default if a function listens or in a terminal."""
-    if (line := _line.get()) is not None:
-        bar, task = line
-        bar.update(task, total=_completed(line) + (total or 0), description=description)
-        yield (lambda steps: bar.update(task, advance=steps)), line
-        return
-    listener = _listener.get()
-    if not (listener is not None or sys.stderr.isatty() if progress is None else progress):
-        yield (lambda steps: None), None
-        return
-    if listener is not None:
-        told = _Told(listener, description, total)
-        yield (lambda steps: told.update(advance=steps)), (told, None)
-        return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    console = Console(stderr=True)
-    with Progress(*columns, TimeRemainingColumn(), console=console, transient=console.is_terminal) as bar:
-        task = bar.add_task(description or "Running", total=total)
-        yield (lambda steps: bar.update(task, advance=steps)), (bar, task)

@@ -12,9 +12,12 @@ from isinglass.arguments import RandomSource, spawn_seeds
 from isinglass.arrays import FloatArray, Frozen
 from isinglass.data import Table
 from isinglass.errors import ArgumentError, ConstantColumnWarning, suppress_warnings
+from isinglass.machine import thread_count
 from isinglass.results import Solution
 from isinglass.select.imputation import PRIOR, Imputation
+from isinglass.select.parallel import run_here
 from isinglass.select.refit import free_estimate, nearly_free
+from isinglass.select.settings import Run
 from isinglass.simulate.completions import Completions
 
 ROUNDS, SWEEPS = 3, 5
@@ -23,10 +26,10 @@ ROUNDS, SWEEPS = 3, 5
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Pooled(Frozen):
-    """Unpenalized estimates on a support from several completed tables, put together by Rubin's rules.
+    """Unpenalized estimates on a support from several completed tables, pooled by Rubin's rules.
 
-    Arrays over parameters hold the fields, then the edges; NaN where an estimate would be infinite, a column is
-    constant or, for fields, has more than two categories.
+    Arrays over parameters hold the fields, then the edges, then the couplings with covariates; NaN where an estimate
+    would be infinite, a column is constant or, for fields, has more than two categories.
 
     """
 
@@ -35,30 +38,26 @@ class Pooled(Frozen):
     within: FloatArray  #: mean of the squared standard errors
     between: FloatArray  #: variance between the completed tables
     n_imputations: int  #: number of completed tables
-
-    @property
-    def n_features(self) -> int:
-        """Number of columns."""
-        return len(self.values) - len(self.edge_index)
+    n_features: int  #: number of columns
 
     @property
     def errors(self) -> FloatArray:
-        """Standard errors, which know of the missing cells: √(W + (1 + 1/M) B)."""
+        """Standard errors that account for the missing cells: √(W + (1 + 1/M) B)."""
         return np.asarray(np.sqrt(self.within + self._between))
 
     @property
     def edge_values(self) -> FloatArray:
         """Couplings."""
-        return self.values[self.n_features :]
+        return self.values[self._edges]
 
     @property
     def edge_errors(self) -> FloatArray:
         """Standard errors of the couplings."""
-        return self.errors[self.n_features :]
+        return self.errors[self._edges]
 
     @property
     def missing_information(self) -> FloatArray:
-        """Share of the information that the missing cells took with them, (1 + 1/M) B / (W + (1 + 1/M) B)."""
+        """Share of the information that is lost to missing cells, (1 + 1/M) B / (W + (1 + 1/M) B)."""
         return self._between / (self.within + self._between)
 
     @property
@@ -69,12 +68,17 @@ class Pooled(Frozen):
     @property
     def edge_information(self) -> FloatArray:
         """Missing information of every edge."""
-        return self.missing_information[self.n_features :]
+        return self.missing_information[self._edges]
 
     @property
     def monte_carlo_errors(self) -> FloatArray:
-        """What another seed would change: √(B / M)."""
+        """Monte Carlo errors, √(B / M): how much another seed would change the estimates."""
         return np.asarray(np.sqrt(self.between / self.n_imputations))
+
+    @property
+    def edge_noise(self) -> FloatArray:
+        """Monte Carlo errors of the couplings."""
+        return self.monte_carlo_errors[self._edges]
 
     @property
     def degrees_of_freedom(self) -> FloatArray:
@@ -86,9 +90,13 @@ class Pooled(Frozen):
         """Return the confidence interval of every coupling, shape (n_edges, 2)."""
         if not 0 < level < 1:
             raise ArgumentError("level", "must be between 0 and 1, both excluded", level)
-        freedom = np.minimum(self.degrees_of_freedom[self.n_features :], 1e9)
+        freedom = np.minimum(self.degrees_of_freedom[self._edges], 1e9)
         half = scipy.special.stdtrit(freedom, 0.5 + level / 2) * self.edge_errors
         return np.column_stack([self.edge_values - half, self.edge_values + half])
+
+    @property
+    def _edges(self) -> slice:
+        return slice(self.n_features, self.n_features + len(self.edge_index))
 
     @property
     def _between(self) -> FloatArray:
@@ -100,12 +108,14 @@ class Pooled(Frozen):
         return f"Pooled({len(self.edge_index)} edges from {self.n_imputations} completed tables{shown})"
 
 
-def pool(imputation: Imputation, solution: Solution, *, random_state: RandomSource = 0) -> Pooled:
-    """Estimate the couplings of a support without penalty from each completed table, and put them together.
+def pool(
+    imputation: Imputation, solution: Solution, *, random_state: RandomSource = 0, n_threads: int | None = None
+) -> Pooled:
+    """Estimate the couplings of a support without penalty from each completed table, and pool them by Rubin's rules.
 
-    Cells that were all drawn from one network would hide that this network is an estimate, too. So each completed table
-    is first drawn anew from a network of its own, estimated on the same support from a resample of the rows. As for
-    `refit`, the errors know nothing of how the support was chosen.
+    Cells drawn from one network would not reflect that this network is itself an estimate. Each completed table is
+    therefore drawn from its own network, estimated on the same support from a resample of the rows. As for `refit`, the
+    errors do not account for how the support was chosen.
 
     Parameters
     ----------
@@ -115,6 +125,9 @@ def pool(imputation: Imputation, solution: Solution, *, random_state: RandomSour
         Only its edges are used.
     random_state : int, Generator, RandomState, SeedSequence or None, default 0
         Seed.
+    n_threads : int, optional
+        Completed tables that are worked on at the same time; as for `ising_path` by default. The result does not
+        depend on it.
 
     Examples
     --------
@@ -131,14 +144,23 @@ def pool(imputation: Imputation, solution: Solution, *, random_state: RandomSour
     index, count = solution.edge_index.copy(), imputation.n_imputations
     with suppress_warnings(ConstantColumnWarning):
         if imputation.network is None:
-            values, errors = free_estimate(imputation.table, solution)
-            return Pooled(index, values, errors**2, np.zeros(len(values)), count)
-        found = []
-        for table, seed in zip(imputation.tables(), spawn_seeds(random_state, count), strict=True):
-            found.append(free_estimate(_redraw(table, imputation.holes_of(table), solution, seed), solution))
+            values, errors = free_estimate(imputation.table, solution, n_threads)
+            return Pooled(index, values, errors**2, np.zeros(len(values)), count, solution.n_features)
+        work = [(imputation, k, solution, seed) for k, seed in enumerate(spawn_seeds(random_state, count))]
+        run = Run(n_threads=min(thread_count(n_threads), count), progress=False)
+        found = run_here(_estimate_again, work, "Imputations", run)
     values = np.array([estimate for estimate, _ in found])
     squares = np.array([errors**2 for _, errors in found])
-    return Pooled(index, values.mean(axis=0), squares.mean(axis=0), values.var(axis=0, ddof=1), count)
+    spread = values.var(axis=0, ddof=1)
+    return Pooled(index, values.mean(axis=0), squares.mean(axis=0), spread, count, solution.n_features)
+
+
+def _estimate_again(
+    imputation: Imputation, number: int, solution: Solution, seed: np.random.SeedSequence
+) -> tuple[FloatArray, FloatArray]:
+    """Return estimates and standard errors from one completed table, drawn from its own network."""
+    table = imputation.completed(number)
+    return free_estimate(_redraw(table, imputation.holes_of(table), solution, seed), solution, n_threads=1)
 
 
 def _redraw(table: Table, holes: NDArray[np.bool_], solution: Solution, seed: np.random.SeedSequence) -> Table:
@@ -149,9 +171,9 @@ def _redraw(table: Table, holes: NDArray[np.bool_], solution: Solution, seed: np
     variance.
     """
     rng = np.random.default_rng(seed)
-    chains = Completions(table.codes, holes, random_state=rng)
+    chains = Completions(table.codes, holes, random_state=rng, n_threads=1)
     for _ in range(ROUNDS):
         times = rng.multinomial(len(table), np.full(len(table), 1.0 / len(table))).astype(np.float64)
         drawn = table.with_codes(chains.table).with_weight(times * table.unit_weight)
-        chains.sweep(nearly_free(drawn, solution, PRIOR).network, SWEEPS)
+        chains.sweep(nearly_free(drawn, solution, PRIOR, n_threads=1).network, SWEEPS)
     return table.with_codes(chains.table)

@@ -1,4 +1,4 @@
-"""Unpenalized estimates on a given support, with standard errors that do not trust the pseudo-likelihood."""
+"""Unpenalized estimates on a given support, with standard errors that are valid for a pseudo-likelihood."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import FloatArray, Frozen
 from isinglass.data import AnyTable, as_table, which_vary
+from isinglass.data.table import check_width
 from isinglass.errors import ArgumentError, ConvergenceWarning, LimitError, SeparationError, suppress_warnings
 from isinglass.network import pair_keys, spread
-from isinglass.objective.reduced import check_network
+from isinglass.penalties import check_network
 from isinglass.results import Solution
 from isinglass.select.sandwich import Support, newton, sandwich_errors
-from isinglass.select.scoring import check_width
 from isinglass.select.task import penalty_on
 from isinglass.solve.path import ising_path
 
@@ -112,8 +112,8 @@ def refit(
     The penalty shrinks every coupling it keeps; refitting removes that bias. The pseudo-likelihood is not a
     likelihood: the inverse of its Hessian alone would understate the errors, hence the sandwich.
 
-    If the support was chosen from these rows, the standard errors know nothing of that choice, and z and p values are
-    too optimistic. Select on one part of the rows and refit on the other, or read them as descriptive.
+    If the support was chosen from these rows, the standard errors do not account for that choice, and z and p values
+    are too optimistic. Select on one part of the rows and refit on the other, or read them as descriptive.
 
     Parameters
     ----------
@@ -122,12 +122,12 @@ def refit(
     solution : Solution
         Only its edges are used.
     sample_weight : array-like of shape (n_samples,), optional
-        Row weights: counts if they are whole numbers, else sampling weights; `as_table` states it otherwise. The
-        estimate is the same, and the standard errors differ.
+        Row weights: counts if they are whole numbers, otherwise sampling weights, unless the table was read with
+        another ``weight_kind``. The estimate is the same for both kinds; the standard errors differ.
     tol : float, default 1e-9
         Bound on the relative duality gap and on the KKT residual.
     covariance : bool, default False
-        Whether the result holds the covariance of all estimates, too.
+        Whether the result also holds the covariance of all estimates.
 
     Raises
     ------
@@ -142,7 +142,7 @@ def refit(
     ([2.7726], [0.5])
     """
     table = as_table(X, sample_weight, variables=solution.network.variables).without_holes().counted()
-    check_width(solution, table)
+    check_width(table.shape[1], solution.network.variables)
     two_values = table.variables.is_binary
     if covariance and not two_values:
         raise ArgumentError("covariance", "must be False for a table with categories", covariance)
@@ -168,7 +168,7 @@ def refit(
         estimated = np.r_[np.flatnonzero(support.place[1::2] >= 0), np.arange(p, len(full))]
         full[np.ix_(estimated, estimated)] = found.covariance
     edges = found.pairs[is_edge], found.fields, found.chi2[is_edge], found.dimensions[is_edge]
-    return Refit(free, index, _values_on(solution, free), *edges, full)
+    return Refit(free, index, _values_on(solution, free)[is_edge], *edges, full)
 
 
 def _support(table: AnyTable, solution: Solution) -> Support:
@@ -178,12 +178,17 @@ def _support(table: AnyTable, solution: Solution) -> Support:
 
 
 def _values_on(solution: Solution, free: Solution) -> FloatArray:
-    """Return the couplings of an estimate at the edges of the solution whose support it has."""
-    support, found = (pair_keys(one.edge_index, one.n_features) for one in (solution, free))
-    return spread(free.edge_values, found, support)
+    """Return the couplings of an estimate at the pairs of the solution whose support it has."""
+    support, found = (pair_keys(one.network.pairs, one.n_features) for one in (solution, free))
+    return spread(free.network.pair_values, found, support)
 
 
-def nearly_free(table: AnyTable, solution: Solution, penalty_in_rows: float = NEARLY_FREE) -> Solution:
+def nearly_free(
+    table: AnyTable,
+    solution: Solution,
+    penalty_in_rows: float = NEARLY_FREE,
+    n_threads: int | None = None,
+) -> Solution:
     """Return the optimum on the edges of ``solution`` with a penalty of a hundredth of a row, far below its errors.
 
     It is finite for every table, and needs no search for separation.
@@ -191,38 +196,45 @@ def nearly_free(table: AnyTable, solution: Solution, penalty_in_rows: float = NE
     penalty = penalty_on(solution.edge_index, table.shape[1], 1.0)
     alpha = penalty_in_rows / table.total_weight
     with suppress_warnings(ConvergenceWarning):
-        path = ising_path(table, [alpha], penalty_weights=penalty, tol=min(1e-7, alpha / 10), start=solution)
+        path = ising_path(
+            table, [alpha], penalty_weights=penalty, tol=min(1e-7, alpha / 10), n_threads=n_threads, start=solution
+        )
     return path.solutions[0]
 
 
 def refit_edges(table: AnyTable, solution: Solution) -> tuple[FloatArray, FloatArray]:
     """Return the unpenalized estimate of every edge and its standard error; NaN where the estimate is infinite.
 
-    Nothing is refused: the estimate is nearly free, so that pairs that separate the table stay finite. They are known
-    by the information left on them, that of a fraction of one row. NaN everywhere if the matrices would be too large.
+    Those of pairs with covariates follow those of the edges. Nothing is refused: the estimate is nearly free, so that
+    pairs that separate the table stay finite. They are known by the information left on them, that of a fraction of one
+    row. NaN everywhere if the matrices would be too large.
     """
     size = _support(table, solution).n_parameters
-    if solution.n_edges == 0 or errors_are_too_large(size, len(table)):
-        unknown = np.full(solution.n_edges, np.nan)
+    n_pairs = len(solution.network.pairs)
+    if n_pairs == 0 or errors_are_too_large(size, len(table)):
+        unknown = np.full(n_pairs, np.nan)
         return unknown, unknown
     values, errors = (found[solution.n_features :] for found in free_estimate(table, solution))
     return np.where(np.isnan(errors), np.nan, values), errors
 
 
-def free_estimate(table: AnyTable, solution: Solution) -> tuple[FloatArray, FloatArray]:
+def free_estimate(table: AnyTable, solution: Solution, n_threads: int | None = None) -> tuple[FloatArray, FloatArray]:
     """Return fields and couplings of the nearly free estimate on the edges of ``solution``, and their standard errors.
 
-    The fields come first; columns with categories have no single one, and NaN stands for it. Errors are NaN where an
-    estimate is infinite, where a column is constant, and everywhere if the matrices would be too large.
+    The fields come first; columns with categories have no single one, and NaN stands for it. Couplings with covariates
+    come last. Errors are NaN where an estimate is infinite, where a column is constant, and everywhere if the matrices
+    would be too large.
     """
-    support, free, p = _support(table, solution), nearly_free(table, solution), solution.n_features
+    support, p = _support(table, solution), solution.n_features
+    free = nearly_free(table, solution, n_threads=n_threads)
     fields = free.fields if table.variables.is_binary else np.full(p, np.nan)
-    values = np.r_[fields, _values_on(solution, free)]
+    edges_first = np.argsort(~solution.network.is_edge, kind="stable")
+    values = np.r_[fields, _values_on(solution, free)[edges_first]]
     errors = np.full(len(values), np.nan)
     if not errors_are_too_large(support.n_parameters, len(table)):
         at = support.read(free.network)
         found = sandwich_errors(support, at, support.sums(at, table), nearly_free=True)
-        errors[p:] = found.pairs[solution.network.is_edge]
+        errors[p:] = found.pairs[edges_first]
         if table.variables.is_binary:
             errors[:p] = found.fields
     return values, errors

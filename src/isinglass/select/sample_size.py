@@ -1,17 +1,16 @@
-"""How many rows it takes to find a network again: rows drawn from it, refitted, and compared with it."""
+"""How many rows it takes to recover a network: tables are simulated from it, fitted, and compared with it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any
 
 import numpy as np
 from numpy.random import SeedSequence
 
 from isinglass.arguments import MOST_TASKS, RandomSource, check_count, spawn_seeds
-from isinglass.arrays import FloatArray, read_only
+from isinglass.arrays import Arrays, FloatArray, read_only
 from isinglass.errors import ArgumentError, suppress_warnings
 from isinglass.evaluate.metrics import edge_confusion, weight_correlation
 from isinglass.network import Network, NetworkLike, as_network
@@ -29,7 +28,7 @@ BURN_IN, THIN = 2000, 10
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SampleSizeStudy:
-    """How well a network was found again, for several numbers of rows."""
+    """How well a network was recovered, for several numbers of rows."""
 
     network: Network  #: the network that rows were drawn from
     rows: tuple[int, ...]  #: the numbers of rows
@@ -59,9 +58,9 @@ class SampleSizeStudy:
         return np.array([low, values.mean(axis=1), high])
 
     @property
-    def columns(self) -> dict[str, Any]:
+    def columns(self) -> Arrays:
         """One row per number of rows as columns, ready for a data frame: the mean of each score and its quantiles."""
-        columns: dict[str, Any] = {"rows": np.array(self.rows)}
+        columns: Arrays = {"rows": np.array(self.rows)}
         for name in self.measures:
             low, mean, high = self.summary(name)
             columns |= {name: mean, f"{name}_q5": low, f"{name}_q95": high}
@@ -87,21 +86,21 @@ def sample_size(
     method: MethodLike = None,
     *,
     n_repeats: int = 20,
-    random_state: RandomSource = None,
+    random_state: RandomSource = 0,
     n_jobs: int | None = None,
     checkpoint: str | PathLike[str] | None = None,
     progress: bool | None = None,
 ) -> SampleSizeStudy:
-    """Draw tables of several sizes from a network, estimate it again from each, and compare.
+    """Simulate tables of several sizes from a network, estimate the network from each, and compare.
 
     Parameters
     ----------
     network : Network, Solution, fitted estimator or matrix
-        The network that is taken for true: one that was fitted to a pilot study, or what a theory says.
+        The network that is taken as true, such as one fitted to a pilot study, or one derived from theory.
     rows : sequence of int
         The numbers of rows to try.
     method : Method, selector, estimator, fit, function or float, optional
-        What gives a network, as for `bootstrap`; `TwoStage` by default.
+        How a network is estimated, as for `bootstrap`; `TwoStage` by default.
     n_repeats : int, default 20
         Tables of each size.
     random_state, n_jobs, checkpoint, progress
@@ -139,7 +138,7 @@ def sample_size(
 
 
 def _refit(truth: Network, method: AnyMethod, run: Run, n_rows: int, seed: SeedSequence) -> dict[str, float]:
-    """Return how well the network is found in one table."""
+    """Return how well the network is recovered from one table."""
     if truth.variables.sizes.prod(dtype=object) <= 2**ENUMERATED:
         X = exact_sample(truth, n_rows, random_state=seed)
     elif not truth.variables.is_binary:  # each row from a chain of its own

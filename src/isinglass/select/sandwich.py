@@ -11,16 +11,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.arrays import Bytes, FloatArray, Mask
-from isinglass.data import AnyTable, category_counts
+from isinglass.data import AnyTable, are_counts, category_counts
 from isinglass.errors import SeparationError
 from isinglass.network import Network, pair_keys, spread
 from isinglass.results import Solution
-from isinglass.select.tables import square_weight
 from isinglass.variables import corners
 
 LEAST_INFORMATION = 0.05
@@ -28,7 +28,7 @@ LEAST_INFORMATION = 0.05
 RIDGE = 1e-3 * LEAST_INFORMATION
 """...and what is added where nothing is left, in floating point."""
 _STEPS, _HALVINGS = 50, 30  # of Newton's method, and of one step
-_ROWS_PER_BLOCK = 4096
+_ROWS_PER_BLOCK = 1024  # of which the scores of a thousand parameters stay in the memory that was just used
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,52 +124,77 @@ class Support:
 
     def sums(self, values: FloatArray, table: AnyTable) -> Sums:
         """Return the sums over the rows of a table at these parameters."""
-        return Sums(*table.sum_rows(_sum_rows, self, self.build(values), square_weight(table)))
+        return Sums(*table.sum_rows(_sum_rows, self, self.build(values), _square_weight(table)))
+
+    @cached_property
+    def _offsets(self) -> NDArray[np.intp]:
+        """Number of the first coordinate of every column, and of all coordinates."""
+        return np.cumsum([0, *(point.shape[1] for point in self.points)])
+
+    @cached_property
+    def _ends(self) -> NDArray[np.intp]:
+        """Numbers of the two coordinates that every entry of an edge belongs to, shape (2, entries)."""
+        s, t = np.repeat(self.network.pairs.T, np.diff(self.first), axis=1)
+        place = np.arange(self.first[0], self.first[-1]) - np.repeat(self.first[:-1], np.diff(self.first))
+        width = np.diff(self._offsets)[t]
+        return np.stack([self._offsets[s] + place // width, self._offsets[t] + place % width])
+
+    @cached_property
+    def _neighbors(self) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+        """Places of the entries of a node's edges, a row per coordinate of it, and the coordinates beside them."""
+        left, right = self._ends
+        ends = [(np.flatnonzero(left == own), np.flatnonzero(right == own)) for own in range(int(self._offsets[-1]))]
+        places = [self.first[0] + np.concatenate(each) for each in ends]
+        beside = [np.concatenate([right[firsts], left[seconds]]) for firsts, seconds in ends]
+        return [(np.array(places[a:b]), beside[a]) for a, b in pairwise(self._offsets.tolist())]
 
     def add(
         self, codes: Bytes, w: FloatArray, squared: FloatArray, chances: FloatArray, hessian: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         """Add what some rows contribute to the Hessian; return what they add to gradient and outer products."""
-        scores = np.zeros((len(w), self.n_parameters))
-        placed = [point[codes[:, t]] for t, point in enumerate(self.points)]
-        split = self.network.variables.split
-        parts, places = split(chances), split(self.place)
-        for s, (P, fields, point) in enumerate(zip(parts, places, self.points, strict=True)):
+        scores, split = np.zeros((self.n_parameters, len(w))), self.network.variables.split
+        placed = np.vstack([point.T[:, codes[:, t]] for t, point in enumerate(self.points)])
+        residuals = np.zeros_like(placed)
+        around = zip(split(chances), split(self.place), self.points, self._neighbors, self._offsets, strict=False)
+        for s, (P, fields, point, (entries, beside), offset) in enumerate(around):
             kept = np.flatnonzero(fields >= 0)
             if len(kept) == 0:
                 continue
             features = np.hstack([np.eye(len(fields))[:, kept], point])  # of a category: its field, its coordinates
             f, width = len(kept), features.shape[1]
-            mean = P.T @ features
-            residual = mean - features[codes[:, s]]
-            squares = P.T @ (features[:, :, None] * features[:, None, :]).reshape(len(fields), -1)
-            covariance = w[:, None, None] * (squares.reshape(-1, width, width) - mean[:, :, None] * mean[:, None, :])
-            here = fields[kept]
-            scores[:, here] = residual[:, :f]
-            hessian[np.ix_(here, here)] += covariance[:, :f, :f].sum(axis=0)
-            entries, design = self._neighbors(s, placed)
-            for a, place in enumerate(entries):
-                scores[:, place] += residual[:, [f + a]] * design
-                cross = covariance[:, :f, f + a].T @ design
+            mean = features.T @ P
+            residual = mean - features.T[:, codes[:, s]]
+            squares = (features[:, :, None] * features[:, None, :]).reshape(len(fields), -1).T @ P
+            covariance = w * (squares.reshape(width, width, -1) - mean[:, None] * mean)
+            here, design = fields[kept], placed[beside]
+            scores[here], residuals[offset : offset + width - f] = residual[:f], residual[f:]
+            hessian[np.ix_(here, here)] += covariance[:f, :f].sum(axis=2)
+            for a, place in enumerate(entries, f):
+                cross = covariance[:f, a] @ design.T
                 hessian[np.ix_(here, place)] += cross
                 hessian[np.ix_(place, here)] += cross.T
-                for b, other in enumerate(entries):
-                    hessian[np.ix_(place, other)] += design.T @ (covariance[:, f + a, f + b, None] * design)
-        gradient = w @ scores
-        scores *= np.sqrt(squared)[:, None]
-        return gradient, scores.T @ scores  # of one array with itself, which takes half the time
+                for b, other in enumerate(entries, f):
+                    hessian[np.ix_(place, other)] += (covariance[a, b] * design) @ design.T
+        left, right = self._ends
+        scores[self.first[0] :] = residuals[left] * placed[right] + residuals[right] * placed[left]
+        gradient = scores @ w
+        scores *= np.sqrt(squared)
+        return gradient, scores @ scores.T  # of one array with itself, which takes half the time
 
-    def _neighbors(self, s: int, placed: list[FloatArray]) -> tuple[NDArray[np.intp], FloatArray]:
-        """Return the entries of a node's edges, one row per coordinate of it, and the neighbors' coordinates."""
-        index = self.network.pairs
-        entries: list[NDArray[np.intp]] = [np.empty((self.points[s].shape[1], 0), dtype=np.intp)]
-        design = [np.empty((len(placed[s]), 0))]
-        for edge in np.flatnonzero((index == s).any(axis=1)).tolist():
-            is_first = index[edge, 0] == s
-            places = self.entries(edge)
-            entries.append(places if is_first else places.T)
-            design.append(placed[int(index[edge, 1 if is_first else 0])])
-        return np.hstack(entries), np.hstack(design)
+
+def _square_weight(table: AnyTable) -> FloatArray | bool | None:
+    """Return what the outer product of every row's score is weighted by in the variance of their sum.
+
+    A row that was drawn with sampling weight w has the score w u and adds w² u uᵀ, a count of w equal rows adds w u uᵀ;
+    copies of one row share its weight. A table in parts has weights of its own: whether these are squared.
+    """
+    if not table.is_whole:
+        return table.weight_kind == "sampling"
+    weight, units = table.sample_weight, table.units
+    if weight is None:
+        return None
+    own = weight if units is None else np.asarray(np.bincount(units, weight), dtype=np.float64)[units]
+    return weight if are_counts(own) else weight * own
 
 
 def _sum_rows(

@@ -12,15 +12,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from isinglass.arguments import check_gamma
 from isinglass.arrays import Bytes, FloatArray, Mask
 from isinglass.data import AnyTable, Table, category_counts, column_sd, which_vary
 from isinglass.data.counts import dimensions_of
-from isinglass.errors import ArgumentError, DataError, GridEndWarning, setting, warn
+from isinglass.errors import GridEndWarning, setting, warn
 from isinglass.results import Path, Solution
+from isinglass.variables import Variables
 
 CELLS_AT_ONCE = 4_000_000
 """Cells whose scores exist at a time: some 30 bytes each."""
-FEW = 100
+MOST_DENSE_COLUMNS = 100
 """Columns up to which several networks are dense matrices one after the other."""
 AIC = 4.0
 """Price of a parameter in the AIC. Without a true edge, twice the gain in log pseudo-likelihood is twice a chi-square
@@ -53,7 +55,12 @@ def path_scores(solutions: Sequence[Solution], table: Table | Bytes, possible: M
     """
     networks = [solution.network for solution in solutions]
     variables = networks[0].variables if networks else None
-    if variables is None or variables.is_binary or not variables.has_scores.all() or variables.n_features > FEW:
+    if (
+        variables is None
+        or variables.is_binary
+        or not variables.has_scores.all()
+        or variables.n_features > MOST_DENSE_COLUMNS
+    ):
         return np.array([row_scores(solution, table, possible=possible) for solution in solutions])
     codes, p = np.asarray(table), variables.n_features
     seen = variables.flat(codes)
@@ -71,12 +78,56 @@ def path_scores(solutions: Sequence[Solution], table: Table | Bytes, possible: M
     return scores
 
 
+def prediction_scores(solution: Solution, table: Bytes, unit: FloatArray, possible: Mask | None = None) -> FloatArray:
+    """Return `row_scores` in which continuous columns are judged by their order; ``unit``: the weights of the rows.
+
+    r is the rank correlation of the numbers of a column s with their predictors Σ_t θ_st x_t, and the mean of its
+    scores is −½ log(1 − r²) with the sign of r: what normal columns with this correlation gain over independent ones.
+    The field, which is free at every step and poorly known where rows are few, has no influence, and neither has the
+    scale of the couplings: what counts is which columns are neighbors.
+    """
+    variables = solution.network.variables
+    by_order = judged_by_order(variables)
+    others = np.flatnonzero(variables.is_modelled & ~by_order)
+    scores = row_scores(solution, table, others, possible) if len(others) else np.zeros(len(table))
+    sums = solution.network.neighbor_sums(table)
+    for s in np.flatnonzero(by_order).tolist():
+        scores += _order_scores(
+            _standard_ranks(table[:, s], unit), _standard_ranks(sums[variables.first[s]], unit), unit
+        )
+    return scores
+
+
+def judged_by_order(variables: Variables) -> Mask:
+    """Tell which columns the check by prediction judges by their order: the continuous ones that are modelled."""
+    return np.isin(np.arange(variables.n_features), variables.continuous) & variables.is_modelled
+
+
+def _standard_ranks(values: NDArray[np.generic], unit: FloatArray) -> FloatArray:
+    """Return ranks with mean 0 and variance 1 under the weights, ties sharing theirs; 0 if all values are equal."""
+    levels, place = np.unique(values, return_inverse=True)
+    if len(levels) < 2:
+        return np.zeros(len(values))
+    mass = np.bincount(place, unit)
+    ranks = (np.cumsum(mass) - 0.5 * mass)[place]
+    ranks -= np.average(ranks, weights=unit)
+    return np.asarray(ranks / np.sqrt(np.average(ranks**2, weights=unit)))
+
+
+def _order_scores(ranks: FloatArray, predicted: FloatArray, unit: FloatArray) -> FloatArray:
+    """Return the gain of every row in the log-likelihood of normal columns, negative where r is."""
+    r = float(np.average(ranks * predicted, weights=unit))
+    sign, r = (-1.0, -r) if r < 0.0 else (1.0, r)
+    left = max(1.0 - r**2, 1.0 / float(unit.sum()))
+    return np.asarray(sign * 0.5 * (ranks**2 - (ranks - sign * r * predicted) ** 2 / left - np.log(left)))
+
+
 def sum_scores(
     table: Bytes,
     weight: FloatArray | None,
     solution: Solution,
-    columns: NDArray[np.intp] | slice,
-    possible: Mask | None,
+    columns: NDArray[np.intp] | slice = slice(None),
+    possible: Mask | None = None,
 ) -> float:
     """Return the sum of `row_scores` under the weights."""
     rows = row_scores(solution, table, columns, possible)
@@ -96,15 +147,6 @@ def warn_at_grid_end(path: Path, index: int, criterion: str) -> None:
     choice = f"the {criterion} choice alpha={chosen.alpha:.6g} is the {end} end of the grid"
     remedy = f"Pass {setting('alphas')} that reach {remedy} values."
     warn(GridEndWarning(f"{choice}; a better one may lie beyond. {remedy}"))
-
-
-def check_width(solution: Solution, table: AnyTable) -> None:
-    """Refuse a table that does not have one column per node."""
-    if table.shape[1] != solution.n_features:
-        raise DataError(
-            f"X must have one column per node ({solution.n_features}); got {table.shape[1]}. "
-            "Pass the table the network was estimated from, with its columns in the same order."
-        )
 
 
 @dataclass(frozen=True)
@@ -147,8 +189,7 @@ def edge_price(table: AnyTable, gamma: float) -> EdgePrice:
 
     p is the number of variables that vary, N the sum of the weights.
     """
-    if not (np.isfinite(gamma) and gamma >= 0):
-        raise ArgumentError("gamma", "must be finite and not negative", gamma)
+    check_gamma(gamma)
     n_varying = int(np.count_nonzero(which_vary(table) & table.variables.is_modelled))
     per_edge = float(4.0 * gamma * np.log(max(n_varying - 1, 1)))
     return EdgePrice.at(table, 2.0 * float(np.log(table.total_weight)), per_edge)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from isinglass.arguments import is_real
+from isinglass.arguments import Options, is_real
 from isinglass.arrays import Frozen
 from isinglass.errors import ArgumentError, DataError
+from isinglass.json_text import JsonObject
 from isinglass.results import Evidence, Path, Solution, Stability
 from isinglass.select.settings import Settings, option, settings
 from isinglass.select.task import Task, WarmStart
@@ -26,6 +27,12 @@ class Choice(Frozen):
     evidence: Evidence | None = None  #: the curve that the penalty was read from
     stability: Stability | None = None  #: how far subsamples agreed
     left_out: str = ""  #: what there was no time for, in words
+    fitted: Path | None = None  #: of a penalty that was given, the path of one network, with its regressions if any
+
+    @classmethod
+    def at(cls, fitted: Path) -> Choice:
+        """Return the network of a path at a given penalty."""
+        return cls(fitted.solutions[0], fitted=fitted)
 
     @property
     def alpha(self) -> float:
@@ -45,7 +52,7 @@ class Choice(Frozen):
         return WarmStart(self.solution)
 
     @property
-    def stage_records(self) -> list[dict[str, Any]] | None:
+    def stage_records(self) -> list[JsonObject] | None:
         """What each stage of the two-stage estimate tried, chose and proves; None for other selectors."""
         return None
 
@@ -59,7 +66,7 @@ class Choice(Frozen):
 
 
 class Selector(Settings):
-    """Base of what chooses the penalty: settings, and a choice made of a task."""
+    """Base class of the selectors: a record of settings, with a method that chooses the penalty of a task."""
 
     name: ClassVar[str]  # what files and the command line call it
     counts_rows: ClassVar[bool] = True  # whether the number of rows matters to it, and not only ratios of weights
@@ -94,7 +101,9 @@ class Fixed(Selector):
     first_alpha: float | None = option(
         default=None, help="The penalty of stage 1, where ``alpha`` is that of stage 2 of the two-stage estimate."
     )
-    exponent: float = option(default=1.0, help="Exponent of the penalty weights of stage 2.")
+    exponent: float = option(
+        default=1.0, help="Exponent of the penalty weights of stage 2; 0: ``alpha`` is that of stage 1."
+    )
 
     def __post_init__(self) -> None:
         if isinstance(self.alpha, tuple):
@@ -104,7 +113,7 @@ class Fixed(Selector):
         object.__setattr__(self, "alpha", float(self.alpha))
 
     @classmethod
-    def of(cls, solution: Solution, stages: list[dict[str, Any]] | None, scale: float) -> Fixed:
+    def of(cls, solution: Solution, stages: list[JsonObject] | None, scale: float) -> Fixed:
         """Return the penalty of a network that was chosen, in these stages if there were any, times ``scale``."""
         if solution.alphas_per_node is not None:
             return cls(tuple((scale * np.asarray(solution.alphas_per_node)).tolist()))
@@ -114,8 +123,10 @@ class Fixed(Selector):
                 "Pass reselect=True, or the penalty as a number."
             )
         exponent = next((stage["exponent"] for stage in stages or () if stage["network"]), 0.0)
-        if not stages or not exponent:
+        if not stages:
             return cls(scale * float(solution.alpha))
+        if not exponent:
+            return cls(scale * float(solution.alpha), exponent=0.0)
         return cls(scale * float(solution.alpha), scale * stages[0]["alpha"], exponent)
 
     @property
@@ -130,23 +141,12 @@ class Fixed(Selector):
         known = task.warm_start
         start = None if known is None else known.solution
         if self.first_alpha is None:
-            return FixedChoice.of(task.path([self.alpha], start=start))
-        first = task.path([self.first_alpha], start=None if known is None else known.first).solutions[0]
+            penalty = None if self.exponent else task.first_penalty
+            return Choice.at(task.path([self.alpha], penalty=penalty, start=start))
+        first = task.stage([self.first_alpha], start=None if known is None else known.first).solutions[0]
         if not first.n_edges:
             return Choice(first)
         return Choice(task.stage([self.alpha], self.exponent, first, start=start).solutions[0])
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class FixedChoice(Choice):
-    """A network at given penalties, with the regressions behind it if there are any."""
-
-    fitted: Path | None = None  #: the path of one network that the path function returned
-
-    @classmethod
-    def of(cls, fitted: Path) -> FixedChoice:
-        """Return the first network of a path."""
-        return cls(fitted.solutions[0], fitted=fitted)
 
 
 @settings
@@ -167,11 +167,11 @@ class PerNode(Selector):
 
     def choose(self, task: Task) -> Choice:
         """Return the network of regressions that each chose their penalty."""
-        chosen: dict[str, Any] = {"gamma": self.gamma, "alpha_min_ratio": self.alpha_min_ratio}
-        return FixedChoice.of(choose_per_node(task.table.whole(), self.alphas, **chosen, **_regressions(task)))
+        chosen: Options = {"gamma": self.gamma, "alpha_min_ratio": self.alpha_min_ratio}
+        return Choice.at(choose_per_node(task.table.whole(), self.alphas, **chosen, **_regressions(task)))
 
 
-def _regressions(task: Task) -> dict[str, Any]:
+def _regressions(task: Task) -> Options:
     """Return the options of regressions with a penalty per node."""
     paths = task.paths
     if paths.estimator != "nodewise":

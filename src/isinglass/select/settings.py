@@ -1,4 +1,4 @@
-"""What settings have in common: frozen records that print, pickle and compare by their fields, and how a fit is run."""
+"""The base of all settings, frozen records that print, pickle and compare by their fields; and how a fit is run."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from types import FunctionType
 from typing import Any, Self, TypeVar, dataclass_transform
 
 import numpy as np
-from numpy.typing import NDArray
 
-from isinglass.arguments import is_real, is_whole
+from isinglass.arguments import Options, is_real, is_whole
+from isinglass.arrays import AnyArray
 from isinglass.data import Table
 from isinglass.errors import ArgumentError, DataError
 from isinglass.network import Network
 from isinglass.storage import DROPPABLE
 from isinglass.variables import Variables
 
-Alphas = int | float | Sequence[float] | NDArray[Any]
+Alphas = int | float | Sequence[float] | AnyArray
 C = TypeVar("C")
 T = TypeVar("T")
 _LONGEST = 300
@@ -51,7 +51,7 @@ def settings(cls: type[C]) -> type[C]:
 class Settings:
     """Base of frozen settings; two are equal if their fields are, arrays by their content."""
 
-    def items(self) -> dict[str, Any]:
+    def items(self) -> Options:
         """Return the fields by name."""
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
 
@@ -68,7 +68,7 @@ class Settings:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{name}={_show(value)}' for name, value in self.changed().items())})"
 
-    def changed(self) -> dict[str, Any]:
+    def changed(self) -> Options:
         """Return the fields that differ from their defaults."""
         defaults = {field.name: field.default for field in dataclasses.fields(self)}  # type: ignore[arg-type]
         return {name: value for name, value in self.items().items() if identify(value) != identify(defaults[name])}
@@ -129,26 +129,26 @@ def _show(value: object) -> str:
 class Run(Settings):
     """How something is computed.
 
-    Nothing here changes a result, except that a device agrees to the tolerance only, and that less is found in a time
-    that is too short.
+    These settings do not change the result, with two exceptions: a device agrees only to the tolerance, and a time
+    limit can end the search early.
     """
 
     n_jobs: int | None = option(default=None, help="Fits to run in parallel, as in joblib; -1 uses all cores.")
     n_threads: int | None = option(
-        default=None, help="Threads of the kernels; by default all cores, or what ISINGLASS_NUM_THREADS says."
+        default=None, help="Threads of the kernels; by default ISINGLASS_NUM_THREADS, otherwise all cores."
     )
     device: str | None = option(default=None, help='Where joint fits run: "cpu", or a GPU such as "cuda".')
     progress: bool | None = option(
         default=None, help="Whether to show a progress bar on stderr; by default only if that is a terminal."
     )
     checkpoint: str | PathLike[str] | None = option(
-        default=None, help="Folder that keeps finished tasks: an interrupted run resumes there."
+        default=None, help="Folder for finished tasks, from which an interrupted run resumes."
     )
 
     max_time: float | None = option(
         default=None,
-        help="Seconds after which the two-stage estimate returns the best network so far, which says what was left "
-        "out; by default as long as it takes.",
+        help="Seconds after which the two-stage estimate returns the best network found; ``Fit.left_out`` says "
+        "what was not searched. No limit by default.",
     )
 
     def __post_init__(self) -> None:
@@ -162,7 +162,7 @@ class Run(Settings):
             )
 
     def inside(self, n_threads: int | None = None) -> Run:
-        """Return how a fit inside one of many tasks is run: alone, silent, on so many threads unless that was said."""
+        """Return the settings of a fit inside one of many tasks: no progress, and these threads unless they are set."""
         return Run(n_threads=self.n_threads or n_threads, device=self.device, progress=False)
 
 

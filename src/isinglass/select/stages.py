@@ -9,7 +9,7 @@ time would go, is visited only if the choice lies there.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -17,15 +17,14 @@ import numpy as np
 
 from isinglass.arrays import FloatArray, Frozen
 from isinglass.results import Path, Solution
-from isinglass.select.parallel import tell
+from isinglass.select.progress import tell
 from isinglass.select.scoring import EdgePrice, aic_price
 from isinglass.select.settings import Alphas
 from isinglass.select.task import Task
-from isinglass.solve.grid import alpha_grid
+from isinglass.solve.alphas import alpha_grid
 
-Score = Callable[[Solution], float]
-Scored = tuple[Solution, float]
-"""A solution and its score."""
+Judge = Callable[[Solution], tuple[float, float]]
+"""The function that gives −2·logPL of a solution and the price of its edges."""
 
 USUAL_END = 0.01
 """Last alpha over first of a grid as other programs have it; a choice beyond it counts as an extension."""
@@ -35,6 +34,19 @@ STILL = 0.1
 """...and improvement, in units of −2·logPL, below which they do in any case."""
 JAGGED = 100.0
 """Rise, in the same units, up to which a criterion that counts edges may fall again, whatever it has gained."""
+
+
+class Judged(NamedTuple):
+    """A solution and what it was judged by."""
+
+    solution: Solution
+    deviance: float  # −2·logPL
+    price: float  # of its edges
+
+    @property
+    def score(self) -> float:
+        """The criterion."""
+        return self.deviance + self.price
 
 
 class SearchGrid(NamedTuple):
@@ -64,24 +76,27 @@ FIRST = SearchGrid("Stage 1", ratio=0.81, far=0.5, floor=1e-4, rises=2, steep=0.
 """Where stage 1 looks. The dense end costs most, and its criterion has one minimum; it counts edges and is jagged: a
 finer lattice would find other small dents. Of tables with fewer rows than parameters, the network after a steep rise
 may take longer than all before it."""
-SECOND, SKIPPING = SearchGrid("Stage 2", ratio=0.93, far=0.25, floor=1e-5, usual=15, after=5), 22
+SECOND, SKIPPING = SearchGrid("Stage 2", ratio=0.93, far=0.5, floor=1e-5, usual=15, after=5), 22
 """Where stage 2 looks, and the count with which its first pass is every third alpha."""
+FARTHEST = 0.25
+"""Share of its best alpha down to which stage 2 is followed if its denser networks are judged by prediction."""
 
 
 @dataclass(frozen=True, eq=False)
-class Search:
+class Search(Frozen):
     """A path with its scores, smaller being better, and the best solution."""
 
-    path: Path  # all solutions that were looked at, in order of decreasing alpha
-    scores: FloatArray  # their scores
-    index: int  # the first with the smallest
-    extended: bool  # whether the choice lies beyond the usual end of a grid, a hundredth of the first alpha
+    path: Path  #: solutions in order of decreasing alpha, each with its certificate
+    scores: FloatArray  #: the criterion; smaller is better
+    deviances: FloatArray  #: −2·logPL of the solutions: the criterion without the price of their edges
+    index: int  #: the first with the smallest score
+    extended: bool  #: whether it lies below a hundredth of the first alpha, the usual end of a grid
 
 
 def search(
     task: Task,
     alphas: Alphas,
-    score: Score,
+    judge: Judge,
     grid: SearchGrid,
     penalty: FloatArray | None = None,
     near: Solution | None = None,
@@ -91,69 +106,69 @@ def search(
     ``near``: the best of a similar table, around which the best of this one is looked for.
     """
     if np.ndim(alphas) > 0 or isinstance(alphas, float | np.floating):
-        return _try_all(task.path(alphas, penalty=penalty), score)
+        return _try_all(task.path(alphas, penalty=penalty, start=near), judge)
     if near is not None and near.alpha > 0.0:
-        return _search_near(task, near, score, grid, penalty)
+        return _search_near(task, near, judge, grid, penalty)
     count = len(alpha_grid(1.0, alphas, alpha_min_ratio=USUAL_END))  # which complains about a count that is none
     top = task.alpha_max(penalty)
     if top == 0.0 or count == 1:
-        return _try_all(task.path(count, penalty=penalty), score)
+        return _try_all(task.path(count, penalty=penalty), judge)
     rough = task.loosened()
-    seen = _follow(rough, grid.alphas(top, count), score, grid, penalty)
-    best = min(range(len(seen)), key=lambda k: seen[k][1])
+    seen = _follow(rough, grid.alphas(top, count), judge, grid, penalty)
+    best = min(range(len(seen)), key=lambda k: seen[k].score)
     stride = grid.stride(count)
     around = [best * stride + k for k in range(1 - stride, stride) if k and best * stride + k > 0]
     if around and not task.is_late:
-        start = seen[max(best - 1, 0)][0]
+        start = seen[max(best - 1, 0)].solution
         between = rough.path([top * grid.ratio**k for k in around], penalty=penalty, start=start)
-        seen += [(solution, score(solution)) for solution in between]
-    return _finish(_solve_best(task, seen, score, penalty), rough.paths.tolerance, top)
+        seen += _judge_all(between, judge)
+    return _finish(_solve_best(task, seen, judge, penalty), rough.paths.tolerance, top)
 
 
-def _search_near(task: Task, near: Solution, score: Score, grid: SearchGrid, penalty: FloatArray | None) -> Search:
+def _search_near(task: Task, near: Solution, judge: Judge, grid: SearchGrid, penalty: FloatArray | None) -> Search:
     """Return the best solution around that of a similar table: down to where the criterion rises on both sides.
 
     All of them are only compared.
     """
     rough, ratio = task.loosened(), grid.ratio ** grid.stride(SKIPPING)
     found = rough.path([near.alpha / ratio, near.alpha, near.alpha * ratio], penalty=penalty, start=near)
-    seen = [(solution, score(solution)) for solution in found]
+    seen = _judge_all(found, judge)
     while True:
-        best = min(range(len(seen)), key=lambda k: seen[k][1])
-        end, gained = seen[best][0], seen[best - 1 if best else 1][1] - seen[best][1]
+        best = min(range(len(seen)), key=lambda k: seen[k].score)
+        end, gained = seen[best].solution, seen[best - 1 if best else 1].score - seen[best].score
         is_end = end.alpha < grid.floor * near.alpha if best else not end.n_edges
         if 0 < best < len(seen) - 1 or gained <= STILL or is_end:
             break
         further = rough.path([end.alpha * (ratio if best else 1.0 / ratio)], penalty=penalty, start=end)[0]
-        seen.insert(len(seen) if best else 0, (further, score(further)))
+        seen.insert(len(seen) if best else 0, Judged(further, *judge(further)))
     return _finish(seen, rough.paths.tolerance, 0.0)
 
 
-def _solve_best(task: Task, seen: list[Scored], score: Score, penalty: FloatArray | None) -> list[Scored]:
+def _solve_best(task: Task, seen: list[Judged], judge: Judge, penalty: FloatArray | None) -> list[Judged]:
     """Solve the best of some solutions in full."""
-    place = min(range(len(seen)), key=lambda k: seen[k][1])
-    rough = seen[place][0]
+    place = min(range(len(seen)), key=lambda k: seen[k].score)
+    rough = seen[place].solution
     solution = task.path([rough.alpha], penalty=penalty, start=rough)[0]
-    return [*seen[:place], (solution, score(solution)), *seen[place + 1 :]]
+    return [*seen[:place], Judged(solution, *judge(solution)), *seen[place + 1 :]]
 
 
-def _follow(task: Task, alphas: FloatArray, score: Score, grid: SearchGrid, penalty: FloatArray | None) -> list[Scored]:
+def _follow(task: Task, alphas: FloatArray, judge: Judge, grid: SearchGrid, penalty: FloatArray | None) -> list[Judged]:
     """Return solutions and scores until the best is far behind."""
-    seen: list[Scored] = []
+    seen: list[Judged] = []
 
     def look(solution: Solution) -> bool:
-        seen.append((solution, score(solution)))
+        seen.append(Judged(solution, *judge(solution)))
         tell(f"{grid.name}, {solution.n_edges} edges", max(grid.usual - len(seen), 1) + grid.after)
         if task.is_late:
             return False
-        scores = np.array([item[1] for item in seen])
-        best = seen[int(scores.argmin())][0]
+        scores = np.array([item.score for item in seen])
+        best = seen[int(scores.argmin())].solution
         gained = scores[0] - scores.min()
         if solution.alpha < grid.far * best.alpha or (np.diff(scores)[-grid.rises :] > 0).sum() == grid.rises:
             return False
         if scores[-1] - scores.min() > max(grid.steep * gained, JAGGED):
             return False
-        earlier = [item[1] for item in seen if item[0].alpha >= solution.alpha / grid.far]
+        earlier = [item.score for item in seen if item.solution.alpha >= solution.alpha / grid.far]
         return not earlier or gained <= 0.0 or min(earlier) - scores.min() > max(LEVEL * gained, STILL)
 
     if task.paths.estimator == "joint":  # the others compute the whole path before they call anything
@@ -165,31 +180,30 @@ def _follow(task: Task, alphas: FloatArray, score: Score, grid: SearchGrid, pena
     return seen
 
 
-def _try_all(path: Path, score: Score) -> Search:
-    return _finish([(solution, score(solution)) for solution in path], path.tol, 0.0)
+def _judge_all(solutions: Iterable[Solution], judge: Judge) -> list[Judged]:
+    return [Judged(solution, *judge(solution)) for solution in solutions]
 
 
-def _finish(seen: list[Scored], tol: float, top: float) -> Search:
-    ordered = sorted(seen, key=lambda item: -item[0].alpha)
-    scores = np.array([item[1] for item in ordered])
+def _try_all(path: Path, judge: Judge) -> Search:
+    return _finish(_judge_all(path, judge), path.tol, 0.0)
+
+
+def _finish(seen: list[Judged], tol: float, top: float) -> Search:
+    ordered = sorted(seen, key=lambda item: -item.solution.alpha)
+    scores, deviances = (np.array([getattr(item, name) for item in ordered]) for name in ("score", "deviance"))
     index = int(scores.argmin())
-    path = Path(tuple(item[0] for item in ordered), tol=tol)
+    path = Path(tuple(item.solution for item in ordered), tol=tol)
     beyond = path[index].alpha < USUAL_END * top * (1 - 1e-9)  # rounding is not beyond
-    return Search(path, scores, index, bool(beyond))
+    return Search(path, scores, deviances, index, bool(beyond))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Stage(Frozen):
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Stage(Search):
     """One stage: a path of convex problems, what it was judged by, and the choice."""
 
     criterion: str  #: what the scores are
     #: pairs are penalized in proportion to ``1 / abs(coupling of stage 1) ** exponent``; 0 is stage 1 itself
     exponent: float
-    path: Path  #: solutions in order of decreasing alpha, each with its certificate
-    scores: FloatArray  #: the criterion; smaller is better
-    deviances: FloatArray  #: −2·logPL of the solutions: the criterion without the price of their edges
-    index: int  #: the smallest
-    extended: bool  #: whether it lies below a hundredth of the first alpha
     #: cross-validated gain in log pseudo-likelihood per row over independent columns; NaN where it was not needed
     held_out: FloatArray
 
@@ -220,9 +234,11 @@ class Stage(Frozen):
         )
 
 
-def search_first(task: Task, alphas: Alphas, near: Solution | None = None) -> Stage:
-    """Search the path by the AIC."""
-    return _search_stage(task, "aic", alphas, aic_price(task.table), 0.0, None, near)
+def search_first(task: Task, alphas: Alphas, near: Solution | None = None, *, stay: bool = False) -> Stage:
+    """Search the path by the AIC; ``stay``: look at the alpha of ``near`` alone."""
+    if stay and near is not None:
+        task, alphas = task.loosened(), near.alpha
+    return _search_stage(task, "aic", alphas, aic_price(task.table), 0.0, task.first_penalty, near)
 
 
 def search_second(
@@ -230,6 +246,42 @@ def search_second(
 ) -> Stage:
     """Search the path whose penalty weights come from a network of stage 1, by the EBIC."""
     return _search_stage(task, "ebic", SKIPPING, price, exponent, task.reweighted(first, exponent), near)
+
+
+def lengthen(task: Task, stage: Stage, first: Solution, price: EdgePrice) -> Stage:
+    """Return a stage 2 that ended because its criterion had risen, with the networks behind its end.
+
+    One of them may be a better choice.
+    """
+    stride = SECOND.stride(SKIPPING)
+    ratio, last, best = SECOND.ratio**stride, stage.path[-1], stage.solution
+    if last.alpha > SECOND.far * best.alpha / ratio or last.alpha <= FARTHEST * best.alpha:
+        return stage
+    penalty = task.reweighted(first, stage.exponent)
+    judge, rough = _judging(task, price, penalty), task.loosened()
+    count = math.ceil(math.log(FARTHEST * best.alpha / last.alpha) / math.log(ratio))
+    alphas = last.alpha * ratio ** np.arange(1.0, count + 1.0)
+    seen = _judge_all(rough.path(alphas, penalty=penalty, start=last), judge)
+    if min(item.score for item in seen) < stage.scores[stage.index]:
+        top = min(seen, key=lambda item: item.score).solution
+        around = [top.alpha * SECOND.ratio**k for k in range(1 - stride, stride) if k]
+        seen += _judge_all(rough.path(around, penalty=penalty, start=top), judge)
+        seen = _solve_best(task, seen, judge, penalty)
+    earlier = [Judged(*one) for one in zip(stage.path, stage.deviances, stage.scores - stage.deviances, strict=True)]
+    found = _finish([*earlier, *seen], stage.path.tol, stage.path[0].alpha)
+    return replace(stage, **vars(found), held_out=np.append(stage.held_out, np.full(len(seen), np.nan)))
+
+
+def _judging(task: Task, price: EdgePrice, penalty: FloatArray | None) -> Judge:
+    """Return the function that gives −2·logPL of a solution and the price of its edges, given their penalties."""
+
+    def judge(solution: Solution) -> tuple[float, float]:
+        edges = solution.edge_index
+        omega = task.given_penalty(edges) if penalty is None else penalty[edges[:, 0], edges[:, 1]]
+        loss = solution.objective - solution.alpha * float(omega @ np.abs(solution.edge_values))
+        return 2.0 * task.n_rows * loss, price.of(solution, solution.alpha * omega)
+
+    return judge
 
 
 def _search_stage(
@@ -242,15 +294,6 @@ def _search_stage(
     near: Solution | None,
 ) -> Stage:
     """Search a path by −2·logPL plus the price of its edges, which may depend on their penalties."""
-
-    def judge(solution: Solution) -> tuple[float, float]:
-        edges = solution.edge_index
-        omega = task.given_penalty(edges) if penalty is None else penalty[edges[:, 0], edges[:, 1]]
-        loss = solution.objective - solution.alpha * float(omega @ np.abs(solution.edge_values))
-        return 2.0 * task.n_rows * loss, price.of(solution, solution.alpha * omega)
-
-    grid = FIRST if penalty is None else SECOND
-    found = search(task, alphas, lambda solution: sum(judge(solution)), grid, penalty, near)
-    deviances = np.array([judge(solution)[0] for solution in found.path])
-    judged = (found.path, found.scores, deviances, found.index, found.extended)
-    return Stage(criterion, exponent, *judged, np.full(len(found.path), np.nan))
+    grid = SECOND if exponent else FIRST
+    found = search(task, alphas, _judging(task, price, penalty), grid, penalty, near)
+    return Stage(**vars(found), criterion=criterion, exponent=exponent, held_out=np.full(len(found.path), np.nan))

@@ -16,7 +16,7 @@ from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
 from isinglass.arguments import MOST_TASKS, RandomSource, check_count, is_whole, spawn_seeds
-from isinglass.arrays import FloatArray
+from isinglass.arrays import AnyArray, FloatArray
 from isinglass.data import are_counts, which_vary
 from isinglass.errors import (
     ArgumentError,
@@ -25,18 +25,19 @@ from isinglass.errors import (
     DataError,
     FewColumnsWarning,
     GridEndWarning,
+    listed,
     setting,
     suppress_warnings,
     warn,
 )
 from isinglass.network import pair_keys, pairs_of, symmetric_matrix
 from isinglass.results import Stability
+from isinglass.select.folds import repeated
 from isinglass.select.parallel import kernel_threads, run_tasks
 from isinglass.select.selector import Choice, Selector
 from isinglass.select.settings import Alphas, check_alphas, option, settings
-from isinglass.select.tables import repeated
 from isinglass.select.task import Task
-from isinglass.solve.grid import alpha_grid
+from isinglass.solve.alphas import alpha_grid
 
 ABOVE = 1.0 + 1e-9
 """A grid starts this far above the largest alpha_max, so that rounding cannot put an edge at its first point."""
@@ -81,7 +82,8 @@ class StARS(Selector):
     )
     threshold: float = option(
         default=0.05,
-        help="Largest instability that counts as stable, from 0 to 0.5; 0.05 is the 0.1 of R's huge and pulsar.",
+        help="Largest instability that counts as stable, from 0 to 0.5; 0.05 corresponds to 0.1 in R's huge and "
+        "pulsar.",
     )
     n_subsamples: int = option(default=20, help="Number of subsamples, at least 2.")
     subsample_size: int | None = option(
@@ -129,7 +131,7 @@ class StARS(Selector):
         task = task.replace(table=table, groups=None)
         units = table.units
         member = np.arange(len(table)) if units is None else np.unique(units, return_inverse=True)[1]
-        sample = _Sample(task, member, self._size(int(member.max()) + 1))
+        sample = _Units(task, member, self._size(int(member.max()) + 1))
         seeds = spawn_seeds(self.random_state, self.n_subsamples)
         equal = table.with_weight(None)
         constant = np.array([~which_vary(equal[sample.rows(seed)]) for seed in seeds])
@@ -160,7 +162,7 @@ class StARS(Selector):
             raise ArgumentError("subsample_size", must, self.subsample_size)
         return int(self.subsample_size)
 
-    def _grid(self, sample: _Sample, seeds: Sequence[SeedSequence]) -> FloatArray:
+    def _grid(self, sample: _Units, seeds: Sequence[SeedSequence]) -> FloatArray:
         given = alpha_grid(1.0, self.alphas, alpha_min_ratio=self.alpha_min_ratio)  # complains before anything is done
         if np.ndim(self.alphas) > 0 or isinstance(self.alphas, float):
             return given
@@ -171,7 +173,7 @@ class StARS(Selector):
 
 
 @dataclass(frozen=True, eq=False)
-class _Sample:
+class _Units:
     """The rows that subsamples are drawn from."""
 
     task: Task
@@ -188,7 +190,7 @@ class _Sample:
         return self.task.replace(table=self.task.table[self.rows(seed)])
 
 
-def _fit_subsample(sample: _Sample, seed: SeedSequence, grid: FloatArray) -> dict[str, NDArray[Any] | int]:
+def _fit_subsample(sample: _Units, seed: SeedSequence, grid: FloatArray) -> dict[str, AnyArray | int]:
     """Return the edges along the grid, as s · p + t, one alpha after the other."""
     with suppress_warnings(ConstantColumnWarning, ConvergenceWarning):
         path = sample.take(seed).path(grid)
@@ -204,7 +206,7 @@ def _fit_subsample(sample: _Sample, seed: SeedSequence, grid: FloatArray) -> dic
 class _Runs:
     """The subsamples, what has been run of each, and the count of fits."""
 
-    sample: _Sample
+    sample: _Units
     seeds: Sequence[SeedSequence]
     grid: FloatArray
     fingerprint: dict[str, Any]
@@ -225,7 +227,7 @@ class _Runs:
     def _run(self, which: slice, end: int, stage: str, description: str) -> None:
         task = self.sample.task
         alone = task.replace(run=task.run.inside(kernel_threads(task.run.n_jobs)))
-        sample = _Sample(alone, self.sample.units, self.sample.size)
+        sample = _Units(alone, self.sample.units, self.sample.size)
         work = [(sample, seed, self.grid[:end]) for seed in self.seeds[which]]
         results = run_tasks(_fit_subsample, work, stage, description, run=task.run, fingerprint=self.fingerprint)
         self.results[which] = results
@@ -305,10 +307,9 @@ def _warn(stability: Stability, constant: NDArray[np.bool_], n_unconverged: int)
     """Say what the user may want to change, once each."""
     affected = np.flatnonzero(constant.any(axis=0))
     if len(affected):
-        shown = ", ".join(map(str, affected[:5])) + (f" and {len(affected) - 5} more" if len(affected) > 5 else "")
         where = f"in {int(constant.any(axis=1).sum())} of {len(constant)} subsamples a column is constant"
         remedy = f"A larger {setting('subsample_size')} (now {stability.subsample_size}) makes this rarer."
-        warn(ConstantColumnWarning(f"{where} and has no edges there: column {shown}. {remedy}"))
+        warn(ConstantColumnWarning(f"{where} and has no edges there: column {listed(affected.tolist())}. {remedy}"))
     if n_unconverged:
         wrong = f"{n_unconverged} of {stability.n_fits} fits did not converge, and their edges may be wrong"
         remedy = f"Raise {setting('max_iter')} or {setting('tol')}."

@@ -13,24 +13,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.arrays import FloatArray
+from isinglass.arguments import Options
+from isinglass.arrays import AnyArray, FloatArray
 from isinglass.data import AnyTable, TableLike, as_table, column_sd
 from isinglass.errors import ArgumentError
-from isinglass.objective import penalty_matrix
+from isinglass.penalties import penalty_matrix
 from isinglass.results import Path, Solution
-from isinglass.select.folds import Part, take_part
+from isinglass.select.folds import RowSet, take_part
 from isinglass.select.settings import Alphas, Run, Settings, option, settings
-from isinglass.solve.exact import exact_path
-from isinglass.solve.nodewise import nodewise_path
-from isinglass.solve.path import ising_path
-from isinglass.solve.published.baselines import bmn, plg
+from isinglass.solve.exact import exact_alpha_max, exact_path
+from isinglass.solve.nodewise import nodewise_alpha_max, nodewise_path
+from isinglass.solve.path import alpha_max, ising_path
 
-PATHS: dict[str, Callable[..., Path]]
-PATHS = {"joint": ising_path, "nodewise": nodewise_path, "exact": exact_path, "plg": plg, "bmn": bmn}
-TOLERANCES = {"plg": "thresh", "bmn": "tolerance"}  # what published algorithms call theirs
-PUBLISHED = tuple(TOLERANCES)
-LOOSE = 1e-4
-"""Tolerance of solutions that are compared and not returned. Their objectives are wrong by far less."""
+# The path of every estimator, and the largest alpha of its grid.
+ESTIMATORS: dict[str, tuple[Callable[..., Path], Callable[..., float]]] = {
+    "joint": (ising_path, alpha_max),
+    "nodewise": (nodewise_path, nodewise_alpha_max),
+    "exact": (exact_path, exact_alpha_max),
+}
+LOOSE = 1e-3
+"""Tolerance of solutions that are compared and not returned; their objectives are wrong by far less. With 1e-2 the AIC
+near its minimum is wrong by as much as its neighbors differ."""
 
 
 @settings
@@ -40,7 +43,7 @@ class PathSettings(Settings):
     estimator: str = option(
         default="joint",
         help='"joint": the pseudo-likelihood; "nodewise": one regression per column; "exact": the likelihood, up to 20 '
-        'columns; "plg", "bmn": published algorithms.',
+        "columns.",
     )
     penalty_weights: Any = option(  # Any: None, "standardized" or a matrix in whatever form
         default=None,
@@ -53,30 +56,23 @@ class PathSettings(Settings):
     )
     tol: float | None = option(
         default=None,
-        help="Bound on the relative duality gap and on the KKT residual over all pairs; 1e-7 unless said otherwise.",
+        help="Bound on the relative duality gap and on the KKT residual over all pairs; 1e-7 by default.",
         kw_only=True,
     )
     max_iter: int | None = option(
-        default=None, help="Steps per alpha; by default as the estimator has it.", kw_only=True
+        default=None, help="Steps per alpha; the default depends on the estimator.", kw_only=True
     )
 
     def __post_init__(self) -> None:
-        if self.estimator not in PATHS:
-            raise ArgumentError("estimator", f"must be one of {', '.join(PATHS)}", self.estimator)
+        if self.estimator not in ESTIMATORS:
+            raise ArgumentError("estimator", f"must be one of {', '.join(ESTIMATORS)}", self.estimator)
         if self.penalty_weights is not None and not isinstance(self.penalty_weights, str):
             object.__setattr__(self, "penalty_weights", np.asarray(self.penalty_weights))
-        if self.penalty_weights is not None and self.estimator in PUBLISHED:
-            raise ArgumentError("penalty_weights", f"must be None for {self.estimator!r}", self.penalty_weights)
 
     @property
     def tolerance(self) -> float:
         """The tolerance that ``converged`` refers to."""
-        return float((1e-5 if self.estimator == "bmn" else 1e-7) if self.tol is None else self.tol)
-
-    @property
-    def proves(self) -> bool:
-        """Whether the estimator proves its optimum: published ones stop by rules of their own."""
-        return self.estimator not in PUBLISHED
+        return 1e-7 if self.tol is None else float(self.tol)
 
     def path(
         self,
@@ -92,7 +88,7 @@ class PathSettings(Settings):
 
         ``start``: networks that the joint estimator starts from, see `ising_path`.
         """
-        options = self._options() | {TOLERANCES.get(self.estimator, "tol"): self.tol, "max_iter": self.max_iter}
+        options: dict[str, Any] = {**self._options(), "tol": self.tol, "max_iter": self.max_iter}
         options["alpha_min_ratio"] = alpha_min_ratio
         if self.estimator in ("joint", "nodewise"):
             options["n_threads"] = run.n_threads
@@ -103,18 +99,18 @@ class PathSettings(Settings):
         if self.estimator != "exact":
             options["callback"] = callback
         given = {name: value for name, value in options.items() if value is not None}
-        return PATHS[self.estimator](as_table(X), *(() if alphas is None else (alphas,)), **given)
+        return ESTIMATORS[self.estimator][0](as_table(X), *(() if alphas is None else (alphas,)), **given)
 
     def alpha_max(self, table: AnyTable) -> float:
         """Return the smallest alpha of a table without penalized edges."""
-        find: Callable[..., float] = PATHS[self.estimator].alpha_max  # type: ignore[attr-defined]
+        find = ESTIMATORS[self.estimator][1]
         return float(find(table, **{name: value for name, value in self._options().items() if name != "rule"}))
 
-    def _options(self) -> dict[str, Any]:
+    def _options(self) -> Options:
         """Return what the path function and its alpha_max are told about penalties."""
         if self.estimator == "nodewise":
             return {"rule": self.rule, "standardize": self.standardized}
-        return {} if self.estimator in PUBLISHED else {"penalty_weights": self.penalty_weights}
+        return {"penalty_weights": self.penalty_weights}
 
     @property
     def standardized(self) -> bool:
@@ -137,6 +133,9 @@ class WarmStart:
     own: Solution | None = None
     exponent: float = 0.0
     reason: str = ""
+    # Whether rows were drawn with replacement from those of that table: stage 1 then keeps its alpha, since the AIC
+    # takes a row that was drawn twice for two that agree.
+    is_drawn: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +144,7 @@ class Task:
 
     table: AnyTable  # with its weights
     paths: PathSettings = PathSettings()
-    groups: NDArray[Any] | None = None  # rows with equal entries stay in one fold
+    groups: AnyArray | None = None  # rows with equal entries stay in one fold
     run: Run = Run()
     warm_start: WarmStart | None = None  # what was chosen for a similar table
     deadline: float = math.inf  # of the clock `time.monotonic`
@@ -183,7 +182,7 @@ class Task:
     def _spreads(self) -> tuple[FloatArray, FloatArray]:
         return column_sd(self.table), self.table.variables.ranges
 
-    def on(self, part: Part) -> Task:
+    def on(self, part: RowSet) -> Task:
         """Return the task of some of the rows."""
         return self.replace(table=take_part(self.table, part))
 
@@ -198,10 +197,35 @@ class Task:
         matrix = penalty_matrix(np.empty(self.table.shape[1]), given)
         return np.asarray(matrix[edges[:, 0], edges[:, 1]])
 
+    @cached_property
+    def _units(self) -> FloatArray | None:
+        """Units of columns that make couplings comparable: twice their standard deviations, 1 for balanced answers.
+
+        The gradient of a pair has the standard error 2 sd_s sd_t / √N if the pair is no edge. None where units make no
+        difference, and in tables without numbers, whose scores are taken as they are.
+        """
+        variables = self.table.variables
+        is_number = np.isin(np.flatnonzero(variables.is_modelled), variables.continuous)
+        if not is_number.any() or is_number.all() or isinstance(self.paths.penalty_weights, str):
+            return None
+        sd = self._spreads[0]
+        return np.where(sd > 0.0, 2.0 * sd, 1.0)
+
+    @property
+    def first_penalty(self) -> FloatArray | None:
+        """Penalty weights of stage 1 of the two-stage estimate; None: those of the settings."""
+        if self._units is None:
+            return None
+        given = penalty_matrix(self._spreads[0], self.paths.penalty_weights)
+        return np.asarray(given * np.multiply.outer(self._units, self._units))
+
     def reweighted(self, first: Solution, exponent: float) -> FloatArray:
         """Return penalty weights in inverse proportion to the couplings of a network; other pairs are forbidden."""
-        weights = self.given_penalty(first.edge_index) / np.abs(first.edge_values) ** exponent
-        return penalty_on(first.edge_index, self.table.shape[1], weights)
+        edges, couplings = first.edge_index, np.abs(first.edge_values)
+        weights = self.given_penalty(edges) / couplings**exponent
+        if self._units is not None:
+            weights *= self._units[edges].prod(axis=1) ** (1.0 - exponent)
+        return penalty_on(edges, self.table.shape[1], weights)
 
     @property
     def is_late(self) -> bool:
@@ -220,7 +244,8 @@ class Task:
         start: Solution | Sequence[Solution] | None = None,
     ) -> Path:
         """Return the solutions of a stage of the two-stage estimate at given alphas."""
-        return self.path(alphas, penalty=self.reweighted(first, exponent) if first and exponent else None, start=start)
+        penalty = self.reweighted(first, exponent) if first and exponent else self.first_penalty
+        return self.path(alphas, penalty=penalty, start=start)
 
 
 def penalty_on(edges: NDArray[np.int32], n_features: int, weights: float | FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""The default estimate: a lasso to see which pairs matter, a reweighted one to estimate them, a check by prediction.
+"""The default estimate: a lasso selects pairs, a reweighted lasso estimates them, and prediction checks the choice.
 
 Why it is built this way, and what it was measured against, is in docs/selection.md; the protocol of the measurements is
 docs/choosing-protocol.md.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -16,14 +15,15 @@ from isinglass.arguments import RandomSource, as_generator, check_count
 from isinglass.arrays import FloatArray
 from isinglass.data import PartedTable
 from isinglass.errors import ArgumentError
-from isinglass.results import Evidence
+from isinglass.json_text import JsonObject
+from isinglass.results import Evidence, Solution
 from isinglass.select.folds import Split, count_units, split_parts, split_rows
 from isinglass.select.held_out import FoldScores, Sums, score_folds
-from isinglass.select.parallel import shown
-from isinglass.select.scoring import edge_price
+from isinglass.select.progress import shown
+from isinglass.select.scoring import edge_price, judged_by_order
 from isinglass.select.selector import Choice, Selector
 from isinglass.select.settings import Alphas, check_alphas, option, settings
-from isinglass.select.stages import Stage, search_first, search_second
+from isinglass.select.stages import Stage, lengthen, search_first, search_second
 from isinglass.select.task import Task, WarmStart
 
 FULL, GENTLE = 1.0, 0.5
@@ -56,12 +56,12 @@ class TwoStageChoice(Choice):
     keep: float  #: the share that was used
     n_folds: int  #: of the cross-validation; 0 if there was none
     #: cross-validated log pseudo-likelihood per row of independent columns, which gains are gains over; NaN without
-    #: cross-validation
+    #: cross-validation, and where columns are continuous, because these are judged by their order
     independent: float
 
     @property
     def held_out(self) -> float:
-        """Its cross-validated log pseudo-likelihood per row; NaN if there was no cross-validation."""
+        """Its cross-validated log pseudo-likelihood per row; NaN where `independent` is."""
         return self.independent + float(self.stages[self.stage].held_out[self.index])
 
     @property
@@ -71,7 +71,7 @@ class TwoStageChoice(Choice):
         return WarmStart(self.solution, self.stages[0].solution, stage.solution, stage.exponent, self.reason)
 
     @property
-    def stage_records(self) -> list[dict[str, Any]]:
+    def stage_records(self) -> list[JsonObject]:
         """What each stage tried, chose and proves, as plain values."""
         return [
             {
@@ -101,14 +101,17 @@ class TwoStageChoice(Choice):
 
 @settings
 class TwoStage(Selector):
-    """The default of this package: a network without a penalty to choose.
+    """The default selector: two stages choose the penalty, and cross-validation checks the choice.
 
-    Stage 1 follows the lasso path to the alpha with the smallest AIC, dense enough to miss little. Stage 2 penalizes
-    the pairs it found in proportion to 1 / abs(coupling), forbids all others, and takes the smallest extended BIC: few
-    false edges, and strong couplings that are hardly shrunken. Then cross-validation asks whether that network keeps
-    most of what can be predicted. If it clearly does not, because many weak dependencies are spread over the table, the
-    sparsest network that does is taken instead: from stage 2, from stage 2 with weights 1 / sqrt(abs(coupling)), or
-    from stage 1. The norm of its block takes the place of abs(coupling) where a pair has more than one parameter.
+    Stage 1 follows the lasso path to the alpha with the smallest AIC, which gives a network dense enough to miss few
+    edges. Stage 2 penalizes the pairs it found in proportion to 1 / abs(coupling), forbids all others, and takes the
+    smallest extended BIC: few false edges, and strong couplings that are hardly shrunken. Cross-validation then checks
+    whether this network keeps most of the predictive gain of the best one. If it clearly does not, which happens when
+    the table has many weak dependences, the sparsest network that does is taken instead: from stage 2, from stage 2
+    with weights 1 / sqrt(abs(coupling)), or from stage 1. For continuous columns, the gain in log pseudo-likelihood is
+    replaced by −½ log(1 − r²), where r is the rank correlation of held-out values and their linear predictors. If only
+    some columns are continuous, stage 1 penalizes each pair in proportion to the product of its standard deviations.
+    For a pair with more than one parameter, the norm of its block replaces abs(coupling).
 
     Every network is the optimum of a convex problem and has its certificate. The number and the ends of the alphas
     hardly matter: the paths go as far as they need, and are filled in around the choice.
@@ -126,17 +129,17 @@ class TwoStage(Selector):
     keeps_errors = True
     alphas: Alphas = option(
         default=30,
-        help="How close the alphas of stage 1 are in a first pass, as a number of them; or these alphas themselves.",
+        help="Number of alphas in the first pass of stage 1; or a list of alphas.",
     )
     gamma: float = option(
         default=0.25, help="Weight of the number of candidate networks in the EBIC; larger values choose fewer edges."
     )
     keep: float | None = option(
         default=None,
-        help="Share of the best cross-validated gain that the network must keep; 0 leaves the choice to the EBIC "
-        "alone. Default 0.95, or 0.85 with no more rows than columns.",
+        help="Share of the best cross-validated gain that the network must keep; 0 leaves the choice to the EBIC. "
+        "Default 0.95, or 0.85 if there are no more rows than columns.",
     )
-    n_folds: int = option(default=5, help="Parts into which the rows are split; fewer if there are fewer rows.")
+    n_folds: int = option(default=5, help="Number of folds; fewer if there are fewer rows.")
     random_state: RandomSource = option(default=0, help="Seed of the folds.", droppable=True)
 
     def __post_init__(self) -> None:
@@ -157,6 +160,25 @@ class TwoStage(Selector):
         return TwoStageSearch(self, task).run()
 
 
+@dataclass
+class _JudgedStage:
+    """A stage, and what held-out rows say about its networks so far; NaN: not judged."""
+
+    stage: Stage
+    gains: FloatArray  # held-out gains
+    errors: FloatArray  # standard errors of their leads over the reference
+
+    @classmethod
+    def of(cls, stage: Stage) -> _JudgedStage:
+        """Return a stage of which nothing is known."""
+        return cls(stage, np.full(len(stage.path), np.nan), np.full(len(stage.path), np.nan))
+
+    def lengthen(self, stage: Stage) -> None:
+        """Take a stage with further networks at its end."""
+        unknown = np.full(len(stage.path) - len(self.gains), np.nan)
+        self.stage, self.gains, self.errors = stage, np.append(self.gains, unknown), np.append(self.errors, unknown)
+
+
 class TwoStageSearch:
     """The two-stage estimate of one table: both stages, and their networks judged by rows that were left out.
 
@@ -172,21 +194,20 @@ class TwoStageSearch:
         self.keep = usual if settings.keep is None else float(settings.keep)
         self.price = edge_price(task.table, settings.gamma)
         self.folds = self._split() if self.keep > 0 and self.warm_start is None else []
-        self.stages: list[Stage] = []
-        self.gains: list[FloatArray] = []  # held-out gains of the networks of every stage; NaN: not judged
-        self.errors: list[FloatArray] = []  # standard errors of their leads over the reference
+        self.stages: list[_JudgedStage] = []
         self.scores: list[FoldScores] = []  # of what was judged last, in every fold
+        self.reference: Solution  # the choice of the EBIC that is checked
         self.is_cut = False  # whether there was no time to judge all that was asked for
 
     def run(self) -> TwoStageChoice:
         """Return the network, solved in full, with the stages that it was chosen from."""
         with shown(self.task.run.progress):
             number, index, reason = self._decide() if self.warm_start is None else self._follow(self.warm_start)
-        first, stage = self.stages[0], self.stages[number]
+        first, stage = self.stages[0].stage, self.stages[number].stage
         if index != stage.index or self.warm_start is not None:  # it was only compared so far
             rough = stage.path[index]
             solved = self.task.stage([rough.alpha], stage.exponent, first.solution, start=rough)[0]
-            self.stages[number] = stage = stage.solved(index, solved)
+            self.stages[number].stage = stage = stage.solved(index, solved)
         path = stage.path
         ebic = stage.scores if number else first.deviances + [self.price.of(solution) for solution in path]
         said = {"gamma": float(self.settings.gamma), "relaxed": False, "reason": reason}
@@ -194,12 +215,12 @@ class TwoStageSearch:
             path.solutions[index],
             path,
             Evidence(kind="ebic", alphas=path.alphas, values=ebic, choice=index, settings=said),
-            stages=tuple(replace(each, held_out=gain) for each, gain in zip(self.stages, self.gains, strict=True)),
+            stages=tuple(replace(each.stage, held_out=each.gains) for each in self.stages),
             stage=number,
             reason=reason,
             keep=self.keep,
             n_folds=len(self.scores),
-            independent=Sums.over(self.scores).independent / self.task.n_rows if self.scores else float("nan"),
+            independent=self._independent(),
             left_out=self._left_out() if reason == "time" or self.is_cut else "",
         )
 
@@ -213,10 +234,20 @@ class TwoStageSearch:
             return (1, second.index, "time") if second.solution.n_edges else (0, first.index, "time")
         if not self.folds:
             return 1, second.index, "ebic"
+        verdict = self._check()
+        while self.stages[1].stage.solution is not self.reference:  # the check has found a smaller EBIC
+            verdict = self._check()
+        return verdict
+
+    def _check(self) -> tuple[int, int, str]:
+        """Return the same by the check by prediction, given both stages."""
+        self.stages, self.scores = [_JudgedStage.of(each.stage) for each in self.stages[:2]], []
+        first, second = (each.stage for each in self.stages)
+        self.reference = second.solution
         self._judge({0: [first.index], 1: [second.index]})
         if self.is_cut:
             return 1, second.index, "time"
-        gain, plain = self.gains[1][second.index], self.gains[0][first.index]
+        gain, plain = self.stages[1].gains[second.index], self.stages[0].gains[first.index]
         if self.few_rows:
             self._climb(0, 1, least=gain / self.keep)
         elif not gain >= (self.keep + CLEARLY * (1.0 - self.keep)) * plain > 0.0:
@@ -239,24 +270,22 @@ class TwoStageSearch:
         The network has the penalty that its criterion chooses, times what lay between the two there.
         """
         assert known.own is not None
-        first = self._add(search_first(self.task, self.settings.alphas, known.first))
+        first = self._add(search_first(self.task, self.settings.alphas, known.first, stay=known.is_drawn))
         if first.solution.n_edges == 0:
             return 0, first.index, "empty"
         if known.exponent:
             self._add(search_second(self.task, first.solution, known.exponent, self.price, known.own))
-        number, stage = len(self.stages) - 1, self.stages[-1]
+        number, stage = len(self.stages) - 1, self.stages[-1].stage
         if known.reason == "ebic":
             return number, stage.index, known.reason
         alpha = stage.solution.alpha * known.solution.alpha / known.own.alpha
         found = self.task.loosened().stage([alpha], known.exponent, first.solution, start=known.solution)[0]
-        self.stages[number] = stage = stage.with_solution(found)
-        self.gains[number] = np.full(len(stage.path), np.nan)
+        stage = stage.with_solution(found)
+        self.stages[number] = _JudgedStage.of(stage)
         return number, stage.path.solutions.index(found), known.reason
 
     def _add(self, stage: Stage) -> Stage:
-        self.stages.append(stage)
-        self.gains.append(np.full(len(stage.path), np.nan))
-        self.errors.append(np.full(len(stage.path), np.nan))
+        self.stages.append(_JudgedStage.of(stage))
         return stage
 
     def _split(self) -> list[Split]:
@@ -270,53 +299,62 @@ class TwoStageSearch:
 
     def _judge(self, asked: Mapping[int, Sequence[int]]) -> None:
         """Compute the held-out gains of networks, given by the number of their stage, that were not judged before."""
-        asked = {k: [i for i in some if np.isnan(self.gains[k][i])] for k, some in asked.items()}
+        asked = {k: [i for i in some if np.isnan(self.stages[k].gains[i])] for k, some in asked.items()}
         asked = {k: some for k, some in asked.items() if some}
         self.is_cut |= bool(asked) and self.task.is_late
         if not asked or self.is_cut:
             return
-        first, reference = (stage.solution for stage in self.stages[:2])
-        wanted = {self.stages[k].exponent: [self.stages[k].path.solutions[i] for i in asked[k]] for k in asked}
-        self.scores = score_folds(self.task, self.folds, first, reference, wanted, self.scores)
+        stages = [each.stage for each in self.stages]
+        wanted = {stages[k].exponent: [stages[k].path.solutions[i] for i in asked[k]] for k in asked}
+        self.scores = score_folds(self.task, self.folds, stages[0].solution, self.reference, wanted, self.scores)
         sums, n_rows = Sums.over(self.scores), self.task.n_rows
         gains = sums.gains / n_rows
         errors = _standard_error(gains - sums.reference / n_rows, sums.squares / n_rows, n_rows)
         places = [(k, i) for k, some in asked.items() for i in some]
         for (k, i), gain, error in zip(places, gains, errors, strict=True):
-            self.gains[k][i], self.errors[k][i] = gain, error
+            self.stages[k].gains[i], self.stages[k].errors[i] = gain, error
 
     def _climb(self, *numbers: int, least: float = np.inf) -> None:
         """Judge networks beside the choices of some stages until gains fall, or can no longer reach ``least``."""
         sides = {number: -1 if number == 0 else 1 for number in numbers}  # stage 1 is too dense if anything
-        starts = {number: self.stages[number].index for number in numbers}
+        starts = {number: self.stages[number].stage.index for number in numbers}
         self._judge({number: self._next(number, side, starts[number]) for number, side in sides.items()})
         for number, side in sides.items():
             self._climb_on(number, side, starts[number], least)
-            if number and int(np.nanargmax(self.gains[number])) == starts[number]:
+            if number and int(np.nanargmax(self.stages[number].gains)) == starts[number]:
                 self._climb_on(number, -1, starts[number], least)
 
     def _climb_on(self, number: int, step: int, index: int, least: float) -> None:
         """Judge networks in one direction, 1 to the dense end; each step gains less than the one before."""
         for following in self._next(number, step, index):
             self._judge({number: [following]})
-            gain = self.gains[number][following]
-            gained = gain - self.gains[number][index]
+            gain = self.stages[number].gains[following]
+            gained = gain - self.stages[number].gains[index]
             if gained > 0 and gain + gained > least:
                 self._climb_on(number, step, following, least)
 
     def _next(self, number: int, step: int, index: int) -> list[int]:
         """Return the next network to judge in one direction, if there is one that is worth it."""
-        alphas = self.stages[number].path.alphas
+        alphas = self.stages[number].stage.path.alphas
+        if number and step > 0 and alphas[-1] > alphas[index] / STRIDE:
+            alphas = self._lengthen(number)
         distances = np.abs(np.log(np.maximum(alphas, TINY) / (alphas[index] * STRIDE**-step or TINY)))
         found = int(distances.argmin()) if alphas[index] > 0 else index
-        if (found - index) * step <= 0 or (number == 0 and alphas[found] > WIDEST * self.stages[0].solution.alpha):
+        widest = WIDEST * self.stages[0].stage.solution.alpha
+        if (found - index) * step <= 0 or (number == 0 and alphas[found] > widest):
             return []
         return [found]
+
+    def _lengthen(self, number: int) -> FloatArray:
+        """Follow stage 2 beyond its end, if there is more to it; return its alphas."""
+        judged, first = self.stages[number], self.stages[0].stage.solution
+        judged.lengthen(lengthen(self.task, judged.stage, first, self.price))
+        return judged.stage.path.alphas
 
     def _refine(self) -> None:
         """Judge the networks halfway between the best of every stage and its neighbors that were judged."""
         halves = {}
-        for number, gains in enumerate(self.gains):
+        for number, gains in enumerate(each.gains for each in self.stages):
             judged, top = np.flatnonzero(~np.isnan(gains)), int(np.nanargmax(gains))
             sides = [judged[judged < top][-1:], judged[judged > top][:1]]
             halves[number] = [int(top + side[0]) // 2 for side in sides if len(side) and abs(top - side[0]) > 1]
@@ -324,18 +362,18 @@ class TwoStageSearch:
 
     def _best(self) -> tuple[float, float]:
         """Return the best gain, at least that of no edges, and the standard error of its lead over the reference."""
-        gains = np.concatenate(self.gains)
+        gains = np.concatenate([each.gains for each in self.stages])
         place = int(np.nanargmax(gains))
         if gains[place] > 0.0:
-            return float(gains[place]), float(np.concatenate(self.errors)[place])
+            return float(gains[place]), float(np.concatenate([each.errors for each in self.stages])[place])
         sums, n_rows = Sums.over(self.scores), self.task.n_rows
         return 0.0, float(_standard_error(-sums.reference / n_rows, sums.reference_squares / n_rows, n_rows))
 
     def _sparsest(self, least: float) -> tuple[int, int]:
         """Return stage and number of the sparsest network with at least this gain, judging those around it."""
         found: list[tuple[int, float, int, int]] = []
-        for number in sorted(range(len(self.stages)), key=lambda k: -self.stages[k].exponent):
-            path, gains = self.stages[number].path, self.gains[number]
+        for number in sorted(range(len(self.stages)), key=lambda k: -self.stages[k].stage.exponent):
+            path, gains = self.stages[number].stage.path, self.stages[number].gains
             enough = np.flatnonzero(gains >= least)
             if not len(enough):
                 continue
@@ -349,11 +387,17 @@ class TwoStageSearch:
         _, _, number, index = min(found)
         return number, index
 
+    def _independent(self) -> float:
+        """Return the log pseudo-likelihood per row that gains are gains over; NaN if there is none."""
+        if not self.scores or judged_by_order(self.task.table.variables).any():
+            return float("nan")
+        return Sums.over(self.scores).independent / self.task.n_rows
+
     def _left_out(self) -> str:
-        """Say what there was no time for."""
+        """Return in words what the time limit left out."""
         if self.scores:
             return "networks that the check by prediction would have looked at"
-        last = f"alphas of stage {len(self.stages)} below {self.stages[-1].path[-1].alpha:.3g}"
+        last = f"alphas of stage {len(self.stages)} below {self.stages[-1].stage.path[-1].alpha:.3g}"
         return f"{last}, {'stage 2 and ' if len(self.stages) == 1 else ''}the check by prediction"
 
 

@@ -29,7 +29,7 @@ ALL_PAIRS_UP_TO = 1500
 """Largest component in which all pairs repel each other; in larger ones distant nodes are merged in cells of a grid."""
 BLOCK = 16_384  # pairs at a time, to stay in the cache
 CELLS = 16  # cells per side of that grid
-NEIGHBOURS = 6  # nearest nodes that repel one by one beside the grid
+NEIGHBORS = 6  # nearest nodes that repel one by one beside the grid
 PIVOTS = 50  # nodes whose graph distances give the first positions
 SPACING = 1.5  # square root of the area per node, in units of the distance between isolated nodes
 CLEARANCE = 0.8  # least distance between two nodes, in the same units
@@ -81,9 +81,10 @@ def force_layout(
 
 
 def shared_layout(networks: Iterable[NetworkLike], *, random_state: RandomSource = 0) -> FloatArray:
-    """Return one position per node for several networks of the same nodes: the layout of their mean couplings.
+    """Return one position per node for several networks of the same nodes: the layout of all their edges together.
 
-    ``networks`` are Networks, Solutions, fitted estimators or matrices.
+    An edge attracts by the sum of |θ_st|^1.5 over the networks that have it. ``networks`` are Networks, Solutions,
+    fitted estimators or matrices.
     """
     read = [as_network(network).without_covariates() for network in networks]
     if not read or any(one.names != read[0].names for one in read):
@@ -201,7 +202,7 @@ def _repel_by_cells(xy: FloatArray, mass: FloatArray) -> tuple[FloatArray, Float
     soft = float((extent / CELLS).prod()) / 4
     stiff = mass[:, None] * total * _springs(dx * dx + dy * dy + soft)
     push, push_stiff = np.column_stack([(stiff * dx).sum(axis=1), (stiff * dy).sum(axis=1)]), stiff.sum(axis=1)
-    _, near = cKDTree(xy).query(xy, k=NEIGHBOURS + 1)
+    _, near = cKDTree(xy).query(xy, k=NEIGHBORS + 1)
     gap = xy[:, None, :] - xy[near[:, 1:]]
     stiff = mass[:, None] * mass[near[:, 1:]] * _springs((gap**2).sum(axis=2) + 1e-9)
     return push + (stiff[:, :, None] * gap).sum(axis=1), push_stiff + stiff.sum(axis=1)

@@ -10,18 +10,16 @@ Salakhutdinov 2015). Bennett's acceptance ratio (1976) joins the two.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from itertools import pairwise
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from isinglass._core import gibbs_sweep
 from isinglass.arguments import RandomSource, as_generator, spawn_seeds
 from isinglass.arrays import Bytes, FloatArray
 from isinglass.machine import thread_count
-from isinglass.network import Network
+from isinglass.network import Network, expit
 from isinglass.simulate.completions import kernel_arrays, node_logits
 from isinglass.variables import Variables
 
@@ -117,19 +115,14 @@ def _bennett(up: FloatArray, down: FloatArray) -> tuple[float, float]:
     low, high = min(up.min(), down.min()), max(up.max(), down.max())
     for _ in range(200):
         c = 0.5 * (low + high)
-        if _sigmoid(c - up).sum() > _sigmoid(down - c).sum():
+        if expit(c - up).sum() > expit(down - c).sum():
             high = c
         else:
             low = c
     c = 0.5 * (low + high)
-    first, second = _sigmoid(up - c), _sigmoid(c - down)  # the chance to be taken for one of the other direction
+    first, second = expit(up - c), expit(c - down)  # the chance to be taken for one of the other direction
     spread = [float(np.var(taken, ddof=1)) / max(float(np.mean(taken)) ** 2, 1e-300) for taken in (first, second)]
     return float(c), math.sqrt(sum(spread) / len(up))
-
-
-def _sigmoid(values: FloatArray) -> FloatArray:
-    with np.errstate(over="ignore"):
-        return np.asarray(1.0 / (1.0 + np.exp(-values)))
 
 
 def _pilot(network: Network, n_chains: int, seed: np.random.SeedSequence, n_threads: int | None) -> FloatArray:
@@ -195,8 +188,7 @@ class _CategoryChains:
         self._flat = base
         self._base = network.variables.split(base)
         self._rows = np.arange(len(start))
-        self._logits: list[Callable[[Bytes, NDArray[np.intp]], FloatArray]]
-        self._logits = [node_logits(network, s) for s in range(network.n_features)]
+        self._logits = node_logits(network, range(network.n_features))
 
     def sweep(self, beta: float) -> None:
         for s, logits_of in enumerate(self._logits):

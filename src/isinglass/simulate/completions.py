@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 
 import numpy as np
@@ -13,6 +13,8 @@ from isinglass.arguments import RandomSource, as_generator
 from isinglass.arrays import Bytes, FloatArray, Mask
 from isinglass.machine import thread_count
 from isinglass.network import Network
+
+Logits = Callable[[Bytes, NDArray[np.intp]], FloatArray]
 
 _VISITS_PER_CALL = 30_000_000  # after which control comes back to Python
 
@@ -42,9 +44,9 @@ class Completions:
         if network.variables.is_binary:
             self._sweep_binary(network, n_sweeps)
             return
-        columns = [(s, rows, node_logits(network, s)) for s, rows in self._rows.items()]
+        functions = node_logits(network, self._rows)
         for _ in range(n_sweeps):
-            for s, rows, logits_of in columns:
+            for (s, rows), logits_of in zip(self._rows.items(), functions, strict=True):
                 logits = logits_of(self.table, rows)
                 # The argmax of logits with Gumbel noise is a draw from their softmax.
                 self.table[rows, s] = (logits + self._rng.gumbel(size=logits.shape)).argmax(axis=1)
@@ -71,15 +73,20 @@ class Completions:
         return words, first, np.nonzero(self._missing)[1].astype(np.int32)
 
 
-def node_logits(network: Network, s: int) -> Callable[[Bytes, NDArray[np.intp]], FloatArray]:
-    """Return a function of a table and row numbers that gives log P(x_s = k | the rest), up to a constant."""
-    variables = network.variables
+def node_logits(network: Network, nodes: Iterable[int]) -> list[Logits]:
+    """Return, for each node s, a function of a table and row numbers: log P(x_s = k | the rest), up to a constant."""
+    variables, pairs = network.variables, network.pairs.tolist()
     blocks = variables.split_blocks(network.pairs, network.pair_parameters)
-    field, score = variables.split(network.category_fields)[s], variables.score(s)
+    fields = variables.split(network.category_fields)
+    return [_logits_of(s, network, fields[s], pairs, blocks) for s in nodes]
+
+
+def _logits_of(s: int, network: Network, field: FloatArray, pairs: list[list[int]], blocks: list[FloatArray]) -> Logits:
+    variables, score = network.variables, network.variables.score(s)
     # For each neighbor t the terms e_st(k, l) as rows l and columns k; where both are on a line, θ_st φ_t(l) alone.
     tables = []
     for k in np.flatnonzero((network.pairs == s).any(axis=1)).tolist():
-        first, second = network.pairs[k].tolist()
+        first, second = pairs[k]
         t, block = (second, blocks[k]) if first == s else (first, blocks[k].T)
         points = variables.score(t)  # the block has a row per category of s, or one; and columns likewise for t
         seen = block.T if points is None else points[:, None] * block[:, 0]

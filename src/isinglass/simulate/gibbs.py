@@ -147,7 +147,7 @@ def gibbs_diagnostics(
     burn_in: int = 1000,
     thin: int = 1,
     n_chains: int = 4,
-    random_state: RandomSource = None,
+    random_state: RandomSource = 0,
     n_threads: int | None = None,
 ) -> MixingDiagnostics:
     """Run chains from dispersed starting states and tell whether ``burn_in`` sweeps are enough for this model.

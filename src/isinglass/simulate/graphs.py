@@ -11,11 +11,11 @@ import numpy as np
 
 from isinglass.arguments import RandomSource, as_generator, check_count, is_real
 from isinglass.arrays import FloatArray
-from isinglass.data.rules import MOST_CATEGORIES, per_column
+from isinglass.data.rules import list_kinds
 from isinglass.data.table import Kinds
 from isinglass.errors import ArgumentError
 from isinglass.network import Network
-from isinglass.variables import Variables
+from isinglass.variables import MAX_CATEGORIES, Variables
 
 Couplings = str | float | tuple[float, float]
 
@@ -184,12 +184,12 @@ def category_network(
     array([0.75, 0.75])
     """
     p, rng = network.n_features, as_generator(random_state)
-    words = per_column("kinds", kinds, network.names, p, "binary")
+    words = list_kinds(kinds, network.names, "binary")
     given = [n_categories] * p if isinstance(n_categories, int | np.integer) else list(n_categories)
     if len(given) != p:
         raise ArgumentError("n_categories", f"must be one number, or one per node ({p})", n_categories)
     sizes = [
-        2 if word == "binary" else check_count("n_categories", q, least=2, most=MOST_CATEGORIES)
+        2 if word == "binary" else check_count("n_categories", q, least=2, most=MAX_CATEGORIES)
         for word, q in zip(words, given, strict=True)
     ]
     variables = Variables.of(sizes, words, names=network.names)

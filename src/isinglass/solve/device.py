@@ -1,7 +1,7 @@
 """The rows of a table on a device that PyTorch drives: a graphics processor, or this processor for the tests.
 
 Table, predictors, residuals and their digits stay there; what crosses is the solver's batches (``solve.seam.SumRows``).
-The gradient of all pairs is computed anew at every check from two signed bytes per residual: products of int8 with
+The gradient of all pairs is computed again at every check from two signed bytes per residual: products of int8 with
 int32 sums are exact integers, so the only error of a pair is the rounding of residuals to digits, which is bounded
 column by column. Pairs that may reach a limit are looked at again in double precision by the solver.
 
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from isinglass.arrays import AnyArray
 from isinglass.errors import ArgumentError, DataError, LimitError, setting
 from isinglass.solve.seam import Doubles, Floats, Ints, Places
 
@@ -47,7 +48,7 @@ def has_package(name: str) -> bool:
 
 
 def find_device(name: str) -> torch.device:
-    """Return the PyTorch device of this name, or say why there is none."""
+    """Return the PyTorch device of this name, or raise an error that says why there is none."""
     if not has_package("torch"):
         raise DataError(f"{setting('device', name)} needs PyTorch, which is not installed. Install isinglass[gpu].")
     import torch
@@ -64,7 +65,9 @@ def find_device(name: str) -> torch.device:
             )
         count = torch.cuda.device_count()
         if device.index is not None and device.index >= count:
-            raise DataError(f"{setting('device', name)} does not exist: PyTorch finds {count} of them, from 0 on.")
+            raise DataError(
+                f"{setting('device', name)} does not exist: PyTorch finds {count} CUDA devices, numbered from 0."
+            )
     return device
 
 
@@ -121,8 +124,8 @@ class DeviceRows:
         # PyTorch warns of arrays that cannot be written to.
         return self.torch.from_numpy(np.require(array, requirements=["C", "W"])).to(self.device)
 
-    def _take(self, tensor: torch.Tensor) -> NDArray[Any]:  # Any: of the type of the tensor
-        array: NDArray[Any] = tensor.cpu().numpy()
+    def _take(self, tensor: torch.Tensor) -> AnyArray:  # Any: of the type of the tensor
+        array: AnyArray = tensor.cpu().numpy()
         return array
 
     def _room(self) -> int:

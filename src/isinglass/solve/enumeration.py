@@ -17,7 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass.arrays import FloatArray
 from isinglass.data import Table, as_table
 from isinglass.errors import LimitError, setting
-from isinglass.objective.reduced import Reduced, refuse_vanishing, violations
+from isinglass.penalties import refuse_vanishing, violations
+from isinglass.solve.dense import Reduced
 
 MAX_NODES = 20  # 2^20 states: 8 MB per vector, about 0.2 s per Newton step on one core
 _MATCHED = 1e-15  # relative mismatch of means and free moments aimed at

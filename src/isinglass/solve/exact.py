@@ -13,9 +13,9 @@ from isinglass.data import Table, check_sample_weight
 from isinglass.errors import ArgumentError, LimitError, SeparationError
 from isinglass.network import Network
 from isinglass.results import Path, Solution
+from isinglass.solve.alphas import alpha_grid
 from isinglass.solve.enumeration import MAX_NODES, Likelihood, log_sum, log_weights, minimize, superset_sums
-from isinglass.solve.exact_proof import certify, separating_pair
-from isinglass.solve.grid import alpha_grid
+from isinglass.solve.exact_proof import certify, separating_statistic
 from isinglass.solve.path import warn_if_not_converged
 from isinglass.solve.reduction import name_constant
 
@@ -45,8 +45,8 @@ def exact_path(
 ) -> Path:
     """Minimize the exact negative log-likelihood with an L1 penalty, for decreasing alpha.
 
-    Per row: Ψ(Θ) − Σ_{s≤t} θ_st m̂_st + α Σ_{s<t} ω_st |θ_st|. Fields are not penalized. The same
-    strength as the joint pseudo-likelihood at 2α, so that alpha_max is half of the joint one.
+    Per row: Ψ(Θ) − Σ_{s≤t} θ_st m̂_st + α Σ_{s<t} ω_st |θ_st|. Fields are not penalized. The penalty is as strong as
+    that of the joint pseudo-likelihood at 2α, so alpha_max is half of the joint one.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def exact_path(
     Raises
     ------
     SeparationError
-        If alpha = 0 or ω = 0 asks for an optimum that lies at infinity.
+        If alpha = 0 or ω = 0 leads to an infinite estimate.
 
     Examples
     --------
@@ -116,16 +116,12 @@ def exact_path(
     return path
 
 
-def _alpha_max(
+def exact_alpha_max(
     X: ArrayLike, sample_weight: ArrayLike | None = None, *, penalty_weights: ArrayLike | str | None = None
 ) -> float:
     """Return the smallest alpha whose exact optimum has no penalized edge: max |cov(x_s, x_t)| / ω_st."""
     problem = Likelihood.of(X, sample_weight, penalty_weights)
     return _largest_ratio(problem, _fit_null(problem, 1e-7, 200))
-
-
-# What `alphas=30` starts from; `PathSettings.alpha_max` asks for it.
-exact_path.alpha_max = _alpha_max  # type: ignore[attr-defined]
 
 
 def _fit_null(problem: Likelihood, tol: float, max_iter: int) -> FloatArray:
@@ -156,7 +152,7 @@ def _refuse_separation(problem: Likelihood, penalty: FloatArray) -> None:
     free = np.flatnonzero(penalty == 0)
     if (free < problem.n_varying).all():  # varying columns always have a finite field
         return
-    worst = separating_pair(problem, free)
+    worst = separating_statistic(problem, free)
     if worst is not None:
         s, t = problem.reduced.columns[[nodes[worst - problem.n_varying] for nodes in problem.pairs]].tolist()
         raise SeparationError(
@@ -181,7 +177,12 @@ def log_partition(model: Network) -> float:
     >>> round(log_partition(model), 6)  # log 2
     0.693147
     """
-    return log_sum(log_weights(model.couplings, model.fields))
+    return log_sum(_log_weights(model))
+
+
+def _log_weights(model: Network) -> FloatArray:
+    model.variables.require_two_values("The network")
+    return log_weights(model.couplings, model.fields)
 
 
 def state_probabilities(model: Network) -> FloatArray:
@@ -193,7 +194,7 @@ def state_probabilities(model: Network) -> FloatArray:
     >>> state_probabilities(model).round(3).tolist()  # 00, 10, 01, 11
     [0.125, 0.375, 0.125, 0.375]
     """
-    weights = log_weights(model.couplings, model.fields)
+    weights = _log_weights(model)
     return np.asarray(np.exp(weights - log_sum(weights)))
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.arrays import FloatArray
-from isinglass.objective.reduced import violations
+from isinglass.penalties import violations
 from isinglass.separation import solve_program
 from isinglass.solve.enumeration import Likelihood, log_weights, superset_sums
 
@@ -140,7 +140,7 @@ def _mixture_divergence(empirical: FloatArray, log_p: FloatArray, c: float) -> f
     return float(terms.sum())
 
 
-def separating_pair(problem: Likelihood, free: NDArray[np.intp]) -> int | None:
+def separating_statistic(problem: Likelihood, free: NDArray[np.intp]) -> int | None:
     """Return the statistic of a pair whose unpenalized estimate is infinite, or None."""
     observed = np.flatnonzero(problem.empirical)
     rows = (observed[:, None] >> np.arange(problem.n_varying) & 1).astype(bool)

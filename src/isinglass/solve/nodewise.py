@@ -13,14 +13,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from isinglass.arguments import check_count, check_positive
+from isinglass.arguments import check_count, check_gamma, check_positive
 from isinglass.data import Table, as_table
 from isinglass.data.table import Kinds, Scores
 from isinglass.errors import ArgumentError
 from isinglass.results import Solution
-from isinglass.solve.grid import alpha_grid
+from isinglass.solve.alphas import alpha_grid
 from isinglass.solve.path import warn_if_not_converged
-from isinglass.solve.regressions import RULES, NodewisePath, NodewiseProblem
+from isinglass.solve.regressions import NodewisePath, NodewiseProblem, check_rule
 
 logger = logging.getLogger("isinglass")
 
@@ -117,7 +117,7 @@ def nodewise_ebic(
     max_iter: int = 100,
     n_threads: int | None = None,
 ) -> Solution:
-    """Return the network whose every node chose its penalty by the extended BIC: what R's IsingFit computes.
+    """Return a network in which each node's penalty is chosen by the extended BIC: what R's IsingFit computes.
 
     Each node has a list of its own, geometric from the smallest alpha without coefficients downwards; it ends early
     where the regression explains more than 99.9 % of the deviance, or less than 0.001 % more than the alpha before.
@@ -177,12 +177,12 @@ def nodewise_at(
 ) -> Solution:
     """Return the network of regressions at given penalties, one per node: what ``nodewise_ebic`` chose elsewhere.
 
-    NaN is for a column without regression, which must be constant. Everything else is as for ``nodewise_ebic``.
+    NaN is for a column without regression: a constant one or a covariate. Everything else is as for ``nodewise_ebic``.
     """
     _check_options(rule, tol, max_iter)
     case = NodewiseProblem.of(table.counted(quiet=True), standardize, n_threads)
     given = np.asarray(alphas, dtype=np.float64)
-    if given.shape != (case.n_features,) or not (given[case.varying] > 0).all():
+    if given.shape != (case.n_features,) or not (given[case.varying[case.nodes]] > 0).all():
         raise ArgumentError("alphas", f"must be positive, one for each of {case.n_features} columns", alphas)
     fits = case.solve(given[:, None], tol, max_iter, stops_early=False)
     solution = replace(fits.solutions(rule, tol)[0], alpha=float("nan"), alphas_per_node=given.copy())
@@ -205,8 +205,7 @@ def choose_per_node(
 ) -> NodewisePath:
     """Return the solution of ``nodewise_ebic`` as a path of length one, with the regressions that were chosen."""
     _check_options(rule, tol, max_iter)
-    if not (np.isfinite(gamma) and gamma >= 0):
-        raise ArgumentError("gamma", "must be finite and not negative", gamma)
+    check_gamma(gamma)
     case = NodewiseProblem.of(table.counted(), standardize, n_threads)
     if alpha_min_ratio is None:
         alpha_min_ratio = 1e-2 if case.reduction.n_rows < len(case.varying) - 1 else 1e-4
@@ -221,18 +220,13 @@ def choose_per_node(
     return path
 
 
-def _alpha_max(X: ArrayLike, sample_weight: ArrayLike | None = None, *, standardize: bool = False) -> float:
+def nodewise_alpha_max(X: ArrayLike, sample_weight: ArrayLike | None = None, *, standardize: bool = False) -> float:
     """Return the smallest alpha at which no regression has a coefficient: max |cov|, over sd(x_t) if standardized."""
     case = NodewiseProblem.of(as_table(X, sample_weight).whole().counted(quiet=True), standardize, None, quiet=True)
     return float(case.alpha_max().max(initial=0.0))
 
 
-# What `alphas=30` starts from; `PathSettings.alpha_max` asks for it.
-nodewise_path.alpha_max = _alpha_max  # type: ignore[attr-defined]
-
-
 def _check_options(rule: str, tol: float, max_iter: int) -> None:
-    if rule not in RULES:
-        raise ArgumentError("rule", f"must be one of {', '.join(RULES)}", rule)
+    check_rule(rule)
     check_positive("tol", tol)
     check_count("max_iter", max_iter)

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass import objective
 from isinglass._core import Problem
 from isinglass.arguments import check_count, check_positive
 from isinglass.arrays import FloatArray
@@ -23,10 +22,11 @@ from isinglass.data.table import Kinds, Scores
 from isinglass.errors import ArgumentError, ConstantColumnWarning, ConvergenceWarning, setting, suppress_warnings, warn
 from isinglass.machine import thread_count, within_memory
 from isinglass.network import all_pairs
-from isinglass.objective.reduced import condition_on_covariates, penalty_matrix
+from isinglass.penalties import condition_on_covariates, penalty_matrix, refuse_vanishing
 from isinglass.results import Path, Solution
+from isinglass.solve.alphas import alpha_grid
+from isinglass.solve.dense import Reduced
 from isinglass.solve.device import DeviceRows, device_name, find_device
-from isinglass.solve.grid import alpha_grid
 from isinglass.solve.reduction import Reduction, as_solution, refuse_free, split_sparse
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ logger = logging.getLogger("isinglass")
 ALL_PAIRS_UP_TO = 30  # columns up to which screening costs more than it saves (measured)
 STRICTNESS = 1.0  # share of the strong rule's threshold from which pairs are kept on longer tables
 CELLS_AT_ONCE = 500_000  # cells times alphas of one call without screening: a callback does not wait long
-WIDE = 2000  # columns from which on alpha_max is not taken from a matrix of all pairs
+MOST_DENSE_COLUMNS = 2000  # columns from which on alpha_max is not taken from a matrix of all pairs
 NULL_TOLERANCE = 1e-7  # of the fit of free pairs: networks are compared with it, loosely solved ones too
 SUSPICIOUS_ETA = 10.0  # largest |η| above which an unpenalized optimum is checked for lying at infinity
 
@@ -89,12 +89,11 @@ def ising_path(
     callback : callable, optional
         Called with each Solution as it is found. If it returns False, the path ends there.
     start : Solution, or sequence of one per alpha, optional
-        Networks near the solutions, such as those of a similar table at these alphas: where the first alpha starts, or
-        each of them. They save time and change nothing but rounding.
+        Starting values for the first alpha, or for each alpha, such as the networks of a similar table at these alphas.
+        They save time, and change the results only by rounding.
     kinds, scores : optional
-        Which columns have categories, ordinal or nominal, and where those of ordinal columns lie, as for
-        `as_table`; by default the columns that are categorical by their type. A network of columns with more
-        than two categories has categories. Scores must be multiples of one step.
+        Kinds of the columns and scores of ordinal categories, as for `as_table`; by default columns whose type is
+        categorical have categories. Scores must be multiples of one step.
 
     Returns
     -------
@@ -142,15 +141,13 @@ def alpha_max(
 ) -> float:
     """Return the smallest alpha without penalized edges, of a table of any kind and width."""
     table = as_table(X, sample_weight)
-    if table.is_whole and table.variables.is_binary and table.shape[1] <= WIDE:
-        return objective.of(table, penalty_weights=penalty_weights).alpha_max()
+    if table.is_whole and table.variables.is_binary and table.shape[1] <= MOST_DENSE_COLUMNS:
+        reduced = Reduced.of(table.whole().without_holes(), penalty_weights)
+        if not reduced.free.any():
+            return reduced.alpha_max()
     where = device_name() if table.variables.is_binary else "cpu"
     with suppress_warnings(ConstantColumnWarning):
         return JointProblem.of(table, penalty_weights, None, where).fit_null(1e-7, 100)
-
-
-# What `alphas=30` starts from; `PathSettings.alpha_max` asks for it.
-ising_path.alpha_max = alpha_max  # type: ignore[attr-defined]
 
 
 def _starts(start: Solution | Sequence[Solution] | None, grid: FloatArray) -> list[Solution | None]:
@@ -257,7 +254,7 @@ class JointProblem:
     def check(self, grid: FloatArray) -> None:
         """Refuse alphas whose optimum is at infinity, and penalties that underflow."""
         if grid[-1] > 0.0:
-            objective.refuse_vanishing(float(grid[-1]) / self.unit, np.array([self.least]))
+            refuse_vanishing(float(grid[-1]) / self.unit, np.array([self.least]))
         elif not self.reduction.variables.is_binary:
             raise refuse_free("alphas")
         else:

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass import objective
 from isinglass._core import Problem, max_features, path_bytes
-from isinglass.arrays import Bytes, FloatArray, Mask
+from isinglass.arrays import Bytes, FloatArray, Mask, read_only
 from isinglass.data import AnyTable, PartedTable, category_counts
 from isinglass.data.backends import RARE
 from isinglass.data.counts import n_occurring, varying_among
-from isinglass.data.parts import split_rows
+from isinglass.data.parts import cut_into_parts
 from isinglass.data.rules import MOST_STEPS, whole_steps
 from isinglass.data.weights import check_sample_weight
 from isinglass.errors import (
@@ -26,12 +26,13 @@ from isinglass.errors import (
     DataWarning,
     LimitError,
     SeparationError,
+    listed,
     setting,
     warn,
 )
 from isinglass.machine import available_memory, memory_for
 from isinglass.network import Network
-from isinglass.objective.reduced import NEGLIGIBLE
+from isinglass.penalties import NEGLIGIBLE, smoothed_field
 from isinglass.results import Solution
 from isinglass.separation import find_separation
 from isinglass.solve.seam import PartedRows
@@ -41,10 +42,9 @@ if TYPE_CHECKING:
     from isinglass._core._native import State
 
 LARGE = 500_000_000  # cells from which a table is worked on in parts, which takes 2 bytes per cell instead of 20
-SMALL = 10_000_000  # cells up to which the free memory is not looked at
-WIDE = 1000  # columns from which on a table with few ones is worked on in parts too, which are lists of ones then
+CELLS_THAT_FIT = 10_000_000  # cells up to which the free memory is not checked
+SPARSE_COLUMNS = 1000  # columns from which on a table with few ones is worked on in parts too, as lists of ones
 CELLS_OF_A_PART = 50_000_000
-_SHOWN = 5  # constant columns named in a warning
 DETERMINED = 12.0  # log odds from one end of a covariate to the other from which it is said to determine a variable
 _PER_COEFFICIENT = 130  # bytes, for either column of a pair
 _PER_PAIR_OF_CATEGORIES, _PER_CELL = 4, 24  # bytes that every table of categories takes; measured
@@ -76,7 +76,7 @@ class Reduction:
             and variables.is_binary
             and _is_large(table.shape, lambda: int(np.count_nonzero(table.codes)))
         ):
-            table = split_rows(table.codes, table.sample_weight, CELLS_OF_A_PART)
+            table = cut_into_parts(table.codes, table.sample_weight, CELLS_OF_A_PART)
         n_rows = table.total_weight
         table = without_negligible(table)
         counts = category_counts(table)
@@ -119,7 +119,9 @@ class Reduction:
         ranges = np.zeros(len(self.columns), dtype=np.uint8)
         for k, s in enumerate(self.columns.tolist()):
             score = self.variables.score(s)
-            if score is not None:
+            if score is not None and len(score) == 2 and score[0] < score[1]:
+                ranges[k] = 1
+            elif score is not None:
                 steps = _steps(s, score)
                 points[:, k], ranges[k] = steps[points[:, k]], steps.max()
         return points, ranges
@@ -179,7 +181,7 @@ class Reduction:
         fields, ones = np.zeros(self.n_features), self.counts[1::2]
         constant = np.ones(self.n_features, dtype=bool)
         constant[self.columns] = False
-        fields[constant] = objective.smoothed_field(np.where(ones[constant] > 0, self.n_rows, 0.0), self.n_rows)
+        fields[constant] = smoothed_field(np.where(ones[constant] > 0, self.n_rows, 0.0), self.n_rows)
         return fields
 
     def point(self, network: Network) -> tuple[NDArray[np.int32], FloatArray, FloatArray]:
@@ -192,43 +194,67 @@ class Reduction:
         if variables.is_binary:
             return edges[kept], network.pair_values[kept], network.fields[self.columns]
         fields = np.zeros(len(self.columns))  # the solver finds those of categories
-        if variables.has_scores.all():
-            return edges[kept], network.pair_values[kept] * variables.ranges[pairs].prod(axis=1), fields
-        every = variables.split_blocks(network.pairs, network.pair_parameters)
-        blocks = [every[k] for k in np.flatnonzero(kept).tolist()]
-        values = [self._table(s, t, block).ravel() for (s, t), block in zip(pairs.tolist(), blocks, strict=True)]
-        return edges[kept], np.concatenate([*values, np.empty(0)]), fields
+        is_single, sizes = variables.has_sign(pairs), self._widths[pairs].prod(axis=1)
+        every = variables.block_sizes(network.pairs)
+        first, place = (np.cumsum(every) - every)[kept], np.cumsum(sizes) - sizes
+        values = np.empty(int(sizes.sum()))
+        single = network.pair_parameters[first[is_single]]
+        values[place[is_single]] = single * variables.ranges[pairs[is_single]].prod(axis=1)
+        for k in np.flatnonzero(~is_single).tolist():
+            s, t = pairs[k].tolist()
+            shape = variables.block_shape(s, t)
+            block = network.pair_parameters[first[k] : first[k] + math.prod(shape)].reshape(shape)
+            values[place[k] : place[k] + sizes[k]] = self._table(s, t, block).ravel()
+        return edges[kept], values, fields
 
     def fields(self, solved: ArrayLike, centers: FloatArray) -> FloatArray:
         """Return the field of every category but the first of its column.
 
         The solver's belong to centered scores, of the categories that occur, in the order of their scores. A category
-        that does not occur gets half a row. ``centers``: what the neighbors' mean scores add to each category.
+        that does not occur gets the field at which about half a row is expected to have it. ``centers``: what the
+        neighbors' mean scores add to each category.
         """
-        logs, places, is_solved, firsts = self._layout
+        logs, places = self._layout
         fields = logs.copy()
         fields[places] = solved
-        fields += np.where(is_solved, 0.0, (fields - logs)[firsts])
+        unseen, near, share = self._half_rows
+        fields[unseen] += ((fields - logs)[near] * share).sum(axis=1)
         fields -= centers
         fields -= fields[self.variables.starts][self.variables.column]
         fields[~self.variables.is_modelled[self.variables.column]] = 0.0
         return fields[self.variables.is_later]
 
     @cached_property
-    def _layout(self) -> tuple[FloatArray, NDArray[np.intp], Mask, NDArray[np.intp]]:
-        """Logarithms of shares, places of the solver's fields, which these are, the solver's first one of every column.
-
-        A category that does not occur has half a row.
-        """
+    def _layout(self) -> tuple[FloatArray, NDArray[np.intp]]:
+        """Logarithms of shares, where a category that does not occur has half a row, and places of solved fields."""
         variables, occurs = self.variables, self.counts > 0
         rank = np.where(variables.has_scores[variables.column], variables.factor, 0.0)
-        order = np.lexsort((np.arange(len(rank)), rank, ~occurs, variables.column))
-        firsts = order[variables.starts][variables.column]
+        order = np.lexsort((np.arange(len(rank)), rank, variables.column))
         varies = np.zeros(self.n_features, dtype=bool)
         varies[self.columns] = True
         is_solved = occurs & varies[variables.column]
-        places = order[is_solved[order]]
-        return np.log(np.maximum(self.shares, 0.5 / self.n_rows)), places, is_solved, firsts
+        return np.log(np.maximum(self.shares, 0.5 / self.n_rows)), order[is_solved[order]]
+
+    @cached_property
+    def _half_rows(self) -> tuple[NDArray[np.intp], NDArray[np.intp], FloatArray]:
+        """Categories that do not occur, up to three near each that do, and the shares of these in its field.
+
+        A field less the logarithm of the share of its category is −log Σ_n exp(v η_n − A_n) up to a constant: a smooth,
+        concave function of the score v. At scores that do not occur it is read from the parabola through the nearest.
+        """
+        variables, (_, places) = self.variables, self._layout
+        missing = np.setdiff1d(np.flatnonzero(np.isin(variables.column, self.columns)), places)
+        near, share = np.zeros((len(missing), 3), dtype=np.intp), np.zeros((len(missing), 3))
+        for s in np.unique(variables.column[missing]).tolist():
+            here, there = missing[variables.column[missing] == s], places[variables.column[places] == s]
+            if variables.has_scores[s]:
+                away = np.abs(np.subtract.outer(variables.factor[here], variables.factor[there]))
+                found = there[np.argsort(away, axis=1, kind="stable")[:, :3]]
+            else:
+                found = np.full((len(here), 1), there[0])
+            rows = np.ix_(variables.column[missing] == s, np.arange(found.shape[1]))
+            near[rows], share[rows] = found, _lagrange(variables.factor[found], variables.factor[here])
+        return missing, near, share
 
     def centers(
         self,
@@ -253,14 +279,22 @@ class Reduction:
 
     def parameters(self, edges: NDArray[np.integer], values: FloatArray) -> FloatArray:
         """Return B of pairs s < t, one after the other, given the solver's numbers for scores with a range of 1."""
-        ranges = self.variables.ranges
-        if self.variables.has_scores.all():  # no loop over pairs, which would take as long as a small fit
-            return np.asarray(values / ranges[edges].prod(axis=1))
-        widths = np.where(self.variables.has_scores, 1, n_occurring(self.counts, self.variables))
-        sizes = widths[edges].prod(axis=1)  # what the solver has of a pair
-        parts = np.split(values, np.cumsum(sizes)[:-1])
-        blocks = [self._block(s, t, part).ravel() for (s, t), part in zip(edges.tolist(), parts, strict=False)]
-        return np.concatenate([*blocks, np.empty(0)])
+        variables, is_single = self.variables, self.variables.has_sign(edges)
+        solved, sizes = self._widths[edges].prod(axis=1), variables.block_sizes(edges)
+        first, place = np.cumsum(solved) - solved, np.cumsum(sizes) - sizes
+        parameters = np.empty(int(sizes.sum()))
+        # No loop over pairs with one parameter, which would take as long as a small fit.
+        parameters[place[is_single]] = values[first[is_single]] / variables.ranges[edges[is_single]].prod(axis=1)
+        for k in np.flatnonzero(~is_single).tolist():
+            s, t = edges[k].tolist()
+            block = self._block(s, t, values[first[k] : first[k] + solved[k]])
+            parameters[place[k] : place[k] + sizes[k]] = block.ravel()
+        return parameters
+
+    @cached_property
+    def _widths(self) -> NDArray[np.intp]:
+        """Numbers that the solver has of a column: one if it has scores, else one per category that occurs."""
+        return np.where(self.variables.has_scores, 1, n_occurring(self.counts, self.variables))
 
     def _block(self, s: int, t: int, values: FloatArray) -> FloatArray:
         """Return B of a pair s < t. The solver has a table of the categories that occur.
@@ -313,18 +347,32 @@ class Reduction:
         if found is not None:
             s, t = (int(self.columns[node]) for node in found)
             raise SeparationError(
-                f"the unpenalized optimum must be finite; columns {s} and {t} separate the table, so that their "
-                "coupling grows without bound. Penalize that pair: alpha > 0 and a penalty weight > 0."
+                f"the unpenalized optimum must be finite; columns {s} and {t} separate the table, so their "
+                f"coupling grows without bound. Penalize that pair: alpha > 0 and a penalty weight > 0."
             )
+
+
+def _lagrange(points: FloatArray, at: FloatArray) -> FloatArray:
+    """Return the shares of the values at some points in the value of the polynomial through them, a row per ``at``."""
+    share = np.ones_like(points)
+    for i, j in itertools.permutations(range(points.shape[1]), 2):
+        share[:, i] *= (at - points[:, j]) / (points[:, i] - points[:, j])
+    return share
 
 
 def _steps(column: int, scores: FloatArray) -> Bytes:
     """Return the scores as whole numbers of equal steps from the smallest."""
-    found = whole_steps(scores - scores.min(), 0.0)
+    found = _known_steps((scores - scores.min()).tobytes())
     if found is None:
         rule = f"must be multiples of one step, at most {MOST_STEPS} of them, for column {column}"
         raise ArgumentError("scores", rule, scores.tolist(), "Round them.")
-    return found[0].astype(np.uint8)
+    return found
+
+
+@lru_cache(maxsize=1000)  # resamples, folds and imputations have the same scores
+def _known_steps(above: bytes) -> Bytes | None:
+    found = whole_steps(np.frombuffer(above), 0.0)
+    return None if found is None else read_only(found[0].astype(np.uint8))
 
 
 def _refuse_size(n_rows: int, sizes: NDArray[np.intp]) -> None:
@@ -354,17 +402,17 @@ def split_sparse(X: object, sample_weight: ArrayLike | None) -> PartedTable | No
     """Return a large sparse matrix as a table in parts, never dense as a whole; None if it is something else."""
     if not (hasattr(X, "tocsr") and hasattr(X, "nnz") and hasattr(X, "shape") and _is_large(X.shape, lambda: X.nnz)):
         return None
-    return split_rows(X.tocsr(), check_sample_weight(sample_weight, X.shape[0]), CELLS_OF_A_PART)
+    return cut_into_parts(X.tocsr(), check_sample_weight(sample_weight, X.shape[0]), CELLS_OF_A_PART)
 
 
 def _is_large(shape: tuple[int, int], count_ones: Callable[[], int]) -> bool:
     """Tell whether a table is better worked on in parts: it is large, memory has no room for it, or ones are rare."""
     (n_rows, n_features), size = shape, math.prod(shape)
-    if size <= SMALL:
+    if size <= CELLS_THAT_FIT:
         return False
     if size > LARGE or path_bytes(n_rows, n_features, 0) > available_memory():
         return True
-    return n_features >= WIDE and count_ones() < RARE * size
+    return n_features >= SPARSE_COLUMNS and count_ones() < RARE * size
 
 
 def without_negligible(table: AnyTable) -> AnyTable:
@@ -394,14 +442,11 @@ def warn_constant(variables: Variables, counts: FloatArray) -> None:
     constant = np.flatnonzero(~varying_among(counts, variables)).tolist()
     if not constant:
         return
-    first = [
-        (s, int(counts[variables.starts[s] : variables.starts[s] + variables.sizes[s]].argmax()))
-        for s in constant[:_SHOWN]
-    ]
-    shown = ", ".join(f"{variables.called(s)} (always {_value(variables.categories[s][k], k)})" for s, k in first)
-    more = f" and {len(constant) - _SHOWN} more" if len(constant) > _SHOWN else ""
+    ends = variables.starts + variables.sizes
+    first = [(s, int(counts[variables.starts[s] : ends[s]].argmax())) for s in constant]
+    shown = listed([f"{variables.called(s)} (always {_value(variables.categories[s][k], k)})" for s, k in first])
     one = len(constant) == 1
-    what = f"column {shown} is constant: it gets" if one else f"columns {shown}{more} are constant: they get"
+    what = f"column {shown} is constant: it gets" if one else f"columns {shown} are constant: they get"
     warn(ConstantColumnWarning(f"{what} no edges."))
 
 
@@ -415,19 +460,25 @@ def name_constant(table: AnyTable) -> None:
 
 
 def warn_determined(network: Network) -> None:
-    """Name covariates that all but determine a variable: the ridge alone keeps their couplings finite."""
+    """Name covariates that almost determine variables, one warning each: only the ridge keeps such couplings finite."""
     if network.adjustment is None:
         return
     variables, index = network.variables, network.adjustment.edge_index
     reach = np.abs(network.adjustment.edge_values) * variables.ranges[index].prod(axis=1)
-    for s, t in index[reach > DETERMINED].tolist()[:_SHOWN]:
+    determined: dict[int, list[int]] = {}
+    for s, t in index[reach > DETERMINED].tolist():
         given, other = (s, t) if variables.covariate[s] else (t, s)
-        warn(
-            DataWarning(
-                f"the covariate {variables.called(given)} all but determines column {variables.called(other)}, and a "
-                "ridge of 1e-9 alone keeps their coupling finite. Leave one of them out, or merge rare categories."
+        determined.setdefault(given, []).append(other)
+    for given, others in determined.items():
+        shown = listed([variables.called(other) for other in others])
+        remedy = "Leave one of them out, or merge rare categories."
+        if len(others) > 1:
+            remedy = (
+                "If it was computed from these columns, such as their sum, compute it from others, or leave it out."
             )
-        )
+        what = f"column {shown}" if len(others) == 1 else f"columns {shown}"
+        finite = "only a ridge of 1e-9 keeps the coupling finite"
+        warn(DataWarning(f"the covariate {variables.called(given)} almost determines {what}: {finite}. {remedy}"))
 
 
 def refuse_free(name: str) -> ArgumentError:

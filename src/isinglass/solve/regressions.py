@@ -16,13 +16,14 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from isinglass._core import NodePaths, Nodewise
+from isinglass.arguments import check_gamma
 from isinglass.arrays import FloatArray, Frozen, Mask
 from isinglass.data import Table
 from isinglass.data.counts import dimensions_of, n_occurring, sd_of
 from isinglass.errors import ArgumentError, SeparationError
 from isinglass.machine import thread_count
 from isinglass.network import Network
-from isinglass.objective.reduced import refuse_vanishing
+from isinglass.penalties import refuse_vanishing
 from isinglass.results import Path, Solution
 from isinglass.separation import separating_direction
 from isinglass.solve.path import ALL_PAIRS_UP_TO, STRICTNESS, SUSPICIOUS_ETA
@@ -59,6 +60,12 @@ def symmetrize(coefficients: sp.csr_array, rule: str) -> tuple[NDArray[np.int32]
     return merge(0 * each, entries.row, entries.col, entries.data, each, rule)[1:]
 
 
+def check_rule(rule: str) -> None:
+    """Refuse an unknown rule by which two regressions decide on an edge."""
+    if rule not in RULES:
+        raise ArgumentError("rule", f"must be one of {', '.join(RULES)}", rule)
+
+
 def merge(
     group: NDArray[np.integer],
     row: NDArray[np.integer],
@@ -71,8 +78,7 @@ def merge(
 
     An estimate is a block of a row's column, ``sizes`` numbers of ``parameters``, and is not zero.
     """
-    if rule not in RULES:
-        raise ArgumentError("rule", f"must be one of {', '.join(RULES)}", rule)
+    check_rule(rule)
     width = int(max(row.max(initial=0), column.max(initial=0))) + 1
     keys = (group.astype(np.int64) * width + np.minimum(row, column)) * width + np.maximum(row, column)
     pairs, first, pair, n_estimates = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
@@ -166,8 +172,7 @@ class NodeFits(Frozen):
 
     def select_ebic(self, gamma: float, rule: str, tol: float) -> Solution:
         """Return the network in which every node takes its own best alpha."""
-        if not (np.isfinite(gamma) and gamma >= 0):
-            raise ArgumentError("gamma", "must be finite and not negative", gamma)
+        check_gamma(gamma)
         fits = self.take(self.choose_ebic(gamma))
         alphas = np.where(np.isfinite(fits.losses), fits.alphas, np.nan)[0]
         return replace(fits.solutions(rule, tol)[0], alpha=float("nan"), alphas_per_node=alphas)
@@ -341,7 +346,7 @@ class NodewiseProblem:
                 s, t = self.varying[[node, int(np.abs(direction).argmax())]].tolist()
                 raise SeparationError(
                     f"the unpenalized regression of column {s} must have a finite optimum; the other columns separate "
-                    f"its zeros from its ones, so that the coefficient of column {t} grows without bound. "
+                    f"its zeros from its ones, so the coefficient of column {t} grows without bound. "
                     "Use alpha > 0."
                 )
 

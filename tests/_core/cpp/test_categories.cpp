@@ -150,6 +150,10 @@ void compare(CategoryRows& rows, CategoryTwin& twin, uint32_t seed, int n_calls)
         if (numbers == 0) continue;
 
         const size_t all = expected.whole.size();
+        const std::vector<double> precise = rows.precise_block(node, listed).H;
+        for (size_t i = 0; i < numbers; ++i)
+            for (size_t j = 0; j < numbers; ++j)
+                CHECK(std::abs(precise[i * numbers + j] - expected.H[i * all + j]) < 1e-11);
         const int d = static_cast<int>(numbers), stride = (d + 15) / 16 * 16;
         Buffer<float> G(static_cast<size_t>(d) * stride);
         std::vector<float> b(d), diagonal(d), direction(d), product(d);

@@ -7,7 +7,7 @@
 
 #include "lasso/quadratic.hpp"
 #include "problems/problem.hpp"
-#include "rows/kept_storage.hpp"
+#include "rows/two_value_rows.hpp"
 #include "twin.hpp"
 
 using namespace isinglass;
@@ -74,7 +74,9 @@ TEST_CASE("the minimum of the quadratic model is that of a dense matrix") {
     Pool pool(1, poll);
     for (const int widest : {50, 1}) {  // blocks, operators
         Twin twin(200, 6, 0.5, true, 3);
-        TwoValueRows<KeptStorage> rows(pool, std::make_shared<const Table>(twin.view()), Holds::all_nodes);
+        const std::unique_ptr<Rows> kept =
+            kept_rows(pool, std::make_shared<const Table>(twin.view()), Holds::all_nodes);
+        Rows& rows = *kept;
         for (int node = 0; node < twin.p; ++node) {
             NodeSums sums;
             const Move start{node, 0.2, &sums};

@@ -3,8 +3,8 @@
 #include <memory>
 #include <numeric>
 
-#include "rows/kept_storage.hpp"
-#include "rows/ones_cells.hpp"
+#include "rows/patterns.hpp"
+#include "rows/recipe_storage.hpp"
 #include "twin.hpp"
 
 using namespace isinglass;
@@ -128,6 +128,12 @@ void compare(Rows& rows, Twin& twin, uint32_t seed, int n_calls) {
                 CHECK(rows.divergence({&node, 1}, 0.7) == doctest::Approx(twin.divergence(node, 0.7)).epsilon(1e-9));
                 const std::vector<double> gram = rows.grams()->gram(node, listed(columns), 1 << 28);
                 CHECK(gram[(d + 1) * (d + 1) - 1] == doctest::Approx(twin.curve(node)).epsilon(1e-10));
+                const PreciseBlock precise = rows.precise()->precise_block(node, listed(columns));
+                for (size_t i = 0; i < d; ++i) {
+                    CHECK(precise.field_response[i] == doctest::Approx(twin.mean(node, columns[i])).epsilon(1e-9));
+                    for (size_t j = 0; j < d; ++j)
+                        CHECK(std::abs(precise.H[i * d + j] - twin.second(node, columns[i], columns[j])) < 1e-14);
+                }
             }
         }
     }
@@ -143,13 +149,10 @@ TEST_CASE("rows of every storage agree with the twin, in any order of calls") {
             for (uint32_t seed = 1; seed <= 4; ++seed) {
                 Twin twin(n, 7, 0.4, weighted, seed);
                 const auto table = std::make_shared<const Table>(twin.view());
-                TwoValueRows<KeptStorage> kept(pool, table, Holds::all_nodes);
-                compare(kept, twin, seed, 60);
-                TwoValueRows<RecipeStorage<ByteCells>> recipes(pool, table, static_cast<int>(seed));
-                compare(recipes, twin, seed, 60);
+                compare(*kept_rows(pool, table, Holds::all_nodes), twin, seed, 60);
+                compare(*byte_rows(pool, table, static_cast<int>(seed)).rows, twin, seed, 60);
                 Twin rare(n, 9, 0.05, weighted, seed);
-                TwoValueRows<RecipeStorage<OnesCells>> ones(pool, Table(rare.view()));
-                compare(ones, rare, seed, 60);
+                compare(*ones_rows(pool, Table(rare.view())).rows, rare, seed, 60);
             }
         }
 }
@@ -160,10 +163,6 @@ TEST_CASE("rows that are merged into patterns agree with the twin") {
     Twin twin(2200, 15, 0.5, true, 5);
     const auto table = std::make_shared<const Table>(twin.view());
     CHECK(Patterns::most_columns(*table, tuning::rows::ROWS_PER_MADE_PATTERN) > 1);
-    TwoValueRows<KeptStorage> kept(pool, table, Holds::all_nodes);
-    compare(kept, twin, 1, 80);
-    for (const int n_kept : {0, 7, 15}) {
-        TwoValueRows<RecipeStorage<ByteCells>> recipes(pool, table, n_kept);
-        compare(recipes, twin, 2, 80);
-    }
+    compare(*kept_rows(pool, table, Holds::all_nodes), twin, 1, 80);
+    for (const int n_kept : {0, 7, 15}) compare(*byte_rows(pool, table, n_kept).rows, twin, 2, 80);
 }

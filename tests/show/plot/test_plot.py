@@ -16,7 +16,7 @@ def test_every_picture_takes_a_result_and_axes_and_returns_axes():
         assert [p.name for p in parameters[:2]] == ["result", "axes" if several else "ax"]
         assert parameters[1].default is None
         assert all(p.kind in (p.KEYWORD_ONLY, p.VAR_KEYWORD) for p in parameters[2:])
-        assert inspect.signature(getattr(plot, name)).return_annotation == ("NDArray[Any]" if several else "Axes")
+        assert inspect.signature(getattr(plot, name)).return_annotation == ("AnyArray" if several else "Axes")
 
 
 def run(code):

@@ -74,7 +74,7 @@ def along(axis):
 
 
 @pytest.mark.filterwarnings("ignore::isinglass.errors.IsinglassWarning")
-@pytest.mark.parametrize("p", [10, 57])
+@pytest.mark.parametrize("p", [10, pytest.param(57, marks=pytest.mark.long)])
 def test_nothing_is_cut_off_and_no_name_covers_another(p):
     for name, drawn in figures(p).items():
         for width in (85, 180):
@@ -93,7 +93,7 @@ def test_nothing_is_cut_off_and_no_name_covers_another(p):
             pyplot.close(figure)
 
 
-@pytest.mark.parametrize("p", [10, 57, 150])
+@pytest.mark.parametrize("p", [10, 57, pytest.param(150, marks=pytest.mark.long)])
 @pytest.mark.parametrize("width", [85, 180])
 @pytest.mark.parametrize("inside", [False, True])
 def test_labels_do_not_overlap_and_all_nodes_are_drawn(p, width, inside):

@@ -70,8 +70,8 @@ auto alpha_max(const Nodewise& problem, const Vector& omega, double tol, int max
     return give(unlocked([&] { return problem.alpha_max(weights, {tol, max_iter, 0.0}); }));
 }
 
-NodePaths solve(const Nodewise& problem, const Line<int32_t>& nodes, const Matrix& alphas, const Vector& omega,
-                double tol, int max_iter, double strictness, bool stops_early) {
+NodePaths solve_nodes(const Nodewise& problem, const Line<int32_t>& nodes, const Matrix& alphas, const Vector& omega,
+                      double tol, int max_iter, double strictness, bool stops_early) {
     const double* weights = to_omega(problem, omega);
     require(alphas.shape(0) == nodes.shape(0), "one row of alphas per node");
     const std::vector<int> listed(nodes.data(), nodes.data() + nodes.shape(0));
@@ -105,6 +105,6 @@ void bind_nodewise(nb::module_& m) {
         .def_prop_ro("n_features", &Nodewise::n_features)
         .def_prop_ro("n_distinct", &Nodewise::n_distinct)
         .def("alpha_max", &alpha_max, nb::arg("penalty_weights"), nb::arg("tol"), nb::arg("max_iter"))
-        .def("solve", &solve, nb::arg("nodes"), nb::arg("alphas"), nb::arg("penalty_weights"), nb::arg("tol"),
+        .def("solve", &solve_nodes, nb::arg("nodes"), nb::arg("alphas"), nb::arg("penalty_weights"), nb::arg("tol"),
              nb::arg("max_iter"), nb::arg("strictness"), nb::arg("stops_early"));
 }

@@ -2,36 +2,22 @@
 // this process or another.
 #include "bind/arrays.hpp"
 #include "bind/bindings.hpp"
-#include "rows/kept_storage.hpp"
-#include "rows/ones_cells.hpp"
+#include "rows/recipe_storage.hpp"
 
 namespace isinglass {
 namespace {
 
 class CpuRows {
  public:
-    // n_kept, rare: of rows that know recipes (see RecipeRows), else n_kept is negative.
-    CpuRows(const Bytes& X, const std::optional<Vector>& weights, double total, int n_threads, int n_kept, double rare)
-        : pool_(n_threads, poll_) {
-        require(X.shape(0) > 0 && X.shape(1) > 0, "a part must have rows");
-        const auto table = std::make_shared<const Table>(to_given(X, weights), total);
-        n_features_ = table->n_features, n_distinct_ = table->n_distinct;
-        require(n_distinct_ > 0, "a part must have a row with weight");
-        is_sparse = n_kept >= 0 && share_of_ones(*table) < rare;
-        if (n_kept < 0)
-            rows_ = std::make_unique<TwoValueRows<KeptStorage>>(pool_, table, Holds::all_nodes);
-        else if (is_sparse)
-            make_recipes<OnesCells>(*table);
-        else
-            make_recipes<ByteCells>(table, n_kept);
-    }
     CpuRows(const Bytes& X, const std::optional<Vector>& weights, double total, int n_threads)
-        : CpuRows(X, weights, total, n_threads, -1, 0) {}
+        : CpuRows(X, weights, total, n_threads, [](Pool& pool, const std::shared_ptr<const Table>& table) {
+              return RecipeRows{kept_rows(pool, table, Holds::all_nodes)};
+          }) {}
     virtual ~CpuRows() = default;
 
     Rows& seam() {
         poll_.begin();
-        return *rows_;
+        return *made_.rows;
     }
     int n_features() const { return n_features_; }
     int n_distinct() const { return n_distinct_; }
@@ -39,35 +25,49 @@ class CpuRows {
         for (size_t k = 0; k < columns.shape(0); ++k)
             require(columns(k) >= 0 && columns(k) < n_features_, "a column must lie in the table");
     }
-    bool remembers = false, is_sparse = false;
+    bool remembers = false;
 
  protected:
-    RecipeState* recipes_ = nullptr;
-
- private:
-    template <class Cells, class... Given>
-    void make_recipes(Given&&... given) {
-        auto made = std::make_unique<TwoValueRows<RecipeStorage<Cells>>>(pool_, std::forward<Given>(given)...);
-        recipes_ = &made->storage();
-        rows_ = std::move(made);
+    template <class Make>
+    CpuRows(const Bytes& X, const std::optional<Vector>& weights, double total, int n_threads, Make make)
+        : pool_(n_threads, poll_) {
+        require(X.shape(0) > 0 && X.shape(1) > 0, "a part must have rows");
+        const auto table = std::make_shared<const Table>(to_given(X, weights), total);
+        n_features_ = table->n_features, n_distinct_ = table->n_distinct;
+        require(n_distinct_ > 0, "a part must have a row with weight");
+        made_ = make(pool_, table);
     }
 
+ private:
     Poll poll_;
     Pool pool_;
-    std::unique_ptr<Rows> rows_;
     int n_features_ = 0, n_distinct_ = 0;
+
+ protected:
+    RecipeRows made_;  // of rows that keep no recipes: without a state
 };
 
-class RecipeRows : public CpuRows {
+class CpuRecipeRows : public CpuRows {
  public:
-    RecipeRows(const Bytes& X, const std::optional<Vector>& weights, double total, int n_threads, int n_kept,
-               double rare)
-        : CpuRows(X, weights, total, n_threads, std::max(n_kept, 0), rare) {}
-    RecipeState& recipes() { return seam(), *recipes_; }
+    CpuRecipeRows(const Bytes& X, const std::optional<Vector>& weights, double total, int n_threads, int n_kept,
+                  double rare)
+        : CpuRows(X, weights, total, n_threads, [&](Pool& pool, const std::shared_ptr<const Table>& table) {
+              return share_of_ones(*table) < rare ? ones_rows(pool, *table) : byte_rows(pool, table, n_kept);
+          }) {}
+    RecipeState& recipes() { return seam(), *made_.state; }
+    bool is_sparse() const { return made_.is_sparse; }
 };
 
-std::span<const int> span_of(const Line<int32_t>& nodes) {
-    return {nodes.data(), nodes.shape(0)};
+// A call of the seam on some nodes.
+template <auto call, class... Given>
+auto of_nodes(CpuRows& rows, const Line<int32_t>& nodes, Given... given) {
+    rows.check(nodes);
+    return (rows.seam().*call)({nodes.data(), nodes.shape(0)}, given...);
+}
+
+void remember(CpuRows& rows, const Line<int32_t>& nodes) {
+    of_nodes<&Rows::remember>(rows, nodes);
+    rows.remembers = true;
 }
 
 // The columns beside each of so many nodes.
@@ -181,10 +181,9 @@ auto gram(CpuRows& rows, int node, const Line<int32_t>& columns, int most) {
 }
 
 auto drift(CpuRows& rows, const Line<int32_t>& nodes) {
-    rows.check(nodes);
     require(rows.remembers, "drift is measured from what was remembered");
     std::vector<double> values;
-    for (const ResidualDrift& moved : unlocked([&] { return rows.seam().drift(span_of(nodes)); }))
+    for (const ResidualDrift& moved : unlocked([&] { return of_nodes<&Rows::drift>(rows, nodes); }))
         values.insert(values.end(), {moved.square, moved.sum});
     return to_numpy<double>(std::move(values), {nodes.shape(0), 2});
 }
@@ -230,13 +229,13 @@ std::vector<Recipe> read_recipes(const CpuRows& rows, nb::handle given) {
     return recipes;
 }
 
-nb::tuple state(RecipeRows& rows) {
+nb::tuple state(CpuRecipeRows& rows) {
     const Recipes& state = rows.recipes().state();
     return nb::make_tuple(flatten(state.now), flatten(state.remembered), flatten(state.modeled), give(state.majorized),
                           rows.remembers);
 }
 
-void restore(RecipeRows& rows, const nb::tuple& given) {
+void restore(CpuRecipeRows& rows, const nb::tuple& given) {
     require(given.size() == 5, "a state has five members");
     const auto majorized = nb::cast<Line<uint8_t>>(given[3]);
     require(majorized.shape(0) == static_cast<size_t>(rows.n_features()), "a byte per column");
@@ -271,35 +270,16 @@ void bind_rows(nb::module_& m) {
         .def("blocks", &second_derivatives<true>, arg("nodes"), arg("begin"), arg("columns"), arg("majorized"))
         .def("diagonals", &second_derivatives<false>, arg("nodes"), arg("begin"), arg("columns"), arg("majorized"))
         .def("products", &products, arg("nodes"), arg("begin"), arg("columns"), arg("d"), arg("centers"))
-        .def(
-            "divergence",
-            [](CpuRows& rows, const Line<int32_t>& nodes, double c) {
-                rows.check(nodes);
-                return rows.seam().divergence(span_of(nodes), c);
-            },
-            arg("nodes"), arg("c"), Release())
-        .def(
-            "largest_predictor",
-            [](CpuRows& rows, const Line<int32_t>& nodes) {
-                rows.check(nodes);
-                return rows.seam().largest_predictor(span_of(nodes));
-            },
-            arg("nodes"), Release())
+        .def("divergence", &of_nodes<&Rows::divergence, double>, arg("nodes"), arg("c"), Release())
+        .def("largest_predictor", &of_nodes<&Rows::largest_predictor>, arg("nodes"), Release())
         .def("gram", &gram, arg("node"), arg("columns"), arg("most"))
-        .def(
-            "remember",
-            [](CpuRows& rows, const Line<int32_t>& nodes) {
-                rows.check(nodes);
-                rows.seam().remember(span_of(nodes));
-                rows.remembers = true;
-            },
-            arg("nodes"), Release())
+        .def("remember", &remember, arg("nodes"), Release())
         .def("drift", &drift, arg("nodes"))
         .def("all_pairs", &all_pairs, arg("first"), arg("last"));
-    nb::class_<RecipeRows, CpuRows>(m, "RecipeRows")
+    nb::class_<CpuRecipeRows, CpuRows>(m, "RecipeRows")
         .def(nb::init<const Bytes&, const std::optional<Vector>&, double, int, int, double>(), arg("X"),
              arg("weights").none(), arg("total"), arg("n_threads"), arg("n_kept"), arg("rare") = 0.0)
-        .def("is_sparse", [](const RecipeRows& rows) { return rows.is_sparse; })
+        .def("is_sparse", &CpuRecipeRows::is_sparse)
         .def("state", &state)
         .def("restore", &restore, arg("state"));
 }

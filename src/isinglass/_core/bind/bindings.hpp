@@ -12,6 +12,5 @@ std::unique_ptr<Rows> python_rows(nanobind::object rows);
 
 void bind_nodewise(nanobind::module_& m);
 void bind_glm(nanobind::module_& m);
-void bind_bmn(nanobind::module_& m);
 void bind_gibbs(nanobind::module_& m);
 void bind_rows(nanobind::module_& m);

@@ -160,7 +160,6 @@ NB_MODULE(_native, m) {
     m.def("count_ones", &count_ones, nb::arg("X"), nb::arg("weights").none());
     bind_nodewise(m);
     bind_glm(m);
-    bind_bmn(m);
     bind_gibbs(m);
     bind_rows(m);
     nb::class_<State>(m, "State")

@@ -12,9 +12,6 @@ using namespace tuning::certificate;
 
 namespace {
 
-constexpr double UNIT = std::numeric_limits<double>::epsilon() / 2;
-constexpr double INFINITE = std::numeric_limits<double>::infinity();
-
 // KL(x + c r || sigma) of one cell with this margin (the predictor in favor of the observed answer).
 double cell_divergence(double margin, double c) {
     const double log_c = std::log(c), log_rest = std::log1p(-c);
@@ -47,7 +44,7 @@ struct Infeasibility {
     double mass = 0;          // sum w |r|
     double share = 0;         // of the heavier side, to be taken off so that both weigh the same
     double moment_error = 0;  // by which balancing, rounding and repair move a pair moment, at most
-    double size = 0;          // sum |theta| over its penalized edges
+    double size = 0;          // sum |theta| over its edges with a penalty and no ridge
     double repair = 0;        // norm of the change that makes moments zero where they must be
     double drift = 0;         // error of its predictor, with categories of the difference of two logits
     double slope = 0;         // error of a gradient that is not due to the predictor
@@ -60,11 +57,11 @@ std::vector<Infeasibility> find_infeasibilities(const Rows& rows, const WorkingS
     std::vector<double> sizes(set.n_nodes());  // free edges included
     for (size_t e = 0; e < set.n_edges(); ++e) {
         const double size = set.theta_norm(e);
-        const bool is_free = alpha * set.omega()[e] == 0.0;
+        const bool is_limited = set.ridge() == 0.0 && alpha * set.omega()[e] != 0.0;
         for (int node : {set.s()[e], set.is_shared() ? set.t()[e] : -1}) {
             if (node < 0) continue;
             sizes[node] += size;
-            if (!is_free) infeasibilities[node].size += size;
+            if (is_limited) infeasibilities[node].size += size;
         }
     }
     for (int node = 0; node < set.n_nodes(); ++node) {
@@ -124,13 +121,14 @@ double repair_norm(const std::vector<double>& gram, const std::vector<double>& m
         if (!(diagonal > 0)) return INFINITE;
         scale[i] = 1 / std::sqrt(diagonal);
         longest += 1 / diagonal;
-        if (i + 1 < d) wanting += missing[i] * missing[i] / diagonal;
+        // Not missing^2 / diagonal: squares of weights below 1e-160 are zero.
+        if (i + 1 < d) wanting += (missing[i] * scale[i]) * (missing[i] * scale[i]);
     }
     for (int i = 0; i < d; ++i)
         for (int j = 0; j < d; ++j) unit[static_cast<size_t>(i) * d + j] *= scale[i] * scale[j];
     const double smallest = smallest_eigenvalue(std::move(unit), d, rounding);
     // Up to |zeta| = 1/4 the residuals stay feasible and the divergence at most doubles.
-    if (!(smallest > 0) || share > 0.5 || std::sqrt(longest * wanting) > 0.25 * smallest) return INFINITE;
+    if (!(smallest > 0) || share > 0.5 || !(std::sqrt(longest * wanting) <= 0.25 * smallest)) return INFINITE;
     return std::sqrt(wanting / smallest);
 }
 
@@ -146,7 +144,7 @@ std::vector<char> find_zeroed(const WorkingSet& set, const std::vector<Infeasibi
     std::vector<char> zeroed(set.n_edges());
     for (size_t e = 0; e < set.n_edges(); ++e) {
         const double limit = alpha * set.omega()[e];
-        zeroed[e] = set.ridge(e) == 0.0 &&
+        zeroed[e] = set.ridge() == 0.0 &&
                     (limit == 0.0 ||
                      (with_negligible && limit < NEGLIGIBLE_PENALTY * moment_error_of(set, infeasibilities, e)));
     }
@@ -200,17 +198,14 @@ double node_cost(const Infeasibility& infeasible, const NodeSums& sums, double c
     return cost;
 }
 
-// What an edge with a ridge adds to the gap: ||c g + ridge theta||^2 / (2 ridge), g the gradient without the ridge,
-// which the gradient of the set includes.
-double ridge_cost(const WorkingSet& set, size_t e, double c, double moment_error) {
-    double square = 0;
-    for (size_t i = set.first(e), end = i + set.size(e); i < end; ++i) {
-        const double off = c * set.gradient()[i] + (1 - c) * set.ridge(e) * set.theta()[i];
-        square += off * off;
-    }
-    const double rounded = 1 + (8 + static_cast<double>(set.size(e))) * UNIT;
-    const double reach = (std::sqrt(square) + c * moment_error + 8 * UNIT * set.ridge(e) * set.theta_norm(e)) * rounded;
-    return reach * reach / (2 * set.ridge(e)) * rounded;
+// What an edge with a ridge adds to the gap: the square of what is missing to optimality, over twice the ridge, because
+// the penalty with it is strongly convex.
+double ridge_cost(const WorkingSet& set, size_t e, double limit, double moment_error) {
+    const size_t first = set.first(e), size = set.size(e);
+    const double missing = kkt_violation(set.theta().data() + first, set.gradient().data() + first, size, limit);
+    const double roundings = (8 + static_cast<double>(size)) * UNIT;
+    const double reach = missing + moment_error + roundings * (missing + limit + set.ridge() * set.theta_norm(e));
+    return reach * reach / (2 * set.ridge()) * (1 + roundings);
 }
 
 // The bound that follows when the moments of these edges are made zero.
@@ -226,21 +221,22 @@ Certificate prove(Rows& rows, const WorkingSet& set, const Point& point, double 
             moment_error = std::max(moment_error, infeasible.moment_error);
         return {0, value, moment_error, 0};
     }
-    bool is_plain = true;  // no edge, no repair, no ridge
+    const bool has_ridge = set.ridge() > 0.0;
+    bool is_plain = !has_ridge;  // no edge, no repair, no ridge
     double c = 1;
     for (size_t e = 0; e < set.n_edges(); ++e) {
         const double limit = alpha * set.omega()[e] * (1 - (3 + static_cast<double>(set.size(e))) * UNIT);
         const double reach = set.gradient_norm(e) + moment_error_of(set, infeasibilities, e);
-        is_plain = is_plain && set.theta_norm(e) == 0.0 && !zeroed[e] && set.ridge(e) == 0.0;
-        if (!zeroed[e] && set.ridge(e) == 0.0 && reach > limit) c = std::min(c, limit / reach);
+        is_plain = is_plain && set.theta_norm(e) == 0.0 && !zeroed[e];
+        if (!zeroed[e] && !has_ridge && reach > limit) c = std::min(c, limit / reach);
     }
     // Balanced residuals of constant predictors are no larger than those of the means.
     if (is_plain && alpha > 0) c = std::max(c, alpha < top ? alpha / top * (1 - 4 * UNIT) : 1.0);
     double gap = divergence(rows, set, point, c) * (1 + rounding), moment_error = 0, gradient_error = 0;
     for (size_t e = 0; e < set.n_edges(); ++e) {
         const double limit = alpha * set.omega()[e], size = set.theta_norm(e);
-        if (set.ridge(e) > 0.0) gap += ridge_cost(set, e, c, moment_error_of(set, infeasibilities, e));
-        if (size == 0.0 || limit == 0.0) continue;
+        if (has_ridge) gap += ridge_cost(set, e, limit, moment_error_of(set, infeasibilities, e));
+        if (size == 0.0 || has_ridge) continue;
         double moment = 0;
         if (!zeroed[e])
             for (size_t i = set.first(e), end = i + set.size(e); i < end; ++i)
@@ -272,7 +268,7 @@ double penalty_of(const WorkingSet& set, double alpha) {
     for (size_t e = 0; e < set.n_edges(); ++e) sum += set.omega()[e] * set.theta_norm(e);
     double ridges = 0;
     for (size_t e = 0; e < set.n_edges(); ++e)
-        if (set.ridge(e) > 0.0) ridges += set.ridge(e) / 2 * set.theta_norm(e) * set.theta_norm(e);
+        if (set.ridge() > 0.0) ridges += set.ridge() / 2 * set.theta_norm(e) * set.theta_norm(e);
     return alpha * sum + ridges;
 }
 

@@ -66,13 +66,12 @@ void GroupModel::gather(const std::vector<double>& gradient, double alpha) {
     for (int e : set_.inner()) {
         const size_t first = set_.first(e), size = set_.size(e);
         const Pair pair{set_.first_node() + set_.s()[e], set_.t()[e]};
-        groups_.push_back(
-            {z_.size(), size, first, set_.slot_s()[e], set_.slot_t()[e], alpha * set_.omega()[e], set_.ridge(e), pair});
+        groups_.push_back({z_.size(), size, first, set_.slot_s()[e], set_.slot_t()[e], alpha * set_.omega()[e], pair});
         z_.insert(z_.end(), set_.theta().begin() + first, set_.theta().begin() + first + size);
         slope_.insert(slope_.end(), gradient.begin() + first, gradient.begin() + first + size);
         const float *one = set_.diagonal().data() + set_.at(set_.slot_s()[e]),
                     *other = set_.diagonal().data() + set_.at(set_.slot_t()[e]);
-        for (size_t i = 0; i < size; ++i) diagonal_.push_back(static_cast<double>(one[i]) + other[i] + set_.ridge(e));
+        for (size_t i = 0; i < size; ++i) diagonal_.push_back(static_cast<double>(one[i]) + other[i] + set_.ridge());
     }
     damping_ = violation() / LONGEST_STEP;
     for (double& each : diagonal_) each += damping_;
@@ -107,7 +106,7 @@ void GroupModel::multiply(const Values& x, Values& Hx) {
         const float *one = products_.data() + set_.at(group.slot_s), *other = products_.data() + set_.at(group.slot_t);
         for (size_t i = 0; i < group.size; ++i)
             Hx[group.begin + i] =
-                static_cast<double>(one[i]) + other[i] + (damping_ + group.ridge) * x[group.begin + i];
+                static_cast<double>(one[i]) + other[i] + (damping_ + set_.ridge()) * x[group.begin + i];
     });
 }
 

@@ -30,7 +30,7 @@ class GroupModel {
     struct Group {
         size_t begin, size, first;  // in Values, and in the working set
         int slot_s, slot_t;
-        double limit, ridge;
+        double limit;
         Pair pair;
     };
     template <class Task>

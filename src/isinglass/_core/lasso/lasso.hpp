@@ -4,9 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <vector>
 
 namespace isinglass {
+
+constexpr double INFINITE = std::numeric_limits<double>::infinity();
+constexpr double UNIT = std::numeric_limits<double>::epsilon() / 2;  // of rounding
 
 inline double sign(double z) {
     return (z > 0) - (z < 0);
@@ -75,6 +79,15 @@ class Penalty {
         }
     }
     bool may_be_free() const { return kind_ == Kind::matrix; }
+    bool may_forbid() const { return kind_ == Kind::matrix; }
+    // Whether a pair is free.
+    bool has_free() const {
+        if (kind_ == Kind::per_column) return std::find(values_, values_ + n_features_, 0.0) != values_ + n_features_;
+        for (int s = 0; may_be_free() && s < n_features_; ++s)
+            for (int t = s + 1; t < n_features_; ++t)
+                if ((*this)(s, t) == 0.0) return true;
+        return false;
+    }
 
  private:
     Kind kind_;

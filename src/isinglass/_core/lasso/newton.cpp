@@ -14,9 +14,7 @@ using namespace tuning::newton;
 namespace {
 
 constexpr double STEEPEST_CURVATURE = 0.0963;  // |d/d eta| of sigma (1 - sigma) is at most 1 / (6 sqrt 3)
-constexpr double UNIT = std::numeric_limits<double>::epsilon() / 2;
 constexpr double SMALLEST_CURVE = 1e-30;
-constexpr double INFINITE = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
@@ -24,7 +22,7 @@ Newton::Newton(Rows& rows, const Penalty& penalty, Pool& pool, int n_nodes, bool
     : rows_(rows),
       penalty_(penalty),
       poll_(pool.poll()),
-      set_(n_nodes, is_shared, rows.groups(), rows.has_categories() ? tuning::FREE_RIDGE : 0.0),
+      set_(n_nodes, is_shared, rows.groups(), rows.has_categories() && penalty.has_free() ? tuning::FREE_RIDGE : 0.0),
       model_(set_, rows, pool),
       point_{std::vector<double>(n_nodes), std::vector<NodeSums>(n_nodes), std::vector<char>(n_nodes),
              std::vector<double>(n_nodes)},
@@ -278,21 +276,36 @@ Newton::Phase Newton::advance(Run& run) {
         assemble(Curvature::own);
     else if (set_.has_operators())
         assemble(Curvature::own, true);
-    const bool is_accepted = step(run.alpha, inner_tolerance(run), false);
+    // Edges that are zero, and those that become so, are for the other kind of step.
+    const bool may_be_precise = rows_.precise() && (rows_.has_categories() || run.was_precise);
+    const bool is_precise = run.is_precise && find_precise_step(run);
+    const bool is_accepted = is_precise ? search(run.alpha) : step(run.alpha, inner_tolerance(run), false);
     run.looks = run.widened || run.n_iter < EARLY_STEPS;
     run.widened = false;
     ++run.n_iter;
     // Rounding: no step decreases F any more.
-    if (!is_accepted && curvature_ == Curvature::majorized) return Phase::settle;
+    if (!is_accepted && !is_precise && curvature_ == Curvature::majorized) {
+        if (!may_be_precise || run.is_precise) return Phase::settle;
+        run.is_precise = true;
+    }
     const double next = inner_residual(run.alpha);
     // With groups nodes may have either; the blocks are then judged as where all nodes have one.
     run.is_stale = (set_.has_operators() && !set_.has_groups()) || curvature_ == Curvature::majorized ||
                    next > CONTRACTION * run.kkt;
     // Slow: small curvatures may matter that the share of change does not see, so every block is remade.
-    if (next > SLOW_STEP * run.kkt) set_.forget_matrices();
+    const bool is_slow = next > SLOW_STEP * run.kkt;
+    if (is_slow) set_.forget_matrices();
+    run.slow_steps = is_slow ? run.slow_steps + 1 : 0;
     run.kkt = next;
     run.since_best = next < PROGRESS * run.best ? 0 : run.since_best + 1;
     if (run.since_best == 0) run.best = next;
+    if (is_precise && !is_accepted) {
+        run.is_precise = false;
+        if (!rows_.has_categories()) run.slow_steps = 0;  // a majorized step comes first
+    }
+    const bool is_stuck = run.since_best > 0 && run.since_best % SLOW_STEPS == 0;
+    if (may_be_precise && (is_stuck || run.slow_steps >= 2 * SLOW_STEPS)) run.is_precise = true;
+    if (!may_be_precise && run.slow_steps >= STAGNATION) try_precise(run);
     // Conjugate gradients get nowhere on a face that is all but singular (columns that are nearly alike); blocks can be
     // factorized.
     if (set_.has_operators() && !set_.has_groups() &&
@@ -302,6 +315,23 @@ Newton::Phase Newton::advance(Run& run) {
         run.since_best = 0;
     }
     return is_accepted ? next_phase(run) : Phase::majorize;
+}
+
+// On the face of the edges that are not zero, if most of the residual is there.
+bool Newton::find_precise_step(Run& run) {
+    run.was_precise = true;
+    PreciseFace face(set_, rows_, run.alpha);
+    if (!rows_.has_categories() && face.is_small()) {  // the step is that of the loss with fields at their minimum
+        polish_fields();
+        complete_gradient();
+        run.kkt = kkt_residual(run.alpha);
+    }
+    double residual = 0;
+    for (int e : set_.inner())
+        if (set_.theta_norm(e) != 0.0) residual = std::max(residual, violation(e, run.alpha));
+    model_.reset();
+    std::fill(field_steps_.begin(), field_steps_.end(), 0.0);
+    return residual > run.kkt / 2 && face.find_step(model_.d, field_steps_);
 }
 
 // After a refused step: a model that lies above the loss everywhere.
@@ -323,7 +353,19 @@ Newton::Phase Newton::certify_point(Run& run, bool is_last) {
         if (certificate_.gap > 0 && run.kkt > 0) needed_ = run.kkt * run.gap_target / certificate_.gap;
     }
     run.is_reached = run.kkt <= run.target && !(is_wanted && !(certificate_.gap <= run.gap_target));
-    return is_last || run.is_reached ? Phase::done : Phase::look;
+    if (run.is_reached || (is_last && !try_precise(run))) return Phase::done;
+    return Phase::look;
+}
+
+// Of a run that would end without its tolerance, or is very slow. Columns of 0 and 1 take precise steps only after
+// this.
+bool Newton::try_precise(Run& run) {
+    if (!rows_.precise() || run.was_precise || run.n_iter >= run.max_iter) return false;
+    if (!PreciseFace(set_, rows_, run.alpha).is_small()) return false;
+    run.is_precise = run.was_precise = run.is_stale = true;
+    run.best = run.kkt;
+    run.since_best = 0;
+    return true;
 }
 
 // What is returned is the parameters, so the certificate must be theirs: where updates could have moved the predictors
@@ -507,11 +549,16 @@ void Newton::step_from(const std::vector<double>& start, double length) {
 
 // One Newton step with line search; false if no length decreases F enough (the point is then unchanged).
 bool Newton::step(double alpha, double inner_tolerance, bool free_only) {
-    const double before = objective(alpha);
     model_.reset();
     profile_gradient();
     free_only ? model_.minimize_free(alpha, inner_tolerance) : model_.minimize(alpha, inner_tolerance);
     find_field_steps();
+    return search(alpha);
+}
+
+// Along the step of the model.
+bool Newton::search(double alpha) {
+    const double before = objective(alpha);
     const double predicted = predicted_change(alpha);
     const std::vector<double> start = set_.theta(), start_fields = point_.fields;
     double length = 1.0, moved = 0.0;

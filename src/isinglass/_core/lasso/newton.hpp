@@ -6,6 +6,7 @@
 
 #include "lasso/certificate.hpp"
 #include "lasso/lasso.hpp"
+#include "lasso/precise_face.hpp"
 #include "lasso/quadratic.hpp"
 
 namespace isinglass {
@@ -68,10 +69,13 @@ class Newton {
         int max_iter;
         double kkt = 0, best = 0;
         int n_iter = 0, since_best = 0;
+        int slow_steps = 0;    // in a row
         bool is_stale = true;  // the matrices belong to another point
         bool looks = false;    // at the edges that are not inner, before the next step
         bool widened = false;
         bool is_reached = false;  // the tolerance, at the last certificate
+        bool is_precise = false;  // steps have second derivatives in double precision
+        bool was_precise = false;
     };
     struct Parameters {
         std::vector<double> theta, fields;
@@ -83,6 +87,7 @@ class Newton {
     Phase advance(Run& run);
     Phase majorize(Run& run);
     Phase certify_point(Run& run, bool is_last);
+    bool try_precise(Run& run);
     State record(const Run& run);
 
     size_t group_size(const Pair& pair) const;
@@ -98,6 +103,8 @@ class Newton {
 
     void assemble(Curvature curvature, bool only_operators = false);
     bool step(double alpha, double inner_tolerance, bool free_only);
+    bool find_precise_step(Run& run);
+    bool search(double alpha);
     void profile_gradient();
     void find_field_steps();
     double predicted_change(double alpha);

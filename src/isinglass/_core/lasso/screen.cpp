@@ -43,6 +43,18 @@ void Screen::start(int node) {
     node_ = node;
     std::iota(nodes_.begin(), nodes_.end(), node);
     has_reference_ = false;
+    find_allowed();
+}
+
+// Where most pairs are forbidden, those that are not; empty where there is no need to list them.
+void Screen::find_allowed() {
+    allowed_.clear();
+    if (!is_shared_ || !penalty_.may_forbid() || rows_.scans()) return;
+    const double most = FEW_ALLOWED * n_features_ * n_features_ / 2;
+    for (int s = 0; s < n_features_; ++s)
+        for (int t = s + 1; t < n_features_; ++t)
+            if (std::isfinite(penalty_(s, t))) allowed_.push_back({s, t});
+    if (static_cast<double>(allowed_.size()) > most) allowed_.clear();
 }
 
 // Otherwise all pairs are computed each time, a band of lines at a time.
@@ -153,6 +165,7 @@ std::vector<Pair> Screen::find(double threshold) {
         certified_ = std::max(scanned.certified - inside, int64_t{0});
         return std::move(scanned.pairs);
     }
+    if (!allowed_.empty()) return allowed_;
     if (!keeps_reference()) return candidates(threshold);
     if (has_reference_ && !is_always_fresh())
         measure_drift();
@@ -224,6 +237,7 @@ std::vector<double> Screen::known_or_exact(const std::vector<Pair>& pairs) {
 
 PairList Screen::reaching(double threshold, const std::vector<Pair>& possible) {
     const std::vector<double> values = known_or_exact(possible);
+    if (!allowed_.empty()) certified_ = count_certified(values);
     PairList list;
     for (size_t k = 0; k < possible.size(); ++k) {
         const double weight = penalty_(possible[k].s, possible[k].t),
@@ -259,6 +273,13 @@ double Screen::covariance_ratio(const PairList& found) {
 double Screen::reached() {
     if (rows_.scans()) return rows_.scans()->largest();
     double largest = 0;
+    if (!allowed_.empty()) {
+        const std::vector<double> values = known_or_exact(allowed_);
+        for (size_t k = 0; k < allowed_.size(); ++k)
+            if (const double weight = penalty_(allowed_[k].s, allowed_[k].t); weight > 0)
+                largest = std::max(largest, std::abs(values[k]) / weight);
+        return largest * (1 - 1e-12);
+    }
     if (keeps_reference()) take_reference();
     each_band([&](int begin, int end) {
         for (int line = begin; line < end; ++line)
@@ -275,7 +296,8 @@ double Screen::alpha_max() {
     const std::vector<double>& theta = newton_.set().theta();
     const double threshold = reached();
     // Where a reference is kept, it has just been taken.
-    const PairList found = reaching(threshold, keeps_reference() ? candidates(threshold) : find(threshold));
+    const bool has_candidates = keeps_reference() && allowed_.empty();
+    const PairList found = reaching(threshold, has_candidates ? candidates(threshold) : find(threshold));
     if (std::all_of(theta.begin(), theta.end(), [](double each) { return each == 0.0; }))
         return covariance_ratio(found);
     double largest = 0;
@@ -311,8 +333,24 @@ int64_t Screen::count_certified(int first_line, int last_line) {
     return std::accumulate(counts.begin(), counts.end(), int64_t{0});
 }
 
+// The same of the pairs that are allowed, by their exact gradients.
+int64_t Screen::count_certified(const std::vector<double>& gradients) const {
+    const WorkingSet& set = newton_.set();
+    const Certificate& known = newton_.certificate();
+    int64_t count = 0;
+    size_t e = 0;
+    for (size_t k = 0; k < allowed_.size(); ++k) {
+        const auto [s, t] = allowed_[k];
+        const double sd_s = rows_.margins().sd[s], sd_t = rows_.margins().sd[t];
+        const double radius = std::sqrt(known.gap * (sd_s * sd_s + sd_t * sd_t) / 2) * (1 + 1e-9);
+        const double moment = known.scale * (std::abs(gradients[k]) + 2 * known.moment_error);
+        count += !set.find(allowed_[k], e) && moment + radius < newton_.alpha() * penalty_(s, t);
+    }
+    return count;
+}
+
 int64_t Screen::certified_outside() {
-    if (!keeps_reference()) return certified_;
+    if (!keeps_reference() || !allowed_.empty()) return certified_;
     return has_reference_ ? count_certified(0, n_lines()) : 0;
 }
 

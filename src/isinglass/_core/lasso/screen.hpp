@@ -59,6 +59,8 @@ class Screen {
     PairList reaching(double threshold, const std::vector<Pair>& possible);
     double reached();
     int64_t count_certified(int first, int last);
+    int64_t count_certified(const std::vector<double>& gradients) const;
+    void find_allowed();
 
     Rows& rows_;
     const Newton& newton_;  // the working set, the certificate and the alpha of the current point
@@ -73,7 +75,8 @@ class Screen {
     bool has_reference_ = false;
     int first_line_ = 0;  // of the band that the reference holds
     size_t largest_reference_ = tuning::screen::MAX_REFERENCE_PAIRS;
-    int64_t certified_ = 0;  // outside the working set, where no reference is kept
+    std::vector<Pair> allowed_;  // where these are few, and looked at one by one
+    int64_t certified_ = 0;      // outside the working set, where no reference is kept
     double top_ = 0;
     double slack_ = 0;                 // of the reference, and of what may be missing from |g|
     std::vector<float> norm_, shift_;  // of every node: how far its residuals have moved

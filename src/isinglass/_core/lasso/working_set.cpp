@@ -55,8 +55,7 @@ void WorkingSet::gather_gradient() {
         const double *one = slot_gradient_.data() + at(slot_s_[e]), *other = slot_gradient_.data() + at(slot_t_[e]);
         double* sum = gradient_.data() + first(e);
         for (size_t i = 0; i < size(e); ++i) sum[i] = one[i] + other[i];
-        if (const double extra = ridge(e); extra > 0)
-            for (size_t i = 0; i < size(e); ++i) sum[i] += extra * theta_[first(e) + i];
+        for (size_t i = 0; ridge_ > 0 && i < size(e); ++i) sum[i] += ridge_ * theta_[first(e) + i];
     }
 }
 
@@ -177,7 +176,7 @@ void WorkingSet::finish_block(int node) {
         }
         float& entry = blocks_[row_[first + k] + k];
         if (const int e = has_groups_ ? -1 : edge_[first + k]; e >= 0 && slot_s_[e] == static_cast<int>(first) + k)
-            entry += static_cast<float>(ridge(e));
+            entry += static_cast<float>(ridge_);
         value = entry = with_ridge(entry);
     }
 }

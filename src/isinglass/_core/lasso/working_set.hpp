@@ -26,7 +26,7 @@ namespace isinglass {
 
 class WorkingSet {
  public:
-    // groups: null where every edge has one coefficient. ridge: of edges without a penalty, part of their gradients.
+    // groups: null where every edge has one coefficient. ridge: of every edge, part of its gradient.
     WorkingSet(int n_nodes, bool is_shared, const GroupRows* groups, double ridge)
         : n_nodes_(n_nodes), is_shared_(is_shared), has_groups_(groups != nullptr), groups_(groups), ridge_(ridge) {
         start(0);
@@ -66,7 +66,7 @@ class WorkingSet {
     const std::vector<int>& t() const { return t_; }
     const std::vector<double>& theta() const { return theta_; }
     const std::vector<double>& omega() const { return omega_; }
-    double ridge(size_t e) const { return omega_[e] == 0.0 ? ridge_ : 0.0; }
+    double ridge() const { return ridge_; }
     const std::vector<double>& gradient() const { return gradient_; }
     const std::vector<char>& is_inner() const { return is_inner_; }
     const std::vector<int>& inner() const { return inner_; }  // edges that have second derivatives
@@ -91,9 +91,8 @@ class WorkingSet {
     const std::vector<int>& offset() const { return offset_; }  // first slot of each node
     const std::vector<int>& degree() const { return degree_; }
     const std::vector<int>& inner_degree() const { return inner_degree_; }
-    const std::vector<int>& edge() const { return edge_; }                       // of a slot; -1 in the padding
-    const std::vector<int>& column() const { return column_; }                   // of the slot's neighbor
-    const std::vector<double>& slot_gradient() const { return slot_gradient_; }  // sum_n w r_s x_t
+    const std::vector<int>& edge() const { return edge_; }      // of a slot; -1 in the padding
+    const std::vector<int>& column() const { return column_; }  // of the slot's neighbor
     size_t at(size_t slot) const { return has_groups_ ? spot_[slot] : slot; }
     size_t n_slots() const { return edge_.size(); }
     size_t n_numbers() const { return has_groups_ ? spot_.back() : n_slots(); }

@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "rows/category_rows.hpp"
-#include "rows/kept_storage.hpp"
 #include "tuning.hpp"
 
 namespace isinglass {
@@ -13,8 +11,6 @@ namespace isinglass {
 using namespace tuning::path;
 
 namespace {
-
-constexpr double INFINITE = std::numeric_limits<double>::infinity();
 
 // |g| / omega from which a pair is kept at alpha, g being that at the alpha before. The sequential strong rule: if g
 // moves no faster than alpha (it usually does not), a pair below this stays below alpha.
@@ -155,7 +151,7 @@ std::vector<Pair> PathSolver::violators(double alpha) const {
 
 std::unique_ptr<Rows> make_rows(std::shared_ptr<const Table> table, const uint8_t* ranges, const uint8_t* modelled,
                                 Holds holds, Pool& pool) {
-    if (!ranges) return std::make_unique<TwoValueRows<KeptStorage>>(pool, std::move(table), holds);
+    if (!ranges) return kept_rows(pool, std::move(table), holds);
     return std::make_unique<CategoryRows>(std::move(table), ranges, modelled, holds, pool);
 }
 

@@ -9,38 +9,6 @@ namespace isinglass {
 
 namespace {
 
-// use(n, row, value) with the stored entries of a column: how many, and the row and the value of the i-th.
-template <class Use>
-auto with_entries(const Columns& x, int j, Use use) {
-    const int64_t first = x.start ? x.start[j] : static_cast<int64_t>(j) * x.n_rows;
-    const auto value = [v = x.values + first](int64_t i) { return v[i]; };
-    if (!x.start) return use(x.n_rows, [](int64_t i) { return i; }, value);
-    const int64_t count = x.start[j + 1] - first;
-    const auto row = [rows = x.rows + first](int64_t i) { return rows[i]; };
-    if (x.values) return use(count, row, value);
-    return use(count, row, [](int64_t) { return 1.0; });
-}
-
-// Sums over the stored entries of a column, term(i, value); four partial sums hide the latency of the additions.
-template <class Term>
-double accumulate(const Columns& x, int j, Term term) {
-    return with_entries(x, j, [&](int64_t count, auto row, auto value) {
-        double sum[4] = {0, 0, 0, 0};
-        int64_t i = 0;
-        for (; i + 4 <= count; i += 4)
-            for (int k = 0; k < 4; ++k) sum[k] += term(row(i + k), value(i + k));
-        for (; i < count; ++i) sum[0] += term(row(i), value(i));
-        return (sum[0] + sum[1]) + (sum[2] + sum[3]);
-    });
-}
-
-template <class Action>
-void visit(const Columns& x, int j, Action action) {
-    with_entries(x, j, [&](int64_t count, auto row, auto value) {
-        for (int64_t i = 0; i < count; ++i) action(row(i), value(i));
-    });
-}
-
 double softplus(double eta) {
     return std::max(eta, 0.0) + std::log1p(std::exp(-std::abs(eta)));
 }
@@ -59,22 +27,6 @@ void poll_rows(size_t i) {
 }
 
 }  // namespace
-
-double Columns::dot(int j, const double* a) const {
-    return accumulate(*this, j, [a](int64_t i, double value) { return value * a[i]; });
-}
-
-double Columns::square(int j, const double* a) const {
-    return accumulate(*this, j, [a](int64_t i, double value) { return value * value * a[i]; });
-}
-
-void Columns::add(int j, double c, double* out) const {
-    visit(*this, j, [c, out](int64_t i, double value) { out[i] += c * value; });
-}
-
-void Columns::add_weighted(int j, double c, const double* v, double* out) const {
-    visit(*this, j, [c, v, out](int64_t i, double value) { out[i] += c * value * v[i]; });
-}
 
 Lognet::Lognet(Columns columns, const double* y, const double* w, const double* factor, const double* mean,
                const double* scale, LognetSettings settings)
@@ -147,7 +99,7 @@ double Lognet::sweep(double lambda, const std::vector<int>& order) {
         if (change == 0.0) continue;
         largest = std::max(largest, curvature_[j] * change * change);
         const double step = change / scale_[j];
-        x_.add_weighted(j, -step, v_.data(), r_.data());
+        x_.each(j, [&](int row, double value) { r_[row] -= step * value * v_[row]; });
         shift_ += step * mean_[j];
         sum_r_ -= step * (first_[j] - mean_[j] * sum_v_);
         if (!is_active_[j]) is_active_[j] = 1, active_.push_back(j);
@@ -166,15 +118,17 @@ double Lognet::move_intercept() {
 // sum_i z_ij (r_i + shift v_i): the residual of row i is r_i + shift v_i, so that subtracting a mean from a column,
 // which changes every row, costs one number.
 double Lognet::gradient(int j) const {
-    return (x_.dot(j, r_.data()) + shift_ * first_[j] - mean_[j] * sum_r_) / scale_[j];
+    const double moment = x_.sum(j, [&](int row, double value) { return value * r_[row]; });
+    return (moment + shift_ * first_[j] - mean_[j] * sum_r_) / scale_[j];
 }
 
 void Lognet::refresh_curvatures() {
     for (size_t k = 0; k < strong_.size(); ++k) {
         const int j = strong_[k];
         poll_columns(k);
-        const double square = x_.square(j, v_.data());
-        if (settings_.intercept) first_[j] = x_.dot(j, v_.data());  // else mean = 0 and it stays 0
+        const double square = x_.sum(j, [&](int row, double value) { return value * value * v_[row]; });
+        if (settings_.intercept)  // else mean = 0 and it stays 0
+            first_[j] = x_.sum(j, [&](int row, double value) { return value * v_[row]; });
         curvature_[j] = (square - mean_[j] * (2.0 * first_[j] - mean_[j] * sum_v_)) / (scale_[j] * scale_[j]);
     }
 }
@@ -187,7 +141,8 @@ void Lognet::refresh_model() {
     for (size_t k = 0; k < active_.size(); ++k) {
         const int j = active_[k];
         poll_columns(k);
-        if (b_[j] != 0.0) x_.add(j, b_[j] / scale_[j], eta_.data());
+        const double c = b_[j] / scale_[j];
+        if (c != 0.0) x_.each(j, [&](int row, double value) { eta_[row] += c * value; });
     }
     const double p = settings_.min_probability, farthest = std::log(1.0 / p - 1.0);
     sum_v_ = sum_r_ = shift_ = 0.0;

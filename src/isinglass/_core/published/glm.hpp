@@ -14,17 +14,28 @@
 
 namespace isinglass {
 
-// The columns of the design, compressed or dense; the memory belongs to the caller.
+// The columns of the design, compressed; the memory belongs to the caller.
 struct Columns {
-    const int64_t* start;  // compressed: n_columns + 1 positions; null: dense, column after column
+    const int64_t* start;  // n_columns + 1 positions
     const int32_t* rows;
     const double* values;  // null: every stored value is 1
     int n_rows, n_columns;
 
-    double dot(int j, const double* a) const;                                // sum_i x_ij a_i
-    double square(int j, const double* a) const;                             // sum_i x_ij^2 a_i
-    void add(int j, double c, double* out) const;                            // out_i += c x_ij
-    void add_weighted(int j, double c, const double* v, double* out) const;  // out_i += c v_i x_ij
+    // action(row, value) for the stored entries of a column.
+    template <class Action>
+    void each(int j, Action action) const {
+        for (int64_t k = start[j]; k < start[j + 1]; ++k) action(rows[k], values ? values[k] : 1.0);
+    }
+    // The sum of term(row, value) over them; four partial sums hide the latency of the additions.
+    template <class Term>
+    double sum(int j, Term term) const {
+        double sums[4] = {};
+        int64_t k = start[j];
+        for (; k + 4 <= start[j + 1]; k += 4)
+            for (int i = 0; i < 4; ++i) sums[i] += term(rows[k + i], values ? values[k + i] : 1.0);
+        for (; k < start[j + 1]; ++k) sums[0] += term(rows[k], values ? values[k] : 1.0);
+        return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    }
 };
 
 struct LognetSettings {

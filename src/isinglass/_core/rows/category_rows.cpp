@@ -1,7 +1,6 @@
 #include "rows/category_rows.hpp"
 
-#include "rows/ordered.hpp"
-#include "rows/unordered.hpp"
+#include <stdexcept>
 
 namespace isinglass {
 
@@ -22,7 +21,8 @@ std::vector<int> leads(const std::vector<CategoryColumn>& columns) {
     return found;
 }
 
-constexpr int POWERS_ROUNDED = 4;  // times as much as probabilities without powers
+constexpr double NARROWED = 2.5e-7;  // gradients or norms of at most 2, rounded to single precision
+constexpr int POWERS_ROUNDED = 4;    // times as much as probabilities without powers
 
 double norm(const std::vector<double>& values) {
     return std::sqrt(std::inner_product(values.begin(), values.end(), values.begin(), 0.0));
@@ -87,7 +87,17 @@ CategoryState::CategoryState(std::shared_ptr<const Table> given, const uint8_t* 
       columns(describe(*table, ranges, modelled)),
       lines(stride, leads(columns), holds),
       fields(columns.size()),
-      shift(columns.size()) {}
+      shift(columns.size()),
+      numbers(has_order() ? 0 : static_cast<size_t>(stride) * columns.size()) {
+    if (numbers.size() == 0) return;
+    for (size_t s = 0; s < columns.size(); ++s) {
+        uint8_t number[256] = {};
+        for (int k = 0; k < columns[s].q(); ++k)
+            number[static_cast<int>(columns[s].value[k])] = static_cast<uint8_t>(k);
+        const uint8_t* cells = table->column(static_cast<int>(s));
+        for (int n = 0; n < stride; ++n) numbers[s * stride + n] = number[cells[n]];
+    }
+}
 
 // Above the seam a column has, in place of shares, the mean distance of its points from their center, which is how far
 // a coefficient moves the predictor, and the mean square. There are no odds.
@@ -106,8 +116,9 @@ CategoryRows::CategoryRows(std::shared_ptr<const Table> table, const uint8_t* ra
         margins_.mean.push_back(size);
         margins_.rest.push_back(size);
         margins_.sd.push_back(std::sqrt(square));
-        if (column.is_ordered() && !ordered_) ordered_ = std::make_unique<Ordered>(state_, holds);
-        if (!column.is_ordered() && !unordered_) unordered_ = std::make_unique<Unordered>(state_, holds);
+        if (column.is_modelled && column.q() < 2) throw std::invalid_argument("a column must take two values");
+        if (column.is_ordered() && !ordered_) ordered_ = ordered_loss(state_, holds);
+        if (!column.is_ordered() && !unordered_) unordered_ = unordered_loss(state_, holds);
         if (!column.is_modelled && !none_) none_ = std::make_unique<NoLoss>(state_);
     }
 }
@@ -158,16 +169,33 @@ Overlap CategoryRows::overlap(const Pair& pair) const {
 void CategoryRows::move(std::span<const Move> tasks, bool afresh) {
     pool_.each(tasks.size(), [&](int k, int worker) {
         const Move& task = tasks[k];
+        std::vector<double> last;
         if (afresh) {  // the fields of a node without neighbors
             std::fill(state_.lines.eta(task.node), state_.lines.eta(task.node) + state_.lines.size(task.node), 0.0);
             const std::vector<double>& share = state_.columns[task.node].share;
-            state_.fields[task.node].clear();
+            last.swap(state_.fields[task.node]);
             for (double part : share) state_.fields[task.node].push_back(std::log(part / share[0]));
         }
         if (task.moved.count > 0) loss(task.node).add_columns(task, afresh, worker);
         *task.sums = settle(task.node, worker);
+        if (task.moved.count > 0 && !last.empty() && state_.columns[task.node].is_modelled)
+            settle_again(task.node, std::move(last), *task.sums, worker);
         if (task.asked.count > 0) loss(task.node).collect(task.node, task.asked, task.gradient, worker);
     });
+}
+
+// Beside large coefficients Newton's method may not find the fields from those of a node without neighbors. If the ones
+// of before are better than what it found, it starts again there.
+void CategoryRows::settle_again(int node, std::vector<double> before, NodeSums& sums, int worker) {
+    const size_t q = state_.columns[node].q();
+    state_.fields[node].swap(before);
+    const double loss_before = loss(node).pass(node, worker)[2 * q * q];
+    if (loss_before < sums.loss * (1 - tuning::fields::BETTER)) {
+        sums = settle(node, worker);
+    } else {
+        state_.fields[node].swap(before);
+        loss(node).pass(node, worker);
+    }
 }
 
 NodeSums CategoryRows::settle(int node, int worker) {
@@ -175,7 +203,7 @@ NodeSums CategoryRows::settle(int node, int worker) {
     const std::vector<double>& score = state_.columns[node].score;
     std::vector<double>& fields = state_.fields[node];
     Settled settled = settle_fields(fields, loss(node).passes(node, worker));
-    std::vector<double>& slopes = settled.slopes;
+    std::vector<double>& slopes = settled.slopes.of;
     NodeSums found = summarize_fields(settled);
     for (double field : fields) found.largest_field = std::max(found.largest_field, std::abs(field));
     if (score.empty())
@@ -200,6 +228,71 @@ void CategoryRows::blocks(std::span<const Block> tasks, Curvature curvature) {
 
 void CategoryRows::products(std::span<const Product> tasks) {
     pool_.each(tasks.size(), [&](int k, int worker) { loss(tasks[k].node).product(tasks[k], worker); });
+}
+
+std::vector<double> CategoryRows::probabilities(int node, int row) {
+    const CategoryColumn& own = state_.columns[node];
+    const double* eta = state_.lines.eta(node) + static_cast<size_t>(row) * own.lead();
+    std::vector<double> P = state_.fields[node];
+    for (int k = 0; k < own.q(); ++k) P[k] += own.is_ordered() ? own.score[k] * *eta : eta[k];
+    const double top = *std::max_element(P.begin(), P.end());
+    for (double& each : P) each = std::exp(each - top);
+    const double sum = std::accumulate(P.begin(), P.end(), 0.0);
+    for (double& each : P) each /= sum;
+    return P;
+}
+
+// A number of the block belongs to an axis of the node (its score, or one of its categories) and is multiplied by the
+// point of a neighbor.
+PreciseBlock CategoryRows::precise_block(int node, const NeighborColumns& neighbors) {
+    struct Number {
+        int axis, column, category;
+    };
+    const CategoryColumn& own = state_.columns[node];
+    std::vector<Number> numbers;
+    for (int j = 0; j < neighbors.count; ++j) {
+        const int t = neighbors.column[j], size = width(t);
+        for (int i = 0; i < own.width() * size; ++i)
+            numbers.push_back(node < t ? Number{i / size, t, i % size} : Number{i % own.width(), t, i / own.width()});
+    }
+    const size_t d = numbers.size(), q = own.q(), n_axes = own.width();
+    std::vector<double> H(d * d), mixed(d * q), products(q * q), along(q * n_axes), square(n_axes * n_axes), z(d);
+    const Table& table = *state_.table;
+    for (int n = 0; n < table.n_distinct && own.is_modelled; ++n) {
+        if (static_cast<size_t>(n) % tuning::ROWS_PER_POLL == 0) pool_.poll()();
+        const std::vector<double> P = probabilities(node, n);
+        // Covariances of an axis with the categories, and with the axes, as sums over what two categories share.
+        const auto place = [&](size_t axis, size_t k) {
+            return own.is_ordered() ? own.score[k] : k == axis ? own.unit : 0.0;
+        };
+        std::fill(along.begin(), along.end(), 0.0);
+        std::fill(square.begin(), square.end(), 0.0);
+        for (size_t k = 0; k < q; ++k)
+            for (size_t l = 0; l < q; ++l) {
+                const double shared = table.w[n] * P[k] * P[l];
+                if (l < k) products[q * k + l] += shared;
+                for (size_t a = 0; a < n_axes; ++a) along[a * q + k] += shared * (place(a, k) - place(a, l));
+            }
+        for (size_t a = 0; a < n_axes; ++a)
+            for (size_t b = 0; b < n_axes; ++b)
+                for (size_t k = 0; k < q; ++k) square[a * n_axes + b] += along[a * q + k] * place(b, k);
+        for (size_t i = 0; i < d; ++i) {
+            const CategoryColumn& other = state_.columns[numbers[i].column];
+            const double x = table.column(numbers[i].column)[n];
+            z[i] = other.is_ordered() ? other.point(x) : x == other.value[numbers[i].category] ? other.unit : 0.0;
+            if (z[i] == 0.0) continue;
+            for (size_t k = 0; k < q; ++k) mixed[i * q + k] += z[i] * along[numbers[i].axis * q + k];
+            for (size_t j = 0; j <= i; ++j)
+                H[i * d + j] += z[i] * z[j] * square[numbers[i].axis * n_axes + numbers[j].axis];
+        }
+    }
+    const FieldFactor factor(products.data(), static_cast<int>(q));
+    for (size_t i = 0; i < d; ++i) {
+        const std::vector<double> follow = factor.step({mixed.begin() + i * q, mixed.begin() + (i + 1) * q});
+        for (size_t j = 0; j <= i; ++j)
+            H[j * d + i] = H[i * d + j] -= std::inner_product(follow.begin(), follow.end(), mixed.begin() + j * q, 0.0);
+    }
+    return {std::move(H), {}};
 }
 
 // Numbers that add up to zero over either side without an order.
@@ -258,38 +351,73 @@ std::vector<ResidualDrift> CategoryRows::drift(std::span<const int> nodes) {
     return moved;
 }
 
-// Some lines [begin, end) at a time. Every node is asked for its half of the pairs with those of these lines that are
-// before it and, if it is one of them, with all columns beyond it.
 double CategoryRows::all_pairs(int first, int last, float* band) {
+    const double error = ordered_ ? gradients_on_lines(first, last, band) : 0.0;
+    if (unordered_) norms_of_groups(first, last, band);
+    return error + NARROWED;
+}
+
+// Pairs of columns with an order, as for two values: residuals over the step of their scores times cells, and then
+// times both steps. Points are centered, so that what is left of the sums of residuals is an error. Returns a bound of
+// all.
+double CategoryRows::gradients_on_lines(int first, int last, float* band) {
     const int p = state_.table->n_features;
+    const auto residuals = [&](int node, int row, int rows, float* out) {
+        if (!is_on_line(node)) return std::fill(out, out + rows, 0.0f);
+        kernels().narrow(state_.lines.wr(node) + row, rows, out);
+        const float scale = static_cast<float>(1 / state_.columns[node].step);
+        if (scale != 1.0f) std::transform(out, out + rows, out, [&](float each) { return scale * each; });
+    };
+    PairTiles tiles(*state_.table, first, last, pool_);
+    tiles.add(0, state_.stride, residuals, band);
+    double error = tiles.slack();
+    for (int s = first; s < p; ++s)
+        if (is_on_line(s) && state_.columns[s].is_modelled)
+            error = std::max(error, tiles.slack() + 2 * std::abs(state_.shift[s][0]));
+    for (int s = first; s < last; ++s)
+        for (int t = s + 1; t < p; ++t, ++band) {
+            *band *= static_cast<float>(state_.columns[s].step * state_.columns[t].step);
+            if (unordered_) *band = std::abs(*band);  // a norm
+        }
+    return error;
+}
+
+// The other pairs, some lines [begin, end) at a time. Every node is asked for its half of the pairs with those of these
+// lines that are before it and, if it is one of them, with all columns beyond it.
+void CategoryRows::norms_of_groups(int first, int last, float* band) {
+    const int p = state_.table->n_features;
+    const auto is_group = [&](int s, int t) { return !is_on_line(s) || !is_on_line(t); };
     std::vector<std::vector<double>> halves(p);
     for (int begin = first; begin < last; begin += LINES_AT_ONCE) {
         const int end = std::min(begin + LINES_AT_ONCE, last);
         pool_.each(p - begin, [&](int k, int worker) {
             const int node = begin + k;
             std::vector<int> wanted;
-            for (int s = begin; s < std::min(end, node); ++s) wanted.push_back(s);
-            for (int t = node + 1; node < end && t < p; ++t) wanted.push_back(t);
+            for (int s = begin; s < std::min(end, node); ++s)
+                if (is_group(s, node)) wanted.push_back(s);
+            for (int t = node + 1; node < end && t < p; ++t)
+                if (is_group(node, t)) wanted.push_back(t);
             size_t numbers = 0;
             for (int t : wanted) numbers += static_cast<size_t>(width(node)) * width(t);
             halves[node].resize(numbers);
-            loss(node).collect(node, {wanted.data(), static_cast<int>(wanted.size())}, halves[node].data(), worker);
+            if (!wanted.empty())
+                loss(node).collect(node, {wanted.data(), static_cast<int>(wanted.size())}, halves[node].data(), worker);
         });
         std::vector<const double*> next(p);  // halves come in the order in which they are wanted
         for (int t = begin; t < p; ++t) next[t] = halves[t].data();
         for (int s = begin; s < end; ++s)
-            for (int t = s + 1; t < p; ++t) {
+            for (int t = s + 1; t < p; ++t, ++band) {
+                if (!is_group(s, t)) continue;
                 const int size = width(s) * width(t);
                 double square = 0;
                 for (int i = 0; i < size; ++i) {
                     const double g = next[s][i] + next[t][i];
                     square += g * g;
                 }
-                *band++ = static_cast<float>(unordered_ ? std::sqrt(square) : *next[s] + *next[t]);
+                *band = static_cast<float>(std::sqrt(square));
                 next[s] += size, next[t] += size;
             }
     }
-    return 2.5e-7;  // gradients or norms of at most 2, rounded to single precision
 }
 
 std::vector<double> CategoryRows::category_fields(int first, int last) const {
@@ -305,6 +433,7 @@ size_t category_bytes(const Table& table, const uint8_t* ranges, int n_threads) 
         const CategoryColumn column(table, s, ranges[s]);
         const size_t ld = column.ld();
         rows += ld * sizeof(float) + column.lead() * (2 * sizeof(double) + sizeof(float)) + 1;
+        if (column.is_ordered() && column.q() == 2) rows += sizeof(int) / 2;  // the rows of the rarer value are listed
         widest = std::max(widest, ld);
     }
     return table.stride * (rows + n_threads * widest * (sizeof(double) + sizeof(float)));

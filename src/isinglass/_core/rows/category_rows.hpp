@@ -1,5 +1,5 @@
 // Rows on this computer for columns with categories, two or more: the table as bytes, a line per node, and for every
-// node a loss (ordered.hpp, unordered.hpp).
+// node a loss (ordered.cpp, unordered.cpp).
 //
 // A node has one field per category, always at its optimum for the node's predictor. Each move ends with Newton's
 // method on the fields (fields.hpp), and second derivatives have them profiled out. What is left of their gradient is
@@ -36,6 +36,12 @@ struct CategoryState {
     CategoryState(std::shared_ptr<const Table> table, const uint8_t* ranges, const uint8_t* modelled, Holds holds,
                   Pool& pool);
     NodeView view(int node) { return lines.view(node, *table); }
+    // The numbers of a column's categories, in tables with a column that has no order.
+    const uint8_t* codes(int column) const { return numbers.data() + static_cast<size_t>(column) * stride; }
+    bool has_order() const {
+        return std::all_of(columns.begin(), columns.end(),
+                           [](const CategoryColumn& each) { return each.is_ordered(); });
+    }
 
     const std::shared_ptr<const Table> table;
     const int stride;
@@ -44,6 +50,7 @@ struct CategoryState {
     Lines lines;
     std::vector<std::vector<double>> fields;  // of every node
     std::vector<std::vector<double>> shift;   // the same: sum w r
+    Buffer<uint8_t> numbers;
 };
 
 // How nodes turn predictors into residuals and second derivatives.
@@ -66,7 +73,10 @@ class NodeLoss {
     virtual void product(const Product& task, int worker) = 0;
 };
 
-class CategoryRows final : public Rows, public FieldRows, public ProductRows, public GroupRows {
+std::unique_ptr<NodeLoss> ordered_loss(CategoryState& state, Holds holds);
+std::unique_ptr<NodeLoss> unordered_loss(CategoryState& state, Holds holds);
+
+class CategoryRows final : public Rows, public FieldRows, public ProductRows, public PreciseRows, public GroupRows {
  public:
     // The table holds scores in equal steps from 0, up to ranges, or, where the range is 0, category numbers. modelled:
     // see TableView.
@@ -89,6 +99,8 @@ class CategoryRows final : public Rows, public FieldRows, public ProductRows, pu
     double all_pairs(int first, int last, float* band) override;
     const FieldRows* fields() const override { return this; }
     std::vector<double> category_fields(int first, int last) const override;
+    PreciseRows* precise() override { return this; }
+    PreciseBlock precise_block(int node, const NeighborColumns& neighbors) override;
     const GroupRows* groups() const override { return unordered_ ? this : nullptr; }
     int width(int column) const override { return state_.columns[column].width(); }
     bool has_block(int node) const override { return state_.columns[node].is_ordered(); }
@@ -99,8 +111,13 @@ class CategoryRows final : public Rows, public FieldRows, public ProductRows, pu
         const CategoryColumn& column = state_.columns[node];
         return !column.is_modelled ? *none_ : column.is_ordered() ? *ordered_ : *unordered_;
     }
+    bool is_on_line(int column) const { return state_.columns[column].is_ordered(); }
     Overlap overlap(const Pair& pair) const;
     NodeSums settle(int node, int worker);
+    void settle_again(int node, std::vector<double> before, NodeSums& sums, int worker);
+    std::vector<double> probabilities(int node, int row);
+    double gradients_on_lines(int first, int last, float* band);
+    void norms_of_groups(int first, int last, float* band);
 
     CategoryState state_;
     Pool& pool_;

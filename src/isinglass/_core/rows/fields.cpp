@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "tuning.hpp"
 
@@ -14,6 +15,9 @@ namespace {
 
 constexpr double EPSILON = std::numeric_limits<double>::epsilon();
 constexpr double SMALLEST = 1e-300;  // that divides
+// Weight that need not be taken back: put on the other side, next to a probability of exp(-2000), it costs the
+// divergence 1e-286. Exponentials are cut off below.
+constexpr double NOTHING = 1e-290;
 
 // The spanning tree of the categories whose edges have the most weight to give, either way: categories in the order in
 // which they joined, and whom each joined.
@@ -71,6 +75,7 @@ double largest_share(const Tree& tree, const std::vector<Flow>& flows, const dou
     double share = 0;
     for (int k = 1; k < q; ++k) {
         const double excess = flows[k].excess();
+        if (std::abs(excess) < NOTHING) continue;
         const double there = excess > 0 ? confusion[q * tree.parent[k] + k] : confusion[q * k + tree.parent[k]];
         share = std::max(share, std::abs(excess) / std::max(there, SMALLEST));
     }
@@ -155,26 +160,25 @@ Balance find_balance(const double* sums, int q, const FieldPasses& passes) {
     return found;
 }
 
-// sum_n w (P_k - [x = k]) of every category.
-std::vector<double> field_slopes(const double* confusion, int q) {
-    std::vector<double> slopes(q);
-    for (int j = 0; j < q; ++j)
-        for (int k = 0; k < q; ++k)
-            if (j != k) slopes[k] += confusion[q * j + k], slopes[j] -= confusion[q * j + k];
-    return slopes;
-}
-
-// The largest slope relative to the weight of its terms.
-double relative_size(const std::vector<double>& slopes, const double* confusion) {
-    const int q = static_cast<int>(slopes.size());
-    double largest = 0;
-    for (int k = 0; k < q; ++k) {
-        double terms = SMALLEST;
-        for (int j = 0; j < q; ++j)
-            if (j != k) terms += confusion[q * j + k] + confusion[q * k + j];
-        largest = std::max(largest, std::abs(slopes[k]) / terms);
+// What categories keep is not in the sums.
+FieldSlopes field_slopes(const double* confusion, int q) {
+    FieldSlopes found{std::vector<double>(q)};
+    std::vector<double> out(q);
+    for (int j = 0; j < q; ++j) {
+        const double* row = confusion + static_cast<size_t>(q) * j;
+        double sums[4] = {};  // side by side
+        for (int k = 0; k < q; ++k) found.of[k] += row[k];
+        for (int k = 0; k + 4 <= q; k += 4)
+            for (int i = 0; i < 4; ++i) sums[i] += row[k + i];
+        for (int k = q / 4 * 4; k < q; ++k) sums[0] += row[k];
+        out[j] = (sums[0] + sums[1]) + (sums[2] + sums[3]);
     }
-    return largest;
+    for (int k = 0; k < q; ++k) {
+        const double terms = found.of[k] + out[k] + SMALLEST;
+        found.of[k] -= out[k];
+        found.size = std::max(found.size, std::abs(found.of[k]) / terms);
+    }
+    return found;
 }
 
 }  // namespace
@@ -255,25 +259,21 @@ std::vector<double> FieldFactor::step(const std::vector<double>& slopes) const {
     return step;
 }
 
-// The fields' slopes vanish if weight is carried along a tree of the
-// categories: what those behind an edge (j, k) have too much of goes from k to j in the rows of j. No pair's gradient
-// changes by more than the sum of these, and the divergence by no more than twice the loss times the largest share of
-// what is there that is taken (docs/discrete.md). Two sums of one sign that differ by as
-// much as the gradients change say so.
+// The fields' slopes vanish if weight is carried along a tree of the categories: what those behind an edge (j, k) have
+// too much of goes from k to j in the rows of j. No pair's gradient changes by more than the sum of these, and the
+// divergence by no more than twice the loss times the largest share of what is there that is taken (docs/discrete.md).
+// Two sums of one sign that differ by as much as the gradients change say so.
 NodeSums summarize_fields(const Settled& settled) {
     const auto& [slopes, sums] = settled;
-    const int q = static_cast<int>(slopes.size());
-    double mass = 0, moved = 0, largest = 0;
-    for (int k = 0; k < q; ++k) {
-        for (int j = 0; j < q; ++j) mass += j == k ? 0.0 : sums[q * j + k];
-        largest = std::max(largest, std::abs(slopes[k]));
-    }
+    const int q = static_cast<int>(slopes.of.size());
+    double mass = std::accumulate(sums, sums + static_cast<size_t>(q) * q, 0.0), moved = 0, largest = 0;
+    for (double slope : slopes.of) largest = std::max(largest, std::abs(slope));
     const Tree tree = widest_tree(sums, q);
     const std::vector<Flow> flows = flows_behind(tree, sums, q);
     for (const Flow& each : flows) moved += std::abs(each.excess());
     const double share = largest_share(tree, flows, sums, q);
     const double rounded = 1 + 8 * q * EPSILON;
-    const bool is_settled = relative_size(slopes, sums) <= tuning::STATIONARY;
+    const bool is_settled = slopes.size <= tuning::STATIONARY;
     return {sums[2 * q * q],
             is_settled ? 0.0 : largest,
             sums[2 * q * q + 1],
@@ -286,65 +286,13 @@ NodeSums summarize_fields(const Settled& settled) {
 
 namespace {
 
-// Newton's method, halved while the loss does not fall. Returns the sums.
+// Newton's method, halved while the loss does not fall; returns the sums. Where second derivatives cost more than a
+// pass those of a step before are taken again while they gain digits.
 const double* take_newton_steps(std::vector<double>& fields, const FieldPasses& passes) {
+    FieldFactor own, &factor = passes.factor ? *passes.factor : own;
     const int q = static_cast<int>(fields.size());
     const double *sums = passes.pass(), *loss = sums + static_cast<size_t>(2) * q * q;
-    std::vector<double> slopes = field_slopes(sums, q);
-    double before = std::numeric_limits<double>::infinity();
-    for (int step = 0; step < MAX_STEPS; ++step) {
-        const double size = relative_size(slopes, sums);
-        // Rounding: Newton's method would have gained digits.
-        const bool is_stuck = size < ROUNDED && size > before / 2;
-        if (size <= tuning::STATIONARY || is_stuck) break;
-        before = size;
-        const FieldFactor factor(sums + static_cast<size_t>(q) * q, q);
-        const std::vector<double> change = factor.step(slopes), start = fields;
-        const double bound = *loss * (1 + 1e-14);
-        for (double length = 1; length > SHORTEST_SHARE; length /= 2) {
-            for (int k = 1; k < q; ++k)
-                fields[k] = start[k] - std::clamp(length * change[k], -LONGEST_STEP, LONGEST_STEP);
-            passes.pass();
-            if (*loss <= bound) break;
-        }
-        slopes = field_slopes(sums, q);
-    }
-    return sums;
-}
-
-// The slopes of many fields, and the largest relative to the weight of its terms. What categories keep is 0.
-struct Slopes {
-    std::vector<double> of;
-    double size = 0;
-};
-
-Slopes many_slopes(const double* confusion, int q) {
-    Slopes found{std::vector<double>(q)};
-    std::vector<double> out(q);
-    for (int j = 0; j < q; ++j) {
-        const double* row = confusion + static_cast<size_t>(q) * j;
-        double sums[4] = {};  // side by side
-        for (int k = 0; k < q; ++k) found.of[k] += row[k];
-        for (int k = 0; k + 4 <= q; k += 4)
-            for (int i = 0; i < 4; ++i) sums[i] += row[k + i];
-        for (int k = q / 4 * 4; k < q; ++k) sums[0] += row[k];
-        out[j] = (sums[0] + sums[1]) + (sums[2] + sums[3]);
-    }
-    for (int k = 0; k < q; ++k) {
-        const double terms = found.of[k] + out[k] + SMALLEST;
-        found.of[k] -= out[k];
-        found.size = std::max(found.size, std::abs(found.of[k]) / terms);
-    }
-    return found;
-}
-
-// The same where second derivatives cost more than a pass: those of a step before are taken again while they gain
-// digits.
-const double* take_chord_steps(std::vector<double>& fields, const FieldPasses& passes) {
-    FieldFactor& factor = *passes.factor;
-    const int q = static_cast<int>(fields.size());
-    const double *sums = passes.pass(), *loss = sums + static_cast<size_t>(2) * q * q;
-    Slopes slopes = many_slopes(sums, q);
+    FieldSlopes slopes = field_slopes(sums, q);
     std::vector<double> change, start;
     const auto find_change = [&](bool is_new) {
         if (is_new) passes.complete(), factor = FieldFactor(sums + static_cast<size_t>(q) * q, q);
@@ -358,8 +306,9 @@ const double* take_chord_steps(std::vector<double>& fields, const FieldPasses& p
     bool is_new = false;  // the second derivatives of the last step were those at its start
     for (int step = 0; step < MAX_STEPS; ++step) {
         const double size = slopes.size;
+        // Rounding: with new second derivatives it would have gained digits.
         if (size <= tuning::STATIONARY || (is_new && size < ROUNDED && size > before / 2)) break;
-        is_new = factor.empty() || size > SLOW_CHORD * before;
+        is_new = !passes.factor || factor.empty() || size > SLOW_CHORD * before;
         before = size;
         find_change(is_new);
         const double bound = *loss * (1 + 1e-14);
@@ -370,7 +319,7 @@ const double* take_chord_steps(std::vector<double>& fields, const FieldPasses& p
             move(1);
         }
         for (double length = 0.5; !(*loss <= bound) && length > SHORTEST_SHARE; length /= 2) move(length);
-        slopes = many_slopes(sums, q);
+        slopes = field_slopes(sums, q);
     }
     return sums;
 }
@@ -379,7 +328,7 @@ const double* take_chord_steps(std::vector<double>& fields, const FieldPasses& p
 
 Settled settle_fields(std::vector<double>& fields, const FieldPasses& passes) {
     const int q = static_cast<int>(fields.size());
-    const double* sums = (passes.factor ? take_chord_steps : take_newton_steps)(fields, passes);
+    const double* sums = take_newton_steps(fields, passes);
     // Then categories that hardly mix are balanced.
     Balance found = find_balance(sums, q, passes);
     for (int step = 0; step < MAX_IMPROVEMENTS && !found.step.empty(); ++step) {

@@ -1,6 +1,6 @@
 // The fields of a node with categories, one per category: kept at their optimum for the node's predictor.
 //
-// A pass over the node's rows leaves q^2 + q^2 + 2 sums: the weight that rows of category j give to k (at
+// A pass over the node's rows leaves q^2 + q^2 + 2 sums: the weight that rows of category j give to another k (at
 // q j + k), sum w P_k P_l for l < k (at q^2 + q k + l), the loss and the curvature of the predictor.
 #pragma once
 
@@ -40,9 +40,15 @@ struct FieldPasses {
     FieldFactor* factor = nullptr;
 };
 
+// sum_n w (P_k - [x = k]) of every category, and the largest of them relative to the weight of its terms.
+struct FieldSlopes {
+    std::vector<double> of;
+    double size = 0;
+};
+
 // The fields to their optimum: the slopes that are left, and the sums.
 struct Settled {
-    std::vector<double> slopes;
+    FieldSlopes slopes;
     const double* sums;
 };
 Settled settle_fields(std::vector<double>& fields, const FieldPasses& passes);

@@ -40,6 +40,7 @@ struct NodeSums {
     // Of a node with categories: the largest |field|, the largest gradient of a field, and the share of the loss that
     // making these gradients zero adds to the divergence (fields.cpp).
     double largest_field = 0, largest_slope = 0, share = 0;
+    double unbounded = 0;  // of two values: `curve` without what bounds it in rows that are badly predicted
 };
 
 // How far the gradient of the pairs (s, t), t = first, first + 1, ..., can have moved since the reference:
@@ -63,16 +64,15 @@ struct TileSide {
     const float *r[4], *x[4];
 };
 
-// A node with q categories: P(k) = softmax_k(field_k + score_k eta). value: what stands for k in its column.
+// A node with 2 to 8 categories: P(k) = softmax_k(field_k + score_k eta). value: what stands for k in its column.
 struct Categories {
     int q;
     const double *field, *score, *value;
 };
 
 // What a pass over it leaves: residuals w (E score - score of the row), their curvatures w Var score, the log odds of
-// the observed category (unless null), and the probabilities, n per category. sums has room for (2 q^2 + 2) vectors and
-// gets the weight that rows of category j give to k (q j + k), sum w P_k P_l for l < k (q^2 + q k + l), the loss and
-// sum w Var.
+// the observed category (unless null), the probabilities, n per category, and 2 q^2 + 2 sums: the weight that rows of
+// category j give to another k (q j + k), sum w P_k P_l for l < k (q^2 + q k + l), the loss and sum w Var.
 struct CategoryOut {
     double* wr;
     float* wv;
@@ -135,6 +135,12 @@ struct CodeTables {
     int count, ld, n;
 };
 
+// Some rows of ld numbers, by their numbers.
+struct RowList {
+    const int* rows;
+    int count, ld;
+};
+
 // Bits: word i of group g is words[g ld + i].
 struct BitWords {
     const uint32_t* words;
@@ -181,6 +187,11 @@ struct Kernels {
     // tables_j[code_jn] += a_n, rows in their order.
     void (*scatter)(const CodeTables<double>& neighbors, const double* a);
     void (*scatter_single)(const CodeTables<float>& neighbors, const float* a);
+    // The sum of the listed rows of a.
+    void (*sum_listed)(const RowList& list, const double* a, double* sum);
+    void (*sum_listed_single)(const RowList& list, const float* a, float* sum);
+    // Adds one line to the listed rows of out.
+    void (*add_to_listed)(const RowList& list, const float* line, float* out);
     // Returns the loss; x of the rows are category numbers.
     double (*softmax)(const Softmax& node, const NodeRows& rows, const double* eta, const SoftmaxOut& out);
     // The curvatures times z + shift (null: none) into out, which may be z; added up in sums. Either may be null.

@@ -14,13 +14,25 @@ inline vd log1p_large(vd y) {
     return log1p_unit(is_small ? y : mantissa - 1.0) + (is_small ? vd{} : exponent * 0.6931471805599453);
 }
 
+// Whether powers of one exponential can be taken: no exponent comes near to underflow. spread: between the largest and
+// the smallest field; range: of the scores.
+inline bool powers_fit(const double* eta, int n, double spread, double range) {
+    const double farthest = (600 - spread) / range;
+    vl is_far{};
+    for (int i = 0; i < n; i += DOUBLES) {
+        const vd e = load<vd>(eta + i);
+        is_far |= !((e < 0.0 ? -e : e) <= farthest);
+    }
+    return !any_of(is_far);
+}
+
 // Of few categories whose scores are in equal steps: exp(field_k + score_k eta) by powers of one exponential, up to a
 // factor that all categories of a row share. The end that eta favors has the power 0.
 template <int Q>
 struct Powers {
-    double start[Q > 0 ? Q : 1] = {};  // exp(field - largest field)
-    double step = 0;                   // between two scores
-    bool can_be_used = false;          // equal steps, and nothing comes near to underflow
+    double start[Q] = {};      // exp(field - largest field)
+    double step = 0;           // between two scores
+    bool can_be_used = false;  // equal steps, and nothing comes near to underflow
 
     Powers(const Categories& c, const double* eta, int n) {
         double high = c.field[0], low = high;
@@ -30,83 +42,59 @@ struct Powers {
             if (c.value[k] - c.value[k - 1] != c.value[1] - c.value[0]) return;
         }
         step = c.score[1] - c.score[0];
-        const double farthest = (600 - (high - low)) / ((Q - 1) * step);
-        vl is_far{};
-        for (int i = 0; i < n; i += DOUBLES) {
-            const vd e = load<vd>(eta + i);
-            is_far |= !((e < 0.0 ? -e : e) <= farthest);
-        }
-        can_be_used = !any_of(is_far);
+        can_be_used = powers_fit(eta, n, high - low, (Q - 1) * step);
         for (int k = 0; k < Q; ++k) start[k] = __builtin_exp(c.field[k] - high);
     }
     void operator()(vd e, vd* out) const {
         const vl is_up = e > 0.0;
         const vd y = exp_negative(-step * (is_up ? e : -e));
-        vd power[Q + 1];
+        vd power[Q];
         power[0] = vd{} + 1.0;
         for (int k = 1; k < Q; ++k) power[k] = power[k - 1] * y;
         for (int k = 0; k < Q; ++k) out[k] = start[k] * (is_up ? power[Q - 1 - k] : power[k]);
     }
 };
 
-// Q: the number of categories where the compiler knows it, which keeps a row's numbers and the sums at hand; 0 for any
-// number. BY_POWERS: see above.
+// The compiler knows the number of categories, which keeps a row's numbers and the sums at hand. BY_POWERS: see above.
 template <int Q, bool BY_POWERS>
 static void category_rows(const Categories& c, const Powers<Q>& powers, const NodeRows& rows, const double* eta,
                           const CategoryOut& out) {
     const auto [wr, wv, margin, P, sums] = out;
-    const uint8_t* x = rows.x;
-    const double* w = rows.w;
-    const int q = Q > 0 ? Q : c.q, n = rows.n;
-    vd here[Q + 1], known[2 * Q * Q + 2] = {};
-    if (Q == 0) __builtin_memset(sums, 0, (2 * q * q + 2) * sizeof(vd));
-    const auto add = [&](int place, vd value) {
-        if (Q > 0)
-            known[place] += value;
-        else
-            store(sums + place * DOUBLES, load<vd>(sums + place * DOUBLES) + value);
-    };
+    const int n = rows.n;
+    vd here[Q], known[2 * Q * Q + 2] = {};
     for (int i = 0; i < n; i += DOUBLES) {
-        const vd e = load<vd>(eta + i), weight = load<vd>(w + i), value = bytes_to_doubles(x + i);
-        const auto p = [&](int k) { return P + static_cast<size_t>(k) * n + i; };
-        const auto keep = [&](int k, vd y) { Q > 0 ? void(here[k] = y) : store(p(k), y); };
-        const auto kept = [&](int k) { return Q > 0 ? here[k] : load<vd>(p(k)); };
+        const vd e = load<vd>(eta + i), weight = load<vd>(rows.w + i), value = bytes_to_doubles(rows.x + i);
         vd top = vd{} + c.field[0] + c.score[0] * e, logit = top;
         if constexpr (BY_POWERS) {
             powers(e, here);
         } else {
-            for (int k = 0; k < q; ++k) {
+            for (int k = 0; k < Q; ++k) {
                 const vd z = c.field[k] + c.score[k] * e;
                 top = z > top ? z : top;
                 logit = value == c.value[k] ? z : logit;
             }
-            for (int k = 0; k < q; ++k) keep(k, exp_negative(c.field[k] + c.score[k] * e - top));
+            for (int k = 0; k < Q; ++k) here[k] = exp_negative(c.field[k] + c.score[k] * e - top);
         }
         vd own{}, others{}, score{};
-        vl is_of[Q + 1];
-        for (int k = 0; k < q; ++k) {
-            const vl is_own = value == c.value[k];
-            if (Q > 0) is_of[k] = is_own;
-            own = is_own ? kept(k) : own;
-            others += is_own ? vd{} : kept(k);
-            score = is_own ? vd{} + c.score[k] : score;
+        vl is_of[Q];
+        for (int k = 0; k < Q; ++k) {
+            is_of[k] = value == c.value[k];
+            own = is_of[k] ? here[k] : own;
+            others += is_of[k] ? vd{} : here[k];
+            score = is_of[k] ? vd{} + c.score[k] : score;
         }
         const vd inverse = 1.0 / (own + others), scaled = weight * inverse;
         vd r{}, square{};
-        for (int k = 0; k < q; ++k) {
-            const vd off = c.score[k] - score, probability = kept(k) * inverse, share = kept(k) * scaled;
-            store(p(k), probability);
-            if (Q > 0) here[k] = probability;
-            const vd along = probability * off;
+        for (int k = 0; k < Q; ++k) {
+            const vd off = c.score[k] - score, share = here[k] * scaled;
+            here[k] *= inverse;
+            store(P + static_cast<size_t>(k) * n + i, here[k]);
+            const vd along = here[k] * off;
             r += along;
             square += along * off;
-            for (int j = 0; j < q; ++j) {
-                if (Q > 0)
-                    known[q * j + k] = is_of[j] ? known[q * j + k] + share : known[q * j + k];
-                else
-                    add(q * j + k, value == c.value[j] ? share : vd{});
-            }
-            for (int l = 0; l < k; ++l) add(q * (q + k) + l, share * kept(l));
+            for (int j = 0; j < Q; ++j)
+                if (j != k) known[Q * j + k] = is_of[j] ? known[Q * j + k] + share : known[Q * j + k];
+            for (int l = 0; l < k; ++l) known[Q * (Q + k) + l] += share * here[l];
         }
         // log((own + others) / own). An exponential that has underflowed is known by its logarithm alone; else
         // whichever is at the top is 1.
@@ -118,13 +106,13 @@ static void category_rows(const Categories& c, const Powers<Q>& powers, const No
         const vd curve = weight * (variance > bound ? variance : bound);
         store(wr + i, weight * r);
         store(wv + i, __builtin_convertvector(curve > 0.0 ? curve : vd{}, vf_half));
-        add(2 * q * q, weight * cost);
-        add(2 * q * q + 1, curve);
+        known[2 * Q * Q] += weight * cost;
+        known[2 * Q * Q + 1] += curve;
         if (margin)
             for (int j = 0; j < DOUBLES; ++j)
                 margin[i + j] = -behind[j] - __builtin_log(BY_POWERS ? rest[j] : others[j]);
     }
-    for (int k = 0; k < 2 * q * q + 2; ++k) sums[k] = total(Q > 0 ? known[k] : load<vd>(sums + k * DOUBLES));
+    for (int k = 0; k < 2 * Q * Q + 2; ++k) sums[k] = total(known[k]);
 }
 
 template <int Q>
@@ -137,10 +125,7 @@ static void category_pass(const Categories& c, const NodeRows& rows, const doubl
     constexpr decltype(&few_categories<2>) OF[] = {few_categories<2>, few_categories<3>, few_categories<4>,
                                                    few_categories<5>, few_categories<6>, few_categories<7>,
                                                    few_categories<8>};
-    if (c.q >= 2 && c.q <= 8)
-        OF[c.q - 2](c, rows, eta, out);
-    else
-        category_rows<0, false>(c, Powers<0>(c, eta, 0), rows, eta, out);
+    OF[c.q - 2](c, rows, eta, out);
 }
 
 template <class T, int LANES>
@@ -187,20 +172,22 @@ template <int LANES_, int COUNT_>
 struct Piece {
     static constexpr int LANES = LANES_, COUNT = COUNT_;
 };
-// part(piece, first) for pieces of a row of ld numbers.
-template <class Part>
+// part(piece, first) for pieces of a row of ld numbers, in vectors that fit into a register: GCC takes wider ones
+// apart, conditions number by number.
+template <class T, class Part>
 inline void each_piece(int ld, Part part) {
+    constexpr int WIDEST = FLOATS * 4 / sizeof(T), LANES = WIDEST < 8 ? WIDEST : 8, HALF = LANES < 4 ? LANES : 4;
     if (ld == 1) return part(Piece<1, 1>(), 0);
-    if (ld == 4) return part(Piece<4, 1>(), 0);
+    if (ld == 4) return part(Piece<HALF, 4 / HALF>(), 0);
     int first = 0;
-    for (; first + 24 <= ld; first += 24) part(Piece<8, 3>(), first);
-    if (first + 16 == ld) part(Piece<8, 2>(), first);
-    if (first + 8 == ld) part(Piece<8, 1>(), first);
+    for (; first + 24 <= ld; first += 24) part(Piece<LANES, 24 / LANES>(), first);
+    if (first + 16 == ld) part(Piece<LANES, 16 / LANES>(), first);
+    if (first + 8 == ld) part(Piece<LANES, 8 / LANES>(), first);
 }
 
 template <class T>
 static void gather_tables(const CodeTables<const T>& of, T* out) {
-    each_piece(of.ld, [&](auto piece, int first) {
+    each_piece<T>(of.ld, [&](auto piece, int first) {
         using P = decltype(piece);
         gather_part<T, P::LANES, P::COUNT>(of, first, out);
     });
@@ -208,12 +195,43 @@ static void gather_tables(const CodeTables<const T>& of, T* out) {
 
 template <class T>
 static void scatter_rows(const CodeTables<T>& to, const T* a) {
-    each_piece(to.ld, [&](auto piece, int first) {
+    each_piece<T>(to.ld, [&](auto piece, int first) {
         using P = decltype(piece);
         int j = 0;
         for (; j + 4 <= to.count; j += 4) scatter_part<T, P::LANES, P::COUNT, 4>(to, j, first, a);
         for (; j + 2 <= to.count; j += 2) scatter_part<T, P::LANES, P::COUNT, 2>(to, j, first, a);
         if (j < to.count) scatter_part<T, P::LANES, P::COUNT, 1>(to, j, first, a);
+    });
+}
+
+// Two rows at a time: their chains of additions run side by side.
+template <class T>
+static void sum_listed(const RowList& list, const T* a, T* sum) {
+    each_piece<T>(list.ld, [&](auto piece, int first) {
+        using P = decltype(piece);
+        using V = typename Wide<T, P::LANES>::type;
+        V even[P::COUNT] = {}, odd[P::COUNT] = {};
+        const auto add = [&](int i, V* to) {
+            const T* row = a + static_cast<size_t>(list.rows[i]) * list.ld + first;
+            for (int v = 0; v < P::COUNT; ++v) to[v] += load<V>(row + v * P::LANES);
+        };
+        int i = 0;
+        for (; i + 2 <= list.count; i += 2) add(i, even), add(i + 1, odd);
+        if (i < list.count) add(i, even);
+        for (int v = 0; v < P::COUNT; ++v) store(sum + first + v * P::LANES, even[v] + odd[v]);
+    });
+}
+
+static void add_to_listed(const RowList& list, const float* line, float* out) {
+    each_piece<float>(list.ld, [&](auto piece, int first) {
+        using P = decltype(piece);
+        using V = typename Wide<float, P::LANES>::type;
+        V value[P::COUNT];
+        for (int v = 0; v < P::COUNT; ++v) value[v] = load<V>(line + first + v * P::LANES);
+        for (int i = 0; i < list.count; ++i) {
+            float* row = out + static_cast<size_t>(list.rows[i]) * list.ld + first;
+            for (int v = 0; v < P::COUNT; ++v) store(row + v * P::LANES, load<V>(row + v * P::LANES) + value[v]);
+        }
     });
 }
 
@@ -283,7 +301,7 @@ static void softmax_rows(const Softmax& c, const NodeRows& rows, const double* e
 
 static double softmax_pass(const Softmax& c, const NodeRows& rows, const double* eta, const SoftmaxOut& out) {
     __builtin_memset(out.sums, 0, 2 * c.q * c.ld * sizeof(double));
-    (c.ld == 4 ? softmax_rows<4> : softmax_rows<8>)(c, rows, eta, out);
+    (c.ld % DOUBLES == 0 ? softmax_rows<DOUBLES> : softmax_rows<4>)(c, rows, eta, out);
     vd loss{};
     for (int i = 0; i < rows.n; i += DOUBLES) loss += load<vd>(rows.w + i) * softplus(-load<vd>(out.margin + i));
     return total(loss);
@@ -323,7 +341,8 @@ static void curve_part(const Curve& c, const float* z, const float* shift, doubl
 }
 
 static void curve_rows(const Curve& c, const float* z, const float* shift, double* sums, float* out) {
-    (c.ld == 4 ? curve_part<4> : curve_part<8>)(c, z, shift, sums, out);
+    constexpr int LANES = FLOATS < 8 ? FLOATS : 8;
+    (c.ld == 4 ? curve_part<4> : curve_part<LANES>)(c, z, shift, sums, out);
 }
 
 static void variance_rows(const Curve& c, float* out) {

@@ -237,8 +237,10 @@ static NodeSums node_pass(const NodeRows& rows, const double* eta, double* wr) {
     for (int i = n_equal; i < n; i += DOUBLES)
         rest += load<vd>(w + i) * log1p_unit(pass_rows(eta + i, x + i, w + i, wr + i, sums));
     const double zeros = total(sums.zeros), ones = total(sums.ones);
-    return {loss + total(rest) + total(sums.excess), zeros - ones,
-            total(sums.curve) + (any_of(sums.wrong) ? bound_curvature(rows, eta, nullptr) : 0.0), zeros, ones};
+    NodeSums found{loss + total(rest) + total(sums.excess), zeros - ones, total(sums.curve), zeros, ones};
+    found.unbounded = found.curve;
+    if (any_of(sums.wrong)) found.curve += bound_curvature(rows, eta, nullptr);
+    return found;
 }
 
 // y += sum_k coefficient_k x_k, four at a time; wide() loads a vector of x.
@@ -297,15 +299,27 @@ static void dots(const ColumnList& columns, const double* a, double* out) {
     }
 }
 
+// Sixteen sums leave no room for the rows where there are sixteen registers.
+#if defined(__AVX512F__)
+constexpr int LEFT_AT_ONCE = 4;
+#else
+constexpr int LEFT_AT_ONCE = 2;
+#endif
+
 // sum[4 a + b] += left_a . right_b for 4 x 4 rows of floats.
 inline void accumulate(const float* const* left, const float* const* right, int n, vf (&sum)[16]) {
-    for (int i = 0; i < n; i += FLOATS) {
-        vf r[4];
-        for (int b = 0; b < 4; ++b) r[b] = load<vf>(right[b] + i);
-        for (int a = 0; a < 4; ++a) {
-            const vf l = load<vf>(left[a] + i);
-            for (int b = 0; b < 4; ++b) sum[4 * a + b] += l * r[b];
+    for (int first = 0; first < 4; first += LEFT_AT_ONCE) {
+        vf part[4 * LEFT_AT_ONCE];
+        for (int k = 0; k < 4 * LEFT_AT_ONCE; ++k) part[k] = sum[4 * first + k];
+        for (int i = 0; i < n; i += FLOATS) {
+            vf r[4];
+            for (int b = 0; b < 4; ++b) r[b] = load<vf>(right[b] + i);
+            for (int a = 0; a < LEFT_AT_ONCE; ++a) {
+                const vf l = load<vf>(left[first + a] + i);
+                for (int b = 0; b < 4; ++b) part[4 * a + b] += l * r[b];
+            }
         }
+        for (int k = 0; k < 4 * LEFT_AT_ONCE; ++k) sum[4 * first + k] = part[k];
     }
 }
 
@@ -457,7 +471,8 @@ extern const Kernels table;
 const Kernels table = {
     ISINGLASS_NAME, FLOATS, node_pass, curvatures, add_columns, dots, gram, add_rows, widen, narrow, distance,
     gradient_tile, find_above, count_certified, divergence, category_pass, places_pass, places_products,
-    gather_tables<double>, gather_tables<float>, scatter_rows<double>, scatter_rows<float>, softmax_pass, curve_rows, variance_rows,
+    gather_tables<double>, gather_tables<float>, scatter_rows<double>, scatter_rows<float>,
+    sum_listed<double>, sum_listed<float>, add_to_listed, softmax_pass, curve_rows, variance_rows,
     row_distance, bit_sums, bit_sums_double, transpose_bits, scale};
 // clang-format on
 

@@ -134,17 +134,49 @@ static void bit_sums(const BitWords& bits, const float* coefficient, int lanes, 
     }
 }
 
+// The same in double precision: the lower and the upper halves of eight sums are a register each, which the same bits
+// permute; unpacking puts the numbers of rows 0, 1, 4, 5 and of rows 2, 3, 6, 7 together again.
+static void bit_sums_double(const BitWords& bits, const double* coefficient, int lanes, double* out) {
+    const __m256d odd = _mm256_castsi256_pd(_mm256_setr_epi64x(0, -1, 0, -1));
+    const __m256d upper = _mm256_castsi256_pd(_mm256_setr_epi64x(0, 0, -1, -1));
+    for (int g = 0; g < bits.groups; ++g) {
+        __m256 low[11], high[11];
+        for (int q = 0; q < 11; ++q) {
+            const double* c = coefficient + 32 * g + 3 * q;
+            __m256d without = _mm256_and_pd(odd, _mm256_set1_pd(c[0]));
+            if (q < 10) without += _mm256_and_pd(upper, _mm256_set1_pd(c[2]));
+            const __m256 one = _mm256_castpd_ps(without), other = _mm256_castpd_ps(without + _mm256_set1_pd(c[1]));
+            low[q] = _mm256_shuffle_ps(one, other, 0x88);
+            high[q] = _mm256_shuffle_ps(one, other, 0xDD);
+        }
+        const uint32_t* row = bits.words + g * bits.ld;
+        for (int i = 0; i < lanes; i += 8) {
+            const __m256i w = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(row + i));
+            __m256d even = _mm256_setzero_pd(), rest = _mm256_setzero_pd();
+            for (int q = 0; q < 11; ++q) {
+                const __m256i place = (__m256i)((vu)w >> 3 * q);
+                const __m256 lows = _mm256_permutevar8x32_ps(low[q], place);
+                const __m256 highs = _mm256_permutevar8x32_ps(high[q], place);
+                even += _mm256_castps_pd(_mm256_unpacklo_ps(lows, highs));
+                rest += _mm256_castps_pd(_mm256_unpackhi_ps(lows, highs));
+            }
+            _mm256_storeu_pd(out + i, _mm256_loadu_pd(out + i) + _mm256_permute2f128_pd(even, rest, 0x20));
+            _mm256_storeu_pd(out + i + 4, _mm256_loadu_pd(out + i + 4) + _mm256_permute2f128_pd(even, rest, 0x31));
+        }
+    }
+}
+
 #else
 
 static void bit_sums(const BitWords& bits, const float* coefficient, int lanes, float* out) {
     look_up_sums(bits, coefficient, lanes, out);
 }
 
-#endif
-
 static void bit_sums_double(const BitWords& bits, const double* coefficient, int lanes, double* out) {
     look_up_sums(bits, coefficient, lanes, out);
 }
+
+#endif
 
 // Blocks of halves, quarters, ... change places.
 static void transpose_bits(const uint32_t* words, uint32_t* out) {

@@ -16,13 +16,7 @@ struct PlacePowers {
             high = c.field[k] > high ? c.field[k] : high;
             low = c.field[k] < low ? c.field[k] : low;
         }
-        const double farthest = (600 - (high - low)) / ((c.ld - 1) * c.step);
-        vl is_far{};
-        for (int i = 0; i < n; i += DOUBLES) {
-            const vd e = load<vd>(eta + i);
-            is_far |= !((e < 0.0 ? -e : e) <= farthest);
-        }
-        can_be_used = !any_of(is_far);
+        can_be_used = powers_fit(eta, n, high - low, (c.ld - 1) * c.step);
         for (int k = 0; k < c.ld && can_be_used; ++k)
             start[k] = c.field[k] <= NOWHERE ? 0.0 : __builtin_exp(c.field[k] - high);
     }

@@ -3,7 +3,6 @@
 
 #include <memory>
 
-#include "rows/patterns.hpp"
 #include "rows/recipe.hpp"
 #include "rows/two_value_rows.hpp"
 
@@ -105,56 +104,23 @@ class RecipeStorage final : public RecipeState {
     std::vector<std::vector<int>> where_;  // scratch of every thread
 };
 
-// A table of bytes. Where a node has few columns beside it, its rows are merged into patterns: by the columns of its
-// recipe and by those that are asked for, never by what was asked before, so that rows made again elsewhere give the
-// same bits. Else predictor and residuals are made from the recipe, or kept for the first nodes as far as there is
-// room; by the same arithmetic either way, so that the room changes no bit.
-class ByteCells {
- public:
-    // n_kept: how many nodes keep their predictors and residuals, 20 bytes per row.
-    ByteCells(Workers& workers, std::shared_ptr<const Table> table, int n_kept);
+// Such rows, and their state.
+struct RecipeRows {
+    std::unique_ptr<Rows> rows;
+    RecipeState* state = nullptr;
+    bool is_sparse = false;  // lists of ones
 
-    const Margins& margins() const { return table_->margins; }
-    double total() const { return total_; }
-    double rounding() const { return rounding_of(*table_); }
-    static int gram_rows(int most) { return most; }
-    Overlap overlap(const Pair& pair, int) const { return overlap_of(*table_, pair); }
-    void forget();
-    NodeView make(int node, const Recipe& recipe, const NeighborColumns& also, int worker);
-    NodeView view(int node, const Recipe& recipe, const NeighborColumns& also, int worker);
-    NodeView renew(int node, const Recipe& recipe, const NeighborColumns& also, int worker);
-    void collect(const NodeView& view, int node, const Recipe& recipe, const NeighborColumns& asked, double* out,
-                 int worker);
-    void gradient(int node, const Recipe& recipe, const NeighborColumns& asked, double* out, int worker);
-    void sums(const NodeView& view, const double* a, const NeighborColumns& asked, double* out, Scratch& scratch) const;
-    void remember(std::span<const int> nodes, const std::vector<Recipe>& now);
-    ResidualDrift drift(int node, const Recipe& now, const Recipe& before, int worker);
-    double all_pairs(const std::vector<Recipe>& now, int first, int last, float* band);
-
- private:
-    // Scratch of a thread: of all rows, and of patterns.
-    struct Made {
-        Buffer<double> eta, wr, pattern_eta, pattern_wr;
-        Buffer<float> reference;
-    };
-    bool is_kept(int node) const { return node < n_kept_; }
-    bool can_merge(const Recipe& recipe) const { return recipe.columns().count <= most_columns_; }
-    Patterns* merge(int node, const Recipe& recipe, const NeighborColumns& also);
-    NodeView view_patterns(const Patterns& patterns, const Recipe& recipe, int worker);
-    NodeView view_rows(int node, const Recipe& recipe, int worker);
-    NodeView make_rows(int node, const Recipe& recipe, double* eta, double* wr, int worker) const;
-    const double* residuals(int node, const Recipe& recipe, int begin, int end, int worker);
-
-    Workers& workers_;
-    const Kernels& kernels_;
-    const std::shared_ptr<const Table> table_;
-    const double total_;
-    const int n_kept_, most_columns_;
-    Lines kept_;
-    std::vector<uint8_t> is_made_, is_remembered_;  // of the nodes that are kept: their lines, their reference
-    std::vector<Patterns> patterns_;
-    std::vector<double> ones_;  // a weight for each pattern
-    std::vector<Made> made_;
+    template <class Cells, class... Given>
+    static RecipeRows of(bool is_sparse, Pool& pool, Given&&... given) {
+        auto made = std::make_unique<TwoValueRows<RecipeStorage<Cells>>>(pool, std::forward<Given>(given)...);
+        RecipeState* state = &made->storage();
+        return {std::move(made), state, is_sparse};
+    }
 };
+// On bytes; n_kept: how many nodes keep their predictors and residuals, 20 bytes per row.
+RecipeRows byte_rows(Pool& pool, std::shared_ptr<const Table> table, int n_kept);
+// On lists of ones; the table is not needed any more afterwards.
+RecipeRows ones_rows(Pool& pool, const Table& table);
+double share_of_ones(const Table& table);
 
 }  // namespace isinglass

@@ -112,6 +112,20 @@ class FieldRows {
     virtual std::vector<double> category_fields(int first, int last) const = 0;
 };
 
+// Second derivatives of a node's loss, with its field at the minimum of the quadratic model.
+struct PreciseBlock {
+    std::vector<double> H;  // a square matrix, row after row
+    // By how much the field falls when a coefficient grows by one; empty where rows keep the fields themselves.
+    std::vector<double> field_response;
+};
+
+// Rows that also provide second derivatives in double precision.
+class PreciseRows {
+ public:
+    virtual ~PreciseRows() = default;
+    virtual PreciseBlock precise_block(int node, const NeighborColumns& neighbors) = 0;
+};
+
 // Columns without an order of their categories have a point of `width` numbers for each, and a pair has width(s)
 // width(t) coefficients. Wherever there is one number per column or pair below, there are then so many one after the
 // other, as a matrix with a row for each number of the first column of the pair; all_pairs returns norms; nodes without
@@ -152,6 +166,7 @@ class Rows {
     virtual ProductRows* operators() { return nullptr; }  // nodes are then never operators
     virtual GramRows* grams() { return nullptr; }         // no pair is then free, and none can be treated as if it were
     virtual ScanRows* scans() { return nullptr; }
+    virtual PreciseRows* precise() { return nullptr; }
     virtual const FieldRows* fields() const { return nullptr; }  // columns then have two values
     virtual const GroupRows* groups() const { return nullptr; }  // a pair then has one coefficient
 

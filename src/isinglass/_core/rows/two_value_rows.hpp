@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <numeric>
 
 #include "rows/node_view.hpp"
@@ -34,7 +35,7 @@ struct Workers {
 const float* curvatures(const NodeView& view, bool majorized, Scratch& scratch);
 
 template <class Storage>
-class TwoValueRows final : public Rows, public ProductRows, public GramRows {
+class TwoValueRows final : public Rows, public ProductRows, public GramRows, public PreciseRows {
  public:
     template <class... Given>
     explicit TwoValueRows(Pool& pool, Given&&... given)
@@ -45,6 +46,7 @@ class TwoValueRows final : public Rows, public ProductRows, public GramRows {
     double rounding() const override { return storage_.rounding(); }
     ProductRows* operators() override { return this; }
     GramRows* grams() override { return this; }
+    PreciseRows* precise() override { return this; }
 
     std::vector<Overlap> overlaps(std::span<const Pair> pairs) override {
         return each<Overlap>(pairs, [&](const Pair& pair, int worker) { return storage_.overlap(pair, worker); });
@@ -86,6 +88,7 @@ class TwoValueRows final : public Rows, public ProductRows, public GramRows {
         return parts.empty() ? 0.0 : *std::max_element(parts.begin(), parts.end());
     }
     std::vector<double> gram(int node, const NeighborColumns& neighbors, int most) override;
+    PreciseBlock precise_block(int node, const NeighborColumns& neighbors) override;
     void remember(std::span<const int> nodes) override { storage_.remember(nodes); }
     std::vector<ResidualDrift> drift(std::span<const int> nodes) override {
         return each<ResidualDrift>(nodes, [&](int node, int worker) { return storage_.drift(node, worker); });
@@ -147,5 +150,34 @@ std::vector<double> TwoValueRows<Storage>::gram(int node, const NeighborColumns&
     });
     return G;
 }
+
+// Centered first: differences of uncentered sums cancel where weights differ by orders of magnitude.
+template <class Storage>
+PreciseBlock TwoValueRows<Storage>::precise_block(int node, const NeighborColumns& neighbors) {
+    const NodeView view = storage_.view(node, neighbors, 0);
+    ColumnList columns = view.source->list(neighbors, workers_.scratch[0].columns);
+    const size_t d = neighbors.count;
+    std::vector<double> H(d * d), mean(d), away(d), curve(view.rows.n);
+    double total = 0;
+    for (int n = 0; n < view.rows.n; ++n) {
+        const double odds = std::exp(-std::abs(view.eta[n]));
+        total += curve[n] = view.rows.w[n] * odds / ((1 + odds) * (1 + odds));
+        for (size_t i = 0; i < d; ++i) mean[i] += columns.x[i][n] ? curve[n] : 0.0;
+    }
+    for (size_t i = 0; i < d && total > 0; ++i) mean[i] /= total;
+    for (int n = 0; n < view.rows.n; ++n) {
+        if (static_cast<size_t>(n) % tuning::ROWS_PER_POLL == 0) workers_.pool.poll()();
+        for (size_t i = 0; i < d; ++i) {
+            away[i] = columns.x[i][n] - mean[i];
+            for (size_t j = 0; j <= i; ++j) H[i * d + j] += curve[n] * away[i] * away[j];
+        }
+    }
+    for (size_t i = 0; i < d; ++i)
+        for (size_t j = 0; j < i; ++j) H[j * d + i] = H[i * d + j];
+    return {std::move(H), std::move(mean)};
+}
+
+// The table as bytes, and a line of predictors and residuals for every node or for the node placed last.
+std::unique_ptr<Rows> kept_rows(Pool& pool, std::shared_ptr<const Table> table, Holds holds);
 
 }  // namespace isinglass

@@ -1,282 +1,314 @@
-#include "rows/unordered.hpp"
-
-#include "rows/fields.hpp"
+// Categories without an order: each is a corner of a regular simplex with edge length 1.
+//
+// The corners are written as e_k / sqrt 2 in as many dimensions as there are categories. A block of coefficients then
+// is a table with an entry per category, and its norm is that of coordinates in the simplex: fields are free and
+// probabilities add up to 1, hence gradients, and all that is made of them, add up to zero over a side without an
+// order. Categories that do not occur are left out.
+//
+// A node's predictor has one number per category, row after row. What a neighbor adds is the row of a small table that
+// its category selects; gradients and products with the Hessian are collected in such tables. No column of 0 and 1 is
+// ever stored, and no block of second derivatives. Of a neighbor with two values, the rows with the rarer one are
+// listed: the other rows follow from the sum over all, which is known.
+#include "rows/neighbor_tables.hpp"
 
 namespace isinglass {
-
-using namespace tuning::rows;
-
 namespace {
 
-// Of `count` tables with so many bytes in all, how many the cache holds.
-int at_once(int count, size_t bytes) {
-    return static_cast<int>(std::max<size_t>(TABLE_CACHE_BYTES * count / std::max<size_t>(bytes, 1), 1));
-}
+class Unordered final : public NodeLoss {
+ public:
+    Unordered(CategoryState& state, Holds holds)
+        : state_(state),
+          stride_(state.stride),
+          nodes_(state.columns.size()),
+          w_(stride_),
+          rare_(state.columns.size()),
+          scratch_(state.workers.pool.size()) {
+        size_t most = 4;
+        for (size_t s = 0; s < nodes_.size(); ++s) {
+            const CategoryColumn& column = state_.columns[s];
+            if (column.is_ordered()) continue;
+            most = std::max<size_t>(most, column.ld());
+            const size_t own = static_cast<size_t>(stride_) * column.ld();
+            if (holds == Holds::all_nodes) nodes_[s].begin = n_probabilities_;
+            n_probabilities_ = holds == Holds::all_nodes ? n_probabilities_ + own : std::max(n_probabilities_, own);
+        }
+        for (int n = 0; n < stride_; ++n) w_[n] = static_cast<float>(state_.table->w[n]);
+        for (size_t s = 0; s < rare_.size(); ++s) list_rare(static_cast<int>(s));
+        for (Working& scratch : scratch_) {
+            scratch.P.resize(most * stride_), scratch.z.resize(most * stride_);
+            scratch.margin.resize(stride_), scratch.weights.resize(stride_);
+            scratch.room.resize(2 * most * most);
+        }
+    }
+
+    void add_columns(const Move& task, bool afresh, int worker) override {
+        Working& scratch = scratch_[worker];
+        NeighborTables<double>& tables = scratch.wide;
+        tables.lay_out(state_, task.node, task.moved);
+        tables.fill(task.coefficient);
+        const Node& node = nodes_[task.node];
+        double* eta = state_.lines.eta(task.node);
+        if (afresh || node.L.empty() || node.is_majorized) return tables.gather(kernels().gather, eta);
+        const size_t size = state_.lines.size(task.node);
+        std::fill(scratch.P.data(), scratch.P.data() + size, 0.0);
+        tables.gather(kernels().gather, scratch.P.data());
+        for (size_t i = 0; i < size; ++i) eta[i] += scratch.P[i];
+        kernels().narrow(scratch.P.data(), static_cast<int>(size), scratch.z.data());
+        follow(task.node, scratch);
+    }
+
+    // Probabilities, residuals, margins and sums at the node's predictor and fields.
+    const double* pass(int node, int worker) override {
+        Working& scratch = scratch_[worker];
+        const int q = state_.columns[node].q(), ld = state_.columns[node].ld();
+        const NodeView view = state_.view(node);
+        NodeRows rows = view.rows;
+        rows.x = state_.codes(node);
+        scratch.fields = state_.fields[node], scratch.fields.resize(ld, NOWHERE);
+        const double loss = kernels().softmax({q, ld, scratch.fields.data()}, rows, view.eta,
+                                              {view.wr, scratch.margin.data(), scratch.P.data(), scratch.room.data()});
+        scratch.sums.assign(2 * q * q + 2, 0.0);
+        double* sums = scratch.sums.data();
+        for (int j = 0; j < 2 * q; ++j)
+            for (int k = 0; k < q; ++k) sums[j * q + k] = scratch.room[static_cast<size_t>(j) * ld + k];
+        double curve = 0;
+        for (int k = 0; k < q; ++k)
+            for (int l = 0; l < k; ++l) curve += sums[q * (q + k) + l];
+        sums[2 * q * q] = loss, sums[2 * q * q + 1] = curve;
+        return sums;
+    }
+
+    const double* odds(int node, int worker) override {
+        pass(node, worker);
+        return scratch_[worker].margin.data();
+    }
+
+    void collect(int node, const NeighborColumns& asked, double* out, int worker) override {
+        Working& scratch = scratch_[worker];
+        const std::vector<double>& shift = state_.shift[node];
+        split(node, asked, scratch, scratch.wide);
+        kernels().scatter(scratch.wide.all(), state_.lines.wr(node));
+        scratch.wide.read(shift.data(), out);
+        const CategoryColumn& own = state_.columns[node];
+        double* sum = room(scratch.sum, own.ld());
+        for (const auto& [column, spot] : scratch.listed) {
+            const Rare& rare = rare_[column];
+            kernels().sum_listed(rare.list(own.ld()), state_.lines.wr(node), sum);
+            for (int k = 0; k < own.q(); ++k)
+                out[spot + k] = own.unit * (rare.score * sum[k] + rare.other * (shift[k] - sum[k]));
+        }
+    }
+
+    void prepare_blocks(std::span<const Block>) override {
+        if (P_.size() == 0) P_.resize(n_probabilities_);
+    }
+
+    // Keeps the probabilities for products, and returns the diagonal. The bound of a curvature is that of equal
+    // probabilities, q / 2 times: (I - 1 1^T / q) / 2.
+    void block(const Block& task, Curvature curvature, int worker) override {
+        Working& scratch = scratch_[worker];
+        Node& node = nodes_[task.node];
+        const int q = state_.columns[task.node].q(), ld = state_.columns[task.node].ld();
+        float* P = P_.data() + node.begin;
+        node.is_majorized = curvature == Curvature::majorized;
+        if (node.is_majorized) {
+            scratch.sums.assign(2 * q * q + 2, 0.5 / q);
+            for (int n = 0; n < stride_; ++n)
+                for (int k = 0; k < ld; ++k)
+                    P[static_cast<size_t>(n) * ld + k] = k < q ? 1.0f / static_cast<float>(q) : 0.0f;
+        } else {
+            pass(task.node, worker);
+            bound_curvature(task.node, scratch);
+            kernels().narrow(scratch.P.data(), stride_ * ld, P);
+        }
+        node.likeliest.resize(stride_);
+        for (int n = 0; n < stride_; ++n) {
+            const float* row = P + static_cast<size_t>(n) * ld;
+            node.likeliest[n] = static_cast<uint8_t>(std::max_element(row, row + q) - row);
+        }
+        node.L = field_curvature(scratch.sums.data() + q * q, q);
+        factorize(node.L, q - 1);
+        *task.curve = scratch.sums[2 * q * q + 1];
+        if (task.inner.count == 0) return;
+        kernels().variances(curve(task.node, scratch), scratch.z.data());
+        split(task.node, task.inner, scratch, scratch.single);
+        kernels().scatter_single(scratch.single.all(), scratch.z.data());
+        scratch.single.read_squares(task.diagonal);
+        if (scratch.listed.empty()) return;
+        std::vector<float> all(ld);
+        for (int n = 0; n < stride_; ++n)
+            for (int k = 0; k < ld; ++k) all[k] += scratch.z[static_cast<size_t>(n) * ld + k];
+        const double unit = state_.columns[task.node].unit;
+        float* sum = room(scratch.single_sum, ld);
+        for (const auto& [column, spot] : scratch.listed) {
+            const Rare& rare = rare_[column];
+            kernels().sum_listed_single(rare.list(ld), scratch.z.data(), sum);
+            for (int k = 0; k < q; ++k) {
+                const double rest = std::max(all[k] - sum[k], 0.0f);
+                task.diagonal[spot + k] = static_cast<float>(
+                    unit * unit * (rare.score * rare.score * sum[k] + rare.other * rare.other * rest));
+            }
+        }
+    }
+
+    // Predictors of d, fields that follow, curvatures, sums over the rows of every category.
+    void product(const Product& task, int worker) override {
+        Working& scratch = scratch_[worker];
+        const int node = task.node, q = state_.columns[node].q(), ld = state_.columns[node].ld();
+        const double unit = state_.columns[node].unit;
+        NeighborTables<float>& tables = scratch.single;
+        split(node, task.inner, scratch, tables);
+        tables.fill(task.d);
+        float *z = scratch.z.data(), *line = room(scratch.single_sum, ld);
+        std::fill(line, line + ld, 0.0f);
+        for (const auto& [column, spot] : scratch.listed)
+            for (int k = 0; k < q; ++k) line[k] += static_cast<float>(unit * rare_[column].other) * task.d[spot + k];
+        for (int n = 0; n < stride_; ++n) std::copy(line, line + ld, z + static_cast<size_t>(n) * ld);
+        for (const auto& [column, spot] : scratch.listed) {
+            const float factor = static_cast<float>(unit * rare_[column].apart());
+            for (int k = 0; k < q; ++k) line[k] = factor * task.d[spot + k];
+            kernels().add_to_listed(rare_[column].list(ld), line, z);
+        }
+        tables.gather(kernels().gather_single, z);
+        const std::vector<double>& response = find_response(node, scratch);
+        float shift[256] = {};
+        for (int k = 1; k < q; ++k) shift[k] = static_cast<float>(-response[k]);
+        kernels().curve(curve(node, scratch), z, shift, nullptr, z);
+        tables.clear();
+        kernels().scatter_single(tables.all(), z);
+        tables.read(nullptr, task.Hd);
+        // The fields follow, so that the sum over all rows is zero.
+        for (const auto& [column, spot] : scratch.listed) {
+            const float factor = static_cast<float>(unit * rare_[column].apart());
+            kernels().sum_listed_single(rare_[column].list(ld), z, line);
+            for (int k = 0; k < q; ++k) task.Hd[spot + k] = factor * line[k];
+        }
+    }
+
+ private:
+    // A node's curvature, where its block was made.
+    struct Node {
+        std::vector<double> L;  // factor of the curvature of the fields
+        bool is_majorized = false;
+        std::vector<uint8_t> likeliest;  // category of a row, at the probabilities of products
+        size_t begin = 0;                // of these
+    };
+    // The rows of a column of two values that have the rarer one; its score, and that of the other.
+    struct Rare {
+        std::vector<int> rows;
+        double score = 0, other = 0;
+        double apart() const { return score - other; }
+        RowList list(int ld) const { return {rows.data(), static_cast<int>(rows.size()), ld}; }
+    };
+    struct Listed {
+        int column;
+        size_t spot;  // of its numbers among those of all neighbors
+    };
+    struct Working {
+        std::vector<Listed> listed;
+        std::vector<int> others;
+        Buffer<double> sum;
+        Buffer<float> single_sum;
+        NeighborTables<double> wide;
+        NeighborTables<float> single;
+        Buffer<double> P, margin, room;
+        Buffer<float> z, weights;
+        std::vector<double> sums, fields;
+    };
+
+    void list_rare(int s) {
+        const CategoryColumn& column = state_.columns[s];
+        if (!column.is_ordered() || column.q() != 2) return;
+        const int rare = column.share[1] <= column.share[0];
+        rare_[s].score = column.score[rare], rare_[s].other = column.score[1 - rare];
+        for (int n = 0; n < state_.table->n_distinct; ++n)
+            if (state_.codes(s)[n] == rare) rare_[s].rows.push_back(n);
+    }
+
+    // Neighbors of two values are listed, the others get tables.
+    template <class T>
+    void split(int node, const NeighborColumns& neighbors, Working& scratch, NeighborTables<T>& tables) {
+        scratch.listed.clear(), scratch.others.clear();
+        std::vector<size_t> begin;
+        size_t spot = 0;
+        for (int k = 0; k < neighbors.count; ++k) {
+            const int t = neighbors.column[k];
+            const CategoryColumn& column = state_.columns[t];
+            if (rare_[t].rows.empty())
+                scratch.others.push_back(t), begin.push_back(spot);
+            else
+                scratch.listed.push_back({t, spot});
+            spot += static_cast<size_t>(state_.columns[node].width()) * column.width();
+        }
+        tables.lay_out(state_, node, {scratch.others.data(), static_cast<int>(scratch.others.size())});
+        tables.begin = std::move(begin);
+    }
+
+    // What the fields of all categories but the first give way by, to first order, where predictors move by scratch.z.
+    const std::vector<double>& find_response(int node, Working& scratch) {
+        std::vector<double>& sums = scratch.fields;
+        const int d = state_.columns[node].q() - 1;
+        sums.assign(state_.columns[node].ld(), 0.0);
+        kernels().curve(curve(node, scratch), scratch.z.data(), nullptr, sums.data(), nullptr);
+        solve_lower(nodes_[node].L, d, sums.data() + 1);
+        solve_upper(nodes_[node].L, d, sums.data() + 1);
+        return sums;
+    }
+
+    // The fields to where the last block expects them after a move.
+    void follow(int node, Working& scratch) {
+        const std::vector<double>& response = find_response(node, scratch);
+        const auto is_far = [](double each) { return !(std::abs(each) <= tuning::fields::LONGEST_STEP); };
+        if (std::any_of(response.begin(), response.end(), is_far)) return;
+        std::vector<double>& fields = state_.fields[node];
+        for (size_t k = 1; k < fields.size(); ++k) fields[k] -= response[k];
+    }
+
+    Curve curve(int node, Working& scratch) {
+        const CategoryColumn& own = state_.columns[node];
+        const float* w = w_.data();
+        if (nodes_[node].is_majorized) {
+            const float scale = static_cast<float>(own.q()) / 2;
+            for (int n = 0; n < stride_; ++n) scratch.weights[n] = scale * w_[n];
+            w = scratch.weights.data();
+        }
+        return {own.ld(), stride_, P_.data() + nodes_[node].begin, w, nodes_[node].likeliest.data()};
+    }
+
+    // Of rows predicted wrongly with confidence, whose probabilities have no curvature left: the observed category gets
+    // as much as gives that of two values (bound_curvature in kernels_impl.hpp).
+    void bound_curvature(int node, Working& scratch) const {
+        const int q = state_.columns[node].q(), ld = state_.columns[node].ld();
+        const double* w = state_.table->w.data();
+        double* products = scratch.sums.data() + static_cast<size_t>(q) * q;
+        for (int n = 0; n < state_.table->n_distinct; ++n) {
+            if (scratch.margin[n] > -tuning::BADLY_PREDICTED) continue;
+            double* P = scratch.P.data() + static_cast<size_t>(n) * ld;
+            const double share = -0.5 / scratch.margin[n];
+            const auto add_products = [&](double weight) {
+                for (int k = 1; k < q; ++k)
+                    for (int l = 0; l < k; ++l) products[q * k + l] += weight * P[k] * P[l];
+            };
+            add_products(-w[n]);
+            for (int k = 0; k < q; ++k) P[k] *= 1 - share;
+            P[state_.codes(node)[n]] += share;
+            add_products(w[n]);
+        }
+    }
+
+    CategoryState& state_;
+    const int stride_;
+    std::vector<Node> nodes_;
+    size_t n_probabilities_ = 0;
+    Buffer<float> P_, w_;
+    std::vector<Rare> rare_;
+    std::vector<Working> scratch_;  // of every thread
+};
 
 }  // namespace
 
-Unordered::Unordered(CategoryState& state, Holds holds)
-    : state_(state),
-      nodes_(state.columns.size()),
-      codes_(static_cast<size_t>(state.stride) * state.columns.size()),
-      w_(state.stride),
-      tabled_(state.workers.pool.size()) {
-    const int stride = state_.stride;
-    int most = 4;
-    for (size_t s = 0; s < nodes_.size(); ++s) {
-        const CategoryColumn& column = state_.columns[s];
-        if (!column.is_ordered()) most = std::max(most, column.ld());
-        const size_t own = column.is_ordered() ? 0 : static_cast<size_t>(stride) * column.ld();
-        if (holds == Holds::all_nodes) nodes_[s].begin = n_probabilities_;
-        n_probabilities_ = holds == Holds::all_nodes ? n_probabilities_ + own : std::max(n_probabilities_, own);
-        uint8_t number[256] = {};
-        for (int k = 0; k < column.q(); ++k) number[static_cast<int>(column.value[k])] = static_cast<uint8_t>(k);
-        const uint8_t* cells = state_.table->column(static_cast<int>(s));
-        for (int n = 0; n < stride; ++n) codes_[s * stride + n] = number[cells[n]];
-    }
-    for (int n = 0; n < stride; ++n) w_[n] = static_cast<float>(state_.table->w[n]);
-    for (Tabled& scratch : tabled_) {
-        scratch.P.resize(static_cast<size_t>(most) * stride);
-        scratch.z.resize(scratch.P.size());
-        scratch.margin.resize(stride);
-        scratch.weights.resize(stride);
-        scratch.room.resize(static_cast<size_t>(2) * most * most);
-    }
-}
-
-// Where the entry (k, l) of the block of a node and a neighbor is: that of a pair has the first column's categories for
-// rows.
-int Unordered::index(int s, int t, int k, int l) const {
-    return s < t ? k * width(t) + l : l * width(s) + k;
-}
-
-// What a neighbor's categories add to a node's predictor.
-template <class T, class U>
-void Unordered::fill_table(int node, int t, const U* block, T* table) const {
-    const CategoryColumn &own = column(node), &other = column(t);
-    const int lead = own.lead(), width = own.width();
-    for (int l = 0; l < other.q(); ++l)
-        for (int k = 0; k < width; ++k) {
-            const double value = !other.is_ordered() ? other.unit * block[index(node, t, k, l)]
-                                                     : other.score[l] * block[index(node, t, k, 0)];
-            table[l * lead + k] = static_cast<T>(own.unit * value);
-        }
-}
-
-// The other way: from sums over the rows of every category to a block. shift: the sums over all rows, which should be
-// zero, times the neighbor's mean point, are taken off.
-template <class T, class U>
-void Unordered::read_table(int node, int t, const T* table, const double* shift, U* block) const {
-    const CategoryColumn &own = column(node), &other = column(t);
-    const int lead = own.lead(), width = own.width();
-    for (int k = 0; k < width; ++k) {
-        double along = 0;
-        for (int l = 0; l < other.q(); ++l) {
-            const double value = table[l * lead + k];
-            if (!other.is_ordered()) {
-                const double off = shift ? value - other.share[l] * shift[k] : value;
-                block[index(node, t, k, l)] = static_cast<U>(own.unit * other.unit * off);
-            } else {
-                along += other.score[l] * value;
-            }
-        }
-        if (other.is_ordered()) block[index(node, t, k, 0)] = static_cast<U>(own.unit * along);
-    }
-}
-
-// Tables for these neighbors, all zero, and where their blocks begin.
-template <class T>
-void Unordered::lay_out(int node, const NeighborColumns& neighbors, Tabled& scratch, Tables<T>& tables) const {
-    scratch.codes.clear(), scratch.begin.clear(), tables.of.clear();
-    const auto size = [&](int j) { return static_cast<size_t>(column(neighbors.column[j]).q()) * column(node).lead(); };
-    tables.numbers = 0;
-    for (int j = 0; j < neighbors.count; ++j) tables.numbers += size(j);
-    T* data = room(tables.data, tables.numbers);
-    std::fill(data, data + tables.numbers, T{});
-    size_t first = 0;
-    for (int j = 0; j < neighbors.count; ++j) {
-        scratch.codes.push_back(codes(neighbors.column[j]));
-        scratch.begin.push_back(first);
-        tables.of.push_back(data);
-        first += static_cast<size_t>(width(node)) * width(neighbors.column[j]);
-        data += size(j);
-    }
-}
-
-template <class T>
-CodeTables<T> Unordered::tables_of(int node, const Tabled& scratch, const Tables<T>& tables) const {
-    return {scratch.codes.data(), tables.of.data(), static_cast<int>(tables.of.size()), column(node).lead(),
-            state_.stride};
-}
-
-template <class T, class Gather>
-void Unordered::gather(int node, const Tabled& scratch, const Tables<T>& tables, Gather kernel, T* out) const {
-    const int count = static_cast<int>(tables.of.size()), together = at_once(count, tables.numbers * sizeof(T));
-    for (int j = 0; j < count; j += together)
-        kernel({scratch.codes.data() + j, tables.of.data() + j, std::min(together, count - j), column(node).lead(),
-                state_.stride},
-               out);
-}
-
-// Probabilities, residuals, margins and sums at the node's predictor and fields.
-const double* Unordered::pass(int node, int worker) {
-    Tabled& scratch = tabled_[worker];
-    const CategoryColumn& own = column(node);
-    const int q = own.q(), ld = own.ld();
-    const NodeView view = state_.view(node);
-    NodeRows rows = view.rows;
-    rows.x = codes(node);
-    scratch.fields = state_.fields[node], scratch.fields.resize(ld, NOWHERE);
-    const double loss = kernels().softmax({q, ld, scratch.fields.data()}, rows, view.eta,
-                                          {view.wr, scratch.margin.data(), scratch.P.data(), scratch.room.data()});
-    scratch.sums.assign(2 * q * q + 2, 0.0);
-    double* sums = scratch.sums.data();
-    for (int j = 0; j < 2 * q; ++j)
-        for (int k = 0; k < q; ++k) sums[j * q + k] = scratch.room[static_cast<size_t>(j) * ld + k];
-    double curve = 0;
-    for (int k = 0; k < q; ++k)
-        for (int l = 0; l < k; ++l) curve += sums[q * (q + k) + l];
-    sums[2 * q * q] = loss, sums[2 * q * q + 1] = curve;
-    return sums;
-}
-
-void Unordered::add_columns(const Move& task, bool, int worker) {
-    Tabled& scratch = tabled_[worker];
-    lay_out(task.node, task.moved, scratch, scratch.wide);
-    for (int j = 0; j < task.moved.count; ++j)
-        fill_table(task.node, task.moved.column[j], task.coefficient + scratch.begin[j], scratch.wide.of[j]);
-    gather(task.node, scratch, scratch.wide, kernels().gather, state_.lines.eta(task.node));
-}
-
-void Unordered::collect(int node, const NeighborColumns& asked, double* out, int worker) {
-    Tabled& scratch = tabled_[worker];
-    Tables<double>& tables = scratch.wide;
-    lay_out(node, asked, scratch, tables);
-    kernels().scatter(tables_of(node, scratch, tables), state_.lines.wr(node));
-    for (int j = 0; j < asked.count; ++j)
-        read_table(node, asked.column[j], tables.of[j], state_.shift[node].data(), out + scratch.begin[j]);
-}
-
-Curve Unordered::curve(int node, Tabled& scratch) {
-    const CategoryColumn& own = column(node);
-    const int stride = state_.stride;
-    const float* w = w_.data();
-    if (nodes_[node].is_majorized) {
-        const float scale = static_cast<float>(own.q()) / 2;
-        for (int n = 0; n < stride; ++n) scratch.weights[n] = scale * w_[n];
-        w = scratch.weights.data();
-    }
-    return {own.ld(), stride, probabilities(node), w, nodes_[node].likeliest.data()};
-}
-
-// Of rows predicted wrongly with confidence, whose probabilities have no curvature left: the observed category gets as
-// much as gives that of two values (bound_curvature in kernels_impl.hpp).
-void Unordered::bound_curvature(int node, Tabled& scratch) const {
-    const int q = column(node).q(), ld = column(node).ld();
-    const double* w = state_.table->w.data();
-    double* products = scratch.sums.data() + static_cast<size_t>(q) * q;
-    for (int n = 0; n < state_.table->n_distinct; ++n) {
-        if (scratch.margin[n] > -tuning::BADLY_PREDICTED) continue;
-        double* P = scratch.P.data() + static_cast<size_t>(n) * ld;
-        const double share = -0.5 / scratch.margin[n];
-        const auto add_products = [&](double weight) {
-            for (int k = 1; k < q; ++k)
-                for (int l = 0; l < k; ++l) products[q * k + l] += weight * P[k] * P[l];
-        };
-        add_products(-w[n]);
-        for (int k = 0; k < q; ++k) P[k] *= 1 - share;
-        P[codes(node)[n]] += share;
-        add_products(w[n]);
-    }
-}
-
-// Keeps the probabilities for products, and returns the diagonal. The bound of a curvature is that of equal
-// probabilities, q / 2 times: (I - 1 1^T / q) / 2.
-void Unordered::block(const Block& task, Curvature curvature, int worker) {
-    Tabled& scratch = tabled_[worker];
-    Node& node = nodes_[task.node];
-    const int q = column(task.node).q(), ld = column(task.node).ld(), stride = state_.stride;
-    float* P = probabilities(task.node);
-    node.is_majorized = curvature == Curvature::majorized;
-    if (node.is_majorized) {
-        scratch.sums.assign(2 * q * q + 2, 0.5 / q);
-        for (int n = 0; n < stride; ++n)
-            for (int k = 0; k < ld; ++k)
-                P[static_cast<size_t>(n) * ld + k] = k < q ? 1.0f / static_cast<float>(q) : 0.0f;
-    } else {
-        pass(task.node, worker);
-        bound_curvature(task.node, scratch);
-        kernels().narrow(scratch.P.data(), stride * ld, P);
-    }
-    node.likeliest.resize(stride);
-    for (int n = 0; n < stride; ++n) {
-        const float* row = P + static_cast<size_t>(n) * ld;
-        node.likeliest[n] = static_cast<uint8_t>(std::max_element(row, row + q) - row);
-    }
-    node.L = field_curvature(scratch.sums.data() + q * q, q);
-    factorize(node.L, q - 1);
-    *task.curve = scratch.sums[2 * q * q + 1];
-    if (task.inner.count == 0) return;
-    kernels().variances(curve(task.node, scratch), scratch.z.data());
-    lay_out(task.node, task.inner, scratch, scratch.single);
-    kernels().scatter_single(tables_of(task.node, scratch, scratch.single), scratch.z.data());
-    read_diagonal(task, scratch);
-}
-
-// As read_table, with the squares of scores.
-void Unordered::read_diagonal(const Block& task, Tabled& scratch) const {
-    const CategoryColumn& own = column(task.node);
-    const int lead = own.lead(), width = own.width();
-    for (int j = 0; j < task.inner.count; ++j) {
-        const int t = task.inner.column[j];
-        const CategoryColumn& other = column(t);
-        float* out = task.diagonal + scratch.begin[j];
-        for (int k = 0; k < width; ++k) {
-            double along = 0;
-            for (int l = 0; l < other.q(); ++l) {
-                const double value = own.unit * own.unit * scratch.single.of[j][l * lead + k];
-                if (!other.is_ordered())
-                    out[index(task.node, t, k, l)] = static_cast<float>(other.unit * other.unit * value);
-                else
-                    along += other.score[l] * other.score[l] * value;
-            }
-            if (other.is_ordered()) out[index(task.node, t, k, 0)] = static_cast<float>(along);
-        }
-    }
-}
-
-void Unordered::prepare_blocks(std::span<const Block>) {
-    if (P_.size() == 0) P_.resize(n_probabilities_);
-}
-
-// Predictors of d, fields that follow, curvatures, sums over the rows of every category.
-void Unordered::product(const Product& task, int worker) {
-    Tabled& scratch = tabled_[worker];
-    const int node = task.node, q = column(node).q(), count = task.inner.count;
-    Tables<float>& tables = scratch.single;
-    lay_out(node, task.inner, scratch, tables);
-    for (int j = 0; j < count; ++j) fill_table(node, task.inner.column[j], task.d + scratch.begin[j], tables.of[j]);
-    float* z = scratch.z.data();
-    std::fill(z, z + state_.lines.size(node), 0.0f);
-    gather(node, scratch, tables, kernels().gather_single, z);
-    const Curve curvature = curve(node, scratch);
-    std::vector<double>& sums = scratch.fields;
-    sums.assign(column(node).ld(), 0.0);
-    kernels().curve(curvature, z, nullptr, sums.data(), nullptr);
-    solve_lower(nodes_[node].L, q - 1, sums.data() + 1);
-    solve_upper(nodes_[node].L, q - 1, sums.data() + 1);
-    float follow[256] = {};
-    for (int k = 1; k < q; ++k) follow[k] = static_cast<float>(-sums[k]);
-    kernels().curve(curvature, z, follow, nullptr, z);
-    std::fill(tables.of[0], tables.of[0] + tables.numbers, 0.0f);
-    kernels().scatter_single(tables_of(node, scratch, tables), z);
-    for (int j = 0; j < count; ++j)
-        read_table(node, task.inner.column[j], tables.of[j], nullptr, task.Hd + scratch.begin[j]);
-}
-
-const double* Unordered::odds(int node, int worker) {
-    pass(node, worker);
-    return tabled_[worker].margin.data();
+std::unique_ptr<NodeLoss> unordered_loss(CategoryState& state, Holds holds) {
+    return std::make_unique<Unordered>(state, holds);
 }
 
 }  // namespace isinglass

@@ -10,6 +10,7 @@ from unicodedata import category
 
 import numpy as np
 from matplotlib import rcParams
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import to_hex
@@ -19,9 +20,9 @@ from matplotlib.gridspec import GridSpec
 from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
 from matplotlib.transforms import Bbox
-from numpy.typing import NDArray
 
 from isinglass.arguments import check_positive
+from isinglass.arrays import AnyArray
 from isinglass.errors import ArgumentError, DataError
 from isinglass.show.palette import NAMED
 
@@ -91,7 +92,7 @@ def panels(
     size: tuple[float, float],
     columns: int,
     layout: Literal["constrained", "none"] = "constrained",
-) -> NDArray[Any]:
+) -> AnyArray:
     """Return the given axes, of which there must be ``count``, or those of a new figure with this many columns."""
     if axes is None:
         made = np.ravel(_new_figure(size, layout).subplots(-(-count // columns), columns))
@@ -116,7 +117,7 @@ def ink() -> str:
     return to_hex(rcParams["axes.edgecolor"])
 
 
-def any_color(color: Any) -> str:
+def any_color(color: Any) -> str:  # Any: what a user passes
     """Return ``#rrggbb`` for a name of our palette or any color of matplotlib."""
     if isinstance(color, str) and color in NAMED:
         return NAMED[color]
@@ -138,7 +139,9 @@ def readable(name: object, longest: int = 30) -> str:
     return re.sub(re.escape(missing) + "{2,}", lambda _: missing, shown)
 
 
-def write_legend(ax: Axes, entries: Iterable[tuple[Any, str]], **options: Any) -> Legend:
+def write_legend(
+    ax: Axes, entries: Iterable[tuple[Artist | None, str]], **options: Any
+) -> Legend:  # Any: those of matplotlib
     """Add a legend whose texts may hold dollar signs and leading underscores."""
     if is_narrow(ax):
         options = {"fontsize": SMALL, **options}
@@ -149,7 +152,7 @@ def write_legend(ax: Axes, entries: Iterable[tuple[Any, str]], **options: Any) -
     return legend
 
 
-def explain_colors(ax: Axes, image: ScalarMappable, label: str, **options: Any) -> None:
+def explain_colors(ax: Axes, image: ScalarMappable, label: str, **options: Any) -> None:  # Any: those of matplotlib
     """Add a color bar beside the axes."""
     bar = ax.figure.colorbar(image, ax=ax, **options)
     bar.set_label(label, fontsize=SMALL if is_narrow(ax) else None)
@@ -157,7 +160,7 @@ def explain_colors(ax: Axes, image: ScalarMappable, label: str, **options: Any) 
         bar.ax.tick_params(labelsize=SMALL)
 
 
-def write_below(ax: Axes, blocks: Iterable[Iterable[tuple[Any, str]]], font_size: float) -> None:
+def write_below(ax: Axes, blocks: Iterable[Iterable[tuple[Artist | None, str]]], font_size: float) -> None:
     """Write legends below the axes, in as many columns as fit; a figure that the axes fill grows by their height.
 
     A legend whose handles are all None is a list of texts.
@@ -184,7 +187,7 @@ def write_below(ax: Axes, blocks: Iterable[Iterable[tuple[Any, str]]], font_size
         ax.set_position((place.x0, place.y0 + share, place.width, place.height - share))
 
 
-def _legend_at(ax: Axes, entries: list[tuple[Any, str]], below: float, box: Bbox, font_size: float) -> Legend:
+def _legend_at(ax: Axes, entries: list[tuple[Artist | None, str]], below: float, box: Bbox, font_size: float) -> Legend:
     """Return a legend at a distance of ``below`` dots from the axes."""
     is_list = all(handle is None for handle, _ in entries)
     handles = [(Line2D([], [], linestyle="none") if handle is None else handle, text) for handle, text in entries]

@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
+from isinglass.arrays import AnyArray
+from isinglass.names import NodeValues
 from isinglass.network import Network
-from isinglass.select.comparison import GroupComparison
+from isinglass.select.group_comparison_result import GroupComparison
 from isinglass.show.layout import shared_layout
 from isinglass.show.plot.canvas import (
     MILLIMETERS,
@@ -26,12 +28,19 @@ from isinglass.show.plot.drawing import USUAL, explain_edges, network
 
 
 def group_networks(
-    result: GroupComparison, axes: Sequence[Axes] | None = None, *, width: float = 180.0, **options: Any
-) -> NDArray[Any]:
+    result: GroupComparison,
+    axes: Sequence[Axes] | None = None,
+    *,
+    width: float = 180.0,
+    groups: NodeValues | None = None,
+    positions: ArrayLike | None = None,
+    labels: bool | str | Sequence[str] = True,
+    font_size: float | None = None,
+) -> AnyArray:
     """Draw the networks of the groups side by side, in one layout, with one scale of edge widths and one legend.
 
-    ``result`` is what `isinglass.compare_groups` returned, ``width`` that of a new figure in millimeters; other options
-    are those of `network`.
+    ``result`` is what `isinglass.compare_groups` returned, ``width`` that of a new figure in millimeters; the other
+    parameters are those of `network`.
     """
     expect(result, GroupComparison, "compare_groups")
     n_groups, wide = len(result.groups), width / MILLIMETERS
@@ -42,9 +51,18 @@ def group_networks(
     if axes is None:
         places[0].figure.subplots_adjust(0.01, 0.25 / tall, 0.99, 1 - 0.3 / tall, 0.04, 0.12)
     widest = max(float(one.weights.max(initial=0.0)) for one in result.networks)
-    shared = {"positions": shared_layout(result.networks), "max_weight": widest or None, "legend": False}
+    positions = shared_layout(result.networks) if positions is None else positions
     for ax, one, group, count in zip(places, result.networks, result.groups, result.n_rows, strict=True):
-        network(one, ax, **{**shared, **options})
+        network(
+            one,
+            ax,
+            groups=groups,
+            positions=positions,
+            labels=labels,
+            legend=False,
+            max_weight=widest or None,
+            font_size=font_size,
+        )
         ax.set_title(f"{readable(group)} ({count} rows)", fontsize=9, **PLAIN)
     if axes is None:
         signs = np.concatenate([one.edge_signs for one in result.networks])
@@ -62,25 +80,38 @@ def group_difference(
     first: str | None = None,
     second: str | None = None,
     level: float | None = 0.05,
-    **options: Any,
+    groups: NodeValues | None = None,
+    positions: ArrayLike | None = None,
+    labels: bool | str | Sequence[str] = True,
+    max_weight: float | None = None,
+    font_size: float | None = None,
 ) -> Axes:
     """Draw the couplings of one group minus those of another: blue where the first is larger, vermillion if smaller.
 
     ``result`` is what `isinglass.compare_groups` returned. The groups are the first two by default. Only edges whose
-    family-wise p-value is at most ``level`` are drawn, and the figure says how many there are; all with None. Other
-    options are those of `network`.
+    family-wise p-value is at most ``level`` are drawn, and the figure says how many there are; all with None. The
+    other parameters are those of `network`.
     """
     expect(result, GroupComparison, "compare_groups")
     whole = result.difference(first, second)
-    kept = np.full(len(result.edge_index), True) if level is None else result.edge_p_family <= level
+    kept = np.full(len(result.edge_index), True) if level is None else result.edge_p_between(first, second) <= level
     values = whole.couplings[result.edge_index[kept, 0], result.edge_index[kept, 1]]
     drawn = Network(whole.fields, result.edge_index[kept], values, whole.names)
     one, two = (readable(group) for group in (first or result.groups[0], second or result.groups[1]))
     found = "all differences" if level is None else f"{drawn.n_edges} of {whole.n_edges} differences with p ≤ {level:g}"
     ax = axes_or_new(ax, USUAL, fill=True)
     words = {1: f"larger in {one}", -1: f"larger in {two}", 0: ""}
-    widest = options.get("max_weight") or float(drawn.weights.max(initial=0.0))
+    widest = max_weight or float(drawn.weights.max(initial=0.0))
     entries = explain_edges(drawn.edge_signs, widest, words, "difference")
     heading: list[tuple[Any, str]] = [(None, f"{one} minus {two}: {found}")]
-    write_below(ax, [heading, entries] if entries else [heading], options.get("font_size") or 7.0)
-    return network(drawn, ax, **{"positions": shared_layout(result.networks), **options, "legend": False})
+    write_below(ax, [heading, entries] if entries else [heading], font_size or 7.0)
+    return network(
+        drawn,
+        ax,
+        groups=groups,
+        positions=shared_layout(result.networks) if positions is None else positions,
+        labels=labels,
+        legend=False,
+        max_weight=max_weight,
+        font_size=font_size,
+    )

@@ -203,7 +203,7 @@ def check(result: ModelCheck, ax: Axes | None = None) -> Axes:
     """Draw what `isinglass.metrics.check_model` compared: shares in the data over shares in simulated rows.
 
     A point is a column, a pair, a triple or a number of ones per row. On the diagonal the network reproduces it; those
-    that are not reproduced are red and have their interval.
+    that are not reproduced are red, with their interval.
 
     Parameters
     ----------

@@ -123,15 +123,7 @@ def network(
     >>> len(ax.collections[0].get_segments()), sorted(text.get_text() for text in ax.texts)
     (2, ['rain', 'sun', 'umbrella'])
     """
-    if edge_color not in ("sign", "group"):
-        raise ArgumentError("edge_color", 'must be "sign" or "group"', edge_color)
-    if edge_color == "group" and groups is None:
-        raise DataError('edge_color must be "sign" where there are no groups; got "group". Pass groups as well.')
-    if not isinstance(legend, bool) and legend != "outside":
-        raise ArgumentError("legend", 'must be True, False or "outside"', legend)
-    for name, size in (("max_weight", max_weight), ("font_size", font_size), ("node_size", node_size)):
-        if size is not None:
-            check_positive(name, size)
+    _check_style(edge_color, groups, legend, max_weight=max_weight, font_size=font_size, node_size=node_size)
     graph = as_network(result, names).without_covariates()
     members, colors = _read_groups(groups, group_colors, graph.names)
     shown = _choose_edges(graph, positive_only, min_weight)
@@ -154,10 +146,9 @@ def network(
 
     def arranged() -> Arrangement:
         found = _arrange(ax, xy, graph.edge_index[shown], share, scales, ways, given)
-        if ways and inside is None and not found.inside:
-            ways.clear()
-            found = arranged()
-        return found
+        if found.inside or inside is not None or not ways:
+            return found
+        return _arrange(ax, xy, graph.edge_index[shown], share, scales, [], given)  # labels go beside the nodes
 
     drawn = arranged()
     key = [(None, f"{k + 1}  {text}") for k, text in enumerate(texts)] if drawn.inside not in ([], texts) else []
@@ -184,6 +175,19 @@ def network(
             left_out = marks.draw_beside(ax, drawn.xy, drawn.lines, texts, graph.strength, outer, font, box)
     _count_left_out(ax, graph.n_edges - len(shown), left_out)
     return ax
+
+
+def _check_style(edge_color: str, groups: NodeValues | None, legend: bool | str, **sizes: float | None) -> None:
+    """Refuse words and sizes that mean nothing."""
+    if edge_color not in ("sign", "group"):
+        raise ArgumentError("edge_color", 'must be "sign" or "group"', edge_color)
+    if edge_color == "group" and groups is None:
+        raise DataError('edge_color must be "sign" where there are no groups; got "group". Pass groups as well.')
+    if not isinstance(legend, bool) and legend != "outside":
+        raise ArgumentError("legend", 'must be True, False or "outside"', legend)
+    for name, size in sizes.items():
+        if size is not None:
+            check_positive(name, size)
 
 
 @dataclass(frozen=True)
@@ -260,7 +264,7 @@ def _spacing(ax: Axes, n_nodes: int) -> float:
 
 def _read_groups(
     groups: NodeValues | None, group_colors: GroupColors | None, names: Sequence[str]
-) -> tuple[list[Any], dict[Hashable, str]]:
+) -> tuple[list[Hashable], dict[Hashable, str]]:
     """Return the group of every node and the color of every group."""
     if groups is None:
         if group_colors is not None:

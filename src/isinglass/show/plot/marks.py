@@ -205,9 +205,9 @@ def place_labels(
                 covered = _share_covered(boxes, nodes[_overlaps(around, nodes)[0]])
                 price = prices + OVER_NODE * sizes[k, 1] * covered
                 if edges is not None:
-                    inner = edges[((edges > around[0, :2]) & (edges < around[0, 2:])).all(axis=1)]
-                    over = ((inner > boxes[:, None, :2]) & (inner < boxes[:, None, 2:])).all(axis=2).sum(axis=1)
-                    price += OVER_EDGE * sizes[k, 1] * over / np.ceil(sizes[k, 0] / sizes[k, 1])
+                    inner = edges[_contain(around, edges)[0]]
+                    over = _contain(boxes[free], inner).sum(axis=1)
+                    price[free] += OVER_EDGE * sizes[k, 1] * over / np.ceil(sizes[k, 0] / sizes[k, 1])
                 centers[k] = places[np.where(free, price, np.inf).argmin()]
                 placed[k] = True
         if sweep and np.array_equal(centers, before):
@@ -246,6 +246,13 @@ def _common(one: FloatArray, two: FloatArray) -> tuple[FloatArray, FloatArray]:
 def _overlaps(one: FloatArray, two: FloatArray) -> NDArray[np.bool_]:
     width, height = _common(one, two)
     return np.asarray((width > 0) & (height > 0))
+
+
+def _contain(boxes: FloatArray, points: FloatArray) -> NDArray[np.bool_]:
+    """Tell which points are in which box."""
+    left, bottom, right, top = boxes.T[:, :, None]
+    x, y = points.T
+    return np.asarray((x > left) & (x < right) & (y > bottom) & (y < top))
 
 
 def _share_covered(boxes: FloatArray, nodes: FloatArray) -> FloatArray:

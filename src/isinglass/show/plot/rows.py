@@ -10,10 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.colors import Colormap, LinearSegmentedColormap, ListedColormap
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from numpy.typing import NDArray
 
 from isinglass.arguments import check_count
-from isinglass.arrays import FloatArray
+from isinglass.arrays import AnyArray, FloatArray, IntArray
 from isinglass.errors import ArgumentError, DataError
 from isinglass.evaluate.nodes import MEASURES, node_measure
 from isinglass.names import NodeValues
@@ -168,7 +167,7 @@ def centrality(
     communities: NodeValues | None = None,
     order: str | None = None,
     width: float = 180.0,
-) -> NDArray[Any]:
+) -> AnyArray:
     """Draw measures of all nodes side by side, with intervals if the result is a bootstrap; return one axes each.
 
     The lower scale has the values, the upper one their z-scores: (value − mean over the nodes) / standard deviation.
@@ -281,7 +280,7 @@ def _row_font(ax: Axes, n_rows: int) -> float:
     return float(np.clip(360.0 / max(n_rows, 1), 5.0, SMALL if is_narrow(ax) else 9.0))
 
 
-def _pair_names(pairs: NDArray[np.integer[Any]], names: Sequence[str], longest: int) -> list[str]:
+def _pair_names(pairs: IntArray, names: Sequence[str], longest: int) -> list[str]:
     """Return a short name for each row of node numbers."""
     return [" – ".join(readable(names[node], longest) for node in pair) for pair in pairs.tolist()]
 
@@ -301,7 +300,7 @@ def _name_sides(ax: Axes, texts: list[str], otherwise: str) -> None:
         ax.set(xlabel=otherwise, ylabel=otherwise, xticks=[], yticks=[])
 
 
-def _fill_cells(ax: Axes, values: Any, colors: str | Colormap, low: float, high: float) -> None:  # Any: a masked array
+def _fill_cells(ax: Axes, values: np.ma.MaskedArray, colors: str | Colormap, low: float, high: float) -> None:
     """Fill the cells of a square; a mesh, because resampling an image to a page of 300 dpi takes ten times as long."""
     places = np.arange(len(values))
     ax.pcolormesh(places, places, values, cmap=colors, vmin=low, vmax=high, rasterized=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,16 +11,17 @@ import scipy  # its parts are loaded when they are needed
 from numpy.typing import NDArray
 
 from isinglass.arguments import RandomSource
-from isinglass.arrays import FloatArray
+from isinglass.arrays import AnyArray, FloatArray
 from isinglass.data import Table, TableLike
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.evaluate.checking import check_model
 from isinglass.evaluate.nodes import node_measure
 from isinglass.export.attributes import list_columns, plain_value
 from isinglass.fit import Fit, count_observations, summarize
+from isinglass.json_text import JsonObject
 from isinglass.names import NodeValues, by_node
-from isinglass.network import Network, pair_keys, pairs_of, spread, union_keys
-from isinglass.results import Evidence, Missing, Path, Solution, Stability
+from isinglass.network import Network, NetworkLike, as_network, pair_keys, pairs_of, spread, union_keys
+from isinglass.results import Evidence, Missing, Path, Solution, Stability, solution_of
 from isinglass.show.layout import force_layout
 from isinglass.show.palette import GroupColors, color_groups
 
@@ -30,6 +32,59 @@ MOST_CELLS = 200_000  # largest number of cells of the tables of edges
 MOST_PATHS = 100_000  # nodes times edges up to which closeness and betweenness are computed: less than a second
 COUNTED = {"degree", "strength", "expected_influence"}
 """Measures of nodes that the page computes itself, for every point of the path."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What a page is about: a network, and what is known of it."""
+
+    network: Network
+    fit: Fit | None
+    solution: Solution | None
+    path: Path | None
+    stability: Stability | None
+    table: Table | None  # of the fit
+
+    @classmethod
+    def of(
+        cls,
+        result: NetworkLike,
+        names: Sequence[str] | None,
+        X: TableLike | None,
+        path: Path | None,
+        stability: Stability | None,
+    ) -> Subject:
+        """Return what a result knows, unless it is given."""
+        found = getattr(result, "fit_", result)
+        fit, network = found if isinstance(found, Fit) else None, as_network(result, names)
+        if fit is not None:
+            path = fit.path if path is None else path
+            stability = fit.stability if stability is None else stability
+        table = None if X is None else read_rows(X, network, fit)
+        return cls(network, fit, solution_of(result), path, stability, table)
+
+    def without_covariates(self) -> Subject:
+        """Return the same of the variables that are modelled, which is what is drawn and counted."""
+        variables = self.network.variables
+        if not variables.has_covariates:
+            return self
+        kept = variables.is_modelled
+        return Subject(
+            self.network.without_covariates(),
+            None if self.fit is None else self.fit.without_covariates(),
+            None if self.solution is None else self.solution.without_covariates(),
+            None if self.path is None else self.path.without_covariates(),
+            None if self.stability is None else self.stability.take(np.flatnonzero(kept)),
+            None if self.table is None else self.table.take(kept),
+        )
+
+    def tolerances(self, solutions: Sequence[Solution], index: int) -> list[float]:
+        """Return the tolerance of every network along the slider."""
+        of_fit = float("nan") if self.fit is None else self.fit.tol
+        tol = [of_fit if self.path is None else self.path.tol] * len(solutions)
+        if self.fit is not None and solutions[index].alpha == self.fit.solution.alpha:
+            tol[index] = of_fit  # the others along a path may be solved less precisely
+        return tol
 
 
 def line_up(model: Network, path: Path | None, solution: Solution | None) -> tuple[tuple[Solution, ...], int]:
@@ -82,12 +137,16 @@ def read_settings(given: Mapping[str, object] | None, result: object, fit: Fit |
     return {str(name): str(value) for name, value in given.items() if value is not None}
 
 
-def list_covariates(network: Network) -> dict[str, str]:
-    """Return the couplings of every covariate in words."""
-    columns = network.covariate_edges()
+def list_covariates(model: Network | Fit) -> dict[str, str]:
+    """Return the couplings of every covariate in words, with standard errors where these are known."""
+    columns = model.covariate_edges()
+    errors = columns.get("std_error", np.full(len(columns["coupling"]), np.nan))
     found: dict[str, list[str]] = {}
-    for covariate, variable, value, sign, _ in zip(*columns.values(), strict=True):
-        found.setdefault(str(covariate), []).append(f"{variable} {value:{'+' if sign else ''}.3g}")
+    for covariate, variable, value, sign, error in zip(
+        *(columns[name] for name in ("covariate", "variable", "coupling", "sign")), errors, strict=True
+    ):
+        known = "" if np.isnan(error) else f" ({error:.2g})"
+        found.setdefault(str(covariate), []).append(f"{variable} {value:{'+' if sign else ''}.3g}{known}")
     return {name: ", ".join(entries) for name, entries in found.items()}
 
 
@@ -96,7 +155,7 @@ def read_rows(X: TableLike, model: Network, fit: Fit | None) -> Table:
     return model.table(X if fit is None or isinstance(X, np.ndarray) else fit.read(X)).without_holes()
 
 
-def check_rows(table: Table | None, model: Network) -> dict[str, Any] | None:  # Any: plain data
+def check_rows(table: Table | None, model: Network) -> JsonObject | None:
     """Return whether the network reproduces the rows, unless simulating would take long."""
     if table is None or model.variables.has_covariates or model.variables.sizes.sum() > MOST_SIMULATED:
         return None
@@ -121,7 +180,7 @@ def count_rows(fit: Fit | None, table: Table | None) -> dict[str, float | None]:
 
 def count_values(
     fit: Fit | None, table: Table | None, model: Network
-) -> tuple[tuple[FloatArray, ...] | None, dict[tuple[int, int], NDArray[Any]]]:
+) -> tuple[tuple[FloatArray, ...] | None, dict[tuple[int, int], AnyArray]]:
     """Return the share of every value of every node, and the rows by category of edges between categories."""
     if fit is not None:  # comes first: the caller may have left weights out
         shares, counts = fit.shares, fit.pair_counts
@@ -137,9 +196,9 @@ def count_values(
 
 def node_columns(
     model: Network, wording: NodeValues | None, tables: Iterable[object], missing: Missing | None
-) -> dict[str, Any]:
+) -> JsonObject:
     """Return the columns of the table of nodes: kinds, wording, measures, and how much is missing."""
-    found: dict[str, Any] = {}
+    found: JsonObject = {}
     if not model.variables.is_binary:
         each = {"kind": model.kinds, "categories": model.variables.sizes}
         found = {label: values for label, values in each.items() if len(set(values)) > 1}
@@ -153,11 +212,11 @@ def node_columns(
         found |= _measures(model, table)
     if missing is not None:
         holes = {"missing": missing.column_shares, "missing_information": missing.column_information}
-        found |= {label: shares for label, shares in holes.items() if shares is not None}
+        found |= {label: share for label, share in holes.items() if share is not None and not np.isnan(share).all()}
     return found
 
 
-def _measures(model: Network, table: object) -> dict[str, Any]:
+def _measures(model: Network, table: object) -> JsonObject:
     """Return the columns of a table of nodes that the page does not compute itself."""
     columns = _columns(table, "node_table")
     labels = columns.pop("names", columns.pop("name", None))
@@ -170,7 +229,7 @@ def _measures(model: Network, table: object) -> dict[str, Any]:
     return {label: values for label, values in columns.items() if label not in COUNTED}
 
 
-def edge_columns(table: object, names: Sequence[str]) -> dict[str, dict[tuple[int, int], Any]]:
+def edge_columns(table: object, names: Sequence[str]) -> dict[str, dict[tuple[int, int], object]]:
     """Return the columns of a table of edges by pair of node numbers."""
     columns = _columns(table, "edge_table")
     if not columns:
@@ -188,7 +247,7 @@ def edge_columns(table: object, names: Sequence[str]) -> dict[str, dict[tuple[in
     return {label: dict(zip(pairs, columns[label], strict=True)) for label in kept}
 
 
-def _columns(table: object, name: str) -> dict[str, list[Any]]:
+def _columns(table: object, name: str) -> dict[str, list[object]]:
     return {str(key): [plain_value(value) for value in values] for key, values in list_columns(table, name)}
 
 
@@ -264,7 +323,7 @@ def describe_path(solutions: Sequence[Solution], selected: int, stored: NDArray[
 def list_edge_columns(
     shown: Solution,
     stability: Stability | None,
-    further: Mapping[str, Mapping[tuple[int, int], Any]],
+    further: Mapping[str, Mapping[tuple[int, int], object]],
     stored: NDArray[np.int64],
 ) -> list[dict[str, object]]:
     """Return further columns of the edge table, in the order of the stored pairs."""
@@ -305,7 +364,7 @@ def describe_categories(network: Network, shares: Sequence[FloatArray] | None) -
 
 def list_tables(
     network: Network,
-    counts: Mapping[tuple[int, int], NDArray[Any]],
+    counts: Mapping[tuple[int, int], AnyArray],
     stored: NDArray[np.int64],
     shares: Sequence[FloatArray] | None = None,
 ) -> list[dict[str, object] | None]:
@@ -383,7 +442,7 @@ def describe_missing(missing: Missing | None) -> dict[str, object] | None:
 
 def describe_certificate(
     solutions: Sequence[Solution],
-    result: object,
+    solution: Solution | None,
     fit: Fit | None,
     tol: Sequence[float],
     shares: Sequence[FloatArray] | None,
@@ -392,10 +451,10 @@ def describe_certificate(
 
     Gaps are relative to the objective without edges.
     """
-    nodewise = isinstance(result, Solution) and result.alphas_per_node is not None
+    nodewise = solution is not None and solution.alphas_per_node is not None
     kind, rule = "nodewise" if nodewise else "joint", None
     if fit is not None:
-        kind = fit.method.estimator if fit.proves else "published"
+        kind = fit.method.estimator
         rule = fit.method.rule if kind == "nodewise" else None
     empty = [each.objective for each in solutions if each.n_edges == 0 and np.isfinite(each.objective)]
     if not empty:

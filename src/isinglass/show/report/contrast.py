@@ -5,18 +5,17 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable, Mapping
 from itertools import islice
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from isinglass.arrays import FloatArray
+from isinglass.arrays import Arrays, FloatArray
 from isinglass.atomic import Target, write_lines
 from isinglass.errors import ArgumentError
 from isinglass.export.attributes import check_positions
 from isinglass.names import NodeValues, by_node
 from isinglass.network import Network
-from isinglass.select.comparison import GroupComparison
+from isinglass.select.group_comparison_result import GroupComparison
 from isinglass.show.layout import shared_layout
 from isinglass.show.report.methods import citation, describe_comparison
 from isinglass.show.report.page import digest, fill_template, read_part
@@ -26,20 +25,23 @@ MOST_ROWS = 2000  # rows of a table that a browser shows without trouble
 FOUND = 0.05  # family-wise p-value up to which edges are drawn and written in bold
 
 
-def build_comparison(
+def write_comparison(
     result: GroupComparison,
+    filename: Target,
     *,
     title: str = "Comparison of groups",
     notes: str | Iterable[str] = (),
     wording: NodeValues | None = None,
     positions: ArrayLike | None = None,
-) -> str:
-    """Return a self-contained HTML page about a comparison of groups.
+) -> None:
+    """Write a self-contained HTML page about a comparison of groups.
 
     Parameters
     ----------
     result : GroupComparison
         What `isinglass.compare_groups` returned.
+    filename : str, path or text stream
+        Where the page goes; "-" is the standard output. A file appears when it is complete.
     title : str
         Heading.
     notes : str or iterable of str, default ()
@@ -51,11 +53,13 @@ def build_comparison(
 
     Examples
     --------
+    >>> from io import StringIO
     >>> from isinglass import compare_groups
     >>> X = np.random.default_rng(0).integers(0, 2, (80, 3))
     >>> found = compare_groups(X, np.repeat(["a", "b"], 40), 0.02, n_permutations=9, random_state=0)
-    >>> page = build_comparison(found)
-    >>> page[:15], "<script" in page
+    >>> page = StringIO()
+    >>> write_comparison(found, page)
+    >>> page.getvalue()[:15], "<script" in page.getvalue()
     ('<!DOCTYPE html>', False)
     """
     if not isinstance(result, GroupComparison):
@@ -67,7 +71,7 @@ def build_comparison(
     style = read_part("page.css") + read_part("contrast.css")
     shown_notes = (notes,) if isinstance(notes, str) else tuple(notes)
     n_edges = len(result.edge_index)
-    left_out = f", {n_edges - MOST_ROWS} with smaller differences not listed" if n_edges > MOST_ROWS else ""
+    left_out = f", {n_edges - MOST_ROWS} with smaller differences are not listed" if n_edges > MOST_ROWS else ""
     if any((one.edge_signs == 0).any() for one in result.networks):
         left_out += "; where a column has no order, the coupling is the norm of a table"
     parts = {
@@ -87,14 +91,7 @@ def build_comparison(
         "METHODS": html.escape(describe_comparison(result)),
         "CITATION": "".join(f"<li>{html.escape(one)}</li>" for one in citation(result).split("\n")),
     }
-    return fill_template("contrast.html", parts)
-
-
-def write_comparison(
-    result: GroupComparison, filename: Target, **options: Any
-) -> None:  # Any: those of `build_comparison`
-    """Write the page of `build_comparison` to a file, a text stream or "-", the standard output."""
-    write_lines([build_comparison(result, **options).rstrip("\n")], filename)
+    write_lines([fill_template("contrast.html", parts).rstrip("\n")], filename)
 
 
 def _figures(result: GroupComparison) -> str:
@@ -109,7 +106,7 @@ def _figures(result: GroupComparison) -> str:
     return "".join(f"<div><dt>{name}</dt><dd>{value}<small>{small}</small></dd></div>" for name, value, small in facts)
 
 
-def _table(columns: Mapping[str, Any], said: Mapping[str, str]) -> str:
+def _table(columns: Arrays, said: Mapping[str, str]) -> str:
     """Return the columns as a table; rows found at a family-wise level are bold, names come with their wording."""
     labels = {"p_family": "p (family)", "p_structure": "p (structure)", "p_strength": "p (strength)"}
     texts = {name for name, values in columns.items() if len(values) and isinstance(values[0], str)}
@@ -141,10 +138,11 @@ def _networks(result: GroupComparison, xy: FloatArray, said: Mapping[str, str]) 
 
 
 def _differences(result: GroupComparison, xy: FloatArray, said: Mapping[str, str]) -> str:
-    bold = {(s, t) for s, t in result.edge_index[result.edge_p_family <= FOUND].tolist()}
     figures, pairs = [], result.pairs()
     for first, second in zip(pairs["first"], pairs["second"], strict=True):
         network = result.difference(first, second)
+        found = result.edge_p_between(first, second) <= FOUND
+        bold = {(s, t) for s, t in result.edge_index[found].tolist()}
         widest = float(network.weights.max(initial=0.0))
         figures.append(_drawing(f"{first} minus {second}", network, xy, said, widest, bold))
     return "".join(figures)
@@ -199,7 +197,7 @@ def _histogram(result: GroupComparison, of: str) -> str:
         for k, count in enumerate(counts)
     )
     x = observed / top * width
-    name = {"structure": "largest difference of a coupling", "strength": "difference of global strength"}[of]
+    name = {"structure": "largest difference in a coupling", "strength": "difference in global strength"}[of]
     ticks = "".join(
         f'<text x="{share * width:.0f}" y="{base + 14}" text-anchor="{anchor}" font-size="11">{share * top:.2g}</text>'
         for share, anchor in ((0.0, "start"), (0.5, "middle"), (1.0, "end"))

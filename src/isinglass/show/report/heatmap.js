@@ -30,13 +30,13 @@ function describeOdds(node) {
 function describeEdge({ s, t, value, sign }) {
   const [first, second] = [s, t].map((node) => quote(NODES.names[node]));
   if (sign !== 0) {
-    return `Where ${describeStep(s)} and all other columns are as they were, ${describeOdds(t)} are multiplied by exp(${formatNumber(value, 2)}) = ${formatNumber(Math.exp(value), 2)}; the other way round, too.`;
+    return `When ${describeStep(s)} and all other columns are held fixed, ${describeOdds(t)} are multiplied by exp(${formatNumber(value, 2)}) = ${formatNumber(Math.exp(value), 2)}; the same holds in the other direction.`;
   }
   if (kindOf(s) === "nominal" && kindOf(t) === "nominal") {
-    return `Blue: the two categories go together more than all other columns explain; vermillion: less. Rows and columns sum to zero. Two cells of a row say how much the log odds of one category of ${second} against another rise with that category of ${first}, compared with the average one. The norm ${formatNumber(value, 3)} is twice the root of the sum of squares: what the penalty acts on.`;
+    return `Blue: the two categories occur together more often than all other columns explain; vermillion: less often. Rows and columns sum to zero. The difference of two cells in a row is how much the log odds of one category of ${second} against the other increase with that category of ${first}, compared with its average category. The norm ${formatNumber(value, 3)} is twice the root of the sum of squares, which is what the penalty acts on.`;
   }
   const [nominal, line] = kindOf(s) === "nominal" ? [s, t] : [t, s];
-  return `How much the log odds of each category of ${quote(NODES.names[nominal])}, compared with the average one, rise where ${describeStep(line)} and all other columns are as they were. The numbers sum to zero. The norm ${formatNumber(value, 3)} is the root of twice the sum of squares: what the penalty acts on.`;
+  return `How much the log odds of each category of ${quote(NODES.names[nominal])}, compared with the average category, increase when ${describeStep(line)} and all other columns are held fixed. The numbers sum to zero. The norm ${formatNumber(value, 3)} is the root of twice the sum of squares, which is what the penalty acts on.`;
 }
 
 function sideOf(node) {
@@ -121,8 +121,8 @@ function showEdge(pair, isSelected) {
   const block = DATA.edge_tables[e]?.block ?? null;
   const caption = isSelected ? "Couplings" : `Couplings at the selected α = ${formatAlpha(PATH.alphas[SELECTED])}`;
   byId("edge-tables").replaceChildren(...(block === null ? [] : [makeBlock(pair, block, caption)]), ...(counts === null ? [] : [hasNumbers ? makeScatter(pair, counts, DATA.edge_tables[e].means) : makeCounts(pair, counts)]));
-  const absent = sign === 0 && block === null ? " Its table of couplings is not on this page: it holds those of the strongest edges at the selected α." : "";
-  const rows = counts === null ? "" : hasNumbers ? " The chart shows rows as they are; the line is what the network expects if all other columns are as on average, so it is flatter where others explain part of the relation." : " In the table of rows, blue cells have more rows and vermillion ones fewer than if the two columns had nothing to do with each other; couplings leave out what other columns explain.";
+  const absent = sign === 0 && block === null ? " Its table of couplings is not on this page, which holds only those of the strongest edges at the selected α." : "";
+  const rows = counts === null ? "" : hasNumbers ? " The chart shows the observed rows; the line is the expectation of the network with all other columns at their average, so it is flatter where they explain part of the relation." : " In the table of rows, blue cells have more rows and vermillion ones fewer than if the two columns were independent; couplings exclude what other columns explain.";
   byId("edge-reading").textContent = `${describeEdge(pair)}${absent}${rows}`;
 }
 

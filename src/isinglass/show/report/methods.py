@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib.resources import files
 
 import numpy as np
 
-from isinglass.data.coding import Cut, Indicators, Steps
+from isinglass.data.coding import Cut, Indicators, Levels, Rule, Steps
 from isinglass.fit import Fit
 from isinglass.network import Network
 from isinglass.select import CrossValidation, PerNode, StARS, TwoStage
 from isinglass.select.bootstrap_result import Bootstrap
-from isinglass.select.comparison import GroupComparison
 from isinglass.select.ebic import EBIC
+from isinglass.select.group_comparison_result import GroupComparison
 from isinglass.select.method import Method
 from isinglass.select.selector import Fixed
 from isinglass.variables import KINDS
@@ -23,8 +26,6 @@ ESTIMATES = {
     "joint": "by maximizing the L1-penalized pseudo-likelihood",
     "nodewise": "by an L1-penalized logistic regression of every variable on all others",
     "exact": "by maximizing the L1-penalized likelihood, computed by enumeration",
-    "plg": "by the published conversion of the pseudo-likelihood to one logistic lasso",
-    "bmn": "by the published algorithm of Höfling and Tibshirani",
 }
 REGRESSIONS = {
     "binary": "logistic",
@@ -32,104 +33,6 @@ REGRESSIONS = {
     "nominal": "multinomial logistic",
     "continuous": "adjacent-category logistic on a grid",
 }
-REFERENCES = {
-    "adaptive": (
-        "Zou, 2006",
-        "Zou, H. (2006). The adaptive lasso and its oracle properties. Journal of the American Statistical "
-        "Association, 101(476), 1418–1429.",
-    ),
-    "bootstrap": (
-        "Epskamp et al., 2018",
-        "Epskamp, S., Borsboom, D., & Fried, E. I. (2018). Estimating psychological networks and their accuracy: A "
-        "tutorial paper. Behavior Research Methods, 50(1), 195–212.",
-    ),
-    "comparison": (
-        "van Borkulo et al., 2023",
-        "van Borkulo, C. D., et al. (2023). Comparing network structures on three aspects: A permutation test. "
-        "Psychological Methods, 28(6), 1273–1285.",
-    ),
-    "continuous": (
-        "Yang et al., 2018",
-        "Yang, Z., Ning, Y., & Liu, H. (2018). On semiparametric exponential family graphical models. Journal of "
-        "Machine Learning Research, 19(57), 1–59.",
-    ),
-    "ebic": (
-        "Chen & Chen, 2008",
-        "Chen, J., & Chen, Z. (2008). Extended Bayesian information criteria for model selection with large model "
-        "spaces. Biometrika, 95(3), 759–771.",
-    ),
-    "ebic-ising": (
-        "Barber & Drton, 2015",
-        "Barber, R. F., & Drton, M. (2015). High-dimensional Ising model selection with Bayesian information "
-        "criteria. Electronic Journal of Statistics, 9(1), 567–607.",
-    ),
-    "effective": (
-        "Yuan & Lin, 2006",
-        "Yuan, M., & Lin, Y. (2006). Model selection and estimation in regression with grouped variables. Journal of "
-        "the Royal Statistical Society, Series B, 68(1), 49–67.",
-    ),
-    "imputation": (
-        "Rubin, 1987",
-        "Rubin, D. B. (1987). Multiple imputation for nonresponse in surveys. Wiley.",
-    ),
-    "kish": ("Kish, 1965", "Kish, L. (1965). Survey sampling. Wiley."),
-    "mixed": (
-        "Lee & Hastie, 2015",
-        "Lee, J. D., & Hastie, T. J. (2015). Learning the structure of mixed graphical models. Journal of "
-        "Computational and Graphical Statistics, 24(1), 230–253.",
-    ),
-    "node-wise": (
-        "Ravikumar et al., 2010",
-        "Ravikumar, P., Wainwright, M. J., & Lafferty, J. D. (2010). High-dimensional Ising model selection using "
-        "ℓ1-regularized logistic regression. Annals of Statistics, 38(3), 1287–1319.",
-    ),
-    "node-wise-mixed": (
-        "Haslbeck & Waldorp, 2020",
-        "Haslbeck, J. M. B., & Waldorp, L. J. (2020). mgm: Estimating time-varying mixed graphical models in "
-        "high-dimensional data. Journal of Statistical Software, 93(8), 1–46.",
-    ),
-    "normal-scores": (
-        "Liu et al., 2009",
-        "Liu, H., Lafferty, J., & Wasserman, L. (2009). The nonparanormal: Semiparametric estimation of high "
-        "dimensional undirected graphs. Journal of Machine Learning Research, 10, 2295–2328.",
-    ),
-    "ordinal": (
-        "Marsman et al., 2025",
-        "Marsman, M., van den Bergh, D., & Haslbeck, J. M. B. (2025). Bayesian analysis of the ordinal Markov random "
-        "field. Psychometrika, 90(1), 146–182.",
-    ),
-    "paper": (
-        "Geng et al., 2017",
-        "Geng, S., Kuang, Z., & Page, D. (2017). An efficient pseudo-likelihood method for sparse binary pairwise "
-        "Markov network estimation. arXiv:1702.08320.",
-    ),
-    "per-node": (
-        "van Borkulo et al., 2014",
-        "van Borkulo, C. D., et al. (2014). A new method for constructing networks from binary data. Scientific "
-        "Reports, 4, 5918.",
-    ),
-    "pseudo-likelihood": (
-        "Höfling & Tibshirani, 2009",
-        "Höfling, H., & Tibshirani, R. (2009). Estimation of sparse binary pairwise Markov networks using "
-        "pseudo-likelihoods. Journal of Machine Learning Research, 10, 883–906.",
-    ),
-    "scores": (
-        "Goodman, 1979",
-        "Goodman, L. A. (1979). Simple models for the analysis of association in cross-classifications having "
-        "ordered categories. Journal of the American Statistical Association, 74(367), 537–552.",
-    ),
-    "stars": (
-        "Liu et al., 2010",
-        "Liu, H., Roeder, K., & Wasserman, L. (2010). Stability approach to regularization selection (StARS) for high "
-        "dimensional graphical models. Advances in Neural Information Processing Systems, 23.",
-    ),
-    "stochastic-em": (
-        "Celeux & Diebolt, 1985",
-        "Celeux, G., & Diebolt, J. (1985). The SEM algorithm: A probabilistic teacher algorithm derived from the EM "
-        "algorithm for the mixture problem. Computational Statistics Quarterly, 2, 73–82.",
-    ),
-}
-"""What the text cites as ``[@key]``: how it is cited, and the reference."""
 SHOWN = 6  # columns whose values or thresholds are listed one by one
 CITED = re.compile(r"\[((?:@[\w-]+(?:; )?)+)\]")
 
@@ -150,13 +53,24 @@ def citation(
     elif found is not None:
         text = _draft_comparison(found)
     keys = {key.lstrip("@") for match in CITED.finditer(text) for key in match[1].split("; ")}
-    return "\n".join([own, *sorted((REFERENCES[key][1] for key in keys), key=str.casefold)])
+    return "\n".join([own, *sorted((references()[key]["reference"] for key in keys), key=str.casefold)])
+
+
+@cache
+def references() -> dict[str, dict[str, str]]:
+    """Return what texts cite as ``[@key]``: how it is cited, and the reference."""
+    known: dict[str, dict[str, str]] = json.loads(
+        files(__package__).joinpath("references.json").read_text(encoding="utf-8")
+    )
+    return known
 
 
 def _cite(text: str) -> str:
     """Replace the keys of references by authors and years."""
     found = CITED.sub(
-        lambda match: "(" + "; ".join(sorted(REFERENCES[key.lstrip("@")][0] for key in match[1].split("; "))) + ")",
+        lambda match: (
+            "(" + "; ".join(sorted(references()[key.lstrip("@")]["cited"] for key in match[1].split("; "))) + ")"
+        ),
         text,
     )
     return found.replace(") (", "; ")
@@ -195,19 +109,16 @@ def _describe_estimate(fit: Fit) -> str:
     return (
         f"{model}{mixed} of {_describe_columns(network)} was estimated from {fit.n_observations} observations "
         f"{_describe_likelihood(fit.method, network)}, with one coupling per pair of variables{blocks}{weights}, using "
-        f"isinglass {__version__}.{_describe_covariates(network)}"
+        f"isinglass {__version__}.{_describe_covariates('The network is', network.variables.covariates)}"
     )
 
 
-def _describe_covariates(network: Network) -> str:
+def _describe_covariates(subject: str, given: Sequence[str]) -> str:
     """Say which columns are conditioned on, if there are any."""
-    given = [name for name, is_given in zip(network.names, network.variables.covariate, strict=True) if is_given]
     if not given:
         return ""
     were = "was" if len(given) == 1 else "were"
-    return (
-        f" The network is adjusted for {_list(given)}, which {were} conditioned on and not modelled, without a penalty."
-    )
+    return f" {subject} adjusted for {_list(given)}, which {were} conditioned on and not modelled, without a penalty."
 
 
 def _describe_likelihood(method: Method, network: Network) -> str:
@@ -217,7 +128,7 @@ def _describe_likelihood(method: Method, network: Network) -> str:
     if method.estimator == "nodewise" and not is_binary:
         present = ", ".join(REGRESSIONS[kind] for kind in KINDS if kind in kinds)
         return f"by a penalized regression of every variable on all others ({present}) [@node-wise-mixed]"
-    cited = {"nodewise": "@node-wise", "plg": "@paper"}.get(method.estimator, "@pseudo-likelihood")
+    cited = "@node-wise" if method.estimator == "nodewise" else "@pseudo-likelihood"
     if method.estimator == "joint" and is_binary:
         cited = "@paper; @pseudo-likelihood"
     return f"{ESTIMATES[method.estimator]} [{cited}]"
@@ -258,7 +169,7 @@ def _describe_coding(fit: Fit) -> Iterator[str]:
         if isinstance(rule, Indicators):
             yield f"{name} was made of {len(rule.members)} indicator columns."
     yield from _describe_ordinal(fit)
-    given = {name for name, is_given in zip(names, fit.network.variables.covariate, strict=True) if is_given}
+    given = fit.network.variables.covariates
     grids = {name: rule for name, rule in rules.items() if isinstance(rule, Steps) and name not in given}
     yield from _describe_continuous(grids)
 
@@ -276,9 +187,17 @@ def _describe_ordinal(fit: Fit) -> Iterator[str]:
         "Every category of an ordinal variable has a threshold of its own; couplings are linear in the categories, "
         f"which entered with {spacing}."
     )
-    turned = fit.reading.get("reverse", ())
+    stated = set(map(str, fit.reading.get("reverse", ())))
+    rules = zip(variables.names, fit.coding.columns, strict=True)
+    turned = [name for name, rule in rules if name in stated or _is_turned(rule)]
     if turned:
         yield f"The categories of {_list([str(name) for name in turned])} were taken in reverse order."
+
+
+def _is_turned(rule: Rule) -> bool:
+    """Tell whether the categories of an ordered column are numbers that fall."""
+    values = rule.values if isinstance(rule, Levels) and rule.kind == "ordinal" else ()
+    return bool(len(values) > 1 and all(isinstance(v, int | float) for v in values) and (np.diff(values) < 0).all())
 
 
 def _describe_continuous(rules: dict[str, Steps]) -> Iterator[str]:
@@ -310,7 +229,7 @@ def _describe_continuous(rules: dict[str, Steps]) -> Iterator[str]:
     if below or above:
         yield (
             f"{below} values below the 0.5% quantile of their variable and {above} above the 99.5% quantile were "
-            "counted for the first and the last step."
+            f"assigned to the first and the last step."
         )
 
 
@@ -333,7 +252,7 @@ def _say_once(said: dict[str, str], n_columns: int) -> Iterator[str]:
         yield f"What stands for 1 differs between {len(said)} variables and is listed in the model file (fit.coding)."
 
 
-def _list(names: list[str]) -> str:
+def _list(names: Sequence[str]) -> str:
     if len(names) > SHOWN:
         return f"{len(names)} variables"
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
@@ -346,7 +265,7 @@ def _describe_weights(fit: Fit) -> Iterator[str]:
             "use as the number of observations."
         )
     elif fit.weight_kind == "counts":
-        yield "Rows had weights that count equal observations."
+        yield "Row weights were counts of equal observations."
 
 
 def _describe_missing(fit: Fit) -> Iterator[str]:
@@ -407,7 +326,7 @@ def _describe_stages(fit: Fit, selector: TwoStage) -> Iterator[str]:
     first, taken = fit.stages[0], next(stage for stage in fit.stages if stage["network"])
     n_folds, reason, share = taken["n_folds"], taken["reason"], 1 - taken["keep"]
     if first["n_edges"] == 0 and reason != "time":
-        yield "A lasso whose penalty was chosen by the AIC found no edges, so that no second stage was needed."
+        yield "A lasso whose penalty was chosen by the AIC found no edges, so no second stage was needed."
         return
     if len(fit.stages) > 1:
         blocks = ", counting parameters of tables of couplings by their effective number [@effective]"
@@ -418,15 +337,17 @@ def _describe_stages(fit: Fit, selector: TwoStage) -> Iterator[str]:
             f"{blocks if 'nominal' in fit.network.kinds else ''}."
         )
     folds = f"{n_folds}-fold cross-validation (seed {selector.random_state})"
+    by_order = "continuous" in _modelled_kinds(fit.network)
+    measure = "" if by_order else " in log pseudo-likelihood"
     if reason == "ebic":
         yield f"The network has the smallest extended BIC (α = {fit.solution.alpha:.4g})."
         if n_folds:
             yield (
-                f"In {folds} none of the networks compared with it predicted held-out observations better by more than "
-                f"two standard errors and {share:.0%} of the gain over a network without edges."
+                f"In {folds}, no other network predicted held-out observations better by more than two standard "
+                f"errors and more than {share:.0%} of the gain over a network without edges."
             )
     elif reason == "empty":
-        yield f"In {folds} none of these networks predicted held-out observations better than one without edges."
+        yield f"In {folds}, none of these networks predicted held-out observations better than a network without edges."
     elif reason == "time":
         which = {"aic": "AIC", "ebic": "extended BIC"}[taken["criterion"]]
         yield f"The network has the smallest {which} of those that were compared (α = {fit.solution.alpha:.4g})."
@@ -435,13 +356,19 @@ def _describe_stages(fit: Fit, selector: TwoStage) -> Iterator[str]:
             taken["exponent"], "a second stage with penalties in inverse proportion to the square root of the couplings"
         )
         yield (
-            f"In {folds} the network with the smallest extended BIC predicted held-out observations worse than others, "
-            f"by more than two standard errors and {share:.0%} of the gain over a network without edges. "
-            f"The sparsest network that keeps {taken['keep']:.0%} of the largest cross-validated gain in log "
-            f"pseudo-likelihood was taken instead, from {from_stage} (α = {fit.solution.alpha:.4g})."
+            f"In {folds}, the network with the smallest extended BIC predicted held-out observations worse than "
+            f"another one, by more than two standard errors and more than {share:.0%} of the gain over a network "
+            f"without edges. "
+            f"The sparsest network that keeps {taken['keep']:.0%} of the largest cross-validated gain{measure} "
+            f"was taken instead, from {from_stage} (α = {fit.solution.alpha:.4g})."
+        )
+    if by_order and n_folds:
+        yield (
+            "The gain of a continuous column is −½ log(1 − r²), where r is the rank correlation of held-out values and "
+            "their linear predictors."
         )
     if fit.left_out:
-        yield f"A limit of time left out {fit.left_out}."
+        yield f"A time limit ended the search before it reached {fit.left_out}."
 
 
 def _describe_proof(fit: Fit) -> Iterator[str]:
@@ -452,12 +379,12 @@ def _describe_proof(fit: Fit) -> Iterator[str]:
             "Standard errors are robust (sandwich) errors of the unpenalized estimate on the selected edges"
             f"{pooled}; they do not account for the selection."
         )
-    if fit.proves and solution.converged:
+    if solution.converged:
         yield (
             f"The computation reached the optimum for this table and penalty (duality gap {solution.duality_gap:.1e}, "
             f"KKT residual {solution.kkt_residual:.1e})."
         )
-    elif fit.proves:
+    else:
         yield (
             f"The computation did NOT reach its tolerance of {fit.tol:g} (duality gap {solution.duality_gap:.1e}, KKT "
             f"residual {solution.kkt_residual:.1e})."
@@ -513,13 +440,18 @@ def _draft_comparison(found: GroupComparison) -> str:
             else ""
         )
         penalty = f"All groups and permutations used the same penalty{origin}{value}."
-    apart = "" if len(found.groups) == 2 else " With more than two groups, the two furthest apart count."
+    apart = (
+        ""
+        if len(found.groups) == 2
+        else " With more than two groups, differences are those between the two groups furthest apart."
+    )
     return (
         f"Networks of {_describe_columns(found.networks[0])}{estimate} were compared between "
         f"{len(found.groups)} groups, {sizes}, by a permutation test [@comparison] with {found.n_permutations} "
-        f"permutations, {how}, with isinglass "
-        f"{__version__}. {penalty}{apart} The largest difference of a coupling was {found.structure:.3g} "
-        f"(p = {found.p_structure:.3g}), the difference of global strength {found.strength:.3g} "
+        f"permutations, {how}, with isinglass {__version__}."
+        f"{_describe_covariates('The networks are', found.covariates)} {penalty}{apart} "
+        f"The largest difference in a coupling was {found.structure:.3g} (p = {found.p_structure:.3g}), the "
+        f"difference in global strength {found.strength:.3g} "
         f"(p = {found.p_strength:.3g}). P-values of edges were corrected for the number of pairs by the distribution "
         "of the largest difference (max-T) and by false discovery rate."
     )

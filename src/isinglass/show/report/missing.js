@@ -5,9 +5,9 @@ const percent = (share) => (share === null || share === undefined ? "–" : `${(
 
 const TREATMENTS = {
   impute: (m) =>
-    `Missing cells were drawn from the network itself, given the observed cells of their row, ${m.n_imputations} times over, and the network is that of all completed tables together. This is right if, given what was observed, cells do not go missing because of their own value.`,
-  zero: () => "Missing cells were read as 0. This is right only if a missing cell means 0, such as an item that was not bought.",
-  drop: () => "Rows with a missing cell were left out. This is right only if these rows are like the others.",
+    `Missing cells were drawn from the network itself, given the observed cells of their row, ${m.n_imputations} times, and the network is estimated from all completed tables together. This is valid if cells are missing at random: given the observed cells, whether a cell is missing does not depend on its own value.`,
+  zero: () => "Missing cells were read as 0. This is valid only if a missing cell means 0, such as an item that was not bought.",
+  drop: () => "Rows with a missing cell were left out. This is valid only if these rows do not differ systematically from the others.",
 };
 
 function describeMissing(m) {
@@ -15,14 +15,14 @@ function describeMissing(m) {
   const known = m.edge_information.filter((share) => share !== null);
   const mean = known.reduce((sum, share) => sum + share, 0) / known.length;
   const left = m.treatment === "drop" ? "They had at least one missing cell." : "They had no answer at all.";
-  const settled = m.settled >= 0 ? `settled in round ${m.settled + 1}` : "NOT settled";
+  const settled = m.settled >= 0 ? `converged in round ${m.settled + 1}` : "NOT converged";
   return [
     ["Missing cells", m.n_cells.toLocaleString("en"), `${percent(m.n_cells / size)} of ${m.n_rows.toLocaleString("en")} rows × ${N_NODES.toLocaleString("en")} columns.`],
     ["Rows left out", m.n_left_out ? m.n_left_out.toLocaleString("en") : null, left],
     ["Rows with missing cells", m.n_holed ? m.n_holed.toLocaleString("en") : null, `${percent(m.n_holed / (m.n_rows - m.n_left_out))} of the rows that stayed, with ${formatCount(m.n_patterns, "pattern")} of columns missing together.`],
     ["Rounds", m.n_rounds ? `${m.n_rounds}` : null, `Network and cells were drawn in turn; the network had ${settled}.`],
-    ["Monte Carlo error", m.n_rounds && m.noise !== null ? formatNumber(m.noise) : null, "Of the network that cells were drawn from: what another seed would change, root mean square."],
-    ["Missing information", known.length ? percent(mean) : null, "Mean over the edges: the share of what complete cells would tell about the couplings. The table of edges has it one by one."],
+    ["Monte Carlo error", m.n_rounds && m.noise !== null ? formatNumber(m.noise) : null, "Root mean square change of the network that another seed would cause."],
+    ["Missing information", known.length ? percent(mean) : null, "Mean share of the information about the couplings that is lost to missing cells. The table of edges lists it for each edge."],
   ];
 }
 
@@ -71,7 +71,7 @@ function showMissing() {
     ]),
   );
   const rest = m.n_patterns - m.patterns.length;
-  byId("missing-rest").textContent = rest > 0 ? `And ${formatCount(rest, "other pattern")}, each in no more rows than the last.` : "";
+  byId("missing-rest").textContent = rest > 0 ? `And ${formatCount(rest, "other pattern")}, each in as many rows as the last one or fewer.` : "";
 }
 
 /* The panel that compares rows simulated from the network with those of the table. */
@@ -80,7 +80,7 @@ const CHECKED = {
   means: ["Columns", "Shares of ones in single columns."],
   pairs: ["Pairs", "Shares of rows in which two columns are both 1."],
   triples: ["Triples", "Shares of rows in which three columns are all 1, for a sample of triples."],
-  counts: ["Ones per row", "Shares of rows with at least so many ones."],
+  counts: ["Ones per row", "Shares of rows with at least k ones, for each k."],
 };
 
 function showCheck() {

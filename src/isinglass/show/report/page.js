@@ -25,7 +25,7 @@ function nameFile(what, ending) {
 const column = (label) => NODES.columns.find((found) => found.label === label)?.values ?? null;
 
 /* What the certificate is about, in words: one optimum, one per regression, or none that is proved. */
-const OTHER_ROWS = "It says nothing about other rows. How far the edges depend on the sample is what stability and bootstrap measure.";
+const OTHER_ROWS = "It says nothing about other samples. How much the edges depend on the sample is measured by stability and bootstrap.";
 const JOINT = {
   figure: ["Computation", "exact optimum", "not at the optimum"],
   about: "for this table and penalty, with certificate",
@@ -33,7 +33,7 @@ const JOINT = {
   missed: "The tolerance was NOT reached: some edges may be wrong. Allow more iterations.",
   residual: "Largest violation of the optimality conditions, over all pairs and fields. Zero at the optimum.",
   gap: "The objective is at most this much above its minimum.",
-  note: `This is a proof about the computation: no other couplings fit these rows better under this penalty, up to the gap. ${OTHER_ROWS}`,
+  note: `This is a proof about the computation: up to the gap, no other couplings fit these rows better under this penalty. ${OTHER_ROWS}`,
 };
 const VERDICTS = {
   joint: JOINT,
@@ -46,15 +46,6 @@ const VERDICTS = {
     residual: "Largest violation of a regression’s optimality conditions. Zero where each is at its optimum.",
     gap: "The objectives of all regressions together are at most this much above their minima.",
     note: `This is a proof about each regression: no other coefficients fit these rows better under its penalty. The couplings combine two coefficients of every pair${DATA.certificate.rule === null ? "" : ` by the rule “${DATA.certificate.rule}”`}; no single objective has the network as its optimum. ${OTHER_ROWS}`,
-  },
-  published: {
-    figure: ["Computation", "optimum not proved", "stopped early"],
-    about: "by the method’s own rule",
-    reached: "The method stopped by its own rule, which proves nothing",
-    missed: "The method did NOT meet its own rule: some edges may be wrong. Allow more iterations.",
-    residual: JOINT.residual,
-    gap: JOINT.gap,
-    note: `Residual and gap say how far from the optimum of its objective the method may have stopped. ${OTHER_ROWS}`,
   },
 };
 
@@ -96,7 +87,7 @@ function showLead() {
   if (proof.kkt_residual[SELECTED] !== null) {
     const { figure: [label, reached, missed], about } = VERDICTS[proof.kind];
     const converged = proof.converged[SELECTED];
-    const tone = converged ? (proof.kind === "published" ? "" : "good") : "bad";
+    const tone = converged ? "good" : "bad";
     const residual = `KKT residual ${formatNumber(proof.kkt_residual[SELECTED], 2)}`;
     figures.push([label, converged ? reached : missed, converged ? `${about}; ${residual}` : residual, tone]);
   }
@@ -155,7 +146,7 @@ function showSections() {
   byId("edges-note").textContent = notes.join(" ");
   byId("nodes-note").hidden = NODES.columns.length === 0 || N_ALPHAS < 2;
   byId("cs").hidden = DATA.cs === null;
-  byId("cs").textContent = `CS-coefficients: ${Object.entries(DATA.cs ?? {}).map(([of, value]) => `${of.replaceAll("_", " ")} ${value.toFixed(2)}`).join(", ")}. This share of the rows can be dropped and the measure still correlates by at least 0.7 with that of all rows in 95 % of resamples; it should be above 0.25, better above 0.5.`;
+  byId("cs").textContent = `CS-coefficients: ${Object.entries(DATA.cs ?? {}).map(([of, value]) => `${of.replaceAll("_", " ")} ${value.toFixed(2)}`).join(", ")}. Each is the largest share of rows that can be dropped while the measure still correlates by at least 0.7 with that of all rows in 95 % of resamples; it should be above 0.25, preferably above 0.5.`;
   if (IS_CAPPED) {
     byId("capped").hidden = false;
     byId("capped").textContent =
@@ -170,7 +161,7 @@ function makeCurve() {
   const text = byId("choice-text");
   if (curve.kind === "instability") {
     title.textContent = "Stability of the edges (StARS)";
-    text.textContent = `The network was estimated again from ${curve.n_subsamples} subsamples of ${curve.subsample_size} rows. The curve is how much they disagree about the edges, and never falls (dotted: before that rule). The choice, α = ${alpha}, is the smallest penalty up to which they disagree by at most ${curve.threshold}.`;
+    text.textContent = `The network was estimated again from ${curve.n_subsamples} subsamples of ${curve.subsample_size} rows. The dotted curve shows how much they disagree about the edges, the solid line its running maximum. The choice, α = ${alpha}, is the smallest penalty at which the solid line is at most ${curve.threshold}.`;
     return {
       alphas: curve.alphas,
       lines: [{ kind: "side", values: curve.values }, { kind: "main", values: curve.monotone }],
@@ -189,13 +180,13 @@ function makeCurve() {
     return { alphas: curve.alphas, lines: [{ kind: "main", values: curve.values }], band, choice: curve.choice, yLabel: "held-out score per row", summary: `Held-out score along the path; the choice is alpha ${alpha}.` };
   }
   title.textContent = "Extended BIC";
-  text.textContent = `Fit and number of edges weighed against each other (γ = ${curve.gamma}${curve.relaxed ? ", judged by unpenalized estimates" : ""}), smaller is better. ${explainEbic(curve, alpha)}`;
+  text.textContent = `A trade-off of fit and number of edges (γ = ${curve.gamma}${curve.relaxed ? ", judged by unpenalized estimates" : ""}), smaller is better. ${explainEbic(curve, alpha)}`;
   return { alphas: curve.alphas, lines: [{ kind: "main", values: curve.values }], choice: curve.choice, yLabel: "EBIC", summary: `Extended BIC along the path; the choice is alpha ${alpha}.` };
 }
 
 /* The two-stage estimate may take another network than that with the smallest EBIC, and says why. */
 function explainEbic(curve, alpha) {
-  if (curve.reason === "prediction") return `The smallest value is not the choice: in cross-validation that network predicted held-out rows clearly worse than others. The choice, α = ${alpha}, is the sparsest network that predicts almost as well as the best.`;
+  if (curve.reason === "prediction") return `The network with the smallest value was not chosen: in cross-validation it predicted held-out rows clearly worse than others. The choice, α = ${alpha}, is the sparsest network that predicts almost as well as the best.`;
   if (curve.reason === "empty") return "No network predicted held-out rows better than independent columns, so the network has no edges.";
   return `The choice is α = ${alpha}.`;
 }
@@ -361,9 +352,9 @@ function showCertificate() {
   const known = proof.kkt_residual[k] !== null;
   byId("certificate-aside").textContent = N_ALPHAS > 1 ? `at α = ${formatAlpha(PATH.alphas[k])}` : "";
   const verdict = byId("verdict");
-  verdict.className = `verdict ${known ? (!proof.converged[k] ? "bad" : proof.kind === "published" ? "" : "good") : ""}`.trim();
+  verdict.className = `verdict ${known ? (proof.converged[k] ? "good" : "bad") : ""}`.trim();
   if (!known) verdict.textContent = "This network came without a certificate.";
-  else if (proof.converged[k]) verdict.textContent = `${words.reached}, ${proof.kind === "published" ? "with" : "within"} ${proof.tol[k] === null ? "the tolerance" : `a tolerance of ${formatNumber(proof.tol[k], 1)}`}.`;
+  else if (proof.converged[k]) verdict.textContent = `${words.reached}, within ${proof.tol[k] === null ? "the tolerance" : `a tolerance of ${formatNumber(proof.tol[k], 1)}`}.`;
   else verdict.textContent = words.missed;
   byId("certificate-note").textContent = words.note;
   const small = (value) => (value === null ? "–" : value === 0 ? "0" : value.toExponential(1).replace("-", MINUS));
@@ -374,8 +365,8 @@ function showCertificate() {
     ["Duality gap", small(proof.duality_gap[k]), words.gap],
     ["Relative gap", proof.relative_gap[k] === null ? null : small(proof.relative_gap[k]), "The gap as a share of the objective without edges; this share and the residual are what the tolerance bounds."],
     ["Objective", proof.objective[k] === null ? null : formatNumber(proof.objective[k], 6), proof.null_objective === null ? "Loss plus penalty." : `Loss plus penalty; ${formatNumber(proof.null_objective, 6)} without edges.`],
-    ["Certified zeros", proof.certified_zeros[k] ? proof.certified_zeros[k].toLocaleString("en") : null, `of ${n_pairs.toLocaleString("en")} pairs. They are proved to have no edge at this penalty.`],
-    ["Iterations", proof.n_iter[k] ? String(proof.n_iter[k]) : null, proof.n_screened[k] ? `The solver never had to look at ${formatCount(proof.n_screened[k], "pair")}; the proof covers them too.` : "What the solver needed to get here."],
+    ["Certified zeros", proof.certified_zeros[k] ? proof.certified_zeros[k].toLocaleString("en") : null, `of ${n_pairs.toLocaleString("en")} pairs. These are proved to have no edge at this penalty.`],
+    ["Iterations", proof.n_iter[k] ? String(proof.n_iter[k]) : null, proof.n_screened[k] ? `Screening excluded ${formatCount(proof.n_screened[k], "pair")}; the proof covers them too.` : "Newton steps of the solver."],
     ["The path", N_ALPHAS > 1 ? `${N_ALPHAS - failed} of ${N_ALPHAS}` : null, "networks on the slider reached their tolerance."],
   ];
   byId("certificate-facts").replaceChildren(

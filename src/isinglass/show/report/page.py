@@ -9,7 +9,6 @@ import platform
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
-from typing import Any
 
 import numpy as np
 import scipy
@@ -18,24 +17,27 @@ from isinglass.arguments import RandomSource, check_count
 from isinglass.atomic import Target, write_lines
 from isinglass.data import TableLike
 from isinglass.evaluate.nodes import node_table as measure_nodes
-from isinglass.fit import Fit
 from isinglass.json_text import json_text
 from isinglass.names import NodeValues
-from isinglass.network import NetworkLike, as_network
-from isinglass.results import Path, Solution, Stability
+from isinglass.network import NetworkLike
+from isinglass.results import Path, Stability
 from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.show.palette import GroupColors
 from isinglass.show.report import contents
 from isinglass.show.report.methods import citation, methods_text
 from isinglass.version import __version__
 
-SCRIPTS = ("data.js", "elements.js", "view.js", "tables.js", "charts.js", "missing.js", "heatmap.js", "page.js")
+SCRIPTS = (
+    *("data.js", "elements.js", "marks.js", "view.js"),
+    *("tables.js", "charts.js", "missing.js", "heatmap.js", "page.js"),
+)
 """Parts of the page's script, in order."""
 FORMAT = 1  # version of the layout of its data
 
 
-def build_report(
+def write_report(
     result: NetworkLike,
+    filename: Target,
     *,
     X: TableLike | None = None,
     names: Sequence[str] | None = None,
@@ -54,13 +56,15 @@ def build_report(
     wording: NodeValues | None = None,
     max_edges: int = 6000,
     random_state: RandomSource = 0,
-) -> str:
-    """Return a self-contained HTML page about a network.
+) -> None:
+    """Write a self-contained HTML page about a network.
 
     Parameters
     ----------
     result : Network, Solution, Fit or fitted estimator
         The network. The path, certificate, stability and settings of a fit are shown unless given below.
+    filename : str, path or text stream
+        Where the page goes; "-" is the standard output. A file appears when it is complete.
     X : table, optional
         The table of the fit, for the predictability of nodes and the counts of categories.
     names : sequence of str, optional
@@ -100,28 +104,20 @@ def build_report(
 
     Examples
     --------
+    >>> from io import StringIO
     >>> from isinglass import Network
-    >>> page = build_report(Network.from_couplings([[0, 2.0], [2.0, 0]], [-1.0, 0.0], names=["rain", "umbrella"]))
-    >>> page[:15], "umbrella" in page
+    >>> page = StringIO()
+    >>> write_report(Network.from_couplings([[0, 2.0], [2.0, 0]], [-1.0, 0.0], names=["rain", "umbrella"]), page)
+    >>> page.getvalue()[:15], "umbrella" in page.getvalue()
     ('<!DOCTYPE html>', True)
     """
     check_count("max_edges", max_edges)
-    fit = getattr(result, "fit_", result)
-    fit = fit if isinstance(fit, Fit) else None
-    path = getattr(fit, "path", None) if path is None else path
-    stability = getattr(fit, "stability", None) if stability is None else stability
-    whole, whole_fit = as_network(result, names), fit
-    table = None if X is None else contents.read_rows(X, whole, fit)
-    measured = None if table is None else measure_nodes(table, whole)
-    solution = result if isinstance(result, Solution) else getattr(fit, "solution", None)
-    model = whole.without_covariates()
-    if model is not whole:  # what follows is about the variables that are modelled
-        fit = None if fit is None else fit.without_covariates()
-        table = None if table is None else table.take(whole.variables.is_modelled)
-        path = None if path is None else path.without_covariates()
-        solution = None if solution is None else solution.without_covariates()
-        stability = getattr(fit, "stability", None)
-    solutions, index = contents.line_up(model, path, solution)
+    subject = contents.Subject.of(result, names, X, path, stability)
+    whole, whole_fit = subject.network, subject.fit
+    measured = None if subject.table is None else measure_nodes(subject.table, whole)
+    subject = subject.without_covariates()  # what follows is about the variables that are modelled
+    model, fit, table = subject.network, subject.fit, subject.table
+    solutions, index = contents.line_up(model, subject.path, subject.solution)
     drops = next((one for one in (case_drops, bootstrap) if one is not None and one.kind == "case-drop"), None)
     resampled = (None if bootstrap is drops else bootstrap, drops)
     shares, edge_counts = contents.count_values(fit, table, model)
@@ -130,9 +126,7 @@ def build_report(
     edges |= contents.edge_columns(edge_table, model.names)
     members, colors = contents.read_groups(groups, group_colors, model.names)
     drawn, stored = solutions[index], contents.stored_pairs(solutions, index, max_edges)
-    tol = [getattr(fit, "tol", np.nan) if path is None else path.tol] * len(solutions)
-    if fit is not None and drawn.alpha == fit.solution.alpha:  # the others along a path may be solved less precisely
-        tol[index] = fit.tol
+    tol = subject.tolerances(solutions, index)
     data = {
         "format": FORMAT,
         "title": str(title),
@@ -147,14 +141,14 @@ def build_report(
         "categories": contents.describe_categories(drawn.network, shares),
         "groups": [{"name": name, "color": color} for name, color in colors.items()],
         "path": contents.describe_path(solutions, index, stored),
-        "edge_columns": contents.list_edge_columns(drawn, stability, edges, stored),
+        "edge_columns": contents.list_edge_columns(drawn, subject.stability, edges, stored),
         "edge_tables": contents.list_tables(drawn.network, edge_counts, stored, shares),
         "cs": None if drops is None else drops.cs_coefficients(),
-        "curve": contents.read_curve(stability, getattr(fit, "evidence", None)),
+        "curve": contents.read_curve(subject.stability, getattr(fit, "evidence", None)),
         "missing": contents.describe_missing(getattr(fit, "missing", None)),
         "check": contents.check_rows(table, whole),
-        "certificate": contents.describe_certificate(solutions, result, fit, tol, shares),
-        "covariates": contents.list_covariates(whole),
+        "certificate": contents.describe_certificate(solutions, subject.solution, fit, tol, shares),
+        "covariates": contents.list_covariates(whole if whole_fit is None else whole_fit),
         "settings": contents.read_settings(settings, result, whole_fit),
         "command": None if command is None else str(command),
         "methods": None if whole_fit is None else methods_text(whole_fit, *resampled),
@@ -166,15 +160,7 @@ def build_report(
             "python": platform.python_version(),
         },
     }
-    return _assemble(str(title), data)
-
-
-def write_report(result: NetworkLike, filename: Target, **options: Any) -> None:  # Any: those of `build_report`
-    """Write the page of `build_report` to a file, a text stream or "-", the standard output.
-
-    The other arguments are those of `build_report`. A file appears when it is complete.
-    """
-    write_lines([build_report(result, **options).rstrip("\n")], filename)
+    write_lines([_assemble(str(title), data).rstrip("\n")], filename)
 
 
 def _assemble(title: str, payload: Mapping[str, object]) -> str:

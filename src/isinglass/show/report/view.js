@@ -334,7 +334,7 @@ class NetworkView {
     }
   }
 
-  /* Labels of important nodes first; in "auto", each only where it covers neither a label nor a node. */
+  /* Labels of important nodes first; in "auto", each only where it covers neither a label nor a node, and preferably no edge. */
   drawLabels(lit) {
     const { context } = this;
     const crowd = new Crowd();
@@ -357,9 +357,10 @@ class NetworkView {
     context.strokeStyle = this.colors.sunken;
     const order = lit === null ? shown : shown.filter((node) => lit.nodes.has(node));
     if (lit !== null) order.sort((a, b) => (b === lit.center) - (a === lit.center));
+    const sides = this.sidesWithEdges();
     for (const node of order) {
       const always = this.state.labels === "all" || (lit !== null && node === lit.center);
-      const box = this.placeLabel(node, crowd, always);
+      const box = this.placeLabel(node, crowd, always, sides[node]);
       if (box === null) continue;
       crowd.add(box);
       context.strokeText(this.names[node], box[0] + 2, (box[1] + box[3]) / 2);
@@ -368,7 +369,20 @@ class NetworkView {
     }
   }
 
-  placeLabel(node, crowd, always) {
+  /* Per node, bits of the sides that an edge leaves by, in the order of the places of labels. */
+  sidesWithEdges() {
+    const sides = new Uint8Array(N_NODES);
+    if (this.pairs.length > MANY_EDGES) return sides;
+    for (const { s, t } of this.pairs) {
+      const [dx, dy] = [this.x[t] - this.x[s], this.y[t] - this.y[s]];
+      const side = Math.abs(dy) < Math.abs(dx) / 2 ? (dx > 0 ? 0 : 1) : dy < 0 ? 2 : 3;
+      sides[s] |= 1 << side;
+      sides[t] |= 1 << (side ^ 1);
+    }
+    return sides;
+  }
+
+  placeLabel(node, crowd, always, sides) {
     const [x, y] = this.screen(node);
     const size = this.size(node);
     const width = this.widths[node] + 4;
@@ -378,7 +392,8 @@ class NetworkView {
       [x - width / 2, y - size - 15],
       [x - width / 2, y + size + 1],
     ];
-    for (const [left, top] of places) {
+    const order = [0, 1, 2, 3].sort((a, b) => ((sides >> a) & 1) - ((sides >> b) & 1));
+    for (const [left, top] of order.map((place) => places[place])) {
       const box = [left, top, left + width, top + 14];
       if (left >= 0 && left + width <= this.width && crowd.hasRoom(box)) return box;
     }

@@ -1,0 +1,127 @@
+"""Probabilities, scores and imputed values of the cells of a table with missing cells."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from isinglass.arguments import Options, RandomSource, as_generator, check_count
+from isinglass.arrays import AnyArray, Bytes, FloatArray, IntArray, Mask
+from isinglass.data import Table
+from isinglass.errors import ArgumentError
+from isinglass.evaluate.numbers import expected_values, put_numbers
+from isinglass.network import Network
+from isinglass.simulate.completions import Completions, start_values
+from isinglass.variables import Variables
+
+_ROWS_AT_ONCE = 4096
+_LARGEST_LOG = 700.0  # exp of more overflows
+
+
+def cell_probabilities(table: Table, network: Network) -> FloatArray | list[FloatArray]:
+    """Return P(x_s = k | the observed cells of the other columns of the row) for every cell, missing or not.
+
+    The probability of a 1, shape (n_samples, n_features), for two values; otherwise one array (n_samples, categories)
+    per column.
+    """
+    two_values = network.variables.is_binary
+    if two_values and table.holes is None:
+        return network.conditional_probabilities(np.asarray(table))
+    flat = category_probabilities(np.asarray(table), table.holes, network)
+    if two_values:
+        return np.ascontiguousarray(flat[1::2].T)
+    return [np.ascontiguousarray(part.T) for part in network.variables.split(flat)]
+
+
+def category_probabilities(
+    codes: Bytes, missing: Mask | None, network: Network, *, n_draws: int = 200, random_state: RandomSource = 0
+) -> FloatArray:
+    """Return P(x_s = k | the observed cells of the other columns), in the flat layout of the variables.
+
+    Missing cells are averaged over by ``n_draws`` Gibbs draws given the observed ones. The draws have seen the value of
+    an observed cell; the mean over them of the odds of another category against it estimates these odds without it.
+
+    Examples
+    --------
+    >>> model = Network.from_couplings([[0, 2.0], [2.0, 0]], [-1.0, 0.0])
+    >>> gone = np.array([[True, False]])
+    >>> category_probabilities(np.array([[0, 1]]), gone, model)[1::2].round(1).tolist()  # both 0.731
+    [[0.7], [0.7]]
+    """
+    variables, rng = network.variables, as_generator(random_state)
+    if missing is None or not missing.any():
+        return np.exp(network.log_conditionals(codes))
+    cells = np.where(missing, 0, codes).astype(np.uint8)
+    result = np.exp(network.log_conditionals(cells))
+    holed = np.flatnonzero(missing.any(axis=1))
+    for first in range(0, len(holed), _ROWS_AT_ONCE):
+        rows = holed[first : first + _ROWS_AT_ONCE]
+        chains = Completions(cells[rows], missing[rows], random_state=rng)
+        chains.sweep(network, max(10, n_draws // 10))
+        gone = missing[rows].T[variables.column]
+        total = np.zeros((len(result), len(rows)))
+        for _ in range(n_draws):
+            chains.sweep(network, 1)
+            logs = network.log_conditionals(chains.table)
+            own = np.take_along_axis(logs, variables.flat(chains.table), axis=0)[variables.column]
+            total += np.exp(np.where(gone, logs, np.minimum(logs - own, _LARGEST_LOG)))
+        result[:, rows] = total / np.add.reduceat(total, variables.starts, axis=0)[variables.column]
+    return result
+
+
+def score_rows(table: Table, network: Network) -> FloatArray:
+    """Return the log pseudo-likelihood of the observed cells of every row."""
+    codes = np.asarray(table)
+    if table.holes is None:
+        return network.log_pseudolikelihood(codes)
+    chance = category_probabilities(codes, table.holes, network)
+    own = np.take_along_axis(chance, network.variables.flat(np.where(table.holes, 0, codes)), axis=0)
+    return np.asarray(np.log(np.where(table.holes.T, 1.0, own)).sum(axis=0))
+
+
+def fill_cells(
+    table: Table, network: Network, *, probabilities: bool = False, draws: Options | None = None
+) -> AnyArray:
+    """Return the cells of a table with the missing ones (``holes``, or those read as 0, ``filled``) imputed.
+
+    Each gets its most probable value or expected number; a draw, with ``draws`` as ``n_sweeps`` and ``random_state``;
+    or the probability of a 1, among cells of 0 and 1. Otherwise cells are values of the source.
+    """
+    variables, codes = network.variables, np.asarray(table)
+    missing, numbers = (table.filled if table.holes is None else table.holes), None
+    if probabilities and not variables.is_binary:
+        constraint = "must be False for a network with categories"
+        raise ArgumentError("probabilities", constraint, True, "Use predict_proba.")
+    if missing is not None and draws is not None and not probabilities:
+        rng = as_generator(draws.get("random_state"))
+        started = start_values(np.where(missing, 0, codes), missing, np.ones(len(codes), dtype=bool), rng)
+        chains = Completions(started, missing, random_state=rng)
+        chains.sweep(network, check_count("n_sweeps", draws.get("n_sweeps", 200)))
+        codes = chains.table
+    elif missing is not None:
+        chance = category_probabilities(codes, missing, network)
+        if probabilities:
+            return np.where(missing, chance[1::2].T, codes)
+        parts = variables.split(chance)
+        codes = np.where(missing, np.column_stack([part.argmax(axis=0) for part in parts]), codes).astype(np.uint8)
+        if len(variables.continuous):
+            numbers = expected_values([part.T for part in parts], variables)
+            whole = [s for s in variables.continuous.tolist() if variables.holds_whole_numbers(s)]
+            numbers[:, whole] = numbers[:, whole].round()
+            numbers[~missing] = np.nan
+    if probabilities or variables.is_plain:
+        return codes
+    cells = label_cells(codes, variables)
+    if table.numbers is not None:
+        cells = put_numbers(cells, table.numbers if missing is None else np.where(missing, np.nan, table.numbers))
+    return cells if numbers is None else put_numbers(cells, numbers)
+
+
+def label_cells(codes: IntArray, variables: Variables) -> AnyArray:
+    """Return the values of the source that codes stand for."""
+    cells = np.empty(codes.shape, dtype=object)
+    for s, values in enumerate(variables.categories):
+        listed = np.empty(len(values), dtype=object)
+        listed[:] = values
+        cells[:, s] = listed[codes[:, s]]
+    plain = all(isinstance(value, int | float) for values in variables.categories for value in values)
+    return cells.astype(np.float64 if any(isinstance(v, float) for v in cells.flat) else np.int64) if plain else cells

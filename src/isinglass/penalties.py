@@ -1,0 +1,98 @@
+"""Penalty weights, and what the objectives of all problems share: optimality conditions, fields of constant columns."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from isinglass.arrays import FloatArray
+from isinglass.data import check_penalty_weights
+from isinglass.data.table import check_width
+from isinglass.errors import ArgumentError, DataError
+from isinglass.network import Network
+from isinglass.variables import Variables
+
+Penalty = ArrayLike | str | None
+
+EPSILON = float(np.finfo(np.float64).eps)
+# Rows with a smaller share of the largest weight count as absent: no sum feels them, and their inverse overflows.
+NEGLIGIBLE = 1e-200
+
+
+def smoothed_field(n_ones: ArrayLike, n_total: float) -> FloatArray:
+    """Return logit((n₁+½)/(N+1)), the finite field of a constant column; N is the sum of the raw weights.
+
+    Examples
+    --------
+    >>> float(smoothed_field(0, 9).round(6)), float(smoothed_field(4.5, 9))
+    (-2.944439, 0.0)
+    """
+    ones = np.asarray(n_ones, dtype=np.float64)
+    zeros = np.maximum(n_total - ones, 0.0)  # sums in another order may differ in the last digit
+    return np.asarray(np.log(ones + 0.5) - np.log(zeros + 0.5))
+
+
+def penalty_matrix(sd: FloatArray, penalty_weights: Penalty, ranges: float | FloatArray = 1.0) -> FloatArray:
+    """Return ω as a dense matrix with zero diagonal, given each column's population sd and the range of its scores.
+
+    Examples
+    --------
+    >>> penalty_matrix(np.array([0.5, 0.3]), "standardized").tolist()
+    [[0.0, 0.8], [0.8, 0.0]]
+    """
+    checked = check_penalty_weights(penalty_weights, len(sd))
+    if checked is None:
+        omega = np.ones((len(sd), len(sd)))
+    elif isinstance(checked, str):
+        half = np.multiply.outer(sd, np.broadcast_to(ranges, sd.shape))
+        omega = half + half.T
+    else:
+        omega = np.array(checked)
+    np.fill_diagonal(omega, 0.0)
+    return omega
+
+
+def condition_on_covariates(omega: FloatArray, variables: Variables) -> FloatArray:
+    """Return penalty weights with pairs of two covariates forbidden, and pairs with one free.
+
+    Examples
+    --------
+    >>> condition_on_covariates(np.ones((3, 3)), Variables.binary(3).with_covariates([1, 2])).tolist()
+    [[1.0, 0.0, 0.0], [0.0, 1.0, inf], [0.0, inf, 1.0]]
+    """
+    given = ~variables.is_modelled
+    omega = np.where(given[:, None] != given, 0.0, omega)
+    omega[np.logical_and.outer(given, given) & ~np.eye(len(given), dtype=bool)] = np.inf
+    return np.asarray(omega)
+
+
+def refuse_vanishing(alpha: float, penalty_weights: FloatArray) -> None:
+    """Raise if the product of ``alpha`` and a weight underflows: it would pass for no penalty."""
+    positive = penalty_weights[penalty_weights > 0.0]
+    if alpha > 0.0 and len(positive) and float(positive.min()) < np.finfo(np.float64).tiny / alpha:
+        raise DataError(
+            "alpha times a penalty weight must be at least 2.3e-308, or it cannot be told from no penalty; got "
+            f"{float(alpha)!r} times {float(positive.min())!r}. Rescale the penalty weights, or use 0 for no penalty."
+        )
+
+
+def check_alpha(alpha: float) -> float:
+    """Return ``alpha``, or refuse it."""
+    if np.ndim(alpha) != 0 or not 0.0 <= alpha < np.inf:
+        raise ArgumentError("alpha", "must be a finite number that is not negative", alpha)
+    return float(alpha)
+
+
+def check_network(network: Network, variables: Variables) -> None:
+    """Refuse a network that is not one of these columns."""
+    check_width(variables.n_features, network.variables)
+    if network.variables.scores is not variables.scores and network.variables.scores != variables.scores:
+        raise DataError("the network must have the categories and scores of the table; got others.")
+
+
+def violations(theta: FloatArray, g: FloatArray, penalty: FloatArray) -> FloatArray:
+    """Return how far each coordinate of Θ is from its optimality condition (docs/math.md)."""
+    with np.errstate(invalid="ignore"):  # inf·sign(0) in the branch that is not taken
+        away = np.abs(g + penalty * np.sign(theta))
+    at_zero = np.maximum(np.abs(g) - penalty, 0.0)
+    return np.where(theta != 0, away, at_zero)

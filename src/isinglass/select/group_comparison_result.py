@@ -1,0 +1,287 @@
+"""The result of a permutation test: the differences between the networks of groups, and their p-values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isinglass.arguments import require
+from isinglass.arrays import Arrays, FloatArray, Frozen, IntArray
+from isinglass.errors import ArgumentError
+from isinglass.network import Network, are_pairs, pair_keys, spread, union_keys
+from isinglass.results import Solution
+from isinglass.select.error_rates import false_discovery
+from isinglass.select.method import Method
+
+ROUNDING = 1e-6
+"""Statistics that differ by less, relative to their size, are equal: fits agree to their tolerance, not to the bit."""
+_SHOWN_EDGES = 5  # in the repr
+
+
+def reaches(values: FloatArray, observed: FloatArray | float) -> NDArray[np.bool_]:
+    """Tell which values are at least as large as what was observed, up to rounding."""
+    return np.asarray(values >= observed - ROUNDING * np.maximum(np.abs(observed), 1.0))
+
+
+@dataclass(frozen=True)
+class Differing:
+    """How far some networks of the same nodes differ; with more than two, largest minus smallest."""
+
+    structure: float  # the largest difference in a coupling: of its norm, where a pair has more than one parameter
+    strength: float  # the difference of the global strengths Σ_{s<t} |θ_st|
+    edges: FloatArray  # the differences of the couplings of the pairs asked for
+    nodes: FloatArray  # the differences of the node strengths Σ_t |θ_st|
+
+    @classmethod
+    def of(cls, networks: Sequence[Network], pairs: NDArray[np.int64] | None = None) -> Differing:
+        """Compare networks; ``pairs`` are keys of pairs, by default all that have an edge somewhere."""
+        keys = [pair_keys(network.edge_index, network.n_features) for network in networks]
+        every = union_keys(networks)
+        values = [spread(network.edge_values, key, every) for network, key in zip(networks, keys, strict=True)]
+        ranges = np.ptp(values, axis=0) if len(every) else np.empty(0)
+        totals = [float(network.weights.sum()) for network in networks]
+        return cls(
+            float(ranges.max(initial=0.0)),
+            max(totals) - min(totals),
+            ranges if pairs is None else spread(ranges, every, pairs),
+            np.ptp([network.strength for network in networks], axis=0),
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GroupComparison(Frozen):
+    """The networks of two or more groups, their differences, and those of the permutations.
+
+    A p-value is (1 + number of permutations with at least the observed difference) / (1 + number of permutations). With
+    more than two groups, a difference is that between the two groups that are furthest apart.
+    """
+
+    groups: tuple[str, ...]  #: the groups
+    n_rows: tuple[int, ...]  #: rows of each
+    solutions: tuple[Solution, ...]  #: the network of each
+    #: pairs with an edge in at least one group, shape (n_edges, 2); all others differ by 0, with a p-value of 1
+    edge_index: NDArray[np.int32]
+    null_structure: FloatArray  #: largest difference in a coupling in every permutation
+    null_strength: FloatArray  #: difference of global strength in every permutation
+    null_nodes: FloatArray  #: largest difference of a node's strength in every permutation
+    edges_reached: NDArray[np.int64]  #: permutations in which the pair differs at least as much as it does
+    nodes_reached: NDArray[np.int64]  #: the same for the strength of each node
+    paired: bool = False  #: whether labels were exchanged within subjects only
+    reselect: bool = False  #: whether the penalty was chosen again in every permutation
+    n_constant: int = 0  #: permutations in which a column was constant in a group
+    n_unconverged: int = 0  #: permutations with a network that is not proved optimal to its tolerance
+    method: Method | None = None  #: how the networks were estimated; None if a function did it
+    covariates: tuple[str, ...] = ()  #: columns that the networks are adjusted for
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        n_pairs, p = len(self.edge_index), self.solutions[0].n_features
+        sizes = {len(self.groups), len(self.n_rows), len(self.solutions)}
+        require(sizes == {len(self.groups)} and len(self.groups) > 1, "A comparison has one network per group.")
+        known = are_pairs(self.edge_index, p) and self.edges_reached.shape == (n_pairs,)
+        require(known and self.nodes_reached.shape == (p,), "A comparison is about pairs of its nodes.")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the nodes."""
+        return self.solutions[0].network.names
+
+    @property
+    def networks(self) -> tuple[Network, ...]:
+        """The network of each group."""
+        return tuple(solution.network for solution in self.solutions)
+
+    @property
+    def n_permutations(self) -> int:
+        """Number of permutations."""
+        return len(self.null_structure)
+
+    @cached_property
+    def _observed(self) -> Differing:
+        return Differing.of(self.networks, pair_keys(self.edge_index, len(self.names)))
+
+    @property
+    def structure(self) -> float:
+        """Largest difference in a coupling (M of NetworkComparisonTest)."""
+        return self._observed.structure
+
+    @property
+    def strength(self) -> float:
+        """Difference in global strength (S of NetworkComparisonTest)."""
+        return self._observed.strength
+
+    @property
+    def global_strengths(self) -> FloatArray:
+        """Σ_{s<t} |θ_st| of each group."""
+        return np.array([network.weights.sum() for network in self.networks])
+
+    @property
+    def p_structure(self) -> float:
+        """P-value of the largest difference in a coupling."""
+        return float(self._p(reaches(self.null_structure, self.structure).sum()))
+
+    @property
+    def p_strength(self) -> float:
+        """P-value of the difference in global strength."""
+        return float(self._p(reaches(self.null_strength, self.strength).sum()))
+
+    def _p(self, reached: IntArray | np.intp) -> FloatArray:
+        return np.asarray((1 + reached) / (1 + self.n_permutations))
+
+    def _family(self, differences: FloatArray, null: FloatArray) -> FloatArray:
+        """Return p-values against the largest difference of every permutation (single-step max-T)."""
+        limits = differences - ROUNDING * np.maximum(differences, 1.0)
+        below = np.searchsorted(np.sort(null), limits, side="left")
+        return np.asarray(self._p(self.n_permutations - below))
+
+    @property
+    def edge_differences(self) -> FloatArray:
+        """How far the couplings of the pairs of ``edge_index`` differ, without sign."""
+        return self._observed.edges
+
+    @property
+    def edge_p(self) -> FloatArray:
+        """P-value of each of these pairs by itself."""
+        return np.asarray(self._p(self.edges_reached))
+
+    @property
+    def edge_p_family(self) -> FloatArray:
+        """The same, corrected for all pairs by the largest difference of every permutation (max-T)."""
+        return self._family(self.edge_differences, self.null_structure)
+
+    def edge_p_between(self, first: str | None = None, second: str | None = None) -> FloatArray:
+        """Return the max-T p-values of the difference of two groups, by default the first two, for each of these pairs.
+
+        With more than two groups they differ from ``edge_p_family``, which is about the two groups furthest apart. They
+        are corrected for the choice of the two groups as well.
+        """
+        one, other = self._find(first, second)
+        values = self.couplings()
+        return self._family(np.abs(values[one] - values[other]), self.null_structure)
+
+    @property
+    def edge_q(self) -> FloatArray:
+        """False discovery rate (Benjamini and Hochberg) at which the pair is found, over all pairs of nodes."""
+        p = len(self.names)
+        absent = np.ones(p * (p - 1) // 2 - len(self.edge_index))
+        return false_discovery(np.r_[self.edge_p, absent])[: len(self.edge_index)]
+
+    @property
+    def node_differences(self) -> FloatArray:
+        """How far the strengths of the nodes differ, without sign."""
+        return self._observed.nodes
+
+    @property
+    def node_p(self) -> FloatArray:
+        """P-value of each node's strength by itself."""
+        return np.asarray(self._p(self.nodes_reached))
+
+    @property
+    def node_p_family(self) -> FloatArray:
+        """The same, corrected for all nodes by the largest difference of every permutation."""
+        return self._family(self.node_differences, self.null_nodes)
+
+    @property
+    def node_q(self) -> FloatArray:
+        """False discovery rate at which the node is found."""
+        return false_discovery(self.node_p)
+
+    def edges(self) -> Arrays:
+        """Return one row per pair with an edge in some group as columns, the largest difference first.
+
+        Columns are ``source``, ``target``, ``coupling in G`` for each group G, ``difference`` (first minus second
+        group; with more groups largest minus smallest), ``p``, ``p_family`` (max-T) and ``q`` (false discovery rate).
+        """
+        s, t = np.array(self.names, dtype=object)[self.edge_index.T]
+        tests = {"p": self.edge_p, "p_family": self.edge_p_family, "q": self.edge_q}
+        order = np.argsort(-self.edge_differences, kind="stable")
+        return self._sorted(order, {"source": s, "target": t}, "coupling", self.couplings(), tests)
+
+    def nodes(self) -> Arrays:
+        """Return one row per node as columns, the largest difference in strength first.
+
+        Columns are ``name``, ``strength in G`` for each group G, ``difference``, ``p``, ``p_family`` and ``q``, as for
+        edges.
+        """
+        names, strengths = np.array(self.names, dtype=object), np.array([one.strength for one in self.networks])
+        tests = {"p": self.node_p, "p_family": self.node_p_family, "q": self.node_q}
+        order = np.argsort(-self.node_differences, kind="stable")
+        return self._sorted(order, {"name": names}, "strength", strengths, tests)
+
+    def _sorted(
+        self, order: NDArray[np.intp], named: Arrays, measure: str, values: FloatArray, tests: Arrays
+    ) -> Arrays:
+        """Return columns in some order: names, a measure in every group, its difference, and the tests."""
+        columns = {f"{measure} in {group}": row for group, row in zip(self.groups, values, strict=True)}
+        difference = values[0] - values[1] if len(values) == 2 else np.ptp(values, axis=0)
+        every = {**named, **columns, "difference": difference, **tests}
+        return {name: column[order] for name, column in every.items()}
+
+    def pairs(self) -> Arrays:
+        """Return one row per two groups as columns.
+
+        Columns are ``first``, ``second``, ``structure``, ``p_structure``, ``strength`` and ``p_strength``. The p-values
+        are corrected for the number of pairs: they compare with the two groups furthest apart in every permutation.
+        """
+        every = list(combinations(range(len(self.groups)), 2))
+        found = [Differing.of([self.networks[a], self.networks[b]]) for a, b in every]
+        structure, strength = (np.array([getattr(one, name) for one in found]) for name in ("structure", "strength"))
+        groups = np.array(self.groups, dtype=object)
+        return {
+            "first": groups[[a for a, _ in every]],
+            "second": groups[[b for _, b in every]],
+            "structure": structure,
+            "p_structure": self._family(structure, self.null_structure),
+            "strength": strength,
+            "p_strength": self._family(strength, self.null_strength),
+        }
+
+    def couplings(self) -> FloatArray:
+        """Return the couplings of the pairs of ``edge_index`` in every group, shape (n_groups, n_edges)."""
+        p = len(self.names)
+        over = pair_keys(self.edge_index, p)
+        return np.array([spread(one.edge_values, pair_keys(one.edge_index, p), over) for one in self.networks])
+
+    def difference(self, first: str | None = None, second: str | None = None) -> Network:
+        """Return the couplings of one group minus those of another as a network, whose fields are the same difference.
+
+        By default these are the first two groups. Where columns have categories the fields are zero, and for a pair
+        with more than one parameter the difference is that of the two norms.
+        """
+        one, other = self._find(first, second)
+        networks, values = self.networks, self.couplings()
+        two_values = networks[0].variables.is_binary
+        fields = networks[one].fields - networks[other].fields if two_values else np.zeros(len(self.names))
+        return Network(fields, self.edge_index, values[one] - values[other], self.names)
+
+    def _find(self, first: str | None, second: str | None) -> tuple[int, int]:
+        """Return the numbers of two groups, by default the first two."""
+        chosen = [self.groups[k] if group is None else str(group) for k, group in enumerate((first, second))]
+        for group in chosen:
+            if group not in self.groups:
+                raise ArgumentError("group", f"must be one of {', '.join(map(repr, self.groups))}", group)
+        return self.groups.index(chosen[0]), self.groups.index(chosen[1])
+
+    def __repr__(self) -> str:
+        sizes = ", ".join(f"{group}: {n} rows" for group, n in zip(self.groups, self.n_rows, strict=True))
+        strengths = ", ".join(f"{value:.4g}" for value in self.global_strengths)
+        kind = "paired permutations" if self.paired else "permutations"
+        lines = [
+            f"GroupComparison({sizes}; {self.n_permutations} {kind})",
+            f"  largest difference in a coupling {self.structure:.4g}, p = {self.p_structure:.4g}",
+            f"  global strengths {strengths}: difference {self.strength:.4g}, p = {self.p_strength:.4g}",
+        ]
+        table = self.edges()
+        shown = min(_SHOWN_EDGES, len(table["p"]))
+        if shown:
+            lines.append("  difference    p    p (family)    q     edge")
+        columns = [table[name][:shown] for name in ("difference", "p", "p_family", "q", "source", "target")]
+        line = "  {:+9.4f}  {:.4f}  {:.4f}  {:.4f}  {} – {}"
+        lines += [line.format(*row) for row in zip(*columns, strict=True)]
+        more = len(table["p"]) - shown
+        return "\n".join(lines + [f"  … and {more} more"] * (more > 0))

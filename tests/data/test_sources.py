@@ -1,0 +1,187 @@
+"""What can be done to a table before it is read, whatever it came in; headers and row names by stated rules."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from isinglass.data.cells import Vocabulary, lay_out
+from isinglass.data.conversion import convert_source
+from isinglass.data.documents import Limits
+from isinglass.data.options import ReadOptions
+from isinglass.data.sources import open_source
+from isinglass.data.text import find_delimiter, read_records
+from isinglass.errors import DataError
+
+BITS = np.array([[0, 1, 1, 0], [1, 0, 1, 1], [0, 0, 1, 0]])
+NAMES = ["a", "b", "c", "d"]
+
+
+def sheet_of(table):
+    return open_source(table).of_file()
+
+
+def text_sheet(table):
+    text = "\n".join([",".join(NAMES), *[",".join(map(str, row)) for row in table]])
+    return lay_out(read_records(text.encode(), ",", Limits()), Vocabulary(), True)
+
+
+KINDS = {
+    "text": text_sheet,
+    "array": sheet_of,
+    "sparse": lambda table: sheet_of(sparse.csr_array(table)),
+    "frame": lambda table: sheet_of(pd.DataFrame(table, columns=NAMES)),
+    "mixed": lambda table: sheet_of(pd.DataFrame(table, columns=NAMES).astype({"b": "Int64", "d": object})),
+}
+
+
+def read(sheet, **options):
+    return convert_source(sheet, ReadOptions(**options))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_columns_and_transposition(kind):
+    sheet = KINDS[kind](BITS)
+    assert read(sheet).codes.tolist() == BITS.tolist()
+    assert read(sheet.take([2, 0])).codes.tolist() == BITS[:, [2, 0]].tolist()
+    assert read(sheet.without(1)).codes.tolist() == BITS[:, [0, 2, 3]].tolist()
+    assert read(sheet.transpose()).codes.tolist() == BITS.T.tolist()
+    assert read(sheet.transpose().take([1]).transpose()).codes.tolist() == BITS[[1]].tolist()
+    assert read(sheet.take([3, 2, 1]).take([0, 2])).codes.tolist() == BITS[:, [3, 1]].tolist()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_numbers_that_stand_for_missing_cells(kind):
+    table = np.where(BITS == 0, -9, BITS)
+    vocabulary = Vocabulary.build([-9])
+    if kind == "text":
+        text = "\n".join(",".join(map(str, row)) for row in table)
+        sheet = lay_out(read_records(text.encode(), ",", Limits()), vocabulary, False)
+    else:
+        sheet = KINDS[kind](table).mark_missing(dict.fromkeys(range(table.shape[1]), (-9,)))
+    for turned in (sheet, sheet.transpose()):
+        result = read(turned, missing="zero")
+        assert (result.codes if turned is sheet else result.codes.T).tolist() == BITS.tolist()
+        assert result.n_missing == 6
+    assert read(sheet, missing="zero", encode={1: 0}).codes.tolist() == np.zeros_like(BITS).tolist()
+
+
+def test_names_go_with_their_columns():
+    sheet = KINDS["frame"](BITS)
+    sheet = replace(sheet.without(0), row_names=sheet.column(0).spellings)
+    assert (sheet.names, sheet.row_names) == (["b", "c", "d"], ["0", "1", "0"])
+    turned = sheet.transpose()
+    assert (turned.names, turned.row_names) == (["0", "1", "0"], ["b", "c", "d"])
+    assert turned.describe_row(1) == "row 'c'"
+
+
+def test_finding_columns():
+    sheet = text_sheet(BITS)
+    assert [sheet.find(key, "drop") for key in ("c", 2, -2, np.int64(2))] == [2, 2, 2, 2]
+    with pytest.raises(DataError, match=r"drop must be a column of the table; got 'z'\. The table has 'a', 'b'"):
+        sheet.find("z", "drop")
+    with pytest.raises(DataError, match=r"got 'gendr'\. Did you mean 'gender'\?"):
+        replace(sheet, names=["age", "gender", "c", "d"]).find("gendr", "groups")
+    with pytest.raises(DataError, match="drop must be a column of the table, which has 4; got number 4"):
+        sheet.find(4, "drop")
+    with pytest.raises(DataError, match=r"got 'a'\. The table has no names"):
+        sheet_of(BITS).find("a", "drop")
+    with pytest.raises(DataError, match="must leave at least one column"):
+        sheet.take([])
+
+
+def test_messages_count_columns_as_the_file_does():
+    sheet = sheet_of(BITS * 3).without(0)
+    with pytest.raises(DataError, match=r"got 3 in column 2 of the file \(first in row 1\)"):
+        read(sheet)
+
+
+def sheet_of_text(text, header="auto"):
+    data = text.encode()
+    return lay_out(read_records(data, find_delimiter(data), Limits()), Vocabulary(), header)
+
+
+@pytest.mark.parametrize(
+    ("text", "header"),
+    [
+        ("a,b\n0,1\n", ["a", "b"]),
+        ("0,1\n1,1\n", None),
+        ("Q1,Q2\nYes,No\nNo,No\n", ["Q1", "Q2"]),
+        ("Yes,No\nNo,No\nYes,Yes\n", None),  # its words come again below
+        ("Yes,No\nNo,Yes\nYes,Yes\n", None),  # and this one in the other column
+        ("Yes,No\nNo,Yes\n", None),
+        ("a,b\nc,a\nd,b\nc,b\n", None),
+        ("who,a,b,c\na,0,1,1\nb,1,0,1\nc,1,1,0\n", ["who", "a", "b", "c"]),  # row names may be those of the columns
+        (",a,b\na,0,1\nb,1,0\n", ["", "a", "b"]),
+        ("a,,\n0,1,0\n0,1,1\n", ["a", "", ""]),
+        ("r1,,\nr2,1,1\n", None),  # an empty row with a name
+        (",,\n0,1,1\n", None),
+        ("r1,0,1\nr2,1,1\n", None),  # the first column may hold row names
+        ("who,a,b\nr1,0,1\nr2,1,1\n", ["who", "a", "b"]),
+        ("1,2,3\n0,1,1\n1,1,0\n", ["1", "2", "3"]),  # not 0/1, while everything below is
+        ("0,1,2\n0,1,1\n", ["0", "1", "2"]),
+        ("0.3,1.5\n0.1,2.5\n", None),  # numbers to be cut
+        ("2,3\n3,2\n", None),
+        (",a\n0,1\n1,0\n", ["", "a"]),
+        ("NA,1\n1,0\n", None),
+        ("a,b,c,Yes\n0,1,1,Yes\n1,1,0,No\n", ["a", "b", "c", "Yes"]),
+        ("a\n0\n1\n", ["a"]),
+        ("TRUE,FALSE\nFALSE,TRUE\n", None),
+        ('"  a\n b ",c\n0,1\n', ["a b", "c"]),
+        ("a b\nr1 0 1\nr2 1 1\n", ["", "a", "b"]),
+    ],
+)
+def test_header(text, header):
+    assert sheet_of_text(text).names == header
+
+
+def test_header_can_be_said():
+    assert sheet_of_text("0,1\n1,1\n", header=True).names == ["0", "1"]
+    sheet = sheet_of_text("a,b\n0,1\n", header=False)
+    assert sheet.names is None
+    assert sheet.column(0).spellings == ["a", "0"]
+    assert sheet.describe_row(1) == "row 2, line 2"
+    assert sheet_of_text("a,b\n0,1\n").describe_row(0) == "row 1, line 2"
+
+
+def test_a_header_without_rows():
+    for text in ("a,b\n", "a,b"):
+        with pytest.raises(DataError, match=r"a table with rows; got a header only\. Pass header=False"):
+            sheet_of_text(text)
+    assert sheet_of_text("0,1").shape == (1, 2)
+
+
+def test_trailing_delimiters():
+    assert sheet_of_text("a,b,\n0,1,\n1,0,\n").names == ["a", "b"]
+    assert sheet_of_text("0,1,\n1,0,\n").shape == (2, 2)
+    assert sheet_of_text("a,b,\n0,1,\n1,0,1\n").names == ["a", "b", ""]  # it holds something
+    assert sheet_of_text("a,b,c\n0,1,\n1,0,\n").names == ["a", "b", "c"]  # it has a name
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (",a\n0,1\n1,0\n", 0),
+        ("id,a\n0,1\n1,0\n", 0),
+        ("ID,a\n5,1\n5,0\n", 0),
+        ("who,a\nx,1\ny,0\nz,0\n", 0),
+        ("who,a\nx,1\ny,0\n", None),  # two values could be data
+        ("who,a\nx,1\ny,0\nx,0\n", None),  # not all different
+        ("who,a\nx,1\nNA,0\nz,0\n", None),
+        ("nr,a\n11,1\n12,0\n13,1\n", 0),
+        ("nr,a\n11,1\n13,0\n12,1\n", None),  # numbers out of order may be data, or a mistake
+        ("x1,x2\n0.1,1\n0.2,0\n0.3,1\n", None),
+        ("a,who\n1,x\n0,y\n0,z\n", None),  # only the first column is looked at
+        ("who\nx\ny\nz\n", None),  # nothing would be left
+        ("a b\nr1 0 1\nr2 1 1\n", 0),
+    ],
+)
+def test_row_names(text, found):
+    assert sheet_of_text(text).find_id_column(numbers_are_data=False) == found
+
+
+def test_numbers_are_not_row_names_where_they_can_be_data():
+    text = "nr,a\n11,1\n12,0\n13,1\n"
+    assert sheet_of_text(text).find_id_column(numbers_are_data=True) is None

@@ -1,0 +1,417 @@
+"""Comparing groups against slow twins, R's NetworkComparisonTest, and bad input."""
+
+import functools
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from choices import two_stage
+from networks import make_table
+from numpy.random import default_rng
+from scipy.stats import false_discovery_control
+
+from isinglass import (
+    EBIC,
+    Fixed,
+    Method,
+    Network,
+    NodewiseIsing,
+    PerNode,
+    as_table,
+    compare_groups,
+    impute,
+    ising_path,
+    simulate,
+)
+from isinglass.arguments import spawn_seeds
+from isinglass.errors import ConstantColumnWarning, DataError, DataWarning, suppress_warnings
+from isinglass.select import ImputationSettings
+
+ISING_FIT = Method("nodewise", PerNode(), penalty_weights="standardized")
+ORACLE = Path(__file__).parents[1] / "oracle_data" / "groups12"
+ALPHA = 0.03
+
+
+def chain(strength, p=6):
+    return simulate.chain_network(p, strength=strength, fields="balanced")
+
+
+@pytest.fixture(scope="module")
+def two():
+    """Two groups whose chains differ in one coupling's sign."""
+    first = chain(1.5)
+    values = first.edge_values.copy()
+    values[2] *= -1
+    second = Network(first.fields, first.edge_index, values)
+    X = np.vstack([simulate.exact_sample(net, 300, random_state=k) for k, net in enumerate((first, second))])
+    return X, np.repeat(["a", "b"], 300)
+
+
+def slow_p_values(X, member, n_permutations, seed):
+    """Return all p-values by dense matrices, one permutation after another."""
+
+    def differences(parts):
+        dense = [ising_path(X[rows], [ALPHA])[0].couplings for rows in parts]
+        edges = np.max(dense, axis=0) - np.min(dense, axis=0)
+        totals = [np.abs(np.triu(matrix)).sum() for matrix in dense]
+        nodes = np.array([np.abs(matrix).sum(axis=0) for matrix in dense])
+        return edges, max(totals) - min(totals), nodes.max(axis=0) - nodes.min(axis=0)
+
+    groups = [np.flatnonzero(member == k) for k in np.unique(member)]
+    edges, strength, nodes = differences(groups)
+    drawn = []
+    for seed_k in spawn_seeds(seed, n_permutations):
+        shuffled = default_rng(seed_k).permutation(len(X))
+        drawn.append(differences(np.split(shuffled, np.cumsum([len(rows) for rows in groups])[:-1])))
+    share = lambda hits: (1 + np.sum(hits, axis=0)) / (1 + n_permutations)  # noqa: E731
+    return {
+        "structure": share([e.max() >= edges.max() - 1e-6 for e, _, _ in drawn]),
+        "strength": share([s >= strength - 1e-6 for _, s, _ in drawn]),
+        "edges": share([e >= edges - 1e-6 for e, _, _ in drawn]),
+        "edges_family": share([e.max() >= edges - 1e-6 for e, _, _ in drawn]),
+        "nodes": share([n >= nodes - 1e-6 for _, _, n in drawn]),
+        "nodes_family": share([n.max() >= nodes - 1e-6 for _, _, n in drawn]),
+    }
+
+
+@pytest.mark.parametrize("n_groups", [2, 3])
+def test_p_values_equal_those_of_dense_matrices(two, n_groups):
+    X, _ = two
+    member = np.arange(len(X)) * n_groups // len(X)
+    found = compare_groups(X, member, ALPHA, n_permutations=60, random_state=5)
+    slow = slow_p_values(X, member, 60, 5)
+    s, t = found.edge_index.T
+    assert found.p_structure == pytest.approx(slow["structure"])
+    assert found.p_strength == pytest.approx(slow["strength"])
+    np.testing.assert_allclose(found.edge_p, slow["edges"][s, t])
+    np.testing.assert_allclose(found.edge_p_family, slow["edges_family"][s, t])
+    np.testing.assert_allclose(found.node_p, slow["nodes"])
+    np.testing.assert_allclose(found.node_p_family, slow["nodes_family"])
+    upper = np.triu_indices(6, 1)
+    q = np.zeros((6, 6))
+    q[upper] = false_discovery_control(slow["edges"][upper])
+    np.testing.assert_allclose(found.edge_q, q[s, t])
+    assert found.edge_p_family.min() == found.p_structure
+
+
+def test_agrees_with_network_comparison_test():
+    """R's NetworkComparisonTest 2.2.3 with IsingFit, AND, gamma 0.25 (shared oracle)."""
+    X = np.loadtxt(ORACLE / "X.csv", delimiter=",", dtype=np.uint8)
+    groups = np.repeat([1, 2], 400)
+    found = compare_groups(X, groups, ISING_FIT, reselect=True, n_permutations=40, random_state=0)
+    for network, name in zip(found.networks, ("net1.csv", "net2.csv"), strict=True):
+        np.testing.assert_allclose(network.couplings, np.loadtxt(ORACLE / name, delimiter=","), atol=1e-3)
+    np.testing.assert_allclose(found.global_strengths, [1.451214, 1.624217], atol=1e-3)
+    assert found.strength == pytest.approx(0.1730035, abs=1e-3)
+    assert found.structure == pytest.approx(1.435807, abs=1e-3)
+    assert found.p_structure == 1 / 41
+    assert found.p_strength > 0.5  # 0.88 there
+
+
+def test_the_reversed_coupling_is_found(two):
+    X, groups = two
+    found = compare_groups(X, groups, n_permutations=199, random_state=0)
+    table = found.edges()
+    assert found.p_structure == 1 / 200
+    assert (table["source"][0], table["target"][0]) == ("x2", "x3")
+    assert table["p_family"][0] == 1 / 200
+    assert table["p_family"][1] > 0.05
+    assert (table["difference"] == table["coupling in a"] - table["coupling in b"]).all()
+    assert found.difference().couplings[2, 3] == table["difference"][0]
+    assert found.difference("b", "a").couplings[2, 3] == -table["difference"][0]
+
+
+def test_three_groups_one_of_which_differs(two):
+    X, groups = two
+    X, groups = np.vstack([X, simulate.exact_sample(chain(1.5), 300, random_state=9)]), np.r_[groups, ["c"] * 300]
+    found = compare_groups(X, groups, ALPHA, n_permutations=99, random_state=0)
+    table = found.pairs()
+    assert found.groups == ("a", "b", "c")
+    assert found.p_structure == 0.01
+    by_pair = dict(zip(zip(table["first"], table["second"], strict=True), table["p_structure"], strict=True))
+    assert by_pair["a", "b"] == by_pair["b", "c"] == 0.01
+    assert by_pair["a", "c"] > 0.05
+    for first, second in by_pair:
+        differences = np.abs(found.difference(first, second).couplings[tuple(found.edge_index.T)])
+        slow = [(1 + (found.null_structure >= each - 1e-6).sum()) / 100 for each in differences]
+        np.testing.assert_allclose(found.edge_p_between(first, second), slow)
+    assert found.edge_p_family.min() == 0.01  # some two groups differ
+    assert found.edge_p_between("a", "c").min() > 0.05  # these two do not
+
+
+DRAWN = ("null_structure", "null_strength", "null_nodes", "edges_reached", "nodes_reached")
+
+
+def test_bits_do_not_depend_on_jobs_and_runs_resume(two, tmp_path, monkeypatch):
+    X, groups = two
+    run = functools.partial(compare_groups, X, groups, ALPHA, random_state=3, checkpoint=None)
+    one, both = run(n_permutations=60, n_jobs=1), run(n_permutations=60, n_jobs=2)
+    half = run(n_permutations=30, n_jobs=2, checkpoint=tmp_path / "kept")
+    calls = []
+    from isinglass.select import group_comparison
+
+    monkeypatch.setattr(
+        group_comparison, "_permute", lambda *a, real=group_comparison._permute: calls.append(1) or real(*a)
+    )
+    longer = run(n_permutations=60, checkpoint=tmp_path / "kept")
+    assert len(calls) == 1  # blocks of 25: two were there
+    for name in DRAWN:
+        assert (getattr(one, name) == getattr(both, name)).all()
+        assert (getattr(one, name) == getattr(longer, name)).all()
+    assert (half.null_structure == one.null_structure[:30]).all()
+    with pytest.raises(DataError, match=r"differs in .*groups"):
+        compare_groups(X, groups[::-1].copy(), ALPHA, random_state=3, checkpoint=tmp_path / "kept")
+
+
+@pytest.mark.parametrize(
+    ("method", "reselect"),
+    [
+        (None, False),
+        (EBIC(alphas=10), False),
+        (EBIC(alphas=10), True),
+        (ISING_FIT, False),
+        (NodewiseIsing(criterion="ebic"), False),
+        (NodewiseIsing(alpha=0.02), False),
+        (lambda X: ising_path(X, [0.05])[0], True),
+    ],
+)
+def test_any_method_kept_or_chosen_again(two, method, reselect):
+    X, groups = two
+    found = compare_groups(X, groups, method, reselect=reselect, n_permutations=19, random_state=0)
+    assert found.p_structure == 0.05
+    assert found.reselect == reselect
+
+
+def test_a_kept_penalty_is_that_of_all_rows_whatever_the_labels(two):
+    X, groups = two
+    mixed = default_rng(0).permutation(groups)
+    pooled = two_stage(X)
+    for labels in (groups, mixed):
+        found = compare_groups(X, labels, n_permutations=1, random_state=0)
+        assert found.solutions[0].alpha == pytest.approx(np.sqrt(2) * pooled.alpha)
+        assert found.solutions[1].alpha == found.solutions[0].alpha
+
+
+def test_paired_exchanges_within_subjects_only(two):
+    X, groups = two
+    subject = np.tile(np.arange(300), 2)
+    order = default_rng(1).permutation(600)
+    X, groups, subject = X[order], groups[order], subject[order]
+    found = compare_groups(X, groups, ALPHA, paired=subject, n_permutations=25, random_state=2)
+    assert found.paired
+    renamed = compare_groups(X, groups, ALPHA, paired=[f"s{k}" for k in subject], n_permutations=25, random_state=2)
+    np.testing.assert_array_equal(renamed.null_structure, found.null_structure)
+    first = list(dict.fromkeys(subject.tolist()))
+    place = {(label, who): k for k, (label, who) in enumerate(zip(groups, subject, strict=True))}
+    rows = [[place[label, who] for who in first] for label in ("a", "b")]
+    drawn = []
+    for seed in spawn_seeds(2, 25):
+        swapped = default_rng(seed).permuted(np.column_stack(rows), axis=1)
+        nets = [ising_path(X[part], [ALPHA])[0].couplings for part in swapped.T]
+        drawn.append(np.abs(nets[0] - nets[1]).max())
+    np.testing.assert_allclose(found.null_structure, drawn, atol=1e-6)
+
+
+def test_weights_count_as_repeated_rows_in_the_networks(two):
+    X, groups = two
+    weight = default_rng(0).integers(1, 4, len(X))
+    found = compare_groups(X, groups, ALPHA, sample_weight=weight, n_permutations=1, random_state=0)
+    rows = np.repeat(np.arange(len(X)), weight)
+    wanted = compare_groups(X[rows], groups[rows], ALPHA, n_permutations=1, random_state=0)
+    np.testing.assert_allclose(found.couplings(), wanted.couplings(), atol=1e-6)
+
+
+def test_names_and_columns_of_frames(two):
+    X, groups = two
+    columns = [f"item {k}" for k in range(6)]
+    wanted = compare_groups(X, groups, ALPHA, n_permutations=9, random_state=0)
+    for frame in (
+        pd.DataFrame(X, columns=columns).assign(sex=pd.Categorical(groups)),
+        pl.DataFrame(X, schema=columns).with_columns(sex=pl.Series(groups)),
+    ):
+        found = compare_groups(frame, "sex", ALPHA, n_permutations=9, random_state=0)
+        assert found.names == tuple(columns)
+        assert found.p_structure == wanted.p_structure
+    table = make_table(X, names=tuple(columns), rows=np.arange(1, 601))
+    assert compare_groups(table, ["z", *groups], ALPHA, n_permutations=1).n_rows == (300, 300)
+
+
+def test_repr_names_what_differs(two):
+    X, groups = two
+    text = repr(compare_groups(X, groups, ALPHA, n_permutations=9, random_state=0))
+    assert "a: 300 rows, b: 300 rows; 9 permutations" in text
+    assert "x2 – x3" in text
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        (["a"] * 8, "at least two groups; got 'a' in all 8 rows"),
+        (["a"] * 7 + ["b"], "at least two rows each; got one row in 'b'"),
+        (["a", None, "a", "b", float("nan"), "b", "", "b"], r"got none in 3 of 8 rows \(1, 4, 6, counted from 0\)"),
+        (["a", pd.NA, "a", "b", "b", "b", "b", "b"], "got none in 1 of 8 rows"),
+        (["a", "b"], r"one entry per row \(8\); got 2 entries"),
+        ("gender", "the name of a column of a data frame; got 'gender'"),
+        (3, r"one entry per row \(8\); got 3"),
+    ],
+)
+def test_bad_groups(groups, message):
+    X = default_rng(0).integers(0, 2, (8, 3))
+    with pytest.raises(DataError, match=message):
+        compare_groups(X, groups, ALPHA, n_permutations=1)
+
+
+def test_bad_pairs():
+    X = default_rng(0).integers(0, 2, (8, 3))
+    with pytest.raises(DataError, match=r"one row in every group; got others in 2 of 4: '0', '3'"):
+        compare_groups(X, list("aabbaabb"), ALPHA, paired=[0, 1, 0, 1, 2, 3, 2, 0], n_permutations=1)
+
+
+def test_a_column_constant_in_one_group_is_named(two):
+    X, groups = two
+    X = X.copy()
+    X[groups == "b", 4] = 1
+    with pytest.warns(ConstantColumnWarning, match=r"constant in group 'b': column 'x4' \(always 1\)"):
+        found = compare_groups(X, groups, ALPHA, n_permutations=9, random_state=0)
+    assert not (found.networks[1].edge_index == 4).any()
+
+
+def test_a_penalty_that_cannot_be_kept_is_refused(two):
+    X, groups = two
+    with pytest.raises(DataError, match=r"reselect=True"):
+        compare_groups(X, groups, lambda table: ising_path(table, [0.05])[0], n_permutations=1)
+
+
+# ------------------------------------------------------------------------------------------- missing cells
+
+
+@pytest.fixture(scope="module")
+def holed(two):
+    X, groups = two
+    gone = default_rng(3).random(X.shape) < 0.15
+    gone[[5, 400]] = True
+    return make_table(X, holes=gone), groups, gone
+
+
+def test_holes_are_imputed_once_and_copies_stay_with_their_row(holed):
+    """Against a slow twin: the completed table, whose rows carry their copies from group to group."""
+    table, groups, gone = holed
+    found = compare_groups(table, groups, ALPHA, n_permutations=20, random_state=4, n_jobs=1)
+    kept = np.flatnonzero(~gone.all(axis=1))
+    assert found.n_rows == (299, 299)
+    completed = impute(table[kept], n_imputations=5).table
+    copies = {row: np.flatnonzero(completed.rows == row) for row in kept}
+
+    def couplings(rows):
+        some = np.concatenate([copies[row] for row in rows])
+        return ising_path(completed.codes[some], [ALPHA], sample_weight=completed.sample_weight[some])[0].couplings
+
+    def structure(parts):
+        return np.abs(couplings(parts[0]) - couplings(parts[1])).max()
+
+    observed = structure([kept[groups[kept] == group] for group in "ab"])
+    assert found.structure == pytest.approx(observed, abs=1e-5)
+    drawn = [structure(np.split(default_rng(s).permutation(kept), [299])) for s in spawn_seeds(4, 20)]
+    np.testing.assert_allclose(found.null_structure, drawn, atol=1e-5)
+    assert found.p_structure == pytest.approx(1 / 21)
+
+
+@pytest.mark.parametrize("paired", [False, True])
+def test_copies_of_a_row_change_groups_together(holed, paired):
+    """A completed table is compared like the table with holes that it was made from."""
+    table, groups, gone = holed
+    rows = np.concatenate([np.arange(6, 66), np.arange(306, 366)])
+    assert not gone[rows].all(axis=1).any()
+    subject = rows % 300 if paired else None
+    options = {"n_permutations": 3, "random_state": 4, "n_jobs": 1}
+    found = compare_groups(table[rows], groups[rows], ALPHA, paired=subject, **options)
+    completed = impute(table[rows].bare(), n_imputations=5).table
+    again = compare_groups(completed, groups[rows], ALPHA, paired=subject, **options)
+    assert again.n_rows == found.n_rows
+    np.testing.assert_allclose(again.null_structure, found.null_structure, atol=1e-6)
+    np.testing.assert_allclose(again.couplings(), found.couplings(), atol=1e-6)
+    by_copy = np.arange(len(completed)) > len(completed) - 50
+    with pytest.raises(DataError, match=r"the same for all copies of a row; got others in \d+ of \d+ rows"):
+        compare_groups(completed, by_copy, ALPHA, **options)
+
+
+@pytest.mark.parametrize("paired", [False, True])
+def test_groups_that_lose_different_shares_of_cells_are_made_to_lose_them_alike(two, paired):
+    X, groups = two
+    gone = default_rng(3).random(X.shape) < np.where(groups == "a", 0.0, 0.4)[:, None]
+    gone[:, 0] = False  # every row has an answer
+    subject = np.tile(np.arange(300), 2) if paired else None
+    masks = []
+
+    class Watching(ImputationSettings):
+        def complete(self, table, **options):
+            masks.append(table.holes)
+            return super().complete(table, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("isinglass.select.group_comparison.ImputationSettings", Watching)
+        with pytest.warns(DataWarning, match=r"\(0\.0% in 'a', 3\d\.\d% in 'b'\).* 3\d\.\d% of all cells"):
+            compare_groups(make_table(X, holes=gone), groups, ALPHA, paired=subject, n_permutations=2, random_state=0)
+    first, second = masks[0][:300], masks[0][300:]
+    np.testing.assert_array_equal(second, gone[300:])
+    if paired:
+        np.testing.assert_array_equal(first, second)
+    else:
+        assert {mask.tobytes() for mask in first} <= {mask.tobytes() for mask in second}  # whole patterns
+
+
+@pytest.mark.parametrize(("n_tables", "most"), [(8, 2), pytest.param(40, 6, marks=pytest.mark.long)])
+def test_the_test_of_strength_keeps_its_level_where_one_group_has_lost_half_of_its_cells(n_tables, most):
+    rejected = 0
+    for seed in range(n_tables):
+        X = simulate.exact_sample(
+            simulate.chain_network(5, strength=1.0, fields="balanced"), 120, random_state=1000 + seed
+        )
+        groups, rng = np.repeat(["a", "b"], 60), default_rng([seed, 1])
+        table = make_table(X, holes=rng.random(X.shape) < np.where(groups == "a", 0.0, 0.5)[:, None])
+        with suppress_warnings(DataWarning):
+            rejected += compare_groups(table, groups, ALPHA, n_permutations=19, random_state=seed).p_strength <= 0.05
+    assert rejected <= most  # at the level 0.05; more than 10 of 40 if rows change places as they are
+
+
+def test_holes_do_not_depend_on_jobs(holed):
+    table, groups, _ = holed
+    one, two = (compare_groups(table, groups, ALPHA, n_permutations=30, random_state=0, n_jobs=k) for k in (1, 2))
+    np.testing.assert_array_equal(one.null_structure, two.null_structure)
+    np.testing.assert_array_equal(one.edges_reached, two.edges_reached)
+
+
+@pytest.mark.parametrize("n_permutations", [1, pytest.param(3, marks=pytest.mark.long)])
+def test_groups_can_be_imputed_one_by_one(holed, n_permutations):
+    table, groups, gone = holed
+    fixed = Method(selector=Fixed(ALPHA))
+    method = fixed.replace(imputation=ImputationSettings(model=fixed, n_imputations=2))
+    options = {"n_permutations": n_permutations, "random_state": 0, "n_jobs": 1}
+    found = compare_groups(table, groups, method, impute_by_group=True, **options)
+    for k, group in enumerate("ab"):
+        alone = method.choose(table[(groups == group) & ~gone.all(axis=1)]).solution
+        np.testing.assert_allclose(found.networks[k].couplings, alone.couplings, atol=1e-6)
+
+
+def test_the_penalty_of_an_imputed_table_is_kept(holed):
+    table, groups, _ = holed
+    found = compare_groups(table, groups, n_permutations=2, random_state=0, n_jobs=1)
+    whole = two_stage(impute(table, n_imputations=5).table)
+    assert found.solutions[0].alpha == pytest.approx(np.sqrt(2) * whole.alpha, rel=0.2)
+
+
+def test_a_pair_with_an_empty_row_keeps_its_place(holed):
+    table, groups, _ = holed
+    subject = np.tile(np.arange(300), 2)
+    found = compare_groups(table, groups, ALPHA, paired=subject, n_permutations=9, random_state=0, n_jobs=1)
+    assert found.n_rows == (300, 300)
+    assert found.p_structure == pytest.approx(0.1)
+
+
+def test_nothing_missing_gives_the_same_bits(two):
+    X, groups = two
+    table = as_table(X, missing="impute")
+    one, other = (compare_groups(rows, groups, ALPHA, n_permutations=9, random_state=0) for rows in (X, table))
+    np.testing.assert_array_equal(one.null_structure, other.null_structure)
