@@ -138,6 +138,11 @@ def folder_lock(folder: Path) -> AbstractContextManager[None]:
     return locked(folder.resolve(), wait=True)
 
 
+def holds_only_temporaries(folder: Path) -> bool:
+    """Whether a folder is empty but for temporary files: a process may have been killed while it wrote the first."""
+    return all(_TEMPORARY.fullmatch(entry.name) for entry in folder.iterdir())
+
+
 def remove_abandoned(folder: Path) -> None:
     """Remove the temporaries that killed processes left in a folder; each folder is looked at once per process."""
     place = folder.absolute()

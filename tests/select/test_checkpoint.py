@@ -57,6 +57,28 @@ def test_other_data_or_settings_are_refused_by_name(folder, change, named):
     assert contents(folder) == before
 
 
+def test_a_run_killed_while_it_wrote_the_first_file_can_be_resumed(tmp_path):
+    folder = tmp_path / "run"
+    script = """if True:
+        import os, pathlib, signal, sys
+        from isinglass.select.checkpoint import Checkpoint
+        pathlib.Path.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+        Checkpoint(sys.argv[1], {"n": 1})"""
+    ended = subprocess.run([sys.executable, "-c", script, str(folder)], check=False)
+    assert ended.returncode == -9
+    (left,) = folder.iterdir()
+    assert left.suffix == ".tmp"
+    Checkpoint(folder, {"n": 1}).put("a", {"edges": np.arange(2)})
+    assert Checkpoint(folder, {"n": 1}).get("a")["edges"].tolist() == [0, 1]
+
+
+def test_a_folder_with_a_file_of_the_user_is_refused(tmp_path):
+    (tmp_path / ".isinglass-notes.tmp").write_text("mine")
+    with pytest.raises(DataError, match="not the folder of a checkpoint"):
+        Checkpoint(tmp_path, DATA)
+    assert contents(tmp_path) == {".isinglass-notes.tmp": b"mine"}
+
+
 def test_a_truncated_file_is_one_clear_error(folder):
     file = folder / "a%2F0.npz"
     whole = file.read_bytes()

@@ -17,7 +17,7 @@ from urllib.parse import quote
 import numpy as np
 
 from isinglass.arrays import AnyArray, Arrays
-from isinglass.atomic import folder_lock, open_plain, remove_abandoned, replacing
+from isinglass.atomic import folder_lock, holds_only_temporaries, open_plain, remove_abandoned, replacing
 from isinglass.errors import ArgumentError, DataError
 from isinglass.json_text import json_text
 from isinglass.select.settings import Settings, identify
@@ -58,7 +58,7 @@ class Checkpoint:
         self.path.mkdir(exist_ok=True)
         with folder_lock(self.path):
             remove_abandoned(self.path)
-            if not any(self.path.iterdir()):
+            if holds_only_temporaries(self.path):
                 record = {"kind": KIND, "version": VERSION, "fingerprint": self.fingerprint}
                 with replacing(self.path / RECORD) as file:
                     file.write(json_text(record, indent=1).encode())
