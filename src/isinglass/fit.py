@@ -20,7 +20,7 @@ from isinglass.arrays import AnyArray, Arrays, Bytes, FloatArray, Frozen
 from isinglass.data import AnyTable, Coding, Table, TableLike, as_table, category_counts, pair_counts
 from isinglass.data.blocks import is_in_parts
 from isinglass.data.coding import Value
-from isinglass.data.options import FILE_OPTIONS
+from isinglass.data.options import for_another_file
 from isinglass.data.parts import read_like
 from isinglass.data.sources import complete_like
 from isinglass.data.weights import per_unit
@@ -334,7 +334,7 @@ class Fit(Frozen):
 
     def reading_again(self) -> Options:
         """Return the options by which `read_table` reads another file as that of the fit was read."""
-        known = {name: value for name, value in self.reading.items() if name in FILE_OPTIONS}
+        known = for_another_file(self.reading, self.coding)
         return {**known, "missing": self.coding.missing, "encode": self.coding}
 
     def score_samples(self, X: TableLike) -> Floats:

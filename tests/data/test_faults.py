@@ -57,6 +57,16 @@ def test_house_8_advice_can_be_followed(tmp_path):
     run("info", tmp_path / "e.csv", "--encode", "1=1,0=0,7=1,5=")
 
 
+def test_a_file_without_header_of_which_a_column_was_dropped_is_read_again(tmp_path):
+    from commands import run
+
+    rows = np.random.default_rng(0).integers(0, 2, (60, 4))
+    rows[:, 1] = np.arange(60) % 7
+    (tmp_path / "t.csv").write_text("\n".join(",".join(map(str, row)) for row in rows))
+    run("fit", tmp_path / "t.csv", "--drop", "#2", "-o", tmp_path / "net")
+    assert "60 rows × 3 columns" in run("predict", tmp_path / "net", tmp_path / "t.csv").stderr
+
+
 def test_fault_11_the_source_distribution_has_what_its_tests_read():
     root = Path(__file__).resolve().parents[2]
     left_out = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["scikit-build"]["sdist"]["exclude"]

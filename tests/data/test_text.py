@@ -207,3 +207,9 @@ def test_the_longest_line_is_found_in_any_piece():
         lines[place] = "1," * 250_000 + "1"
         with pytest.raises(LimitError, match="max_columns"):
             read("\n".join(lines), ",", max_columns=60_000)
+
+
+def test_a_column_with_every_byte_and_a_blank():
+    words = ["1", "2", *["3"] * 40_000, "", *map(str, range(256)), "7"]  # a field that is not blank, in every line
+    text = "".join(f"{word},4\n" for word in ["a", *words])
+    assert rows_of(read(text, ",")) == list(csv.reader(io.StringIO(text)))

@@ -69,6 +69,17 @@ def test_scores_and_predictions_take_what_fit_took(kind, tmp_path):
         net.predict([PARTS[0], PARTS[1].drop(columns="b")])
 
 
+@pytest.mark.parametrize("header", [True, False])
+def test_parts_of_which_columns_were_dropped_are_scored_again(header, tmp_path):
+    for k, part in enumerate(PARTS):
+        part.assign(note=range(5, 5 + len(part)))[["note", *part]].to_csv(
+            tmp_path / f"{k}.csv", index=False, header=header
+        )
+    files = str(tmp_path / "*.csv")
+    net = IsingLasso(0.05).fit(read_parts(files, drop=["note" if header else 0], header=header, id_column=None))
+    assert net.score(files) == pytest.approx(IsingLasso(0.05).fit(PARTS).score(PARTS), rel=1e-12)
+
+
 def test_blocks_of_a_generator_and_of_dask():
     expected = IsingLasso(0.05).fit(PARTS)
     found = IsingLasso(0.05).fit(part for part in PARTS)

@@ -67,8 +67,9 @@ class Block:
             return replace(self, what=self.what.compute()).read(coding)
         options = self.options
         if coding is not None:
-            # By its own names first: a coding would look for its columns and pass over others.
-            options = replace(options, encode=replace(coding, names=None), binarize=None, missing=coding.missing)
+            # By its own names, unless the coding of another table was given: that finds its columns among others.
+            own = coding if isinstance(options.encode, Coding) else replace(coding, names=None)
+            options = replace(options, encode=own, binarize=None, missing=coding.missing)
         try:
             with suppress_warnings(MeaningWarning):  # a part shows less than the table
                 table = (self._read_file if self.is_file else self._read_rows)(options)
@@ -137,8 +138,9 @@ def find_blocks(
         raise ArgumentError("X", "must have at least one part", X)
     if sample_weight is not None and options.weights is not None:
         raise DataError("sample_weight must be given once; got it beside a column of weights.")
-    if options.only_for_files and not is_file:
-        raise DataError(f"{options.only_for_files[0]} must be for parts that are files; got it for arrays or frames.")
+    wrong = [name for name in options.for_files if name not in ("weight_kind", "na_values")]
+    if wrong and not is_file:
+        raise DataError(f"{wrong[0]} must be for parts that are files; got it for arrays or frames.")
     given: list[Any] = [None] * len(each)
     if sample_weight is not None:
         given = [part.compute() if _is_lazy(part) else part for part in _split_collection(sample_weight)]

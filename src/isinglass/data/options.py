@@ -55,11 +55,6 @@ class FileOptions:
         if not isinstance(self.na_values, Mapping):
             object.__setattr__(self, "na_values", tuple(self.na_values))
 
-    def for_files(self) -> Options:
-        """Return the options for another file that are not the default."""
-        given = [(field, getattr(self, field.name)) for field in fields(FileOptions)]
-        return {field.name: value for field, value in given if value != field.default}
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ReadOptions(FileOptions):
@@ -88,10 +83,11 @@ class ReadOptions(FileOptions):
         )
 
     @property
-    def only_for_files(self) -> list[str]:
-        """Names of the options given here that say nothing about a table in memory."""
-        lists = [name for name in ("columns", "drop", "labels", "reverse") if len(getattr(self, name) or ())]
-        return [*(name for name in self.for_files() if name not in ("weight_kind", "na_values")), *lists]
+    def for_files(self) -> Options:
+        """The options given here that are about a file and its columns."""
+        known = (*FILE_OPTIONS, "columns", "drop", "labels", "reverse")
+        every = [(field, getattr(self, field.name)) for field in fields(self) if field.name in known]
+        return {field.name: value for field, value in every if value not in (field.default, (), [])}
 
     @property
     def missing_everywhere(self) -> Collection[Value]:
@@ -123,6 +119,15 @@ def takes(
         return called
 
     return decorate
+
+
+def for_another_file(given: Options, coding: Coding) -> Options:
+    """Return the options of a reading that hold for another file, which is read by the coding that was found.
+
+    A coding with names finds its columns itself; without, the columns of the file are chosen as before.
+    """
+    again = FILE_OPTIONS if coding.names is not None else (*FILE_OPTIONS, "columns", "drop")
+    return {name: value for name, value in given.items() if name in again}
 
 
 FILE_OPTIONS = tuple(field.name for field in fields(FileOptions))

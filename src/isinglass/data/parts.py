@@ -21,7 +21,7 @@ from isinglass.data.backends import Answers, Backend, Part, find_backend
 from isinglass.data.blocks import Block, BlockWeights, are_files, find_blocks, is_in_parts
 from isinglass.data.coding import BITS, Coding, Levels, Value
 from isinglass.data.conversion import convert, read_codes
-from isinglass.data.options import FILE_OPTIONS, Binarize, Encode, MissingValues, ReadOptions, takes
+from isinglass.data.options import Binarize, Encode, MissingValues, ReadOptions, for_another_file, takes
 from isinglass.data.sources import kind_of
 from isinglass.data.table import Kinds, Scores, Table
 from isinglass.data.weights import Sums, check_sample_weight, check_weight_kind, find_scale, sum_weights
@@ -84,7 +84,7 @@ class PartedTable:
     @property
     def file_options(self) -> Options:
         """The options by which another table in parts is read like this one, beside the coding."""
-        return self.backend.blocks[0].options.for_files()
+        return self.backend.blocks[0].options.for_files
 
     @cached_property
     def variables(self) -> Variables:
@@ -483,10 +483,9 @@ def read_like(
 
     Its column of weights is taken for one where it is there again.
     """
-    again = set(FILE_OPTIONS) - {"weight_kind"} if are_files(X) else set()
-    again -= set() if sample_weight is None else {"weights"}
-    known = {name: value for name, value in reading.items() if name in again}
-    options = ReadOptions(**known, encode=coding, missing=missing)
+    known = for_another_file(reading, coding) if are_files(X) else {}
+    own = {"weight_kind"} if sample_weight is None else {"weight_kind", "weights"}
+    options = ReadOptions(**{k: v for k, v in known.items() if k not in own}, encode=coding, missing=missing)
     return _load(find_blocks(X, options, sample_weight, may_lack_weights=sample_weight is None))
 
 

@@ -309,7 +309,7 @@ def _number_digits(column: pyarrow.ChunkedArray) -> tuple[Codes, list[str]]:
     numbers = np.concatenate(parts).astype(np.intp)
     occurs = np.bincount(numbers, minlength=257) > 0
     words = ["" if k == 256 else str(k) for k in np.flatnonzero(occurs).tolist()]
-    return (np.cumsum(occurs, dtype=np.uint8) - 1)[numbers], words
+    return (np.cumsum(occurs, dtype=np.int16) - 1)[numbers], words  # up to 257 words
 
 
 def _await_release(view: memoryview) -> None:
