@@ -101,6 +101,12 @@ def test_weights_of_parts():
     table = read_parts(cut(X), sample_weight=cut(weight), weight_kind="sampling")
     scaled = make_table(X, sample_weight=weight, weight_kind="sampling").counted(quiet=True).sample_weight
     np.testing.assert_allclose(table.sum_rows(column_sums), scaled @ X, rtol=1e-12)
+    for kind, other in (("sampling", "counts"), ("counts", "sampling")):  # stated again, the other way
+        read = as_table(read_parts(cut(X), sample_weight=cut(weight), weight_kind=other), weight_kind=kind)
+        counted = make_table(X, sample_weight=weight, weight_kind=kind).counted()
+        assert read.weight_kind == kind
+        assert read.total_weight == pytest.approx(counted.total_weight, rel=1e-12)
+        np.testing.assert_allclose(read.sum_rows(column_sums), counted.sample_weight @ X, rtol=1e-12)
     with pytest.raises(DataError, match="counts must be whole numbers; got 60 weights"):
         read_parts(cut(X), sample_weight=cut(np.full(60, 0.5)), weight_kind="counts")
     with pytest.raises(DataError, match=r"part 1: sample_weight must have a positive sum"):

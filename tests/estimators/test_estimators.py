@@ -701,8 +701,9 @@ def test_splits_where_rows_were_dropped():
         net = IsingLassoCV(GRID, cv=folds, missing="drop").fit(HOLES, labels)
         assert net.cv_results_["mean_test_score"].tolist() == expected.cv_results_["mean_test_score"].tolist()
     pairs = list(folds.split(X[complete], y[complete]))
-    with pytest.raises(DataError, match="Drop these rows first"):
-        IsingLassoCV(GRID, cv=pairs, missing="drop").fit(HOLES)
+    for given in (pairs, iter(pairs)):
+        with pytest.raises(DataError, match="Drop these rows first"):
+            IsingLassoCV(GRID, cv=given, missing="drop").fit(HOLES)
     table = as_table(HOLES, missing="drop")  # dropped before: its row numbers are those of the pairs
     for options in ({}, {"missing": "drop"}):
         net = IsingLassoCV(GRID, cv=pairs, **options).fit(table)

@@ -383,8 +383,8 @@ def open_table(
 def _add_weight(table: AnyTable, sample_weight: ArrayLike | None, weight_kind: str | None) -> AnyTable:
     """Return a table with its weights: those given, or those it has."""
     check_weight_kind(weight_kind, None)
-    if weight_kind is not None and (table.is_whole or table.weight_kind is not None):
-        table = replace(table, weight_kind=weight_kind)
+    if weight_kind is not None and weight_kind != table.weight_kind:
+        table = replace(table, weight_kind=weight_kind) if table.is_whole else _scale_parts(table, weight_kind)
     if sample_weight is None:
         return table
     if isinstance(table, PartedTable):
@@ -501,10 +501,11 @@ def _load(blocks: list[Block], client: Client | Literal[False] | None = None) ->
 
 
 def _scale_parts(table: PartedTable, kind: str | None) -> PartedTable:
-    """Return the table with the kind of its weights, scaled as `scale_weights` does."""
+    """Return the table with the kind of its weights, which are scaled from what was read, as `scale_weights` does."""
     check_weight_kind(kind, None)
     if not any(table.each(_has_weights)):
         return replace(table, weight_kind=None)
+    table = replace(table, selection=replace(table.selection, scale=1.0))
     largest = table.weight_range[1]
     sums = table.sum_rows(_sum_weights, largest)
     if kind == "counts" and sums[0]:

@@ -281,7 +281,7 @@ class IsingLassoCV(ResamplingEstimator):
         if splits is None:
             return method
         dropped = table.rows is not None and not is_read(X)  # in this fit: row numbers have changed
-        if dropped and isinstance(self.cv, list | tuple):
+        if dropped and not hasattr(splits, "split"):
             raise DataError(
                 "cv must be a number of folds or a splitter where rows with missing cells were dropped, because row "
                 "numbers have changed; got pairs of row numbers. Drop these rows first."
