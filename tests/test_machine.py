@@ -2,14 +2,17 @@ import ast
 import os
 import subprocess
 import sys
+import threading
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import pytest
 import without_posix
 
 import isinglass
+from isinglass import machine
 from isinglass.errors import DataError
-from isinglass.machine import thread_count
+from isinglass.machine import one_blas_thread, thread_count
 
 SOURCE = Path(isinglass.__file__).parent
 
@@ -92,3 +95,38 @@ def test_everything_runs_without_what_only_posix_systems_have(tmp_path):
     assert {"model.npz", "page.html", "runs", "out"} <= {path.name for path in tmp_path.iterdir()}
     assert {"model.npz", "run.json"} <= {path.name for path in (tmp_path / "out").iterdir()}
     assert not [*tmp_path.rglob(".isinglass-*")]
+
+
+class Blas:
+    """A library whose number of threads can be limited."""
+
+    n_threads = 4
+
+    @contextmanager
+    def limit(self, limits):
+        before, self.n_threads = self.n_threads, limits
+        yield
+        self.n_threads = before
+
+
+@pytest.mark.parametrize("leaves_first", [True, False])
+def test_blocks_with_one_blas_thread_may_overlap(leaves_first, monkeypatch):
+    blas, is_inside, may_leave = Blas(), threading.Event(), threading.Event()
+    monkeypatch.setattr(machine, "_blas", lambda: blas)
+
+    def hold():
+        with one_blas_thread, one_blas_thread:
+            is_inside.set()
+            may_leave.wait(60)
+
+    other = threading.Thread(target=hold)
+    with one_blas_thread if not leaves_first else nullcontext():
+        other.start()
+        assert is_inside.wait(60)
+        assert blas.n_threads == 1
+        with one_blas_thread:
+            assert blas.n_threads == 1
+            may_leave.set()
+            other.join(60)
+            assert blas.n_threads == (4 if leaves_first else 1)
+    assert blas.n_threads == 4

@@ -1,11 +1,13 @@
 """A method is its settings: what it does with them, and that it prints, pickles and compares by them."""
 
 import pickle
+import sys
 from dataclasses import fields, replace
 
 import numpy as np
 import objectives as objective
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from isinglass import (
     EBIC,
@@ -139,3 +141,37 @@ def test_constant_columns_are_named_once():
         with pytest.warns(ConstantColumnWarning, match="column 4") as caught:
             Method(selector=selector).fit(table)
         assert len([warning for warning in caught if warning.category is ConstantColumnWarning]) == 1
+
+
+def blas_threads():
+    return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
+
+
+@pytest.fixture
+def two_blas_threads():
+    with threadpool_limits(2, user_api="blas"):
+        if blas_threads() != {2}:
+            pytest.skip("this BLAS cannot be told its number of threads")
+        yield
+
+
+def test_products_of_matrices_take_no_core_from_the_kernels(two_blas_threads, monkeypatch):
+    noted = {}
+
+    def note(owner, name):
+        function = getattr(owner, name)
+        monkeypatch.setattr(
+            owner, name, lambda *args, **more: noted.setdefault(name, blas_threads()) and function(*args, **more)
+        )
+
+    note(TwoStage, "choose")
+    note(sys.modules["isinglass.select.refit"], "free_estimate")
+    note(sys.modules["isinglass.select.method"], "pool")
+    linked = np.column_stack([X, X ^ (np.random.default_rng(1).random(X.shape) < 0.1)])
+    Method().fit(linked)
+    Method().fit(as_table(np.where(np.eye(60, 8), np.nan, linked), missing="impute"))
+    assert noted == {"choose": {1}, "free_estimate": {1}, "pool": {1}}
+    assert blas_threads() == {2}
+    with pytest.raises(DataError):
+        Method(selector=EBIC(gamma=-1.0)).fit(X)
+    assert blas_threads() == {2}

@@ -28,6 +28,7 @@ from isinglass.errors import (
     setting,
     suppress_warnings,
 )
+from isinglass.machine import one_blas_thread
 from isinglass.network import Network
 from isinglass.results import Missing, Solution, solution_of
 from isinglass.select.cross_validation import CrossValidation
@@ -168,6 +169,7 @@ class Method(PathSettings):
             found["edge_q"] = edge_tests(completed).q_of(choice.solution.edge_index)
         return replace(Fit.of(self, choice, completed), **found)
 
+    @one_blas_thread
     def _choose(
         self, table: AnyTable, groups: ArrayLike | None, run: Run, warm_start: WarmStart | None = None
     ) -> tuple[Choice, AnyTable, Imputation | None]:
@@ -207,6 +209,7 @@ class Method(PathSettings):
         return self.selector.words
 
 
+@one_blas_thread
 def _pooled(
     imputation: Imputation, solution: Solution, run: Run
 ) -> tuple[Missing | None, tuple[FloatArray, FloatArray] | None]:

@@ -25,6 +25,7 @@ import numpy as np
 from isinglass import _core
 from isinglass.arrays import Arrays
 from isinglass.errors import IsinglassWarning, suppress_warnings, suppressed
+from isinglass.machine import one_blas_thread
 from isinglass.select.checkpoint import Checkpoint
 from isinglass.select.progress import progress_line
 from isinglass.select.settings import Run
@@ -37,6 +38,7 @@ ATTEMPTS = 3
 """How often the workers may be lost in a row, without one task finished in between, before we give up."""
 
 
+@one_blas_thread
 def run_tasks(
     function: Callable[..., Result],
     arguments: Sequence[tuple[object, ...]],
@@ -64,6 +66,7 @@ def run_tasks(
     return results
 
 
+@one_blas_thread
 def run_here(
     function: Callable[..., Result], arguments: Sequence[tuple[object, ...]], description: str, run: Run
 ) -> list[Result]:
