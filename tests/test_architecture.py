@@ -31,7 +31,7 @@ LAYERS = (
     ("penalties", "separation"),
     ("solve",),
     ("simulate", "evaluate", "datasets"),
-    ("select", "fit", "model_file"),  # a method makes a fit, and a fit knows its method
+    ("select", "fit", "fitted", "model_file"),  # a method makes a fit, and a fit knows its method
     ("estimators",),
     ("cli", "show", "export", "app"),
     # The public names, python -m isinglass, and modules that give others their public name.
@@ -122,7 +122,7 @@ def misplaced_modules(modules: Mapping[str, str]) -> list[str]:
 
 # Methods of a fit that draw or write a page load the room that does so when they are called, and so does the likelihood
 # of a network, which takes sampling.
-UPWARD = {("fit", "show"), ("network", "evaluate")}
+UPWARD = {("fitted", "show"), ("network", "evaluate")}
 
 
 def upward_imports(modules: Mapping[str, str]) -> list[str]:
@@ -348,7 +348,7 @@ BAD = [
         upward_imports,
         {"isinglass.select.__init__": "", "isinglass.select.criteria": "from ..estimators import IsingLasso"},
     ),
-    (upward_imports, {"isinglass.show.plot": "", "isinglass.fit": "from isinglass.show import plot"}),
+    (upward_imports, {"isinglass.show.plot": "", "isinglass.fitted": "from isinglass.show import plot"}),
     (upward_imports, {"isinglass._core.__init__": "from isinglass.errors import DataError"}),
     (upward_imports, {"isinglass._core.__init__": "", "isinglass._core.table": "from .. import errors"}),
     (import_cycle, {"isinglass.network": "import isinglass.results", "isinglass.results": "from . import network"}),
@@ -379,7 +379,7 @@ GOOD = [
     {"isinglass.cli.__init__": "import click\ndef f():\n    import rich\n    print(1)"},
     {"isinglass.export.__init__": "def f():\n    import networkx"},
     {"isinglass.select.progress": "def f():\n    import rich"},
-    {"isinglass.show.plot": "", "isinglass.fit": "def f():\n    from isinglass.show import plot"},
+    {"isinglass.show.plot": "", "isinglass.fitted": "def f():\n    from isinglass.show import plot"},
     {"isinglass.data.files.__init__": "if TYPE_CHECKING:\n    import pandas"},
 ]
 

@@ -3,44 +3,28 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
-from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass._core import free_ridge
-from isinglass.arguments import Options, RandomSource, require
-from isinglass.arrays import AnyArray, Arrays, Bytes, FloatArray, Frozen
+from isinglass.arguments import Options, require
+from isinglass.arrays import AnyArray, FloatArray, Frozen
 from isinglass.data import AnyTable, Coding, Table, TableLike, as_table, category_counts, pair_counts
 from isinglass.data.blocks import is_in_parts
 from isinglass.data.coding import Value
 from isinglass.data.options import for_another_file
 from isinglass.data.parts import read_like
-from isinglass.data.sources import complete_like
 from isinglass.data.weights import per_unit
-from isinglass.errors import ArgumentError, DataError, MixingWarning, setting, warn
-from isinglass.evaluate.nodes import text_table
-from isinglass.evaluate.numbers import (
-    central_intervals,
-    conditional_variances,
-    expected_values,
-    partial_correlations,
-    put_numbers,
-    warn_beyond_one,
-)
-from isinglass.evaluate.prediction import (
-    category_probabilities,
-    cell_probabilities,
-    fill_cells,
-    label_cells,
-    score_rows,
-)
+from isinglass.errors import DataError, setting
+from isinglass.evaluate.numbers import conditional_variances, partial_correlations, warn_beyond_one
+from isinglass.evaluate.prediction import score_rows
+from isinglass.fitted import FittedNetwork
 from isinglass.json_text import JsonObject
 from isinglass.network import Network, symmetric_matrix
 from isinglass.results import Evidence, Missing, Path, Solution, Stability
@@ -48,19 +32,8 @@ from isinglass.select.imputation import Imputation
 from isinglass.select.method import Method
 from isinglass.select.scoring import sum_scores
 from isinglass.select.selector import Choice
-from isinglass.simulate.gibbs import describe_mixing, gibbs_sample, run_diagnostics
-from isinglass.solve.exact import can_enumerate, exact_sample
 from isinglass.storage import NOT_STORED
 
-if TYPE_CHECKING:
-    from isinglass.evaluate.checking import ModelCheck
-    from isinglass.evaluate.likelihood import LogPartition
-    from isinglass.names import NodeValues
-    from isinglass.select.bootstrap_result import Bootstrap
-
-Floats = FloatArray | list[FloatArray]
-Cells = AnyArray | list[AnyArray]  # values of the source
-"""Of a table in parts: a list, an array per part. With more than two categories, probabilities: one per column."""
 REASONS = {
     "ebic": "the EBIC network is kept",
     "prediction": "the EBIC predicts held-out rows too poorly, so the sparsest network that predicts well is kept",
@@ -68,18 +41,10 @@ REASONS = {
     "time": "the time limit was reached",
 }
 """Why a stage was chosen."""
-EDGE_COUNTS = ("n11", "n10", "n01", "n00")
-SUMMARY = (
-    *("source", "target", "coupling", "refitted", "std_error", "q"),
-    *("partial_correlation", "stability", "log_odds_ratio"),
-)
-"""Columns of the edges that a summary shows."""
-_PROBED_ROWS = 100  # of each chain that looks whether samples depend on the start
-_COMPARED_ROWS, _FAR = 200, 5.0  # rows that a chain is taken to be worth, and standard errors that are too many
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Fit(Frozen):
+class Fit(FittedNetwork, Frozen):
     """The result of a fit, with its settings.
 
     The attributes of a fitted estimator, such as ``solution_`` and ``path_``, are available here too, so figures and
@@ -245,19 +210,6 @@ class Fit(Frozen):
         """The network by itself."""
         return self.solution.network
 
-    def covariate_edges(self) -> Arrays:
-        """Return the couplings of variables with covariates as columns; see `Network.covariate_edges`.
-
-        The default also has ``refitted``, the estimate in which the edges are not penalized either, and its standard
-        error, ``std_error``; NaN where it is infinite.
-        """
-        columns = self.network.covariate_edges()
-        if self.covariate_refits is not None and self.covariate_errors is not None:
-            assert self.network.adjustment is not None
-            order = self.network.adjustment.by_strength
-            columns |= {"refitted": self.covariate_refits[order], "std_error": self.covariate_errors[order]}
-        return columns
-
     def without_covariates(self) -> Fit:
         """Return what is drawn, counted and compared: the fit of the variables that are modelled.
 
@@ -337,15 +289,6 @@ class Fit(Frozen):
         known = for_another_file(self.reading, self.coding)
         return {**known, "missing": self.coding.missing, "encode": self.coding}
 
-    def score_samples(self, X: TableLike) -> Floats:
-        """Return the log pseudo-likelihood of every row of a table, Σ_s log P(x_s | the rest).
-
-        Of a table in parts: a list, an array per part. Where cells are missing the sum is over the observed ones, and
-        missing ones are averaged over by Gibbs draws.
-        """
-        table = self.read(X, missing=self.every_row)
-        return score_rows(table, self.network) if table.is_whole else table.each(_score_part, self.network)
-
     def score(self, X: TableLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the mean log pseudo-likelihood per row; larger is better. Rows that are dropped do not count."""
         table = self.read(X, sample_weight=sample_weight)
@@ -353,237 +296,17 @@ class Fit(Frozen):
             return float(np.average(score_rows(table, self.network), weights=table.sample_weight))
         return float(table.sum_rows(sum_scores, self.solution) / table.total_weight)
 
-    def log_partition(self) -> LogPartition:
-        """Return log Z of the network with its error, computed once; `isinglass.metrics.log_partition` has options."""
-        return self.network.log_partition()
+    @property
+    def _record(self) -> Fit:
+        return self
 
-    def log_likelihood(
-        self, X: TableLike, sample_weight: ArrayLike | None = None, *, partition: LogPartition | None = None
-    ) -> float:
-        """Return the mean log P(x) of whole rows, in nats, the larger the better: the joint likelihood.
-
-        It needs log Z, which `log_partition` computes exactly or by sampling, once per network unless it is given.
-        `score` is the log pseudo-likelihood, Σ_s log P(x_s | the rest), which is larger and needs no log Z.
-        """
-        table = self.read(X, sample_weight=sample_weight)
-        total = table.without_holes().sum_rows(_sum_energies, self.network)
-        known = self.network.log_partition() if partition is None else partition
-        return -float(total / table.total_weight) - known.value
-
-    def check(
-        self,
-        X: TableLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        n_simulated: int = 10_000,
-        level: float = 0.05,
-        random_state: RandomSource = 0,
-        n_threads: int | None = None,
-    ) -> ModelCheck:
-        """Compare rows simulated from the network with those of a table, such as the table of the fit.
-
-        It compares the shares of ones, of pairs and triples of ones, and the number of ones per row. A correct network
-        fails the check for at most 5 % of tables. Parameters as for `isinglass.metrics.check_model`;
-        `isinglass.plot.check` draws the result.
-        """
-        from isinglass.evaluate.checking import check_model
-
-        network, table = self.network, self.read(X, sample_weight=sample_weight).whole()
-        return check_model(
-            network, table, n_simulated=n_simulated, level=level, random_state=random_state, n_threads=n_threads
-        )
-
-    def predict_proba(self, X: TableLike) -> Floats:
-        """Return P(x_s = 1 | the rest of the row) for every cell, in the columns of the table.
-
-        If columns have more than two categories: a list with one array per column, of shape (n_samples, n_categories),
-        of the probabilities of its categories (``network.categories``). Every cell has an answer, missing ones too,
-        which are averaged over by Gibbs draws. Of a table in parts: a list, an array per part.
-        """
-        table = self.read(X, missing=self.every_row)
-        return cell_probabilities(table, self.network) if table.is_whole else table.each(_ask_part, self.network)
-
-    def predict(self, X: TableLike) -> Cells:
-        """Return the most probable value of every cell given the rest of its row, in the values of the table.
-
-        For a continuous column, the expected value. If two values are equally probable, the first. For a table in
-        parts: a list, one array per part.
-        """
-        found = self.predict_proba(X)
-        variables = self.network.variables
-        if not variables.is_binary:
-            best = self._label(np.column_stack([P.argmax(axis=1) for P in found]))
-            return put_numbers(best, expected_values(list(found), variables)) if len(variables.continuous) else best
-        if isinstance(found, list):
-            return [self._label((part > 0.5).astype(np.uint8)) for part in found]
-        return self._label((found > 0.5).astype(np.uint8))
-
-    def predict_interval(self, X: TableLike, level: float = 0.95) -> FloatArray:
-        """Return prediction intervals of probability ``level`` for the cells of continuous columns.
-
-        The central interval given the rest of the row, with equal probability below and above it, in the units of the
-        table. Shape (n_samples, n_features, 2); NaN in columns that are not continuous.
-        """
-        table, variables = self.read(X, missing=self.every_row).whole(), self.network.variables
-        chance = category_probabilities(np.asarray(table), table.holes, self.network)
-        return central_intervals([part.T for part in variables.split(chance)], variables, level)
-
-    def impute(
-        self,
-        X: TableLike,
-        *,
-        method: str = "conditional",
-        probabilities: bool = False,
-        n_sweeps: int = 200,
-        random_state: RandomSource = None,
-    ) -> Any:  # Any: a frame of the kind of X, or an array
-        """Fill the missing cells of a table given the observed ones, which stay as they are.
-
-        Parameters
-        ----------
-        X : table
-            The columns of the fit. NaN, None, NA and masked cells are missing, and the cells that a `Table` marks as
-            such.
-        method : {"conditional", "gibbs"}, default "conditional"
-            "conditional": the most probable value given the observed cells of the row, of a continuous column the
-            expected one (whole where the column is); other missing cells are averaged over by Gibbs draws.
-            "gibbs": a draw from the distribution of the missing cells given the observed ones; draw several times to
-            see how uncertain the cells are.
-        probabilities : bool, default False
-            With "conditional", put the probability of a 1 into the missing cells, instead of 0 or 1.
-        n_sweeps : int, default 200
-            Sweeps over the missing cells of "gibbs".
-        random_state : int, Generator, RandomState, SeedSequence or None
-            Seed of "gibbs".
-
-        Returns
-        -------
-        DataFrame or ndarray of shape (n_samples, n_features)
-            A frame of the kind of ``X`` with its columns in their order (and the index of pandas), those that are not
-            in the fit unchanged; an array in the order of the fit for everything else. Cells as the table calls them.
-        """
-        if method not in ("conditional", "gibbs"):
-            raise ArgumentError("method", 'must be "conditional" or "gibbs"', method)
-        draws = None if method == "conditional" else {"n_sweeps": n_sweeps, "random_state": random_state}
-        table = self.read(X, missing="impute").whole()
-        cells = fill_cells(table, self.network, probabilities=probabilities, draws=draws)
-        return complete_like(X, cells, table.names if table.variables.named else None)
-
-    def sample(
-        self, n_samples: int = 1, random_state: RandomSource = None, *, burn_in: int = 1000, thin: int = 10
-    ) -> Bytes | Table:
-        """Draw rows from the network: independent ones by enumeration up to 20 columns, else a Gibbs chain.
-
-        ``burn_in`` and ``thin`` are sweeps of the chain before the first row, and from one row to the next. Whether
-        they are enough depends on the network: a MixingWarning is given if a few other chains, started from all zeros,
-        from all ones and at random, disagree with each other, or if the shares of columns and edges differ from those
-        in the table of the fit. `check` compares more.
-        """
-        if can_enumerate(self.network):
-            rows = exact_sample(self.network, n_samples, random_state=random_state)
-        else:
-            rows = gibbs_sample(self.network, n_samples, burn_in=burn_in, thin=thin, random_state=random_state)
-            self._warn_unless_mixed(burn_in, thin)
-        self._warn_if_unlike(np.asarray(rows))
-        return rows
-
-    def _warn_unless_mixed(self, burn_in: int, thin: int) -> None:
-        found = run_diagnostics(self.network, _PROBED_ROWS, burn_in, thin, 4, 0)
-        if not found.mixed:
-            warn(
-                MixingWarning(
-                    f"The chain has not mixed after {burn_in} sweeps: {describe_mixing(found)} of {4 * _PROBED_ROWS} "
-                    f"rows of four other chains. The rows depend on its starting values. Raise "
-                    f"{setting('burn_in')}, or fit "
-                    "a sparser network."
-                )
-            )
-
-    def _warn_if_unlike(self, rows: Bytes) -> None:
-        """Compare the shares of categories, and of both ones at the edges, with those of the table of the fit."""
-        if len(rows) < _COMPARED_ROWS:
-            return
-        variables, edges = self.network.variables, self.network.edge_index
-        shares = np.bincount(variables.flat(rows).ravel(), minlength=len(self.shares)) / len(rows)
-        where, known = [variables.called(int(s)) for s in variables.column], self.shares
-        if variables.is_binary and len(edges):
-            pairs = np.array([counts[1, 1] / counts.sum() for counts in self.pair_counts])
-            together = np.array([np.mean(rows[:, s] & rows[:, t]) for s, t in edges.tolist()])
-            where += [" and ".join(variables.called(int(node)) for node in pair) for pair in edges]
-            shares, known = np.r_[shares, together], np.r_[known, pairs]
-        pooled = (shares + known) / 2
-        size = min(_COMPARED_ROWS, self.n_rows)  # rows of a chain are worth fewer than they are
-        far = np.abs(shares - known) > _FAR * np.sqrt(2 * pooled * (1 - pooled) / size)
-        if far.any():
-            worst = int(np.argmax(np.where(far, np.abs(shares - known), 0.0)))
-            warn(
-                MixingWarning(
-                    f"The samples do not look like the table of the fit: {where[worst]} has a share of "
-                    f"{shares[worst]:.3g}, in the table {known[worst]:.3g} ({int(far.sum())} of {len(far)} shares "
-                    "differ). Such a network may predict single cells well, but it does not reproduce the "
-                    "table. Fit a sparser one, and run check(X)."
-                )
-            )
+    def _open(self, X: TableLike, *, missing: str | None = None, sample_weight: ArrayLike | None = None) -> AnyTable:
+        return self.read(X, missing=missing, sample_weight=sample_weight)
 
     @property
     def every_row(self) -> str | None:
         """What becomes of missing cells where every row wants an answer: none can be dropped."""
         return "impute" if self.coding.missing == "drop" else None
-
-    def _label(self, codes: AnyArray) -> AnyArray:
-        """Return the values that codes stand for in the table."""
-        variables = self.network.variables
-        return codes if variables.is_plain else label_cells(codes, variables)
-
-    def plot(self, ax: Any = None, *, groups: NodeValues | None = None) -> Any:  # Any: of matplotlib, which is optional
-        """Draw the network and return the axes; `isinglass.plot.network` has more options.
-
-        ``groups`` is the group of every node, in order or by name, which decides its color.
-        """
-        from isinglass.show import plot
-
-        return plot.network(self, ax, groups=groups)
-
-    def report(
-        self,
-        filename: str | PathLike[str],
-        X: TableLike | None = None,
-        *,
-        groups: NodeValues | None = None,
-        title: str = "Network",
-    ) -> None:
-        """Write a self-contained HTML page about the network; `isinglass.report.write_report` has more options.
-
-        ``X`` is the table of the fit, for the predictability of nodes; ``groups`` is the group of every node, in order
-        or by name, which decides its color.
-        """
-        from isinglass.show.report import write_report
-
-        write_report(self, os.fspath(filename), X=X, groups=groups, title=title)
-
-    def methods_text(self, bootstrap: Bootstrap | None = None, case_drops: Bootstrap | None = None) -> str:
-        """Return a paragraph for the methods section of a paper: data, estimate, and choice of the penalty.
-
-        ``bootstrap`` and ``case_drops`` are bootstraps of the same table, of kind "rows" and "case-drop"; the paragraph
-        then describes them, with the CS-coefficients.
-        """
-        from isinglass.show.report.methods import methods_text
-
-        return methods_text(self, bootstrap, case_drops)
-
-    def summary(self, n_edges: int = 10) -> str:
-        """Return a summary as text: the network, its penalty, its certificate, and the strongest edges."""
-        names, rows = self._strongest(n_edges)
-        lines = [f"{name}: {text}" for name, text in self.facts().items()]
-        more = self.network.n_edges - len(rows)
-        lines += ["", text_table(names, rows)] if rows else []
-        return "\n".join([*lines, *([f"… and {more} more"] if more > 0 else [])])
-
-    def _strongest(self, n_edges: int) -> tuple[list[str], list[list[str]]]:
-        """Return the names of some columns of the edge table, and its first rows as texts."""
-        columns = {name: column[:n_edges] for name, column in self.edges().items() if name in SUMMARY}
-        rows = zip(*columns.values(), strict=True)
-        return list(columns), [[f"{v:.4g}" if isinstance(v, float) else str(v) for v in row] for row in rows]
 
     def facts(self) -> dict[str, str]:
         """Return in words what was found: the network, its penalty, how stages chose it, and its certificate."""
@@ -623,13 +346,7 @@ class Fit(Frozen):
         facts = [[name, text] for name, text in self.facts().items()]
         return _html_table([], facts) + _html_table(names, rows)
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the fit to a file that `isinglass.load` reads; see `isinglass.save`."""
-        from isinglass.model_file import save
-
-        save(self, path)
-
-    def _known_of_edges(self) -> dict[str, FloatArray]:
+    def known_of_edges(self) -> dict[str, FloatArray]:
         """Return what is known of the edges beside their couplings."""
         known = {
             "refitted": self.edge_refits,
@@ -657,39 +374,7 @@ class Fit(Frozen):
         """What is known of the edges beside their couplings, as symmetric matrices."""
         model = self.network.without_covariates()
         edges, p = model.edge_index, model.n_features
-        return {name: symmetric_matrix(edges, values, p) for name, values in self._known_of_edges().items()}
-
-    def edges(self) -> Arrays:
-        """Return the edge table as columns, the largest absolute coupling first.
-
-        Returns
-        -------
-        dict of str to ndarray
-            - ``source``, ``target``: names of the two columns;
-            - ``coupling``: θ_st, the edge weight (the log odds ratio given all other columns); its ``sign``, 1 or -1;
-              and its absolute value, ``weight``;
-            - ``refitted``: the coupling estimated on these edges without penalty, so without shrinkage, and its
-              standard error, ``std_error``; NaN where the estimate is infinite; two-stage estimate only;
-            - ``partial_correlation``: of two continuous columns, NaN for other pairs; if there are such columns;
-            - ``q``: the smallest false discovery rate at which the pair is found; if ``fdr`` was set;
-            - ``missing_information``: share of the information about the coupling that is lost to missing cells;
-              imputed tables only;
-            - ``stability``: share of the subsamples with this edge at the chosen alpha; StARS only;
-            - ``n11``, ``n10``, ``n01``, ``n00``: rows (sums of weights) in which source and target are 1 and 1, 1 and
-              0, 0 and 1, 0 and 0; not for columns with categories, whose tables are in ``pair_counts``;
-            - ``log_odds_ratio``: the marginal log odds ratio, log (n11+½)(n00+½) / (n10+½)(n01+½), which ignores the
-              other columns; the halves keep it finite.
-        """
-        order = self.network.by_strength
-        columns = self.network.edges() | {name: values[order] for name, values in self._known_of_edges().items()}
-        if not self.network.variables.is_binary:
-            return columns
-        tables = np.array(self.pair_counts or np.empty((0, 4), np.int64)).reshape(-1, 4)[order]
-        counts = tables[:, ::-1]  # 11, 10, 01, 00
-        columns |= {name: counts[:, k].copy() for k, name in enumerate(EDGE_COUNTS)}
-        logs = np.log(counts + 0.5)
-        columns["log_odds_ratio"] = logs[:, 0] - logs[:, 1] - logs[:, 2] + logs[:, 3]
-        return columns
+        return {name: symmetric_matrix(edges, values, p) for name, values in self.known_of_edges().items()}
 
     @property
     def alphas(self) -> FloatArray | None:
@@ -719,19 +404,6 @@ def _html_table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     head = "".join(f"<th>{escape(name)}</th>" for name in names)
     body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
     return f"<table><tr>{head}</tr>{body}</table>"
-
-
-def _score_part(table: Bytes, weight: FloatArray | None, network: Network) -> FloatArray:
-    return network.log_pseudolikelihood(table)
-
-
-def _ask_part(table: Bytes, weight: FloatArray | None, network: Network) -> FloatArray:
-    return network.conditional_probabilities(table)
-
-
-def _sum_energies(table: Bytes, weight: FloatArray | None, network: Network) -> float:
-    energies = network.energy(table)
-    return float(energies.sum() if weight is None else weight @ energies)
 
 
 def summarize(

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from isinglass.arrays import FloatArray
     from isinglass.data import Table
-    from isinglass.fit import Cells, Floats
+    from isinglass.fitted import Cells, Floats
 
 LEVEL = 0.95
 """Probability of the intervals of continuous cells."""

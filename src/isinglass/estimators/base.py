@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from os import PathLike
 from typing import TYPE_CHECKING, Any, Self, TypeGuard
 
 import numpy as np
@@ -14,14 +13,15 @@ from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from isinglass.arguments import Options, RandomSource
-from isinglass.arrays import AnyArray, Arrays, Bytes, FloatArray
+from isinglass.arrays import AnyArray, FloatArray
 from isinglass.data import AnyTable, Coding, PartedTable, Table, TableLike
 from isinglass.data.blocks import is_in_parts
 from isinglass.data.options import Encode, ReadOptions
 from isinglass.data.parts import open_table
 from isinglass.data.sources import complete_like
 from isinglass.errors import DataError, setting
-from isinglass.fit import Cells, Fit, Floats
+from isinglass.fit import Fit
+from isinglass.fitted import FittedNetwork
 from isinglass.network import Network
 from isinglass.results import Evidence, Missing, Path, Solution, Stability
 from isinglass.select.imputation import Imputation
@@ -32,10 +32,6 @@ from isinglass.select.settings import Run
 Penalty = ArrayLike | str | None
 Kinds = str | Sequence[str] | Mapping[Any, str] | None
 if TYPE_CHECKING:
-    from isinglass.evaluate.checking import ModelCheck
-    from isinglass.evaluate.likelihood import LogPartition
-    from isinglass.names import NodeValues
-    from isinglass.select.bootstrap_result import Bootstrap
 
     class _ScikitLearn:
         """The types of scikit-learn's base classes, which have none: a base of unknown type lets any argument pass."""
@@ -97,7 +93,7 @@ class Fitted:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class IsingEstimator(Fitted, _ScikitLearn):
+class IsingEstimator(FittedNetwork, Fitted, _ScikitLearn):
     """A network that is estimated from a table.
 
     Parameters that several estimators have:
@@ -252,24 +248,13 @@ class IsingEstimator(Fitted, _ScikitLearn):
             )
         return open_table(X, options, sample_weight)
 
-    def _open(
-        self,
-        X: TableLike,
-        *,
-        missing: str | None = None,
-        every_row: bool = False,
-        sample_weight: ArrayLike | None = None,
-    ) -> AnyTable:
-        """Return a table read like that of `fit`, whose columns are the same in the same order.
-
-        ``every_row``: each row wants an answer, and none is dropped.
-        """
+    def _open(self, X: TableLike, *, missing: str | None = None, sample_weight: ArrayLike | None = None) -> AnyTable:
+        """Return a table read like that of `fit`, whose columns are the same in the same order."""
         check_is_fitted(self)
         if is_read(X):
             self._check_names(X)
         elif not is_in_parts(X) and getattr(X, "ndim", 2) == 2:  # others are refused when they are read
             validate_data(self, X, reset=False, skip_check_array=True)
-        missing = self.fit_.every_row if every_row else missing
         table: AnyTable = self.fit_.read(X, missing=missing, sample_weight=sample_weight, by_name=False)
         if is_in_parts(X):
             self._check_names(table)
@@ -283,134 +268,25 @@ class IsingEstimator(Fitted, _ScikitLearn):
         shown = f"the unknown column {unknown[0]!r}" if unknown else "other columns or another order"
         raise DataError(f"{setting('X')} must have the columns of fit in the same order; got {shown}.")
 
-    def score_samples(self, X: TableLike) -> Floats:
-        """Return the log pseudo-likelihood of every row; see `Fit.score_samples`."""
-        table = self._open(X, every_row=True)
-        return self.fit_.score_samples(table)
+    @property
+    def _record(self) -> Fit:
+        check_is_fitted(self)
+        return self.fit_
 
     def score(self, X: TableLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
         """Return the mean log pseudo-likelihood per row; larger is better. Rows that are dropped do not count."""
         table = self._open(X, sample_weight=sample_weight)
         return self.fit_.score(table)
 
-    def log_partition(self) -> LogPartition:
-        """Return log Z of the network with its error; see `Fit.log_partition`."""
-        check_is_fitted(self)
-        return self.fit_.log_partition()
-
-    def log_likelihood(
-        self, X: TableLike, sample_weight: ArrayLike | None = None, *, partition: LogPartition | None = None
-    ) -> float:
-        """Return the mean log P(x) of whole rows; see `Fit.log_likelihood`."""
-        table = self._open(X, sample_weight=sample_weight)
-        return self.fit_.log_likelihood(table, partition=partition)
-
-    def check(
-        self,
-        X: TableLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        n_simulated: int = 10_000,
-        level: float = 0.05,
-        random_state: RandomSource = 0,
-        n_threads: int | None = None,
-    ) -> ModelCheck:
-        """Compare rows simulated from the network with those of a table; see `Fit.check`."""
-        table = self._open(X, sample_weight=sample_weight)
-        return self.fit_.check(
-            table, n_simulated=n_simulated, level=level, random_state=random_state, n_threads=n_threads
-        )
-
-    def predict_proba(self, X: TableLike) -> Floats:
-        """Return the conditional probability of every cell; see `Fit.predict_proba`.
-
-        The result is as large as the dense table; a sparse one has to be made dense first.
-        """
-        table = self._open_dense(X)
-        return self.fit_.predict_proba(table)
-
-    def _open_dense(self, X: TableLike) -> AnyTable:
-        if hasattr(X, "tocsr") and hasattr(X, "toarray"):
-            raise DataError(
-                f"{setting('X')} must be dense here, because the result has a value for every cell; got a sparse "
-                f"{type(X).__name__}. Pass X.toarray(), or some of its rows at a time."
-            )
-        return self._open(X, every_row=True)
-
-    def predict(self, X: TableLike) -> Cells:
-        """Return the most probable value of every cell given the rest of its row; see `Fit.predict`."""
-        table = self._open_dense(X)
-        return self.fit_.predict(table)
-
-    def predict_interval(self, X: TableLike, level: float = 0.95) -> FloatArray:
-        """Return prediction intervals for the cells of continuous columns; see `Fit.predict_interval`."""
-        table = self._open(X, every_row=True)
-        return self.fit_.predict_interval(table, level)
-
     def transform(self, X: TableLike) -> Any:  # Any: a frame of the kind of X, or an array
         """Return the table as `fit` reads it, with missing cells filled by their most probable values."""
-        table = self._open(X, every_row=True)
+        table = self._open(X, missing=self._record.every_row)
         return complete_like(X, self.fit_.impute(table))
 
     def get_feature_names_out(self, input_features: object = None) -> AnyArray:
         """Return the names of the columns."""
         check_is_fitted(self)
         return np.array(self.network_.names, dtype=object)
-
-    def impute(
-        self,
-        X: TableLike,
-        *,
-        method: str = "conditional",
-        probabilities: bool = False,
-        n_sweeps: int = 200,
-        random_state: RandomSource = None,
-    ) -> Any:  # Any: a frame of the kind of X, or an array
-        """Fill the missing cells of a table given the observed ones; see `Fit.impute`."""
-        table = self._open(X, missing="impute")
-        filled = self.fit_.impute(
-            table, method=method, probabilities=probabilities, n_sweeps=n_sweeps, random_state=random_state
-        )
-        return complete_like(X, filled)
-
-    def sample(
-        self, n_samples: int = 1, random_state: RandomSource = None, *, burn_in: int = 1000, thin: int = 10
-    ) -> Bytes | Table:
-        """Draw rows from the network; see `Fit.sample`."""
-        check_is_fitted(self)
-        return self.fit_.sample(n_samples, random_state, burn_in=burn_in, thin=thin)
-
-    def edges(self) -> Arrays:
-        """Return the edges as columns for a data frame, largest coupling (edge weight) first; see `Fit.edges`."""
-        check_is_fitted(self)
-        return self.fit_.edges()
-
-    def plot(self, ax: object = None, *, groups: NodeValues | None = None) -> Any:  # Any: as `Fit.plot`
-        """Draw the network; see `Fit.plot`."""
-        check_is_fitted(self)
-        return self.fit_.plot(ax, groups=groups)
-
-    def report(
-        self,
-        filename: str | PathLike[str],
-        X: TableLike | None = None,
-        *,
-        groups: NodeValues | None = None,
-        title: str = "Network",
-    ) -> None:
-        """Write a self-contained HTML page about the network; see `Fit.report`."""
-        check_is_fitted(self)
-        self.fit_.report(filename, X, groups=groups, title=title)
-
-    def methods_text(self, bootstrap: Bootstrap | None = None, case_drops: Bootstrap | None = None) -> str:
-        """Return a paragraph for the methods section of a paper; see `Fit.methods_text`."""
-        check_is_fitted(self)
-        return self.fit_.methods_text(bootstrap, case_drops)
-
-    def summary(self, n_edges: int = 10) -> str:
-        """Return a summary as text: the network, its penalty, its certificate, and the strongest edges."""
-        check_is_fitted(self)
-        return self.fit_.summary(n_edges)
 
     def __sklearn_is_fitted__(self) -> bool:
         return "fit_" in vars(self)

@@ -1,0 +1,371 @@
+"""What can be asked of a fitted network: the methods that a `Fit` and a fitted estimator have in common."""
+
+from __future__ import annotations
+
+import os
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from isinglass.arguments import RandomSource
+from isinglass.arrays import AnyArray, Arrays, Bytes, FloatArray
+from isinglass.data import AnyTable, Table, TableLike
+from isinglass.data.sources import complete_like
+from isinglass.errors import ArgumentError, DataError, MixingWarning, setting, warn
+from isinglass.evaluate.nodes import text_table
+from isinglass.evaluate.numbers import central_intervals, expected_values, put_numbers
+from isinglass.evaluate.prediction import (
+    category_probabilities,
+    cell_probabilities,
+    fill_cells,
+    label_cells,
+    score_rows,
+)
+from isinglass.network import Network
+from isinglass.simulate.gibbs import describe_mixing, gibbs_sample, run_diagnostics
+from isinglass.solve.exact import can_enumerate, exact_sample
+
+if TYPE_CHECKING:
+    from isinglass.evaluate.checking import ModelCheck
+    from isinglass.evaluate.likelihood import LogPartition
+    from isinglass.fit import Fit
+    from isinglass.names import NodeValues
+    from isinglass.select.bootstrap_result import Bootstrap
+
+Floats = FloatArray | list[FloatArray]
+Cells = AnyArray | list[AnyArray]  # values of the source
+"""Of a table in parts: a list, an array per part. With more than two categories, probabilities: one per column."""
+EDGE_COUNTS = ("n11", "n10", "n01", "n00")
+SUMMARY = (
+    *("source", "target", "coupling", "refitted", "std_error", "q"),
+    *("partial_correlation", "stability", "log_odds_ratio"),
+)
+"""Columns of the edges that a summary shows."""
+_PROBED_ROWS = 100  # of each chain that looks whether samples depend on the start
+_COMPARED_ROWS, _FAR = 200, 5.0  # rows that a chain is taken to be worth, and standard errors that are too many
+
+
+class FittedNetwork:
+    """A network that was fitted to a table, and can read other tables in the same way."""
+
+    @property
+    def _record(self) -> Fit:
+        """The result of the fit."""
+        raise NotImplementedError
+
+    def _open(self, X: TableLike, *, missing: str | None = None, sample_weight: ArrayLike | None = None) -> AnyTable:
+        """Return a table, read as that of the fit was read; ``missing`` is what becomes of missing cells."""
+        raise NotImplementedError
+
+    def _open_dense(self, X: TableLike) -> AnyTable:
+        """Return a table for a result that has a value for every cell."""
+        if hasattr(X, "tocsr") and hasattr(X, "toarray"):
+            raise DataError(
+                f"{setting('X')} must be dense here, because the result has a value for every cell; got a sparse "
+                f"{type(X).__name__}. Pass X.toarray(), or some of its rows at a time."
+            )
+        return self._open(X, missing=self._record.every_row)
+
+    def score_samples(self, X: TableLike) -> Floats:
+        """Return the log pseudo-likelihood of every row of a table, Σ_s log P(x_s | the rest).
+
+        Of a table in parts: a list, an array per part. Where cells are missing the sum is over the observed ones, and
+        missing ones are averaged over by Gibbs draws.
+        """
+        table, network = self._open(X, missing=self._record.every_row), self._record.network
+        return score_rows(table, network) if table.is_whole else table.each(_score_part, network)
+
+    def log_partition(self) -> LogPartition:
+        """Return log Z of the network with its error, computed once; `isinglass.metrics.log_partition` has options."""
+        return self._record.network.log_partition()
+
+    def log_likelihood(
+        self, X: TableLike, sample_weight: ArrayLike | None = None, *, partition: LogPartition | None = None
+    ) -> float:
+        """Return the mean log P(x) of whole rows, in nats, the larger the better: the joint likelihood.
+
+        It needs log Z, which `log_partition` computes exactly or by sampling, once per network unless it is given.
+        `score` is the log pseudo-likelihood, Σ_s log P(x_s | the rest), which is larger and needs no log Z.
+        """
+        table, network = self._open(X, sample_weight=sample_weight), self._record.network
+        total = table.without_holes().sum_rows(_sum_energies, network)
+        known = network.log_partition() if partition is None else partition
+        return -float(total / table.total_weight) - known.value
+
+    def check(
+        self,
+        X: TableLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        n_simulated: int = 10_000,
+        level: float = 0.05,
+        random_state: RandomSource = 0,
+        n_threads: int | None = None,
+    ) -> ModelCheck:
+        """Compare rows simulated from the network with those of a table, such as the table of the fit.
+
+        It compares the shares of ones, of pairs and triples of ones, and the number of ones per row. A correct network
+        fails the check for at most 5 % of tables. Parameters as for `isinglass.metrics.check_model`;
+        `isinglass.plot.check` draws the result.
+        """
+        from isinglass.evaluate.checking import check_model
+
+        network, table = self._record.network, self._open(X, sample_weight=sample_weight).whole()
+        return check_model(
+            network, table, n_simulated=n_simulated, level=level, random_state=random_state, n_threads=n_threads
+        )
+
+    def predict_proba(self, X: TableLike) -> Floats:
+        """Return P(x_s = 1 | the rest of the row) for every cell, in the columns of the table.
+
+        If columns have more than two categories: a list with one array per column, of shape (n_samples, n_categories),
+        of the probabilities of its categories (``network.categories``). Every cell has an answer, missing ones too,
+        which are averaged over by Gibbs draws. Of a table in parts: a list, an array per part. The result is as large
+        as the dense table; a sparse one has to be made dense first.
+        """
+        table, network = self._open_dense(X), self._record.network
+        return cell_probabilities(table, network) if table.is_whole else table.each(_ask_part, network)
+
+    def predict(self, X: TableLike) -> Cells:
+        """Return the most probable value of every cell given the rest of its row, in the values of the table.
+
+        For a continuous column, the expected value. If two values are equally probable, the first. For a table in
+        parts: a list, one array per part.
+        """
+        found, variables = self.predict_proba(X), self._record.network.variables
+
+        def label(codes: AnyArray) -> AnyArray:
+            return codes if variables.is_plain else label_cells(codes, variables)
+
+        if not variables.is_binary:
+            best = label(np.column_stack([P.argmax(axis=1) for P in found]))
+            return put_numbers(best, expected_values(list(found), variables)) if len(variables.continuous) else best
+        if isinstance(found, list):
+            return [label((part > 0.5).astype(np.uint8)) for part in found]
+        return label((found > 0.5).astype(np.uint8))
+
+    def predict_interval(self, X: TableLike, level: float = 0.95) -> FloatArray:
+        """Return prediction intervals of probability ``level`` for the cells of continuous columns.
+
+        The central interval given the rest of the row, with equal probability below and above it, in the units of the
+        table. Shape (n_samples, n_features, 2); NaN in columns that are not continuous.
+        """
+        table, network = self._open(X, missing=self._record.every_row).whole(), self._record.network
+        chance = category_probabilities(np.asarray(table), table.holes, network)
+        return central_intervals([part.T for part in network.variables.split(chance)], network.variables, level)
+
+    def impute(
+        self,
+        X: TableLike,
+        *,
+        method: str = "conditional",
+        probabilities: bool = False,
+        n_sweeps: int = 200,
+        random_state: RandomSource = None,
+    ) -> Any:  # Any: a frame of the kind of X, or an array
+        """Fill the missing cells of a table given the observed ones, which stay as they are.
+
+        Parameters
+        ----------
+        X : table
+            The columns of the fit. NaN, None, NA and masked cells are missing, and the cells that a `Table` marks as
+            such.
+        method : {"conditional", "gibbs"}, default "conditional"
+            "conditional": the most probable value given the observed cells of the row, of a continuous column the
+            expected one (whole where the column is); other missing cells are averaged over by Gibbs draws.
+            "gibbs": a draw from the distribution of the missing cells given the observed ones; draw several times to
+            see how uncertain the cells are.
+        probabilities : bool, default False
+            With "conditional", put the probability of a 1 into the missing cells, instead of 0 or 1.
+        n_sweeps : int, default 200
+            Sweeps over the missing cells of "gibbs".
+        random_state : int, Generator, RandomState, SeedSequence or None
+            Seed of "gibbs".
+
+        Returns
+        -------
+        DataFrame or ndarray of shape (n_samples, n_features)
+            A frame of the kind of ``X`` with its columns in their order (and the index of pandas), those that are not
+            in the fit unchanged; an array in the order of the fit for everything else. Cells as the table calls them.
+        """
+        if method not in ("conditional", "gibbs"):
+            raise ArgumentError("method", 'must be "conditional" or "gibbs"', method)
+        draws = None if method == "conditional" else {"n_sweeps": n_sweeps, "random_state": random_state}
+        table = self._open(X, missing="impute").whole()
+        cells = fill_cells(table, self._record.network, probabilities=probabilities, draws=draws)
+        return complete_like(X, cells, table.names if table.variables.named else None)
+
+    def sample(
+        self, n_samples: int = 1, random_state: RandomSource = None, *, burn_in: int = 1000, thin: int = 10
+    ) -> Bytes | Table:
+        """Draw rows from the network: independent ones by enumeration up to 20 columns, else a Gibbs chain.
+
+        ``burn_in`` and ``thin`` are sweeps of the chain before the first row, and from one row to the next. Whether
+        they are enough depends on the network: a MixingWarning is given if a few other chains, started from all zeros,
+        from all ones and at random, disagree with each other, or if the shares of columns and edges differ from those
+        in the table of the fit. `check` compares more.
+        """
+        record = self._record
+        if can_enumerate(record.network):
+            rows = exact_sample(record.network, n_samples, random_state=random_state)
+        else:
+            rows = gibbs_sample(record.network, n_samples, burn_in=burn_in, thin=thin, random_state=random_state)
+            _warn_unless_mixed(record.network, burn_in, thin)
+        _warn_if_unlike(record, np.asarray(rows))
+        return rows
+
+    def plot(self, ax: Any = None, *, groups: NodeValues | None = None) -> Any:  # Any: of matplotlib, which is optional
+        """Draw the network and return the axes; `isinglass.plot.network` has more options.
+
+        ``groups`` is the group of every node, in order or by name, which decides its color.
+        """
+        from isinglass.show import plot
+
+        return plot.network(self._record, ax, groups=groups)
+
+    def report(
+        self,
+        filename: str | PathLike[str],
+        X: TableLike | None = None,
+        *,
+        groups: NodeValues | None = None,
+        title: str = "Network",
+    ) -> None:
+        """Write a self-contained HTML page about the network; `isinglass.report.write_report` has more options.
+
+        ``X`` is the table of the fit, for the predictability of nodes; ``groups`` is the group of every node, in order
+        or by name, which decides its color.
+        """
+        from isinglass.show.report import write_report
+
+        write_report(self._record, os.fspath(filename), X=X, groups=groups, title=title)
+
+    def methods_text(self, bootstrap: Bootstrap | None = None, case_drops: Bootstrap | None = None) -> str:
+        """Return a paragraph for the methods section of a paper: data, estimate, and choice of the penalty.
+
+        ``bootstrap`` and ``case_drops`` are bootstraps of the same table, of kind "rows" and "case-drop"; the paragraph
+        then describes them, with the CS-coefficients.
+        """
+        from isinglass.show.report.methods import methods_text
+
+        return methods_text(self._record, bootstrap, case_drops)
+
+    def summary(self, n_edges: int = 10) -> str:
+        """Return a summary as text: the network, its penalty, its certificate, and the strongest edges."""
+        names, rows = self._strongest(n_edges)
+        lines = [f"{name}: {text}" for name, text in self._record.facts().items()]
+        more = self._record.network.n_edges - len(rows)
+        lines += ["", text_table(names, rows)] if rows else []
+        return "\n".join([*lines, *([f"… and {more} more"] if more > 0 else [])])
+
+    def _strongest(self, n_edges: int) -> tuple[list[str], list[list[str]]]:
+        """Return the names of some columns of the edge table, and its first rows as texts."""
+        columns = {name: column[:n_edges] for name, column in self.edges().items() if name in SUMMARY}
+        rows = zip(*columns.values(), strict=True)
+        return list(columns), [[f"{v:.4g}" if isinstance(v, float) else str(v) for v in row] for row in rows]
+
+    def edges(self) -> Arrays:
+        """Return the edge table as columns for a data frame, the largest absolute coupling (edge weight) first.
+
+        Returns
+        -------
+        dict of str to ndarray
+            - ``source``, ``target``: names of the two columns;
+            - ``coupling``: θ_st, the edge weight (the log odds ratio given all other columns); its ``sign``, 1 or -1;
+              and its absolute value, ``weight``;
+            - ``refitted``: the coupling estimated on these edges without penalty, so without shrinkage, and its
+              standard error, ``std_error``; NaN where the estimate is infinite; two-stage estimate only;
+            - ``partial_correlation``: of two continuous columns, NaN for other pairs; if there are such columns;
+            - ``q``: the smallest false discovery rate at which the pair is found; if ``fdr`` was set;
+            - ``missing_information``: share of the information about the coupling that is lost to missing cells;
+              imputed tables only;
+            - ``stability``: share of the subsamples with this edge at the chosen alpha; StARS only;
+            - ``n11``, ``n10``, ``n01``, ``n00``: rows (sums of weights) in which source and target are 1 and 1, 1 and
+              0, 0 and 1, 0 and 0; not for columns with categories, whose tables are in ``pair_counts``;
+            - ``log_odds_ratio``: the marginal log odds ratio, log (n11+½)(n00+½) / (n10+½)(n01+½), which ignores the
+              other columns; the halves keep it finite.
+        """
+        record = self._record
+        order = record.network.by_strength
+        columns = record.network.edges() | {name: values[order] for name, values in record.known_of_edges().items()}
+        if not record.network.variables.is_binary:
+            return columns
+        tables = np.array(record.pair_counts or np.empty((0, 4), np.int64)).reshape(-1, 4)[order]
+        counts = tables[:, ::-1]  # 11, 10, 01, 00
+        columns |= {name: counts[:, k].copy() for k, name in enumerate(EDGE_COUNTS)}
+        logs = np.log(counts + 0.5)
+        columns["log_odds_ratio"] = logs[:, 0] - logs[:, 1] - logs[:, 2] + logs[:, 3]
+        return columns
+
+    def covariate_edges(self) -> Arrays:
+        """Return the couplings of variables with covariates as columns; see `Network.covariate_edges`.
+
+        The default also has ``refitted``, the estimate in which the edges are not penalized either, and its standard
+        error, ``std_error``; NaN where it is infinite.
+        """
+        record = self._record
+        columns, refits, errors = record.network.covariate_edges(), record.covariate_refits, record.covariate_errors
+        if refits is not None and errors is not None and record.network.adjustment is not None:
+            order = record.network.adjustment.by_strength
+            columns |= {"refitted": refits[order], "std_error": errors[order]}
+        return columns
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the fit to a file that `isinglass.load` reads; see `isinglass.save`."""
+        from isinglass.model_file import save
+
+        save(self._record, path)
+
+
+def _score_part(table: Bytes, weight: FloatArray | None, network: Network) -> FloatArray:
+    return network.log_pseudolikelihood(table)
+
+
+def _ask_part(table: Bytes, weight: FloatArray | None, network: Network) -> FloatArray:
+    return network.conditional_probabilities(table)
+
+
+def _sum_energies(table: Bytes, weight: FloatArray | None, network: Network) -> float:
+    energies = network.energy(table)
+    return float(energies.sum() if weight is None else weight @ energies)
+
+
+def _warn_unless_mixed(network: Network, burn_in: int, thin: int) -> None:
+    found = run_diagnostics(network, _PROBED_ROWS, burn_in, thin, 4, 0)
+    if not found.mixed:
+        warn(
+            MixingWarning(
+                f"The chain has not mixed after {burn_in} sweeps: {describe_mixing(found)} of {4 * _PROBED_ROWS} "
+                f"rows of four other chains. The rows depend on its starting values. Raise {setting('burn_in')}, or "
+                "fit a sparser network."
+            )
+        )
+
+
+def _warn_if_unlike(record: Fit, rows: Bytes) -> None:
+    """Compare the shares of categories, and of both ones at the edges, with those of the table of the fit."""
+    if len(rows) < _COMPARED_ROWS:
+        return
+    variables, edges = record.network.variables, record.network.edge_index
+    shares = np.bincount(variables.flat(rows).ravel(), minlength=len(record.shares)) / len(rows)
+    where, known = [variables.called(int(s)) for s in variables.column], record.shares
+    if variables.is_binary and len(edges):
+        pairs = np.array([counts[1, 1] / counts.sum() for counts in record.pair_counts])
+        together = np.array([np.mean(rows[:, s] & rows[:, t]) for s, t in edges.tolist()])
+        where += [" and ".join(variables.called(int(node)) for node in pair) for pair in edges]
+        shares, known = np.r_[shares, together], np.r_[known, pairs]
+    pooled = (shares + known) / 2
+    size = min(_COMPARED_ROWS, record.n_rows)  # rows of a chain are worth fewer than they are
+    far = np.abs(shares - known) > _FAR * np.sqrt(2 * pooled * (1 - pooled) / size)
+    if far.any():
+        worst = int(np.argmax(np.where(far, np.abs(shares - known), 0.0)))
+        warn(
+            MixingWarning(
+                f"The samples do not look like the table of the fit: {where[worst]} has a share of "
+                f"{shares[worst]:.3g}, in the table {known[worst]:.3g} ({int(far.sum())} of {len(far)} shares "
+                "differ). Such a network may predict single cells well, but it does not reproduce the "
+                "table. Fit a sparser one, and run check(X)."
+            )
+        )
