@@ -111,9 +111,12 @@ def test_a_scan_misses_no_pair_and_certifies_none_that_fails(kind, penalty, devi
         assert 0.9 * np.count_nonzero(allowed & proved) <= certified <= np.count_nonzero(allowed & proved)
 
 
+@pytest.mark.parametrize("has_triton", [True, False])
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("kind", ["equal", "apart"])
-def test_the_solver_finds_the_same_optima_on_a_device(kind, device):
+def test_the_solver_finds_the_same_optima_on_a_device(kind, device, has_triton, monkeypatch):
+    if not has_triton:
+        monkeypatch.setattr(device_module, "has_package", lambda name: name != "triton")
     p, n = 60, 300
     X, weight = random_table(8, n, p), weights_of(kind, n)
     results = []

@@ -353,7 +353,7 @@ class DeviceRows:
                 counts = (s < t) & (omega < np.inf)
                 certified += int((counts & ((scale * size + radius) * (1 + 1e-6) < alpha * omega)).sum())
                 place = (counts & (size * (1 + 1e-6) >= threshold * omega)).nonzero()
-                found.append((place + first) @ self.torch.tensor([self.p, 1], device=self.device))
+                found.append((place[:, 0] + first) * self.p + place[:, 1] + first)  # CUDA has no integer product
             keys = self.torch.cat(found)
         key = np.sort(self._take(keys))
         return np.column_stack(np.divmod(key, self.p)).astype(np.int32), certified
