@@ -31,7 +31,7 @@ def every_option() -> list[tuple[str, click.Option]]:
         (name, option)
         for name, command in commands.items()
         for option in command.params
-        if isinstance(option, click.Option) and option.name not in ("help", "version", "completion")
+        if isinstance(option, click.Option) and option.name not in ("help", "version")
     ]
 
 
@@ -132,6 +132,7 @@ def test_every_help_is_clean(capsys):
         with click.Context(command, info_name=name) as ctx:
             text = command.get_help(ctx)
         assert max(map(len, text.splitlines())) <= 80
+        assert "] [default:" not in " ".join(text.split())
         for parameter in command.params:
             if isinstance(parameter, click.Option) and not parameter.hidden:
                 assert parameter.help.rstrip().endswith((".", "]")), parameter.name

@@ -837,6 +837,8 @@ def test_bad_tables_and_requests():
         IsingLassoStARS().fit([[0, 1], [1, 0]])
     with pytest.raises(DataError, match="row numbers have changed"):
         IsingLassoCV(missing="drop", cv=[([0], [1]), ([1], [0])]).fit(HOLES)
+    with pytest.raises(DataError, match="row numbers have changed"):
+        IsingLassoCV(missing="drop", cv=iter([([0], [1]), ([1], [0])])).fit(HOLES)
     net = fitted(ESTIMATORS[0])
     with pytest.raises(DataError, match='method must be "conditional" or "gibbs"; got \'mean\''):
         net.impute(X, method="mean")

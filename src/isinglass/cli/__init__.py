@@ -71,17 +71,6 @@ class LazyGroup(click.Group):
         return code
 
 
-def _print_completion(ctx: click.Context, parameter: click.Parameter, shell: str | None) -> None:
-    from click.shell_completion import get_completion_class
-
-    if shell is None or ctx.resilient_parsing:
-        return
-    writer = get_completion_class(shell)
-    assert writer is not None  # the choices are click's
-    click.echo(writer(main, {}, "isinglass", "_ISINGLASS_COMPLETE").source())
-    ctx.exit()
-
-
 HELP = """Sparse networks from tables: which variables depend on each other directly, with a certificate for every
 solution.
 
@@ -98,13 +87,5 @@ Start with `isinglass demo`, or with a table of your own:
     "isinglass", cls=LazyGroup, help=HELP, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]}
 )
 @click.version_option(__version__, prog_name="isinglass")
-@click.option(
-    "--completion",
-    type=click.Choice(["bash", "zsh", "fish"]),
-    is_eager=True,
-    expose_value=False,
-    callback=_print_completion,
-    help="Print a completion script: isinglass --completion bash >> ~/.bashrc",
-)
 def main() -> None:
     """Run a command."""

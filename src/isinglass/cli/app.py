@@ -13,7 +13,7 @@ TABLE = click.Argument(["table"], type=click.Path(exists=True, dir_okay=False), 
 
 
 @command("app", TABLE, "port", "browser", general="")
-def app(console: Console, table: str | None, port: int, browser: bool) -> None:
+def app(console: Console, table: str | None, port: int | None, browser: bool) -> None:
     """Open the app: analyze a table in the browser, without writing code.
 
     Drop a table on the page, check its columns, and fit; TABLE, if given, is opened at once. Every step shows the
@@ -28,7 +28,7 @@ def app(console: Console, table: str | None, port: int, browser: bool) -> None:
 
     with tempfile.TemporaryDirectory(prefix="isinglass-app-", ignore_cleanup_errors=True) as folder:
         try:
-            server = Server(Path(folder), port)
+            server = Server(Path(folder), port or 0)
         except OSError as error:
             raise click.UsageError(f"--port {port} cannot be used: {error.strerror}. Choose another port.") from None
         with server:

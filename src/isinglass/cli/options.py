@@ -165,7 +165,7 @@ SECTIONS = {
             "With --impute and -o: write this number of tables, each with its own draws, to a folder.",
         ),
         _flag("--score", "Print the mean log pseudo-likelihood of a row; 0 is perfect."),
-        Option("--port", click.IntRange(0, 65535), "Port of the server.", otherwise="a free one", default=0),
+        Option("--port", click.IntRange(0, 65535), "Port of the server.", otherwise="a free one"),
         _flag("--browser/--no-browser", "Whether to open the page in the browser.", default=True),
         Option(
             "--attributes",
