@@ -197,9 +197,12 @@ def test_fault_09_rows_made_to_collide_do_not_slow_the_merging():
     crafted = flooding_rows(n)
     times = []
     for X in (plain, crafted):
-        start = time.process_time()
-        problem = Problem(X, None, None, False, 1)
-        times.append(time.process_time() - start)
+        took = []
+        for _ in range(3):
+            start = time.process_time()
+            problem = Problem(X, None, None, False, 1)
+            took.append(time.process_time() - start)
+        times.append(min(took))
         assert problem.n_distinct == len(np.unique(X @ (1 << np.arange(p)), axis=0))
     assert times[1] < 10 * times[0]
 

@@ -114,11 +114,17 @@ def watch(monkeypatch) -> Terminal:
     return stream
 
 
+def wait_for_words(terminal: Terminal) -> None:
+    end = time.monotonic() + 60
+    while "Working" not in terminal.getvalue() and time.monotonic() < end:
+        time.sleep(0.01)
+
+
 def test_progress_appears_once_patience_is_over(monkeypatch):
     terminal = watch(monkeypatch)
     monkeypatch.setattr(console_module, "DELAY_SECONDS", 0.05)
     with Console().progress("Working"):
-        time.sleep(0.3)
+        wait_for_words(terminal)
     assert "Working" in terminal.getvalue()
 
 
@@ -131,16 +137,18 @@ def test_short_work_shows_nothing(monkeypatch):
     assert not any(timer.is_alive() for timer in timers)
 
 
-def interrupt(seconds: float = 0.0) -> None:
-    time.sleep(seconds)
-    raise KeyboardInterrupt
-
-
 def test_progress_is_gone_after_an_error(monkeypatch):
     terminal = watch(monkeypatch)
     monkeypatch.setattr(console_module, "DELAY_SECONDS", 0.01)
-    with pytest.raises(KeyboardInterrupt), Console().progress("Working"):
-        interrupt(0.1)
+
+    def work():
+        with Console().progress("Working"):
+            wait_for_words(terminal)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    assert "Working" in terminal.getvalue()
     assert terminal.getvalue().endswith("\x1b[2K")  # the line of the bar is erased
 
 

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -151,10 +150,8 @@ def test_scaling_stops_by_time_and_by_memory():
     cell = {"method": "bmn", "sizes": [60, 80], "seed": 1, "limit": -1.0, "max_bytes": 10**10, "trials": 1, "N": 2000}
     slow = scaling.run_cell(cell)
     assert [row["reason"].split(":")[0] for row in slow] == ["time", "not tried"]
-    started = time.monotonic()
     large = scaling.run_cell({**cell, "method": "plg", "sizes": [3000], "limit": 60.0})
-    assert large[0]["reason"].startswith("memory")
-    assert time.monotonic() - started < 5  # refused, not tried
+    assert large[0]["reason"].startswith("memory: about")  # refused, not tried
     # The limit is more than the process has by then: with less its stack cannot grow, and it ends without a word.
     tight = scaling.run_cell({**cell, "sizes": [4000], "limit": 60.0, "max_bytes": 25 * 10**7})
     assert tight[0]["reason"] == "memory: more than 0 GB"  # not refused beforehand: its allocations fail

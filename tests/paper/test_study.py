@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from importlib import import_module
 
 import numpy as np
@@ -18,7 +17,7 @@ from paper import files, page, study
 from paper.study import Config
 
 ITEM = """
-import os, time
+import os, signal
 from pathlib import Path
 VERSION, TIMED = 1, {timed}
 LOG = Path({log!r})
@@ -29,9 +28,10 @@ def cells(config):
 def run_cell(cell):
     with LOG.open("a") as log:
         log.write(f"{{cell['k']}}\\n")
-    time.sleep({delay})
     if (LOG.parent / "broken").exists() and cell["k"] == 3:
         raise RuntimeError("broken")
+    if (LOG.parent / "deadly").exists() and cell["k"] == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
     return [{{"k": cell["k"], "half": h, "value": cell["k"] / 3 + h, "pid": os.getpid()}} for h in (0, 1)]
 """
 
@@ -42,9 +42,9 @@ def make_item(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(tmp_path))
     made = []
 
-    def make(*, timed=False, delay=0.0):
+    def make(*, timed=False):
         name = f"fake_item_{len(made)}_{abs(hash(str(tmp_path)))}"
-        (tmp_path / f"{name}.py").write_text(ITEM.format(timed=timed, delay=delay, log=str(tmp_path / "log")))
+        (tmp_path / f"{name}.py").write_text(ITEM.format(timed=timed, log=str(tmp_path / "log")))
         made.append(name)
         return import_module(name)
 
@@ -80,25 +80,20 @@ def test_failure_keeps_what_was_finished_and_names_the_cell(make_item, tmp_path)
 
 @pytest.mark.long
 def test_killed_run_resumes_where_it_was(make_item, tmp_path):
-    item, cache = make_item(delay=0.2), tmp_path / "cache"
+    item, cache = make_item(), tmp_path / "cache"
     script = (
         f"import sys; sys.path[:0] = [{str(files.ROOT)!r}, {str(tmp_path)!r}]\n"
         f"import {item.__name__} as item; from pathlib import Path\n"
         f"from paper import study\n"
         f"study.run(item, study.Config(cache=Path({str(cache)!r})))"
     )
-    process = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 60
-    while len(calls(tmp_path)) < 3 and time.monotonic() < deadline:
-        time.sleep(0.02)
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
+    (tmp_path / "deadly").touch()
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == -signal.SIGKILL
+    (tmp_path / "deadly").unlink()
     kept = [json.loads(file.read_text()) for file in (cache / item.__name__).glob("*.json")]
-    finished = sorted(content["cell"]["k"] for content in kept)
-    assert 2 <= len(finished) < 6
-    before = calls(tmp_path)
+    assert sorted(content["cell"]["k"] for content in kept) == [0, 1, 2]
     assert len(study.run(item, Config(cache=cache))) == 12
-    assert calls(tmp_path)[len(before) :] == [k for k in range(6) if k not in finished]
+    assert calls(tmp_path) == [0, 1, 2, 3, 3, 4, 5]
 
 
 def test_rows_do_not_depend_on_the_number_of_jobs(make_item, tmp_path):

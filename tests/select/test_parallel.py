@@ -177,7 +177,8 @@ def test_finished_tasks_are_not_run_again(tmp_path, n_jobs):
     def interrupted(number):
         if number == 4 and len(set(seen)) < 6:
             seen.append(number)
-            time.sleep(0.2)  # whoever runs beside may finish first; what counts is the order of the list
+            while len(list(file.glob("*.npz"))) < 4:  # the tasks before this one
+                time.sleep(0.01)
             raise KeyboardInterrupt
         seen.append(number)
         return {"square": number**2}
@@ -215,6 +216,7 @@ def test_resumed_results_have_the_same_bits(tmp_path):
 
 INTERRUPTED = """
 import os, signal, sys, time
+from pathlib import Path
 import numpy as np
 from isinglass import ising_path
 from isinglass.select.settings import Run
@@ -225,7 +227,8 @@ X = np.random.default_rng(0).integers(0, 2, (2000, 60), dtype=np.uint8)
 
 def fit(number):
     if number == 8:
-        time.sleep(0.3)  # until the first results have been collected
+        while not list(Path(sys.argv[1]).glob("*.npz")):  # until the first results have been collected
+            time.sleep(0.01)
         os.kill(os.getpid(), signal.SIGINT)
     return {"n_edges": ising_path(X, [0.02, 0.01, 0.005, 0.002, 0.001], n_threads=1).n_edges}
 
@@ -245,13 +248,15 @@ def test_an_interrupt_leaves_a_checkpoint_and_a_clean_exit(tmp_path):
 
 KILLED = """
 import os, signal, sys, time
+from pathlib import Path
 import numpy as np
 from isinglass.select.settings import Run
 from isinglass.select.parallel import run_tasks
 
 def draw(number):
     if number == int(sys.argv[2]):
-        time.sleep(0.5)  # the tasks beside it finish first
+        while len(list(Path(sys.argv[1]).glob("*.npz"))) < 11:  # the tasks beside it finish first
+            time.sleep(0.01)
         os.kill(os.getpid(), int(sys.argv[3]))
     return {"x": np.random.default_rng(number).random(50)}
 
