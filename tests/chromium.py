@@ -7,11 +7,9 @@ import pytest
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-# A browser on a busy machine drops a frame now and then: a test that fails in it is tried once more.
-needs_browser = [
-    pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed (Debian: apt-get install chromium)"),
-    pytest.mark.flaky(reruns=1),
-]
+needs_browser = pytest.mark.skipif(
+    BROWSER is None, reason="no Chromium is installed (Debian: apt-get install chromium)"
+)
 
 # A browser that does nothing of its own accord; no sandbox, which containers do not offer.
 QUIET = [

@@ -87,6 +87,8 @@ def write_tables(folder, words):
         if f"{name}.csv" in words or f"{name}.csv.gz" in words:
             factors = rng.normal(size=(n, 4)) @ rng.normal(size=(4, p))
             X = (rng.random((n, p)) < 1 / (1 + np.exp(-factors))).astype(np.uint8)
+            if name == "long":  # long enough that reading it has not ended when the signal comes
+                X = np.tile(X, (5, 1))
             names = [f"x{k}" for k in range(p)]
             write_bits(folder / f"{name}.csv", X, [*names[:-1], "who"] if name == "grouped" else names)
     if "free.csv" in words:

@@ -120,6 +120,11 @@ def drawn(page):
     return page.evaluate("() => isinglassReport.drawn()")
 
 
+def wait_for_paint(page):
+    """Wait for two frames: what a page wants to draw is drawn at the beginning of the next one."""
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
 def position(page, name):
     return page.evaluate("name => isinglassReport.positionOf(name)", name)
 
@@ -260,14 +265,15 @@ def test_groups_have_a_legend_that_highlights(visit, file):
     page = visit(file)
     buttons = page.locator("#groups button")
     assert [text[:-1] for text in buttons.all_text_contents()] == ["red", "blue", HOSTILE]
+    wait_for_paint(page)
     before = page.locator("#canvas").screenshot()
     buttons.first.click()
     assert buttons.first.get_attribute("aria-pressed") == "true"
     page.mouse.move(5, 5)
-    page.wait_for_timeout(100)
+    wait_for_paint(page)
     assert page.locator("#canvas").screenshot() != before
     buttons.first.click()
-    page.wait_for_timeout(100)
+    wait_for_paint(page)
     assert page.locator("#canvas").screenshot() == before
 
 
@@ -393,7 +399,9 @@ def test_drag_moves_a_node_and_its_friends(visit, file, path):
     page.mouse.move(*start)
     page.mouse.down()
     page.mouse.move(start[0] + 60, start[1] + 40, steps=8)
-    page.wait_for_timeout(200)
+    page.wait_for_function(
+        "([name, x]) => isinglassReport.positionOf(name)[0] > x", arg=[NAMES[t], friend[0]]
+    )  # a friend follows from frame to frame
     page.mouse.up()
     assert position(page, NAMES[s]) == pytest.approx([start[0] + 60, start[1] + 40], abs=1)
     moved = np.subtract(position(page, NAMES[t]), friend)
@@ -536,7 +544,7 @@ def test_dark_follows_the_system_and_the_button(visit, file):
     light = visit(file)
     assert brightness(light, BODY) > 200
     light.emulate_media(color_scheme="dark")
-    light.wait_for_timeout(100)
+    wait_for_paint(light)
     assert brightness(light, BODY) < 60
     assert brightness(light, CORNER) < 60
 
