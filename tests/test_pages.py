@@ -223,6 +223,7 @@ def quoted_facts():
     yield from (("networks.md", f'`"{name}"`') for name in FORMATS)
     yield from _facts_about_reading()
     yield from _facts_about_estimates()
+    yield from _facts_about_the_core()
 
 
 def _facts_about_reading():
@@ -270,6 +271,32 @@ def _facts_about_estimates():
     yield "missing.md", "its penalty is chosen again in every third round"
     assert round(100 * 0.8**20) == 1
     yield "missing.md", "With 20 columns and 20 % of the cells missing, one row in a hundred is complete"
+
+
+def _facts_about_the_core():
+    text = (ROOT / "src" / "isinglass" / "_core" / "tuning.hpp").read_text(encoding="utf-8")
+    found = re.findall(r"\b([A-Z_]+) =\s+([\d.e'-]+)[;,]", text)
+    value = {name: float(number.replace("'", "")) for name, number in found}
+    yield (
+        "algorithm.md",
+        f"Pairs below ${value['SMALLEST_KEPT']:g}\\,\\alpha\\,\\omega_{{st}}$ are therefore always left out",
+    )
+    yield "algorithm.md", f"no step below the factor {value['STEEPEST']:g}"
+    assert value["UNCHANGED_CURVATURE"] == 0.08
+    yield "algorithm.md", "cannot have changed by more than eight percent"
+    yield "algorithm.md", f"the margin against the observed answer exceeds {value['BADLY_PREDICTED']:g}"
+    yield "algorithm.md", f"the face (up to {value['MAX_PRECISE']:g} coefficients)"
+    assert (value["SLOW_STEPS"], value["STAGNATION"], value["OPERATOR_PATIENCE"]) == (6, 40, 4)
+    yield "algorithm.md", "After six steps without progress"
+    yield "algorithm.md", "after forty slow steps in a row"
+    yield "algorithm.md", "more products than four times the width of a block"
+    yield "algorithm.md", f"From about {value['WIDEST_BLOCK']:g} neighbors per node on"
+    assert (value["NEGLIGIBLE_PENALTY"], value["PROJECTION_ROUNDINGS"], value["FREE_RIDGE"]) == (1000, 8, 1e-9)
+    yield "math.md", "A penalty below a thousand rounding errors"
+    yield "math.md", "more than eight roundings of the block's norm"
+    yield "math.md", "$\\varepsilon = 10^{-9}$ (`FREE_RIDGE` in `tuning.hpp`"
+    yield "notebook.md", f"**to {value['INNER_TOLERANCE']:g}**"
+    yield "notebook.md", f"**at most {value['CONTRACTION']:g}**"
 
 
 RUN_IN_WORDS = {
