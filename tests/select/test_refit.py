@@ -4,8 +4,9 @@ import numpy as np
 import objectives as objective
 import pytest
 
-from isinglass import Solution, ising_path, refit, simulate
+from isinglass import Solution, as_table, edge_tests, ising_path, refit, simulate
 from isinglass.errors import ConstantColumnWarning, DataError, LimitError, SeparationError
+from isinglass.select.refit import nearly_free, refit_edges
 
 sandwich = importlib.import_module("isinglass.select.sandwich")
 refit_module = importlib.import_module("isinglass.select.refit")
@@ -161,3 +162,22 @@ def test_bad_inputs(table, monkeypatch):
     monkeypatch.setattr(refit_module, "MAX_PARAMETERS", 6)
     with pytest.raises(LimitError, match="at most 6 fields and edges for standard errors; got 7"):
         refit(table, support(4, PAIRS))
+
+
+@pytest.mark.parametrize("unit", [1e-4, 1e4])
+def test_the_unit_of_scores_does_not_matter(unit):
+    rng = np.random.default_rng(0)
+    trait = rng.normal(size=300)
+    X = np.column_stack([np.clip(np.round(trait + rng.normal(size=300) + 2.0), 0, 4) for _ in range(4)])
+    tables = [as_table(X, kinds="ordinal", scores={j: k * np.arange(5.0) for j in range(4)}) for k in (1.0, unit)]
+    solutions = [ising_path(table, [0.05 * k**2])[0] for table, k in zip(tables, (1.0, unit), strict=True)]
+    plain, scaled = (refit(*each) for each in zip(tables, solutions, strict=True))
+    assert plain.solution.converged
+    assert scaled.solution.converged
+    np.testing.assert_allclose(scaled.edge_values * unit**2, plain.edge_values, rtol=1e-6)
+    np.testing.assert_allclose(scaled.edge_errors * unit**2, plain.edge_errors, rtol=1e-6)
+    assert all(nearly_free(*each).converged for each in zip(tables, solutions, strict=True))
+    near = [np.array(refit_edges(*each)) for each in zip(tables, solutions, strict=True)]
+    np.testing.assert_allclose(near[1] * unit**2, near[0], rtol=1e-6)
+    tests = [edge_tests(table) for table in tables]
+    np.testing.assert_allclose(tests[1].p_values, tests[0].p_values, rtol=1e-4)

@@ -18,13 +18,14 @@ from numpy.typing import NDArray
 
 from isinglass.arrays import Bytes, FloatArray, Mask
 from isinglass.data import AnyTable, are_counts, category_counts
+from isinglass.data.counts import sd_of
 from isinglass.errors import SeparationError
 from isinglass.network import Network, pair_keys, spread
 from isinglass.results import Solution
-from isinglass.variables import corners
+from isinglass.variables import Variables, corners
 
 LEAST_INFORMATION = 0.05
-"""Information on a coupling, in rows, below which its estimate counts as infinite..."""
+"""Information on a coupling (in `coupling_units`), in rows, below which its estimate counts as infinite..."""
 RIDGE = 1e-3 * LEAST_INFORMATION
 """...and what is added where nothing is left, in floating point."""
 _STEPS, _HALVINGS = 50, 30  # of Newton's method, and of one step
@@ -51,11 +52,13 @@ class Support:
     place: NDArray[np.intp]  # place of the field of each category; -1 where there is none
     points: tuple[FloatArray, ...]  # (q, m) of each column; zero for categories that do not occur
     first: NDArray[np.intp]  # place of the first entry of every edge, and the number of all parameters
+    units: FloatArray  # of each column, see `coupling_units`
 
     @classmethod
     def of(cls, network: Network, table: AnyTable) -> Support:
         """Give every parameter a place; a column that takes one value has none."""
-        variables, occurs = network.variables, category_counts(table) > 0.0
+        variables, counts = network.variables, category_counts(table)
+        occurs = counts > 0.0
         base = np.array(
             [start + part.argmax() for start, part in zip(variables.starts, variables.split(occurs), strict=True)]
         )
@@ -72,7 +75,8 @@ class Support:
         m = np.array([point.shape[1] for point in points])
         cells = m[network.pairs].prod(axis=1)
         first = int(has_field.sum()) + np.concatenate([[0], np.cumsum(cells)]).astype(np.intp)
-        return cls(network, occurs, base, np.where(has_field, np.cumsum(has_field) - 1, -1), tuple(points), first)
+        place = np.where(has_field, np.cumsum(has_field) - 1, -1)
+        return cls(network, occurs, base, place, tuple(points), first, coupling_units(counts, variables))
 
     @property
     def n_parameters(self) -> int:
@@ -85,6 +89,11 @@ class Support:
         edges = self.network.pairs
         wide = np.flatnonzero(~self.network.has_sign(edges))
         return [(k, *edges[k].tolist()) for k in wide.tolist()]
+
+    def scale(self, units: FloatArray) -> FloatArray:
+        """Return what every parameter is multiplied by when the scores of columns are in other units."""
+        s, t = self.network.pairs.T
+        return np.concatenate([np.ones(self.first[0]), np.repeat(units[s] * units[t], np.diff(self.first))])
 
     def entries(self, edge: int) -> NDArray[np.intp]:
         """Return the places of Θ_st of an edge, as a matrix."""
@@ -182,6 +191,16 @@ class Support:
         return gradient, scores @ scores.T  # of one array with itself, which takes half the time
 
 
+def coupling_units(counts: FloatArray, variables: Variables) -> FloatArray:
+    """Return the unit in which the scores of every column are comparable, given `category_counts`.
+
+    It is the distance of two categories, and twice the standard deviation of the scores of more: what is said about
+    couplings in these units, in rows, does not depend on how scores are scaled.
+    """
+    spread_out = np.where(variables.sizes > 2, 2.0 * sd_of(counts, variables), variables.ranges)
+    return np.where(variables.has_scores & (spread_out > 0.0), spread_out, 1.0)
+
+
 def _square_weight(table: AnyTable) -> FloatArray | bool | None:
     """Return what the outer product of every row's score is weighted by in the variance of their sum.
 
@@ -242,10 +261,9 @@ def sandwich_errors(support: Support, values: FloatArray, sums: Sums, *, nearly_
 
     ``nearly_free``: estimates may be infinite, and those on which there is next to no information left have NaN.
     """
-    ridge = (RIDGE if nearly_free else 0.0) * np.eye(len(sums.hessian))
-    inverse = np.asarray(np.linalg.inv(sums.hessian + ridge), dtype=np.float64)
+    inverse, information = _invert(support, sums.hessian, RIDGE if nearly_free else 0.0)
     half = inverse @ sums.outer
-    known = 1.0 / np.diag(inverse) >= (LEAST_INFORMATION if nearly_free else 0.0)
+    known = information >= (LEAST_INFORMATION if nearly_free else 0.0)
     variances = np.where(known, np.einsum("ij,ij->i", half, inverse), np.nan)
     edges, theta = np.sqrt(variances[support.first[:-1]]), values[support.first[:-1]]
     chi2 = (theta / edges) ** 2
@@ -261,15 +279,29 @@ def sandwich_errors(support: Support, values: FloatArray, sums: Sums, *, nearly_
     return Errors(half, inverse, edges, fields[support.network.variables.is_later], chi2, np.diff(support.first))
 
 
+def _invert(support: Support, hessian: FloatArray, ridge: float) -> tuple[FloatArray, FloatArray]:
+    """Return the inverse of a Hessian, and the information on every parameter; ridge and information in its units."""
+    scale = support.scale(support.units)
+    scaled = hessian / scale
+    scaled /= scale[:, None]
+    scaled[np.diag_indices_from(scaled)] += ridge
+    inverse = np.asarray(np.linalg.inv(scaled), dtype=np.float64)
+    information = 1.0 / np.diag(inverse)
+    inverse /= scale
+    inverse /= scale[:, None]
+    return inverse, information
+
+
 def newton(support: Support, values: FloatArray, table: AnyTable, tol: float) -> tuple[FloatArray, Solution]:
     """Return the optimum without penalty on a support, by Newton's method from a start that is close.
 
-    Its KKT residual is that of the fields and entries of the support; it has no duality gap.
+    Its KKT residual is that of the fields and entries of the support, with scores of range 1; it has no duality gap.
     """
     n_rows, sums = table.total_weight, support.sums(values, table)
+    ranges = support.scale(support.network.variables.ranges)
     residual = np.inf
     for _ in range(_STEPS):
-        residual = float(np.abs(sums.gradient).max(initial=0.0)) / n_rows
+        residual = float(np.abs(sums.gradient / ranges).max(initial=0.0)) / n_rows
         _refuse_separation(support, sums)
         if residual <= tol:
             break
@@ -288,7 +320,7 @@ def newton(support: Support, values: FloatArray, table: AnyTable, tol: float) ->
 
 def _refuse_separation(support: Support, sums: Sums) -> None:
     """Raise if there is next to no information left on an entry of the support."""
-    left = 1.0 / np.diag(np.linalg.inv(sums.hessian + RIDGE * np.eye(len(sums.hessian))))[support.first[0] :]
+    left = _invert(support, sums.hessian, RIDGE)[1][support.first[0] :]
     if not len(left) or left.min() >= LEAST_INFORMATION:
         return
     place = int(support.first[0] + left.argmin())
