@@ -114,7 +114,7 @@ class FittedNetwork:
 
         network, table = self._record.network, self._open(X, sample_weight=sample_weight).whole()
         return check_model(
-            network, table, n_simulated=n_simulated, level=level, random_state=random_state, n_threads=n_threads
+            table, network, n_simulated=n_simulated, level=level, random_state=random_state, n_threads=n_threads
         )
 
     def predict_proba(self, X: TableLike) -> Floats:
@@ -213,7 +213,7 @@ class FittedNetwork:
         else:
             rows = gibbs_sample(record.network, n_samples, burn_in=burn_in, thin=thin, random_state=random_state)
             _warn_unless_mixed(record.network, burn_in, thin)
-        _warn_if_unlike(record, np.asarray(rows))
+        _warn_if_unlike(np.asarray(rows), record)
         return rows
 
     def plot(self, ax: Any = None, *, groups: NodeValues | None = None) -> Any:  # Any: of matplotlib, which is optional
@@ -344,7 +344,7 @@ def _warn_unless_mixed(network: Network, burn_in: int, thin: int) -> None:
         )
 
 
-def _warn_if_unlike(record: Fit, rows: Bytes) -> None:
+def _warn_if_unlike(rows: Bytes, record: Fit) -> None:
     """Compare the shares of categories, and of both ones at the edges, with those of the table of the fit."""
     if len(rows) < _COMPARED_ROWS:
         return

@@ -460,7 +460,7 @@ class Network:
         """Return the mean log P(x) per row; see `isinglass.metrics.log_likelihood`."""
         from isinglass.evaluate.likelihood import log_likelihood
 
-        return log_likelihood(self, X, sample_weight, partition)
+        return log_likelihood(X, self, sample_weight, partition=partition)
 
     def check(
         self,
@@ -476,7 +476,7 @@ class Network:
 
         table = self.table(X)
         return check_model(
-            self, table, n_simulated=n_simulated, level=level, random_state=random_state, n_threads=n_threads
+            table, self, n_simulated=n_simulated, level=level, random_state=random_state, n_threads=n_threads
         )
 
     def logits(self, codes: NDArray[np.uint8]) -> FloatArray:
@@ -696,18 +696,10 @@ def canonical_edges(
     edge_index: ArrayLike, edge_values: ArrayLike, n_features: int
 ) -> tuple[NDArray[np.int32], FloatArray]:
     """Return the pairs with s < t in lexicographic order, and their values, without zeros."""
-    values = _vector(edge_values, "edge_values")
-    index = np.asarray(edge_index)
-    if index.size == 0:
-        index = np.empty((0, 2), dtype=np.int32)
-    if index.ndim != 2 or index.shape[1] != 2 or index.dtype.kind not in "iu":
-        raise DataError(f"edge_index must be integers of shape (n_edges, 2); got {index.dtype} {index.shape}.")
+    values, index = _vector(edge_values, "edge_values"), read_pairs(edge_index, n_features)
     if len(index) != len(values):
         raise DataError(f"edge_values must have one value per edge ({len(index)}); got {len(values)}.")
-    if len(index) and not (index.min() >= 0 and index.max() < n_features):
-        wrong = index[((index < 0) | (index >= n_features)).any(axis=1)][0]
-        raise ArgumentError("edge_index", f"must name nodes from 0 to {n_features - 1}", wrong.tolist())
-    index, kept = np.sort(index.astype(np.int32), axis=1), values != 0.0
+    index, kept = np.sort(index, axis=1), values != 0.0
     keys = pair_keys(index, n_features)
     if not (np.diff(keys) > 0).all():
         order = np.argsort(keys, kind="stable")
@@ -716,6 +708,19 @@ def canonical_edges(
     if len(wrong):
         raise ArgumentError("edge_index", "must join two different nodes, each pair once", index[wrong[0]].tolist())
     return np.ascontiguousarray(index[kept]), values[kept]
+
+
+def read_pairs(edge_index: ArrayLike, n_features: int) -> NDArray[np.int32]:
+    """Return pairs of nodes as they are given, shape (n_edges, 2)."""
+    index = np.asarray(edge_index)
+    if index.size == 0:
+        return np.empty((0, 2), dtype=np.int32)
+    if index.ndim != 2 or index.shape[1] != 2 or index.dtype.kind not in "iu":
+        raise DataError(f"edge_index must be integers of shape (n_edges, 2); got {index.dtype} {index.shape}.")
+    if not (index.min() >= 0 and index.max() < n_features):
+        wrong = index[((index < 0) | (index >= n_features)).any(axis=1)][0]
+        raise ArgumentError("edge_index", f"must name nodes from 0 to {n_features - 1}", wrong.tolist())
+    return index.astype(np.int32)
 
 
 def _read_parts(

@@ -60,8 +60,8 @@ def demo(console: Console, n_jobs: int, output: Path | None, force: bool) -> Non
     default, stars, survey = fit(TwoStage(), votes), fit(StARS(), votes), fit(TwoStage(), answers)
     if folder is not None:
         with folder.filling() as here, console.progress("Writing"):
-            _write_files(here, fitted, votes, senate)
-            _write_survey(here, survey[0], answers)
+            _write_files(here, votes, fitted, senate)
+            _write_survey(here, answers, survey[0])
     console.write(_senate_text(fitted, seconds, senate) + _others_text(default, stars, senate))
     console.write(_survey_text(*survey, answers))
     if folder is not None:
@@ -164,7 +164,7 @@ def _strongest(found: Fit) -> str:
     return "".join(lines)
 
 
-def _write_survey(here: Path, fitted: Fit, answers: Table) -> None:
+def _write_survey(here: Path, answers: Table, fitted: Fit) -> None:
     """Write the page of the questionnaire."""
     from isinglass.show.report import write_report
 
@@ -172,7 +172,7 @@ def _write_survey(here: Path, fitted: Fit, answers: Table) -> None:
     write_report(fitted, here / "survey.html", X=answers, path=fitted.path, title=title)
 
 
-def _write_files(here: Path, fitted: Fit, data: Table, senate: Senate109) -> None:
+def _write_files(here: Path, data: Table, fitted: Fit, senate: Senate109) -> None:
     """Write the report, the picture, the tables and the model."""
     from isinglass.evaluate.metrics import node_table
     from isinglass.export import write_network
@@ -186,7 +186,7 @@ def _write_files(here: Path, fitted: Fit, data: Table, senate: Senate109) -> Non
     places = force_layout(model.n_features, model.edge_index[positive], model.edge_values[positive])
     attributes: JsonObject = {"party": senate.parties, "state": senate.states}
     write_network(model, here / "edges.csv")
-    write_files(here, fitted, data, attributes, "party", group_colors=COLORS, positions=places)
+    write_files(here, data, fitted, attributes, "party", group_colors=COLORS, positions=places)
     colors: JsonObject = {"groups": senate.parties, "group_colors": COLORS}
     drawn: JsonObject = {"edge_color": "group", "positive_only": True, "positions": places}
     save_figure(lambda: plot.network(model, plot.paper_axes(356, 203), **colors, **drawn), here / "senate.png")

@@ -84,7 +84,7 @@ def fit(
     deliver(
         *(console, folder, facts, {"edges.csv": edges}, record),
         kept=("Table", "Values", "Method", "Penalty"),
-        write=lambda here: write_files(here, found, data, *known),
+        write=lambda here: write_files(here, data, found, *known),
     )
 
 
@@ -109,7 +109,7 @@ def _nodes(network: Network) -> dict[str, Iterable[object]]:
 
 
 def write_files(
-    here: Path, found: Fit, data: Table, columns: dict[str, list[str | None]], color_by: str | None, **drawn: object
+    here: Path, data: Table, found: Fit, columns: dict[str, list[str | None]], color_by: str | None, **drawn: object
 ) -> None:
     """Write nodes, model and GEXF of a fit into a folder, and the blocks of categories.
 

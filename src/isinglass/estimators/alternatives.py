@@ -83,7 +83,7 @@ class ExactIsing(IsingEstimator):
     """Sparse Ising network by the L1-regularized likelihood itself, for at most 20 columns.
 
     Sums over all 2^p states, which the pseudo-likelihood avoids. The certificate is that of the exact
-    problem; `score` is the pseudo-likelihood, as for all estimators here, and `exact.log_likelihood` the exact one. The
+    problem; `score` is the pseudo-likelihood, as for all estimators here, and `log_likelihood` the exact one. The
     function behind it, for many alphas at once, is `exact_path`.
 
     Parameters

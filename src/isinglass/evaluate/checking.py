@@ -134,8 +134,8 @@ def _list(words: list[str]) -> str:
 
 
 def check_model(
-    network: Network,
     table: Table,
+    network: Network,
     *,
     n_simulated: int = 10_000,
     level: float = 0.05,
@@ -146,10 +146,10 @@ def check_model(
 
     Parameters
     ----------
+    table : Table
+        Rows of the columns of the network, without missing cells.
     network : Network
         The network.
-    table : Table
-        Rows of its columns, without missing cells.
     n_simulated : int, default 10000
         Number of simulated rows, at least 1000: independent rows by enumeration up to 20 columns, otherwise from 100
         Gibbs chains.

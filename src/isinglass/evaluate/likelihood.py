@@ -131,9 +131,10 @@ def _sample(
 
 
 def log_likelihood(
-    network: NetworkLike,
     X: ArrayLike,
+    network: NetworkLike,
     sample_weight: ArrayLike | None = None,
+    *,
     partition: LogPartition | None = None,
 ) -> float:
     """Return the mean log P(x) per row, in nats; of columns with categories, the probability of the categories.
@@ -143,7 +144,7 @@ def log_likelihood(
     Examples
     --------
     >>> network = Network.from_couplings([[0, 0], [0, 0]], np.log([3.0, 1.0]))
-    >>> round(log_likelihood(network, [[1, 0], [1, 1]]), 6)  # log 0.375
+    >>> round(log_likelihood([[1, 0], [1, 1]], network), 6)  # log 0.375
     -0.980829
     """
     whole = as_network(network)

@@ -18,7 +18,7 @@ from scipy.spatial import cKDTree
 from isinglass.arguments import RandomSource, as_generator, check_count
 from isinglass.arrays import FloatArray
 from isinglass.errors import ArgumentError, DataError
-from isinglass.network import NetworkLike, as_network, symmetric_matrix
+from isinglass.network import NetworkLike, as_network, read_pairs, symmetric_matrix
 
 __all__ = ["force_layout", "shared_layout"]
 
@@ -96,13 +96,7 @@ def shared_layout(networks: Iterable[NetworkLike], *, random_state: RandomSource
 
 def _attractions(n_nodes: int, edge_index: ArrayLike, edge_weights: ArrayLike | None) -> sp.csr_array:
     """Return the symmetric matrix of positive weights to the power of CONTRAST, with mean 1."""
-    edges = np.asarray(edge_index)
-    edges = edges if edges.size else np.empty((0, 2), dtype=np.int64)
-    if edges.ndim != 2 or edges.shape[1] != 2 or edges.dtype.kind not in "iu":
-        raise DataError(f"edge_index must be integers of shape (n_edges, 2); got {edges.dtype} {edges.shape}.")
-    if len(edges) and not (edges.min() >= 0 and edges.max() < n_nodes):
-        wrong = edges[((edges < 0) | (edges >= n_nodes)).any(axis=1)][0]
-        raise ArgumentError("edge_index", f"must name nodes from 0 to {n_nodes - 1}", wrong.tolist())
+    edges = read_pairs(edge_index, n_nodes)
     weights = np.ones(len(edges)) if edge_weights is None else np.asarray(edge_weights, dtype=np.float64)
     if weights.shape != (len(edges),):
         raise DataError(f"edge_weights must have one value per edge ({len(edges)}); got shape {weights.shape}.")

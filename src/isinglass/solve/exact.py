@@ -1,4 +1,4 @@
-"""Small networks by enumeration of all states: the exact likelihood path, partition function, moments and samples."""
+"""Small networks by enumeration of all states: the exact likelihood path, probabilities, moments and samples."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import RandomSource, as_generator, check_count, is_whole
 from isinglass.arrays import Bytes, FloatArray
-from isinglass.data import Table, check_sample_weight
+from isinglass.data import Table
 from isinglass.errors import ArgumentError, LimitError, SeparationError
 from isinglass.network import Network
 from isinglass.results import Path, Solution
@@ -24,8 +24,6 @@ __all__ = [
     "Moments",
     "exact_path",
     "exact_sample",
-    "log_likelihood",
-    "log_partition",
     "moments",
     "state_probabilities",
 ]
@@ -168,23 +166,6 @@ class Moments(NamedTuple):
     pairs: FloatArray
 
 
-def log_partition(model: Network) -> float:
-    """Return Ψ(Θ), the logarithm of the sum of exp(−energy) over all 2^p states.
-
-    Examples
-    --------
-    >>> model = Network.from_couplings([[0.0]], [0.0])
-    >>> round(log_partition(model), 6)  # log 2
-    0.693147
-    """
-    return log_sum(_log_weights(model))
-
-
-def _log_weights(model: Network) -> FloatArray:
-    model.variables.require_two_values("The network")
-    return log_weights(model.couplings, model.fields)
-
-
 def state_probabilities(model: Network) -> FloatArray:
     """Return P(x) of all 2^p states; bit s of the position is x_s.
 
@@ -194,7 +175,8 @@ def state_probabilities(model: Network) -> FloatArray:
     >>> state_probabilities(model).round(3).tolist()  # 00, 10, 01, 11
     [0.125, 0.375, 0.125, 0.375]
     """
-    weights = _log_weights(model)
+    model.variables.require_two_values("The network")
+    weights = log_weights(model.couplings, model.fields)
     return np.asarray(np.exp(weights - log_sum(weights)))
 
 
@@ -211,23 +193,6 @@ def moments(model: Network) -> Moments:
     bits = 1 << np.arange(model.n_features)
     pairs = sums[bits[:, None] | bits]
     return Moments(np.diag(pairs).copy(), pairs)
-
-
-def log_likelihood(model: Network, X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """Return the weighted mean of log P(x) over the rows of X.
-
-    The mean, not the sum: its negative is the exact objective without penalty. The value of single
-    rows is ``-model.energy(X) - log_partition(model)``.
-
-    Examples
-    --------
-    >>> model = Network.from_couplings([[0, 0], [0, 0]], np.log([3.0, 1.0]))
-    >>> round(log_likelihood(model, [[1, 0], [1, 1]]), 6)  # log 0.375
-    -0.980829
-    """
-    energies = model.energy(X)
-    weight = check_sample_weight(sample_weight, len(energies))
-    return float(-np.average(energies, weights=weight)) - log_partition(model)
 
 
 def exact_sample(model: Network, n_samples: int, *, random_state: RandomSource = None) -> Bytes | Table:

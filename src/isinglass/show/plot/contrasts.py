@@ -14,16 +14,7 @@ from isinglass.names import NodeValues
 from isinglass.network import Network
 from isinglass.select.group_comparison_result import GroupComparison
 from isinglass.show.layout import shared_layout
-from isinglass.show.plot.canvas import (
-    MILLIMETERS,
-    NARROW,
-    PLAIN,
-    axes_or_new,
-    expect,
-    panels,
-    readable,
-    write_below,
-)
+from isinglass.show.plot.canvas import MILLIMETERS, NARROW, PLAIN, axes_or_new, expect, panels, readable, write_below
 from isinglass.show.plot.drawing import USUAL, explain_edges, network
 
 

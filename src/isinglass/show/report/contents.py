@@ -159,7 +159,7 @@ def check_rows(table: Table | None, model: Network) -> JsonObject | None:
     """Return whether the network reproduces the rows, unless simulating would take long."""
     if table is None or model.variables.has_covariates or model.variables.sizes.sum() > MOST_SIMULATED:
         return None
-    found = check_model(model, table)
+    found = check_model(table, model)
     return {
         "passed": found.passed,
         "text": found.sentence,
@@ -167,7 +167,7 @@ def check_rows(table: Table | None, model: Network) -> JsonObject | None:
     }
 
 
-def count_rows(fit: Fit | None, table: Table | None) -> dict[str, float | None]:
+def count_rows(table: Table | None, fit: Fit | None) -> dict[str, float | None]:
     """Return the number of observations, and the effective one if they have sampling weights, where these are known."""
     if fit is not None:
         n_rows, kind, effective = fit.n_observations, fit.weight_kind, fit.n_rows
@@ -179,7 +179,7 @@ def count_rows(fit: Fit | None, table: Table | None) -> dict[str, float | None]:
 
 
 def count_values(
-    fit: Fit | None, table: Table | None, model: Network
+    table: Table | None, model: Network, fit: Fit | None
 ) -> tuple[tuple[FloatArray, ...] | None, dict[tuple[int, int], AnyArray]]:
     """Return the share of every value of every node, and the rows by category of edges between categories."""
     if fit is not None:  # comes first: the caller may have left weights out
@@ -209,14 +209,14 @@ def node_columns(
     if model.n_features * model.n_edges <= MOST_PATHS:
         found |= {of: node_measure(model, of) for of in ("closeness", "betweenness")}
     for table in tables:
-        found |= _measures(model, table)
+        found |= _measures(table, model)
     if missing is not None:
         holes = {"missing": missing.column_shares, "missing_information": missing.column_information}
         found |= {label: share for label, share in holes.items() if share is not None and not np.isnan(share).all()}
     return found
 
 
-def _measures(model: Network, table: object) -> JsonObject:
+def _measures(table: object, model: Network) -> JsonObject:
     """Return the columns of a table of nodes that the page does not compute itself."""
     columns = _columns(table, "node_table")
     labels = columns.pop("names", columns.pop("name", None))

@@ -120,7 +120,7 @@ def write_report(
     solutions, index = contents.line_up(model, subject.path, subject.solution)
     drops = next((one for one in (case_drops, bootstrap) if one is not None and one.kind == "case-drop"), None)
     resampled = (None if bootstrap is drops else bootstrap, drops)
-    shares, edge_counts = contents.count_values(fit, table, model)
+    shares, edge_counts = contents.count_values(table, model, fit)
     nodes = contents.node_columns(model, wording, (measured, node_table), getattr(fit, "missing", None))
     edges = {} if fit is None else contents.edge_columns(fit.edges(), fit.network.names)
     edges |= contents.edge_columns(edge_table, model.names)
@@ -131,7 +131,7 @@ def write_report(
         "format": FORMAT,
         "title": str(title),
         "notes": [notes] if isinstance(notes, str) else [str(note) for note in notes],
-        **contents.count_rows(fit, table),
+        **contents.count_rows(table, fit),
         "nodes": {
             "names": model.names,
             "groups": [-1 if member is None else list(colors).index(member) for member in members],
