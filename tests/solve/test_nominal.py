@@ -11,6 +11,7 @@ from oracles import discrete_cases
 from reference_discrete import Discrete, assert_certified, parts
 
 from isinglass import ising_path, nodewise_path
+from isinglass._core import Problem
 from isinglass.errors import DataError, LimitError
 from isinglass.solve import path as path_module
 from isinglass.solve.nodewise import nodewise_alpha_max
@@ -240,9 +241,23 @@ def test_fields_are_found_again_beside_large_couplings():
         *([5, 4, 2], [2, 1, 1], [5, 4, 2], [4, 2, 2], [1, 1, 1], [2, 4, 2]),
     ]
     table = make_table(rows, ["nominal", "ordinal", "nominal"], categories=[range(6), range(6), range(3)])
-    path = nodewise_path(table, [1.482e-14], sample_weight=[1e-13] * 3 + [1.0] + [1e-13] * 9)
-    assert path[0].converged
-    assert max(map(np.abs, path.nodes.values)) > 100
+    for alpha in (1.1e-14, 1.4e-14, 1.482e-14, 1.5e-14, 1.7e-14, 5e-14):
+        path = nodewise_path(table, [alpha], sample_weight=[1e-13] * 3 + [1.0] + [1e-13] * 9)
+        assert path[0].converged
+        assert max(map(np.abs, path.nodes.values)) > 100
+
+
+def test_columns_beside_a_nominal_one_cost_few_products():
+    """Ill-scaled conjugate gradients took 540 products here; the norm of a single number has no curvature."""
+    rng = np.random.default_rng(5)
+    X = (rng.random((600, 40)) < 0.15 + 0.2 * rng.random((600, 1))).astype(np.uint8)
+    group = np.where(rng.random(600) < 0.6, X[:, :4] @ [1, 2, 4, 8], rng.integers(0, 16, 600))
+    points, ranges = np.column_stack([group, X]).astype(np.uint8), np.array([0] + [1] * 40, dtype=np.uint8)
+    problem = Problem(points, None, None, False, 1, 1 << 30, ranges, np.ones(41))
+    top = problem.alpha_max()
+    state = problem.follow(np.geomspace(top, 0.05 * top, 10), 0.04 * top, 1e-7, 100, 1.0)[-1]
+    assert len(state.edges) > 100
+    assert state.n_products < 200
 
 
 def test_steps_that_gain_little_each_time_become_precise():

@@ -151,6 +151,7 @@ constexpr double GOOD_SHARE = 1e-12;     // of the loss that slopes which are le
 constexpr double FAR_FROM_BALANCE = 1;   // logarithm of what comes in over what goes out
 constexpr int MAX_IMPROVEMENTS = 12;     // steps towards that, of columns with at most ...
 constexpr int MAX_IMPROVED = 24;         // ... so many categories, whose cost grows with the fourth power
+constexpr double WORTH_ANOTHER = 0.75;   // share of it left by such a step; half is left if one flow has underflowed
 }  // namespace fields
 
 namespace rows {

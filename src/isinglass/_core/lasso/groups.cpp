@@ -194,9 +194,27 @@ void GroupModel::begin_face() {
         length_[k] = length;
         for (size_t i = group.begin; i < group.begin + group.size; ++i) {
             residual_[i] = length > 0 ? -(slope_[i] + group.limit * z_[i] / length) : 0.0;
-            inverse_[i] = length > 0 ? 1 / (diagonal_[i] + group.limit / length) : 0.0;
+            // The norm of a single number has no curvature.
+            inverse_[i] = length > 0 ? 1 / (diagonal_[i] + (group.size > 1 ? group.limit / length : 0.0)) : 0.0;
         }
     }
+}
+
+// scaled = M^-1 residual, where M has the diagonal of H and the curvature of the norm, which has none along z:
+// M = A - c u u^T with A diagonal, c = limit / ||z|| and u = z / ||z||.
+void GroupModel::precondition(size_t k) {
+    const Group& group = groups_[k];
+    double along = 0, rest = 0;
+    for (size_t i = group.begin; i < group.begin + group.size; ++i) {
+        scaled_[i] = residual_[i] * inverse_[i];
+        along += z_[i] * scaled_[i];
+        rest += z_[i] * z_[i] * inverse_[i] * diagonal_[i];
+    }
+    if (group.size == 1 || length_[k] == 0.0) return;
+    // u^T A^-1 residual c / (1 - c u^T A^-1 u), times u: the numbers of the diagonal are all positive.
+    const double factor = group.limit / length_[k] * along / rest;
+    for (size_t i = group.begin; i < group.begin + group.size; ++i) scaled_[i] += factor * inverse_[i] * z_[i];
+    rows_.groups()->project(group.pair, scaled_.data() + group.begin);
 }
 
 // The second derivatives of limit ||z||: limit (I - u u^T) / ||z||; groups at zero are left out.
@@ -223,10 +241,7 @@ void GroupModel::solve_face(double tolerance) {
     };
     double rz = 0, target = std::max(tolerance, FORCING * largest());
     for (int step = 0; step < MAX_PRODUCTS && largest() > target; ++step) {
-        each_group([&](const Group& group) {
-            for (size_t i = group.begin; i < group.begin + group.size; ++i) scaled_[i] = residual_[i] * inverse_[i];
-            rows_.groups()->project(group.pair, scaled_.data() + group.begin);
-        });
+        each_group([&](const Group& group) { precondition(&group - groups_.data()); });
         const double next = dot(residual_, scaled_), ratio = step == 0 ? 0.0 : next / rz;
         for (size_t i = 0; i < z_.size(); ++i) direction_[i] = scaled_[i] + ratio * direction_[i];
         rz = next;

@@ -44,6 +44,7 @@ class GroupModel {
     bool proximal_step();
     bool face_step(double tolerance);
     void begin_face();
+    void precondition(size_t k);
     void solve_face(double tolerance);
     void add_penalty_curvature(const Values& x, Values& Hx) const;
 

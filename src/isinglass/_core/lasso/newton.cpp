@@ -186,8 +186,12 @@ bool Newton::has_free(double alpha) const {
 }
 
 State Newton::run(double alpha, const Tolerances& tolerances) {
-    Run run{alpha, tolerances.kkt, tolerances.kkt / 2, tolerances.gap * std::max(null_objective_, 1e-12) / 2,
-            tolerances.max_iter};
+    Run run{alpha,
+            tolerances.kkt,
+            tolerances.kkt / 2,
+            tolerances.gap * std::max(null_objective_, 1e-12) / 2,
+            tolerances.max_iter,
+            rows_.has_categories() ? Precision::single : Precision::untried};
     certificate_.gap = std::numeric_limits<double>::quiet_NaN();
     extrapolate(alpha);
     complete_gradient();
@@ -270,24 +274,26 @@ double Newton::inner_tolerance(const Run& run) const {
     return std::max(share * run.kkt, NEEDED_SHARE * std::min(run.target, needed_));
 }
 
-// One Newton step.
+// One Newton step, and what it says about the next one.
 Newton::Phase Newton::advance(Run& run) {
-    if (run.is_stale)
-        assemble(Curvature::own);
-    else if (set_.has_operators())
-        assemble(Curvature::own, true);
-    // Edges that are zero, and those that become so, are for the other kind of step.
-    const bool may_be_precise = rows_.precise() && (rows_.has_categories() || run.was_precise);
-    const bool is_precise = run.is_precise && find_precise_step(run);
+    if (run.is_stale || set_.has_operators()) assemble(Curvature::own, !run.is_stale);
+    const bool is_precise = run.precision == Precision::twofold && find_precise_step(run);
     const bool is_accepted = is_precise ? search(run.alpha) : step(run.alpha, inner_tolerance(run), false);
     run.looks = run.widened || run.n_iter < EARLY_STEPS;
     run.widened = false;
     ++run.n_iter;
     // Rounding: no step decreases F any more.
     if (!is_accepted && !is_precise && curvature_ == Curvature::majorized) {
-        if (!may_be_precise || run.is_precise) return Phase::settle;
-        run.is_precise = true;
+        if (run.precision != Precision::single) return Phase::settle;
+        run.precision = Precision::twofold;
     }
+    note_progress(run);
+    choose_precision(run, is_precise, is_accepted);
+    choose_blocks(run);
+    return is_accepted ? next_phase(run) : Phase::majorize;
+}
+
+void Newton::note_progress(Run& run) {
     const double next = inner_residual(run.alpha);
     // With groups nodes may have either; the blocks are then judged as where all nodes have one.
     run.is_stale = (set_.has_operators() && !set_.has_groups()) || curvature_ == Curvature::majorized ||
@@ -299,27 +305,32 @@ Newton::Phase Newton::advance(Run& run) {
     run.kkt = next;
     run.since_best = next < PROGRESS * run.best ? 0 : run.since_best + 1;
     if (run.since_best == 0) run.best = next;
-    if (is_precise && !is_accepted) {
-        run.is_precise = false;
-        if (!rows_.has_categories()) run.slow_steps = 0;  // a majorized step comes first
-    }
+}
+
+// Steps that lead nowhere give way to those of the other precision.
+void Newton::choose_precision(Run& run, bool is_precise, bool is_accepted) {
+    const bool is_slow = run.slow_steps >= 2 * SLOW_STEPS;
     const bool is_stuck = run.since_best > 0 && run.since_best % SLOW_STEPS == 0;
-    if (may_be_precise && (is_stuck || run.slow_steps >= 2 * SLOW_STEPS)) run.is_precise = true;
-    if (!may_be_precise && run.slow_steps >= STAGNATION) try_precise(run);
-    // Conjugate gradients get nowhere on a face that is all but singular (columns that are nearly alike); blocks can be
-    // factorized.
-    if (set_.has_operators() && !set_.has_groups() &&
-        (run.since_best >= OPERATOR_STAGNATION || model_.is_exhausted()) && set_.block_bytes() <= MAX_BLOCK_BYTES) {
-        set_.use_blocks();
-        run.is_stale = true;
-        run.since_best = 0;
+    if (run.precision == Precision::untried) {
+        if (run.slow_steps >= STAGNATION) try_precise(run);
+    } else if (is_precise ? !is_accepted || is_slow : run.precision == Precision::single && (is_stuck || is_slow)) {
+        run.precision = is_precise ? Precision::single : Precision::twofold;
+        run.slow_steps = 0;
     }
-    return is_accepted ? next_phase(run) : Phase::majorize;
+}
+
+// Conjugate gradients get nowhere on a face that is all but singular (columns that are nearly alike); blocks can be
+// factorized.
+void Newton::choose_blocks(Run& run) {
+    const bool is_stuck = run.since_best >= OPERATOR_STAGNATION || model_.is_exhausted();
+    if (!set_.has_operators() || set_.has_groups() || !is_stuck || set_.block_bytes() > MAX_BLOCK_BYTES) return;
+    set_.use_blocks();
+    run.is_stale = true;
+    run.since_best = 0;
 }
 
 // On the face of the edges that are not zero, if most of the residual is there.
 bool Newton::find_precise_step(Run& run) {
-    run.was_precise = true;
     PreciseFace face(set_, rows_, run.alpha);
     if (!rows_.has_categories() && face.is_small()) {  // the step is that of the loss with fields at their minimum
         polish_fields();
@@ -357,12 +368,12 @@ Newton::Phase Newton::certify_point(Run& run, bool is_last) {
     return Phase::look;
 }
 
-// Of a run that would end without its tolerance, or is very slow. Columns of 0 and 1 take precise steps only after
-// this.
+// Of columns of 0 and 1, in a run that would end without its tolerance or is very slow.
 bool Newton::try_precise(Run& run) {
-    if (!rows_.precise() || run.was_precise || run.n_iter >= run.max_iter) return false;
-    if (!PreciseFace(set_, rows_, run.alpha).is_small()) return false;
-    run.is_precise = run.was_precise = run.is_stale = true;
+    if (run.precision != Precision::untried || run.n_iter >= run.max_iter) return false;
+    if (!rows_.precise() || !PreciseFace(set_, rows_, run.alpha).is_small()) return false;
+    run.precision = Precision::twofold;
+    run.is_stale = true;
     run.best = run.kkt;
     run.since_best = 0;
     return true;

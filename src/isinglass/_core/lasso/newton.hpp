@@ -64,9 +64,12 @@ class Newton {
 
  private:
     enum class Phase { look, model, majorize, certify, settle, done };
+    // Of second derivatives. untried: single, until a run has nothing else left to try; twofold: PreciseFace.
+    enum class Precision { untried, single, twofold };
     struct Run {
         double alpha, tolerance, target, gap_target;
         int max_iter;
+        Precision precision;
         double kkt = 0, best = 0;
         int n_iter = 0, since_best = 0;
         int slow_steps = 0;    // in a row
@@ -74,8 +77,6 @@ class Newton {
         bool looks = false;    // at the edges that are not inner, before the next step
         bool widened = false;
         bool is_reached = false;  // the tolerance, at the last certificate
-        bool is_precise = false;  // steps have second derivatives in double precision
-        bool was_precise = false;
     };
     struct Parameters {
         std::vector<double> theta, fields;
@@ -85,6 +86,9 @@ class Newton {
     Phase look(Run& run);
     double inner_tolerance(const Run& run) const;
     Phase advance(Run& run);
+    void note_progress(Run& run);
+    void choose_precision(Run& run, bool is_precise, bool is_accepted);
+    void choose_blocks(Run& run);
     Phase majorize(Run& run);
     Phase certify_point(Run& run, bool is_last);
     bool try_precise(Run& run);

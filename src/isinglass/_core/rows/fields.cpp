@@ -338,7 +338,7 @@ Settled settle_fields(std::vector<double>& fields, const FieldPasses& passes) {
         Balance next = find_balance(sums, q, passes);
         const bool is_better = next.imbalance < found.imbalance;
         if (!is_better) fields = start, passes.pass();
-        if (!(next.imbalance < found.imbalance / 2)) break;
+        if (!(next.imbalance < WORTH_ANOTHER * found.imbalance)) break;
         found = std::move(next);
     }
     return {field_slopes(sums, q), sums};
