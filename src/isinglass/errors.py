@@ -39,7 +39,7 @@ __all__ = [
 
 _MENTION = re.compile("\x1f([^\x1e\x1f]*)\x1e([^\x1e\x1f]*)\x1e([^\x1f]*)\x1f")  # name, value, spelling in Python
 _IN_PYTHON = dict.fromkeys(("ordinal", "nominal", "continuous"), "kinds")  # options that are one parameter in Python
-_PASSED_OVER = ("isinglass", "sklearn", "joblib")
+_PASSED_OVER = ("isinglass", "sklearn", "joblib", "contextlib")  # between a user's line and a warning
 _suppressed: ContextVar[tuple[type[IsinglassWarning], ...]] = ContextVar("suppressed", default=())
 
 
