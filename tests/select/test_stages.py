@@ -56,6 +56,14 @@ def test_every_network_is_judged_once_and_keeps_its_deviance(alphas):
     assert found.scores.tolist() == [bowl(0.1 * TOP)(solution) + 0.5 * solution.n_edges for solution in found.path]
 
 
+def test_the_choice_is_solved_in_full_where_that_makes_another_one_the_best():
+    def judge(solution):
+        return bowl(0.1 * TOP)(solution) + (0.1 if solution.kkt_residual <= 1e-7 else 0.0), 0.0
+
+    found = stages.search(Task(as_table(X)), 30, judge, GRID)
+    assert found.path[found.index].kkt_residual <= 1e-7
+
+
 def test_the_dense_end_is_not_visited():
     target = 0.3 * objective.alpha_max(WIDE)
     found = search(Task(as_table(WIDE)), 30, bowl(target), GRID)

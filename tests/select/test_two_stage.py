@@ -309,7 +309,7 @@ def test_where_nothing_was_found_nothing_is_near():
     ("looks", "number", "left_out"),
     [
         (3, 0, "alphas of stage 1 below .*, stage 2 and the check by prediction"),
-        (40, 1, "alphas of stage 2 below .*, the check by prediction"),
+        (25, 1, "alphas of stage 2 below .*, the check by prediction"),
     ],
 )
 def test_a_time_that_is_spent_leaves_the_best_so_far(monkeypatch, looks, number, left_out):

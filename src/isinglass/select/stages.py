@@ -58,6 +58,8 @@ class SearchGrid(NamedTuple):
     floor: float  # ...or below this share of the first
     rises: int = 1000  # ...or once the criterion has risen so many times in a row since
     steep: float = 1e9  # ...or by this share of the whole improvement
+    steps: int = 1  # least number of lattice steps that one step of the first pass is
+    near: int = 1  # lattice steps between alphas around the choice of a similar table
     usual: int = 20  # steps that the first pass usually takes, and what follows it, to tell how much time is left
     after: int = 0
 
@@ -69,14 +71,14 @@ class SearchGrid(NamedTuple):
 
     def stride(self, count: int) -> int:
         """Return how many steps of the lattice one step of the first pass is."""
-        return max(1, round(math.log(USUAL_END) / (max(count - 1, 1) * math.log(self.ratio))))
+        return max(self.steps, round(math.log(USUAL_END) / (max(count - 1, 1) * math.log(self.ratio))))
 
 
-FIRST = SearchGrid("Stage 1", ratio=0.81, far=0.5, floor=1e-4, rises=2, steep=0.05, usual=24, after=20)
+FIRST = SearchGrid("Stage 1", ratio=0.81, far=0.5, floor=1e-4, rises=1, steep=0.05, steps=2, usual=12, after=20)
 """Where stage 1 looks. The dense end costs most, and its criterion has one minimum; it counts edges and is jagged: a
 finer lattice would find other small dents. Of tables with fewer rows than parameters, the network after a steep rise
 may take longer than all before it."""
-SECOND, SKIPPING = SearchGrid("Stage 2", ratio=0.93, far=0.5, floor=1e-5, usual=15, after=5), 22
+SECOND, SKIPPING = SearchGrid("Stage 2", ratio=0.93, far=0.5, floor=1e-5, near=3, usual=15, after=5), 22
 """Where stage 2 looks, and the count with which its first pass is every third alpha."""
 FARTHEST = 0.25
 """Share of its best alpha down to which stage 2 is followed if its denser networks are judged by prediction."""
@@ -126,30 +128,39 @@ def search(
 
 
 def _search_near(task: Task, near: Solution, judge: Judge, grid: SearchGrid, penalty: FloatArray | None) -> Search:
-    """Return the best solution around that of a similar table: down to where the criterion rises on both sides.
+    """Return the best solution around that of a similar table: among denser ones, and sparser ones if none is better.
 
-    All of them are only compared.
+    Either way is followed as long as the criterion falls. All of them are only compared.
     """
-    rough, ratio = task.loosened(), grid.ratio ** grid.stride(SKIPPING)
-    found = rough.path([near.alpha / ratio, near.alpha, near.alpha * ratio], penalty=penalty, start=near)
-    seen = _judge_all(found, judge)
-    while True:
-        best = min(range(len(seen)), key=lambda k: seen[k].score)
-        end, gained = seen[best].solution, seen[best - 1 if best else 1].score - seen[best].score
-        is_end = end.alpha < grid.floor * near.alpha if best else not end.n_edges
-        if 0 < best < len(seen) - 1 or gained <= STILL or is_end:
+    rough, ratio = task.loosened(), grid.ratio**grid.near
+    seen: list[Judged] = []
+
+    def look(solution: Solution) -> bool:
+        seen.append(Judged(solution, *judge(solution)))
+        return len(seen) == 1 or seen[-2].score - seen[-1].score > STILL
+
+    alphas = near.alpha * ratio ** np.arange(math.log(grid.floor) / math.log(ratio))
+    if task.paths.estimator == "joint":
+        rough.path(alphas, penalty=penalty, callback=look, start=near)
+    else:  # the others compute the whole path before they call anything
+        any(not look(rough.path([alpha], penalty=penalty)[0]) for alpha in alphas)
+    while seen[0].score <= seen[1].score and seen[0].solution.n_edges:
+        sparser = rough.path([seen[0].solution.alpha / ratio], penalty=penalty, start=seen[0].solution)[0]
+        seen.insert(0, Judged(sparser, *judge(sparser)))
+        if seen[1].score - seen[0].score <= STILL:
             break
-        further = rough.path([end.alpha * (ratio if best else 1.0 / ratio)], penalty=penalty, start=end)[0]
-        seen.insert(len(seen) if best else 0, Judged(further, *judge(further)))
     return _finish(seen, rough.paths.tolerance, 0.0)
 
 
 def _solve_best(task: Task, seen: list[Judged], judge: Judge, penalty: FloatArray | None) -> list[Judged]:
-    """Solve the best of some solutions in full."""
-    place = min(range(len(seen)), key=lambda k: seen[k].score)
-    rough = seen[place].solution
-    solution = task.path([rough.alpha], penalty=penalty, start=rough)[0]
-    return [*seen[:place], Judged(solution, *judge(solution)), *seen[place + 1 :]]
+    """Solve the best of some solutions in full; where that makes another one the best, also that."""
+    found, solved = list(seen), set[int]()
+    while (place := min(range(len(found)), key=lambda k: found[k].score)) not in solved:
+        rough = found[place].solution
+        solution = task.path([rough.alpha], penalty=penalty, start=rough)[0]
+        found[place] = Judged(solution, *judge(solution))
+        solved.add(place)
+    return found
 
 
 def _follow(task: Task, alphas: FloatArray, judge: Judge, grid: SearchGrid, penalty: FloatArray | None) -> list[Judged]:

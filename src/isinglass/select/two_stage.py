@@ -204,7 +204,8 @@ class TwoStageSearch:
         with shown(self.task.run.progress):
             number, index, reason = self._decide() if self.warm_start is None else self._follow(self.warm_start)
         first, stage = self.stages[0].stage, self.stages[number].stage
-        if index != stage.index or self.warm_start is not None:  # it was only compared so far
+        is_solved = index == stage.index if self.warm_start is None else reason == "prediction"
+        if not is_solved:  # it was only compared so far
             rough = stage.path[index]
             solved = self.task.stage([rough.alpha], stage.exponent, first.solution, start=rough)[0]
             self.stages[number].stage = stage = stage.solved(index, solved)
@@ -279,7 +280,7 @@ class TwoStageSearch:
         if known.reason == "ebic":
             return number, stage.index, known.reason
         alpha = stage.solution.alpha * known.solution.alpha / known.own.alpha
-        found = self.task.loosened().stage([alpha], known.exponent, first.solution, start=known.solution)[0]
+        found = self.task.stage([alpha], known.exponent, first.solution, start=known.solution)[0]
         stage = stage.with_solution(found)
         self.stages[number] = _JudgedStage.of(stage)
         return number, stage.path.solutions.index(found), known.reason
