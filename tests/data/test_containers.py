@@ -3,6 +3,7 @@
 import datetime
 import gzip
 import io
+import struct
 
 import numpy as np
 import openpyxl
@@ -351,3 +352,26 @@ def test_missing_codes_of_a_survey_are_those_of_its_numbers_too(survey):
     for gone in ([99], ["no answer"], {"sings": ["99"]}):
         table = read_table(survey, na_values=gone, columns=["sings"], encode="auto", missing="drop")
         assert (table.codes[:, 0].tolist(), table.encoding) == ([0, 1, 1], {"sings": ("never", "often")})
+
+
+@pytest.mark.parametrize("place", [0, 3, 99, 2**30, -1])
+def test_value_labels_for_a_variable_that_an_spss_file_does_not_have(place, tmp_path):
+    """The library ends the interpreter."""
+    frame = pd.DataFrame({"who": ["a name of 20 letters"] * 3, "mood": [1.0, 2.0, 3.0]})  # three segments, then the 4th
+    labels = {"mood": {1.0: "never", 2.0: "rarely", 3.0: "often"}}
+    pyreadstat.write_sav(frame, str(tmp_path / "t.sav"), variable_value_labels=labels)
+    assert read_table(tmp_path / "t.sav", drop=["who"], kinds="ordinal").variables.categories[0][0] == "never"
+    data, named = (tmp_path / "t.sav").read_bytes(), struct.pack("<3i", 4, 1, 4)
+    assert data.count(named) == 1
+    (tmp_path / "t.sav").write_bytes(data.replace(named, struct.pack("<3i", 4, 1, place)))
+    with pytest.raises(DataError, match="value labels for variables that are not there"):
+        read_table(tmp_path / "t.sav")
+
+
+def test_labelled_texts_that_are_not_in_the_encoding_of_an_spss_file(tmp_path):
+    """The library ends the interpreter."""
+    frame = pd.DataFrame({"town": ["Bern", "Chur"], "q": [0.0, 1.0]})
+    pyreadstat.write_sav(frame, str(tmp_path / "t.sav"), variable_value_labels={"town": {"Bern": "B", "Chur": "C"}})
+    (tmp_path / "t.sav").write_bytes((tmp_path / "t.sav").read_bytes().replace(b"Chur    \1C", b"Ch\xfcr    \1C"))
+    with pytest.raises(DataError, match="labelled texts that are not in UTF-8"):
+        read_table(tmp_path / "t.sav", encode="auto")

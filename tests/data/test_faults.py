@@ -67,6 +67,48 @@ def test_a_file_without_header_of_which_a_column_was_dropped_is_read_again(tmp_p
     assert "60 rows × 3 columns" in run("predict", tmp_path / "net", tmp_path / "t.csv").stderr
 
 
+TABLE = "a,b,c\n1,0,1\n0,1,1\n1,1,0\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("Survey 2020,,\n,,\n" + TABLE, 2),
+        ("Survey 2020\n\n" + TABLE, 1),
+        ("sep=;\n" + TABLE.replace(",", ";"), 1),
+        (TABLE, 0),
+    ],
+)
+def test_titles_above_the_header_are_left_out(text, count):
+    table = read_table(io.StringIO(text))
+    assert table.names == ("a", "b", "c")
+    assert table.codes.tolist() == [[1, 0, 1], [0, 1, 1], [1, 1, 0]]
+    assert table.detected.get("comments") == (str(count) if count else None)
+    broken = io.StringIO(text.replace("0", "7"))
+    with pytest.raises(DataError, match=f"line {text.count(chr(10)) - 1}"):
+        read_table(broken)
+
+
+def test_the_first_sheet_with_a_table_is_read(tmp_path):
+    book = pytest.importorskip("openpyxl").Workbook()
+    book.active.append(["See the sheet answers."])
+    sheet = book.create_sheet("answers")
+    for row in (["Survey 2020"], [], ["a", "b", "c"], [1, 0, 1], [0, 1, 7]):
+        sheet.append(row)
+    book.save(tmp_path / "t.xlsx")
+    with pytest.raises(DataError, match=r"got 7 in column 'c' \(first in row 2, line 5\)"):
+        read_table(tmp_path / "t.xlsx")
+    assert read_table(tmp_path / "t.xlsx", encode={7: 0, 1: 1, 0: 0}).detected["sheet"] == "answers"
+
+
+def test_columns_without_names_are_called_as_options_call_them(tmp_path):
+    from commands import run
+
+    (tmp_path / "t.csv").write_text("".join(f"p{n * 7 % 40},{n % 2},{n // 2 % 2}\n" for n in range(40)))
+    shown = run("info", tmp_path / "t.csv", "--id-column", "none")
+    assert [line.split()[0] for line in shown.stdout.splitlines()[1:3]] == ["#1", "#2"]
+
+
 def test_fault_11_the_source_distribution_has_what_its_tests_read():
     root = Path(__file__).resolve().parents[2]
     left_out = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["scikit-build"]["sdist"]["exclude"]

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import warnings
 
 import numpy as np
@@ -203,7 +204,7 @@ def test_info_of_answers_about_which_nothing_was_stated(tmp_path):
         f"number       left out     {_few(frame['number'])}           names rows?",
         "i3 … i5 (3)  ordinal?     1 < 2 < 3 < 4 < 5",
         "party        nominal?     blue, green, red",
-        f"weight       continuous?  {_grid(frame['weight'])}",
+        f"weight       continuous?  {_grid(frame['weight']):<33}  weights?",
         "smokes       binary?      no, yes                   5.0%",
     ]
     assert "pass --na 99" in shown.stderr
@@ -288,3 +289,63 @@ def test_the_sum_of_weights_is_a_warning_wherever_a_file_is_read(tmp_path, comma
     assert (
         "have the sum" not in run(name, path, *more, "--weights", "w", "--weight-kind", "sampling", "--strict").stderr
     )
+
+
+def write_rows(path, header, rows):
+    path.write_text("\n".join(",".join(map(str, row)) for row in [header, *rows]) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("code", ["*", "-", "..", r"\N", "x"])
+def test_a_word_beside_numbers_is_a_missing_answer_perhaps(code, tmp_path):
+    rows = [[code if n % 9 == 0 else n % 5, code if n % 7 == 0 and code != "x" else "ny"[n % 2]] for n in range(40)]
+    path = write_rows(tmp_path / "t.csv", ["a", "b"], rows)
+    assert f"--na {shlex.quote(code)}" in run("info", path).stderr
+    kinds = json.loads(run("info", path, "--na", code, "--json").stdout)["columns"]
+    assert [column["kind"] for column in kinds] == ["ordinal", "binary"]
+    line = error_line(run("fit", path, "--ordinal", "a", "--encode", "auto", code=3))
+    assert f"--na {shlex.quote(code)}" in line
+
+
+def test_a_code_far_from_fractions():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"age": rng.normal(40, 9, 50).round(2), "a": rng.integers(0, 2, 50)})
+    assert said(frame, kinds={"age": "continuous"}) == []
+    frame.loc[3, "age"] = -999
+    (message, *_) = said(frame, kinds={"age": "continuous"})
+    assert "has -999 beside" in message
+    assert "na_values=[-999]" in message
+
+
+def test_answers_that_differ_in_case_only(tmp_path):
+    rows = [[["No", "no", "Yes", "yes "][n % 4], n % 3] for n in range(40)]
+    path = write_rows(tmp_path / "t.csv", ["a", "b"], rows)
+    shown = run("info", path, "--nominal", "a", "--ordinal", "b").stderr
+    assert "'No', 'no', which differ only in case or blanks" in shown
+    remedy = ["--encode", "No=0,no=0,Yes=1,yes=1"]
+    assert " ".join(remedy) in shown
+    assert "differ" not in run("info", path, "--nominal", "a", "--ordinal", "b", *remedy).stderr
+
+
+def test_the_proposal_for_rare_categories_can_be_followed(tmp_path):
+    rows = [[n % 3 if n else 3, n % 2, n % 5] for n in range(40)]
+    path = write_rows(tmp_path / "t.csv", ["a", "b", "c"], rows)
+    # One mapping for all columns has no place for the 4 of c.
+    assert "encode={'a': {0: 0, 1: 1, 2: 2, 3: 2}} in Python" in run("info", path, "--ordinal", "a,c").stderr
+    assert "--encode 0=0,1=1,2=2,3=2" in run("info", path, "--ordinal", "a", "--drop", "c").stderr
+    assert "rare" not in run("info", path, "--ordinal", "a", "--drop", "c", "--encode", "0=0,1=1,2=2,3=2").stderr
+
+
+def test_info_asks_about_a_column_called_like_weights(tmp_path):
+    rows = [[["no", "yes"][n % 2], "xy"[n // 2 % 2], 17 * n % 89] for n in range(40)]
+    path = write_rows(tmp_path / "t.csv", ["a", "b", "Freq"], rows)
+    assert "pass --weights Freq; if it is a variable, say so (--continuous Freq)" in run("info", path).stderr
+    for said in (["--continuous", "Freq"], ["--weights", "Freq", "--weight-kind", "counts"]):
+        assert "called like" not in run("info", path, *said).stderr
+
+
+def test_texts_that_name_rows_are_not_proposed_as_numbers(tmp_path):
+    rows = [[n % 2, n // 2 % 2, f"p{n}"] for n in range(40)]
+    shown = run("info", write_rows(tmp_path / "t.csv", ["a", "b", "who"], rows)).stderr
+    assert "--drop who" in shown
+    assert "--continuous" not in shown

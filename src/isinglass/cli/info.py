@@ -158,10 +158,11 @@ def _describe_columns(
     for label, guess in guesses.items():  # in the order of their places
         if guess.kind is None:
             record = {"name": str(label), "kind": None, "stated": False, "values": guess.values[:SHOWN]}
-            columns.insert(guess.place, record | {"missing": guess.n_missing / n_rows, "notes": [guess.note]})
+            notes = list(dict.fromkeys([guess.note, *doubts.get(label, ())]))
+            columns.insert(guess.place, record | {"missing": guess.n_missing / n_rows, "notes": notes})
     names = [column["name"] if variables.named else "" for column in columns]
-    for column, key in zip(columns, call_columns(names), strict=True):
-        column["key"] = key
+    for number, (column, key) in enumerate(zip(columns, call_columns(names), strict=True), start=1):
+        column |= {"key": key} if variables.named else {"key": key, "name": f"#{number}"}  # as options call it
     return columns
 
 

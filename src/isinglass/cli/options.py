@@ -257,7 +257,7 @@ SECTIONS = {
         _flag("--combine-indicators", "Turn each set of indicator columns into one nominal column.", default=None),
         Option("--encoding", str, "Text encoding of the file.", otherwise="utf-8"),
         Option("--decimal", one_of(".", ","), "Decimal separator of numbers in a text file.", otherwise="detected"),
-        Option("--sheet", str, "Sheet of a spreadsheet.", otherwise="the first"),
+        Option("--sheet", str, "Sheet of a spreadsheet.", otherwise="the first with a table"),
     ],
     GENERAL: [
         Option("--seed random_state", click.IntRange(0), "Random seed.", default=0),

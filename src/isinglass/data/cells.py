@@ -106,6 +106,21 @@ def _encoded_words(encode: Value) -> Iterable[Value]:
                 yield key
 
 
+def count_titles(records: Iterable[Sequence[str]]) -> int:
+    """Return how many records are titles above a header: one field at most, then one with three or more, all words.
+
+    Examples
+    --------
+    >>> count_titles([["Survey 2020", "", ""], ["a", "b", "c"], ["1", "0", "1"]]), count_titles([["a"], ["b"]])
+    (1, 0)
+    """
+    for k, record in enumerate(records):
+        fields = [field for field in record if field.strip()]
+        if len(fields) > 1:
+            return k if len(fields) > 2 and all(read_number(field.strip()) is None for field in fields) else 0
+    return 0
+
+
 def lay_out(records: Records, vocabulary: Vocabulary, header: bool | str) -> Source:
     """Interpret the fields and split off the header."""
     memory: dict[str, Value] = {}  # most columns share their words

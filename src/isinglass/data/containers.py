@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from isinglass.data.cells import Records
+from isinglass.data.cells import Records, count_titles
 from isinglass.data.coding import Cells, Value
 from isinglass.data.documents import Limits
 from isinglass.data.guards import no_answers
@@ -197,6 +197,8 @@ def load_survey(kind: str, data: bytes, limits: Limits) -> Source:
         import pyreadstat
     except ImportError:
         raise ImportError('reading this format needs pyreadstat: pip install "isinglass[io]"') from None
+    if kind == "spss":
+        _check_labelled(data)
     read = getattr(pyreadstat, _SURVEYS[kind])
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "survey"
@@ -212,6 +214,51 @@ def load_survey(kind: str, data: bytes, limits: Limits) -> Source:
     described = {name: label for name, label in meta.column_names_to_labels.items() if label}
     names = [name or "" for name in columns]  # damaged files can have nameless columns
     return Source((n_rows, len(found)), found.__getitem__).of_file(names=names, described=described)
+
+
+def _check_labelled(data: bytes) -> None:
+    """Refuse an SPSS file that would end the process in pyreadstat: with value labels that cannot be assigned.
+
+    Follows the records of its dictionary; one that is broken otherwise is left to the library, which says so.
+    """
+    order, encoding = "<" if data[64:65] in (b"\2", b"\3") else ">", "cp1252"
+    place, width_of = 176, dict[int, int]()
+    values, texts = list[bytes](), list[bytes]()
+    try:
+        while True:
+            kind, first, second, third = struct.unpack_from(f"{order}4i", data, place)
+            if kind == 2:  # a variable, of numbers (0) or of texts of a width; -1: eight more bytes of the last one
+                width_of[len(width_of) + 1] = first
+                place += 32
+                place += 4 + -(-struct.unpack_from(f"{order}i", data, place)[0] // 4) * 4 if second else 0
+                place += 8 * abs(third)
+            elif kind == 3:  # value labels: a value, the length of its label, the label
+                values, place = [], place + 8
+                for _ in range(first):
+                    values.append(data[place : place + 8])
+                    place += 8 + (data[place + 8] // 8 + 1) * 8
+            elif kind == 4:  # the variables that have them
+                widths = [width_of.get(k, -1) for k in struct.unpack_from(f"{order}{max(first, 0)}i", data, place + 8)]
+                if -1 in widths:
+                    raise DataError(
+                        "the SPSS file must be whole; it has value labels for variables that are not there."
+                    )
+                texts, place = texts + (values if any(widths) else []), place + 8 + 4 * max(first, 0)
+            elif kind in (6, 7):  # lines of a document, or an extension
+                size = 8 + 80 * max(first, 0) if kind == 6 else 16 + max(second, 0) * max(third, 0)
+                if (kind, first) == (7, 20):
+                    encoding = data[place + 16 : place + size].decode()
+                elif (kind, first) == (7, 3) and struct.unpack_from(f"{order}i", data, place + 44)[0] == 65001:
+                    encoding = "utf-8"
+                place += size
+            else:
+                break
+        for text in texts:
+            text.decode(encoding)
+    except UnicodeDecodeError:
+        raise DataError(f"the SPSS file must be whole; it has labelled texts that are not in {encoding}.") from None
+    except (struct.error, IndexError, LookupError):
+        return
 
 
 def _check_survey(n_rows: int, n_columns: int, limits: Limits) -> None:
@@ -252,17 +299,22 @@ def load_excel(data: bytes, limits: Limits, sheet: str | int | None) -> tuple[Re
         raise ArgumentError(
             "sheet", "must be a sheet of the file", sheet, f"The file has {', '.join(map(repr, names))}."
         )
-    chosen = str(sheet or names[0])
-    page = book.get_sheet_by_name(chosen)
+    page = book.get_sheet_by_name(names[0] if sheet is None else str(sheet))
+    for name in names[1:] if sheet is None else ():
+        if min(page.height, page.width) > 1:  # it may be a table; a sheet with one column explains the others
+            break
+        page = book.get_sheet_by_name(name)
     rows = page.to_python()
     if not rows:
-        raise DataError(f"the sheet {chosen!r} must be a table; it is empty.")
+        raise DataError(f"the sheet {page.name!r} must be a table; it is empty.")
+    n_titles = count_titles([_spell(cell) for cell in row] for row in rows)
+    rows = rows[n_titles:]
     limits.check_shape(len(rows), len(rows[0]))
     columns = [number_objects([_spell(cell) for cell in cells]) for cells in zip(*rows[1:], strict=True)]
     codes = [np.concatenate([[0], column.cells]) for column in columns] or [np.zeros(1, np.int32) for _ in rows[0]]
     words = [list(column.values or ()) for column in columns] or [[] for _ in rows[0]]
-    top = (page.start or (0, 0))[0] + 1
-    return Records([_spell(cell) for cell in rows[0]], codes, words, lambda record: record + top), chosen
+    top = (page.start or (0, 0))[0] + 1 + n_titles
+    return Records([_spell(cell) for cell in rows[0]], codes, words, lambda record: record + top), page.name
 
 
 def _spell(cell: Value) -> str:

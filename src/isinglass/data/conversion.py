@@ -26,7 +26,16 @@ from isinglass.data.coding import (
     show_value,
     show_values,
 )
-from isinglass.data.guards import IDENTIFIER, check_columns, check_meaning, warn_dropped, warn_identifiers, warn_zeroed
+from isinglass.data.guards import (
+    IDENTIFIER,
+    check_columns,
+    check_meaning,
+    warn_codes,
+    warn_dropped,
+    warn_identifiers,
+    warn_weights,
+    warn_zeroed,
+)
 from isinglass.data.indicators import combine, combine_indicators
 from isinglass.data.options import ReadOptions
 from isinglass.data.preview import Guess, guess_kinds
@@ -138,8 +147,10 @@ def _keep_guessed(specs: list[ColumnSpec], guesses: dict[Hashable, Guess]) -> li
     """Return the columns that are kept, with kinds that were stated or are guessed, and note the guesses."""
     found = guess_kinds(specs)
     guesses.update({specs[j].label: guess for j, guess in found.items()})
-    named = [specs[j].label for j, guess in found.items() if guess.note == IDENTIFIER]
+    warn_codes({specs[j].label: guess.values for j, guess in found.items() if guess.kind is None})
+    named = {specs[j].label: guess.values for j, guess in found.items() if guess.note == IDENTIFIER}
     warn_identifiers(named, specs[0].source.shape[0])
+    warn_weights(specs[j].label for j, guess in found.items() if guess.kind == "continuous" or specs[j].label in named)
     kept = [spec for j, spec in enumerate(specs) if j not in found or found[j].kind is not None] or specs
     source = specs[0].source.take([spec.place for spec in kept])
     kinds = [found[spec.place].kind if spec.place in found else spec.kind for spec in kept]

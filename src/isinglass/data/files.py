@@ -20,7 +20,7 @@ from isinglass.data.guards import remark_decimals
 from isinglass.data.options import Encode, ReadOptions, takes
 from isinglass.data.sources import Source
 from isinglass.data.table import Table
-from isinglass.data.text import blank_comments, find_delimiter, read_records, to_utf8
+from isinglass.data.text import blank_comments, blank_titles, find_delimiter, read_records, to_utf8
 from isinglass.data.weights import state_kind
 from isinglass.errors import ArgumentError, DataError, LimitError, setting
 
@@ -95,7 +95,7 @@ def read_table(path: str | PathLike[str] | IO[bytes] | IO[str], options: ReadOpt
         Decimal separator of numbers in a text file. By default the comma if it is not the delimiter and a column holds
         only such numbers, otherwise the point.
     sheet : str or int, optional
-        Name or number from 0 of the sheet of a spreadsheet; the first by default.
+        Name or number from 0 of the sheet of a spreadsheet; by default the first with more than one row and column.
     kinds, scores : optional
         As for `as_table`.
     reverse : sequence of str or int, default=()
@@ -193,9 +193,10 @@ def _load_text(document: Document, kind: str, options: ReadOptions, vocabulary: 
         mark = find_delimiter(data) if delimiter is None else _DELIMITERS.get(delimiter, delimiter)
         if len(mark) > 1 or not mark.isascii() or mark in ('"', "\n", "\r", "\0"):
             raise ArgumentError("delimiter", f"must be one character or one of {tuple(_DELIMITERS)}", delimiter)
+        data, n_titles = blank_titles(data, mark)
         records = read_records(data, mark, limits)
         found["delimiter"] = next((name for name, each in _DELIMITERS.items() if each == mark), mark)
-        found |= {"comments": str(n_comments)} if n_comments else {}
+        found |= {"comments": str(n_comments + n_titles)} if n_comments + n_titles else {}
     if decimal == "," or (decimal is None and mark != ","):
         vocabulary = vocabulary.with_decimal(records.words) if decimal is None else replace(vocabulary, decimal=",")
         found |= {"decimal": vocabulary.decimal} if vocabulary.decimal == "," else {}

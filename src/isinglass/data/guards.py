@@ -75,14 +75,19 @@ def missing_codes(values: Iterable[Value]) -> tuple[tuple[int, ...], tuple[int, 
     (((99,), ()), ((-9,), ()), ((9,), ()))
     >>> missing_codes([1, 2, 3, 4, 5, 8, 9]), missing_codes([1, 2, 3, 4, 5, 6, 7]), missing_codes([-2, -1, 0, 1, 2])
     (((), (8, 9)), ((), ()), ((), ()))
+    >>> missing_codes([-999, *np.linspace(18.5, 40.5, 30)])
+    ((-999,), ())
     """
     found = [value for value in values if not isinstance(value, str | None)]
     try:
         numbers = sorted({int(value) for value in found if float(value).is_integer()})
     except (TypeError, ValueError, OverflowError):
         return (), ()
-    if len(numbers) < len(found):
-        return (), ()
+    if len(numbers) < len(found):  # fractions: a code is farther from them than they are from each other
+        ordered = sorted(map(float, found)) if len(found) > MANY_LEVELS else [0.0] * 3
+        sides = ((ordered[0], ordered[1:]), (ordered[-1], ordered[:-1]))
+        far = [end for end, rest in sides if min(abs(end - rest[0]), abs(end - rest[-1])) > rest[-1] - rest[0]]
+        return tuple(int(end) for end in far if abs(end) in _CODES), ()
     scale = [number for number in numbers if number >= 0]
     below = [number for number in numbers if number < 0]
     if len(scale) < 2 or (below and (below[-1] > scale[0] - 2 or not set(map(abs, below)) <= _CODES | {*range(1, 10)})):
@@ -99,19 +104,25 @@ def missing_codes(values: Iterable[Value]) -> tuple[tuple[int, ...], tuple[int, 
 
 
 def no_answers(values: Iterable[Value]) -> tuple[str, ...]:
-    """Return the words that say that there was no answer.
+    """Return the words that say that there was no answer: known ones, signs beside words, one or two beside numbers.
 
     Examples
     --------
-    >>> no_answers(["yes", "no", "Don't know", "keine Angabe"])
-    ("Don't know", 'keine Angabe')
+    >>> no_answers(["yes", "no", "Don't know", "keine Angabe"]), no_answers(["yes", "no", "-"]), no_answers(["+", "-"])
+    (("Don't know", 'keine Angabe'), ('-',), ())
+    >>> no_answers([1, 2, 3, "x"])
+    ('x',)
     """
-    return tuple(
-        value
-        for value in values
-        if isinstance(value, str)
-        and " ".join(value.casefold().replace("'", "").replace("’", "").strip(" .()[]-").split()) in _NO_ANSWER
-    )
+    values = list(values)
+    words = [value for value in values if isinstance(value, str)]
+    if len(values) - len(words) > 2 >= len(words):
+        return tuple(words)
+    signs = {word for word in words if not any(map(str.isalnum, word))}
+    return tuple(word for word in words if _plain(word) in _NO_ANSWER or (word in signs and len(signs) < len(words)))
+
+
+def _plain(word: str) -> str:
+    return " ".join(word.casefold().replace("'", "").replace("’", "").strip(" .()[]-").split())
 
 
 def advise_missing(values: Iterable[Value]) -> str:
@@ -152,17 +163,31 @@ def remark_decimals(values: Iterable[Value]) -> str:
     return f" If {found!r} is a number with a decimal comma, pass {setting('decimal', ',', python=python)}."
 
 
-def warn_identifiers(labels: Sequence[Hashable], n_rows: int) -> None:
-    """Warn about columns that probably name the rows."""
-    if labels and n_rows >= ROWS_TO_JUDGE:
+def warn_identifiers(columns: Mapping[Hashable, Sequence[Value]], n_rows: int) -> None:
+    """Warn about columns, given with their values, that probably name the rows."""
+    if columns and n_rows >= ROWS_TO_JUDGE:
+        labels = list(columns)
         which, them = ("it names", "it") if len(labels) == 1 else ("they name", "them")
-        numbers = "it holds numbers" if len(labels) == 1 else "they hold numbers"
+        numbers = [label for label, values in columns.items() if not any(isinstance(value, str) for value in values)]
+        decimals = remark_decimals(value for values in columns.values() for value in values)
+        other = f"; if {'it holds' if len(numbers) == 1 else 'they hold'} numbers, say so ({_continuous(numbers)})"
         _say(
             f"{_columns(labels, 'has', 'have')} a different value in almost every row: if {which} the rows, leave "
-            f"{them} out ({drop(labels)}); if {numbers}, say so "
-            f"({setting('continuous', labels, python=_mapping('kinds', labels, 'continuous'))}).",
+            f"{them} out ({drop(labels)}){other if numbers else ''}.{decimals}",
             labels,
             IDENTIFIER,
+        )
+
+
+def warn_weights(labels: Iterable[Hashable]) -> None:
+    """Warn about a column of numbers, of which nothing was stated, that is called like row weights or counts."""
+    found = [label for label in labels if WEIGHT.fullmatch(str(label)) and not str(label)[-1].isdigit()]
+    if len(found) == 1:  # more are a battery: w1, w2, w3
+        _say(
+            f"{_columns(found, 'is', '')} called like row weights: if it counts or weights the rows, pass "
+            f"{setting('weights', found[0])}; if it is a variable, say so ({_continuous(found)}).",
+            found,
+            "weights?",
         )
 
 
@@ -170,21 +195,21 @@ def check_meaning(
     labels: Sequence[Hashable], levels: Mapping[int, Rule], values: Mapping[int, list[Value]], codes: Codes
 ) -> None:
     """Warn about the columns of a table that have categories: their rules, the values that occur, and all cells."""
-    _warn_codes({labels[j]: values[j] for j in levels})
+    warn_codes({labels[j]: values[j] for j in levels})
     if len(codes) < ROWS_TO_JUDGE:
         return
     many = [labels[j] for j, rule in levels.items() if rule.kind == "ordinal" and len(rule.values) > MANY_LEVELS]
     if many:
-        python = _mapping("kinds", many, "continuous")
         _say(
             f"{_columns(many, 'has', 'have')} more than {MANY_LEVELS} ordered levels: if these are numbers, say so "
-            f"({setting('continuous', many, python=python)}); if they name something, leave them out ({drop(many)}).",
+            f"({_continuous(many)}); if they name something, leave them out ({drop(many)}).",
             many,
             "a number?",
         )
-    dates = [labels[j] for j, rule in levels.items() if _are_dates(rule.values)]
+    dates = [labels[j] for j, rule in levels.items() if are_dates(rule.values)]
     if dates:
         _say(f"{_columns(dates, 'holds', 'hold')} dates: leave them out ({drop(dates)}).", dates, "dates")
+    _warn_spellings({labels[j]: rule for j, rule in levels.items() if isinstance(rule, Levels)})
     _warn_rare({labels[j]: (rule, codes[:, j]) for j, rule in levels.items() if isinstance(rule, Levels)})
     _warn_skewed({labels[j]: (rule, codes[:, j]) for j, rule in levels.items() if isinstance(rule, Steps)})
     ordered = [j for j, rule in levels.items() if rule.kind == "ordinal"]
@@ -198,14 +223,13 @@ def warn_measured(columns: Mapping[Hashable, Rule]) -> None:
     names = list(columns)
     grids = [f"{name!r}: {describe_steps(rule)}" for name, rule in columns.items() if isinstance(rule, Steps)]
     more = f"; and {len(grids) - _LISTED} more" if len(grids) > _LISTED else ""
-    python = _mapping("kinds", names, "continuous")
     them = "it" if len(names) == 1 else "them"
     weights = [name for name in names if WEIGHT.fullmatch(str(name))]
     hint = f" If {weights[0]!r} holds row weights, pass {setting('weights', weights[0])}." if weights else ""
     _say(
         f"{_columns(names, 'holds', 'hold')} numbers and {'is' if len(names) == 1 else 'are'} read as continuous "
         f"({'; '.join(grids[:_LISTED])}{more}). If this is what you want, pass "
-        f"{setting('continuous', names, python=python)}; "
+        f"{_continuous(names)}; "
         f"otherwise cut {them} ({setting('binarize', python='binarize={…: …}')}), or leave {them} out ({drop(names)})."
         f"{hint}",
         names,
@@ -227,7 +251,7 @@ def describe_tails(rule: Rule) -> list[str]:
     return [f"{' and '.join(each)} the grid"] if each else []
 
 
-def _warn_codes(columns: Mapping[Hashable, list[Value]]) -> None:
+def warn_codes(columns: Mapping[Hashable, list[Value]]) -> None:
     """Warn about codes and words of missing answers, columns with the same ones together."""
     found: dict[tuple[Value, ...], list[Hashable]] = defaultdict(list)
     doubts: dict[int, list[tuple[Hashable, tuple[int, ...]]]] = defaultdict(list)
@@ -257,6 +281,25 @@ def _warn_codes(columns: Mapping[Hashable, list[Value]]) -> None:
         )
 
 
+def _warn_spellings(columns: Mapping[Hashable, Levels]) -> None:
+    """Warn about categories that differ in case or blanks only."""
+    for label, rule in columns.items():
+        alike: dict[str, dict[str, int]] = defaultdict(dict)
+        for word, code in sorted((word, code) for word, code in rule.entries.items() if isinstance(word, str)):
+            alike[" ".join(word.casefold().split())][word] = code
+        apart = next((same for same in alike.values() if len(set(same.values())) > 1), None)
+        if apart is not None:
+            numbers = {word: k for k, same in enumerate(alike.values()) for word in same}
+            written = [numbers] if len(numbers) <= _WRITTEN else []
+            remedy = setting("encode", *written, python=f"encode={{{label!r}: {numbers if written else '{…}'}}}")
+            _say(
+                f"{_columns([label], 'has', '')} {_enumerate(list(apart))}, which differ only in case or blanks. If "
+                f"they are one answer, give them the same number: {remedy}.",
+                [label],
+                "spellings",
+            )
+
+
 def _warn_rare(columns: Mapping[Hashable, tuple[Levels, Codes]]) -> None:
     rare, where = [], []
     # The values of a column with a rare one put to another.
@@ -276,7 +319,13 @@ def _warn_rare(columns: Mapping[Hashable, tuple[Levels, Codes]]) -> None:
         more = f" and {len(rare) - _LISTED} more" if len(rare) > _LISTED else ""
         remedy = setting("encode", python="encode={…: 0, …: 1, …: 1}")
         if example is not None:
-            remedy = setting("encode", example[1], python=f"encode={{{example[0]!r}: {example[1]}}}")
+            label, numbers = example
+            others = [set(rule.entries) for rule, _ in columns.values()]
+            fits_all = all(own <= set(numbers) or own.isdisjoint(numbers) for own in others)
+            python = f"encode={{{label!r}: {numbers}}}"  # the command line says one thing of all columns
+            remedy = (
+                setting("encode", numbers, python=python) if fits_all else setting("encode of a column", python=python)
+            )
         _say(
             f"some categories have fewer than {FEW_ROWS} rows: {', '.join(rare[:_LISTED])}{more}. Their couplings can "
             f"hardly be estimated. To merge categories, give them the same number: {remedy}.",
@@ -350,7 +399,8 @@ def _warn_reversed(labels: list[Hashable], columns: list[Codes]) -> None:
         )
 
 
-def _are_dates(values: Sequence[Value]) -> bool:
+def are_dates(values: Sequence[Value]) -> bool:
+    """Tell whether values are dates, as text."""
     words = [value for value in values if isinstance(value, str)]
     return len(words) > 1 and all(_DATE.fullmatch(word.strip()) for word in words)
 
@@ -376,6 +426,11 @@ def _mapping(argument: str, labels: Sequence[Hashable], word: str) -> str:
     """Return an argument that says one thing of all columns, as Python has it; some of them if there are many."""
     more = ", …" if len(labels) > _LISTED else ""
     return f"{argument}={str(dict.fromkeys(labels[:_LISTED], word))[:-1]}{more}}}"
+
+
+def _continuous(labels: Sequence[Hashable]) -> str:
+    """Return the mention of the option by which columns are numbers."""
+    return setting("continuous", labels, python=_mapping("kinds", labels, "continuous"))
 
 
 def _enumerate(values: Sequence[Value], most: int = 8) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from isinglass.data.coding import Value, is_bit, is_number
-from isinglass.data.guards import IDENTIFIER, MANY_LEVELS, SELDOM_TWICE
+from isinglass.data.guards import IDENTIFIER, MANY_LEVELS, SELDOM_TWICE, are_dates
 from isinglass.data.rules import ColumnSpec, has_too_many, is_unclear, steps_of
 from isinglass.errors import DataError
 
@@ -55,4 +55,6 @@ def _guess(values: list[Value], is_labeled: bool, n_rows: int) -> tuple[str | No
         return "continuous" if len(values) > MANY_LEVELS else "ordinal", ""
     if not all(isinstance(value, str) for value in values):
         return None, "text and numbers"
+    if are_dates(values):
+        return None, "dates"
     return "ordinal" if is_labeled and len(values) > 2 else "nominal", ""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from isinglass.data.cells import NA_VALUES, Records
+from isinglass.data.cells import NA_VALUES, Records, count_titles
 from isinglass.data.coding import Codes
 from isinglass.data.documents import Limits
 from isinglass.errors import ArgumentError, DataError, LimitError, setting
@@ -71,6 +71,19 @@ def blank_comments(data: bytes) -> tuple[bytes, int]:
     if len(widths) > 1 and widths[0] > 1 and widths[0] == widths[1]:
         return data, 0
     return blanked, count
+
+
+def blank_titles(data: bytes, delimiter: str) -> tuple[bytes, int]:
+    """Return text whose titles above the header are blank lines, and their number; also the line ``sep=;`` of Excel."""
+    try:
+        records = list(islice(_split(_separate(data[:_SAMPLE_BYTES], delimiter), delimiter), _SAMPLE_RECORDS))
+    except csv.Error:
+        return data, 0
+    count = count_titles(record for _, record in records)
+    if not count:
+        return data, 0
+    n_lines = records[count - 1][0]
+    return b"\n" * n_lines + data[_offset(data, n_lines) :], count
 
 
 def find_delimiter(data: bytes) -> str:
