@@ -3,8 +3,6 @@
 import gc
 import itertools
 import json
-import subprocess
-import sys
 import time
 import weakref
 
@@ -223,53 +221,6 @@ def flooding_rows(n):
     chosen = np.sort(np.argpartition((h & np.uint64((1 << 17) - 1)).astype(np.uint32), n)[:n])
     # The hash packed eight cells into a byte, the first into its lowest bit.
     return ((number[chosen, None] >> np.arange(24, dtype=np.uint64)) & np.uint64(1)).astype(np.uint8)
-
-
-INTERRUPTED = """
-import os, signal, sys, threading, time
-import numpy as np
-import isinglass
-from isinglass import _core
-rng = np.random.default_rng(0)
-def table(n, p):
-    f = rng.normal(size=(n, 5))
-    return (rng.random((n, p)) < 1 / (1 + np.exp(-2 * f @ rng.normal(size=(5, p))))).astype(np.uint8)
-def joint():
-    X = table(1500, 400)
-    isinglass.ising_path(X, 50, alpha_min_ratio=1e-4, tol=1e-12, n_threads=2)
-def nodewise():
-    isinglass.nodewise_path(table(3000, 400), 100, alpha_min_ratio=1e-5, n_threads=2)
-def gibbs():
-    words, states = np.ones((1, 4), dtype=np.uint64), np.zeros((1, 300), dtype=np.uint8)
-    nothing = np.zeros(0, dtype=np.int32), np.zeros(0)
-    _core.gibbs_sweep(np.zeros(301, dtype=np.int64), *nothing, np.zeros(300), words, states, 10**9, 1)
-def bmn():
-    from paper.published import bmn
-    bmn(table(2000, 100), 1e-4, tolerance=1e-14, max_iter=10**8)
-def merging():
-    for _ in range(100):
-        _core.Problem(np.tile(table(2000, 30), (1000, 1)), None, None, False, 1)
-start = None
-def later():
-    global start
-    time.sleep(1.0)
-    start = time.perf_counter()
-    os.kill(os.getpid(), signal.SIGINT)
-threading.Thread(target=later, daemon=True).start()
-try:
-    globals()[sys.argv[1]]()
-except KeyboardInterrupt:
-    print(time.perf_counter() - start)
-"""
-
-
-@pytest.mark.parametrize("kernel", ["joint", "nodewise", "gibbs", "bmn", "merging"])
-def test_an_interrupt_is_heard_while_a_kernel_runs(kernel):
-    done = subprocess.run(
-        [sys.executable, "-c", INTERRUPTED, kernel], capture_output=True, text=True, timeout=60, check=False
-    )
-    assert done.stdout, done.stderr
-    assert float(done.stdout) < 5.0  # half a second on an idle computer
 
 
 def test_independent_columns_have_no_penalty_that_admits_an_edge():

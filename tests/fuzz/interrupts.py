@@ -47,30 +47,40 @@ SCRIPTS = {
     "all pairs": "[isinglass._core.Problem(table(900, 6000), None, None, False, 1).alpha_max() for _ in range(99)]",
     "merging": "[isinglass._core.Problem(rows.repeat(500, 0), None, None, False, 1) for rows in 60 * [table(4000, 9)]]",
     "counting": "[isinglass._core.count_ones(rows.repeat(500, 0), None) for rows in 999 * [table(4000, 30)]]",
-    "long": "isinglass.ising_path(rng.integers(0, 2, (10**6, 60), dtype=np.uint8), 50, alpha_min_ratio=0.001)",
+    "long": "isinglass.ising_path(table(250000, 60), 50, alpha_min_ratio=0.001)",
     "separation": "isinglass.ising_path(table(3000, 60), [0.0])",
     "objective": "[isinglass.objective.of(table(2000, 1500)).alpha_max() for _ in range(99)]",
 }
-SCRIPT = """
-import os, signal, sys
+HEAD = """
+import functools, os, re, signal, sys, threading, time
 import numpy as np
 import isinglass
 import isinglass._core
 from paper import published
 signal.signal(signal.SIGINT, signal.default_int_handler)
 rng = np.random.default_rng(0)
+@functools.cache
 def table(n, p):
     factors = rng.normal(size=(n, 4)) @ rng.normal(size=(4, p))
     return (rng.random((n, p)) < 1 / (1 + np.exp(-factors))).astype(np.uint8)
 def dense(p):
     upper = np.triu(rng.normal(size=(p, p)), 1) / p
     return upper + upper.T
+def make_tables(work):
+    for shape in re.findall("table.([0-9]+), ([0-9]+)", work):
+        table(*map(int, shape))
+"""
+SCRIPT = (
+    HEAD
+    + """
+make_tables('''WORK''')
 print("begun", flush=True)
 try:
     WORK
 except KeyboardInterrupt:
     sys.exit(130)
 """
+)
 
 
 def write_bits(file, X, names):
