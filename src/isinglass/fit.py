@@ -142,25 +142,16 @@ class Fit(FittedNetwork, Frozen):
         require(((shares >= 0) & (shares <= 1 + 1e-12)).all(), "The shares of a fit are from 0 to 1.")
         counted = all((np.isfinite(c) & (c >= 0)).all() for c in self.pair_counts)
         require(counted, "The counts behind the edges are not negative.")
-        errors = self.edge_errors
-        require(
-            errors is None or (errors.shape == (len(edges),) and not (errors < 0).any()),
-            "A fit has one standard error per edge, which is not negative.",
-        )
-        q = self.edge_q
-        fitting = q is None or (q.shape == (len(edges),) and bool(((q >= 0) & (q <= 1)).all()))
-        require(fitting, "A fit has one q-value per edge, from 0 to 1.")
-        refits = self.edge_refits
-        require(refits is None or refits.shape == (len(edges),), "A fit has one refitted coupling per edge.")
         n_given = 0 if self.network.adjustment is None else len(self.network.adjustment.edge_index)
-        for given in (self.covariate_refits, self.covariate_errors):
-            fitting = given is None or given.shape == (n_given,)
-            require(fitting, "A fit has one refitted coupling and standard error per coupling with a covariate.")
-        variances = self.conditional_variances
-        require(
-            variances is None or (variances.shape == (p,) and not (variances < 0).any()),
-            "A fit has one conditional variance per column, which is not negative.",
-        )
+        lengths = {"edge_refits": len(edges), "edge_errors": len(edges), "edge_q": len(edges)}
+        lengths |= {"covariate_refits": n_given, "covariate_errors": n_given, "conditional_variances": p}
+        for name, length in lengths.items():
+            values = getattr(self, name)
+            fitting = values is None or values.shape == (length,)
+            require(fitting, f"The {name} of a fit are one number for each of {length}.")
+            signed = values is None or name.endswith("refits") or not (values < 0).any()
+            require(signed, f"The {name} of a fit are not negative.")
+        require(self.edge_q is None or (self.edge_q <= 1).all(), "The q-values of a fit are from 0 to 1.")
         same = self.path is None or all(solution.n_features == p for solution in self.path)
         require(same, "All networks along the path of a fit have the same columns.")
         square = self.stability is None or all(f.shape == (p, p) for f in self.stability.edge_frequencies)

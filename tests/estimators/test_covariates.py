@@ -102,7 +102,8 @@ def test_every_estimator_takes_covariates(estimator):
     assert net.converged_
     assert not (net.network_.edge_index >= 4).any()
     assert net.network_.n_pairs == 6
-    assert len(net.fit_.covariate_edges()["covariate"]) == 8
+    assert len(net.covariate_edges()["covariate"]) == 8
+    assert "among 4 columns" in repr(net)
     assert np.isfinite(net.score(data))
 
 

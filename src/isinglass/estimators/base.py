@@ -296,7 +296,7 @@ class IsingEstimator(FittedNetwork, Fitted, _ScikitLearn):
         if "fit_" not in vars(self):
             return text
         state = "converged" if self.converged_ else "NOT converged"
-        return f"{text}, fitted: {self.network_.n_edges} edges among {self.n_features_in_} columns, {state}"
+        return f"{text}, fitted: {self.network_.n_edges} edges among {self.network_.n_nodes} columns, {state}"
 
     def _repr_html_(self) -> str:
         settings: str = estimator_html_repr(self)
