@@ -13,7 +13,7 @@ from isinglass.arguments import RandomSource
 from isinglass.arrays import AnyArray, Arrays, Bytes, FloatArray
 from isinglass.data import AnyTable, Table, TableLike
 from isinglass.data.sources import complete_like
-from isinglass.errors import ArgumentError, DataError, MixingWarning, setting, warn
+from isinglass.errors import ArgumentError, DataError, MixingWarning, setting, suppress_warnings, warn
 from isinglass.evaluate.nodes import text_table
 from isinglass.evaluate.numbers import central_intervals, expected_values, put_numbers
 from isinglass.evaluate.prediction import (
@@ -24,7 +24,7 @@ from isinglass.evaluate.prediction import (
     score_rows,
 )
 from isinglass.network import Network
-from isinglass.simulate.gibbs import describe_mixing, gibbs_sample, run_diagnostics
+from isinglass.simulate.gibbs import describe_mixing, gibbs_diagnostics, gibbs_sample
 from isinglass.solve.exact import can_enumerate, exact_sample
 
 if TYPE_CHECKING:
@@ -333,7 +333,8 @@ def _sum_energies(table: Bytes, weight: FloatArray | None, network: Network) -> 
 
 
 def _warn_unless_mixed(network: Network, burn_in: int, thin: int) -> None:
-    found = run_diagnostics(network, _PROBED_ROWS, burn_in, thin, 4, 0)
+    with suppress_warnings(MixingWarning):  # what is said here is about the sample
+        found = gibbs_diagnostics(network, n_samples=_PROBED_ROWS, burn_in=burn_in, thin=thin)
     if not found.mixed:
         warn(
             MixingWarning(

@@ -101,11 +101,11 @@ def read_array(stream: IO[bytes], size: int) -> AnyArray:
     return np.ascontiguousarray(plain).reshape(shape)
 
 
-def read_arrays(stream: IO[bytes], max_bytes: int, max_members: int = MAX_MEMBERS) -> Arrays:
+def read_arrays(stream: IO[bytes], max_bytes: int) -> Arrays:
     """Read the arrays of an ``.npz`` file that unpacks to at most ``max_bytes``; other members are left alone."""
     archive = zipfile.ZipFile(stream)
     members = archive.infolist()
-    if len(members) > max_members or len({member.filename for member in members}) < len(members):
+    if len(members) > MAX_MEMBERS or len({member.filename for member in members}) < len(members):
         raise DamagedError(f"it has {len(members)} members, too many or two of one name")
     if {member.compress_type for member in members} - {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
         raise DamagedError("it is compressed in another way")  # in ways that are unpacked without a bound

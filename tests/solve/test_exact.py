@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from isinglass import metrics
+from isinglass import IsingLasso, metrics
 from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, LimitError, SeparationError
 from isinglass.network import Network
 from isinglass.simulate import category_network
@@ -106,6 +106,16 @@ def test_log_likelihood_is_the_weighted_mean_over_rows():
     assert metrics.log_likelihood(X, model, weight) == pytest.approx(metrics.log_likelihood(repeated, model))
     with pytest.raises(DataError, match="only weights of zero"):
         metrics.log_likelihood(X, model, np.zeros(5))
+
+
+def test_enumeration_takes_whatever_has_a_network():
+    X = random_table(0, 100, 4)
+    net = IsingLasso(alpha=0.05).fit(X)
+    for one in (net, net.fit_, net.solution_):
+        np.testing.assert_array_equal(state_probabilities(one), state_probabilities(net.network_))
+        np.testing.assert_array_equal(moments(one).pairs, moments(net.network_).pairs)
+        drawn = [exact_sample(each, 20, random_state=0) for each in (one, net.network_)]
+        np.testing.assert_array_equal(*drawn)
 
 
 def test_large_parameters_do_not_overflow():

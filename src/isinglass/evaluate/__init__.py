@@ -1,1 +1,1 @@
-"""Judging networks: recovery, prediction, imputation."""
+"""Measures of networks: recovery, prediction, imputation, likelihood, and how well they reproduce a table."""

@@ -13,8 +13,7 @@ from isinglass.arrays import Bytes
 from isinglass.data import Table
 from isinglass.errors import DataError, MixingWarning, setting, warn
 from isinglass.machine import thread_count
-from isinglass.network import Network, as_network
-from isinglass.results import Solution
+from isinglass.network import Network, NetworkLike, as_network
 from isinglass.simulate.completions import Completions, kernel_arrays
 from isinglass.simulate.mixing import ESS_PER_CHAIN, RHAT_LIMIT, MixingDiagnostics, diagnose
 from isinglass.solve.exact import MAX_NODES
@@ -23,7 +22,7 @@ _UPDATES_PER_CALL = 30_000_000  # about a third of a second, after which an inte
 
 
 def gibbs_sample(
-    model: Network | Solution,
+    network: NetworkLike,
     n_samples: int,
     *,
     burn_in: int = 1000,
@@ -39,7 +38,7 @@ def gibbs_sample(
 
     Parameters
     ----------
-    model : Network or Solution
+    network : Network, Solution, Fit or fitted estimator
         The network. The chains of a network with categories are swept together: ``n_chains=n_samples`` takes little
         longer than one chain.
     n_samples : int
@@ -74,13 +73,13 @@ def gibbs_sample(
     n_rows = check_count("n_samples", n_samples)
     before, apart = check_count("burn_in", burn_in, least=0), check_count("thin", thin)
     several = check_count("n_chains", n_chains, most=n_rows)
-    network = as_network(model)
-    network.variables.require_no_covariates("Sampling")
+    whole = as_network(network)
+    whole.variables.require_no_covariates("Sampling")
     share, more = divmod(n_rows, several)
     offsets = np.concatenate([[0], np.cumsum(share + (np.arange(several) < more))])
-    if not network.variables.is_binary:
-        return network.table(_sample_categories(network, offsets, before, apart, start, as_generator(random_state)))
-    return _sample_binary(network, offsets, before, apart, start, random_state, thread_count(n_threads))
+    if not whole.variables.is_binary:
+        return whole.table(_sample_categories(whole, offsets, before, apart, start, as_generator(random_state)))
+    return _sample_binary(whole, offsets, before, apart, start, random_state, thread_count(n_threads))
 
 
 def _sample_categories(
@@ -141,7 +140,7 @@ def _fitting(network: Network, start: ArrayLike, shape: tuple[int, ...]) -> NDAr
 
 
 def gibbs_diagnostics(
-    model: Network | Solution,
+    network: NetworkLike,
     *,
     n_samples: int = 1000,
     burn_in: int = 1000,
@@ -158,7 +157,15 @@ def gibbs_diagnostics(
     ``n_samples`` is the number of rows per chain, at least 4; the other parameters are those of `gibbs_sample`. A
     MixingWarning says if the chains have not mixed.
     """
-    found = run_diagnostics(as_network(model), n_samples, burn_in, thin, n_chains, random_state, n_threads)
+    whole = as_network(network)
+    n_draws, m = check_count("n_samples", n_samples, least=4), check_count("n_chains", n_chains, least=2)
+    at_start, at_run = spawn_seeds(random_state, 2)
+    last = whole.variables.sizes - 1
+    start = as_generator(at_start).integers(0, last + 1, (m, whole.n_features), dtype=np.uint8)
+    start[0], start[1] = 0, last
+    run: dict[str, Any] = {"burn_in": burn_in, "thin": thin, "n_threads": n_threads}
+    rows = gibbs_sample(whole, m * n_draws, n_chains=m, start=start, random_state=at_run, **run)
+    found = diagnose(np.asarray(rows).reshape(m, n_draws, -1), whole.energy(rows).reshape(m, n_draws))
     if not found.mixed:
         message = (
             f"{burn_in} burn-in sweeps do not seem to be enough for this model: {describe_mixing(found)} of "
@@ -175,23 +182,3 @@ def describe_mixing(found: MixingDiagnostics) -> str:
         f"largest split-R̂ {found.largest_rhat:.3g} (limit {RHAT_LIMIT}), smallest effective sample size "
         f"{found.smallest_ess:.3g}"
     )
-
-
-def run_diagnostics(
-    whole: Network,
-    n_samples: int,
-    burn_in: int,
-    thin: int,
-    n_chains: int,
-    random_state: RandomSource,
-    n_threads: int | None = None,
-) -> MixingDiagnostics:
-    """Return the diagnostics of `gibbs_diagnostics`, without a warning."""
-    n_draws, m = check_count("n_samples", n_samples, least=4), check_count("n_chains", n_chains, least=2)
-    at_start, at_run = spawn_seeds(random_state, 2)
-    last = whole.variables.sizes - 1
-    start = as_generator(at_start).integers(0, last + 1, (m, whole.n_features), dtype=np.uint8)
-    start[0], start[1] = 0, last
-    run: dict[str, Any] = {"burn_in": burn_in, "thin": thin, "n_threads": n_threads}
-    rows = gibbs_sample(whole, m * n_draws, n_chains=m, start=start, random_state=at_run, **run)
-    return diagnose(np.asarray(rows).reshape(m, n_draws, -1), whole.energy(rows).reshape(m, n_draws))

@@ -11,7 +11,7 @@ from isinglass.arguments import RandomSource, as_generator, check_count, is_whol
 from isinglass.arrays import Bytes, FloatArray
 from isinglass.data import Table
 from isinglass.errors import ArgumentError, LimitError, SeparationError
-from isinglass.network import Network
+from isinglass.network import Network, NetworkLike, as_network
 from isinglass.results import Path, Solution
 from isinglass.solve.alphas import alpha_grid
 from isinglass.solve.enumeration import MAX_NODES, Likelihood, log_sum, log_weights, minimize, superset_sums
@@ -166,7 +166,7 @@ class Moments(NamedTuple):
     pairs: FloatArray
 
 
-def state_probabilities(model: Network) -> FloatArray:
+def state_probabilities(network: NetworkLike) -> FloatArray:
     """Return P(x) of all 2^p states; bit s of the position is x_s.
 
     Examples
@@ -175,13 +175,14 @@ def state_probabilities(model: Network) -> FloatArray:
     >>> state_probabilities(model).round(3).tolist()  # 00, 10, 01, 11
     [0.125, 0.375, 0.125, 0.375]
     """
-    model.variables.require_two_values("The network")
-    weights = log_weights(model.couplings, model.fields)
+    whole = as_network(network)
+    whole.variables.require_two_values("The network")
+    weights = log_weights(whole.couplings, whole.fields)
     return np.asarray(np.exp(weights - log_sum(weights)))
 
 
-def moments(model: Network) -> Moments:
-    """Return the means and pair moments of the model.
+def moments(network: NetworkLike) -> Moments:
+    """Return the means and pair moments of a network.
 
     Examples
     --------
@@ -189,18 +190,18 @@ def moments(model: Network) -> Moments:
     >>> moments(model).pairs.round(3).tolist()
     [[0.75, 0.375], [0.375, 0.5]]
     """
-    sums = superset_sums(state_probabilities(model))
-    bits = 1 << np.arange(model.n_features)
+    sums = superset_sums(state_probabilities(network))
+    bits = 1 << np.arange(len(sums).bit_length() - 1)
     pairs = sums[bits[:, None] | bits]
     return Moments(np.diag(pairs).copy(), pairs)
 
 
-def exact_sample(model: Network, n_samples: int, *, random_state: RandomSource = None) -> Bytes | Table:
-    """Draw independent rows from the model by enumeration: no Markov chain, no burn-in.
+def exact_sample(network: NetworkLike, n_samples: int, *, random_state: RandomSource = None) -> Bytes | Table:
+    """Draw independent rows from a network by enumeration: no Markov chain, no burn-in.
 
     Parameters
     ----------
-    model : Network
+    network : Network, Solution, Fit or fitted estimator
         At most `MAX_NODES` nodes; with categories, at most 2^20 states.
     n_samples : int
         Number of rows, at least 1.
@@ -221,39 +222,40 @@ def exact_sample(model: Network, n_samples: int, *, random_state: RandomSource =
     """
     if not is_whole(n_samples) or n_samples < 1:
         raise ArgumentError("n_samples", "must be an integer of at least 1", n_samples)
-    model.variables.require_no_covariates("Sampling")
-    two_values = model.variables.is_binary
-    probabilities = state_probabilities(model) if two_values else _category_weights(model)
+    whole = as_network(network)
+    whole.variables.require_no_covariates("Sampling")
+    two_values = whole.variables.is_binary
+    probabilities = state_probabilities(whole) if two_values else _category_weights(whole)
     cumulative = np.cumsum(probabilities)
     # Scaling by the last entry instead of 1 keeps rounding from pointing past the last possible state.
     draws = as_generator(random_state).random(int(n_samples)) * cumulative[-1]
     states = np.searchsorted(cumulative, draws, side="right")
     if not two_values:
-        return model.table(_states(states, model))
-    return np.asarray((states[:, None] >> np.arange(model.n_features)) & 1, dtype=np.uint8)
+        return whole.table(_states(states, whole))
+    return np.asarray((states[:, None] >> np.arange(whole.n_features)) & 1, dtype=np.uint8)
 
 
-def _category_weights(model: Network) -> FloatArray:
+def _category_weights(network: Network) -> FloatArray:
     """Return exp(−energy) of all states, the largest of them 1."""
-    n_states = _count_states(model)
-    if not can_enumerate(model):
+    n_states = _count_states(network)
+    if not can_enumerate(network):
         raise LimitError(
             f"The network must have at most {2**MAX_NODES} states for enumeration; got {n_states}. "
             "Use simulate.gibbs_sample."
         )
     parts = [np.arange(first, min(first + _STATES_AT_ONCE, n_states)) for first in range(0, n_states, _STATES_AT_ONCE)]
-    weights = np.concatenate([-model.energy(_states(part, model)) for part in parts])
+    weights = np.concatenate([-network.energy(_states(part, network)) for part in parts])
     return np.asarray(np.exp(weights - weights.max()))
 
 
-def _states(numbers: NDArray[np.intp], model: Network) -> NDArray[np.uint8]:
-    return np.column_stack(np.unravel_index(numbers, model.variables.sizes)).astype(np.uint8)
+def _states(numbers: NDArray[np.intp], network: Network) -> NDArray[np.uint8]:
+    return np.column_stack(np.unravel_index(numbers, network.variables.sizes)).astype(np.uint8)
 
 
-def _count_states(model: Network) -> int:
-    return int(model.variables.sizes.prod(dtype=object))
+def _count_states(network: Network) -> int:
+    return int(network.variables.sizes.prod(dtype=object))
 
 
-def can_enumerate(model: Network) -> bool:
+def can_enumerate(network: Network) -> bool:
     """Tell whether the states of a network are few enough to list them all: 2^20."""
-    return _count_states(model) <= 1 << MAX_NODES
+    return _count_states(network) <= 1 << MAX_NODES
