@@ -21,7 +21,7 @@ export PIP_COMPILE := 0
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-long test-core fuzz sanitize sanitize-quick FORCE test-oldest check check-core check-page wheel bench paper paper-quick docs clean
+.PHONY: help install demo test test-short test-long test-core fuzz sanitize sanitize-quick FORCE test-oldest check check-core check-page wheel bench paper paper-quick docs clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,15 +31,19 @@ install: $(INSTALLED)  ## create .venv with the package (editable) and the devel
 demo: $(PACKAGE)  ## fit the U.S. Senate and a questionnaire, print what they show, write reports and tables into demo/
 	$(BIN)/isinglass demo -o demo
 
-# The core is compiled while the packages of the tests are fetched.
+# Beside each other: fetching packages and waiting for browsers leave the processors time to compile.
 test:  ## run the tests, except the long ones
-	$(MAKE) --no-print-directory --jobs 2 $(INSTALLED_TEST) test-core
+	$(MAKE) --no-print-directory --jobs 2 test-short test-core
+
+test-short: $(INSTALLED_TEST)
 	$(PYTEST) -m "not long"
 
 test-long: $(INSTALLED_TEST)  ## run the long tests: repetitions, hostile files of full size, processes that are killed
 	$(PYTEST) -m long
 
-PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist worksteal
+# One worker more than processors: a fifth of the time of two went into waiting for browsers and other processes.
+WORKERS := $(shell expr 1 + $$(getconf _NPROCESSORS_ONLN || echo 1))
+PYTEST := $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal
 
 # doctest is a package of the system (Debian: doctest-dev); where it or cmake is missing these tests are skipped.
 CORE_SANITIZE ?=

@@ -129,7 +129,7 @@ from isinglass.errors import LimitError
 from isinglass.solve.nodewise import nodewise_alpha_max
 from isinglass.solve.path import alpha_max
 
-cells = np.random.default_rng(0).integers(0, 20, (300, 900))
+cells = np.random.default_rng(0).permuted(np.tile(np.arange(20), (900, 4)), axis=1).T
 table = as_table(cells, kinds="nominal")
 ising_path(as_table(cells[:, :3], kinds="nominal"), [1.0])
 size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
