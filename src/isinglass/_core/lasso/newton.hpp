@@ -49,6 +49,7 @@ class Newton {
     // Goes to a point: these edges, in order, with their coefficients, and the fields of all nodes, where the rows do
     // not find them (see Rows::has_categories). Forbidden pairs are left out.
     void place(const std::vector<Pair>& edges, const std::vector<double>& values, const std::vector<double>& fields);
+    void clear() { place({}, {}, {}); }  // no edges
     // The working set: these pairs and the current support. Buffers are kept from one set to the next.
     void adopt(std::vector<Pair> pairs);
     size_t coefficients_of(const std::vector<Pair>& pairs) const;

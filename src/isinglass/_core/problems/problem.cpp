@@ -83,6 +83,27 @@ State PathSolver::solve(const std::vector<Pair>& pairs, double alpha, const Tole
 }
 
 State PathSolver::follow(double alpha, double next, const PathOptions& options) {
+    const bool is_cold = !has_begun_;
+    // A point from elsewhere may be too far away for any number of steps, the solution before for as many as were
+    // taken.
+    const bool may_mislead = is_placed_;
+    State state = descend(alpha, next, options);
+    if (is_cold || is_certified(state, options.tol) || !(may_mislead || state.n_iter < options.max_iter)) return state;
+    newton_.clear();
+    screen_.forget();
+    reached_ = top_;
+    has_begun_ = is_placed_ = is_dense_ = false;
+    State again = descend(alpha, next, options);
+    again.n_iter += state.n_iter;
+    state.n_iter = again.n_iter;
+    return again.objective <= state.objective || is_certified(again, options.tol) ? again : state;
+}
+
+bool PathSolver::is_certified(const State& state, double tol) const {
+    return state.kkt_residual <= tol && state.duality_gap <= tol * std::max(newton_.null_objective(), 1e-12);
+}
+
+State PathSolver::descend(double alpha, double next, const PathOptions& options) {
     const bool screens = options.strictness > 0;
     const double steepest = screens ? STEEPEST : alpha < COLD_RATIO * top_ ? STEEP_RATIO : 0;
     const std::vector<double> stops = stops_between(reached_, alpha, steepest);

@@ -41,7 +41,8 @@ class PathSolver {
     double alpha_max();
     // Goes to a point, such as the solution of another table at this alpha; follows alpha_max().
     void place(double alpha, const State& point, double strictness);
-    // The certified solution at alpha, from the one before on the path; `next` is the alpha to come.
+    // The certified solution at alpha, from the one before on the path; `next` is the alpha to come. Where that start
+    // leads to no certificate, once more from the null model.
     State follow(double alpha, double next, const PathOptions& options);
     PairList gradient_above(double threshold) { return screen_.above(threshold); }
     std::vector<double> gradient(const std::vector<Pair>& pairs) { return screen_.gradient(pairs); }
@@ -52,6 +53,8 @@ class PathSolver {
     void set_largest_reference(size_t pairs) { screen_.set_largest_reference(pairs); }
 
  private:
+    State descend(double alpha, double next, const PathOptions& options);
+    bool is_certified(const State& state, double tol) const;
     PairList every_pair() const;
     void note_density(size_t n_edges);
     void look(double alpha, double next, double strictness);
