@@ -124,14 +124,15 @@ struct CategoryTwin {
     }
 };
 
-void compare(CategoryRows& rows, CategoryTwin& twin, uint32_t seed, int n_calls) {
+// degree: of a node, on average
+void compare(CategoryRows& rows, CategoryTwin& twin, uint32_t seed, int n_calls, int degree) {
     std::mt19937 random(seed);
     const auto draw = [&](int below) { return static_cast<int>(random() % below); };
     for (int call = 0; call < n_calls; ++call) {
         const int node = call < twin.p ? call : draw(twin.p);
         std::vector<int> columns;
         for (int t = 0; t < twin.p; ++t)
-            if (t != node && draw(2) > 0) columns.push_back(t);
+            if (t != node && draw(twin.p) < degree) columns.push_back(t);
         const NeighborColumns listed{columns.data(), static_cast<int>(columns.size())};
         size_t numbers = 0;
         for (int t : columns) numbers += static_cast<size_t>(twin.width(node)) * twin.width(t);
@@ -193,7 +194,23 @@ TEST_CASE("rows with categories agree with the twin, whatever losses their nodes
                               pool);
             const bool has_groups = std::find(is_ordered.begin(), is_ordered.end(), false) != is_ordered.end();
             CHECK(rows.has_groups() == has_groups);
-            compare(rows, twin, seed, 20);
+            compare(rows, twin, seed, 20, 3);
+        }
+}
+
+TEST_CASE("nodes of two values agree with the twin where they are merged, beside other columns too") {
+    Poll poll;
+    for (const Holds holds : {Holds::all_nodes, Holds::one_node})
+        for (const bool has_order : {true, false}) {
+            Pool pool(2, poll);
+            std::vector<int> levels(40, 2);
+            std::vector<bool> is_ordered(40, true);
+            levels[7] = 4, levels[30] = 5, is_ordered[7] = has_order;
+            CategoryTwin twin(800, levels, is_ordered, 3);
+            const auto table = std::make_shared<const Table>(twin.view());
+            CHECK(Patterns::most_columns(*table, tuning::rows::ROWS_PER_PATTERN) == 5);
+            CategoryRows rows(table, twin.ranges.data(), nullptr, holds, pool);
+            compare(rows, twin, 5, holds == Holds::all_nodes ? 120 : 40, 3);  // one node: each starts afresh
         }
 }
 

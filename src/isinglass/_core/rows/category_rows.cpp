@@ -34,7 +34,7 @@ class NoLoss final : public NodeLoss {
     explicit NoLoss(const CategoryState& state) : state_(state) {}
     void add_columns(const Move&, bool, int) override {}
     const double* pass(int, int) override { return nullptr; }
-    const double* odds(int, int) override { return nullptr; }
+    Odds odds(int, int) override { return {}; }
     void collect(int node, const NeighborColumns& asked, double* out, int) override {
         std::fill(out, out + numbers(node, asked), 0.0);
     }
@@ -85,17 +85,24 @@ CategoryState::CategoryState(std::shared_ptr<const Table> given, const uint8_t* 
       stride(table->stride),
       workers(pool),
       columns(describe(*table, ranges, modelled)),
-      lines(stride, leads(columns), holds),
+      lines(*table, leads(columns), holds, workers,
+            std::any_of(columns.begin(), columns.end(), [](const auto& column) { return column.has_two_values(); })),
       fields(columns.size()),
       shift(columns.size()),
-      numbers(has_order() ? 0 : static_cast<size_t>(stride) * columns.size()) {
+      numbers(has_order() ? 0 : static_cast<size_t>(stride) * columns.size()),
+      rare(columns.size()) {
     if (numbers.size() == 0) return;
     for (size_t s = 0; s < columns.size(); ++s) {
+        const CategoryColumn& column = columns[s];
         uint8_t number[256] = {};
-        for (int k = 0; k < columns[s].q(); ++k)
-            number[static_cast<int>(columns[s].value[k])] = static_cast<uint8_t>(k);
+        for (int k = 0; k < column.q(); ++k) number[static_cast<int>(column.value[k])] = static_cast<uint8_t>(k);
         const uint8_t* cells = table->column(static_cast<int>(s));
         for (int n = 0; n < stride; ++n) numbers[s * stride + n] = number[cells[n]];
+        if (!column.is_ordered() || column.q() != 2) continue;
+        const int rarer = column.share[1] <= column.share[0];
+        rare[s].score = column.score[rarer], rare[s].other = column.score[1 - rarer];
+        for (int n = 0; n < table->n_distinct; ++n)
+            if (numbers[s * stride + n] == rarer) rare[s].rows.push_back(n);
     }
 }
 
@@ -176,7 +183,7 @@ void CategoryRows::move(std::span<const Move> tasks, bool afresh) {
             last.swap(state_.fields[task.node]);
             for (double part : share) state_.fields[task.node].push_back(std::log(part / share[0]));
         }
-        if (task.moved.count > 0) loss(task.node).add_columns(task, afresh, worker);
+        if (task.moved.count > 0 || afresh) loss(task.node).add_columns(task, afresh, worker);
         *task.sums = settle(task.node, worker);
         if (task.moved.count > 0 && !last.empty() && state_.columns[task.node].is_modelled)
             settle_again(task.node, std::move(last), *task.sums, worker);
@@ -258,6 +265,7 @@ PreciseBlock CategoryRows::precise_block(int node, const NeighborColumns& neighb
     const size_t d = numbers.size(), q = own.q(), n_axes = own.width();
     std::vector<double> H(d * d), mixed(d * q), products(q * q), along(q * n_axes), square(n_axes * n_axes), z(d);
     const Table& table = *state_.table;
+    state_.lines.view_predictors(node);
     for (int n = 0; n < table.n_distinct && own.is_modelled; ++n) {
         if (static_cast<size_t>(n) % tuning::ROWS_PER_POLL == 0) pool_.poll()();
         const std::vector<double> P = probabilities(node, n);
@@ -317,22 +325,26 @@ double CategoryRows::divergence(std::span<const int> nodes, double c) {
     std::vector<double> parts(nodes.size());
     pool_.each(nodes.size(), [&](int k, int worker) {
         if (!state_.columns[nodes[k]].is_modelled) return;
-        NodeRows rows = state_.table->rows(nodes[k]);
+        auto [rows, odds] = loss(nodes[k]).odds(nodes[k], worker);
         rows.x = ones_.data();
-        parts[k] = kernels().divergence(rows, loss(nodes[k]).odds(nodes[k], worker), c, std::log(c), std::log1p(-c));
+        parts[k] = kernels().divergence(rows, odds, c, std::log(c), std::log1p(-c));
     });
     return std::accumulate(parts.begin(), parts.end(), 0.0);
 }
 
 double CategoryRows::largest_predictor(std::span<const int> nodes) {
     std::vector<double> parts(nodes.size());
-    pool_.each(nodes.size(), [&](int k, int) { parts[k] = isinglass::largest_predictor(state_.view(nodes[k])); });
+    pool_.each(nodes.size(),
+               [&](int k, int) { parts[k] = isinglass::largest_predictor(state_.lines.view_predictors(nodes[k])); });
     return parts.empty() ? 0.0 : *std::max_element(parts.begin(), parts.end());
 }
 
 void CategoryRows::remember(std::span<const int> nodes) {
     state_.lines.make_reference();
-    pool_.each(nodes.size(), [&](int k, int) { state_.lines.remember(nodes[k]); });
+    pool_.each(nodes.size(), [&](int k, int) {
+        state_.view(nodes[k]);
+        state_.lines.remember(nodes[k]);
+    });
 }
 
 // Residuals times centered points: sums of residuals do not matter.
@@ -362,6 +374,7 @@ double CategoryRows::all_pairs(int first, int last, float* band) {
 // all.
 double CategoryRows::gradients_on_lines(int first, int last, float* band) {
     const int p = state_.table->n_features;
+    pool_.each(p - first, [&](int k, int) { state_.view(first + k); });
     const auto residuals = [&](int node, int row, int rows, float* out) {
         if (!is_on_line(node)) return std::fill(out, out + rows, 0.0f);
         kernels().narrow(state_.lines.wr(node) + row, rows, out);
@@ -433,7 +446,8 @@ size_t category_bytes(const Table& table, const uint8_t* ranges, int n_threads) 
         const CategoryColumn column(table, s, ranges[s]);
         const size_t ld = column.ld();
         rows += ld * sizeof(float) + column.lead() * (2 * sizeof(double) + sizeof(float)) + 1;
-        if (column.is_ordered() && column.q() == 2) rows += sizeof(int) / 2;  // the rows of the rarer value are listed
+        // The rows of the rarer value are listed, and patterns are kept.
+        if (column.is_ordered() && column.q() == 2) rows += sizeof(int) / 2 + sizeof(uint16_t);
         widest = std::max(widest, ld);
     }
     return table.stride * (rows + n_threads * widest * (sizeof(double) + sizeof(float)));

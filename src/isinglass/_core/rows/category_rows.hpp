@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "rows/fields.hpp"
+#include "rows/merged_lines.hpp"
 #include "rows/two_value_rows.hpp"
 
 namespace isinglass {
@@ -24,6 +25,8 @@ struct CategoryColumn {
     int ld() const { return q() <= 4 ? 4 : (q() + 7) / 8 * 8; }
     int lead() const { return is_ordered() ? 1 : ld(); }  // numbers of a row's predictor, padded
     double point(double of) const { return (of - center) * step; }
+    // Cells are 0 and 1: the kernels of tables of two values serve, the difference of the fields being an offset.
+    bool has_two_values() const { return q() == 2 && value[0] == 0 && value[1] == 1 && step == 1; }
 
     std::vector<double> value, share, score;
     double center = 0, step = 0;  // of scores
@@ -31,11 +34,19 @@ struct CategoryColumn {
     bool is_modelled;             // else a covariate: a neighbor of others, without a loss of its own
 };
 
+// The rows of a column of two values that have the rarer one; its score, and that of the other.
+struct RareRows {
+    std::vector<int> rows;
+    double score = 0, other = 0;
+    double apart() const { return score - other; }
+    RowList list(int ld) const { return {rows.data(), static_cast<int>(rows.size()), ld}; }
+};
+
 // What losses work on: the table and the state of its nodes.
 struct CategoryState {
     CategoryState(std::shared_ptr<const Table> table, const uint8_t* ranges, const uint8_t* modelled, Holds holds,
                   Pool& pool);
-    NodeView view(int node) { return lines.view(node, *table); }
+    NodeView view(int node) { return lines.view_rows(node); }
     // The numbers of a column's categories, in tables with a column that has no order.
     const uint8_t* codes(int column) const { return numbers.data() + static_cast<size_t>(column) * stride; }
     bool has_order() const {
@@ -47,10 +58,11 @@ struct CategoryState {
     const int stride;
     Workers workers;
     const std::vector<CategoryColumn> columns;
-    Lines lines;
+    MergedLines lines;                        // of columns of 0 and 1, nodes may be merged
     std::vector<std::vector<double>> fields;  // of every node
     std::vector<std::vector<double>> shift;   // the same: sum w r
     Buffer<uint8_t> numbers;
+    std::vector<RareRows> rare;  // of every column of two values, in tables with a column that has no order
 };
 
 // How nodes turn predictors into residuals and second derivatives.
@@ -63,8 +75,12 @@ class NodeLoss {
     virtual FieldPasses passes(int node, int worker) {
         return {[this, node, worker] { return pass(node, worker); }};
     }
-    // The log odds of the observed category in every row.
-    virtual const double* odds(int node, int worker) = 0;
+    // The log odds of the observed category, on rows whose weights are given with them.
+    struct Odds {
+        NodeRows rows;
+        const double* of;
+    };
+    virtual Odds odds(int node, int worker) = 0;
     // sum_n w r x of these columns.
     virtual void collect(int node, const NeighborColumns& asked, double* out, int worker) = 0;
     virtual void prepare_blocks(std::span<const Block> tasks) = 0;

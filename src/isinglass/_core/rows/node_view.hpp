@@ -8,6 +8,13 @@
 
 namespace isinglass {
 
+// The threads, and what each of them needs.
+struct Workers {
+    explicit Workers(Pool& given) : pool(given), scratch(given.size()) {}
+    Pool& pool;
+    std::vector<Scratch> scratch;
+};
+
 // A node's predictor and residuals, and the rows they belong to: all that a pass over them needs. What it points to
 // stays until the node changes or, where it is made when it is needed, until the thread views another node.
 struct NodeView {

@@ -53,6 +53,7 @@ class Ordered final : public NodeLoss {
 
     void add_columns(const Move& task, bool afresh, int worker) override {
         if (!afresh) follow(task);
+        if (has_two_values(task.node) && move_merged(task, afresh, worker)) return;
         add_points(task.node, task.moved, task.coefficient, state_.lines.eta(task.node), worker);
     }
 
@@ -64,14 +65,19 @@ class Ordered final : public NodeLoss {
                 [this, node, worker] { complete(node, worker, {}, nullptr, nullptr); }, &many_[node].factor};
     }
 
-    const double* odds(int node, int worker) override {
+    Odds odds(int node, int worker) override {
         double* margin = room(state_.workers.scratch[worker].line, stride_);
         run(node, worker, margin);
-        return margin;
+        return {state_.lines.is_merged(node) ? state_.lines.view_patterns(node).rows : state_.table->rows(node),
+                margin};
     }
 
     void collect(int node, const NeighborColumns& asked, double* out, int worker) override {
-        dots(node, state_.lines.wr(node), state_.shift[node][0], asked, out, worker);
+        if (!state_.lines.holds(node, asked))
+            return dots(node, state_.view(node).wr, state_.shift[node][0], asked, out, worker);
+        const NodeView view = state_.lines.view_patterns(node);
+        kernels().dots(view.source->list(asked, state_.workers.scratch[worker].columns), view.wr, out);
+        for (int k = 0; k < asked.count; ++k) out[k] -= state_.columns[asked.column[k]].center * state_.shift[node][0];
     }
 
     void prepare_blocks(std::span<const Block> tasks) override {
@@ -88,15 +94,20 @@ class Ordered final : public NodeLoss {
         if (is_own && !is_kept_) pass(task.node, worker);
         *task.curve = is_own ? passed.sums[2 * q * q + 1] : 0.25;
         if (task.inner.count == 0) return;
-        const float* wv = !is_own ? quarter_w_.data()
-                          : has_two_values(task.node)
-                              ? curvatures(view_two_values(task.node, worker), false, state_.workers.scratch[worker])
-                              : passed.wv.data();
+        const bool is_merged = task.G && hold(task.node, task.inner, worker);
+        const float* wv = has_two_values(task.node) ? curvatures(view_two_values(task.node, is_merged, worker), !is_own,
+                                                                 state_.workers.scratch[worker])
+                          : is_own                  ? passed.wv.data()
+                                                    : quarter_w_.data();
         if (!task.G) return make_operator(task, wv, is_own && q > 2, worker);
         const Axes axes = axes_of(task.inner);
         const int d = axes.count();
-        kernels().gram({axes.cells.data(), d, stride_}, wv,
-                       {task.G, task.stride, task.b, state_.workers.scratch[worker].panels.data()});
+        if (is_merged)
+            kernels().gram(
+                state_.lines.view_patterns(task.node).source->list(task.inner, state_.workers.scratch[worker].columns),
+                wv, {task.G, task.stride, task.b, state_.workers.scratch[worker].panels.data()});
+        else
+            gram(task, axes, wv, worker);
         if (is_own && has_two_values(task.node)) {
             std::vector<double> mean(d);
             for (int j = 0; j < d; ++j) mean[j] = (task.b[j] / *task.curve - axes.center[j]) * axes.step[j];
@@ -169,6 +180,7 @@ class Ordered final : public NodeLoss {
         std::vector<size_t> spot;
         NeighborTables<double> tables;
         Buffer<double> values;
+        Buffer<float> gram, sums;
     };
     // The columns of a block: a line's own, or that of every category without an order, 0 and 1; and what a step of
     // their cells and their mean are.
@@ -182,10 +194,9 @@ class Ordered final : public NodeLoss {
         return state_.columns[column].is_ordered() && state_.columns[column].is_modelled;
     }
     bool has_many(int node) const { return !many_[node].spot.empty(); }
-    // Cells are 0 and 1: the kernels of tables of two values serve, the difference of the fields being an offset.
-    bool has_two_values(int node) const {
-        const CategoryColumn& column = state_.columns[node];
-        return column.q() == 2 && column.value[0] == 0 && column.value[1] == 1 && column.step == 1;
+    bool has_two_values(int node) const { return state_.columns[node].has_two_values(); }
+    bool have_two_values(const NeighborColumns& columns) const {
+        return std::all_of(columns.column, columns.column + columns.count, [&](int t) { return has_two_values(t); });
     }
     Passed& passed(int node, int worker) { return passed_[is_kept_ ? state_.lines.index(node) : worker]; }
 
@@ -207,17 +218,19 @@ class Ordered final : public NodeLoss {
     const double* run(int node, int worker, double* margin) {
         const CategoryColumn& column = state_.columns[node];
         Passed& passed = this->passed(node, worker);
-        const NodeView view = state_.view(node);
         double* sums = passed.sums.data();
         const int q = column.q();
         if (has_two_values(node)) {
-            const NodeView shifted = isinglass::pass(view_two_values(node, worker));
+            const NodeView shifted = isinglass::pass(view_two_values(node, state_.lines.is_merged(node), worker));
+            state_.lines.passed(node);
             const NodeSums& of = shifted.sums;
             const double found[] = {0, of.zeros, of.ones, 0, 0, 0, of.unbounded, 0, of.loss, of.curve};
             std::copy(std::begin(found), std::end(found), sums);
-            for (int n = 0; n < stride_ && margin; ++n) margin[n] = view.rows.x[n] ? shifted.eta[n] : -shifted.eta[n];
+            for (int n = 0; n < shifted.rows.n && margin; ++n)
+                margin[n] = shifted.rows.x[n] ? shifted.eta[n] : -shifted.eta[n];
             return sums;
         }
+        const NodeView view = state_.view(node);
         if (!has_many(node)) {
             kernels().category_pass({q, state_.fields[node].data(), column.score.data(), column.value.data()},
                                     view.rows, view.eta, {view.wr, passed.wv.data(), margin, passed.P.data(), sums});
@@ -234,14 +247,36 @@ class Ordered final : public NodeLoss {
         return sums;
     }
 
-    // The predictor with the fields of two values.
-    NodeView view_two_values(int node, int worker) {
-        NodeView view = state_.view(node);
+    // The predictor with the fields of two values, of patterns or of all rows.
+    NodeView view_two_values(int node, bool is_merged, int worker) {
+        NodeView view = is_merged ? state_.lines.view_patterns(node) : state_.lines.view_predictors(node);
         double* eta = room(state_.workers.scratch[worker].words, stride_);
         const double field = state_.fields[node][1] - state_.fields[node][0];
-        for (int n = 0; n < stride_; ++n) eta[n] = view.eta[n] + field;
+        for (int n = 0; n < view.rows.n; ++n) eta[n] = view.eta[n] + field;
         view.eta = eta;
         return view;
+    }
+
+    // Moves a node's predictor together with its recipe; false if the columns are still to be added to it.
+    bool move_merged(const Move& task, bool afresh, int worker) {
+        if (!have_two_values(task.moved)) {
+            state_.lines.give_up(task.node, afresh, worker);
+            return false;
+        }
+        Move centered = task;
+        centered.offset = 0;
+        for (int k = 0; k < task.moved.count; ++k)
+            centered.offset -= task.coefficient[k] * state_.columns[task.moved.column[k]].center;
+        if (!have_two_values(task.asked)) centered.asked = {};
+        return state_.lines.move(centered, afresh, worker) != MergedLines::Moved::nowhere;
+    }
+
+    // Whether patterns have all these columns, or can have them.
+    bool hold(int node, const NeighborColumns& columns, int worker) {
+        MergedLines& lines = state_.lines;
+        if (!lines.is_merged(node) || !have_two_values(columns)) return false;
+        if (lines.extend(node, columns, worker)) isinglass::pass(view_two_values(node, true, worker));
+        return lines.holds(node, columns);
     }
 
     // A place for every step from the lowest category on where these are not many more than there are categories, else
@@ -366,6 +401,63 @@ class Ordered final : public NodeLoss {
         }
         kernels().scatter(points.tables.all(), a);
         points.tables.read(&sum, out);
+    }
+
+    // The centered Gram matrix of the axes, and their sums. Categories without an order exclude each other: sums over
+    // the rows of each are all that it needs of them.
+    void gram(const Block& task, const Axes& axes, const float* wv, int worker) {
+        Points& points = split(task.node, task.inner, worker);
+        float* panels = state_.workers.scratch[worker].panels.data();
+        if (points.others.empty())
+            return kernels().gram({axes.cells.data(), axes.count(), stride_}, wv,
+                                  {task.G, task.stride, task.b, panels});
+        const int m = static_cast<int>(points.lines.size()), ld = (m + 15) / 16 * 16;
+        float *G = room(points.gram, static_cast<size_t>(m) * ld), *sums = room(points.sums, m);
+        const ColumnList lines = state_.table->list({points.lines.data(), m}, state_.workers.scratch[worker].columns);
+        if (m > 0) kernels().gram(lines, wv, {G, ld, sums, panels});
+        const auto entry = [&](size_t i, size_t j) -> float& { return task.G[i * task.stride + j]; };
+        for (int i = 0; i < m; ++i) {
+            task.b[points.spot[i]] = sums[i];
+            for (int j = 0; j < m; ++j) entry(points.spot[i], points.spot[j]) = G[static_cast<size_t>(i) * ld + j];
+        }
+        double total = 0;
+        for (int n = 0; n < stride_; ++n) total += wv[n];
+        std::vector<std::vector<double>> weight;  // of the categories
+        for (size_t a = 0; a < points.others.size(); ++a) {
+            const int s = points.others[a], q = state_.columns[s].q();
+            const uint8_t* codes = state_.codes(s);
+            const size_t first = points.tables.begin[a];
+            std::vector<double>& own = weight.emplace_back(q);
+            for (int n = 0; n < stride_; ++n) own[codes[n]] += wv[n];
+            for (int k = 0; k < q; ++k) {
+                task.b[first + k] = static_cast<float>(own[k]);
+                for (int l = 0; l < q; ++l)
+                    entry(first + k, first + l) =
+                        static_cast<float>(own[k] / total * (k == l ? total - own[k] : -own[l]));
+            }
+            const auto put = [&](size_t other, int k, double sum, double of_other) {
+                entry(first + k, other) = entry(other, first + k) = static_cast<float>(sum - own[k] / total * of_other);
+            };
+            for (int i = 0; i < m; ++i) {
+                std::vector<double> sum(q);
+                const std::vector<int>& listed = state_.rare[points.lines[i]].rows;
+                for (int n : listed) sum[codes[n]] += wv[n];
+                for (int n = 0; n < stride_ && listed.empty(); ++n) sum[codes[n]] += wv[n] * lines.x[i][n];
+                if (!listed.empty()) {
+                    const std::vector<double>& value = state_.columns[points.lines[i]].value;
+                    const double rarer = lines.x[i][listed[0]], other = value[rarer == value[0]];
+                    for (int k = 0; k < q; ++k) sum[k] = rarer * sum[k] + other * (own[k] - sum[k]);
+                }
+                for (int k = 0; k < q; ++k) put(points.spot[i], k, sum[k], sums[i]);
+            }
+            for (size_t b = 0; b < a; ++b) {
+                const int t = points.others[b], r = state_.columns[t].q();
+                std::vector<double> sum(static_cast<size_t>(q) * r);
+                for (int n = 0; n < stride_; ++n) sum[codes[n] * r + state_.codes(t)[n]] += wv[n];
+                for (int k = 0; k < q; ++k)
+                    for (int l = 0; l < r; ++l) put(points.tables.begin[b] + l, k, sum[k * r + l], weight[b][l]);
+            }
+        }
     }
 
     Axes axes_of(const NeighborColumns& neighbors) const {

@@ -24,13 +24,6 @@
 
 namespace isinglass {
 
-// The threads, and what each of them needs.
-struct Workers {
-    explicit Workers(Pool& given) : pool(given), scratch(given.size()) {}
-    Pool& pool;
-    std::vector<Scratch> scratch;
-};
-
 // w sigma (1 - sigma) of every row of a view, or its bound w / 4.
 const float* curvatures(const NodeView& view, bool majorized, Scratch& scratch);
 

@@ -21,7 +21,6 @@ class Unordered final : public NodeLoss {
           stride_(state.stride),
           nodes_(state.columns.size()),
           w_(stride_),
-          rare_(state.columns.size()),
           scratch_(state.workers.pool.size()) {
         size_t most = 4;
         for (size_t s = 0; s < nodes_.size(); ++s) {
@@ -33,7 +32,6 @@ class Unordered final : public NodeLoss {
             n_probabilities_ = holds == Holds::all_nodes ? n_probabilities_ + own : std::max(n_probabilities_, own);
         }
         for (int n = 0; n < stride_; ++n) w_[n] = static_cast<float>(state_.table->w[n]);
-        for (size_t s = 0; s < rare_.size(); ++s) list_rare(static_cast<int>(s));
         for (Working& scratch : scratch_) {
             scratch.P.resize(most * stride_), scratch.z.resize(most * stride_);
             scratch.margin.resize(stride_), scratch.weights.resize(stride_);
@@ -78,9 +76,9 @@ class Unordered final : public NodeLoss {
         return sums;
     }
 
-    const double* odds(int node, int worker) override {
+    Odds odds(int node, int worker) override {
         pass(node, worker);
-        return scratch_[worker].margin.data();
+        return {state_.table->rows(node), scratch_[worker].margin.data()};
     }
 
     void collect(int node, const NeighborColumns& asked, double* out, int worker) override {
@@ -92,7 +90,7 @@ class Unordered final : public NodeLoss {
         const CategoryColumn& own = state_.columns[node];
         double* sum = room(scratch.sum, own.ld());
         for (const auto& [column, spot] : scratch.listed) {
-            const Rare& rare = rare_[column];
+            const RareRows& rare = state_.rare[column];
             kernels().sum_listed(rare.list(own.ld()), state_.lines.wr(node), sum);
             for (int k = 0; k < own.q(); ++k)
                 out[spot + k] = own.unit * (rare.score * sum[k] + rare.other * (shift[k] - sum[k]));
@@ -141,7 +139,7 @@ class Unordered final : public NodeLoss {
         const double unit = state_.columns[task.node].unit;
         float* sum = room(scratch.single_sum, ld);
         for (const auto& [column, spot] : scratch.listed) {
-            const Rare& rare = rare_[column];
+            const RareRows& rare = state_.rare[column];
             kernels().sum_listed_single(rare.list(ld), scratch.z.data(), sum);
             for (int k = 0; k < q; ++k) {
                 const double rest = std::max(all[k] - sum[k], 0.0f);
@@ -162,12 +160,13 @@ class Unordered final : public NodeLoss {
         float *z = scratch.z.data(), *line = room(scratch.single_sum, ld);
         std::fill(line, line + ld, 0.0f);
         for (const auto& [column, spot] : scratch.listed)
-            for (int k = 0; k < q; ++k) line[k] += static_cast<float>(unit * rare_[column].other) * task.d[spot + k];
+            for (int k = 0; k < q; ++k)
+                line[k] += static_cast<float>(unit * state_.rare[column].other) * task.d[spot + k];
         for (int n = 0; n < stride_; ++n) std::copy(line, line + ld, z + static_cast<size_t>(n) * ld);
         for (const auto& [column, spot] : scratch.listed) {
-            const float factor = static_cast<float>(unit * rare_[column].apart());
+            const float factor = static_cast<float>(unit * state_.rare[column].apart());
             for (int k = 0; k < q; ++k) line[k] = factor * task.d[spot + k];
-            kernels().add_to_listed(rare_[column].list(ld), line, z);
+            kernels().add_to_listed(state_.rare[column].list(ld), line, z);
         }
         tables.gather(kernels().gather_single, z);
         const std::vector<double>& response = find_response(node, scratch);
@@ -179,8 +178,8 @@ class Unordered final : public NodeLoss {
         tables.read(nullptr, task.Hd);
         // The fields follow, so that the sum over all rows is zero.
         for (const auto& [column, spot] : scratch.listed) {
-            const float factor = static_cast<float>(unit * rare_[column].apart());
-            kernels().sum_listed_single(rare_[column].list(ld), z, line);
+            const float factor = static_cast<float>(unit * state_.rare[column].apart());
+            kernels().sum_listed_single(state_.rare[column].list(ld), z, line);
             for (int k = 0; k < q; ++k) task.Hd[spot + k] = factor * line[k];
         }
     }
@@ -192,13 +191,6 @@ class Unordered final : public NodeLoss {
         bool is_majorized = false;
         std::vector<uint8_t> likeliest;  // category of a row, at the probabilities of products
         size_t begin = 0;                // of these
-    };
-    // The rows of a column of two values that have the rarer one; its score, and that of the other.
-    struct Rare {
-        std::vector<int> rows;
-        double score = 0, other = 0;
-        double apart() const { return score - other; }
-        RowList list(int ld) const { return {rows.data(), static_cast<int>(rows.size()), ld}; }
     };
     struct Listed {
         int column;
@@ -216,15 +208,6 @@ class Unordered final : public NodeLoss {
         std::vector<double> sums, fields;
     };
 
-    void list_rare(int s) {
-        const CategoryColumn& column = state_.columns[s];
-        if (!column.is_ordered() || column.q() != 2) return;
-        const int rare = column.share[1] <= column.share[0];
-        rare_[s].score = column.score[rare], rare_[s].other = column.score[1 - rare];
-        for (int n = 0; n < state_.table->n_distinct; ++n)
-            if (state_.codes(s)[n] == rare) rare_[s].rows.push_back(n);
-    }
-
     // Neighbors of two values are listed, the others get tables.
     template <class T>
     void split(int node, const NeighborColumns& neighbors, Working& scratch, NeighborTables<T>& tables) {
@@ -234,7 +217,7 @@ class Unordered final : public NodeLoss {
         for (int k = 0; k < neighbors.count; ++k) {
             const int t = neighbors.column[k];
             const CategoryColumn& column = state_.columns[t];
-            if (rare_[t].rows.empty())
+            if (state_.rare[t].rows.empty())
                 scratch.others.push_back(t), begin.push_back(spot);
             else
                 scratch.listed.push_back({t, spot});
@@ -301,7 +284,6 @@ class Unordered final : public NodeLoss {
     std::vector<Node> nodes_;
     size_t n_probabilities_ = 0;
     Buffer<float> P_, w_;
-    std::vector<Rare> rare_;
     std::vector<Working> scratch_;  // of every thread
 };
 
