@@ -228,7 +228,10 @@ def _check_labelled(data: bytes) -> None:
         while True:
             kind, first, second, third = struct.unpack_from(f"{order}4i", data, place)
             if kind == 2:  # a variable, of numbers (0) or of texts of a width; -1: eight more bytes of the last one
-                width_of[len(width_of) + 1] = first
+                if first > 255:
+                    raise DataError("the SPSS file must be whole; it has a variable of an impossible width.")
+                is_text = struct.unpack_from(f"{order}i", data, place + 16)[0] >> 16 in (1, 2)  # by its format
+                width_of[len(width_of) + 1] = first or int(is_text)
                 place += 32
                 place += 4 + -(-struct.unpack_from(f"{order}i", data, place)[0] // 4) * 4 if second else 0
                 place += 8 * abs(third)
