@@ -222,31 +222,33 @@ def _check_labelled(data: bytes) -> None:
     Follows the records of its dictionary; one that is broken otherwise is left to the library, which says so.
     """
     order, encoding = "<" if data[64:65] in (b"\2", b"\3") else ">", "cp1252"
-    place, width_of = 176, dict[int, int]()
+    place, segment, is_text = 176, 1, dict[int, bool]()
     values, texts = list[bytes](), list[bytes]()
     try:
         while True:
             kind, first, second, third = struct.unpack_from(f"{order}4i", data, place)
-            if kind == 2:  # a variable, of numbers (0) or of texts of a width; -1: eight more bytes of the last one
+            if kind == 2:  # a variable of numbers (0), or of texts of a width; -1: the next eight bytes of a text
                 if first > 255:
                     raise DataError("the SPSS file must be whole; it has a variable of an impossible width.")
-                is_text = struct.unpack_from(f"{order}i", data, place + 16)[0] >> 16 in (1, 2)  # by its format
-                width_of[len(width_of) + 1] = first or int(is_text)
-                place += 32
-                place += 4 + -(-struct.unpack_from(f"{order}i", data, place)[0] // 4) * 4 if second else 0
-                place += 8 * abs(third)
+                if first >= 0:
+                    formats = struct.unpack_from(f"{order}2i", data, place + 16)
+                    is_text[segment] = first > 0 or any(each >> 16 in (1, 2) for each in formats)
+                    segment += max(-(-first // 8), 1)
+                length = max(struct.unpack_from(f"{order}i", data, place + 32)[0], 0) if second else 0  # of its label
+                place += 32 + 8 * abs(third) + (4 + -(-length // 4) * 4 if second else 0)
             elif kind == 3:  # value labels: a value, the length of its label, the label
                 values, place = [], place + 8
                 for _ in range(first):
                     values.append(data[place : place + 8])
                     place += 8 + (data[place + 8] // 8 + 1) * 8
             elif kind == 4:  # the variables that have them
-                widths = [width_of.get(k, -1) for k in struct.unpack_from(f"{order}{max(first, 0)}i", data, place + 8)]
-                if -1 in widths:
+                named = struct.unpack_from(f"{order}{max(first, 0)}i", data, place + 8)
+                if not is_text.keys() >= set(named):
                     raise DataError(
                         "the SPSS file must be whole; it has value labels for variables that are not there."
                     )
-                texts, place = texts + (values if any(widths) else []), place + 8 + 4 * max(first, 0)
+                texts += values if any(is_text[each] for each in named) else []
+                place += 8 + 4 * max(first, 0)
             elif kind in (6, 7):  # lines of a document, or an extension
                 size = 8 + 80 * max(first, 0) if kind == 6 else 16 + max(second, 0) * max(third, 0)
                 if (kind, first) == (7, 20):
