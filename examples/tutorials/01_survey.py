@@ -74,8 +74,8 @@ print(
 # -------------------------------------------
 #
 # The certificate is about this table. To see how much another sample would change the network, resample the
-# respondents and estimate again. (To keep this page fast, we take only complete rows and 60 resamples. Use 1000 for
-# a paper.)
+# respondents and estimate again. (To keep this page fast, we take only complete rows, without their weights, and 60
+# resamples. Use the whole table and 1000 resamples for a paper.)
 
 from isinglass import bootstrap
 
@@ -132,8 +132,9 @@ truth.sort_values("true coupling", ascending=False)
 # Pass it on
 # ----------
 #
-# We write a report for the coauthors, a file for Gephi and one for Python. In a shell, ``isinglass fit mood.csv`` and
-# ``isinglass report`` do the same.
+# We write a report for the coauthors, a file for Gephi and one for Python. In a shell,
+# ``isinglass fit mood.csv --weights weight --encode auto --missing impute -o mood`` estimates the same network and
+# ``isinglass report mood mood.csv`` writes the report.
 
 import tempfile
 from pathlib import Path

@@ -146,4 +146,6 @@ print(textwrap.fill(net.methods_text(), 100))
 #   are constant.
 # - Adjust for common causes of many mutations: the subtype, the center, the burden. As covariates they are conditioned
 #   on without a penalty and are not nodes of the network; see :doc:`/covariates`.
+# - For a false discovery rate, fit with ``IsingNetwork(fdr=0.1)``: the column ``q`` of ``edges()`` has the q-values of
+#   the edges; see :doc:`how far to trust it </trusting>`.
 # - Files with one line per gene: ``read_table(file, transpose=True)``.

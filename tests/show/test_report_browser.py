@@ -786,9 +786,24 @@ def test_counts_are_whole_and_explained(visit, tmp_path, table):
     both = int((table[:, s] & table[:, t]).sum())
     assert cells(page, "edges", heads.index("n11"))[0] == str(both)
     assert "n11" in page.text_content("#edges-note")
+    assert "whole" not in page.text_content("#edges-note")
     assert page.is_visible("#meaning dt:has-text('Log odds ratio')")
     _, rows = download(page, "#edges-csv")
     assert list(rows[0])[:4] == ["source", "target", "coupling", "weight"]
+
+
+def test_counts_of_imputed_rows_have_one_decimal_and_a_reason(visit, tmp_path, table):
+    holes = table.astype(float)
+    holes[::9, 0] = np.nan
+    net = IsingLasso(0.05, missing="impute").fit(holes)
+    page = visit(write(net, tmp_path / "a.html"))
+    heads = page.locator("#edges-table th").evaluate_all("heads => heads.map((head) => head.dataset.label)")
+    shown = cells(page, "edges", heads.index("n11"))
+    assert all(re.fullmatch(r"\d+\.\d", cell) for cell in shown)
+    assert "imputed several times" in page.text_content("#edges-note")
+    _, rows = download(page, "#edges-csv")
+    edges = net.edges()
+    assert [float(row["n11"]) for row in rows] == pytest.approx(edges["n11"])
 
 
 def test_curve_ends_where_it_is_known(visit, file, stability):

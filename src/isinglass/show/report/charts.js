@@ -117,7 +117,7 @@ class CurveChart {
     const [x, y] = [scale.x(alphas[choice]), scale.y(lines[lines.length - 1].values[choice] ?? scale.low)];
     svg.append(makeSvg("circle", { class: "choice", cx: x, cy: y, r: 6.5 }));
     const right = x > width * 0.62;
-    svg.append(makeSvg("text", { class: "strong", x: x + (right ? -11 : 11), y: y + (y > height - MARGIN.bottom - 28 ? -12 : 18), "text-anchor": right ? "end" : "start" }, `chosen: α = ${formatAlpha(alphas[choice])}`));
+    svg.append(makeSvg("text", { class: "strong", x: x + (right ? -11 : 11), y: y + (y > height - MARGIN.bottom - 28 ? -12 : 18), "text-anchor": right ? "end" : "start" }, `selected: α = ${formatAlpha(alphas[choice])}`));
   }
 }
 

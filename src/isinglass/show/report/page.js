@@ -127,6 +127,8 @@ function showReproduction() {
   });
 }
 
+const isCount = (label) => /^n[01][01]$/.test(label);
+
 /* Hide what there is nothing to say about, and the links that lead there. */
 function showSections() {
   const hasColumn = (name) => DATA.edge_columns.some(({ label }) => label === name);
@@ -141,6 +143,7 @@ function showSections() {
   const notes = [
     ...(shares ? [`“${shares.label[0].toUpperCase()}${shares.label.slice(1)}” is the share of subsamples of the rows whose network has the edge${N_ALPHAS > 1 ? "; it does not follow the slider" : ""}.`] : []),
     ...(present.counts ? ["n11, n10, n01 and n00 count the rows in which the two columns are 1 and 1, 1 and 0, 0 and 1, 0 and 0."] : []),
+    ...(DATA.edge_columns.some(({ label, values }) => isCount(label) && !isWhole(values)) ? ["They are not whole because rows have weights, or because missing cells were imputed several times."] : []),
   ];
   byId("edges-note").hidden = notes.length === 0;
   byId("edges-note").textContent = notes.join(" ");
@@ -243,7 +246,8 @@ const edgeTable = new DataTable("edges", {
     ...DATA.edge_columns.map(({ label, field, values }) => ({
       label: (/^[a-z]\d/.test(label) ? label : label[0].toUpperCase() + label.slice(1)).replaceAll("_", " "),
       field: field.replaceAll(" ", "_"),
-      minor: /^n[01][01]$/.test(label),
+      minor: isCount(label),
+      counts: isCount(label),
       number: values.some((value) => typeof value === "number"),
       whole: isWhole(values),
       value: (pair) => values[pair.e],

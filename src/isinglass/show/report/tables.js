@@ -97,12 +97,12 @@ class DataTable {
   }
 }
 
-/* Numbers of a column get the same decimals, unless they are all whole. */
+/* Numbers of a column get the same decimals, one if they count rows, unless they are all whole. */
 function writeCell(column) {
   return (row) => {
     const value = column.value(row);
     return typeof value === "number" && !column.whole && Math.abs(value) < 1e6 && (value === 0 || Math.abs(value) >= 1e-3)
-      ? value.toFixed(3).replace("-", MINUS)
+      ? value.toFixed(column.counts ? 1 : 3).replace("-", MINUS)
       : formatNumber(value);
   };
 }
