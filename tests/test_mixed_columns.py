@@ -11,6 +11,7 @@ import pytest
 from reports import build_report
 
 from isinglass import (
+    IsingLasso,
     IsingNetwork,
     Method,
     Network,
@@ -354,3 +355,12 @@ def test_intervals_have_the_probability_that_they_claim():
         assert below == pytest.approx([0.15, 0.85])
     with pytest.raises(DataError, match="level must lie between 0 and 1"):
         central_intervals([chance], steps, 1.0)
+
+
+def test_a_summary_leaves_out_columns_that_say_nothing():
+    rng = np.random.default_rng(0)
+    a, c = rng.integers(0, 2, 300), rng.normal(size=300)
+    X = np.column_stack([a, a ^ (rng.random(300) < 0.05), c, c + rng.normal(size=300)])
+    net = IsingLasso(alpha=0.02, kinds={2: "continuous", 3: "continuous"}).fit(X)
+    assert "partial_correlation" not in net.summary(1)  # two columns of 0 and 1
+    assert "partial_correlation" in net.summary(4)

@@ -263,6 +263,7 @@ class FittedNetwork:
     def _strongest(self, n_edges: int) -> tuple[list[str], list[list[str]]]:
         """Return the names of some columns of the edge table, and its first rows as texts."""
         columns = {name: column[:n_edges] for name, column in self.edges().items() if name in SUMMARY}
+        columns = {name: column for name, column in columns.items() if any(value == value for value in column)}  # NaN
         rows = zip(*columns.values(), strict=True)
         return list(columns), [[f"{v:.4g}" if isinstance(v, float) else str(v) for v in row] for row in rows]
 

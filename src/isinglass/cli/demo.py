@@ -6,11 +6,11 @@ import shlex
 import time
 from collections import Counter
 from pathlib import Path
+from textwrap import indent
 from typing import TYPE_CHECKING
 
 from isinglass.cli.command import command, command_line
 from isinglass.cli.console import Console, format_seconds
-from isinglass.cli.descriptions import records
 from isinglass.cli.fit import write_files
 from isinglass.cli.output import OutputFolder, require_matplotlib, save_figure
 from isinglass.json_text import JsonObject
@@ -62,13 +62,15 @@ def demo(console: Console, n_jobs: int, output: Path | None, force: bool) -> Non
         with folder.filling() as here, console.progress("Writing"):
             _write_files(here, votes, fitted, senate)
             _write_survey(here, answers, survey[0])
-    console.write(_senate_text(fitted, seconds, senate) + _others_text(default, stars, senate))
-    console.write(_survey_text(*survey, answers))
+    people = f"{len(answers)} respondents, {answers.shape[1]} questions"
+    console.write(_senate_text(fitted, senate) + _summarize("The paper's penalty", fitted, seconds))
+    console.write(_summarize("By default, in two stages", *default) + _summarize("By StARS", *stars))
+    console.write(_summarize(f"American National Election Study (1996), {people}, by default", *survey))
     if folder is not None:
         console.say_facts({"Wrote": folder.summary, "Look": f"open {folder.path / 'report.html'} in a browser"})
 
 
-def _senate_text(fitted: Fit, seconds: str, senate: Senate109) -> str:
+def _senate_text(fitted: Fit, senate: Senate109) -> str:
     """Return what the network at the paper's penalty shows: how its positive edges follow parties and states."""
     import numpy as np
 
@@ -76,7 +78,7 @@ def _senate_text(fitted: Fit, seconds: str, senate: Senate109) -> str:
     joined, pairs = strength > 0, ~np.eye(len(strength), dtype=bool)
     party, state = np.array(senate.parties), np.array(senate.states)
     same_party, same_state = party[:, None] == party, state[:, None] == state
-    # The other side of a Republican is everybody who is not one; of everybody else it is the Republicans.
+    # The other side of a Republican are all who are not; of all others it is the Republicans.
     crossing = (party[:, None] == "R") != (party == "R")
     weight, edges = (
         (part * crossing).sum(axis=1) / np.maximum(part.sum(axis=1), 1e-300) for part in (strength, joined)
@@ -94,14 +96,8 @@ U.S. Senate, 109th Congress, second session (2006)
   {len(senate.X)} roll calls, {len(party)} senators: {parties}
   {int(np.isnan(senate.votes).sum())} votes missing, counted as nay
 
-Network at alpha {ALPHA:g}, the paper's penalty
-  {fitted.network.n_edges} edges among {fitted.network.n_pairs} pairs, {n_positive} of them positive
-  {_proof(fitted)}
-  {fitted.solution.certified_zeros} pairs provably have no edge at this penalty
-  fitted in {seconds}
-
-Two clusters, the parties
-  {_within(fitted, senate)} of the positive edges join two senators of one party ({n_within} of {n_positive})
+Two clusters at alpha {ALPHA:g}, the parties
+  {n_within / n_positive:.1%} of the positive edges join two senators of one party ({n_within} of {n_positive})
 
 Senators with more than half of their positive weight on the other side
 {across}
@@ -109,59 +105,11 @@ Share of pairs that are joined by a positive edge
   {joined[pairs & same_state].mean():.0%} of pairs from the same state, {joined[pairs].mean():.0%} of all pairs
   {joined[pairs & same_state & same_party].mean():.0%} of pairs from the same state and party, \
 {joined[pairs & same_party].mean():.0%} of pairs from the same party
-  The strongest:
-{_strongest(fitted)}
 """
 
 
-def _others_text(default: tuple[Fit, str], stars: tuple[Fit, str], senate: Senate109) -> str:
-    """Return what the default and StARS find in the same votes."""
-    (found, seconds), (stable, stars_seconds) = default, stars
-    how = stable.stability
-    assert how is not None
-    return f"""\
-By default, in two stages: {found.network.n_edges} edges, {_within(found, senate)} of the positive ones within a party
-  fitted in {seconds}
-By StARS: alpha {how.alpha:.4g}, {stable.network.n_edges} edges, \
-{_within(stable, senate)} of the positive ones within a party
-  {how.n_subsamples} subsamples of {how.subsample_size} roll calls, {how.n_fits} fits in {stars_seconds}
-"""
-
-
-def _survey_text(found: Fit, seconds: str, answers: Table) -> str:
-    """Return what the questionnaire shows."""
-    kinds = ", ".join(f"{count} {kind}" for kind, count in Counter(answers.variables.kinds).items())
-    return f"""
-American National Election Study (1996)
-  {len(answers)} respondents, {answers.shape[1]} questions: {kinds}
-
-By default, in two stages: {found.network.n_edges} edges among {found.network.n_pairs} pairs
-  {_proof(found)}
-  fitted in {seconds}
-  The strongest:
-{_strongest(found)}"""
-
-
-def _proof(found: Fit) -> str:
-    state = "converged" if found.solution.converged else "NOT converged"
-    return f"{state}: KKT residual {found.solution.kkt_residual:.1e} over all pairs, tolerance {found.tol:g}"
-
-
-def _within(found: Fit, senate: Senate109) -> str:
-    """Return the share of the positive edges that join two senators of one party."""
-    positive = found.network.edge_index[found.network.edge_values > 0].tolist()
-    same = [bool(senate.parties[s] == senate.parties[t]) for s, t in positive]
-    return f"{sum(same) / max(len(same), 1):.1%}"
-
-
-def _strongest(found: Fit) -> str:
-    """Return the strongest edges, with their unpenalized estimates if these are known."""
-    lines = []
-    for edge in records(found.edges())[:SHOWN]:
-        known = "refitted" in edge
-        free = f" (unpenalized {edge['refitted']:+.3f} ± {edge['std_error']:.3f})" if known else ""
-        lines.append(f"    {edge['coupling']:+.3f}{free}  {edge['source']} -- {edge['target']}\n")
-    return "".join(lines)
+def _summarize(title: str, found: Fit, seconds: str) -> str:
+    return f"\n{title}, fitted in {seconds}\n{indent(found.summary(SHOWN), '  ')}\n"
 
 
 def _write_survey(here: Path, answers: Table, fitted: Fit) -> None:
