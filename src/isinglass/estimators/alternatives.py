@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 import scipy.sparse as sp
 
 from isinglass.errors import ArgumentError
-from isinglass.estimators.base import IsingEstimator, Penalty
+from isinglass.estimators.base import IsingEstimator
+from isinglass.penalties import Penalty
 from isinglass.select.method import Method
 from isinglass.select.selector import Choice, Fixed, PerNode
 from isinglass.solve.regressions import NodewisePath

@@ -19,18 +19,18 @@ from isinglass.data.blocks import is_in_parts
 from isinglass.data.options import Encode, ReadOptions
 from isinglass.data.parts import open_table
 from isinglass.data.sources import complete_like
+from isinglass.data.table import Kinds
 from isinglass.errors import DataError, setting
 from isinglass.fit import Fit
 from isinglass.fitted import FittedNetwork
 from isinglass.network import Network
+from isinglass.penalties import Penalty
 from isinglass.results import Evidence, Missing, Path, Solution, Stability
 from isinglass.select.imputation import Imputation
 from isinglass.select.method import Method
 from isinglass.select.selector import Choice, Selector
 from isinglass.select.settings import Run
 
-Penalty = ArrayLike | str | None
-Kinds = str | Sequence[str] | Mapping[Any, str] | None
 if TYPE_CHECKING:
 
     class _ScikitLearn:
@@ -158,7 +158,7 @@ class IsingEstimator(FittedNetwork, Fitted, _ScikitLearn):
 
     tol: float = 1e-7
     max_iter: int = 100
-    kinds: Kinds = None
+    kinds: Kinds | None = None
     scores: Mapping[Any, ArrayLike] | None = None
     missing: str = "error"
     encode: Encode = None

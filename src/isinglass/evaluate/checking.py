@@ -173,9 +173,13 @@ def check_model(
     data, simulated = _ones(counted.codes, split, network), _ones(drawn, split, network)
     own = np.full(len(simulated), worth / len(simulated))
     rng = as_generator(at_triples)
-    parts = [_compare(what, sets, data, weight, simulated, own, level / 4) for what, sets in _sets(network, rng)]
+    rest = float(weight.sum()), float(own.sum()), level / 4
+    parts = [
+        _compare(what, sets, _shares(sets, data, weight), _shares(sets, simulated, own), *rest)
+        for what, sets in _sets(network, rng)
+    ]
     scores = data.sum(axis=1, dtype=np.int64), simulated.sum(axis=1, dtype=np.int64)
-    parts.append(_compare_counts(*scores, weight, own, level / 4))
+    parts.append(_compare("counts", *_count_shares(*scores, weight, own), *rest))
     ours, theirs = ((int(score.min()), int(score.max())) for score in (scores[0][weight > 0], scores[1]))
     is_split = bool((network.variables.sizes > 2).any())
     return ModelCheck(
@@ -237,19 +241,6 @@ def _sets(network: Network, rng: np.random.Generator) -> list[tuple[str, NDArray
     return [(what, sets) for what, sets in found if len(sets)]
 
 
-def _compare(
-    what: str,
-    sets: NDArray[np.int64],
-    data: Bytes,
-    weight: FloatArray,
-    simulated: Bytes,
-    own: FloatArray,
-    level: float,
-) -> Comparison:
-    observed, expected = (_shares(sets, rows, w) for rows, w in ((data, weight), (simulated, own)))
-    return _judge(what, sets, observed, expected, float(weight.sum()), float(own.sum()), level)
-
-
 def _shares(sets: NDArray[np.int64], rows: Bytes, weight: FloatArray) -> FloatArray:
     """Return the share of rows in which all columns of a set are 1."""
     total = weight.sum()
@@ -266,10 +257,10 @@ def _shares(sets: NDArray[np.int64], rows: Bytes, weight: FloatArray) -> FloatAr
     return np.asarray(shares / total)
 
 
-def _compare_counts(
-    data: NDArray[np.int64], simulated: NDArray[np.int64], weight: FloatArray, own: FloatArray, level: float
-) -> Comparison:
-    """Compare the shares of rows with at least k ones."""
+def _count_shares(
+    data: NDArray[np.int64], simulated: NDArray[np.int64], weight: FloatArray, own: FloatArray
+) -> tuple[NDArray[np.int64], FloatArray, FloatArray]:
+    """Return some numbers k, and the shares of rows of both samples with at least k ones."""
     least, most = min(data.min(), simulated.min()), max(data.max(), simulated.max())
     steps = np.arange(least + 1, most + 1)
     if len(steps) > MAX_COUNTS:
@@ -280,7 +271,7 @@ def _compare_counts(
         np.array([w @ (scores >= k) for k in steps.tolist()]) / w.sum()
         for scores, w in ((data, weight), (simulated, own))
     )
-    return _judge("counts", steps[:, None], observed, expected, float(weight.sum()), float(own.sum()), level)
+    return steps[:, None], observed, expected
 
 
 def _tails(ours: NDArray[np.int64], ones: NDArray[np.int64], n: int, m: int) -> FloatArray:
@@ -304,7 +295,7 @@ def _tails(ours: NDArray[np.int64], ones: NDArray[np.int64], n: int, m: int) -> 
     return np.asarray(tail)
 
 
-def _judge(
+def _compare(
     what: str,
     sets: NDArray[np.int64],
     observed: FloatArray,
