@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from isinglass.arrays import FloatArray
-from isinglass.data import check_penalty_weights
 from isinglass.data.table import check_width
-from isinglass.errors import ArgumentError, DataError
+from isinglass.data.weights import as_floats
+from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.network import Network
 from isinglass.variables import Variables
 
@@ -30,6 +30,29 @@ def smoothed_field(n_ones: ArrayLike, n_total: float) -> FloatArray:
     ones = np.asarray(n_ones, dtype=np.float64)
     zeros = np.maximum(n_total - ones, 0.0)  # sums in another order may differ in the last digit
     return np.asarray(np.log(ones + 0.5) - np.log(zeros + 0.5))
+
+
+def check_penalty_weights(penalty_weights: Penalty, n_features: int) -> FloatArray | str | None:
+    """Return None (all 1), ``"standardized"`` or a symmetric matrix of weights in [0, inf]."""
+    if penalty_weights is None:
+        return None
+    if isinstance(penalty_weights, str):
+        if penalty_weights != "standardized":
+            raise ArgumentError(
+                "penalty_weights", 'must be None, "standardized" or a symmetric matrix', penalty_weights
+            )
+        return penalty_weights
+    matrix = as_floats("penalty_weights", penalty_weights)
+    if matrix.shape != (n_features, n_features):
+        raise DataError(f"{setting('penalty_weights')} must have shape {(n_features, n_features)}; got {matrix.shape}.")
+    off_diagonal = ~np.eye(n_features, dtype=bool)
+    if (np.isnan(matrix) | (matrix < 0))[off_diagonal].any():
+        raise DataError(f"{setting('penalty_weights')} must be in [0, inf]; got a negative value or NaN.")
+    if not np.array_equal(matrix[off_diagonal], matrix.T[off_diagonal]):
+        raise DataError(
+            f"{setting('penalty_weights')} must be symmetric; got a matrix that differs from its transpose."
+        )
+    return matrix
 
 
 def penalty_matrix(sd: FloatArray, penalty_weights: Penalty, ranges: float | FloatArray = 1.0) -> FloatArray:

@@ -137,7 +137,7 @@ def test_weights_are_given_once():
     assert table.sample_weight.tolist() == weight.tolist()
     assert table.total_weight == 10.0
     assert table.weight_range == (1.0, 4.0)
-    assert table.without_weight().sample_weight is None
+    assert table.with_weight(None).sample_weight is None
     assert table.above(2.0).sample_weight.tolist() == [3, 4]
     with pytest.raises(DataError, match="must not be given with a table that has its own weights"):
         as_table(table, weight)

@@ -5,9 +5,10 @@ from networks import make_table
 
 from benchmarks import coverage
 from isinglass import Method, PerNode, as_table, compare_groups, read_parts, refit, simulate
-from isinglass.data import check_penalty_weights, check_sample_weight
+from isinglass.data import check_sample_weight
 from isinglass.data.weights import scale_weights
 from isinglass.errors import DataError, DataWarning
+from isinglass.penalties import check_penalty_weights
 from isinglass.select.folds import split_rows
 
 

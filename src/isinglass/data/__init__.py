@@ -4,7 +4,7 @@ from isinglass.data.coding import Coding
 from isinglass.data.counts import category_counts, column_sd, pair_counts, which_occur, which_vary
 from isinglass.data.parts import AnyTable, PartedTable, TableLike, as_table, read_parts
 from isinglass.data.table import Table, hole_patterns
-from isinglass.data.weights import are_counts, check_penalty_weights, check_sample_weight
+from isinglass.data.weights import are_counts, check_sample_weight
 
 __all__ = [
     "AnyTable",
@@ -15,7 +15,6 @@ __all__ = [
     "are_counts",
     "as_table",
     "category_counts",
-    "check_penalty_weights",
     "check_sample_weight",
     "column_sd",
     "hole_patterns",

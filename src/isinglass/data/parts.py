@@ -22,7 +22,7 @@ from isinglass.data.blocks import Block, BlockWeights, are_files, find_blocks, i
 from isinglass.data.coding import BITS, Coding, Levels, Value
 from isinglass.data.conversion import convert, read_codes
 from isinglass.data.options import Binarize, Encode, MissingValues, ReadOptions, for_another_file, takes
-from isinglass.data.sources import kind_of
+from isinglass.data.sources import is_frame
 from isinglass.data.table import Kinds, Scores, Table
 from isinglass.data.weights import Sums, check_sample_weight, check_weight_kind, find_scale, sum_weights
 from isinglass.errors import ArgumentError, DataError, setting
@@ -195,7 +195,7 @@ class PartedTable:
             "into memory."
         )
 
-    with_weight = without_weight = unit_weight = weighted_rows = __array__ = __getitem__ = __iter__ = whole
+    with_weight = unit_weight = weighted_rows = __array__ = __getitem__ = __iter__ = whole
 
 
 AnyTable = Table | PartedTable
@@ -369,7 +369,7 @@ def open_table(
     if is_in_parts(X):
         return _open_parts(X, options, sample_weight)
     stated = options.encode is not None or options.binarize is not None
-    if variables is not None and kind_of(X) is not None and not (variables.is_plain and stated):
+    if variables is not None and is_frame(X) and not (variables.is_plain and stated):
         options = replace(options, kinds=None, scores=None, encode=Coding.of(variables), binarize=None)
     elif variables is not None and not variables.is_binary:
         return _add_weight(read_codes(X, variables), sample_weight, options.weight_kind)

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from importlib import import_module
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -32,7 +31,6 @@ SEEN = 10_000
 """Rows that show whether a column has fractions."""
 # Headers of a first column that names the rows. pandas and R leave the header empty.
 ID_NAMES = frozenset({"", "id", "index", "row", "rowname", "rownames", "row_names", "unnamed: 0", "__index_level_0__"})
-_FRAMES = ("pandas", "polars", "pyarrow")
 _NUMBERS = "buif"  # kinds of NumPy types that are compared as numbers
 
 
@@ -558,43 +556,34 @@ def _declared_kinds(frame: Frame) -> tuple[str | None, ...] | None:
     return tuple(found)
 
 
-def kind_of(X: object) -> str | None:
-    """Return the library of a data frame, or None for everything else."""
-    library = type(_unwrapped(X)).__module__.split(".")[0]
-    return library if library in _FRAMES else None
+def is_frame(X: object) -> bool:
+    """Tell whether something is a data frame of pandas, polars or pyarrow, or one of these in narwhals."""
+    return type(_unwrapped(X)).__module__.split(".")[0] in ("pandas", "polars", "pyarrow")
 
 
-def complete_like(X: object, values: Cells, names: Sequence[str] | None = None) -> Any:  # Any: a frame
+def _unwrapped(X: Any) -> Any:  # Any: frames of three libraries
+    return X.to_native() if hasattr(X, "to_native") else X
+
+
+def complete_like(X: Any, values: Cells, names: Sequence[str] | None = None) -> Any:  # Any: a frame
     """Return the frame ``X`` with ``values`` in its columns of these names (None: in all), or ``values`` if it is none.
 
     Other columns stay as they are, and columns keep their order.
     """
-    kind, native = kind_of(X), _unwrapped(X)
-    if kind is None:
+    if not is_frame(X):
         return values
-    library: Any = import_module(kind)
-    labels = list(native.schema.names if kind == "pyarrow" else native.columns)
-    place = {str(label): j for j, label in enumerate(labels)}
-    columns = [place.get(name) for name in (place if names is None else names)]
-    if None in columns or len(columns) != values.shape[1]:
+    import narwhals.stable.v1 as nw
+
+    frame = nw.from_native(_unwrapped(X), eager_only=True)
+    label = {str(each): each for each in frame.columns}
+    wanted = list(label if names is None else names)
+    if not label.keys() >= set(wanted) or len(wanted) != values.shape[1]:
         raise DataError(
             f"{setting('X')} must have all columns of the network as such; some were combined from indicator columns. "
             "Pass as_table(X, encode=fit.coding)."
         )
-    source = {j: k for k, j in enumerate(columns)}
-    if kind != "pandas":
-        filled = {name: values[:, source[j]].tolist() if j in source else native[name] for j, name in enumerate(labels)}
-        return library.DataFrame(filled) if kind == "polars" else library.table(filled)
-    frame = library.DataFrame(values, index=native.index)
-    frame = frame.infer_objects() if values.dtype.kind == "O" else frame
-    others = [j for j in range(len(labels)) if j not in source]
-    if others:
-        frame = library.concat([frame, native.iloc[:, others]], axis=1)
-        source |= {j: len(columns) + k for k, j in enumerate(others)}
-    frame = frame.iloc[:, [source[j] for j in range(len(labels))]]
-    return frame.set_axis(native.columns, axis=1)
-
-
-def _unwrapped(X: Any) -> Any:  # Any: frames of three libraries
-    """Return the frame inside a narwhals one."""
-    return X.to_native() if type(X).__module__.startswith("narwhals") else X
+    cells = values.T.tolist() if values.dtype.kind == "O" else np.ascontiguousarray(values.T)
+    library = nw.get_native_namespace(frame)
+    each = zip(wanted, cells, strict=True)
+    filled = [nw.new_series(label[name], own, native_namespace=library) for name, own in each]
+    return nw.to_native(frame.with_columns(*filled))

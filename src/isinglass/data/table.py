@@ -201,10 +201,6 @@ class Table:
         check_weight_kind(self.weight_kind, weight if self.rows is None else None)
         return self._with(sample_weight=weight)
 
-    def without_weight(self) -> Table:
-        """Return the same rows without weights."""
-        return self.with_weight(None)
-
     def counted(self, *, quiet: bool = False) -> Table:
         """Return the table with weights whose sum is the number of rows, N, of criteria and standard errors.
 

@@ -1,4 +1,4 @@
-"""Checks of row weights and of pair weights, and what row weights stand for.
+"""Checks of row weights, and what they stand for.
 
 Counts say how many equal rows a row stands for. Sampling weights say how many members of a population a row stands for:
 it is one row all the same, and their scale means nothing.
@@ -21,7 +21,7 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_samples: int) -> NDAr
     """Return finite, non-negative row weights with a positive sum, or None for equal weights."""
     if sample_weight is None:
         return None
-    weight = _as_floats("sample_weight", sample_weight)
+    weight = as_floats("sample_weight", sample_weight)
     if weight.shape != (n_samples,):
         raise DataError(f"sample_weight must have one value per row ({n_samples},); got shape {weight.shape}.")
     if not np.isfinite(weight).all() or (weight < 0).any():
@@ -120,30 +120,8 @@ def per_unit(weight: NDArray[np.float64], units: NDArray[np.intp] | None) -> NDA
     return np.asarray(np.bincount(np.unique(units, return_inverse=True)[1], weight), dtype=np.float64)
 
 
-def check_penalty_weights(penalty_weights: ArrayLike | str | None, n_features: int) -> NDArray[np.float64] | str | None:
-    """Return None (all 1), ``"standardized"`` or a symmetric matrix of weights in [0, inf]."""
-    if penalty_weights is None:
-        return None
-    if isinstance(penalty_weights, str):
-        if penalty_weights != "standardized":
-            raise ArgumentError(
-                "penalty_weights", 'must be None, "standardized" or a symmetric matrix', penalty_weights
-            )
-        return penalty_weights
-    matrix = _as_floats("penalty_weights", penalty_weights)
-    if matrix.shape != (n_features, n_features):
-        raise DataError(f"{setting('penalty_weights')} must have shape {(n_features, n_features)}; got {matrix.shape}.")
-    off_diagonal = ~np.eye(n_features, dtype=bool)
-    if (np.isnan(matrix) | (matrix < 0))[off_diagonal].any():
-        raise DataError(f"{setting('penalty_weights')} must be in [0, inf]; got a negative value or NaN.")
-    if not np.array_equal(matrix[off_diagonal], matrix.T[off_diagonal]):
-        raise DataError(
-            f"{setting('penalty_weights')} must be symmetric; got a matrix that differs from its transpose."
-        )
-    return matrix
-
-
-def _as_floats(name: str, values: ArrayLike) -> NDArray[np.float64]:
+def as_floats(name: str, values: ArrayLike) -> NDArray[np.float64]:
+    """Return an argument as an array of numbers."""
     try:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):

@@ -142,4 +142,4 @@ def repeated(table: Table) -> tuple[Table, NDArray[np.intp]]:
             f"got {n_rows:.3g} rows of {table.shape[1]} columns. Take a sample of them."
         )
     rows = np.repeat(np.arange(len(table)), np.rint(table.sample_weight).astype(np.intp))
-    return table[rows].bare().without_weight(), rows
+    return table[rows].bare().with_weight(None), rows

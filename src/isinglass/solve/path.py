@@ -16,13 +16,13 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass._core import Problem
 from isinglass.arguments import check_count, check_positive
 from isinglass.arrays import FloatArray
-from isinglass.data import AnyTable, as_table, check_penalty_weights
+from isinglass.data import AnyTable, as_table
 from isinglass.data.counts import sd_of
 from isinglass.data.table import Kinds, Scores
 from isinglass.errors import ArgumentError, ConstantColumnWarning, ConvergenceWarning, setting, suppress_warnings, warn
 from isinglass.machine import thread_count, within_memory
 from isinglass.network import all_pairs
-from isinglass.penalties import condition_on_covariates, penalty_matrix, refuse_vanishing
+from isinglass.penalties import check_penalty_weights, condition_on_covariates, penalty_matrix, refuse_vanishing
 from isinglass.results import Path, Solution
 from isinglass.solve.alphas import alpha_grid
 from isinglass.solve.dense import Reduced
