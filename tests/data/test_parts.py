@@ -171,8 +171,13 @@ def test_folds_divide_the_rows_of_every_part():
     assert len(outside) + len(taken[1]) == 60
     total = outside.sum_rows(column_sums) + taken[1].sum_rows(column_sums)
     assert total.tolist() == X.sum(axis=0).tolist()
+    inner = [outside.take_fold(Fold(5, 3, k, held=True)) for k in range(3)]  # folds of the rows outside
+    assert sum(map(len, inner)) == len(outside)
+    assert sum(fold.sum_rows(column_sums) for fold in inner).tolist() == outside.sum_rows(column_sums).tolist()
     with pytest.raises(DataError, match="n_folds must be at most the number of rows of every part"):
         read_parts(cut(X)).take_fold(Fold(3, 4, 1, held=True))
+    with pytest.raises(DataError, match="got 6 for a part of 5"):
+        taken[1].take_fold(Fold(3, 6, 1, held=True))
 
 
 def test_rows_and_columns_that_are_meant():

@@ -15,10 +15,12 @@ from isinglass import EBIC, Fixed, IsingNetwork, Method, Run, TwoStage, as_table
 from isinglass.data.parts import cut_into_parts
 from isinglass.errors import ConstantColumnWarning, DataError, DataWarning, suppress_warnings
 from isinglass.select import ebic, stages
+from isinglass.select import two_stage as module
 from isinglass.select.progress import tell
 from isinglass.select.refit import refit_edges
 from isinglass.select.scoring import prediction_scores
 from isinglass.select.task import LOOSE, Task
+from isinglass.show.report.methods import methods_text
 
 CHAIN = simulate.chain_network(8, strength=1.2, fields="balanced")
 X = simulate.exact_sample(CHAIN, 1500, random_state=1)
@@ -300,6 +302,34 @@ def test_where_nothing_was_found_nothing_is_near():
     assert empty.reason == "empty"
     found = Method().choose(X[:, :6], warm_start=empty.warm_start)
     assert found.solution.n_edges == two_stage(X[:, :6]).solution.n_edges > 0
+
+
+@pytest.mark.parametrize("keep", [None, 1.0])  # 1: the best prediction
+def test_a_long_table_in_parts_is_searched_in_a_sample(monkeypatch, keep):
+    table, method = cut_into_parts(np.asarray(X), None, 4000), Method(selector=TwoStage(keep=keep))
+    whole = method.choose(table)
+    assert whole.n_sampled == 0
+    monkeypatch.setattr(module, "MOST_SEARCHED", 800)
+    sizes, search = [], module.search_first
+
+    def note(task, *given, **options):
+        sizes.append(len(task.table))
+        return search(task, *given, **options)
+
+    monkeypatch.setattr(module, "search_first", note)
+    found = method.choose(table)
+    assert sizes == [found.n_sampled, 1500]
+    assert found.n_sampled == 750
+    assert (found.n_folds, found.reason) == (5, whole.reason)
+    for stage, other in zip(found.stages[:2], whole.stages, strict=False):  # of the lattice of the whole table
+        assert stage.solution.alpha == pytest.approx(other.solution.alpha, rel=1e-5)
+        assert stage.solution.kkt_residual <= 1e-7
+        assert len(stage.path) < len(other.path)
+    assert found.solution.kkt_residual <= 1e-7
+    assert keep or found.solution.edge_index.tolist() == whole.solution.edge_index.tolist()
+    said = methods_text(method.fit(table))
+    assert "searched in a random sample of 750 rows, and then near those in all rows" in said
+    assert "5-fold cross-validation (seed 0) of these 750 rows" in said
 
 
 # ------------------------------------------------------------------------------------------- no more time

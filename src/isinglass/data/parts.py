@@ -58,11 +58,18 @@ class Fold:
 
 @dataclass(frozen=True)
 class RowSelection:
-    """Which rows of a table in parts: all, those of a fold, those whose weight is above a floor."""
+    """Which rows of a table in parts: all, those of a fold of a fold, those whose weight is above a floor."""
 
-    fold: Fold | None = None
+    folds: tuple[Fold, ...] = ()  # each of the rows of the one before
     floor: float = -1.0
     scale: float = 1.0  # what row weights are multiplied by, so that their sum is N
+
+    def mask(self, part: int, n_rows: int) -> NDArray[np.bool_]:
+        """Return which rows of a part are in all folds."""
+        mask = np.ones(n_rows, dtype=bool)
+        for fold in self.folds:
+            mask[mask] = fold.mask(part, int(mask.sum()))
+        return mask
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -129,10 +136,14 @@ class PartedTable:
         self.whole()
 
     def __len__(self) -> int:
-        fold = self.selection.fold
-        if fold is None:
-            return sum(self.sizes)
-        return int(sum(fold.mask(k, size).sum() for k, size in enumerate(self.sizes)))
+        return sum(self._sizes)
+
+    @cached_property
+    def _sizes(self) -> tuple[int, ...]:
+        """Rows of every part that are selected, whatever their weight."""
+        if not self.selection.folds:
+            return self.sizes
+        return tuple(int(self.selection.mask(k, size).sum()) for k, size in enumerate(self.sizes))
 
     def __repr__(self) -> str:
         n_rows, n_columns = self.shape
@@ -144,12 +155,12 @@ class PartedTable:
 
     def take_fold(self, fold: Fold) -> PartedTable:
         """Return the rows of a fold, or those outside it."""
-        if min(self.sizes) < fold.n_folds:
+        if min(self._sizes) < fold.n_folds:
             raise DataError(
                 f"n_folds must be at most the number of rows of every part; got {fold.n_folds} for a part of "
-                f"{min(self.sizes)}. Make larger parts."
+                f"{min(self._sizes)}. Make larger parts."
             )
-        return replace(self, selection=replace(self.selection, fold=fold))
+        return replace(self, selection=replace(self.selection, folds=(*self.selection.folds, fold)))
 
     def above(self, floor: float) -> PartedTable:
         """Return the rows whose weight is above a floor."""
@@ -217,7 +228,7 @@ def rows_of(part: Part, selection: RowSelection, columns: NDArray[np.intp] | Non
     codes, weight = part.table(), part.weight
     if weight is not None and selection.scale != 1.0:
         weight = weight * selection.scale
-    mask = np.ones(len(codes), dtype=bool) if selection.fold is None else selection.fold.mask(part.number, len(codes))
+    mask = selection.mask(part.number, len(codes))
     if weight is not None:
         mask &= weight > selection.floor
     if not mask.all():

@@ -32,6 +32,8 @@ LEVEL = 1e-4
 """Share of the whole improvement below which some steps count as standing still..."""
 STILL = 0.1
 """...and improvement, in units of −2·logPL, below which they do in any case."""
+SPARSER = 4.0
+"""Multiple of the alpha that a sample lets expect from which a path goes down: criteria that count edges are jagged."""
 JAGGED = 100.0
 """Rise, in the same units, up to which a criterion that counts edges may fall again, whatever it has gained."""
 
@@ -105,21 +107,26 @@ def search(
 ) -> Search:
     """Return the best solution of a path; alphas that are given by value are tried as they are, and no others.
 
-    ``near``: the best of a similar table, around which the best of this one is looked for.
+    ``near``: the best of a similar table, around which the best of this one is looked for; that of a sample of this
+    table only says where the path starts.
     """
     if np.ndim(alphas) > 0 or isinstance(alphas, float | np.floating):
         return _try_all(task.path(alphas, penalty=penalty, start=near), judge)
-    if near is not None and near.alpha > 0.0:
+    is_sample = task.warm_start is not None and task.warm_start.is_sample
+    if near is not None and near.alpha > 0.0 and not is_sample:
         return _search_near(task, near, judge, grid, penalty)
     count = len(alpha_grid(1.0, alphas, alpha_min_ratio=USUAL_END))  # which complains about a count that is none
     top = task.alpha_max(penalty)
     if top == 0.0 or count == 1:
         return _try_all(task.path(count, penalty=penalty), judge)
-    rough = task.loosened()
-    seen = _follow(rough, grid.alphas(top, count), judge, grid, penalty)
-    best = min(range(len(seen)), key=lambda k: seen[k].score)
-    stride = grid.stride(count)
-    around = [best * stride + k for k in range(1 - stride, stride) if k and best * stride + k > 0]
+    rough, stride, every = task.loosened(), grid.stride(count), grid.alphas(top, count)
+    first = 0 if near is None else int(np.count_nonzero(every > SPARSER * near.alpha))
+    seen = _follow(rough, every[first:], judge, grid, penalty, near) if first < len(every) else []
+    best = min(range(len(seen)), key=lambda k: seen[k].score, default=0)
+    if first and best == 0:  # a sparser network may be better
+        return search(task, alphas, judge, grid, penalty)
+    place = (first + best) * stride
+    around = [place + k for k in range(1 - stride, stride) if k and place + k > 0]
     if around and not task.is_late:
         start = seen[max(best - 1, 0)].solution
         between = rough.path([top * grid.ratio**k for k in around], penalty=penalty, start=start)
@@ -163,7 +170,14 @@ def _solve_best(task: Task, seen: list[Judged], judge: Judge, penalty: FloatArra
     return found
 
 
-def _follow(task: Task, alphas: FloatArray, judge: Judge, grid: SearchGrid, penalty: FloatArray | None) -> list[Judged]:
+def _follow(
+    task: Task,
+    alphas: FloatArray,
+    judge: Judge,
+    grid: SearchGrid,
+    penalty: FloatArray | None,
+    start: Solution | None,
+) -> list[Judged]:
     """Return solutions and scores until the best is far behind."""
     seen: list[Judged] = []
 
@@ -183,7 +197,7 @@ def _follow(task: Task, alphas: FloatArray, judge: Judge, grid: SearchGrid, pena
         return not earlier or gained <= 0.0 or min(earlier) - scores.min() > max(LEVEL * gained, STILL)
 
     if task.paths.estimator == "joint":  # the others compute the whole path before they call anything
-        task.path(alphas, penalty=penalty, callback=look)
+        task.path(alphas, penalty=penalty, callback=look, start=start)
         return seen
     for solution in task.path(alphas, penalty=penalty):
         if not look(solution):

@@ -136,6 +136,20 @@ class WarmStart:
     # Whether rows were drawn with replacement from those of that table: stage 1 then keeps its alpha, since the AIC
     # takes a row that was drawn twice for two that agree.
     is_drawn: bool = False
+    is_sample: bool = False  # whether its rows are some of this table's
+
+    def for_all(self, share: float) -> WarmStart:
+        """Return it for the table of which it has this share of the rows, with the alphas to be expected there.
+
+        The gradient of a pair without an edge is of the order 1/√N, and so are such couplings in stage 1, by which the
+        penalty of stage 2 is divided.
+        """
+
+        def scale(found: Solution | None, exponent: float) -> Any:  # Any: None if that is None
+            return found and dataclasses.replace(found, alpha=found.alpha * share ** (0.5 * (1.0 + exponent)))
+
+        own = {name: scale(getattr(self, name), self.exponent) for name in ("solution", "own")}
+        return dataclasses.replace(self, first=scale(self.first, 0.0), is_sample=True, **own)
 
 
 @dataclass(frozen=True, eq=False)

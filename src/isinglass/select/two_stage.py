@@ -14,6 +14,7 @@ import numpy as np
 from isinglass.arguments import RandomSource, as_generator, check_count
 from isinglass.arrays import FloatArray
 from isinglass.data import PartedTable
+from isinglass.data.parts import Fold
 from isinglass.errors import ArgumentError
 from isinglass.json_text import JsonObject
 from isinglass.results import Evidence, Solution
@@ -39,6 +40,10 @@ WIDEST = 30.0
 """Networks of stage 1 are judged by prediction from this multiple of its alpha down."""
 STRIDE = 2.0
 """Ratio of the alphas of networks that are judged one after the other, on the way to the best one."""
+MOST_SEARCHED = 500_000
+"""Rows of a table in parts up to which penalties are searched and checked on all of them."""
+FOLLOWED = ("ebic", "prediction")
+"""Reasons for a choice by which one for a similar table is made."""
 TINY = 1e-300  # in place of an alpha of 0, which has no logarithm
 
 
@@ -58,6 +63,7 @@ class TwoStageChoice(Choice):
     #: cross-validated log pseudo-likelihood per row of independent columns, which gains are gains over; NaN without
     #: cross-validation, and where columns are continuous, because these are judged by their order
     independent: float
+    n_sampled: int = 0  #: rows of the sample that the check was made on, in a very long table in parts; 0: all rows
 
     @property
     def held_out(self) -> float:
@@ -90,6 +96,7 @@ class TwoStageChoice(Choice):
                 "reason": self.reason if number == self.stage else "",
                 "keep": self.keep,
                 "n_folds": self.n_folds,
+                "n_sampled": self.n_sampled,
             }
             for number, stage in enumerate(self.stages)
         ]
@@ -157,7 +164,16 @@ class TwoStage(Selector):
         """Return the network of both stages."""
         if task.paths.estimator not in ("joint", "exact"):
             raise ArgumentError("estimator", 'must be "joint" or "exact" for two stages', task.paths.estimator)
-        return TwoStageSearch(self, task).run()
+        n_samples = -(-len(task.table) // MOST_SEARCHED)
+        if task.table.is_whole or n_samples == 1 or task.warm_start is not None or np.ndim(self.alphas):
+            return TwoStageSearch(self, task).run()
+        sample = task.on(Fold(int(as_generator(self.random_state).integers(2**32)), n_samples, 0, held=True))
+        found = TwoStageSearch(self, sample).run()
+        start = found.warm_start.for_all(sample.n_rows / task.n_rows)
+        whole = TwoStageSearch(self, task.replace(warm_start=start)).run()
+        if found.reason not in FOLLOWED:
+            return whole
+        return replace(whole, n_folds=found.n_folds, n_sampled=len(sample.table))
 
 
 @dataclass
@@ -188,7 +204,7 @@ class TwoStageSearch:
     def __init__(self, settings: TwoStage, task: Task) -> None:
         known = task.warm_start
         self.settings, self.task = settings, task
-        self.warm_start = known if known is not None and known.reason in ("ebic", "prediction") else None
+        self.warm_start = known if known is not None and known.reason in FOLLOWED else None
         self.few_rows = task.n_rows <= task.table.shape[1]
         usual = KEEP_IF_FEW_ROWS if self.few_rows else KEEP
         self.keep = usual if settings.keep is None else float(settings.keep)
@@ -201,10 +217,11 @@ class TwoStageSearch:
 
     def run(self) -> TwoStageChoice:
         """Return the network, solved in full, with the stages that it was chosen from."""
+        known = self.warm_start
         with shown(self.task.run.progress):
-            number, index, reason = self._decide() if self.warm_start is None else self._follow(self.warm_start)
+            number, index, reason = self._decide() if known is None else self._follow(known)
         first, stage = self.stages[0].stage, self.stages[number].stage
-        is_solved = index == stage.index if self.warm_start is None else reason == "prediction"
+        is_solved = reason == "prediction" if known and not known.is_sample else index == stage.index
         if not is_solved:  # it was only compared so far
             rough = stage.path[index]
             solved = self.task.stage([rough.alpha], stage.exponent, first.solution, start=rough)[0]

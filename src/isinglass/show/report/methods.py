@@ -337,6 +337,10 @@ def _describe_stages(fit: Fit, selector: TwoStage) -> Iterator[str]:
             f"{blocks if 'nominal' in fit.network.kinds else ''}."
         )
     folds = f"{n_folds}-fold cross-validation (seed {selector.random_state})"
+    if taken.get("n_sampled"):
+        sample = f"{taken['n_sampled']} rows"
+        yield f"Both penalties were searched in a random sample of {sample}, and then near those in all rows."
+        folds += f" of these {sample}"
     by_order = "continuous" in _modelled_kinds(fit.network)
     measure = "" if by_order else " in log pseudo-likelihood"
     if reason == "ebic":
