@@ -89,6 +89,17 @@ def test_titles_above_the_header_are_left_out(text, count):
         read_table(broken)
 
 
+def test_lines_that_qualtrics_writes_below_the_header():
+    quoted = '"How often, ""lately""?",Do you smoke?,"And\nnow?"'
+    text = "\n".join(["Q1,Q2,Q3", quoted, ",".join(['"{""ImportId"":""QID1""}"'] * 3), "5,1,0", "2,0,1", "3,1,7", ""])
+    table = read_table(io.StringIO(text), binarize={"Q1": 2.5, "Q3": 0.5})
+    assert table.codes.tolist() == [[1, 1, 0], [0, 0, 1], [1, 1, 1]]
+    assert table.variables.wording == ('How often, "lately"?', "Do you smoke?", "And now?")
+    assert table.detected["comments"] == "2"
+    with pytest.raises(DataError, match=r"got 7 in column 'Q3' \(first in row 3, line 7\)"):
+        read_table(io.StringIO(text), binarize={"Q1": 2.5})
+
+
 def test_the_first_sheet_with_a_table_is_read(tmp_path):
     book = pytest.importorskip("openpyxl").Workbook()
     book.active.append(["See the sheet answers."])

@@ -185,7 +185,7 @@ def _load(document: Document, kind: str, options: ReadOptions, vocabulary: Vocab
 
 def _load_text(document: Document, kind: str, options: ReadOptions, vocabulary: Vocabulary) -> tuple[Source, Encode]:
     delimiter, decimal, limits = options.delimiter, options.decimal, document.limits
-    found, mark = {}, ";"
+    found, mark, wording = {}, ";", dict[str, str]()
     if kind == "excel":
         records, found["sheet"] = guard(kind, limits, lambda: load_excel(document.data, limits, options.sheet))
     else:
@@ -193,7 +193,7 @@ def _load_text(document: Document, kind: str, options: ReadOptions, vocabulary: 
         mark = find_delimiter(data) if delimiter is None else _DELIMITERS.get(delimiter, delimiter)
         if len(mark) > 1 or not mark.isascii() or mark in ('"', "\n", "\r", "\0"):
             raise ArgumentError("delimiter", f"must be one character or one of {tuple(_DELIMITERS)}", delimiter)
-        data, n_titles = blank_titles(data, mark)
+        data, n_titles, wording = blank_titles(data, mark)
         records = read_records(data, mark, limits)
         found["delimiter"] = next((name for name, each in _DELIMITERS.items() if each == mark), mark)
         found |= {"comments": str(n_comments + n_titles)} if n_comments + n_titles else {}
@@ -201,7 +201,7 @@ def _load_text(document: Document, kind: str, options: ReadOptions, vocabulary: 
         vocabulary = vocabulary.with_decimal(records.words) if decimal is None else replace(vocabulary, decimal=",")
         found |= {"decimal": vocabulary.decimal} if vocabulary.decimal == "," else {}
     raw = lay_out(records, vocabulary, options.header)
-    return replace(raw, detected=found), vocabulary.read_encode(options.encode)
+    return replace(raw, detected=found, described=wording), vocabulary.read_encode(options.encode)
 
 
 def _name_rows(raw: Source, kind: str, options: ReadOptions) -> Source:

@@ -10,6 +10,7 @@ import time
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import chain, islice, repeat
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 _CANDIDATES = ("\t", ",", ";", "|", " ")
-_SAMPLE_BYTES, _SAMPLE_RECORDS = 2**16, 100
+_SAMPLE_BYTES, _SAMPLE_RECORDS, _FIRST_RECORDS = 2**16, 100, 20
 _PIECE, LONGEST_LINE = 2**20, 2**26
 _SHORT = 2**16
 """Bytes of a line that can be split whatever it holds."""
@@ -73,17 +74,26 @@ def blank_comments(data: bytes) -> tuple[bytes, int]:
     return blanked, count
 
 
-def blank_titles(data: bytes, delimiter: str) -> tuple[bytes, int]:
-    """Return text whose titles above the header are blank lines, and their number; also the line ``sep=;`` of Excel."""
-    try:
-        records = list(islice(_split(_separate(data[:_SAMPLE_BYTES], delimiter), delimiter), _SAMPLE_RECORDS))
-    except csv.Error:
-        return data, 0
+def blank_titles(data: bytes, delimiter: str) -> tuple[bytes, int, dict[str, str]]:
+    """Return text in which lines around the header are blank, their number, and the wording of columns by name.
+
+    Such lines are titles above it, ``sep=;`` of Excel among them, and the two that Qualtrics writes below it: the
+    wording of the questions, and identifiers.
+    """
+    records: list[tuple[int, list[str]]] = []
+    with suppress(csv.Error):  # the sample may end within quotes
+        records.extend(islice(_split(_separate(data[:_SAMPLE_BYTES], delimiter), delimiter), _FIRST_RECORDS))
     count = count_titles(record for _, record in records)
-    if not count:
-        return data, 0
-    n_lines = records[count - 1][0]
-    return b"\n" * n_lines + data[_offset(data, n_lines) :], count
+    wording: dict[str, str] = {}
+    blank = [(0, records[count - 1][0])] if count else []
+    if len(records) > count + 2 and all(field.startswith('{"ImportId"') for field in records[count + 2][1]):
+        names, texts = (records[k][1] for k in (count, count + 1))
+        wording = {" ".join(name.split()): " ".join(text.split()) for name, text in zip(names, texts, strict=False)}
+        blank.append((records[count][0], records[count + 2][0]))
+    for start, end in blank:
+        ends = [_offset(data, n) if n else 0 for n in (start, end)]
+        data = data[: ends[0]] + b"\n" * (end - start) + data[ends[1] :]
+    return data, count + 2 * bool(wording), wording
 
 
 def find_delimiter(data: bytes) -> str:
