@@ -22,7 +22,6 @@ from isinglass.cli.console import Console, csv_text
 from isinglass.cli.options import TABLE
 from isinglass.cli.reading import READING, Reading
 from isinglass.data import files
-from isinglass.data.guards import WEIGHT
 from isinglass.datasets import load_senate109
 from isinglass.datasets.mood import write_mood
 from isinglass.select.progress import reporting
@@ -89,8 +88,6 @@ def look(console: Console, table: str, reading: Reading) -> None:
     """Write the columns of TABLE and what is known of them, as JSON for the page."""
     data, columns, _ = info.look(console, table, reading)
     for column in columns:
-        if WEIGHT.fullmatch(column["name"]):
-            column["notes"].append("weights?")
         values = [value for value in column["values"] if value is not None]
         shown = values if len(values) <= SHOWN_VALUES else [*values[: SHOWN_VALUES - 1], values[-1]]
         texts = [f"{value:g}" if isinstance(value, float) else str(value)[:100] for value in shown]

@@ -150,7 +150,8 @@ def _keep_guessed(specs: list[ColumnSpec], guesses: dict[Hashable, Guess]) -> li
     warn_codes({specs[j].label: guess.values for j, guess in found.items() if guess.kind is None})
     named = {specs[j].label: guess.values for j, guess in found.items() if guess.note == IDENTIFIER}
     warn_identifiers(named, specs[0].source.shape[0])
-    warn_weights(specs[j].label for j, guess in found.items() if guess.kind == "continuous" or specs[j].label in named)
+    numbers = ("ordinal", "continuous")
+    warn_weights(specs[j].label for j, guess in found.items() if guess.kind in numbers or specs[j].label in named)
     kept = [spec for j, spec in enumerate(specs) if j not in found or found[j].kind is not None] or specs
     source = specs[0].source.take([spec.place for spec in kept])
     kinds = [found[spec.place].kind if spec.place in found else spec.kind for spec in kept]

@@ -236,18 +236,9 @@ def _read_few(data: bytes, delimiter: str, width: int) -> Iterator[tuple[Codes, 
         cells.extend(map(numbers.__getitem__, record))
     words = list(numbers)
     "".join(words).encode()  # raises where a byte was no character
-    codes = np.frombuffer(cells, np.int32).reshape(-1, width)
-    step = max(_PIECE // len(codes), 1)  # many columns at once, as there may be 100 000
-    for first in range(0, width, step):
-        keys = codes[:, first : first + step].T.astype(np.int64) << 32
-        keys |= np.arange(len(codes))
-        keys.sort(axis=1)
-        values, rows = keys >> 32, keys & (2**32 - 1)
-        is_new = np.diff(values, axis=1, prepend=-1) != 0
-        positions = np.empty(values.shape, dtype=np.int32)
-        np.put_along_axis(positions, rows, np.cumsum(is_new, axis=1, dtype=np.int32) - 1, axis=1)
-        for own, value, new in zip(positions, values, is_new, strict=True):
-            yield own, [words[k] for k in value[new].tolist()]
+    for column in np.ascontiguousarray(np.frombuffer(cells, np.int32).reshape(-1, width).T):
+        found, positions = np.unique(column, return_inverse=True)
+        yield positions, [words[k] for k in found.tolist()]
 
 
 def _read_many(
