@@ -1,6 +1,6 @@
 """How long the default takes beside the regressions that IsingFit asks glmnet for, on the tables of Lowd and Davis.
 
-    OPENBLAS_NUM_THREADS=1 python benchmarks/isingfit.py --tables DIR [--only plants jester] [--columns 8]
+    python benchmarks/isingfit.py --tables DIR [--only plants jester] [--columns 8]
 
 IsingFit regresses every column on all others. Some columns, evenly spaced and not constant, are timed and scaled to all
 of them; our default chooses its penalty, checks it by prediction and adds standard errors on the same rows. First
