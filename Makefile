@@ -59,7 +59,7 @@ fuzz: $(INSTALLED)  ## run random tests for FUZZ_MINUTES (4), all suites or thos
 	$(BIN)/python tests/fuzz $(FUZZ_SUITES) --minutes $(FUZZ_MINUTES) --seed $(FUZZ_SEED)
 
 # What runs kernels without starting a process, which would not use this build; some ten minutes on two cores.
-SANITIZED := tests/_core tests/simulate tests/paper/published \
+SANITIZED := tests/_core tests/simulate \
 	$(addprefix tests/solve/test_,hard_tables.py path.py seam.py dense.py ordinal.py nominal.py)
 sanitize: $(INSTALLED)  ## run the tests of the core under the address, undefined-behavior and thread sanitizers
 	$(MAKE) --no-print-directory test-core CORE_SANITIZE=address,undefined

@@ -21,12 +21,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass._core import Lognet
 from isinglass.arguments import check_count, check_positive
 from isinglass.arrays import FloatArray, Frozen
 from isinglass.data import check_sample_weight
 from isinglass.errors import ArgumentError, DataError
 from isinglass.separation import Matrix
+from paper.published.lognet import Lognet
 
 ENTRIES = 1 << 22  # of the design that are looked at in one piece, small enough for an interrupt to be heard
 
@@ -134,10 +134,8 @@ def logistic_path(
     if grid.ndim > 1 or grid.size == 0:
         raise DataError(f"lambdas must be a number or a list of numbers; got shape {grid.shape}.")
     grid = _not_negative("lambdas", np.sort(grid.ravel())[::-1].copy())
-    fit = Lognet(
-        *(*_compressed(columns), y, weight, factor, mean, scale),
-        *(thresh, max_iter, min_probability, intercept, screen),
-    )
+    numbers, settings = (y, weight, factor, mean, scale), (thresh, max_iter, min_probability, intercept, screen)
+    fit = Lognet(*_compressed(columns), numbers, settings)
     states = [fit.solve(value) for value in grid]
     coefficients, intercepts, losses, *counts = map(np.array, zip(*states, strict=True))
     values = (grid, coefficients, intercepts, *counts, 2.0 * raw.sum() * losses)

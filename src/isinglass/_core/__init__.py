@@ -2,7 +2,6 @@
 
 from isinglass._core._native import (
     CpuRows,
-    Lognet,
     NodePaths,
     Nodewise,
     Problem,
@@ -21,7 +20,6 @@ from isinglass._core._native import (
 
 __all__ = [
     "CpuRows",
-    "Lognet",
     "NodePaths",
     "Nodewise",
     "Problem",

@@ -235,33 +235,3 @@ class Nodewise:
         strictness: float,
         stops_early: bool,
     ) -> NodePaths: ...
-
-class Lognet:
-    def __init__(
-        self,
-        start: NDArray[np.int64],
-        rows: NDArray[np.int32],
-        values: NDArray[np.float64] | None,
-        y: NDArray[np.float64],
-        w: NDArray[np.float64],
-        factor: NDArray[np.float64],
-        mean: NDArray[np.float64],
-        scale: NDArray[np.float64],
-        threshold: float,
-        max_passes: int,
-        min_probability: float,
-        intercept: bool,
-        screen: bool,
-    ) -> None: ...
-    def solve(
-        self,
-        lambda_: float,
-    ) -> tuple[
-        NDArray[np.float64],  # coefficients
-        float,  # intercept
-        float,  # loss
-        int,  # passes
-        int,  # quadratic models
-        int,  # strong columns
-        bool,  # converged
-    ]: ...

@@ -11,6 +11,5 @@ std::unique_ptr<Rows> python_rows(nanobind::object rows);
 }  // namespace isinglass
 
 void bind_nodewise(nanobind::module_& m);
-void bind_glm(nanobind::module_& m);
 void bind_gibbs(nanobind::module_& m);
 void bind_rows(nanobind::module_& m);

@@ -159,7 +159,6 @@ NB_MODULE(_native, m) {
     m.def("stop_threads", [](std::vector<unsigned long> idents) { stopping = std::move(idents); }, nb::arg("idents"));
     m.def("count_ones", &count_ones, nb::arg("X"), nb::arg("weights").none());
     bind_nodewise(m);
-    bind_glm(m);
     bind_gibbs(m);
     bind_rows(m);
     nb::class_<State>(m, "State")

@@ -1,13 +1,37 @@
-#include "published/glm.hpp"
-
+// The L1-penalized logistic regression of the paper's comparator, by glmnet's published algorithm.
+//
+//   minimize over b0, b:  -sum_i w_i [y_i eta_i - log(1 + exp(eta_i))] + lambda sum_j factor_j |b_j|
+//   eta_i = b0 + sum_j b_j z_ij,   z_ij = (x_ij - mean_j) / scale_j,   sum_i w_i = 1
+//
+// Outer loop: the quadratic model at the current point, weights v_i = w_i q_i (1 - q_i). Inner loop: cyclic coordinate
+// descent on it, one sweep over the columns that passed the strong rule, then sweeps over the ones that were ever
+// non-zero. Columns are centered without being copied: see Lognet::gradient.
+//
+// A library of its own, which paper/published/lognet.py compiles and calls.
 #include <algorithm>
+#include <chrono>
 #include <cmath>
-
-#include "rows/pool.hpp"
-
-namespace isinglass {
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <vector>
 
 namespace {
+
+struct Interrupted {};
+
+// Asks Python from time to time whether to go on.
+struct Poll {
+    int (*is_interrupted)();
+    mutable std::chrono::steady_clock::time_point last = std::chrono::steady_clock::now();
+
+    void operator()() const {
+        const auto now = std::chrono::steady_clock::now();
+        if (now - last < std::chrono::milliseconds(20)) return;
+        last = now;
+        if (is_interrupted()) throw Interrupted();
+    }
+};
 
 double softplus(double eta) {
     return std::max(eta, 0.0) + std::log1p(std::exp(-std::abs(eta)));
@@ -17,20 +41,95 @@ double entropy_term(double y) {
     return y > 0.0 ? y * std::log(y) : 0.0;
 }
 
-// Looks for an interrupt before some of the columns or rows: before each it would take time.
-void poll_columns(size_t k) {
-    if (k % 16 == 0) Poll::here();
-}
+// The columns of the design, compressed; the memory belongs to the caller.
+struct Columns {
+    const int64_t* start;  // n_columns + 1 positions
+    const int32_t* rows;
+    const double* values;  // null: every stored value is 1
+    int n_rows, n_columns;
 
-void poll_rows(size_t i) {
-    if (i % 65536 == 0) Poll::here();
-}
+    // action(row, value) for the stored entries of a column.
+    template <class Action>
+    void each(int j, Action action) const {
+        for (int64_t k = start[j]; k < start[j + 1]; ++k) action(rows[k], values ? values[k] : 1.0);
+    }
+    // The sum of term(row, value) over them; four partial sums hide the latency of the additions.
+    template <class Term>
+    double sum(int j, Term term) const {
+        double sums[4] = {};
+        int64_t k = start[j];
+        for (; k + 4 <= start[j + 1]; k += 4)
+            for (int i = 0; i < 4; ++i) sums[i] += term(rows[k + i], values ? values[k + i] : 1.0);
+        for (; k < start[j + 1]; ++k) sums[0] += term(rows[k], values ? values[k] : 1.0);
+        return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    }
+};
 
-}  // namespace
+struct LognetSettings {
+    double threshold;        // bound of the largest v_j change_j^2, relative to the null deviance
+    int64_t max_passes;      // sweeps in all
+    double min_probability;  // a fitted probability nearer than this to 0 or 1 is set to it
+    bool intercept, screen;
+};
+
+struct LognetState {
+    std::vector<double> b;  // on the scale of the design
+    double intercept, loss;
+    int64_t n_passes;
+    int n_outer, n_strong;
+    bool converged;
+};
+
+// Solves for one lambda after another; every solution starts the next.
+class Lognet {
+ public:
+    // y, w, factor, mean and scale belong to the caller; a column of scale 0 is left out.
+    Lognet(Columns columns, const double* y, const double* w, const double* factor, const double* mean,
+           const double* scale, LognetSettings settings, Poll poll);
+    LognetState solve(double lambda);
+
+ private:
+    bool minimize_model(double lambda);
+    double sweep(double lambda, const std::vector<int>& order);
+    double move_intercept();
+    double gradient(int j) const;
+    void refresh_curvatures();
+    void refresh_model();
+    double eta_loss() const;
+    bool has_settled() const;
+    void admit(int j);
+    bool admit_violators(double lambda);
+    LognetState state(int64_t passes_before, int n_outer, bool converged) const;
+    // Looks for an interrupt before some of the columns or rows: before each it would take time.
+    void poll_columns(size_t k) const {
+        if (k % 16 == 0) poll_();
+    }
+    void poll_rows(size_t i) const {
+        if (i % 65536 == 0) poll_();
+    }
+
+    const Columns x_;
+    const double *y_, *w_, *factor_, *mean_, *scale_;
+    const LognetSettings settings_;
+    const Poll poll_;
+    double limit_;  // threshold times null deviance
+
+    double b0_ = 0, previous_b0_ = 0, previous_lambda_ = 0;
+    std::vector<double> b_, previous_b_;
+    std::vector<double> eta_, v_,
+        r_;  // r = w (y - q) - v * (change of eta since the model was made), but for
+    double shift_ = 0, sum_r_ = 0,
+           sum_v_ = 0;                       // ... shift * v, which centering adds to every row; sum of the whole
+    std::vector<double> curvature_, first_;  // sum v z^2 and sum v x of the strong columns
+    std::vector<double> reach_;              // |gradient| when last looked at
+    std::vector<int> strong_, active_;       // in order of entry; strong is sorted
+    std::vector<char> is_strong_, is_active_;
+    int64_t n_passes_ = 0;
+};
 
 Lognet::Lognet(Columns columns, const double* y, const double* w, const double* factor, const double* mean,
-               const double* scale, LognetSettings settings)
-    : x_(columns), y_(y), w_(w), factor_(factor), mean_(mean), scale_(scale), settings_(settings) {
+               const double* scale, LognetSettings settings, Poll poll)
+    : x_(columns), y_(y), w_(w), factor_(factor), mean_(mean), scale_(scale), settings_(settings), poll_(poll) {
     const size_t n = x_.n_rows, q = x_.n_columns;
     b_.assign(q, 0.0), previous_b_.assign(q, 0.0), curvature_.assign(q, 0.0), first_.assign(q, 0.0);
     reach_.assign(q, 0.0), is_strong_.assign(q, 0), is_active_.assign(q, 0);
@@ -203,4 +302,43 @@ LognetState Lognet::state(int64_t passes_before, int n_outer, bool converged) co
     return result;
 }
 
-}  // namespace isinglass
+}  // namespace
+
+extern "C" {
+
+// The arrays belong to the caller and must stay. Null: interrupted.
+void* lognet_new(const int64_t* start, const int32_t* rows, const double* values, int n_rows, int n_columns,
+                 const double* y, const double* w, const double* factor, const double* mean, const double* scale,
+                 double threshold, int64_t max_passes, double min_probability, int intercept, int screen,
+                 int (*is_interrupted)()) {
+    try {
+        return new Lognet({start, rows, values, n_rows, n_columns}, y, w, factor, mean, scale,
+                          {threshold, max_passes, min_probability, intercept != 0, screen != 0}, Poll{is_interrupted});
+    } catch (...) {
+        return nullptr;
+    }
+}
+
+void lognet_delete(void* lognet) {
+    delete static_cast<Lognet*>(lognet);
+}
+
+// b: coefficients; numbers: intercept, loss, passes, quadratic models, strong columns, whether it converged. Returns
+// whether it was interrupted.
+int lognet_solve(void* lognet, double lambda, double* b, double* numbers) {
+    try {
+        const LognetState state = static_cast<Lognet*>(lognet)->solve(lambda);
+        std::copy(state.b.begin(), state.b.end(), b);
+        const double found[] = {state.intercept,
+                                state.loss,
+                                static_cast<double>(state.n_passes),
+                                static_cast<double>(state.n_outer),
+                                static_cast<double>(state.n_strong),
+                                state.converged ? 1.0 : 0.0};
+        std::copy(std::begin(found), std::end(found), numbers);
+        return 0;
+    } catch (...) {
+        return 1;
+    }
+}
+}
