@@ -221,9 +221,11 @@ class FittedNetwork:
 
         ``groups`` is the group of every node, in order or by name, which decides its color.
         """
+        record = self._record  # of an estimator that is not fitted, an error, with and without matplotlib
+
         from isinglass.show import plot
 
-        return plot.network(self._record, ax, groups=groups)
+        return plot.network(record, ax, groups=groups)
 
     def report(
         self,
