@@ -210,6 +210,15 @@ def fit_lasso(sample: Sample) -> Floats:
     return np.asarray(-K / np.sqrt(np.outer(np.diag(K), np.diag(K))))
 
 
+def has_qgraph() -> bool:
+    """Tell whether there is an R with qgraph, whose EBICglasso is the rival."""
+    command = ["Rscript", "-e", 'quit(status = !requireNamespace("qgraph", quietly = TRUE))']
+    return (
+        shutil.which("Rscript") is not None
+        and subprocess.run(command, check=False, capture_output=True).returncode == 0
+    )
+
+
 def fit_rivals(jobs: list[tuple[Sample, str]]) -> Iterator[tuple[Floats, float]]:
     """Yield the partial correlations of EBICglasso for some tables, all from one process of R, and seconds of each."""
     with tempfile.TemporaryDirectory() as folder:
@@ -235,8 +244,8 @@ def run(
     draws: int,
     methods: Sequence[str] = METHODS,
 ) -> list[dict[str, str]]:
-    """Measure what is missing, and return all lines; without R, EBICglasso is left out."""
-    if shutil.which("Rscript") is None:
+    """Measure what is missing, and return all lines; without R and qgraph, EBICglasso is left out."""
+    if not has_qgraph():
         methods = [method for method in methods if method != RIVAL]
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / "results.csv"

@@ -12,7 +12,7 @@ import without_posix
 import isinglass
 from isinglass import machine
 from isinglass.errors import DataError
-from isinglass.machine import one_blas_thread, thread_count
+from isinglass.machine import call_interruptibly, one_blas_thread, thread_count
 
 SOURCE = Path(isinglass.__file__).parent
 
@@ -130,3 +130,21 @@ def test_blocks_with_one_blas_thread_may_overlap(leaves_first, monkeypatch):
             other.join(60)
             assert blas.n_threads == (4 if leaves_first else 1)
     assert blas.n_threads == 4
+
+
+def test_a_call_of_a_library_returns_raises_and_is_interrupted():
+    def fail():
+        raise LookupError("inside")
+
+    assert call_interruptibly(lambda: threading.current_thread() is threading.main_thread()) is False
+    with pytest.raises(LookupError, match="inside"):
+        call_interruptibly(fail)
+    script = """if True:
+        import os, signal, threading
+        from isinglass.machine import call_interruptibly, end_process
+        threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+        try:
+            call_interruptibly(lambda: threading.Event().wait(300.0))
+        except KeyboardInterrupt:
+            end_process(7)"""
+    assert subprocess.run([sys.executable, "-c", script], check=False, timeout=60).returncode == 7

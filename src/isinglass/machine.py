@@ -10,11 +10,11 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ContextDecorator, ExitStack, contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn, TypeVar
 
 from isinglass.errors import DataError, LimitError, setting
 
@@ -35,6 +35,10 @@ INTERRUPT = signal.SIGINT
 SIGNALS = (INTERRUPT, signal.SIGTERM)
 OWN_GROUP: dict[str, Any] = {"creationflags": 0x200} if ON_WINDOWS else {"start_new_session": True}
 """Arguments of Popen for a process that Ctrl-C does not reach; the number is CREATE_NEW_PROCESS_GROUP."""
+
+SIGNAL_SECONDS = 0.1  # between two looks for signals, where waiting for a thread does not hear them
+Result = TypeVar("Result")
+_running: list[threading.Thread] = []  # of `call_interruptibly`, also after an interrupt
 
 _CGROUPS = (
     ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
@@ -216,6 +220,48 @@ def defer_signals() -> Iterator[None]:
                 signal.signal(number, handler)
         if deferred:
             signal.raise_signal(deferred[0])
+
+
+def call_interruptibly(work: Callable[[], Result]) -> Result:
+    """Return what a long call of a library returns; a signal ends the wait for it at once.
+
+    Python handles signals between its own instructions, and a library that computes for minutes holds them up. The call
+    goes on in the background until it ends by itself or with the process.
+
+    Examples
+    --------
+    >>> call_interruptibly(lambda: 6 * 7)
+    42
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return work()
+    results: list[Result] = []
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            results.append(work())
+        except BaseException as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)  # which does not hold up the end of the process
+    _running.append(thread)
+    thread.start()
+    while thread.is_alive():
+        thread.join(SIGNAL_SECONDS)
+    _running.remove(thread)
+    if errors:
+        raise errors[0]
+    return results[0]
+
+
+def end_process(code: int) -> NoReturn:
+    """End the process; at once if an interrupted call goes on, whose thread Python could only end by a crash."""
+    if any(thread.is_alive() for thread in _running):
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass.arrays import FloatArray
 from isinglass.data import as_table
 from isinglass.errors import LimitError
-from isinglass.machine import defer_signals
+from isinglass.machine import call_interruptibly, defer_signals
 
 Matrix: TypeAlias = Any  # dense or sparse: scipy has no type for both
 SEPARATION_SECONDS = 120.0  # the linear program over all pairs of 60 columns takes minutes
@@ -123,7 +123,8 @@ def solve_program(profit: FloatArray, cuts: Matrix) -> FloatArray:
         from scipy.optimize import linprog  # 0.2 s, and almost never needed
 
     limit = {"time_limit": SEPARATION_SECONDS}
-    answer = linprog(-profit, A_ub=cuts, b_ub=np.zeros(cuts.shape[0]), bounds=(-1, 1), options=limit)
+    given = {"A_ub": cuts, "b_ub": np.zeros(cuts.shape[0]), "bounds": (-1, 1), "options": limit}
+    answer = call_interruptibly(lambda: linprog(-profit, **given))
     if answer.status == 1:
         raise LimitError(
             f"Could not decide within {SEPARATION_SECONDS:g} s whether {cuts.shape[1]} unpenalized parameters have a "

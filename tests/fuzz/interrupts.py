@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 0.5  # from the signal to the end of the process, on an idle computer...
 START = 0.02  # ...on which an interpreter starts and ends in this time
 MOST = 12.0  # times as long is allowed at most
-OF_SCIPY = {"linear program": 10.0}  # times as long, too: a call of SciPy is not interrupted
+OF_SCIPY = {"linear program": 10.0}  # times as long, too: what is set up for SciPy takes long calls of NumPy
 WARM = 1.2  # of the processors until a command is at work, about: imports, reading, the first of its phases
 
 COMMANDS = {

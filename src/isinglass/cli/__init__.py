@@ -11,7 +11,7 @@ import click
 
 from isinglass.cli.console import color_wanted
 from isinglass.cli.exits import EPILOG, report_error, report_signal
-from isinglass.machine import signals_noted
+from isinglass.machine import end_process, signals_noted
 from isinglass.version import __version__
 
 # Name -> what the list of commands says about it. The command is in the module of the same name, loaded when asked for.
@@ -67,7 +67,7 @@ class LazyGroup(click.Group):
                     raise
                 code = report_signal(noted[0]) if noted else report_error(error)
         if standalone_mode:
-            sys.exit(code)
+            end_process(code)
         return code
 
 
