@@ -258,8 +258,9 @@ def call_interruptibly(work: Callable[[], Result]) -> Result:
 def end_process(code: int) -> NoReturn:
     """End the process; at once if an interrupted call goes on, whose thread Python could only end by a crash."""
     if any(thread.is_alive() for thread in _running):
-        sys.stdout.flush()
-        sys.stderr.flush()
+        with suppress(OSError, ValueError):  # a reader that went away
+            sys.stdout.flush()
+            sys.stderr.flush()
         os._exit(code)
     sys.exit(code)
 

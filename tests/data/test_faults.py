@@ -89,6 +89,22 @@ def test_titles_above_the_header_are_left_out(text, count):
         read_table(broken)
 
 
+@pytest.mark.parametrize("header", [False, "auto"])
+def test_a_first_row_with_one_answer_is_no_title(header):
+    rows = ["yes,,", "yes,no,yes", "no,no,yes", "yes,yes,no"]
+    table = read_table(io.StringIO("\n".join(rows)), header=header, encode={"yes": 1, "no": 0}, missing="zero")
+    assert table.codes.tolist() == [[1, 0, 0], [1, 0, 1], [0, 0, 1], [1, 1, 0]]
+
+
+def test_the_wording_of_many_questions_is_found():
+    names = [f"Q{k}" for k in range(300)]
+    wording, marks = ["How often? " + 260 * "x"] * 300, ['"{""ImportId"":""QID1""}"'] * 300
+    rows = [",".join(str((k + n) // 3 % 2) for k in range(300)) for n in range(6)]
+    table = read_table(io.StringIO("\n".join([",".join(names), ",".join(wording), ",".join(marks), *rows])))
+    assert table.shape == (6, 300)
+    assert table.variables.wording[0].startswith("How often?")
+
+
 def test_lines_that_qualtrics_writes_below_the_header():
     quoted = '"How often, ""lately""?",Do you smoke?,"And\nnow?"'
     text = "\n".join(["Q1,Q2,Q3", quoted, ",".join(['"{""ImportId"":""QID1""}"'] * 3), "5,1,0", "2,0,1", "3,1,7", ""])

@@ -332,6 +332,29 @@ def test_a_long_table_in_parts_is_searched_in_a_sample(monkeypatch, keep):
     assert "5-fold cross-validation (seed 0) of these 750 rows" in said
 
 
+def test_short_parts_are_searched_whole(monkeypatch):
+    table = cut_into_parts(np.asarray(X), None, 746 * X.shape[1])
+    assert table.sizes == (746, 746, 8)
+    monkeypatch.setattr(module, "MOST_SEARCHED", 800)  # of the last part, the sample would have 4 rows for 5 folds
+    found = two_stage(table)
+    assert found.n_sampled == 0
+    assert found.solution.n_edges > 0
+
+
+@pytest.mark.parametrize("looks", [5, 30, 43, 51])  # in both stages of the sample, and in those of all rows
+def test_a_time_that_is_spent_in_a_sample_or_after_it_is_said(monkeypatch, looks):
+    table = cut_into_parts(np.asarray(X), None, 4000)
+    monkeypatch.setattr(module, "MOST_SEARCHED", 800)
+    whole = two_stage(table)
+    assert (whole.n_sampled, whole.left_out) == (750, "")
+    late = iter([False] * looks)
+    monkeypatch.setattr(Task, "is_late", property(lambda task: next(late, True)))
+    found = two_stage(table)
+    assert (found.reason, found.solution.n_edges > 0) == ("time", True)
+    assert found.left_out.startswith("alphas of stage")
+    assert found.solution.kkt_residual <= 1e-7
+
+
 # ------------------------------------------------------------------------------------------- no more time
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _DETECTED = {
     "delimiter": "fields separated by",
     "decimal": "decimals after",
-    "comments": "lines left out above the table:",
+    "comments": "lines left out:",
     "sheet": "sheet",
     "id_column": "rows named by",
 }

@@ -107,7 +107,7 @@ def _encoded_words(encode: Value) -> Iterable[Value]:
 
 
 def count_titles(records: Iterable[Sequence[str]]) -> int:
-    """Return how many records are titles above a header: one field at most, then one with three or more, all words.
+    """Return how many records are titles above a header: at most one field, then three or more different words.
 
     Examples
     --------
@@ -117,7 +117,8 @@ def count_titles(records: Iterable[Sequence[str]]) -> int:
     for k, record in enumerate(records):
         fields = [field for field in record if field.strip()]
         if len(fields) > 1:
-            return k if len(fields) > 2 and all(read_number(field.strip()) is None for field in fields) else 0
+            are_names = len(set(fields)) == len(fields) and all(read_number(field.strip()) is None for field in fields)
+            return k if len(fields) > 2 and are_names else 0
     return 0
 
 

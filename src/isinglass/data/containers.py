@@ -288,8 +288,8 @@ def _label(cells: Sequence[Value], labels: dict[Value, Value]) -> Column:
     return Column(column.cells, [labels.get(value) for value in values], categories=tuple(numbers), numbers=numbers)
 
 
-def load_excel(data: bytes, limits: Limits, sheet: str | int | None) -> tuple[Records, str]:
-    """Read a sheet of a spreadsheet as text, and return which."""
+def load_excel(data: bytes, limits: Limits, sheet: str | int | None, header: bool | str) -> tuple[Records, str]:
+    """Read a sheet of a spreadsheet as text, without titles above a header, and return which."""
     try:
         from python_calamine import CalamineWorkbook
     except ImportError:
@@ -312,7 +312,7 @@ def load_excel(data: bytes, limits: Limits, sheet: str | int | None) -> tuple[Re
     rows = page.to_python()
     if not rows:
         raise DataError(f"the sheet {page.name!r} must be a table; it is empty.")
-    n_titles = count_titles([_spell(cell) for cell in row] for row in rows)
+    n_titles = count_titles([_spell(cell) for cell in row] for row in rows) if header else 0
     rows = rows[n_titles:]
     limits.check_shape(len(rows), len(rows[0]))
     columns = [number_objects([_spell(cell) for cell in cells]) for cells in zip(*rows[1:], strict=True)]

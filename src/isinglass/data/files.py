@@ -187,13 +187,15 @@ def _load_text(document: Document, kind: str, options: ReadOptions, vocabulary: 
     delimiter, decimal, limits = options.delimiter, options.decimal, document.limits
     found, mark, wording = {}, ";", dict[str, str]()
     if kind == "excel":
-        records, found["sheet"] = guard(kind, limits, lambda: load_excel(document.data, limits, options.sheet))
+        records, found["sheet"] = guard(
+            kind, limits, lambda: load_excel(document.data, limits, options.sheet, options.header)
+        )
     else:
         data, n_comments = blank_comments(to_utf8(document.data, options.encoding, limits))
         mark = find_delimiter(data) if delimiter is None else _DELIMITERS.get(delimiter, delimiter)
         if len(mark) > 1 or not mark.isascii() or mark in ('"', "\n", "\r", "\0"):
             raise ArgumentError("delimiter", f"must be one character or one of {tuple(_DELIMITERS)}", delimiter)
-        data, n_titles, wording = blank_titles(data, mark)
+        data, n_titles, wording = blank_titles(data, mark, options.header)
         records = read_records(data, mark, limits)
         found["delimiter"] = next((name for name, each in _DELIMITERS.items() if each == mark), mark)
         found |= {"comments": str(n_comments + n_titles)} if n_comments + n_titles else {}

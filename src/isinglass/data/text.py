@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _CANDIDATES = ("\t", ",", ";", "|", " ")
 _SAMPLE_BYTES, _SAMPLE_RECORDS, _FIRST_RECORDS = 2**16, 100, 20
+_HEADER_BYTES = 1 << 20  # that the wording of many questions may take
 _PIECE, LONGEST_LINE = 2**20, 2**26
 _SHORT = 2**16
 """Bytes of a line that can be split whatever it holds."""
@@ -74,15 +75,17 @@ def blank_comments(data: bytes) -> tuple[bytes, int]:
     return blanked, count
 
 
-def blank_titles(data: bytes, delimiter: str) -> tuple[bytes, int, dict[str, str]]:
-    """Return text in which lines around the header are blank, their number, and the wording of columns by name.
+def blank_titles(data: bytes, delimiter: str, header: bool | str) -> tuple[bytes, int, dict[str, str]]:
+    """Return text in which lines around a header are blank, their number, and the wording of columns by name.
 
     Such lines are titles above it, ``sep=;`` of Excel among them, and the two that Qualtrics writes below it: the
     wording of the questions, and identifiers.
     """
+    if not header:
+        return data, 0, {}
     records: list[tuple[int, list[str]]] = []
     with suppress(csv.Error):  # the sample may end within quotes
-        records.extend(islice(_split(_separate(data[:_SAMPLE_BYTES], delimiter), delimiter), _FIRST_RECORDS))
+        records.extend(islice(_split(_separate(data[:_HEADER_BYTES], delimiter), delimiter), _FIRST_RECORDS))
     count = count_titles(record for _, record in records)
     wording: dict[str, str] = {}
     blank = [(0, records[count - 1][0])] if count else []

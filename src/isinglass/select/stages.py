@@ -115,6 +115,8 @@ def search(
     is_sample = task.warm_start is not None and task.warm_start.is_sample
     if near is not None and near.alpha > 0.0 and not is_sample:
         return _search_near(task, near, judge, grid, penalty)
+    if near is not None and task.is_late:
+        return _try_all(task.path([near.alpha], penalty=penalty, start=near), judge)
     count = len(alpha_grid(1.0, alphas, alpha_min_ratio=USUAL_END))  # which complains about a count that is none
     top = task.alpha_max(penalty)
     if top == 0.0 or count == 1:

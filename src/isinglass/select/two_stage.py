@@ -167,13 +167,18 @@ class TwoStage(Selector):
         n_samples = -(-len(task.table) // MOST_SEARCHED)
         if task.table.is_whole or n_samples == 1 or task.warm_start is not None or np.ndim(self.alphas):
             return TwoStageSearch(self, task).run()
+        if min(task.table.sizes) // n_samples < self.n_folds:  # of a short part, the sample could not be split
+            return TwoStageSearch(self, task).run()
         sample = task.on(Fold(int(as_generator(self.random_state).integers(2**32)), n_samples, 0, held=True))
         found = TwoStageSearch(self, sample).run()
         start = found.warm_start.for_all(sample.n_rows / task.n_rows)
+        if found.reason == "time" and start.own is not None:  # the best so far, in all rows
+            start = replace(start, reason="ebic")
         whole = TwoStageSearch(self, task.replace(warm_start=start)).run()
-        if found.reason not in FOLLOWED:
+        if start.reason not in FOLLOWED:
             return whole
-        return replace(whole, n_folds=found.n_folds, n_sampled=len(sample.table))
+        left_out = found.left_out or whole.left_out
+        return replace(whole, n_folds=found.n_folds, n_sampled=len(sample.table), left_out=left_out)
 
 
 @dataclass
@@ -294,8 +299,9 @@ class TwoStageSearch:
         if known.exponent:
             self._add(search_second(self.task, first.solution, known.exponent, self.price, known.own))
         number, stage = len(self.stages) - 1, self.stages[-1].stage
+        self.is_cut = known.is_sample and self.task.is_late
         if known.reason == "ebic":
-            return number, stage.index, known.reason
+            return number, stage.index, "time" if self.is_cut else known.reason
         alpha = stage.solution.alpha * known.solution.alpha / known.own.alpha
         found = self.task.stage([alpha], known.exponent, first.solution, start=known.solution)[0]
         stage = stage.with_solution(found)
@@ -416,6 +422,8 @@ class TwoStageSearch:
         if self.scores:
             return "networks that the check by prediction would have looked at"
         last = f"alphas of stage {len(self.stages)} below {self.stages[-1].stage.path[-1].alpha:.3g}"
+        if self.warm_start is not None:  # from a sample, in which the check was made
+            return last
         return f"{last}, {'stage 2 and ' if len(self.stages) == 1 else ''}the check by prediction"
 
 

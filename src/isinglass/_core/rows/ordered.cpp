@@ -422,6 +422,8 @@ class Ordered final : public NodeLoss {
         }
         double total = 0;
         for (int n = 0; n < stride_; ++n) total += wv[n];
+        // Of curvatures that underflow nothing is left to see.
+        const double divisor = total > 3e-39 ? total : std::numeric_limits<double>::infinity();
         std::vector<std::vector<double>> weight;  // of the categories
         for (size_t a = 0; a < points.others.size(); ++a) {
             const int s = points.others[a], q = state_.columns[s].q();
@@ -433,10 +435,11 @@ class Ordered final : public NodeLoss {
                 task.b[first + k] = static_cast<float>(own[k]);
                 for (int l = 0; l < q; ++l)
                     entry(first + k, first + l) =
-                        static_cast<float>(own[k] / total * (k == l ? total - own[k] : -own[l]));
+                        static_cast<float>(own[k] / divisor * (k == l ? total - own[k] : -own[l]));
             }
             const auto put = [&](size_t other, int k, double sum, double of_other) {
-                entry(first + k, other) = entry(other, first + k) = static_cast<float>(sum - own[k] / total * of_other);
+                entry(first + k, other) = entry(other, first + k) =
+                    static_cast<float>(sum - own[k] / divisor * of_other);
             };
             for (int i = 0; i < m; ++i) {
                 std::vector<double> sum(q);
