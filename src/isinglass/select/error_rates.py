@@ -27,7 +27,7 @@ from isinglass.errors import (
 )
 from isinglass.network import all_pairs, pair_keys
 from isinglass.select.refit import MAX_PARAMETERS, NEARLY_FREE
-from isinglass.select.sandwich import Support, coupling_units, sandwich_errors
+from isinglass.select.sandwich import Support, pair_units, sandwich_errors
 from isinglass.solve.path import ising_path
 
 LEAST_ROWS = 5
@@ -115,8 +115,7 @@ def _tested(table: AnyTable, n_regressed: int) -> EdgeTests:
     alpha = NEARLY_FREE / n_rows
     if p * (p - 1) // 2 + p > MAX_PARAMETERS:
         raise LimitError(f"Error rates need at most {MAX_PARAMETERS} pairs and columns; got {p} columns.")
-    units = None if variables.is_binary else coupling_units(category_counts(table), variables)
-    penalty = None if units is None else np.multiply.outer(units, units)
+    penalty = None if variables.is_binary else pair_units(table)
     with suppress_warnings(ConvergenceWarning), suppress_warnings(ConstantColumnWarning):
         path = ising_path(table, [alpha], penalty_weights=penalty, tol=min(1e-7, alpha / 10))
     network = path.solutions[0].network

@@ -10,14 +10,14 @@ import scipy  # its parts are loaded when they are needed
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import FloatArray, Frozen
-from isinglass.data import AnyTable, as_table, category_counts, which_vary
+from isinglass.data import AnyTable, as_table, which_vary
 from isinglass.data.table import check_width
 from isinglass.errors import ArgumentError, ConvergenceWarning, LimitError, SeparationError, suppress_warnings
 from isinglass.machine import one_blas_thread
 from isinglass.network import pair_keys, spread
 from isinglass.penalties import check_network
 from isinglass.results import Solution
-from isinglass.select.sandwich import Support, coupling_units, newton, sandwich_errors
+from isinglass.select.sandwich import Support, newton, pair_units, sandwich_errors
 from isinglass.select.task import penalty_on
 from isinglass.solve.path import ising_path
 
@@ -199,8 +199,7 @@ def nearly_free(
     """
     penalty = penalty_on(solution.edge_index, table.shape[1], 1.0)
     if not table.variables.is_binary:
-        units = coupling_units(category_counts(table), table.variables)
-        penalty *= np.multiply.outer(units, units)
+        penalty *= pair_units(table)
     alpha = penalty_in_rows / table.total_weight
     with suppress_warnings(ConvergenceWarning):
         path = ising_path(

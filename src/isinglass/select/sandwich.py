@@ -201,6 +201,12 @@ def coupling_units(counts: FloatArray, variables: Variables) -> FloatArray:
     return np.where(variables.has_scores & (spread_out > 0.0), spread_out, 1.0)
 
 
+def pair_units(table: AnyTable) -> FloatArray:
+    """Return the product of the `coupling_units` of every two columns: penalty weights in which their scale cancels."""
+    units = coupling_units(category_counts(table), table.variables)
+    return np.multiply.outer(units, units)
+
+
 def _square_weight(table: AnyTable) -> FloatArray | bool | None:
     """Return what the outer product of every row's score is weighted by in the variance of their sum.
 

@@ -165,9 +165,9 @@ class TwoStage(Selector):
         if task.paths.estimator not in ("joint", "exact"):
             raise ArgumentError("estimator", 'must be "joint" or "exact" for two stages', task.paths.estimator)
         n_samples = -(-len(task.table) // MOST_SEARCHED)
-        if task.table.is_whole or n_samples == 1 or task.warm_start is not None or np.ndim(self.alphas):
-            return TwoStageSearch(self, task).run()
-        if min(task.table.sizes) // n_samples < self.n_folds:  # of a short part, the sample could not be split
+        is_given = task.warm_start is not None or np.ndim(self.alphas) > 0
+        # Of a very short part, a sample could not be split into folds.
+        if task.table.is_whole or n_samples == 1 or is_given or min(task.table.sizes) // n_samples < self.n_folds:
             return TwoStageSearch(self, task).run()
         sample = task.on(Fold(int(as_generator(self.random_state).integers(2**32)), n_samples, 0, held=True))
         found = TwoStageSearch(self, sample).run()
