@@ -357,12 +357,13 @@ def test_the_focus_goes_down_the_page(visit, votes):
         const element = document.activeElement;
         return [element.id, element.getBoundingClientRect().top + scrollY];
     }"""
-    name, places = "", []
+    name, place = page.evaluate(where)
+    places = [place]
     while name != "report":  # each place as it is then: the page may be drawn again later
-        name, place = page.evaluate(where)
-        places.append(place)
         page.keyboard.press("Tab")
         page.wait_for_function("() => document.activeElement !== document.body")  # frames take the focus later
+        name, place = page.evaluate(where)
+        places.append(place)
     assert len(places) > 30
     assert all(after > before - 30 for before, after in itertools.pairwise(places))  # some stand beside each other
 
