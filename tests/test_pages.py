@@ -227,14 +227,14 @@ def quoted_facts():
 
 
 def _facts_about_reading():
-    from isinglass.data import backends, files, rules, sources, text
+    from isinglass.data import backends, files, rules, source, text
 
     known = dict(rules._KNOWN)
     for pair in ("no/yes", "false/true", "disagree/agree", "absent/present", "incorrect/correct", "nay/yea"):
         zero, one = pair.split("/")
         assert known[zero] == one
         yield "tables.md", pair
-    yield from (("tables.md", f"`{name}`") for name in sources.ID_NAMES - {"", "__index_level_0__"})
+    yield from (("tables.md", f"`{name}`") for name in source.ID_NAMES - {"", "__index_level_0__"})
     assert [files._DELIMITERS[name] for name in ("tab", "comma", "semicolon", "bar", "blank")] == list(text._CANDIDATES)
     yield (
         "tables.md",

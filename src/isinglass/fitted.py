@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from isinglass.arguments import RandomSource
 from isinglass.arrays import AnyArray, Arrays, Bytes, FloatArray
 from isinglass.data import AnyTable, Table, TableLike
-from isinglass.data.sources import complete_like
+from isinglass.data.memory import complete_like
 from isinglass.errors import ArgumentError, DataError, MixingWarning, setting, suppress_warnings, warn
 from isinglass.evaluate.nodes import text_table
 from isinglass.evaluate.numbers import central_intervals, expected_values, put_numbers

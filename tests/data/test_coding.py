@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from isinglass.data import as_table
 from isinglass.data.coding import ABSENT, BITS, Coding, Cut, Levels
-from isinglass.data.sources import number_objects
+from isinglass.data.source import number_objects
 from isinglass.errors import DataError
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from isinglass.data.sources import Column
+from isinglass.data.source import Column
 
 COLUMNS = {
     "positions": Column(np.array([0, 1, -1, 2, 1]), ["a", None, 3.5]),

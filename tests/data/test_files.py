@@ -78,12 +78,23 @@ def test_order_of_columns_weights_and_missing_rows():
         ({"drop": ["weight"]}, ("a", "b"), None),
         ({"columns": ["b", "weight"], "encode": {"weight": {1: 0, 2: 1, 3: 1}}}, ("b", "weight"), None),
         ({"encode": {"weight": {1: 0, 2: 1, 3: 1}}}, ("weight", "a", "b"), None),
+        ({"kinds": {"weight": "ordinal"}}, ("weight", "a", "b"), None),
+        ({"kinds": {"weight:a": "ordinal"}}, ("weight", "a", "b"), None),
+        ({"kinds": {"w*": "ordinal"}, "reverse": ["weight"]}, ("weight", "a", "b"), None),
+        ({"scores": {"weight": [0, 1, 4]}}, ("weight", "a", "b"), None),
+        ({"binarize": {"weight": 2}}, ("weight", "a", "b"), None),
+        ({"covariates": "weight"}, ("weight", "a", "b"), None),
     ],
 )
 def test_a_column_that_is_called_by_its_name_does_not_name_the_rows(options, names, weight):
     table = read("weight,a,b\n1,0,1\n2,1,1\n3,1,0\n", **options)
     assert (table.names, table.row_names) == (names, None)
     assert (None if table.sample_weight is None else table.sample_weight.tolist()) == weight
+
+
+def test_a_pattern_for_all_columns_does_not_make_row_names_a_variable():
+    table = read("id,a,b\n1,1,3\n2,3,1\n3,2,2\n", kinds={"*": "ordinal"})
+    assert (table.names, table.row_names) == (("a", "b"), ("1", "2", "3"))
 
 
 def test_row_names_keep_their_spelling():

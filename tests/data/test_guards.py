@@ -349,3 +349,14 @@ def test_texts_that_name_rows_are_not_proposed_as_numbers(tmp_path):
     shown = run("info", write_rows(tmp_path / "t.csv", ["a", "b", "who"], rows)).stderr
     assert "--drop who" in shown
     assert "--continuous" not in shown
+
+
+def test_a_column_without_answers_in_the_rows_that_are_looked_at(monkeypatch):
+    """Every second row is looked at, and the last item has answers in the others only."""
+    monkeypatch.setattr("isinglass.data.guards.MOST_ROWS", N // 2)
+    frame = battery().astype(float)
+    frame.loc[::2, "i5"] = np.nan
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MeaningWarning)
+        warnings.simplefilter("error", RuntimeWarning)
+        as_table(frame, kinds="ordinal", missing="impute")

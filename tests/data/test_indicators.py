@@ -201,3 +201,13 @@ def test_decimal_commas_are_recognized(tmp_path):
     assert table.variables.categories[2] == (0.5, 1, 1.5, 2, 2.5)
     with pytest.raises(DataError, match='pass decimal="," to read_table, or turn the texts of a frame into numbers'):
         as_table(frame[["a", "b", "x"]], kinds={"x": "ordinal"})
+
+
+def test_a_combined_column_is_not_called_like_another():
+    """Columns that stay keep their names, by which other tables are read."""
+    answers, _ = people()
+    kinds, more = (pd.get_dummies(answers[name], prefix="color", dtype=int) for name in ("color", "size"))
+    frame = pd.concat([kinds, answers["rain"].rename("color"), more, answers["rain"].rename("color (2)") ^ 1], axis=1)
+    table = as_table(frame, combine_indicators=True)
+    assert table.names == ("color (3)", "color", "color (4)", "color (2)")
+    np.testing.assert_array_equal(as_table(frame, encode=table.coding).codes, table.codes)

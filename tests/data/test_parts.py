@@ -216,3 +216,59 @@ def test_weights_are_whole_by_one_rule_in_parts_and_in_memory():
         weight = np.tile([1.0, 2.0, 3.0 * (1.0 + error)], 4)
         parts = read_parts(np.split(X, 3), sample_weight=np.split(weight, 3))
         assert parts.weight_kind == kind == as_table(X, weight).counted(quiet=True).weight_kind
+
+
+def test_chosen_columns_have_their_part_of_the_coding():
+    frame = pd.DataFrame(X, columns=list("abcde")).replace({0: "n", 1: "y"})
+    table = read_parts([frame[:30], frame[30:]], encode="auto")
+    some = table.take(np.array([4, 1, 0])).take(np.array([0, 1]))
+    assert (some.names, list(some.encoding), some.shape) == (("e", "b"), ["e", "b"], (60, 2))
+    np.testing.assert_array_equal(as_table(frame, encode=some.reading).codes, X[:, [4, 1]])
+    renamed = some.with_names(["f", "g"])
+    assert (renamed.names, rows(renamed).tolist()) == (("f", "g"), X[:, [4, 1]].tolist())
+
+
+class FlakyClient:
+    """The part of a Dask client that `Cluster` uses; a worker loses what it holds ``n_losses`` times."""
+
+    status = "closed"
+
+    def __init__(self, n_losses):
+        self.n_losses = n_losses
+
+    def wait_for_workers(self, n):
+        pass
+
+    def nthreads(self):
+        return {"worker": 1}
+
+    def gather(self, futures):
+        return futures
+
+    def submit(self, function, *arguments, **_):
+        if function is backends._load:
+            return "worker"
+        _, numbers, _, _ = arguments
+        self.n_losses -= 1
+        return {} if self.n_losses >= 0 else dict.fromkeys(numbers, "done")
+
+
+def test_parts_may_be_lost_until_the_last_attempt():
+    """An answer to the last attempt is one."""
+    blocks = read_parts(cut(X), client=False).backend.blocks
+    for n_losses in range(backends.ATTEMPTS):
+        cluster = backends.Cluster(blocks, FlakyClient(n_losses))
+        cluster.load(None)
+        assert cluster.each(len, ()) == ["done"] * 3
+    lost = backends.Cluster(blocks, FlakyClient(backends.ATTEMPTS))
+    lost.load(None)
+    with pytest.raises(DataError, match="part 0 was lost 5 times in a row"):
+        lost.each(len, ())
+
+
+def test_one_path_is_not_a_table_in_parts(folder):
+    path = next(folder.glob("*.parquet"))
+    for X in (str(path), path):
+        with pytest.raises(DataError, match=r"use isinglass\.read_table\(path\)"):
+            as_table(X)
+    assert len(read_parts(path).sizes) == len(as_table([path]).sizes) == 1

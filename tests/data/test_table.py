@@ -1,6 +1,7 @@
 """Tables of 0 and 1 and of categories: what they hold, what some of their rows keep, and what is refused."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from networks import make_table
 
@@ -178,3 +179,11 @@ def test_numbers_of_categories_are_read_by_variables():
 def test_functions_of_two_values_say_so():
     with pytest.raises(DataError, match="ordinal column 'b' with 3 categories"):
         exact_path(mixed(), [0.1])
+
+
+def test_new_names_are_those_of_the_coding():
+    """A table is renamed with its coding, which finds the columns of other tables by name."""
+    table = as_table(as_table([["y", "n"], ["n", "y"]], encode="auto", names=["a", "b"]), names=["c", "d"])
+    assert table.reading.names == ("c", "d")
+    again = as_table(pd.DataFrame({"d": ["y"], "c": ["n"]}), encode=table.reading)
+    assert (again.names, again.codes.tolist()) == (("c", "d"), [[0, 1]])

@@ -2,7 +2,8 @@
 
 from isinglass.data.coding import Coding
 from isinglass.data.counts import category_counts, column_sd, pair_counts, which_occur, which_vary
-from isinglass.data.parts import AnyTable, PartedTable, TableLike, as_table, read_parts
+from isinglass.data.open_table import TableLike, as_table
+from isinglass.data.parts import AnyTable, PartedTable, read_parts
 from isinglass.data.table import Table, hole_patterns
 from isinglass.data.weights import are_counts, check_sample_weight
 

@@ -166,10 +166,8 @@ class Cluster:
         numbers = list(range(len(self.blocks)) if only is None else only)
         answers: dict[int, Any] = {}
         sent = self._send(arguments)
+        missing = numbers
         for _ in range(ATTEMPTS):
-            missing = [k for k in numbers if k not in answers]
-            if not missing:
-                return [answers[k] for k in numbers]
             self._place([k for k in missing if k not in self.home])
             by_worker: dict[str, list[int]] = {}
             for k in missing:
@@ -182,9 +180,11 @@ class Cluster:
             ]
             for found in self.client.gather(futures):
                 answers |= found
+            missing = [k for k in missing if k not in answers]
+            if not missing:
+                return [answers[k] for k in numbers]
             for k in missing:
-                if k not in answers:
-                    logger.warning("part %d was lost with its worker %s and is read again", k, self.home.pop(k))
+                logger.warning("part %d was lost with its worker %s and is read again", k, self.home.pop(k))
         raise DataError(
             f"{self.blocks[missing[0]].label} was lost {ATTEMPTS} times in a row, each time with its worker. "
             f"Give the workers more memory, or make smaller parts."

@@ -113,6 +113,8 @@ def is_in_parts(X: object) -> bool:
     >>> is_in_parts([np.zeros((2, 2)), np.ones((1, 2))])
     True
     """
+    if isinstance(X, str | PathLike):  # a name without a pattern is one file, for `read_table`
+        return any(sign in os.fspath(X) for sign in _WILD)
     if _is_lazy(X) or are_files(X) or isinstance(X, Iterator):
         return True
     return isinstance(X, list | tuple) and len(X) > 0 and np.ndim(X[0]) == 2

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from isinglass.data.coding import Codes, Value, by_column, is_number, read_number
-from isinglass.data.sources import ID_NAMES, Column, Source
+from isinglass.data.source import ID_NAMES, Column, Source
 from isinglass.errors import DataError, setting
 
 NA_VALUES = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None", ".", "?")

@@ -37,10 +37,11 @@ from isinglass.data.guards import (
     warn_zeroed,
 )
 from isinglass.data.indicators import combine, combine_indicators
+from isinglass.data.memory import open_source
 from isinglass.data.options import ReadOptions
 from isinglass.data.preview import Guess, guess_kinds
 from isinglass.data.rules import ColumnSpec, find_rules, specify, suggest
-from isinglass.data.sources import Column, Source, convert_numbers, open_source
+from isinglass.data.source import Column, Source, convert_numbers
 from isinglass.data.table import Table, check_width, refuse_holes
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.names import default_names

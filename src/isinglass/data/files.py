@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from typing import IO
@@ -13,12 +13,12 @@ import numpy as np
 from isinglass.arrays import FloatArray
 from isinglass.data.cells import Vocabulary, lay_out
 from isinglass.data.coding import Cells, by_column, is_number, show_value
-from isinglass.data.containers import guard, load_excel, load_feather, load_npy, load_npz, load_parquet, load_survey
 from isinglass.data.conversion import convert_source
 from isinglass.data.documents import Document, Limits, open_document
+from isinglass.data.formats import guard, load_excel, load_feather, load_npy, load_npz, load_parquet, load_survey
 from isinglass.data.guards import remark_decimals
 from isinglass.data.options import Encode, ReadOptions, takes
-from isinglass.data.sources import Source
+from isinglass.data.source import Source
 from isinglass.data.table import Table
 from isinglass.data.text import blank_comments, blank_titles, find_delimiter, read_records, to_utf8
 from isinglass.data.weights import state_kind
@@ -221,14 +221,16 @@ def _name_rows(raw: Source, kind: str, options: ReadOptions) -> Source:
     return replace(raw.without(place), row_names=spellings, detected={**raw.detected, "id_column": found})
 
 
-def _named_columns(options: ReadOptions) -> set[str | int | None]:
-    """Return the columns that are named as something else than row names."""
+def _named_columns(options: ReadOptions) -> set[Hashable]:
+    """Return the columns that options name as something else than row names, by name or as the first of a range."""
     if options.transpose:  # the options speak of other columns
         return set()
-    missing = options.na_values if isinstance(options.na_values, Mapping) else ()
-    groups = (options.columns, options.drop, options.labels, options.covariates, missing)
-    encoded = options.encode if by_column(options.encode) else ()
-    return {options.weights, *encoded, *(key for keys in groups for key in keys or ())}
+    lists = (options.columns, options.drop, options.labels, options.covariates, options.reverse)
+    stated = (options.kinds, options.scores, options.binarize, options.na_values)
+    by_name = [each for each in stated if isinstance(each, Mapping)]
+    by_name += [options.encode] if by_column(options.encode) else []
+    keys = {options.weights, *(key for keys in (*lists, *by_name) for key in keys or ())}
+    return keys | {key.partition(":")[0] for key in keys if isinstance(key, str)}
 
 
 def _take_apart(raw: Source, options: ReadOptions) -> tuple[FloatArray | None, dict[str, Cells], list[int]]:

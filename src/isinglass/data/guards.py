@@ -366,10 +366,10 @@ def _warn_skewed(columns: Mapping[Hashable, tuple[Steps, Codes]]) -> None:
 
 def _warn_reversed(labels: list[Hashable], columns: list[Codes]) -> None:
     """Warn about items that are negatively correlated with the others of their battery."""
-    cells = np.stack(columns).astype(np.float64)
-    cells[cells < 0] = np.nan
-    cells -= np.nanmean(cells, axis=1, keepdims=True)
-    cells = np.nan_to_num(cells)
+    codes = np.stack(columns)
+    cells = np.where(codes < 0, 0.0, codes)
+    means = cells.sum(axis=1) / np.maximum((codes >= 0).sum(axis=1), 1)
+    cells = np.where(codes < 0, 0.0, cells - means[:, None])
     size = np.sqrt((cells**2).sum(axis=1))
     if not size.all():
         return

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
-from itertools import takewhile
+from itertools import chain, count, takewhile
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,8 @@ def combine_indicators(table: Table) -> Table:
         return table
     rules, names = dict(enumerate(table.reading.columns)), list(variables.names)
     gone = table.holes if table.filled is None else table.filled
+    combined = {j for group, _ in sets for j in group}
+    taken = {name for j, name in enumerate(names) if j not in combined}  # other tables are read by these names
     for group, in_every_row in sets:
         members = [names[j] for j in group]
         common, words = split_names(members)
@@ -34,11 +36,12 @@ def combine_indicators(table: Table) -> Table:
             words.append("other" if "other" not in words else "none of these")
         parts = tuple(rules[j] for j in group)
         rules[group[0]] = Indicators({word: k for k, word in enumerate(words)}, "nominal", None, tuple(members), parts)
-        names[group[0]] = common
+        names[group[0]] = _unused(common, taken)
+        taken.add(names[group[0]])
     left_out = {j for group, _ in sets for j in group[1:]}
     kept = [j for j in range(len(names)) if j not in left_out]
-    chosen = _distinct([names[j] for j in kept])
-    return combine(table, Coding(chosen, tuple(rules[j] for j in kept), table.reading.missing))
+    coding = Coding(tuple(names[j] for j in kept), tuple(rules[j] for j in kept), table.reading.missing)
+    return combine(table, coding)
 
 
 def combine(table: Table, coding: Coding) -> Table:
@@ -105,9 +108,6 @@ def split_names(names: Sequence[str]) -> tuple[str, list[str]]:
     return shown, words
 
 
-def _distinct(names: Sequence[str]) -> tuple[str, ...]:
-    """Return names of which none comes twice."""
-    seen: dict[str, None] = {}
-    for name in names:
-        seen[name if name not in seen else f"{name} ({len(seen)})"] = None
-    return tuple(seen)
+def _unused(name: str, taken: Collection[str]) -> str:
+    """Return a name that is not taken: the same, or with the first number that makes it differ."""
+    return next(each for each in chain([name], (f"{name} ({k})" for k in count(2))) if each not in taken)

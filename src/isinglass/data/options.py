@@ -15,7 +15,7 @@ from isinglass.errors import ArgumentError
 
 if TYPE_CHECKING:
     from isinglass.data.preview import Guess
-    from isinglass.data.sources import Source
+    from isinglass.data.source import Source
 
 Fields = ParamSpec("Fields")
 First = TypeVar("First")
@@ -73,6 +73,11 @@ class ReadOptions(FileOptions):
     combine_indicators: bool = False
     names: Sequence[str] | None = None
     guesses: dict[Hashable, Guess] | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if isinstance(self.covariates, str):
+            object.__setattr__(self, "covariates", (self.covariates,))
 
     @property
     def about_columns(self) -> bool:

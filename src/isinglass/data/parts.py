@@ -1,7 +1,7 @@
 """A table in parts: blocks of rows that share one coding, each kept where it is worked on.
 
 Every quantity of the estimates is a sum over rows. A table is asked for such sums; one in parts gives them in the
-order of its parts: the same bits whoever computed them. `as_table` opens tables of either kind.
+order of its parts: the same bits whoever computed them.
 """
 
 from __future__ import annotations
@@ -10,28 +10,26 @@ import functools
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from isinglass.arguments import Options
 from isinglass.arrays import Bytes, FloatArray
 from isinglass.data.backends import Answers, Backend, Part, find_backend
-from isinglass.data.blocks import Block, BlockWeights, are_files, find_blocks, is_in_parts
+from isinglass.data.blocks import Block, BlockWeights, are_files, find_blocks
 from isinglass.data.coding import BITS, Coding, Levels, Value
-from isinglass.data.conversion import convert, read_codes
-from isinglass.data.options import Binarize, Encode, MissingValues, ReadOptions, for_another_file, takes
-from isinglass.data.sources import is_frame
-from isinglass.data.table import Kinds, Scores, Table
-from isinglass.data.weights import Sums, check_sample_weight, check_weight_kind, find_scale, sum_weights
+from isinglass.data.conversion import convert
+from isinglass.data.options import ReadOptions, for_another_file, takes
+from isinglass.data.table import Table
+from isinglass.data.weights import Sums, check_weight_kind, find_scale, sum_weights
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.variables import Variables
 
-if TYPE_CHECKING:  # arrays do without narwhals
+if TYPE_CHECKING:
     import scipy.sparse as sp
     from distributed import Client
-    from narwhals.typing import IntoDataFrame
 
 Function = Callable[..., Any]
 """Of codes, weights or None, and other arguments; importable from where the parts are."""
@@ -77,7 +75,7 @@ class PartedTable:
     """A table of two-valued columns in parts. It is asked for sums over rows, as a `Table` is."""
 
     backend: Backend
-    coding: Coding  # how all parts were read
+    coding: Coding  # how the columns that are meant were read
     sizes: tuple[int, ...]  # rows of every part
     n_missing: int = 0  # cells that were filled or dropped
     n_dropped: int = 0  # rows that were left out because of them
@@ -96,8 +94,7 @@ class PartedTable:
     @cached_property
     def variables(self) -> Variables:
         """What the columns are."""
-        every = self.coding.variables
-        return every if self.columns is None else every.take(self.columns)
+        return self.coding.variables
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -117,7 +114,7 @@ class PartedTable:
     @property
     def shape(self) -> tuple[int, int]:
         """Number of rows and of columns."""
-        return len(self), len(self.coding.columns) if self.columns is None else len(self.columns)
+        return len(self), len(self.coding.columns)
 
     @property
     def total_weight(self) -> float:
@@ -151,7 +148,8 @@ class PartedTable:
 
     def take(self, columns: NDArray[np.intp]) -> PartedTable:
         """Return some of the columns."""
-        return replace(self, columns=columns if self.columns is None else self.columns[columns])
+        chosen = columns if self.columns is None else self.columns[columns]
+        return replace(self, columns=chosen, coding=self.coding.take(columns.tolist()))
 
     def take_fold(self, fold: Fold) -> PartedTable:
         """Return the rows of a fold, or those outside it."""
@@ -212,17 +210,6 @@ class PartedTable:
 AnyTable = Table | PartedTable
 
 
-class SparseMatrix(Protocol):
-    """A sparse array or matrix of scipy."""
-
-    def tocsr(self) -> object:
-        """Return it by rows."""
-
-
-TableLike: TypeAlias = "ArrayLike | Sequence[object] | AnyTable | SparseMatrix | IntoDataFrame"
-"""What `as_table` takes: arrays, lists of rows, frames of any library, sparse matrices, tables, and blocks of these."""
-
-
 def rows_of(part: Part, selection: RowSelection, columns: NDArray[np.intp] | None) -> tuple[Bytes, FloatArray | None]:
     """Return the rows of a part that are selected, some of their columns, and their weights."""
     codes, weight = part.table(), part.weight
@@ -262,147 +249,6 @@ def _count(codes: Bytes, weight: FloatArray | None) -> float:
 
 def _extremes(codes: Bytes, weight: FloatArray | None) -> tuple[float, float]:
     return (1.0, 1.0) if weight is None or len(weight) == 0 else (float(weight.min()), float(weight.max()))
-
-
-def as_table(
-    X: TableLike,
-    sample_weight: ArrayLike | None = None,
-    *,
-    weight_kind: str | None = None,
-    kinds: Kinds | None = None,
-    scores: Scores | None = None,
-    encode: Encode = None,
-    binarize: Binarize = None,
-    missing: str = "error",
-    names: Sequence[str] | None = None,
-    variables: Variables | None = None,
-    combine_indicators: bool = False,
-    na_values: MissingValues = (),
-    covariates: Sequence[str | int] | str = (),
-) -> AnyTable:
-    """Convert an array, a data frame or another container to a `Table`; blocks of rows to a `PartedTable`.
-
-    Parameters
-    ----------
-    X : array, data frame, sparse matrix, list of rows, Table, or what `read_parts` opens
-        NumPy arrays (also masked, memory-mapped or read-only), frames of pandas, polars or pyarrow, sparse arrays and
-        matrices of scipy; it is not changed. A Table is returned as it is: the options about values do not apply to it.
-    sample_weight : array-like of shape (n_samples,), optional
-        Row weights; by default those that the table has.
-    weight_kind : {"sampling", "counts"}, optional
-        What the row weights are. A count is the number of equal rows that a row stands for, and the number of rows is
-        the sum of the counts. Sampling weights are proportional to the number of members of the population that a row
-        represents: only their ratios matter. By default whole numbers are counts, and others sampling weights.
-    kinds : {"binary", "ordinal", "nominal", "continuous"}, one of these per column, or a mapping, optional
-        Whether the values of a column are 0 and 1, categories with an order, categories without, or numbers. One word
-        applies to all columns, a mapping to the columns that it names, by name, number from 0, range ``"A1:A5"`` or
-        pattern ``"A*"``, as in all mappings below. For other columns the type decides: ordered categoricals of pandas
-        and Enums of polars are ordinal, other categoricals are nominal, columns of a frame with fractions and more than
-        12 values are continuous, and everything else must be 0 and 1. A column with two values is binary under any of
-        these names.
-    scores : mapping, optional
-        The scores of the categories of ordinal columns: numbers in the order of the categories, or a mapping of values
-        to numbers. By default numbers are their own scores, in steps of their largest common unit, and ordered
-        categories have the scores 0, 1, 2, …. For a continuous column "normal" replaces numbers by normal scores.
-    encode : mapping, "auto" or Coding, optional
-        What the values mean. A mapping such as ``{"Yes": 1, "No": 0, "Don't know": None}``, where None stands for
-        missing, applies to all columns, except 0/1 columns that have none of its values. For a column with categories
-        it gives the score of each value, and equal scores merge categories. A mapping of column names to such mappings,
-        or to pairs ``(zero, one)``, applies to these columns. "auto" detects the two values of every other column; its
-        choice is in `Table.encoding`. With the `Coding` of another table, this one is read in the same way: columns are
-        found by name, and others are ignored.
-    binarize : float or mapping of columns to floats, optional
-        Numbers above this threshold are 1, the others 0.
-    missing : {"error", "impute", "zero", "drop"}, default="error"
-        What to do with missing cells (NaN, None, NA, NaT, masked): refuse them, impute them from the network when one
-        is estimated, read them as 0 (columns of two values only), or leave out every row that has one.
-    names : sequence of str, optional
-        Names of the columns, in place of those of the frame.
-    variables : Variables, optional
-        Kinds and categories of the columns. Arrays then hold the numbers of the categories, and frames the categories
-        themselves; columns of frames are found by name, and others are ignored.
-    combine_indicators : bool, default=False
-        Combine each set of adjacent indicator (dummy) columns, of which at most one is 1 in any row, into one nominal
-        column, named after the common part of their names. Tables that are read with the coding of this one are
-        combined in the same way.
-    na_values : sequence or mapping, optional
-        Further values that stand for a missing cell, such as 99. A mapping gives such a sequence for each column that
-        it names; under None, for all.
-    covariates : sequence of str or int, optional
-        Columns to adjust for. The network of the others is conditional on them, and they are not
-        nodes. Unless ``kinds`` says otherwise, numbers are continuous with up to 255 steps, and texts are nominal.
-
-    Raises
-    ------
-    DataError
-        If a value has no meaning, or a column too many categories; the message names the column and a remedy.
-
-    Examples
-    --------
-    >>> table = as_table([["Yes", "No"], ["No", None]], names=["rain", "snow"], encode="auto", missing="zero")
-    >>> table.codes.tolist(), table.n_missing, table.encoding
-    ([[1, 0], [0, 0]], 1, {'rain': ('No', 'Yes'), 'snow': ('No', 'Yes')})
-    >>> table = as_table([[1, "red"], [3, "blue"], [2, "red"], [3, "green"]], kinds=["ordinal", "nominal"])
-    >>> table
-    Table(4 rows × 2 columns; 1 ordinal, 1 nominal)
-    >>> table.variables.categories, table.codes.tolist()
-    (((1, 2, 3), ('blue', 'green', 'red')), [[0, 2], [2, 0], [1, 2], [2, 1]])
-    """
-    options = ReadOptions(
-        weight_kind=weight_kind,
-        kinds=kinds,
-        scores=scores,
-        encode=encode,
-        binarize=binarize,
-        missing=missing,
-        names=names,
-        combine_indicators=combine_indicators,
-        na_values=na_values,
-        covariates=covariates,
-    )
-    return open_table(X, options, sample_weight, variables)
-
-
-def open_table(
-    X: TableLike, options: ReadOptions, sample_weight: ArrayLike | None = None, variables: Variables | None = None
-) -> AnyTable:
-    """Return anything that is a table as one, as `as_table` does."""
-    if isinstance(X, Table | PartedTable):
-        if options.kinds is not None or options.scores is not None:
-            raise DataError(
-                f"{setting('kinds')} and {setting('scores')} must not be given with a table that has its own."
-            )
-        if options.covariates:
-            if not isinstance(X, Table):
-                raise DataError(NO_COVARIATES)
-            X = X.with_covariates(options.covariates)
-        return _add_weight(X, sample_weight, options.weight_kind).with_names(options.names)
-    if is_in_parts(X):
-        return _open_parts(X, options, sample_weight)
-    stated = options.encode is not None or options.binarize is not None
-    if variables is not None and is_frame(X) and not (variables.is_plain and stated):
-        options = replace(options, kinds=None, scores=None, encode=Coding.of(variables), binarize=None)
-    elif variables is not None and not variables.is_binary:
-        return _add_weight(read_codes(X, variables), sample_weight, options.weight_kind)
-    table = convert(X, options)
-    weight = sample_weight
-    if weight is not None and table.rows is not None:
-        weight = np.asarray(check_sample_weight(weight, len(table) + table.n_dropped))[table.rows]
-    return _add_weight(table, weight, options.weight_kind)
-
-
-def _add_weight(table: AnyTable, sample_weight: ArrayLike | None, weight_kind: str | None) -> AnyTable:
-    """Return a table with its weights: those given, or those it has."""
-    check_weight_kind(weight_kind, None)
-    if weight_kind is not None and weight_kind != table.weight_kind:
-        table = replace(table, weight_kind=weight_kind) if table.is_whole else _scale_parts(table, weight_kind)
-    if sample_weight is None:
-        return table
-    if isinstance(table, PartedTable):
-        raise DataError("sample_weight of a table in parts must be given to read_parts, not with the table.")
-    if table.sample_weight is not None:
-        raise DataError("sample_weight must not be given with a table that has its own weights.")
-    return table.with_weight(sample_weight)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -458,15 +304,16 @@ def read_parts(X: object, options: PartOptions) -> PartedTable:
     >>> read_parts([np.eye(3), np.ones((2, 3))])
     PartedTable(5 rows × 3 columns in 2 parts, in this process)
     """
-    return _open_parts(X, options.of_a_part, options.sample_weight, options.client)
+    return open_parts(X, options.of_a_part, options.sample_weight, options.client)
 
 
-def _open_parts(
+def open_parts(
     X: object,
     options: ReadOptions,
     sample_weight: BlockWeights | None,
     client: Client | Literal[False] | None = None,
 ) -> PartedTable:
+    """Open a table in parts, as `read_parts` does."""
     if options.missing == "impute":
         raise ArgumentError(
             "missing", 'must be "error", "zero" or "drop" for a table in parts', "impute", "Impute a table in memory."
@@ -480,7 +327,7 @@ def _open_parts(
                 f"{shown} must not be given for a table in parts, whose columns have two values. Read it into memory."
             )
     blocks = find_blocks(X, replace(options, weight_kind=None, names=None), sample_weight)
-    return _scale_parts(_load(blocks, client), options.weight_kind).with_names(options.names)
+    return scale_parts(_load(blocks, client), options.weight_kind).with_names(options.names)
 
 
 def read_like(
@@ -511,7 +358,7 @@ def _load(blocks: list[Block], client: Client | Literal[False] | None = None) ->
     return PartedTable(backend, coding, sizes, sum(n_missing), sum(n_dropped))
 
 
-def _scale_parts(table: PartedTable, kind: str | None) -> PartedTable:
+def scale_parts(table: PartedTable, kind: str | None) -> PartedTable:
     """Return the table with the kind of its weights, which are scaled from what was read, as `scale_weights` does."""
     check_weight_kind(kind, None)
     if not any(table.each(_has_weights)):

@@ -29,7 +29,7 @@ from isinglass.data.coding import (
 from isinglass.data.grid import equal_steps, normal_steps
 from isinglass.data.guards import MANY_LEVELS, warn_measured
 from isinglass.data.options import ReadOptions
-from isinglass.data.sources import UNTYPED, Column, Source, is_missing
+from isinglass.data.source import UNTYPED, Column, Source, is_missing
 from isinglass.errors import ArgumentError, CellTypeError, DataError, setting
 from isinglass.variables import KINDS, MAX_CATEGORIES, find_covariates
 
@@ -153,8 +153,7 @@ def specify(source: Source, stated: ReadOptions) -> list[ColumnSpec]:
     cuts = {j: _read_cut(cut) for j, cut in source.locate(binarize or {}, "binarize").items()}
     missing = stated.missing_in(source)
     turned = source.locate(dict.fromkeys(stated.reverse), "reverse")
-    listed = [stated.covariates] if isinstance(stated.covariates, str) else stated.covariates
-    covariates = find_covariates(list(source.locate(dict.fromkeys(listed), "covariates")), range(p))
+    covariates = find_covariates(list(source.locate(dict.fromkeys(stated.covariates), "covariates")), range(p))
     specs = [
         ColumnSpec(
             source,

@@ -214,7 +214,10 @@ class Table:
     def with_names(self, names: Sequence[str] | None) -> Table:
         """Return the same table with other names of the columns; None keeps those it has."""
         variables = self.variables.with_names(names)
-        return self if variables is self.variables else self._with(variables=variables)
+        if variables is self.variables:
+            return self
+        coding = None if self.coding is None else replace(self.coding, names=variables.names)
+        return self._with(variables=variables, coding=coding)
 
     def with_variables(self, variables: Variables) -> Table:
         """Return the same codes as those of other variables; refuse codes that these do not have."""

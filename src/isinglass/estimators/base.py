@@ -16,9 +16,9 @@ from isinglass.arguments import Options, RandomSource
 from isinglass.arrays import AnyArray, FloatArray
 from isinglass.data import AnyTable, Coding, PartedTable, Table, TableLike
 from isinglass.data.blocks import is_in_parts
+from isinglass.data.memory import complete_like
+from isinglass.data.open_table import open_table
 from isinglass.data.options import Encode, ReadOptions
-from isinglass.data.parts import open_table
-from isinglass.data.sources import complete_like
 from isinglass.data.table import Kinds
 from isinglass.errors import DataError, setting
 from isinglass.fit import Fit

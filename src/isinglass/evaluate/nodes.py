@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass.arguments import RandomSource, as_generator, check_positive
 from isinglass.arrays import Bytes, FloatArray, Frozen, read_only
 from isinglass.data import TableLike, as_table, category_counts
-from isinglass.data.sources import is_missing
+from isinglass.data.source import is_missing
 from isinglass.data.table import check_width
 from isinglass.errors import ArgumentError
 from isinglass.names import NodeValues, by_node

@@ -1,16 +1,15 @@
-"""Containers of tables: arrays, lists, sparse matrices and data frames, all read column by column."""
+"""A table before its values have a meaning: its columns, how options name them, and what messages call them."""
 
 from __future__ import annotations
 
 import math
-import numbers
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,17 +20,12 @@ from isinglass.errors import ArgumentError, CellTypeError, DataError, setting
 from isinglass.names import check_names
 
 Entry = TypeVar("Entry")
-if TYPE_CHECKING:
-    import narwhals.stable.v1 as nw
-    import pyarrow
-
-    Frame = nw.DataFrame[Any]  # Any: of any library
-
 SEEN = 10_000
 """Rows that show whether a column has fractions."""
 # Headers of a first column that names the rows. pandas and R leave the header empty.
 ID_NAMES = frozenset({"", "id", "index", "row", "rowname", "rownames", "row_names", "unnamed: 0", "__index_level_0__"})
-_NUMBERS = "buif"  # kinds of NumPy types that are compared as numbers
+NUMBER_TYPES = "buif"
+"""Kinds of NumPy types that are compared as numbers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -342,7 +336,7 @@ class Source:
         if names is not None:
             known["describe_row"] = lambda row: f"row {names[row]!r}"
         if self.block is not None:
-            return open_source(self.block.T).of_file(**known)
+            return of_numbers(self.block.T).of_file(**known)
         seen: dict[tuple[type, Value], int] = {}
         codes = np.empty(self.shape[::-1], dtype=np.int32)
         for j in range(self.shape[1]):
@@ -359,231 +353,6 @@ def _number(word: str) -> str | int:
     return int(word[1:]) - 1 if word[:1] == "#" and word[1:].isdecimal() and int(word[1:]) > 0 else word
 
 
-def open_source(X: object) -> Source:
-    """Determine what kind of container ``X`` is; nothing is converted yet."""
-    if isinstance(X, str | bytes) or hasattr(X, "__fspath__"):
-        raise DataError(f"X must be a table; got the text {X!r}. To read a file use isinglass.read_table(path).")
-    if hasattr(X, "dims") and hasattr(X, "coords"):
-        raise DataError(
-            f"X must be an array, a data frame or a sparse matrix; got {type(X).__name__} of {type(X).__module__}, "
-            "whose dimensions have names. Pass X.to_pandas(), rows first."
-        )
-    if hasattr(X, "tocsr") and hasattr(X, "nnz"):
-        return _array_source(_to_dense(X))
-    if not isinstance(X, np.ndarray | list | tuple):
-        frame = _as_frame(X)
-        if frame is not None:
-            return _frame_source(frame)
-    return _array_source(X)
-
-
-def _array_source(X: object) -> Source:
-    try:
-        table = np.asarray(X)
-    except DataError:  # a table of ours that says itself why it cannot be an array
-        raise
-    except (ValueError, TypeError):
-        if isinstance(X, list | tuple):
-            raise DataError("X must be a table whose rows have equal length; got rows of different lengths.") from None
-        raise DataError(f"X must be an array, a data frame or a sparse matrix; got {type(X).__name__}.") from None
-    if table.dtype.kind in "US" and not isinstance(X, np.ndarray):
-        table = np.asarray(X, dtype=object)  # a list that mixes text and numbers keeps its numbers
-    _check_shape(table.shape, X)
-    if table.dtype.kind == "c":
-        raise DataError(f"X must hold 0 and 1; got dtype {table.dtype}. Complex data not supported.")
-    is_numbers = table.dtype.kind in _NUMBERS
-    if np.ma.isMaskedArray(X) and np.ma.getmaskarray(X).any():
-        table = np.where(np.ma.getmaskarray(X), *((np.nan, table) if is_numbers else (None, table.astype(object))))
-
-    def column(j: int) -> Column:
-        return Column(table[:, j]) if is_numbers else number_objects(table[:, j].astype(object))
-
-    return Source((table.shape[0], table.shape[1]), column, block=table if is_numbers else None)
-
-
-def _check_shape(shape: tuple[int, ...], X: object) -> None:
-    kind = type(X).__name__
-    if len(shape) == 1:
-        how = "X.to_frame()" if hasattr(X, "to_frame") else "X.reshape(-1, 1)"
-        raise DataError(
-            f"X must be a table of shape (n_samples, n_features); got {kind} with 1 dimension(s). Reshape your data: "
-            f"{how} if it is one column, X.reshape(1, -1) if it is one row."
-        )
-    if len(shape) != 2:
-        raise DataError(
-            f"X must be a table of shape (n_samples, n_features); got {kind} with {len(shape)} dimension(s)."
-        )
-    for axis, what in ((1, "feature"), (0, "sample")):
-        if shape[axis] == 0:
-            raise DataError(
-                f"X must have at least one row and one column; got 0 {what}(s) (shape={tuple(shape)}) while a minimum "
-                "of 1 is required."
-            )
-
-
-def _to_dense(X: Any) -> Cells:  # Any: one of the many classes of scipy.sparse
-    """Return a sparse matrix as an array: of bytes, as the table will be, where these hold its numbers."""
-    _check_shape(X.shape, X)
-    if X.dtype.kind not in _NUMBERS:
-        hint = "Complex data not supported." if X.dtype.kind == "c" else "Use numbers."
-        raise DataError(f"X must hold 0 and 1; got a sparse matrix of dtype {X.dtype}. {hint}")
-    rows = X.tocsr()
-    if not rows.has_canonical_format:  # entries that scipy would add up; the caller's matrix is left alone
-        rows = rows.copy()
-        rows.sum_duplicates()
-    return np.asarray(rows.astype(dense_type(rows)).toarray())
-
-
-def dense_type(rows: Any) -> np.dtype[np.generic]:  # Any: a sparse array or matrix by rows
-    """Return bytes if these hold the numbers of a sparse matrix, else its own type."""
-    numbers = rows.data
-    fits = numbers.size == 0 or (numbers.min() >= 0 and numbers.max() <= 255 and (numbers % 1 == 0).all())
-    return np.dtype(np.uint8) if numbers.dtype == bool or fits else numbers.dtype
-
-
-def _as_frame(X: object) -> Frame | None:
-    """Return a narwhals frame, or None if ``X`` is not a data frame."""
-    import narwhals.stable.v1 as nw  # imported here: arrays never need it
-
-    is_dask = hasattr(X, "dask") and hasattr(X, "columns")
-    try:
-        frame = X if is_dask else nw.from_native(X, pass_through=True, allow_series=True)
-    except Exception as error:  # which one depends on the version of narwhals
-        labels = [str(label) for label in getattr(X, "columns", ())]
-        twice = next((label for label in labels if labels.count(label) > 1), None)
-        if twice is None:
-            raise DataError(f"X must be a data frame that narwhals can read; got {type(X).__name__}: {error}") from None
-        raise DataError(
-            f"X must have distinct column names; got {twice!r} {labels.count(twice)} times. Rename these columns."
-        ) from None
-    if isinstance(frame, nw.Series):
-        _check_shape((len(frame),), X)
-    if is_dask or isinstance(frame, nw.LazyFrame):
-        raise DataError(
-            f"X must be a table in memory; got the lazy frame {type(X).__module__.split('.')[0]}.{type(X).__name__}. "
-            "Run its query first: X.collect() (polars), X.compute() (Dask)."
-        )
-    if isinstance(frame, nw.DataFrame):
-        if nw.get_level(frame) == "full":
-            return frame
-        if hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__"):
-            import pyarrow
-
-            table: Frame = nw.from_native(pyarrow.table(X), eager_only=True)
-            return table
-    return None
-
-
-def _frame_source(frame: Frame) -> Source:
-    import narwhals.stable.v1 as nw
-
-    _check_shape(frame.shape, nw.to_native(frame))
-    pandas_like, declared = frame.implementation.is_pandas_like(), _declared_kinds(frame)
-
-    def column(j: int) -> Column:
-        series = frame[:, j]
-        native = nw.to_native(series)
-        if series.dtype == nw.Boolean or series.dtype.is_numeric():
-            values = series.to_numpy()
-            return Column(values) if values.dtype.kind in _NUMBERS else number_objects(values)
-        if pandas_like and hasattr(native, "cat"):
-            found = Column(native.cat.codes.to_numpy(), native.cat.categories.tolist())
-        elif series.dtype in (nw.String, nw.Categorical, nw.Enum):
-            found = number_arrow(series.to_arrow())
-        else:
-            return number_objects(series.to_list())
-        # Categories of polars and pyarrow, unless declared as ordered, stand in the order of their first appearance.
-        if (declared is not None and declared[j] == "ordinal") or (pandas_like and hasattr(native, "cat")):
-            categories = tuple(series.cat.get_categories().to_list())
-            if not all(isinstance(value, str | numbers.Number | np.bool_) for value in categories):
-                text = _texts(categories, labels[j])
-                found = replace(found, values=[text.get(value, value) for value in found.values or ()])
-                categories = tuple(text.values())
-            return replace(found, categories=categories, ordered=nw.is_ordered_categorical(series))
-        return found
-
-    index: Any = nw.maybe_get_index(frame)
-    plain = index is None or type(index).__name__ == "RangeIndex"
-    labels: list[Value] = list(frame.columns)  # of pandas also numbers
-    types = set(frame.schema.values())
-    is_numbers = len(types) == 1 and all(kind == nw.Boolean or kind.is_numeric() for kind in types)
-    block = frame.to_numpy() if is_numbers else None
-    return Source(
-        frame.shape,
-        column,
-        block=block if block is not None and block.dtype.kind in _NUMBERS else None,
-        declared=declared,
-        names=None if labels == list(range(len(labels))) else labels,
-        row_names=None if plain else list(index),
-    )
-
-
-def number_arrow(array: pyarrow.Array | pyarrow.ChunkedArray) -> Column:
-    """Return a column of Arrow by the positions of its values."""
-    import pyarrow
-
-    if isinstance(array, pyarrow.ChunkedArray):
-        array = array.unify_dictionaries().combine_chunks()
-    coded = array if pyarrow.types.is_dictionary(array.type) else array.dictionary_encode()
-    cells = coded.indices.cast(pyarrow.int32()).fill_null(-1).to_numpy(zero_copy_only=False)
-    return Column(cells, [None if is_missing(value) else value for value in coded.dictionary.to_pylist()])
-
-
-def _texts(categories: Sequence[Value], name: Hashable) -> dict[Value, str]:
-    """Return the text of categories that are intervals, dates or the like: model files hold numbers and text."""
-    text = {value: str(value) for value in categories}
-    if len(set(text.values())) < len(text):
-        raise DataError(f"{setting('X')} must have categories that differ as text; those of column {name!r} do not.")
-    return text
-
-
-def _declared_kinds(frame: Frame) -> tuple[str | None, ...] | None:
-    """Return ordinal or nominal for every categorical column; None if there is none."""
-    import narwhals.stable.v1 as nw
-
-    types = list(frame.schema.values())
-    if not any(kind in (nw.Categorical, nw.Enum) for kind in types):
-        return None
-    found: list[str | None] = []
-    for j, kind in enumerate(types):
-        ordered = kind == nw.Enum
-        # The order of a Categorical of polars is that of first appearance, which says nothing.
-        if kind == nw.Categorical and not frame.implementation.is_polars():
-            series = nw.to_native(frame[:, j])
-            is_plain = not frame.implementation.is_pandas_like() or hasattr(series, "cat")
-            ordered = is_plain and nw.is_ordered_categorical(frame[:, j])
-        found.append("ordinal" if ordered else "nominal" if kind == nw.Categorical else None)
-    return tuple(found)
-
-
-def is_frame(X: object) -> bool:
-    """Tell whether something is a data frame of pandas, polars or pyarrow, or one of these in narwhals."""
-    return type(_unwrapped(X)).__module__.split(".")[0] in ("pandas", "polars", "pyarrow")
-
-
-def _unwrapped(X: Any) -> Any:  # Any: frames of three libraries
-    return X.to_native() if hasattr(X, "to_native") else X
-
-
-def complete_like(X: Any, values: Cells, names: Sequence[str] | None = None) -> Any:  # Any: a frame
-    """Return the frame ``X`` with ``values`` in its columns of these names (None: in all), or ``values`` if it is none.
-
-    Other columns stay as they are, and columns keep their order.
-    """
-    if not is_frame(X):
-        return values
-    import narwhals.stable.v1 as nw
-
-    frame = nw.from_native(_unwrapped(X), eager_only=True)
-    label = {str(each): each for each in frame.columns}
-    wanted = list(label if names is None else names)
-    if not label.keys() >= set(wanted) or len(wanted) != values.shape[1]:
-        raise DataError(
-            f"{setting('X')} must have all columns of the network as such; some were combined from indicator columns. "
-            "Pass as_table(X, encode=fit.coding)."
-        )
-    cells = values.T.tolist() if values.dtype.kind == "O" else np.ascontiguousarray(values.T)
-    library = nw.get_native_namespace(frame)
-    each = zip(wanted, cells, strict=True)
-    filled = [nw.new_series(label[name], own, native_namespace=library) for name, own in each]
-    return nw.to_native(frame.with_columns(*filled))
+def of_numbers(table: Cells) -> Source:
+    """Return an array of numbers as a table."""
+    return Source((table.shape[0], table.shape[1]), lambda j: Column(table[:, j]), block=table)

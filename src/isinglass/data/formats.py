@@ -22,7 +22,8 @@ from isinglass.data.cells import Records, count_titles
 from isinglass.data.coding import Cells, Value
 from isinglass.data.documents import Limits
 from isinglass.data.guards import no_answers
-from isinglass.data.sources import Column, Source, dense_type, number_objects, open_source
+from isinglass.data.memory import dense_type, open_source
+from isinglass.data.source import Column, Source, number_objects
 from isinglass.errors import ArgumentError, DataError, LimitError, setting
 from isinglass.storage import OversizedError, read_array, read_arrays
 

@@ -1,0 +1,176 @@
+"""as_table: anything that is a table, in memory or in parts, as one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from isinglass.data.blocks import is_in_parts
+from isinglass.data.coding import Coding
+from isinglass.data.conversion import convert, read_codes
+from isinglass.data.memory import is_frame
+from isinglass.data.options import Binarize, Encode, MissingValues, ReadOptions
+from isinglass.data.parts import NO_COVARIATES, AnyTable, PartedTable, open_parts, scale_parts
+from isinglass.data.table import Kinds, Scores, Table
+from isinglass.data.weights import check_sample_weight, check_weight_kind
+from isinglass.errors import DataError, setting
+from isinglass.variables import Variables
+
+if TYPE_CHECKING:  # arrays do without narwhals
+    from narwhals.typing import IntoDataFrame
+
+
+class SparseMatrix(Protocol):
+    """A sparse array or matrix of scipy."""
+
+    def tocsr(self) -> object:
+        """Return it by rows."""
+
+
+TableLike: TypeAlias = "ArrayLike | Sequence[object] | AnyTable | SparseMatrix | IntoDataFrame"
+"""What `as_table` takes: arrays, lists of rows, frames of any library, sparse matrices, tables, and blocks of these."""
+
+
+def as_table(
+    X: TableLike,
+    sample_weight: ArrayLike | None = None,
+    *,
+    weight_kind: str | None = None,
+    kinds: Kinds | None = None,
+    scores: Scores | None = None,
+    encode: Encode = None,
+    binarize: Binarize = None,
+    missing: str = "error",
+    names: Sequence[str] | None = None,
+    variables: Variables | None = None,
+    combine_indicators: bool = False,
+    na_values: MissingValues = (),
+    covariates: Sequence[str | int] | str = (),
+) -> AnyTable:
+    """Convert an array, a data frame or another container to a `Table`; blocks of rows to a `PartedTable`.
+
+    Parameters
+    ----------
+    X : array, data frame, sparse matrix, list of rows, Table, or what `read_parts` opens
+        NumPy arrays (also masked, memory-mapped or read-only), frames of pandas, polars or pyarrow, sparse arrays and
+        matrices of scipy; it is not changed. A Table is returned as it is: the options about values do not apply to it.
+    sample_weight : array-like of shape (n_samples,), optional
+        Row weights; by default those that the table has.
+    weight_kind : {"sampling", "counts"}, optional
+        What the row weights are. A count is the number of equal rows that a row stands for, and the number of rows is
+        the sum of the counts. Sampling weights are proportional to the number of members of the population that a row
+        represents: only their ratios matter. By default whole numbers are counts, and others sampling weights.
+    kinds : {"binary", "ordinal", "nominal", "continuous"}, one of these per column, or a mapping, optional
+        Whether the values of a column are 0 and 1, categories with an order, categories without, or numbers. One word
+        applies to all columns, a mapping to the columns that it names, by name, number from 0, range ``"A1:A5"`` or
+        pattern ``"A*"``, as in all mappings below. For other columns the type decides: ordered categoricals of pandas
+        and Enums of polars are ordinal, other categoricals are nominal, columns of a frame with fractions and more than
+        12 values are continuous, and everything else must be 0 and 1. A column with two values is binary under any of
+        these names.
+    scores : mapping, optional
+        The scores of the categories of ordinal columns: numbers in the order of the categories, or a mapping of values
+        to numbers. By default numbers are their own scores, in steps of their largest common unit, and ordered
+        categories have the scores 0, 1, 2, …. For a continuous column "normal" replaces numbers by normal scores.
+    encode : mapping, "auto" or Coding, optional
+        What the values mean. A mapping such as ``{"Yes": 1, "No": 0, "Don't know": None}``, where None stands for
+        missing, applies to all columns, except 0/1 columns that have none of its values. For a column with categories
+        it gives the score of each value, and equal scores merge categories. A mapping of column names to such mappings,
+        or to pairs ``(zero, one)``, applies to these columns. "auto" detects the two values of every other column; its
+        choice is in `Table.encoding`. With the `Coding` of another table, this one is read in the same way: columns are
+        found by name, and others are ignored.
+    binarize : float or mapping of columns to floats, optional
+        Numbers above this threshold are 1, the others 0.
+    missing : {"error", "impute", "zero", "drop"}, default="error"
+        What to do with missing cells (NaN, None, NA, NaT, masked): refuse them, impute them from the network when one
+        is estimated, read them as 0 (columns of two values only), or leave out every row that has one.
+    names : sequence of str, optional
+        Names of the columns, in place of those of the frame.
+    variables : Variables, optional
+        Kinds and categories of the columns. Arrays then hold the numbers of the categories, and frames the categories
+        themselves; columns of frames are found by name, and others are ignored.
+    combine_indicators : bool, default=False
+        Combine each set of adjacent indicator (dummy) columns, of which at most one is 1 in any row, into one nominal
+        column, named after the common part of their names. Tables that are read with the coding of this one are
+        combined in the same way.
+    na_values : sequence or mapping, optional
+        Further values that stand for a missing cell, such as 99. A mapping gives such a sequence for each column that
+        it names; under None, for all.
+    covariates : sequence of str or int, optional
+        Columns to adjust for. The network of the others is conditional on them, and they are not
+        nodes. Unless ``kinds`` says otherwise, numbers are continuous with up to 255 steps, and texts are nominal.
+
+    Raises
+    ------
+    DataError
+        If a value has no meaning, or a column too many categories; the message names the column and a remedy.
+
+    Examples
+    --------
+    >>> table = as_table([["Yes", "No"], ["No", None]], names=["rain", "snow"], encode="auto", missing="zero")
+    >>> table.codes.tolist(), table.n_missing, table.encoding
+    ([[1, 0], [0, 0]], 1, {'rain': ('No', 'Yes'), 'snow': ('No', 'Yes')})
+    >>> table = as_table([[1, "red"], [3, "blue"], [2, "red"], [3, "green"]], kinds=["ordinal", "nominal"])
+    >>> table
+    Table(4 rows × 2 columns; 1 ordinal, 1 nominal)
+    >>> table.variables.categories, table.codes.tolist()
+    (((1, 2, 3), ('blue', 'green', 'red')), [[0, 2], [2, 0], [1, 2], [2, 1]])
+    """
+    options = ReadOptions(
+        weight_kind=weight_kind,
+        kinds=kinds,
+        scores=scores,
+        encode=encode,
+        binarize=binarize,
+        missing=missing,
+        names=names,
+        combine_indicators=combine_indicators,
+        na_values=na_values,
+        covariates=covariates,
+    )
+    return open_table(X, options, sample_weight, variables)
+
+
+def open_table(
+    X: TableLike, options: ReadOptions, sample_weight: ArrayLike | None = None, variables: Variables | None = None
+) -> AnyTable:
+    """Return anything that is a table as one, as `as_table` does."""
+    if isinstance(X, Table | PartedTable):
+        if options.kinds is not None or options.scores is not None:
+            raise DataError(
+                f"{setting('kinds')} and {setting('scores')} must not be given with a table that has its own."
+            )
+        if options.covariates:
+            if not isinstance(X, Table):
+                raise DataError(NO_COVARIATES)
+            X = X.with_covariates(options.covariates)
+        return _add_weight(X, sample_weight, options.weight_kind).with_names(options.names)
+    if is_in_parts(X):
+        return open_parts(X, options, sample_weight)
+    stated = options.encode is not None or options.binarize is not None
+    if variables is not None and is_frame(X) and not (variables.is_plain and stated):
+        options = replace(options, kinds=None, scores=None, encode=Coding.of(variables), binarize=None)
+    elif variables is not None and not variables.is_binary:
+        return _add_weight(read_codes(X, variables), sample_weight, options.weight_kind)
+    table = convert(X, options)
+    weight = sample_weight
+    if weight is not None and table.rows is not None:
+        weight = np.asarray(check_sample_weight(weight, len(table) + table.n_dropped))[table.rows]
+    return _add_weight(table, weight, options.weight_kind)
+
+
+def _add_weight(table: AnyTable, sample_weight: ArrayLike | None, weight_kind: str | None) -> AnyTable:
+    """Return a table with its weights: those given, or those it has."""
+    check_weight_kind(weight_kind, None)
+    if weight_kind is not None and weight_kind != table.weight_kind:
+        table = replace(table, weight_kind=weight_kind) if table.is_whole else scale_parts(table, weight_kind)
+    if sample_weight is None:
+        return table
+    if isinstance(table, PartedTable):
+        raise DataError("sample_weight of a table in parts must be given to read_parts, not with the table.")
+    if table.sample_weight is not None:
+        raise DataError("sample_weight must not be given with a table that has its own weights.")
+    return table.with_weight(sample_weight)
