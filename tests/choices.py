@@ -47,11 +47,11 @@ def fixed(X, alpha, **options):
     return choose(Fixed, X, alpha=alpha, **options)
 
 
-def stars(X, *, sample_weight=None, paths=None, **options):
+def stars(X, *, sample_weight=None, groups=None, paths=None, **options):
     """Return the stability alone, without the path of the whole table."""
     method = method_of(StARS, options)
     table = as_table(X, sample_weight).counted()
-    return method.selector.stability(Task(table, paths or method.paths, run=Run(**options)))
+    return method.selector.stability(Task(table, paths or method.paths, groups, run=Run(**options)))
 
 
 class FunctionPaths(PathSettings):

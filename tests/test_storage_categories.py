@@ -29,7 +29,7 @@ TABLE = as_table(FRAME, kinds={"age": "ordinal", "home": "nominal"})
 
 def fit_of(table=TABLE, n_alphas=3):
     path = ising_path(table, n_alphas)
-    return Fit.of(Method(selector=EBIC()), Choice(path[-1], path), table)
+    return Fit.of(Method(selector=EBIC()), Choice(path, len(path) - 1), table)
 
 
 def nominal_path():
@@ -76,7 +76,7 @@ def test_fits_come_back(tmp_path):
 def test_paths_with_blocks_come_back(tmp_path):
     path, (_, twin, *_) = nominal_path(), mixed_network()
     table = as_table(twin.X, kinds=["nominal", "ordinal", "binary", "nominal"])
-    fit = Fit.of(Method(selector=Fixed(path[1].alpha)), Choice(path[1], path), table)
+    fit = Fit.of(Method(selector=Fixed(path[1].alpha)), Choice(path, 1), table)
     fit.save(tmp_path / "model.npz")
     again = load(tmp_path / "model.npz")
     assert [solution.network for solution in again.path] == [solution.network for solution in fit.path]

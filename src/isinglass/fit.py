@@ -164,7 +164,7 @@ class Fit(FittedNetwork, Frozen):
     @classmethod
     def of(cls, method: Method, choice: Choice, table: AnyTable) -> Fit:
         """Put a choice together with the sums over the rows of its table."""
-        names, path = table.names if table.variables.named else None, choice.path
+        names, path = table.names if table.variables.named else None, None if choice.is_given else choice.path
         n_rows, shares, counts = summarize(table, choice.solution.edge_index)
         n_observations, weight_kind = count_observations(table)
         variances = conditional_variances(table, choice.solution.network)

@@ -195,6 +195,13 @@ def test_splits_leave_out_rows_of_weight_zero():
     np.testing.assert_allclose(found.scores, fewer.scores, rtol=1e-14)
 
 
+def test_a_checkpoint_of_other_groups_is_refused(table, tmp_path):
+    options = {"n_folds": 3, "checkpoint": tmp_path / "cv.npz"}
+    cross_validate(table, groups=np.arange(len(table)) // 2, **options)
+    with pytest.raises(DataError, match="differs in groups"):
+        cross_validate(table, groups=np.arange(len(table)) // 3, **options)
+
+
 def test_a_checkpoint_of_other_splits_is_refused(tmp_path):
     options = {"paths": COUNTED, "checkpoint": tmp_path / "cv.npz"}
     cross_validate(TINY, splits=[([0, 1], [2]), ([2], [0, 1])], **options)

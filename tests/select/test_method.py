@@ -2,6 +2,7 @@
 
 import pickle
 import sys
+import warnings
 from dataclasses import fields, replace
 
 import numpy as np
@@ -175,3 +176,14 @@ def test_products_of_matrices_take_no_core_from_the_kernels(two_blas_threads, mo
     with pytest.raises(DataError):
         Method(selector=EBIC(gamma=-1.0)).fit(X)
     assert blas_threads() == {2}
+
+
+@pytest.mark.parametrize("selector", [Fixed(0.1), StARS(), EBIC(), TwoStage(), PerNode()])
+def test_every_choice_has_its_number_on_its_path(selector):
+    X = np.random.default_rng(0).integers(0, 2, (60, 3))
+    estimator = "nodewise" if isinstance(selector, PerNode) else "joint"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        choice = Method(estimator, selector).choose(X)
+    assert choice.solution is choice.path[choice.index]
+    assert choice.is_given == isinstance(selector, Fixed | PerNode)

@@ -21,6 +21,13 @@ from isinglass.select.settings import Run
 BACKENDS = ["sequential", "threading", "loky", "multiprocessing"]
 
 
+def wait_until(is_true):
+    end = time.monotonic() + 60.0
+    while not is_true():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
 def draw(table, seed, size):
     rows = np.random.default_rng(seed).choice(len(table), size, replace=False)
     return {"mean": table[rows].mean(axis=0), "rows": rows, "size": size}
@@ -177,8 +184,7 @@ def test_finished_tasks_are_not_run_again(tmp_path, n_jobs):
     def interrupted(number):
         if number == 4 and len(set(seen)) < 6:
             seen.append(number)
-            while len(list(file.glob("*.npz"))) < 4:  # the tasks before this one
-                time.sleep(0.01)
+            wait_until(lambda: len(list(file.glob("*.npz"))) >= 4)  # the tasks before this one
             raise KeyboardInterrupt
         seen.append(number)
         return {"square": number**2}
@@ -201,11 +207,11 @@ def test_finished_tasks_are_not_run_again(tmp_path, n_jobs):
 
 def test_stages_share_a_file(tmp_path):
     settings = {"run": Run(checkpoint=tmp_path / "run"), "fingerprint": {}}
-    first = run_tasks(draw, arguments()[:3], stage="one", **settings)
-    second = run_tasks(draw, arguments()[3:5], stage="two", **settings)
+    first = run_tasks(draw, arguments()[:3], name="one", **settings)
+    second = run_tasks(draw, arguments()[3:5], name="two", **settings)
     refuse = lambda *task: pytest.fail("nothing is left to do")  # noqa: E731
-    same_bits(run_tasks(refuse, arguments()[:3], stage="one", **settings), first)
-    same_bits(run_tasks(refuse, arguments()[3:5], stage="two", **settings), second)
+    same_bits(run_tasks(refuse, arguments()[:3], name="one", **settings), first)
+    same_bits(run_tasks(refuse, arguments()[3:5], name="two", **settings), second)
 
 
 def test_resumed_results_have_the_same_bits(tmp_path):
@@ -227,7 +233,8 @@ X = np.random.default_rng(0).integers(0, 2, (2000, 60), dtype=np.uint8)
 
 def fit(number):
     if number == 8:
-        while not list(Path(sys.argv[1]).glob("*.npz")):  # until the first results have been collected
+        end = time.monotonic() + 60.0
+        while not list(Path(sys.argv[1]).glob("*.npz")) and time.monotonic() < end:  # until a result is stored
             time.sleep(0.01)
         os.kill(os.getpid(), signal.SIGINT)
     return {"n_edges": ising_path(X, [0.02, 0.01, 0.005, 0.002, 0.001], n_threads=1).n_edges}
@@ -246,6 +253,40 @@ def test_an_interrupt_leaves_a_checkpoint_and_a_clean_exit(tmp_path):
     assert 1 <= len(list(file.glob("*.npz"))) < 50
 
 
+INTERRUPTED_THREADS = """
+import os, signal, sys
+from pathlib import Path
+import numpy as np
+from isinglass import ising_path
+from isinglass.select.parallel import run_tasks
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+X = np.random.default_rng(0).integers(0, 2, (2000, 60), dtype=np.uint8)
+
+def fit(number):
+    Path(sys.argv[1], str(number)).touch()
+    if number == 3:
+        os.kill(os.getpid(), signal.SIGINT)
+    return ising_path(X, [0.02, 0.01, 0.005, 0.002, 0.001], n_threads=1).n_edges
+
+try:
+    run_tasks(fit, [(number,) for number in range(50)], n_threads=2)
+except KeyboardInterrupt:
+    sys.stdout.write("interrupted")
+"""
+
+
+def test_an_interrupt_ends_tasks_in_threads_before_the_others_start(tmp_path):
+    command = [sys.executable, "-c", INTERRUPTED_THREADS, tmp_path]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "interrupted", "")
+    assert 4 <= len(list(tmp_path.iterdir())) < 50
+
+
+def test_results_do_not_depend_on_threads():
+    same_bits(run_tasks(draw, arguments(), n_threads=3), run_tasks(draw, arguments(), n_threads=1))
+
+
 KILLED = """
 import os, signal, sys, time
 from pathlib import Path
@@ -255,7 +296,8 @@ from isinglass.select.parallel import run_tasks
 
 def draw(number):
     if number == int(sys.argv[2]):
-        while len(list(Path(sys.argv[1]).glob("*.npz"))) < 11:  # the tasks beside it finish first
+        end = time.monotonic() + 60.0
+        while len(list(Path(sys.argv[1]).glob("*.npz"))) < 11 and time.monotonic() < end:  # the others finish first
             time.sleep(0.01)
         os.kill(os.getpid(), int(sys.argv[3]))
     return {"x": np.random.default_rng(number).random(50)}

@@ -406,6 +406,29 @@ def test_equal_rows_that_a_count_stands_for_are_drawn_one_by_one():
     np.testing.assert_array_equal(found.instability, expected.instability)
 
 
+@pytest.mark.parametrize("weight", [None, np.arange(90) % 3])
+def test_rows_of_one_group_are_drawn_together(weight):
+    groups = np.repeat(np.arange(30), 3)
+    table = (groups[:, None] >> np.arange(5)) & 1  # the group of every row in binary digits
+    seen = []
+
+    def count_rows(table, alphas):
+        seen.append(np.bincount(np.asarray(table) @ (1 << np.arange(5)), minlength=30))
+        return ising_path(table, alphas)
+
+    settings = {"alphas": [0.5], "sample_weight": weight}
+    stars(table, groups=groups, paths=FunctionPaths(count_rows), **settings)
+    assert {tuple(np.unique(rows)) for rows in seen} == {(0, 3)}  # all three rows, or none
+    assert {np.count_nonzero(rows) for rows in seen} == {24}
+
+
+def test_a_checkpoint_of_other_groups_is_refused(tmp_path):
+    settings = {"random_state": 7, "checkpoint": tmp_path / "run.npz"}
+    stars(TABLE, groups=np.arange(300) // 2, **settings)
+    with pytest.raises(DataError, match="differs in groups"):
+        stars(TABLE, groups=np.arange(300) // 3, **settings)
+
+
 def test_a_checkpoint_of_other_weights_is_refused(tmp_path):
     settings = {"random_state": 7, "checkpoint": tmp_path / "run.npz"}
     stars(TABLE, sample_weight=np.linspace(0.5, 1.5, 300), **settings)

@@ -1,5 +1,6 @@
 """Node-wise regression: optimality per node, the stored solutions of glmnet and IsingFit, rules, degenerate tables."""
 
+import itertools
 import logging
 
 import numpy as np
@@ -445,3 +446,13 @@ def test_half_the_joint_alpha_gives_nearly_the_joint_network():
     joint, nodewise = ising_path(X, [0.05])[0], nodewise_path(X, [0.025], rule="or")[0]
     np.testing.assert_array_equal(joint.edge_index, nodewise.edge_index)
     np.testing.assert_allclose(joint.edge_values, nodewise.edge_values, atol=0.03)
+
+
+def test_a_separating_row_of_tiny_weight_is_noticed():
+    """Its share of the gradient is below every tolerance long before the coefficient is large."""
+    patterns = np.array(list(itertools.product([0, 1], repeat=5)))
+    heavy = patterns[patterns[:, 0] + patterns[:, 1] == patterns[:, 2] + patterns[:, 3]]
+    X = np.vstack([heavy, [(1, 1, 0, 0, 1), (0, 0, 1, 1, 0)]])  # only these two rows separate the last column
+    weight = np.r_[np.ones(len(heavy)), 1e-12, 1e-12]
+    with pytest.raises(SeparationError, match="regression of column 4"):
+        nodewise_path(X, [0.0], sample_weight=weight)

@@ -267,3 +267,11 @@ def test_steps_that_gain_little_each_time_become_precise():
     top = nodewise_alpha_max(table, sample_weight=weight)
     ratios = (1.0, 0.14768342064911413, 0.007214451795004325, 0.00015204990917811788)
     assert nodewise_path(table, [ratio * top for ratio in ratios], sample_weight=weight)[-1].converged
+
+
+@pytest.mark.parametrize("path_of", [ising_path, nodewise_path])
+def test_the_only_alpha_of_independent_columns_counts_rows(path_of):
+    X = np.array([[a, b] for a in range(3) for b in range(3)])
+    counts, options = np.full(9, 1000), {"kinds": "nominal"}
+    weighted = path_of(X, 5, sample_weight=counts, **options).alphas
+    np.testing.assert_allclose(weighted, path_of(np.repeat(X, counts, axis=0), 5, **options).alphas, rtol=1e-12)

@@ -75,8 +75,8 @@ class NodewiseIsing(IsingEstimator):
         return self._make("nodewise", selector, "rule").replace(penalty_weights=penalty)
 
     def _hold_choice(self, choice: Choice) -> None:
-        assert isinstance(choice.fitted, NodewisePath)
-        self.asymmetric_couplings_ = sp.csr_array(choice.fitted.asymmetric_couplings[0])
+        assert isinstance(choice.path, NodewisePath)
+        self.asymmetric_couplings_ = sp.csr_array(choice.path.asymmetric_couplings[0])
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -11,7 +11,7 @@ from isinglass.arguments import MOST_TASKS, RandomSource, check_count, spawn_see
 from isinglass.arrays import FloatArray
 from isinglass.data import which_occur, which_vary
 from isinglass.errors import ArgumentError, DataError, setting
-from isinglass.results import Evidence, Path
+from isinglass.results import Evidence
 from isinglass.select.folds import RowSet, Split, check_splits, count_units, split_rows
 from isinglass.select.parallel import kernel_threads, run_tasks
 from isinglass.select.scoring import row_scores, warn_at_grid_end
@@ -26,7 +26,6 @@ RULES = ("best", "1se")
 class CrossValidationChoice(Choice):
     """Held-out scores along a path, and the choice they lead to."""
 
-    path: Path  #: solutions on the whole table
     rule: str  #: how it was chosen, "best" or "1se"
     scores: FloatArray  #: mean log pseudo-likelihood per held-out row, shape (n_repeats, n_folds, n_alphas)
     fold_weights: FloatArray  #: sum of the weights of the rows held out, shape (n_repeats, n_folds)
@@ -120,6 +119,7 @@ class CrossValidation(Selector):
         grid = np.array([solution.alpha for solution in path])
         fingerprint = {
             "X": task.table,
+            "groups": task.table.whole().units if task.groups is None else task.groups,
             "alphas": grid,
             "n_folds": shape,
             "paths": task.paths,
@@ -135,8 +135,8 @@ class CrossValidation(Selector):
         warn_at_grid_end(path, index, f'cross-validation ("{self.rule}")')
         curve: dict[str, Any] = {"alphas": path.alphas, "values": mean, "errors": error, "choice": index}
         return CrossValidationChoice(
-            path.solutions[index],
-            path=path,
+            path,
+            index,
             evidence=Evidence(kind="score", settings={"rule": self.rule}, **curve),
             rule=self.rule,
             scores=scores,

@@ -149,7 +149,7 @@ class EBIC(Selector):
             index += 1
         said = {"gamma": float(self.gamma), "relaxed": bool(self.relaxed)}
         evidence = Evidence(kind="ebic", alphas=path.alphas, values=scores, choice=index, settings=said)
-        return Choice(path.solutions[index], path, evidence)
+        return Choice(path, index, evidence)
 
 
 def _relax(solutions: Sequence[Solution], table: AnyTable) -> Iterator[Solution]:

@@ -16,7 +16,7 @@ from isinglass.network import Network
 from isinglass.penalties import smoothed_field
 from isinglass.results import Solution
 from isinglass.select.folds import Split
-from isinglass.select.parallel import kernel_threads, run_here, run_tasks
+from isinglass.select.parallel import kernel_threads, run_tasks
 from isinglass.select.scoring import judged_by_order, path_scores, prediction_scores, row_scores
 from isinglass.select.task import Task
 
@@ -83,8 +83,8 @@ def score_folds(
     before = known or [None] * len(folds)
     work = [(fold, split, first, reference, wanted, one) for split, one in zip(folds, before, strict=True)]
     if n_threads > 1 or not table.is_whole:  # of a table in parts, these are what is worked on side by side
-        return run_here(_score_fold, work, "Cross-validation", run.replace(n_threads=n_threads))
-    return run_tasks(_score_fold, work, "folds", "Cross-validation", run=run)
+        return run_tasks(_score_fold, work, description="Cross-validation", run=run, n_threads=n_threads)
+    return run_tasks(_score_fold, work, description="Cross-validation", run=run)
 
 
 def _fold_threads(task: Task, n_folds: int) -> int:

@@ -30,7 +30,7 @@ from isinglass.errors import (
 )
 from isinglass.machine import one_blas_thread
 from isinglass.network import Network
-from isinglass.results import Missing, Solution, solution_of
+from isinglass.results import Missing, Path, Solution, solution_of
 from isinglass.select.cross_validation import CrossValidation
 from isinglass.select.ebic import EBIC
 from isinglass.select.error_rates import check_rate, edge_tests
@@ -261,7 +261,7 @@ class Wrapped(Settings):
         if solution.n_features != table.shape[1]:
             nodes = f"{solution.n_features} nodes"
             raise DataError(f"the function must return a network of all {table.shape[1]} columns; got {nodes}.")
-        return Choice(solution)
+        return Choice(Path((solution,)))
 
     def at(self, found: Choice, scale: float = 1.0) -> Self:
         """Refuse: the penalty of a function is not known."""

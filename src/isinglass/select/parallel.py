@@ -42,48 +42,28 @@ ATTEMPTS = 3
 def run_tasks(
     function: Callable[..., Result],
     arguments: Sequence[tuple[object, ...]],
-    stage: str = "tasks",
+    name: str = "tasks",
     description: str = "",
     *,
     run: Run = Run(),
     fingerprint: Mapping[str, object] | None = None,
+    n_threads: int | None = None,
 ) -> list[Result]:
-    """Return ``function(*a)`` for every ``a`` in ``arguments``, in order; ``stage`` names them in a checkpoint.
+    """Return ``function(*a)`` for every ``a`` in ``arguments``, in order.
 
-    ``fingerprint`` holds the settings and data that the results depend on.
+    ``name`` is that of the tasks in a checkpoint, and ``fingerprint`` holds the settings and data that the results
+    depend on. ``n_threads``: run them in so many threads of this process, and not as ``run.n_jobs`` says.
     """
     store = None if run.checkpoint is None else Checkpoint(run.checkpoint, fingerprint or {})
-    results: list[Any] = [store.get(f"{stage}/{k}") if store else None for k in range(len(arguments))]
+    results: list[Any] = [store.get(f"{name}/{k}") if store else None for k in range(len(arguments))]
     missing = [k for k, result in enumerate(results) if result is None]
     with progress_line(description, len(arguments), run.progress) as line:
         line.update(advance=len(arguments) - len(missing))
-        for k, result in _run_missing(function, arguments, missing, run.n_jobs):
+        for k, result in _run_missing(function, arguments, missing, run.n_jobs, n_threads):
             results[k] = result
             if store is not None:
                 results[k] = _as_arrays(result)
-                store.put(f"{stage}/{k}", results[k])
-            line.update(advance=1)
-    return results
-
-
-@one_blas_thread
-def run_here(
-    function: Callable[..., Result], arguments: Sequence[tuple[object, ...]], description: str, run: Run
-) -> list[Result]:
-    """Return ``function(*a)`` for every ``a`` in ``arguments``, in order, on some threads and without joblib."""
-    results = []
-    with (
-        progress_line(description, len(arguments), run.progress) as line,
-        ThreadPoolExecutor(run.n_threads) as pool,
-    ):
-        calls: Iterator[Callable[[], Result]]
-        if run.n_threads == 1:
-            calls = (partial(function, *task) for task in arguments)
-        else:  # each with what is suppressed here
-            started = [pool.submit(copy_context().run, function, *task) for task in arguments]
-            calls = (future.result for future in started)
-        for call in calls:
-            results.append(call())
+                store.put(f"{name}/{k}", results[k])
             line.update(advance=1)
     return results
 
@@ -180,13 +160,19 @@ _run_numbers = itertools.count()
 
 
 def _run_missing(
-    function: Callable[..., Result], arguments: Sequence[tuple[object, ...]], missing: list[int], n_jobs: int | None
+    function: Callable[..., Result],
+    arguments: Sequence[tuple[object, ...]],
+    missing: list[int],
+    n_jobs: int | None,
+    n_threads: int | None,
 ) -> Iterator[tuple[int, Result]]:
     """Yield the number and the result of every missing task as it finishes, however often the workers are lost."""
     lost = 0
     while missing:
         try:
-            with closing(_submit(function, {k: arguments[k] for k in missing}, n_jobs)) as outcomes:
+            tasks = {k: arguments[k] for k in missing}
+            submitted = _submit(function, tasks, n_jobs) if n_threads is None else _start(function, tasks, n_threads)
+            with closing(submitted) as outcomes:
                 for outcome in outcomes:
                     if outcome.error is not None:
                         outcome.error.add_note(f"in task {outcome.number} of {len(arguments)}")
@@ -202,6 +188,28 @@ def _run_missing(
                 cause.add_note(f"{unfinished}; the workers were lost {ATTEMPTS} times in a row.")
                 raise cause from None
             logger.warning("workers lost (%s): %d tasks run again", type(error.__cause__).__name__, len(missing))
+
+
+def _start(
+    function: Callable[..., object], arguments: Mapping[int, tuple[object, ...]], n_threads: int
+) -> Generator[_Outcome]:
+    """Yield what the tasks come to in some threads of this process."""
+    if n_threads == 1:
+        yield from (_attempt(k, suppressed(), function, *task) for k, task in arguments.items())
+        return
+    run, done, pool = next(_run_numbers), False, ThreadPoolExecutor(n_threads)
+    try:
+        started = [
+            pool.submit(copy_context().run, _attempt_apart, run, k, suppressed(), function, *task)
+            for k, task in arguments.items()
+        ]
+        for future in started:
+            yield future.result()
+        done = True
+    finally:
+        pool.shutdown(wait=done, cancel_futures=True)
+        if not done:
+            running.stop(run)
 
 
 def _submit(

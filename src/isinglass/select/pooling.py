@@ -15,7 +15,7 @@ from isinglass.errors import ArgumentError, ConstantColumnWarning, suppress_warn
 from isinglass.machine import thread_count
 from isinglass.results import Solution
 from isinglass.select.imputation import PRIOR, Imputation
-from isinglass.select.parallel import run_here
+from isinglass.select.parallel import run_tasks
 from isinglass.select.refit import free_estimate, nearly_free
 from isinglass.select.settings import Run
 from isinglass.simulate.completions import Completions
@@ -147,8 +147,8 @@ def pool(
             values, errors = free_estimate(imputation.table, solution, n_threads)
             return Pooled(index, values, errors**2, np.zeros(len(values)), count, solution.n_features)
         work = [(imputation, k, solution, seed) for k, seed in enumerate(spawn_seeds(random_state, count))]
-        run = Run(n_threads=min(thread_count(n_threads), count), progress=False)
-        found = run_here(_estimate_again, work, "Imputations", run)
+        n_at_once = min(thread_count(n_threads), count)
+        found = run_tasks(_estimate_again, work, run=Run(progress=False), n_threads=n_at_once)
     values = np.array([estimate for estimate, _ in found])
     squares = np.array([errors**2 for _, errors in found])
     spread = values.var(axis=0, ddof=1)

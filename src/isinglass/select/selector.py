@@ -22,17 +22,16 @@ from isinglass.solve.nodewise import choose_per_node, nodewise_at
 class Choice(Frozen):
     """The network that was chosen, and what it was chosen from and by."""
 
-    solution: Solution  #: the network, with its certificate
-    path: Path | None = None  #: the networks that it was chosen from; None if there was nothing to choose
+    path: Path  #: the networks that it was chosen from; it alone if its penalty was given
+    index: int = 0  #: its number on the path
     evidence: Evidence | None = None  #: the curve that the penalty was read from
     stability: Stability | None = None  #: how far subsamples agreed
     left_out: str = ""  #: what there was no time for, in words
-    fitted: Path | None = None  #: of a penalty that was given, the path of one network, with its regressions if any
 
-    @classmethod
-    def at(cls, fitted: Path) -> Choice:
-        """Return the network of a path at a given penalty."""
-        return cls(fitted.solutions[0], fitted=fitted)
+    @property
+    def solution(self) -> Solution:
+        """The network, with its certificate."""
+        return self.path.solutions[self.index]
 
     @property
     def alpha(self) -> float:
@@ -40,11 +39,9 @@ class Choice(Frozen):
         return self.solution.alpha
 
     @property
-    def index(self) -> int:
-        """Its number on the path."""
-        curve = self.evidence
-        assert curve is not None
-        return curve.choice
+    def is_given(self) -> bool:
+        """Whether there was nothing to choose."""
+        return len(self.path) == 1 and self.evidence is None and self.stability is None
 
     @property
     def warm_start(self) -> WarmStart:
@@ -58,7 +55,7 @@ class Choice(Frozen):
 
     def __repr__(self) -> str:
         chosen = f"alpha={self.alpha:.6g}"
-        if self.path is not None and self.evidence is not None:
+        if self.evidence is not None:
             said = ", ".join(f"{name}={value}" for name, value in self.evidence.settings.items())
             value = f"{self.evidence.kind}={self.evidence.values[self.index]:.6g}"
             chosen = f"{said}: {chosen}, number {self.index} of {len(self.path)}, {value}"
@@ -142,11 +139,11 @@ class Fixed(Selector):
         start = None if known is None else known.solution
         if self.first_alpha is None:
             penalty = None if self.exponent else task.first_penalty
-            return Choice.at(task.path([self.alpha], penalty=penalty, start=start))
-        first = task.stage([self.first_alpha], start=None if known is None else known.first).solutions[0]
-        if not first.n_edges:
+            return Choice(task.path([self.alpha], penalty=penalty, start=start))
+        first = task.stage([self.first_alpha], start=None if known is None else known.first)
+        if not first[0].n_edges:
             return Choice(first)
-        return Choice(task.stage([self.alpha], self.exponent, first, start=start).solutions[0])
+        return Choice(task.stage([self.alpha], self.exponent, first[0], start=start))
 
 
 @settings
@@ -168,7 +165,7 @@ class PerNode(Selector):
     def choose(self, task: Task) -> Choice:
         """Return the network of regressions that each chose their penalty."""
         chosen: Options = {"gamma": self.gamma, "alpha_min_ratio": self.alpha_min_ratio}
-        return Choice.at(choose_per_node(task.table.whole(), self.alphas, **chosen, **_regressions(task)))
+        return Choice(choose_per_node(task.table.whole(), self.alphas, **chosen, **_regressions(task)))
 
 
 def _regressions(task: Task) -> Options:

@@ -32,7 +32,7 @@ from isinglass.errors import (
 )
 from isinglass.network import pair_keys, pairs_of, symmetric_matrix
 from isinglass.results import Stability
-from isinglass.select.folds import repeated
+from isinglass.select.folds import labels_of, repeated
 from isinglass.select.parallel import kernel_threads, run_tasks
 from isinglass.select.selector import Choice, Selector
 from isinglass.select.settings import Alphas, check_alphas, option, settings
@@ -56,8 +56,8 @@ class StARS(Selector):
     left out where it cannot matter; the choice is the same. The path is that of the whole table, at the alphas that all
     subsamples ran: solution k belongs to ``stability.edge_frequencies[k]``.
 
-    The equal rows that a count stands for are drawn one by one. Sampling weights enter the fits, and rows of positive
-    weight are all drawn alike.
+    Rows of one group are drawn together; sizes then count groups. The equal rows that a count stands for are drawn one
+    by one. Sampling weights enter the fits, and rows of positive weight are all drawn alike.
 
     A `GridEndWarning` says if the choice is the first or the last alpha of the grid, a `FewColumnsWarning` if there are
     fewer than 20 columns: an edge appears in some subsamples before it appears in all of them, and among
@@ -114,7 +114,7 @@ class StARS(Selector):
         """Return the stable network of the whole table."""
         stability = self.stability(task)
         path = task.path(stability.alphas[: len(stability.edge_frequencies)])
-        return Choice(path.solutions[stability.index], path, stability=stability)
+        return Choice(path, stability.index, stability=stability)
 
     def stability(self, task: Task) -> Stability:
         """Return how far the subsamples agree, and the alpha that follows."""
@@ -124,13 +124,14 @@ class StARS(Selector):
                 "random_state must be given together with checkpoint: without it the next run draws other subsamples; "
                 "got None."
             )
+        labels = labels_of(table.units if task.groups is None else task.groups, len(table))
         if table.sample_weight is not None and table.units is None and are_counts(table.sample_weight):
-            table, _ = repeated(table)
+            table, rows = repeated(table)
+            labels = labels[rows] if task.groups is not None else np.arange(len(table))
         elif len(rows := table.weighted_rows) < len(table):  # rows of weight zero are not drawn
-            table = table[rows]
+            table, labels = table[rows], labels[rows]
         task = task.replace(table=table, groups=None)
-        units = table.units
-        member = np.arange(len(table)) if units is None else np.unique(units, return_inverse=True)[1]
+        member = np.unique(labels, return_inverse=True)[1]
         sample = _Units(task, member, self._size(int(member.max()) + 1))
         seeds = spawn_seeds(self.random_state, self.n_subsamples)
         equal = table.with_weight(None)
@@ -138,6 +139,7 @@ class StARS(Selector):
         grid = self._grid(sample, seeds)
         fingerprint = {
             "X": table,
+            "groups": member,
             "alphas": grid,
             "n_subsamples": self.n_subsamples,
             "subsample_size": sample.size,
@@ -167,8 +169,8 @@ class StARS(Selector):
         if np.ndim(self.alphas) > 0 or isinstance(self.alphas, float):
             return given
         tops = [task.alpha_max() for task in (sample.task, *(sample.take(seed) for seed in seeds))]
-        table = sample.task.table
-        at_zero = 0.0 if table.variables.is_binary else 1.0 / len(table)  # where none must be zero
+        is_binary = sample.task.table.variables.is_binary
+        at_zero = 0.0 if is_binary else 1.0 / sample.task.n_rows  # with categories alpha must not be 0
         return alpha_grid(ABOVE * max(tops), self.alphas, alpha_min_ratio=self.alpha_min_ratio, at_zero=at_zero)
 
 

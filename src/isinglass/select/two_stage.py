@@ -235,8 +235,8 @@ class TwoStageSearch:
         ebic = stage.scores if number else first.deviances + [self.price.of(solution) for solution in path]
         said = {"gamma": float(self.settings.gamma), "relaxed": False, "reason": reason}
         return TwoStageChoice(
-            path.solutions[index],
             path,
+            index,
             Evidence(kind="ebic", alphas=path.alphas, values=ebic, choice=index, settings=said),
             stages=tuple(replace(each.stage, held_out=each.gains) for each in self.stages),
             stage=number,

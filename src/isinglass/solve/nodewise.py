@@ -174,7 +174,7 @@ def nodewise_at(
     tol: float = 1e-7,
     max_iter: int = 100,
     n_threads: int | None = None,
-) -> Solution:
+) -> NodewisePath:
     """Return the network of regressions at given penalties, one per node: what ``nodewise_ebic`` chose elsewhere.
 
     NaN is for a column without regression: a constant one or a covariate. Everything else is as for ``nodewise_ebic``.
@@ -188,7 +188,7 @@ def nodewise_at(
     solution = replace(fits.solutions(rule, tol)[0], alpha=float("nan"), alphas_per_node=given.copy())
     path = NodewisePath((solution,), tol=tol, nodes=fits, rule=rule)
     warn_if_not_converged(path, float(fits.null_losses.sum()), max_iter)
-    return solution
+    return path
 
 
 def choose_per_node(

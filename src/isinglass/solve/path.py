@@ -230,7 +230,7 @@ class JointProblem:
     @property
     def alpha_at_zero(self) -> float:
         """The alpha of a path where no alpha gives an edge: with categories the penalty of one row, which is not 0."""
-        return 0.0 if self.reduction.variables.is_binary else self.unit / len(self.reduction.table)
+        return 0.0 if self.reduction.variables.is_binary else self.unit * self.reduction.alpha_of_one_row
 
     @property
     def cell_cost(self) -> int:

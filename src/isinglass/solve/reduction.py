@@ -107,6 +107,11 @@ class Reduction:
         sums = np.add.reduceat(self.shares * self.variables.factor, self.variables.starts)
         return np.where(self.variables.has_scores, sums, 0.0)
 
+    @property
+    def alpha_of_one_row(self) -> float:
+        """The penalty that one row weighs as much as; with weights, one of the rows that these stand for."""
+        return 1.0 / max(self.table.counted(quiet=True).total_weight, 1.0)
+
     # ------------------------------------------------------------------------------------------------ to the solver
 
     @cached_property

@@ -282,7 +282,7 @@ class NodewiseProblem:
     @property
     def alphas_at_zero(self) -> FloatArray:
         """Return the alpha of one row, for nodes whose alpha_max is 0."""
-        return self.units / max(self.reduction.n_rows, 1.0)
+        return self.units * self.reduction.alpha_of_one_row
 
     def alpha_max(self, tol: float = 1e-7, max_iter: int = 100) -> FloatArray:
         """Return each varying node's smallest alpha without penalized coefficients; 0 for a covariate."""
@@ -336,11 +336,13 @@ class NodewiseProblem:
 
     def _refuse_separation(self, paths: NodePaths) -> None:
         """Refuse regressions without a finite optimum; looked for only where there may be none."""
-        for node in np.flatnonzero((paths.largest_etas > SUSPICIOUS_ETA).any(axis=1)).tolist():
-            rows = np.unique(self.reduction.table.codes, axis=0).astype(np.float64)
-            sign = 2.0 * rows[:, [node]] - 1.0
-            rows[:, node] = 1.0  # the intercept takes the node's own place
-            direction = separating_direction(sign * rows)
+        suspicious = max(SUSPICIOUS_ETA - self.reduction.log_spread, 0.0)  # of penalized regressions the largest η is 0
+        nodes = np.flatnonzero((paths.largest_etas > suspicious).any(axis=1)).tolist()
+        patterns = np.unique(self.reduction.table.codes, axis=0).astype(np.float64) if nodes else np.empty((0, 0))
+        for node in nodes:
+            design = patterns.copy()
+            design[:, node] = 1.0  # the intercept takes the node's own place
+            direction = separating_direction((2.0 * patterns[:, [node]] - 1.0) * design)
             if direction is not None:
                 direction[node] = 0.0
                 s, t = self.varying[[node, int(np.abs(direction).argmax())]].tolist()
