@@ -117,8 +117,8 @@ def solve(
 
 def gains(fits: Sequence[Solution | None], held: Table, alone: Solution) -> FloatArray:
     """Return the summed gains of networks over independent columns on the rows that a fold holds out."""
-    base = row_scores(alone, held).sum()
-    return np.array([np.nan if fit is None else row_scores(fit, held).sum() - base for fit in fits])
+    base = row_scores(held, alone).sum()
+    return np.array([np.nan if fit is None else row_scores(held, fit).sum() - base for fit in fits])
 
 
 def study(X: Bytes) -> tuple[two_stage.TwoStageChoice, dict[str, FloatArray], dict[str, float], list[float]]:

@@ -63,8 +63,8 @@ def test_row_scores_are_the_loss_of_the_slow_twin():
         left, right = (np.ones((1, 1)) if side is None else 2 * side for side in sides)
         theta[s, t] = left.T @ block @ right
     loss = twin.loss(theta, split_fields(network))
-    np.testing.assert_allclose(-row_scores(Solution(network, 0.1), MIXED).mean(), loss, rtol=1e-12)
-    some = row_scores(Solution(network, 0.1), MIXED, np.array([1, 3]))
+    np.testing.assert_allclose(-row_scores(MIXED, Solution(network, 0.1)).mean(), loss, rtol=1e-12)
+    some = row_scores(MIXED, Solution(network, 0.1), np.array([1, 3]))
     logs = log_probabilities(network, MIXED)
     rows = np.arange(len(MIXED))
     by_hand = sum(logs[s][rows, MIXED.codes[:, s]] for s in (1, 3))
@@ -301,7 +301,7 @@ def test_stars_counts_edges():
 def test_derivatives_are_those_of_finite_differences():
     weight = np.random.default_rng(0).random(len(MIXED)) + 0.5
     table = replace(MIXED, sample_weight=weight)
-    support = Support.of(mixed_network(), table)
+    support = Support.of(table, mixed_network())
     values = support.read(mixed_network())
     assert support.build(values).edge_values == pytest.approx(mixed_network().edge_values)
     sums, step = support.sums(values, table), 1e-5
@@ -335,7 +335,7 @@ def test_refit_of_two_nominal_columns_is_the_table_of_their_log_odds():
     block = logs - logs.mean(axis=0) - logs.mean(axis=1, keepdims=True) + logs.mean()
     near = block + 0.1 * np.outer([1, -1, 0], [0, 1, -1])
     start = make_network([[0, 0, 0]] * 2, [None, None], [[0, 1]], blocks=[near])
-    support = Support.of(start, table)
+    support = Support.of(table, start)
     values, free = newton(support, support.read(start), table, 1e-12)
     np.testing.assert_allclose(free.network.blocks[0], block, atol=1e-9)
     errors = sandwich_errors(support, values, support.sums(values, table))

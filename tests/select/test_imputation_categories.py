@@ -1,13 +1,15 @@
 """Holes in tables of categories: the same rounds, and the same rules of pooling, as for tables of 0 and 1."""
 
+import sys
+
 import numpy as np
 import pytest
 from choices import two_stage
 from networks import make_network, make_table, split_fields
 
-from isinglass import Fixed, Method, Table, impute, load
+from isinglass import Fixed, Method, Table, as_table, impute, load
 from isinglass.errors import DataError
-from isinglass.select import Run, pool
+from isinglass.select import ImputationSettings, Run, pool
 from isinglass.select.imputation import distance, mean_network
 from isinglass.simulate.completions import Completions
 
@@ -156,3 +158,17 @@ def test_nominal_columns_are_drawn_too():
     assert (abs(np.bincount(found.table.codes[drawn, 0], minlength=3) - counts) < 4 * spread).all()
     pooled = pool(found, solution)
     assert ((pooled.edge_information > 0.02) & (pooled.edge_information < 0.9)).all()
+
+
+def test_no_table_is_imputed_again_for_errors_that_are_not_computed(monkeypatch):
+    """The limit counts the parameters of blocks, not edges."""
+    rng = np.random.default_rng(3)
+    one = rng.integers(0, 4, 300)
+    answers = np.column_stack([one, (one + (rng.random(300) < 0.2)) % 4, rng.integers(0, 4, 300)]).astype(float)
+    answers[rng.random(answers.shape) < 0.1] = np.nan
+    table = as_table(answers, kinds="nominal", missing="impute")
+    monkeypatch.setattr(sys.modules["isinglass.select.refit"], "MAX_FOR_ERRORS", 8)  # of 9 fields and 9 entries
+    monkeypatch.setattr("isinglass.select.method.pool", lambda *_, **__: pytest.fail("imputed again"))
+    fit = Method(imputation=ImputationSettings(n_imputations=2)).fit(table)
+    assert fit.network.n_edges == 1
+    assert np.isnan(fit.edge_errors).all()

@@ -20,8 +20,8 @@ def test_row_scores_are_the_models():
     model = simulate.random_network(6, 0.5, random_state=0)
     X = simulate.exact_sample(model, 30, random_state=1)
     network = Solution.from_dense(0.1, model.couplings, model.fields)
-    np.testing.assert_allclose(choice.row_scores(network, X), model.log_pseudolikelihood(X), rtol=1e-13)
-    parts = sum(choice.row_scores(network, X, np.array([column])) for column in range(6))
+    np.testing.assert_allclose(choice.row_scores(X, network), model.log_pseudolikelihood(X), rtol=1e-13)
+    parts = sum(choice.row_scores(X, network, np.array([column])) for column in range(6))
     np.testing.assert_allclose(parts, model.log_pseudolikelihood(X), rtol=1e-13)
 
 
@@ -30,9 +30,9 @@ def test_scores_of_a_path_are_those_of_its_networks(kinds, monkeypatch):
     X = np.random.default_rng(2).integers(0, 2 if kinds == "binary" else 3, (40, 5))
     path = ising_path(X, 6, kinds=kinds)
     table = as_table(X, kinds=kinds)
-    expected = [choice.row_scores(solution, table) for solution in path]
+    expected = [choice.row_scores(table, solution) for solution in path]
     monkeypatch.setattr(choice, "CELLS_AT_ONCE", 1500)  # several networks at a time, not all
-    np.testing.assert_allclose(choice.path_scores(path.solutions, table), expected, rtol=1e-12)
+    np.testing.assert_allclose(choice.path_scores(table, path.solutions), expected, rtol=1e-12)
 
 
 def continuous_solution():
@@ -46,12 +46,12 @@ def continuous_solution():
 def test_prediction_scores_judge_continuous_columns_by_their_order():
     codes, fitted = continuous_solution()
     placed = [np.array(points)[column] for points, column in zip(fitted.network.variables.scores, codes.T, strict=True)]
-    expected = choice.row_scores(fitted, codes, np.array([3])).mean()
+    expected = choice.row_scores(codes, fitted, np.array([3])).mean()
     for s in range(3):
         predictor = sum(fitted.couplings[s, t] * placed[t] for t in range(4))
         r = spearmanr(predictor, placed[s]).statistic
         expected += -0.5 * np.sign(r) * np.log(1.0 - r**2)
-    found = choice.prediction_scores(fitted, codes, np.ones(60))
+    found = choice.prediction_scores(codes, fitted, np.ones(60))
     assert found.mean() == pytest.approx(expected, rel=1e-12)
 
 
@@ -63,15 +63,15 @@ def test_prediction_scores_know_no_fields_and_no_scale_of_continuous_columns():
         network.fields + 1.0, network.edge_index, 0.5 * network.pair_parameters, variables=network.variables
     )
     apart = [
-        choice.prediction_scores(one, codes, np.ones(60)) - choice.row_scores(one, codes, np.array([3]))
+        choice.prediction_scores(codes, one, np.ones(60)) - choice.row_scores(codes, one, np.array([3]))
         for one in (fitted, Solution(moved, 0.1))
     ]
     np.testing.assert_allclose(*apart, rtol=1e-9)
     reversed_ = Solution(
         Network(network.fields, network.edge_index, -network.pair_parameters, variables=network.variables), 0.1
     )
-    opposite = choice.prediction_scores(reversed_, codes, np.ones(60)) - choice.row_scores(
-        reversed_, codes, np.array([3])
+    opposite = choice.prediction_scores(codes, reversed_, np.ones(60)) - choice.row_scores(
+        codes, reversed_, np.array([3])
     )
     np.testing.assert_allclose(opposite, -apart[0], rtol=1e-9)
 
@@ -79,8 +79,8 @@ def test_prediction_scores_know_no_fields_and_no_scale_of_continuous_columns():
 def test_prediction_scores_of_weighted_rows_are_those_of_repeated_ones():
     codes, fitted = continuous_solution()
     unit = np.random.default_rng(4).integers(1, 4, 60)
-    weighted = choice.prediction_scores(fitted, codes, unit.astype(float))
-    repeated = choice.prediction_scores(fitted, np.repeat(codes, unit, axis=0), np.ones(unit.sum()))
+    weighted = choice.prediction_scores(codes, fitted, unit.astype(float))
+    repeated = choice.prediction_scores(np.repeat(codes, unit, axis=0), fitted, np.ones(unit.sum()))
     np.testing.assert_allclose(np.repeat(weighted, unit), repeated, rtol=1e-9)
 
 
@@ -88,14 +88,14 @@ def test_a_perfect_order_has_a_finite_score():
     codes = np.repeat(np.arange(4, dtype=np.uint8)[:, None], 2, axis=1)
     variables = as_table(codes.astype(float), kinds="continuous").variables
     perfect = Solution(Network(np.zeros(6), [[0, 1]], [3.0], variables=variables), 0.1)
-    assert np.isfinite(choice.prediction_scores(perfect, codes, np.ones(4))).all()
-    assert choice.prediction_scores(perfect, codes[:1], np.ones(1)).tolist() == [0.0]
+    assert np.isfinite(choice.prediction_scores(codes, perfect, np.ones(4))).all()
+    assert choice.prediction_scores(codes[:1], perfect, np.ones(1)).tolist() == [0.0]
 
 
 def test_row_scores_do_not_overflow():
     model = Network.from_couplings([[0, 1e4], [1e4, 0]], [-5e3, -5e3])
     network = Solution.from_dense(0.0, model.couplings, model.fields)
-    assert choice.row_scores(network, np.array([[0, 1]], dtype=np.uint8)).tolist() == [-1e4]
+    assert choice.row_scores(np.array([[0, 1]], dtype=np.uint8), network).tolist() == [-1e4]
 
 
 @pytest.mark.parametrize(

@@ -164,7 +164,7 @@ def _score_fold(task: Task, alphas: FloatArray, train: RowSet, held_out: RowSet)
     training, held = task.on(train), task.on(held_out).table.whole()
     became_constant = which_vary(task.table) & ~which_vary(training.table)
     path, unit, possible = training.path(alphas), held.unit_weight, which_occur(task.table)
-    scores = np.array([unit @ row_scores(solution, held, possible=possible) for solution in path]) / unit.sum()
+    scores = np.array([unit @ row_scores(held, solution, possible=possible) for solution in path]) / unit.sum()
     return {"scores": scores, "weight": unit.sum(), "constant": became_constant.any()}
 
 

@@ -84,11 +84,9 @@ def ebic(
 
 def _ebic(table: AnyTable, solutions: Sequence[Solution], gamma: float, relaxed: bool) -> FloatArray:
     price, columns = edge_price(table, gamma), np.flatnonzero(which_vary(table))
-    possible = None
     for solution in solutions:
         check_width(table.shape[1], solution.network.variables)
-        if table.is_whole:
-            possible = which_occur(solution.network.table(table))
+    possible = which_occur(solutions[0].network.table(table)) if table.is_whole and solutions else None
     judged = _relax(solutions, table) if relaxed else solutions
     fitted = (table.sum_rows(sum_scores, estimate, columns, possible) for estimate in judged)
     return np.array([price.of(one) - 2.0 * float(score) for one, score in zip(solutions, fitted, strict=True)])
@@ -141,15 +139,19 @@ class EBIC(Selector):
         scores = _ebic(task.table, path.solutions, self.gamma, self.relaxed)
         index = int(scores.argmin())
         warn_at_grid_end(path, index, "EBIC")
-        while (
-            self.relaxed
-            and index + 1 < len(path)
-            and np.array_equal(path[index].edge_index, path[index + 1].edge_index)
-        ):
-            index += 1
+        if self.relaxed:
+            index = _last_with_same_edges(path, index)
         said = {"gamma": float(self.gamma), "relaxed": bool(self.relaxed)}
         evidence = Evidence(kind="ebic", alphas=path.alphas, values=scores, choice=index, settings=said)
         return Choice(path, index, evidence)
+
+
+def _last_with_same_edges(path: Path, index: int) -> int:
+    """Return the number of the last of consecutive networks with the edges of one on a path."""
+    edges = path[index].edge_index
+    while index + 1 < len(path) and np.array_equal(edges, path[index + 1].edge_index):
+        index += 1
+    return index
 
 
 def _relax(solutions: Sequence[Solution], table: AnyTable) -> Iterator[Solution]:

@@ -20,15 +20,13 @@ from isinglass.data import AnyTable, TableLike, as_table, category_counts
 from isinglass.errors import (
     ArgumentError,
     ConstantColumnWarning,
-    ConvergenceWarning,
     DataError,
     LimitError,
     suppress_warnings,
 )
 from isinglass.network import all_pairs, pair_keys
-from isinglass.select.refit import MAX_PARAMETERS, NEARLY_FREE
-from isinglass.select.sandwich import Support, pair_units, sandwich_errors
-from isinglass.solve.path import ising_path
+from isinglass.select.refit import MAX_PARAMETERS, nearly_free
+from isinglass.select.sandwich import Support, sandwich_errors
 
 LEAST_ROWS = 5
 """Rows per parameter of a column's regression: with fewer the tests find little, and were not measured."""
@@ -112,14 +110,11 @@ def edge_tests(X: TableLike, *, sample_weight: ArrayLike | None = None) -> EdgeT
 
 def _tested(table: AnyTable, n_regressed: int) -> EdgeTests:
     variables, n_rows, p = table.variables, table.total_weight, table.shape[1]
-    alpha = NEARLY_FREE / n_rows
     if p * (p - 1) // 2 + p > MAX_PARAMETERS:
         raise LimitError(f"Error rates need at most {MAX_PARAMETERS} pairs and columns; got {p} columns.")
-    penalty = None if variables.is_binary else pair_units(table)
-    with suppress_warnings(ConvergenceWarning), suppress_warnings(ConstantColumnWarning):
-        path = ising_path(table, [alpha], penalty_weights=penalty, tol=min(1e-7, alpha / 10))
-    network = path.solutions[0].network
-    support = Support.of(network, table)
+    with suppress_warnings(ConstantColumnWarning):
+        network = nearly_free(table, None).network
+    support = Support.of(table, network)
     if support.n_parameters > MAX_PARAMETERS:
         raise LimitError(f"Error rates need at most {MAX_PARAMETERS} parameters; got {support.n_parameters}.")
     at = support.read(network)

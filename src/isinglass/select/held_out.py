@@ -130,8 +130,8 @@ def _score_rows(
     """Return the score of every row, by each of some networks."""
     unit = np.ones(len(table)) if weight is None else weight
     if judged_by_order(networks[0].network.variables).any():
-        return tuple(prediction_scores(one, table, unit, possible) for one in networks)
-    return tuple(row_scores(one, table, possible=possible) for one in networks)
+        return tuple(prediction_scores(table, one, unit, possible) for one in networks)
+    return tuple(row_scores(table, one, possible=possible) for one in networks)
 
 
 def _sum_gains(
@@ -149,7 +149,7 @@ def _sum_gains(
     if judged_by_order(independent.network.variables).any():
         gains = np.array(_score_rows(table, weight, networks, possible))
     else:
-        gains = path_scores(networks, table, possible)
+        gains = path_scores(table, networks, possible)
     lead, gains = lead - alone, gains - alone
     squares = np.array([unit @ (gain - lead) ** 2 for gain in gains])
     of_reference = float(unit @ lead), float(unit @ lead**2)

@@ -37,7 +37,7 @@ from isinglass.select.error_rates import check_rate, edge_tests
 from isinglass.select.folds import labels_of, repeated
 from isinglass.select.imputation import Imputation, complete
 from isinglass.select.pooling import pool
-from isinglass.select.refit import errors_are_too_large, refit_edges
+from isinglass.select.refit import has_errors, refit_edges
 from isinglass.select.selector import Choice, Fixed, PerNode, Selector
 from isinglass.select.settings import Run, Settings, option, settings
 from isinglass.select.stars import StARS
@@ -215,9 +215,9 @@ def _pooled(
 ) -> tuple[Missing | None, tuple[FloatArray, FloatArray] | None]:
     """Return how a table was completed, and estimates and errors by Rubin's rules, which know of the holes."""
     missing = imputation.record
-    size = solution.n_features + solution.n_edges
-    too_large = errors_are_too_large(size, len(imputation.missing))
-    if missing is None or solution.n_edges == 0 or imputation.n_imputations < 2 or too_large:
+    if missing is None or solution.n_edges == 0 or imputation.n_imputations < 2:
+        return missing, None
+    if not has_errors(imputation.completed(0), solution):
         return missing, None
     pooled = pool(imputation, solution, n_threads=run.n_threads)
     known = replace(

@@ -178,7 +178,7 @@ def refit(
 def _support(table: AnyTable, solution: Solution) -> Support:
     """Return where the parameters of the edges of a solution stand; its network must be one of this table."""
     check_network(solution.network, table.variables)
-    return Support.of(solution.network, table)
+    return Support.of(table, solution.network)
 
 
 def _values_on(solution: Solution, free: Solution) -> FloatArray:
@@ -189,17 +189,18 @@ def _values_on(solution: Solution, free: Solution) -> FloatArray:
 
 def nearly_free(
     table: AnyTable,
-    solution: Solution,
+    solution: Solution | None,
     penalty_in_rows: float = NEARLY_FREE,
     n_threads: int | None = None,
 ) -> Solution:
     """Return the optimum on the edges of ``solution`` with a penalty of a hundredth of a row, far below its errors.
 
-    It is finite for every table, and needs no search for separation. The unit of scores does not matter.
+    It is finite for every table, and needs no search for separation. The unit of scores does not matter. None: every
+    pair may have an edge.
     """
-    penalty = penalty_on(solution.edge_index, table.shape[1], 1.0)
+    penalty = None if solution is None else penalty_on(solution.edge_index, table.shape[1], 1.0)
     if not table.variables.is_binary:
-        penalty *= pair_units(table)
+        penalty = pair_units(table) * (1.0 if penalty is None else penalty)
     alpha = penalty_in_rows / table.total_weight
     with suppress_warnings(ConvergenceWarning):
         path = ising_path(
@@ -215,14 +216,9 @@ def refit_edges(table: AnyTable, solution: Solution) -> tuple[FloatArray, FloatA
     pairs that separate the table stay finite. They are known by the information left on them, that of a fraction of one
     row. NaN everywhere if the matrices would be too large.
     """
-    size = _support(table, solution).n_parameters
-    n_pairs = len(solution.network.pairs)
-    if n_pairs == 0 or errors_are_too_large(size, len(table)):
-        unknown = np.full(n_pairs, np.nan)
-        return unknown, unknown
-    is_short = float(len(table)) * size**2 < WORK_FOR_BLAS_THREADS
-    with one_blas_thread if is_short else nullcontext():
-        values, errors = (found[solution.n_features :] for found in free_estimate(table, solution))
+    if not len(solution.network.pairs):
+        return np.empty(0), np.empty(0)
+    values, errors = (found[solution.n_features :] for found in free_estimate(table, solution))
     return np.where(np.isnan(errors), np.nan, values), errors
 
 
@@ -230,27 +226,33 @@ def free_estimate(table: AnyTable, solution: Solution, n_threads: int | None = N
     """Return fields and couplings of the nearly free estimate on the edges of ``solution``, and their standard errors.
 
     The fields come first; columns with categories have no single one, and NaN stands for it. Couplings with covariates
-    come last. Errors are NaN where an estimate is infinite, where a column is constant, and everywhere if the matrices
-    would be too large.
+    come last. Errors are NaN where an estimate is infinite and where a column is constant. Estimates and errors are all
+    NaN if the matrices would be too large.
     """
     support, p = _support(table, solution), solution.n_features
-    free = nearly_free(table, solution, n_threads=n_threads)
-    fields = free.fields if table.variables.is_binary else np.full(p, np.nan)
+    values, errors = np.full((2, p + len(solution.network.pairs)), np.nan)
+    if _is_too_large(support, table):
+        return values, errors
+    work = len(table) * float(support.n_parameters) ** 2
+    with one_blas_thread if work < WORK_FOR_BLAS_THREADS else nullcontext():
+        free = nearly_free(table, solution, n_threads=n_threads)
+        parameters = support.read(free.network)
+        found = sandwich_errors(support, parameters, support.sums(parameters, table), nearly_free=True)
     edges_first = np.argsort(~solution.network.is_edge, kind="stable")
-    values = np.r_[fields, _values_on(solution, free)[edges_first]]
-    errors = np.full(len(values), np.nan)
-    if not errors_are_too_large(support.n_parameters, len(table)):
-        at = support.read(free.network)
-        found = sandwich_errors(support, at, support.sums(at, table), nearly_free=True)
-        errors[p:] = found.pairs[edges_first]
-        if table.variables.is_binary:
-            errors[:p] = found.fields
+    values[p:], errors[p:] = _values_on(solution, free)[edges_first], found.pairs[edges_first]
+    if table.variables.is_binary:
+        values[:p], errors[:p] = free.fields, found.fields
     return values, errors
 
 
-def errors_are_too_large(size: int, n_rows: int) -> bool:
-    """Tell whether standard errors of this number of fields and edges take too much work to be a default."""
-    return size > MAX_FOR_ERRORS or n_rows * float(size) ** 2 > MAX_WORK_FOR_ERRORS
+def has_errors(table: AnyTable, solution: Solution) -> bool:
+    """Tell whether `free_estimate` computes something, or the matrices would be too large."""
+    return not _is_too_large(_support(table, solution), table)
+
+
+def _is_too_large(support: Support, table: AnyTable) -> bool:
+    size = support.n_parameters
+    return size > MAX_FOR_ERRORS or len(table) * float(size) ** 2 > MAX_WORK_FOR_ERRORS
 
 
 def _refuse_constant(solution: Solution, is_varying: NDArray[np.bool_]) -> None:

@@ -55,7 +55,7 @@ class Support:
     units: FloatArray  # of each column, see `coupling_units`
 
     @classmethod
-    def of(cls, network: Network, table: AnyTable) -> Support:
+    def of(cls, table: AnyTable, network: Network) -> Support:
         """Give every parameter a place; a column that takes one value has none."""
         variables, counts = network.variables, category_counts(table)
         occurs = counts > 0.0

@@ -30,8 +30,8 @@ with as many degrees of freedom as the pair has parameters, because it is seen f
 
 
 def row_scores(
-    solution: Solution,
     table: Table | Bytes,
+    solution: Solution,
     columns: NDArray[np.intp] | slice = slice(None),
     possible: Mask | None = None,
 ) -> FloatArray:
@@ -48,7 +48,7 @@ def row_scores(
     return scores
 
 
-def path_scores(solutions: Sequence[Solution], table: Table | Bytes, possible: Mask | None = None) -> FloatArray:
+def path_scores(table: Table | Bytes, solutions: Sequence[Solution], possible: Mask | None = None) -> FloatArray:
     """Return `row_scores` of several networks of one table, a row for each.
 
     All networks at once where columns have categories: for small tables NumPy's overhead per call dominates.
@@ -61,7 +61,7 @@ def path_scores(solutions: Sequence[Solution], table: Table | Bytes, possible: M
         or not variables.has_scores.all()
         or variables.n_features > MOST_DENSE_COLUMNS
     ):
-        return np.array([row_scores(solution, table, possible=possible) for solution in solutions])
+        return np.array([row_scores(table, solution, possible=possible) for solution in solutions])
     codes, p = np.asarray(table), variables.n_features
     seen = variables.flat(codes)
     placed, scores = variables.place(seen), np.empty((len(networks), len(codes)))
@@ -78,7 +78,7 @@ def path_scores(solutions: Sequence[Solution], table: Table | Bytes, possible: M
     return scores
 
 
-def prediction_scores(solution: Solution, table: Bytes, unit: FloatArray, possible: Mask | None = None) -> FloatArray:
+def prediction_scores(table: Bytes, solution: Solution, unit: FloatArray, possible: Mask | None = None) -> FloatArray:
     """Return `row_scores` in which continuous columns are judged by their order; ``unit``: the weights of the rows.
 
     r is the rank correlation of the numbers of a column s with their predictors Σ_t θ_st x_t, and the mean of its
@@ -89,7 +89,7 @@ def prediction_scores(solution: Solution, table: Bytes, unit: FloatArray, possib
     variables = solution.network.variables
     by_order = judged_by_order(variables)
     others = np.flatnonzero(variables.is_modelled & ~by_order)
-    scores = row_scores(solution, table, others, possible) if len(others) else np.zeros(len(table))
+    scores = row_scores(table, solution, others, possible) if len(others) else np.zeros(len(table))
     sums = solution.network.neighbor_sums(table)
     for s in np.flatnonzero(by_order).tolist():
         scores += _order_scores(
@@ -130,7 +130,7 @@ def sum_scores(
     possible: Mask | None = None,
 ) -> float:
     """Return the sum of `row_scores` under the weights."""
-    rows = row_scores(solution, table, columns, possible)
+    rows = row_scores(table, solution, columns, possible)
     return float(rows.sum() if weight is None else weight @ rows)
 
 
