@@ -247,6 +247,14 @@ def test_the_difference_and_what_is_found_of_it(compared):
     assert len(strict.collections[0].get_segments()) == int((compared.edge_p_family <= 0.05).sum())
 
 
+def test_a_difference_needs_no_dense_matrix(compared, monkeypatch):
+    def refuse(network):
+        raise AssertionError("a dense matrix of couplings")
+
+    monkeypatch.setattr(Network, "couplings", property(refuse))
+    plot.group_difference(compared, level=0.2)
+
+
 def test_centrality_with_intervals():
     X = simulate.exact_sample(simulate.chain_network(5, strength=2.0, fields="balanced"), 300, random_state=1)
     resampled = bootstrap(X, 0.03, n_boot=30, random_state=0)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from isinglass.arrays import AnyArray
 from isinglass.names import NodeValues
-from isinglass.network import Network
+from isinglass.network import Network, pair_keys, spread
 from isinglass.select.group_comparison_result import GroupComparison
 from isinglass.show.layout import shared_layout
 from isinglass.show.plot.canvas import MILLIMETERS, NARROW, PLAIN, axes_or_new, expect, panels, readable, write_below
@@ -85,9 +85,9 @@ def group_difference(
     """
     expect(result, GroupComparison, "compare_groups")
     whole = result.difference(first, second)
-    kept = np.full(len(result.edge_index), True) if level is None else result.edge_p_between(first, second) <= level
-    values = whole.couplings[result.edge_index[kept, 0], result.edge_index[kept, 1]]
-    drawn = Network(whole.fields, result.edge_index[kept], values, whole.names)
+    pairs = result.edge_index if level is None else result.edge_index[result.edge_p_between(first, second) <= level]
+    keys_of_all, keys = (pair_keys(each, whole.n_features) for each in (whole.edge_index, pairs))
+    drawn = Network(whole.fields, pairs, spread(whole.edge_values, keys_of_all, keys), whole.names)
     one, two = (readable(group) for group in (first or result.groups[0], second or result.groups[1]))
     found = "all differences" if level is None else f"{drawn.n_edges} of {whole.n_edges} differences with p ≤ {level:g}"
     ax = axes_or_new(ax, USUAL, fill=True)
