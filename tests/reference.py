@@ -1,5 +1,7 @@
 """Slow twins that are obviously right, independent of the package: naive loops, a solver on the stacked design."""
 
+import itertools
+
 import numpy as np
 
 
@@ -156,15 +158,24 @@ def gibbs_chain(couplings, fields, n_rows, *, burn_in, thin, words, start=None):
 
 
 def gibbs_cells(couplings, fields, row, cells, n_sweeps, words):
-    """One row after sweeps over some of its cells, and the sums of their probabilities; same random numbers."""
-    generator, x, totals = Xoshiro(words), [int(value) for value in row], np.zeros(len(cells))
+    """One row after sweeps over some of its cells; same random numbers."""
+    generator, x = Xoshiro(words), [int(value) for value in row]
     for _ in range(n_sweeps):
-        for k, s in enumerate(cells):
+        for s in cells:
             eta = fields[s] + sum(couplings[s][t] * x[t] for t in range(len(x)) if t != s)
-            chance = np.exp(-np.logaddexp(0.0, -eta))
-            x[s] = int(generator.uniform() < chance)
-            totals[k] += chance
-    return np.array(x, dtype=np.uint8), totals
+            x[s] = int(generator.uniform() < np.exp(-np.logaddexp(0.0, -eta)))
+    return np.array(x, dtype=np.uint8)
+
+
+def annealed_chain(couplings, fields, base, row, betas, words):
+    """One row after a sweep at every β but the first, and Σ (β_{k+1} − β_k) (b − a)(x_k); same random numbers."""
+    generator, x, total = Xoshiro(words), np.array(row, dtype=float), 0.0
+    for before, beta in itertools.pairwise(betas):
+        total += (beta - before) * (x @ (fields - base) + 0.5 * x @ couplings @ x)
+        for s in range(len(x)):
+            eta = (1.0 - beta) * base[s] + beta * (fields[s] + couplings[s] @ x)
+            x[s] = generator.uniform() < np.exp(-np.logaddexp(0.0, -eta))
+    return x.astype(np.uint8), total
 
 
 def nodewise_solution(X, alpha, *, sample_weight=None, standardize=False, tol=1e-11):

@@ -6,7 +6,7 @@ import pytest
 from isinglass import IsingNetwork, Network, Variables, exact, load, metrics, simulate
 from isinglass.errors import DataError, LimitError, MixingWarning
 from isinglass.evaluate.elimination import edge_terms, eliminate, elimination_order
-from isinglass.simulate.annealing import _bennett, _BinaryChains, _run
+from isinglass.simulate.annealing import _bennett, _BinaryChains
 from isinglass.solve.enumeration import log_sum, log_weights
 
 MIXED = simulate.category_network(
@@ -103,7 +103,7 @@ def test_both_directions_bound_log_z_on_average():
     rows, seed = exact.exact_sample(network, n, random_state=1), np.random.SeedSequence(2)
     betas = np.linspace(0.0, 1.0, 11)
     up, down = (
-        _run(_BinaryChains(network, np.zeros(32), start, seed, 1), steps)
+        _BinaryChains(network, np.zeros(32), start, seed, 1).run(steps)
         for start, steps in ((fair, betas), (rows, betas[::-1]))
     )
     for sums, expected in ((up, ratio), (down, -ratio)):

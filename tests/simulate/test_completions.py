@@ -10,8 +10,7 @@ from scipy.special import log_softmax
 from scipy.stats import chisquare
 
 from isinglass import Network, simulate
-from isinglass._core import gibbs_sweep_cells
-from isinglass.simulate.completions import Completions, kernel_arrays, node_logits, start_values
+from isinglass.simulate.completions import Completions, node_logits, sampler_of, start_values
 
 MODEL = simulate.random_network(9, 0.4, coupling_range=(-2.0, 2.0), random_state=4)
 ROWS = simulate.exact_sample(MODEL, 30, random_state=0)
@@ -27,23 +26,14 @@ STATES = np.array(list(product(range(3), range(2), range(3), range(3))), dtype=n
 
 
 def test_cells_are_those_of_the_twin():
-    words, rows, totals = (
-        np.random.default_rng(5).integers(0, 2**64, (30, 4), np.uint64),
-        ROWS.copy(),
-        np.zeros(GONE.sum()),
-    )
+    words = np.random.default_rng(5).integers(0, 2**64, (30, 4), np.uint64)
     chains = Completions(ROWS, GONE, random_state=5)
     chains.sweep(MODEL, 7)
-    first = np.concatenate([[0], np.cumsum(GONE.sum(axis=1))])
-    cells = np.nonzero(GONE)[1].astype(np.int32)
-    gibbs_sweep_cells(*kernel_arrays(MODEL), words.copy(), rows, first, cells, 7, totals, 1)
     expected = [
         gibbs_cells(MODEL.couplings, MODEL.fields, row, np.flatnonzero(gone), 7, seed)
         for row, gone, seed in zip(ROWS, GONE, words, strict=True)
     ]
-    np.testing.assert_array_equal(chains.table, [row for row, _ in expected])
-    np.testing.assert_array_equal(chains.table, rows)
-    np.testing.assert_allclose(totals, np.concatenate([total for _, total in expected]), rtol=1e-12)
+    np.testing.assert_array_equal(chains.table, expected)
 
 
 def test_sweeps_go_on_where_they_were():
@@ -73,16 +63,15 @@ def test_start_values_are_answers_of_their_column():
 
 
 def test_the_kernel_refuses_what_does_not_fit():
-    network = kernel_arrays(Network([0.0, 0.0], [[0, 1]], [1.0]))
+    sampler = sampler_of(Network([0.0, 0.0], [[0, 1]], [1.0]))
     words, states = np.ones((1, 4), dtype=np.uint64), np.zeros((1, 2), dtype=np.uint8)
-    first, cells = np.array([0, 1]), np.array([1], dtype=np.int32)
-    gibbs_sweep_cells(*network, words, states, first, cells, 1, None, 1)
+    first_cell, cells = np.array([0, 1]), np.array([1], dtype=np.int32)
+    sampler.redraw(words, states, first_cell, cells, 1, 1)
     with pytest.raises(ValueError, match="cells must be nodes"):
-        gibbs_sweep_cells(*network, words, states, first, np.array([2], dtype=np.int32), 1, None, 1)
-    with pytest.raises(ValueError, match="cells must end"):
-        gibbs_sweep_cells(*network, words, states, np.array([0, 2]), cells, 1, None, 1)
-    with pytest.raises(ValueError, match="one total per cell"):
-        gibbs_sweep_cells(*network, words, states, first, cells, 1, np.zeros(2), 1)
+        sampler.redraw(words, states, first_cell, np.array([2], dtype=np.int32), 1, 1)
+    for wrong in ([0, 2], [1, 1], [0], [0, -1, 1]):
+        with pytest.raises(ValueError, match="first_cell must have the places"):
+            sampler.redraw(words, states, np.array(wrong), cells, 1, 1)
 
 
 @pytest.mark.parametrize("s", range(4))

@@ -2,10 +2,10 @@ import networkx
 import numpy as np
 import pytest
 from hypothesis import strategies as st
-from reference import Xoshiro, gibbs_chain
+from reference import Xoshiro, annealed_chain, gibbs_chain
 from scipy import stats
 
-from isinglass._core import gibbs_record, gibbs_start, gibbs_sweep
+from isinglass._core import GibbsSampler
 from isinglass.arguments import spawn_seeds
 from isinglass.errors import DataError, MixingWarning
 from isinglass.network import Network
@@ -14,13 +14,13 @@ from isinglass.simulate import (
     chain_network,
     effective_sample_size,
     exact_sample,
-    gibbs,
     gibbs_diagnostics,
     gibbs_sample,
     graph_network,
     grid_network,
     random_network,
 )
+from isinglass.simulate.completions import sampler_of
 from isinglass.solve.exact import moments, state_probabilities
 
 seeds = st.integers(0, 2**31)
@@ -156,7 +156,7 @@ def test_generator_gives_the_published_numbers():
 def test_kernel_and_twin_have_the_same_generator():
     start = np.random.SeedSequence(5).generate_state(8, np.uint64).reshape(2, 4)
     words, states = start.copy(), np.empty((2, 301), dtype=np.uint8)
-    gibbs_start(words, states)
+    sampler_of(Network.from_couplings(np.zeros((301, 301)), np.zeros(301))).start(words, states)
     for chain in range(2):
         twin = Xoshiro(start[chain])
         assert [twin.next() >> 63 for _ in range(301)] == states[chain].tolist()
@@ -251,15 +251,13 @@ def test_zero_burn_in_is_one_sweep_from_the_start():
     np.testing.assert_array_equal(first[:, 1], first[:, 2])
 
 
-def test_bits_do_not_depend_on_threads_or_on_pauses(monkeypatch):
+def test_bits_do_not_depend_on_threads(monkeypatch):
     model = random_network(15, 0.3, random_state=2)
     options = {"burn_in": 7, "thin": 2, "n_chains": 5, "random_state": 1}
     X = gibbs_sample(model, 103, n_threads=1, **options)
     for n_threads in (2, 3, 8, None):
         np.testing.assert_array_equal(X, gibbs_sample(model, 103, n_threads=n_threads, **options))
     monkeypatch.setenv("ISINGLASS_NUM_THREADS", "4")
-    np.testing.assert_array_equal(X, gibbs_sample(model, 103, **options))
-    monkeypatch.setattr(gibbs, "_UPDATES_PER_CALL", 200)
     np.testing.assert_array_equal(X, gibbs_sample(model, 103, **options))
 
 
@@ -343,20 +341,43 @@ def test_one_sweep_leaves_the_distribution_alone(seed):
 
 
 def test_kernel_refuses_wrong_shapes():
-    network = (np.array([0, 1, 2]), np.array([1, 0], dtype=np.int32), np.ones(2), np.zeros(2))
-    words, states = np.ones((1, 4), dtype=np.uint64), np.zeros((1, 2), dtype=np.uint8)
-    gibbs_sweep(*network, words, states, 1, 1)
-    outside = (network[0], np.array([1, 2], dtype=np.int32), *network[2:])
+    start, neighbors, couplings = np.array([0, 1, 2]), np.array([1, 0], dtype=np.int32), np.ones(2)
+    sampler = GibbsSampler(start, neighbors, couplings, np.zeros(2))
+    words, states, rows = np.ones((1, 4), dtype=np.uint64), np.zeros((1, 2), dtype=np.uint8), np.zeros((4, 2), np.uint8)
+    sampler.record(words, states, 0, 1, np.array([0, 4]), rows, 1)
     with pytest.raises(ValueError, match="neighbors must be nodes"):
-        gibbs_sweep(*outside, words, states, 1, 1)
+        GibbsSampler(start, np.array([1, 2], dtype=np.int32), couplings, np.zeros(2))
+    with pytest.raises(ValueError, match="start must have the places"):
+        GibbsSampler(np.array([0, 3, 2]), neighbors, couplings, np.zeros(2))
+    with pytest.raises(ValueError, match="one coupling per neighbor"):
+        GibbsSampler(start, neighbors, np.ones(3), np.zeros(2))
     with pytest.raises(ValueError, match="one state per node"):
-        gibbs_sweep(*network, words, np.zeros((1, 3), dtype=np.uint8), 1, 1)
+        sampler.start(words, np.zeros((1, 3), dtype=np.uint8))
     with pytest.raises(ValueError, match="four words per chain"):
-        gibbs_start(np.ones((2, 4), dtype=np.uint64), states)
-    with pytest.raises(ValueError, match="rows must have the shape"):
-        gibbs_record(*network, words, states, 1, np.array([0, 5]), 0, 5, np.zeros((4, 2), dtype=np.uint8), 1)
+        sampler.start(np.ones((2, 4), dtype=np.uint64), states)
+    with pytest.raises(ValueError, match="offsets must have the places"):
+        sampler.record(words, states, 0, 1, np.array([0, 5]), rows, 1)
+    with pytest.raises(ValueError, match="one field of base per node"):
+        sampler.anneal(words, states, np.zeros(3), np.ones(2), np.zeros(1), 1)
+    with pytest.raises(ValueError, match="one sum per chain"):
+        sampler.anneal(words, states, np.zeros(2), np.ones(2), np.zeros(2), 1)
     with pytest.raises(TypeError):  # a copy would swallow what is written
-        gibbs_start(words, states.astype(np.int64))
+        sampler.start(words, states.astype(np.int64))
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_annealed_chains_equal_their_slow_twin(n_threads):
+    model, n_chains, rng = random_network(9, 0.6, coupling_range=(-2, 2), random_state=3), 5, np.random.default_rng(8)
+    rows, words = rng.integers(0, 2, (n_chains, 9), np.uint8), rng.integers(0, 2**64, (n_chains, 4), np.uint64)
+    base, betas = rng.normal(size=9), np.array([0.0, 0.1, 0.4, 0.7, 0.9, 1.0, 1.0, 0.6])
+    expected = [
+        annealed_chain(model.couplings, model.fields, base, row, betas, seed)
+        for row, seed in zip(rows, words, strict=True)
+    ]
+    sums = np.empty(n_chains)
+    sampler_of(model).anneal(words, rows, base, betas, sums, n_threads)
+    np.testing.assert_array_equal(rows, [row for row, _ in expected])
+    np.testing.assert_allclose(sums, [total for _, total in expected], rtol=1e-12)
 
 
 # ------------------------------------------------------------------------------------------- diagnostics

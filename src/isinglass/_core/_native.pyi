@@ -40,44 +40,46 @@ def stop_threads(idents: list[int]) -> None:
 def count_ones(
     X: NDArray[np.uint8], weights: NDArray[np.float64] | None
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]: ...
-def gibbs_start(words: NDArray[np.uint64], states: NDArray[np.uint8]) -> None: ...
-def gibbs_sweep(
-    start: NDArray[np.int64],
-    neighbors: NDArray[np.int32],
-    couplings: NDArray[np.float64],
-    fields: NDArray[np.float64],
-    words: NDArray[np.uint64],
-    states: NDArray[np.uint8],
-    n_sweeps: int,
-    n_threads: int,
-) -> None: ...
-def gibbs_sweep_cells(
-    start: NDArray[np.int64],
-    neighbors: NDArray[np.int32],
-    couplings: NDArray[np.float64],
-    fields: NDArray[np.float64],
-    words: NDArray[np.uint64],
-    states: NDArray[np.uint8],
-    first_cell: NDArray[np.int64],
-    cells: NDArray[np.int32],
-    n_sweeps: int,
-    totals: NDArray[np.float64] | None,
-    n_threads: int,
-) -> None: ...
-def gibbs_record(
-    start: NDArray[np.int64],
-    neighbors: NDArray[np.int32],
-    couplings: NDArray[np.float64],
-    fields: NDArray[np.float64],
-    words: NDArray[np.uint64],
-    states: NDArray[np.uint8],
-    thin: int,
-    offsets: NDArray[np.int64],
-    first: int,
-    last: int,
-    rows: NDArray[np.uint8],
-    n_threads: int,
-) -> None: ...
+
+class GibbsSampler:
+    """Gibbs sampling of 0/1 columns; arrays of generators (four words per chain), states and rows are written."""
+
+    def __init__(
+        self,
+        start: NDArray[np.int64],
+        neighbors: NDArray[np.int32],
+        couplings: NDArray[np.float64],
+        fields: NDArray[np.float64],
+    ) -> None: ...
+    def start(self, words: NDArray[np.uint64], states: NDArray[np.uint8]) -> None: ...
+    def record(
+        self,
+        words: NDArray[np.uint64],
+        states: NDArray[np.uint8],
+        burn_in: int,
+        thin: int,
+        offsets: NDArray[np.int64],
+        rows: NDArray[np.uint8],
+        n_threads: int,
+    ) -> None: ...
+    def redraw(
+        self,
+        words: NDArray[np.uint64],
+        states: NDArray[np.uint8],
+        first_cell: NDArray[np.int64],
+        cells: NDArray[np.int32],
+        n_sweeps: int,
+        n_threads: int,
+    ) -> None: ...
+    def anneal(
+        self,
+        words: NDArray[np.uint64],
+        states: NDArray[np.uint8],
+        base: NDArray[np.float64],
+        betas: NDArray[np.float64],
+        sums: NDArray[np.float64],
+        n_threads: int,
+    ) -> None: ...
 
 class CpuRows:
     """A part of a table on this computer, with the methods of ``solve.seam.SumRows``; total: all weights, or 0."""

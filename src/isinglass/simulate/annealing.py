@@ -15,17 +15,16 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from isinglass._core import gibbs_sweep
 from isinglass.arguments import RandomSource, as_generator, spawn_seeds
 from isinglass.arrays import Bytes, FloatArray
 from isinglass.machine import thread_count
 from isinglass.network import Network, expit
-from isinglass.simulate.completions import kernel_arrays, node_logits
+from isinglass.simulate.completions import node_logits, sampler_of
 from isinglass.variables import Variables
 
 _PILOT_SWEEPS = 100  # of the run that finds the independent columns to start from
+_COUNTED_SWEEPS = 10  # of them, at the end
 _SWEEPS_PER_ENERGY = 10
-_DENSE_SHARE = 0.05  # of pairs with an edge from which a dense product is faster
 
 
 class Annealed(NamedTuple):
@@ -39,16 +38,13 @@ class Annealed(NamedTuple):
     energy_error: float
 
 
-class Sweeps(Protocol):
+class Chains(Protocol):
     """Chains of a network at any β."""
 
     states: Bytes
 
-    def sweep(self, beta: float) -> None:
-        """Redraw every column of every chain once."""
-
-    def difference(self) -> FloatArray:
-        """Return b(x) − a(x) of every chain."""
+    def run(self, betas: FloatArray) -> FloatArray:
+        """Sweep once at every β but the first; return Σ (β_{k+1} − β_k) (b − a)(x_k) of every chain."""
 
 
 def anneal(
@@ -62,26 +58,26 @@ def anneal(
     start = _draw(network.variables, shares, n_chains, as_generator(seeds[1]))
     betas = _schedule(n_sweeps)
     forward = _chains(network, base, start, seeds[2], n_threads)
-    up = _run(forward, betas)
+    up = forward.run(betas)
     # Rows of the network: chains in proportion to their weights, and as many sweeps as they took to get here.
     weight = np.exp(up - up.max())
     kept = as_generator(seeds[3]).choice(n_chains, n_chains, p=weight / weight.sum())
     backward = _chains(network, base, forward.states[kept], seeds[4], n_threads)
-    energies = []
-    for k in range(n_sweeps):
-        backward.sweep(1.0)
-        if 2 * k >= n_sweeps and (n_sweeps - 1 - k) % _SWEEPS_PER_ENERGY == 0:
-            energies.append(network.energy(backward.states))
-    down = -_run(backward, betas[::-1])
+    n_energies = max(n_sweeps // 2 // _SWEEPS_PER_ENERGY, 1)  # over the second half
+    _sweep(backward, n_sweeps - n_energies * _SWEEPS_PER_ENERGY)
+    energy = np.zeros(n_chains)
+    for _ in range(n_energies):
+        _sweep(backward, _SWEEPS_PER_ENERGY)
+        energy += network.energy(backward.states) / n_energies
+    down = -backward.run(betas[::-1])
     value, error = _bennett(up, down)
-    mean = np.mean(energies, axis=0)
     return Annealed(
         log_z0 + value,
         error,
         log_z0 + _log_mean(up),
         log_z0 - _log_mean(-down),
-        float(mean.mean()),
-        float(mean.std(ddof=1) / np.sqrt(n_chains)),
+        float(energy.mean()),
+        float(energy.std(ddof=1) / np.sqrt(n_chains)),
     )
 
 
@@ -92,13 +88,9 @@ def _schedule(n_sweeps: int) -> FloatArray:
     return np.asarray((betas - betas[0]) / (betas[-1] - betas[0]))
 
 
-def _run(chains: Sweeps, betas: FloatArray) -> FloatArray:
-    """Return Σ (β_{k+1} − β_k) (b − a)(x_k) of every chain, with a sweep at every β between the ends."""
-    total = np.zeros(len(chains.states))
-    for before, after in pairwise(betas.tolist()):
-        total += (after - before) * chains.difference()
-        chains.sweep(after)
-    return total
+def _sweep(chains: Chains, n_sweeps: int) -> None:
+    """Let the chains of the network go on."""
+    chains.run(np.ones(n_sweeps + 1))
 
 
 def _log_mean(values: FloatArray) -> float:
@@ -130,14 +122,12 @@ def _pilot(network: Network, n_chains: int, seed: np.random.SeedSequence, n_thre
     variables, (at_start, at_run) = network.variables, seed.spawn(2)
     start = _draw(variables, 1.0 / variables.sizes[variables.column], n_chains, as_generator(at_start))
     chains = _chains(network, np.zeros(len(variables.column)), start, at_run, n_threads)
+    chains.run(_schedule(_PILOT_SWEEPS))
     counts = np.zeros(len(variables.column))
-    for beta in _schedule(_PILOT_SWEEPS)[1:]:
-        chains.sweep(float(beta))
-    for _ in range(_PILOT_SWEEPS // 10):
-        chains.sweep(1.0)
+    for _ in range(_COUNTED_SWEEPS):
+        _sweep(chains, 1)
         counts += np.bincount(variables.flat(chains.states).ravel(), minlength=len(counts))
-    total = n_chains * (_PILOT_SWEEPS // 10)
-    smoothed = counts + 0.02 * total
+    smoothed = counts + 0.02 * n_chains * _COUNTED_SWEEPS
     return np.asarray(smoothed / np.add.reduceat(smoothed, variables.starts)[variables.column])
 
 
@@ -149,35 +139,27 @@ def _draw(variables: Variables, shares: FloatArray, n_rows: int, rng: np.random.
 
 def _chains(
     network: Network, base: FloatArray, start: Bytes, seed: np.random.SeedSequence, n_threads: int | None
-) -> Sweeps:
+) -> Chains:
     if network.variables.is_binary:
         return _BinaryChains(network, base, start, seed, thread_count(n_threads))
     return _CategoryChains(network, base, start, seed)
 
 
 class _BinaryChains:
-    """Chains of columns of two values, swept by the kernel."""
+    """Chains of columns of two values, each with a generator of its own."""
 
     def __init__(
         self, network: Network, base: FloatArray, start: Bytes, seed: np.random.SeedSequence, n_threads: int
     ) -> None:
         self.states = np.array(start, dtype=np.uint8, order="C")
         self._words = np.asarray(seed.generate_state(4 * len(start), np.uint64), dtype=np.uint64).reshape(-1, 4)
-        self._arrays = kernel_arrays(network)
-        self._base, self._n_threads = base[1::2] - base[::2], n_threads
-        p = network.n_features
-        dense = network.n_edges > _DENSE_SHARE * p * p and p <= 2000
-        self._couplings = network.couplings if dense else network.couplings_sparse
-        self._linear = network.fields - self._base
+        self._sampler, self._n_threads = sampler_of(network), n_threads
+        self._base = base[1::2] - base[::2]
 
-    def sweep(self, beta: float) -> None:
-        start, neighbors, couplings, fields = self._arrays
-        own = (1.0 - beta) * self._base + beta * fields
-        gibbs_sweep(start, neighbors, beta * couplings, own, self._words, self.states, 1, self._n_threads)
-
-    def difference(self) -> FloatArray:
-        x = self.states.astype(np.float64)
-        return np.asarray(x @ self._linear + 0.5 * np.einsum("ns,ns->n", x @ self._couplings, x))
+    def run(self, betas: FloatArray) -> FloatArray:
+        sums = np.empty(len(self.states))
+        self._sampler.anneal(self._words, self.states, self._base, betas, sums, self._n_threads)
+        return sums
 
 
 class _CategoryChains:
@@ -185,16 +167,21 @@ class _CategoryChains:
 
     def __init__(self, network: Network, base: FloatArray, start: Bytes, seed: np.random.SeedSequence) -> None:
         self.states, self._network, self._rng = np.array(start, dtype=np.uint8), network, np.random.default_rng(seed)
-        self._flat = base
-        self._base = network.variables.split(base)
+        self._base = base
         self._rows = np.arange(len(start))
         self._logits = node_logits(network, range(network.n_features))
 
-    def sweep(self, beta: float) -> None:
-        for s, logits_of in enumerate(self._logits):
-            logits = beta * logits_of(self.states, self._rows) + (1.0 - beta) * self._base[s]
-            self.states[:, s] = (logits + self._rng.gumbel(size=logits.shape)).argmax(axis=1)
+    def run(self, betas: FloatArray) -> FloatArray:
+        base_of, sums = self._network.variables.split(self._base), np.zeros(len(self.states))
+        for before, beta in pairwise(betas.tolist()):
+            if beta != before:
+                sums += (beta - before) * self._difference()
+            for s, logits_of in enumerate(self._logits):
+                logits = beta * logits_of(self.states, self._rows) + (1.0 - beta) * base_of[s]
+                self.states[:, s] = (logits + self._rng.gumbel(size=logits.shape)).argmax(axis=1)
+        return sums
 
-    def difference(self) -> FloatArray:
-        own = self._flat[self._network.variables.flat(self.states)].sum(axis=0)
+    def _difference(self) -> FloatArray:
+        """Return b(x) − a(x) of every chain."""
+        own = self._base[self._network.variables.flat(self.states)].sum(axis=0)
         return np.asarray(-self._network.energy(self.states) - own)

@@ -8,15 +8,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass._core import gibbs_sweep_cells
+from isinglass._core import GibbsSampler
 from isinglass.arguments import RandomSource, as_generator
 from isinglass.arrays import Bytes, FloatArray, Mask
 from isinglass.machine import thread_count
 from isinglass.network import Network
 
 Logits = Callable[[Bytes, NDArray[np.intp]], FloatArray]
-
-_VISITS_PER_CALL = 30_000_000  # after which control comes back to Python
 
 
 class Completions:
@@ -53,12 +51,8 @@ class Completions:
 
     def _sweep_binary(self, network: Network, n_sweeps: int) -> None:
         """Redraw cells of two values, each row by a generator of its own."""
-        words, first, cells = self._kernel
-        arrays = kernel_arrays(network)
-        step = max(1, _VISITS_PER_CALL // max(1, self.table.size + len(cells)))
-        for done in range(0, n_sweeps, step):
-            count = min(step, n_sweeps - done)
-            gibbs_sweep_cells(*arrays, words, self.table, first, cells, count, None, self._n_threads)
+        words, first_cell, cells = self._generators
+        sampler_of(network).redraw(words, self.table, first_cell, cells, n_sweeps, self._n_threads)
 
     @cached_property
     def _rows(self) -> dict[int, NDArray[np.intp]]:
@@ -66,11 +60,11 @@ class Completions:
         return {s: np.flatnonzero(self._missing[:, s]) for s in np.flatnonzero(self._missing.any(axis=0)).tolist()}
 
     @cached_property
-    def _kernel(self) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int32]]:
+    def _generators(self) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int32]]:
         """States of the generators, and the missing columns of all rows with the place where each row begins."""
-        first = np.concatenate([[0], np.cumsum(self._missing.sum(axis=1))]).astype(np.int64)
+        first_cell = np.concatenate([[0], np.cumsum(self._missing.sum(axis=1))]).astype(np.int64)
         words = self._rng.integers(0, 2**64, size=(len(self.table), 4), dtype=np.uint64)
-        return words, first, np.nonzero(self._missing)[1].astype(np.int32)
+        return words, first_cell, np.nonzero(self._missing)[1].astype(np.int32)
 
 
 def node_logits(network: Network, nodes: Iterable[int]) -> list[Logits]:
@@ -101,13 +95,13 @@ def _logits_of(s: int, network: Network, field: FloatArray, pairs: list[list[int
     return logits
 
 
-def kernel_arrays(network: Network) -> tuple[NDArray[np.int64], NDArray[np.int32], FloatArray, FloatArray]:
-    """Return the couplings in compressed rows and the fields, as the kernel takes them."""
-    rows = network.couplings_sparse
-    return (
-        np.asarray(rows.indptr, dtype=np.int64),
-        np.asarray(rows.indices, dtype=np.int32),
-        np.asarray(rows.data, dtype=np.float64),
+def sampler_of(network: Network) -> GibbsSampler:
+    """Return the kernels for chains of a network of two values."""
+    matrix = network.couplings_sparse
+    return GibbsSampler(
+        np.asarray(matrix.indptr, dtype=np.int64),
+        np.asarray(matrix.indices, dtype=np.int32),
+        np.asarray(matrix.data, dtype=np.float64),
         np.ascontiguousarray(network.fields),
     )
 

@@ -7,18 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass._core import gibbs_record, gibbs_start, gibbs_sweep
 from isinglass.arguments import RandomSource, as_generator, check_count, spawn_seeds
 from isinglass.arrays import Bytes
 from isinglass.data import Table
 from isinglass.errors import DataError, MixingWarning, setting, warn
 from isinglass.machine import thread_count
 from isinglass.network import Network, NetworkLike, as_network
-from isinglass.simulate.completions import Completions, kernel_arrays
+from isinglass.simulate.completions import Completions, sampler_of
 from isinglass.simulate.mixing import ESS_PER_CHAIN, RHAT_LIMIT, MixingDiagnostics, diagnose
 from isinglass.solve.exact import MAX_NODES
-
-_UPDATES_PER_CALL = 30_000_000  # about a third of a second, after which an interrupt is noticed
 
 
 def gibbs_sample(
@@ -51,7 +48,7 @@ def gibbs_sample(
         Independent chains, at most ``n_samples``. The rows come chain after chain; if ``n_samples`` is not a multiple,
         the first chains have one row more.
     start : array-like of shape (n_features,) or (n_chains, n_features), optional
-        Starting states; by default independent fair coin flips.
+        Starting states; by default random rows in which every category of a column is equally probable.
     random_state : int, Generator, RandomState, SeedSequence or None
         Seed. Chain k has its own stream, independent of ``n_chains``; with categories all chains share one.
     n_threads : int, optional
@@ -115,20 +112,14 @@ def _sample_binary(
     n_threads: int,
 ) -> NDArray[np.uint8]:
     """Return the same for columns of 0 and 1."""
-    n_chains, arrays = len(offsets) - 1, kernel_arrays(network)
+    n_chains, sampler = len(offsets) - 1, sampler_of(network)
     words = np.array([child.generate_state(4, np.uint64) for child in spawn_seeds(seed, n_chains)])  # the generators
     states = np.empty((n_chains, network.n_features), dtype=np.uint8)
-    gibbs_start(words, states)
+    sampler.start(words, states)
     if start is not None:
         states[:] = _fitting(network, start, states.shape)
-    step = max(1, _UPDATES_PER_CALL // (n_chains * (network.n_features + len(arrays[1]) // 8)))
-    for done in range(0, burn_in, step):
-        gibbs_sweep(*arrays, words, states, min(step, burn_in - done), n_threads)
     rows = np.empty((int(offsets[-1]), network.n_features), dtype=np.uint8)
-    longest, step = int(np.diff(offsets).max()), max(1, step // thin)
-    for first in range(0, longest, step):
-        last = min(first + step, longest)
-        gibbs_record(*arrays, words, states, thin, offsets, first, last, rows, n_threads)
+    sampler.record(words, states, burn_in, thin, offsets, rows, n_threads)
     return rows
 
 

@@ -11,94 +11,94 @@ template <class T, int Dimensions>
 using Array = nb::ndarray<T, nb::ndim<Dimensions>, nb::c_contig, nb::device::cpu>;
 using Starts = Line<int64_t>;
 using Indices = Line<int32_t>;
-using Doubles = Line<double>;
 using Words = Array<uint64_t, 2>;
 using Bits = Array<uint8_t, 2>;
-using Totals = Array<double, 1>;
+using Sums = Array<double, 1>;
 
-Network to_network(const Starts& start, const Indices& neighbors, const Doubles& couplings, const Doubles& fields) {
-    const int64_t p = static_cast<int64_t>(fields.shape(0)), count = static_cast<int64_t>(neighbors.shape(0));
-    require(static_cast<int64_t>(start.shape(0)) == p + 1 && start(0) == 0 && start(p) == count,
-            "start must have one entry per node and a last one, from 0 to the number of couplings");
-    require(couplings.shape(0) == neighbors.shape(0), "one coupling per neighbor");
-    for (int64_t s = 0; s < p; ++s) require(start(s) <= start(s + 1), "start must not decrease");
-    for (int64_t k = 0; k < count; ++k) require(neighbors(k) >= 0 && neighbors(k) < p, "neighbors must be nodes");
-    return {start.data(), neighbors.data(), couplings.data(), fields.data(), static_cast<int>(p)};
+// Refuses starts that are not those of one part of `size` entries after the other, one part per `count`.
+void check_starts(const Starts& starts, size_t count, size_t size, const char* message) {
+    bool holds = starts.shape(0) == count + 1 && starts(0) == 0 && starts(count) == static_cast<int64_t>(size);
+    for (size_t k = 0; holds && k < count; ++k) holds = starts(k) <= starts(k + 1);
+    require(holds, message);
 }
 
-Chains to_chains(const Words& words, const Bits& states, size_t n_nodes) {
-    require(words.shape(1) == 4 && words.shape(0) == states.shape(0), "four words per chain");
-    require(states.shape(1) == n_nodes, "one state per node");
-    return {words.data(), states.data(), static_cast<int>(words.shape(0))};
-}
-
-void check_offsets(const Starts& offsets, const Words& words, const Bits& rows, size_t n_nodes) {
-    const size_t count = words.shape(0);
-    require(offsets.shape(0) == count + 1 && offsets(0) == 0, "offsets must start at 0, one per chain and a last");
-    for (size_t c = 0; c < count; ++c) require(offsets(c) <= offsets(c + 1), "offsets must not decrease");
-    require(offsets(count) == static_cast<int64_t>(rows.shape(0)) && rows.shape(1) == n_nodes,
-            "rows must have the shape the offsets say");
-}
-
-Cells to_cells(const Starts& start, const Indices& nodes, const Words& words, size_t n_nodes) {
-    const size_t count = words.shape(0);
-    require(start.shape(0) == count + 1 && start(0) == 0, "cells must start at 0, one per chain and a last");
-    for (size_t c = 0; c < count; ++c) require(start(c) <= start(c + 1), "starts of cells must not decrease");
-    require(start(count) == static_cast<int64_t>(nodes.shape(0)), "cells must end where the nodes do");
+void check_nodes(const Indices& nodes, size_t n_nodes, const char* message) {
     for (size_t k = 0; k < nodes.shape(0); ++k)
-        require(nodes(k) >= 0 && static_cast<size_t>(nodes(k)) < n_nodes, "cells must be nodes");
-    return {start.data(), nodes.data()};
+        require(nodes(k) >= 0 && static_cast<size_t>(nodes(k)) < n_nodes, message);
 }
+
+// A network whose arrays stay alive as long as its sampler.
+class Sampler {
+ public:
+    Sampler(Starts start, Indices neighbors, Vector couplings, Vector fields)
+        : start_(std::move(start)),
+          neighbors_(std::move(neighbors)),
+          couplings_(std::move(couplings)),
+          fields_(std::move(fields)) {
+        check_starts(start_, n_nodes(), neighbors_.shape(0),
+                     "start must have the places of the neighbors of each node");
+        require(couplings_.shape(0) == neighbors_.shape(0), "one coupling per neighbor");
+        check_nodes(neighbors_, n_nodes(), "neighbors must be nodes");
+    }
+
+    void start(const Words& words, const Bits& states) const {
+        flip_coins(to_chains(words, states), static_cast<int>(n_nodes()));
+    }
+    void record(const Words& words, const Bits& states, int64_t burn_in, int64_t thin, const Starts& offsets,
+                const Bits& rows, int n_threads) const {
+        const Chains chains = to_chains(words, states);
+        check_starts(offsets, words.shape(0), rows.shape(0), "offsets must have the places of the rows of each chain");
+        require(rows.shape(1) == n_nodes(), "one column of rows per node");
+        nb::gil_scoped_release release;
+        isinglass::record(network(), chains, burn_in, thin, offsets.data(), rows.data(), n_threads);
+    }
+    void redraw(const Words& words, const Bits& states, const Starts& first_cell, const Indices& cells,
+                int64_t n_sweeps, int n_threads) const {
+        const Chains chains = to_chains(words, states);
+        check_starts(first_cell, words.shape(0), cells.shape(0),
+                     "first_cell must have the places of the cells of each chain");
+        check_nodes(cells, n_nodes(), "cells must be nodes");
+        nb::gil_scoped_release release;
+        isinglass::redraw(network(), chains, {first_cell.data(), cells.data()}, n_sweeps, n_threads);
+    }
+    void anneal(const Words& words, const Bits& states, const Vector& base, const Vector& betas, const Sums& sums,
+                int n_threads) const {
+        const Chains chains = to_chains(words, states);
+        require(base.shape(0) == n_nodes(), "one field of base per node");
+        require(sums.shape(0) == words.shape(0), "one sum per chain");
+        const int64_t n_betas = static_cast<int64_t>(betas.shape(0));
+        nb::gil_scoped_release release;
+        isinglass::anneal(network(), chains, base.data(), betas.data(), n_betas, sums.data(), n_threads);
+    }
+
+ private:
+    size_t n_nodes() const { return fields_.shape(0); }
+    Network network() const {
+        return {start_.data(), neighbors_.data(), couplings_.data(), fields_.data(), static_cast<int>(n_nodes())};
+    }
+    Chains to_chains(const Words& words, const Bits& states) const {
+        require(words.shape(1) == 4 && words.shape(0) == states.shape(0), "four words per chain");
+        require(states.shape(1) == n_nodes(), "one state per node");
+        return {words.data(), states.data(), static_cast<int>(words.shape(0))};
+    }
+
+    Starts start_;
+    Indices neighbors_;
+    Vector couplings_, fields_;
+};
 
 }  // namespace
 
 void bind_gibbs(nb::module_& m) {
-    m.def(
-        "gibbs_start",
-        [](const Words& words, const Bits& states) {
-            flip_coins(to_chains(words, states, states.shape(1)), static_cast<int>(states.shape(1)));
-        },
-        nb::arg("words").noconvert(), nb::arg("states").noconvert());
-    m.def(
-        "gibbs_sweep",
-        [](const Starts& start, const Indices& neighbors, const Doubles& couplings, const Doubles& fields,
-           const Words& words, const Bits& states, int64_t n_sweeps, int n_threads) {
-            const Network network = to_network(start, neighbors, couplings, fields);
-            const Chains chains = to_chains(words, states, fields.shape(0));
-            nb::gil_scoped_release release;
-            sweep(network, chains, n_sweeps, n_threads);
-        },
-        nb::arg("start"), nb::arg("neighbors"), nb::arg("couplings"), nb::arg("fields"), nb::arg("words").noconvert(),
-        nb::arg("states").noconvert(), nb::arg("n_sweeps"), nb::arg("n_threads"));
-    m.def(
-        "gibbs_record",
-        [](const Starts& start, const Indices& neighbors, const Doubles& couplings, const Doubles& fields,
-           const Words& words, const Bits& states, int64_t thin, const Starts& offsets, int64_t first, int64_t last,
-           const Bits& rows, int n_threads) {
-            const Network network = to_network(start, neighbors, couplings, fields);
-            const Chains chains = to_chains(words, states, fields.shape(0));
-            check_offsets(offsets, words, rows, fields.shape(0));
-            require(first >= 0, "first must not be negative");
-            nb::gil_scoped_release release;
-            record(network, chains, thin, offsets.data(), first, last, rows.data(), n_threads);
-        },
-        nb::arg("start"), nb::arg("neighbors"), nb::arg("couplings"), nb::arg("fields"), nb::arg("words").noconvert(),
-        nb::arg("states").noconvert(), nb::arg("thin"), nb::arg("offsets"), nb::arg("first"), nb::arg("last"),
-        nb::arg("rows").noconvert(), nb::arg("n_threads"));
-    m.def(
-        "gibbs_sweep_cells",
-        [](const Starts& start, const Indices& neighbors, const Doubles& couplings, const Doubles& fields,
-           const Words& words, const Bits& states, const Starts& first_cell, const Indices& cells, int64_t n_sweeps,
-           std::optional<Totals> totals, int n_threads) {
-            const Network network = to_network(start, neighbors, couplings, fields);
-            const Chains chains = to_chains(words, states, fields.shape(0));
-            const Cells visited = to_cells(first_cell, cells, words, fields.shape(0));
-            require(!totals || totals->shape(0) == cells.shape(0), "one total per cell");
-            double* sums = totals ? totals->data() : nullptr;
-            nb::gil_scoped_release release;
-            sweep_cells(network, chains, visited, n_sweeps, sums, n_threads);
-        },
-        nb::arg("start"), nb::arg("neighbors"), nb::arg("couplings"), nb::arg("fields"), nb::arg("words").noconvert(),
-        nb::arg("states").noconvert(), nb::arg("first_cell"), nb::arg("cells"), nb::arg("n_sweeps"),
-        nb::arg("totals").none(), nb::arg("n_threads"));
+    const auto words = nb::arg("words").noconvert(), states = nb::arg("states").noconvert();
+    nb::class_<Sampler>(m, "GibbsSampler")
+        .def(nb::init<Starts, Indices, Vector, Vector>(), nb::arg("start"), nb::arg("neighbors"), nb::arg("couplings"),
+             nb::arg("fields"))
+        .def("start", &Sampler::start, words, states)
+        .def("record", &Sampler::record, words, states, nb::arg("burn_in"), nb::arg("thin"), nb::arg("offsets"),
+             nb::arg("rows").noconvert(), nb::arg("n_threads"))
+        .def("redraw", &Sampler::redraw, words, states, nb::arg("first_cell"), nb::arg("cells"), nb::arg("n_sweeps"),
+             nb::arg("n_threads"))
+        .def("anneal", &Sampler::anneal, words, states, nb::arg("base"), nb::arg("betas"), nb::arg("sums").noconvert(),
+             nb::arg("n_threads"));
 }

@@ -46,14 +46,26 @@ class Chain {
 
     void sweep(int64_t n_sweeps, Poll& poll) {
         for (int64_t k = 0; k < n_sweeps; ++k, poll())
-            for (int s = 0; s < network_.n_nodes; ++s) visit(s);
+            for (int s = 0; s < network_.n_nodes; ++s) draw(s, logit(s));
     }
-    void sweep_cells(const int32_t* nodes, int64_t n_cells, int64_t n_sweeps, double* totals, Poll& poll) {
+    void redraw(const int32_t* nodes, int64_t n_cells, int64_t n_sweeps, Poll& poll) {
         for (int64_t k = 0; k < n_sweeps; ++k, poll())
-            for (int64_t j = 0; j < n_cells; ++j) {
-                const double eta = visit(nodes[j]);
-                if (totals) totals[j] += 1.0 / (1.0 + std::exp(-eta));
+            for (int64_t j = 0; j < n_cells; ++j) draw(nodes[j], logit(nodes[j]));
+    }
+    double anneal(const double* base, const double* betas, int64_t n_betas, Poll& poll) {
+        double difference = 0, sum = 0;  // of (b - a)(x), which changes by a logit where x does
+        for (int s = 0; s < network_.n_nodes; ++s)
+            if (masks_[s]) difference += 0.5 * (network_.fields[s] + logit(s)) - base[s];
+        for (int64_t k = 1; k < n_betas; ++k, poll()) {
+            sum += (betas[k] - betas[k - 1]) * difference;
+            for (int s = 0; s < network_.n_nodes; ++s) {
+                const int64_t before = static_cast<int64_t>(masks_[s]);  // 0 or -1
+                const double change = logit(s) - base[s];
+                draw(s, base[s] + betas[k] * change);
+                difference += static_cast<double>(before - static_cast<int64_t>(masks_[s])) * change;
             }
+        }
+        return sum;
     }
     void write(uint8_t* row) const {
         for (int s = 0; s < network_.n_nodes; ++s) row[s] = masks_[s] & 1;
@@ -80,16 +92,13 @@ class Chain {
         return std::bit_cast<double>(std::bit_cast<uint64_t>(network_.couplings[k]) & masks_[network_.neighbors[k]]);
     }
     static uint64_t mask(bool one) { return -static_cast<uint64_t>(one); }
-    // Returns the log-odds of a 1.
-    double visit(int s) {
+    void draw(int s, double eta) {
         const uint64_t word = generator_.next();
-        const double eta = logit(s);
         bool one = eta > brackets.above(word);
         // u < 1 / (1 + exp(-eta)) without the division; where exp overflows, the product is inf or NaN and x is 0.
         if (one != (eta > brackets.below(word))) [[unlikely]]
             one = Generator::uniform(word) * (1.0 + std::exp(-eta)) < 1.0;
         masks_[s] = mask(one);
-        return eta;
     }
 
     const Network& network_;
@@ -123,28 +132,28 @@ void flip_coins(const Chains& chains, int n_nodes) {
     }
 }
 
-void sweep(const Network& network, const Chains& chains, int64_t n_sweeps, int n_threads) {
-    each_chain(network, chains, n_threads, [&](Chain& chain, int, Poll& poll) { chain.sweep(n_sweeps, poll); });
-}
-
-void sweep_cells(const Network& network, const Chains& chains, const Cells& cells, int64_t n_sweeps, double* totals,
-                 int n_threads) {
+void record(const Network& network, const Chains& chains, int64_t burn_in, int64_t thin, const int64_t* offsets,
+            uint8_t* rows, int n_threads) {
     each_chain(network, chains, n_threads, [&](Chain& chain, int c, Poll& poll) {
-        const int64_t first = cells.start[c];
-        chain.sweep_cells(cells.nodes + first, cells.start[c + 1] - first, n_sweeps, totals ? totals + first : nullptr,
-                          poll);
-    });
-}
-
-void record(const Network& network, const Chains& chains, int64_t thin, const int64_t* offsets, int64_t first,
-            int64_t last, uint8_t* rows, int n_threads) {
-    each_chain(network, chains, n_threads, [&](Chain& chain, int c, Poll& poll) {
-        const int64_t end = std::min(last, offsets[c + 1] - offsets[c]);
-        for (int64_t k = first; k < end; ++k) {
+        chain.sweep(burn_in, poll);
+        for (int64_t row = offsets[c]; row < offsets[c + 1]; ++row) {
             chain.sweep(thin, poll);
-            chain.write(rows + static_cast<size_t>(offsets[c] + k) * network.n_nodes);
+            chain.write(rows + static_cast<size_t>(row) * network.n_nodes);
         }
     });
+}
+
+void redraw(const Network& network, const Chains& chains, const Cells& cells, int64_t n_sweeps, int n_threads) {
+    each_chain(network, chains, n_threads, [&](Chain& chain, int c, Poll& poll) {
+        const int64_t first = cells.start[c];
+        chain.redraw(cells.nodes + first, cells.start[c + 1] - first, n_sweeps, poll);
+    });
+}
+
+void anneal(const Network& network, const Chains& chains, const double* base, const double* betas, int64_t n_betas,
+            double* sums, int n_threads) {
+    each_chain(network, chains, n_threads,
+               [&](Chain& chain, int c, Poll& poll) { sums[c] = chain.anneal(base, betas, n_betas, poll); });
 }
 
 }  // namespace isinglass

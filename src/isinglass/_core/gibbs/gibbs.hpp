@@ -42,8 +42,7 @@ struct Network {
     int n_nodes;
 };
 
-// What the chains carry from one call to the next; chain c owns 4 words, one row of states, and the rows offsets[c] ...
-// offsets[c + 1] - 1 of a result.
+// What the chains carry from one call to the next: chain c owns 4 words and one row of states.
 struct Chains {
     uint64_t* words;
     uint8_t* states;
@@ -53,7 +52,10 @@ struct Chains {
 // Sets every state to fair coin flips.
 void flip_coins(const Chains& chains, int n_nodes);
 
-void sweep(const Network& network, const Chains& chains, int64_t n_sweeps, int n_threads);
+// Writes the rows offsets[c] ... offsets[c + 1] - 1 of every chain c, `thin` sweeps before each, after `burn_in`
+// sweeps.
+void record(const Network& network, const Chains& chains, int64_t burn_in, int64_t thin, const int64_t* offsets,
+            uint8_t* rows, int n_threads);
 
 // Cells to be drawn while all others are held: chain c visits nodes[start[c]] ... nodes[start[c + 1] - 1].
 struct Cells {
@@ -61,12 +63,11 @@ struct Cells {
     const int32_t* nodes;
 };
 
-// Sweeps over these cells alone. Adds the probability of a 1 at each visit to `totals`, one per cell, if not null.
-void sweep_cells(const Network& network, const Chains& chains, const Cells& cells, int64_t n_sweeps, double* totals,
-                 int n_threads);
+void redraw(const Network& network, const Chains& chains, const Cells& cells, int64_t n_sweeps, int n_threads);
 
-// Writes rows first ... last - 1 of every chain (as far as it has them), `thin` sweeps before each.
-void record(const Network& network, const Chains& chains, int64_t thin, const int64_t* offsets, int64_t first,
-            int64_t last, uint8_t* rows, int n_threads);
+// Sweeps at every beta but the first, where the exponent is (1 - beta) a(x) + beta b(x): a has the fields `base` and no
+// couplings, b is the network. Writes to sums[c] what chain c has added up, (b - a)(x) times the step to the next beta.
+void anneal(const Network& network, const Chains& chains, const double* base, const double* betas, int64_t n_betas,
+            double* sums, int n_threads);
 
 }  // namespace isinglass
