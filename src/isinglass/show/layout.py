@@ -33,6 +33,8 @@ NEIGHBORS = 6  # nearest nodes that repel one by one beside the grid
 PIVOTS = 50  # nodes whose graph distances give the first positions
 SPACING = 1.5  # square root of the area per node, in units of the distance between isolated nodes
 CLEARANCE = 0.8  # least distance between two nodes, in the same units
+ROUNDS = 100  # most rounds in which nodes move apart
+MOVED = 0.55  # by which each of two nodes moves, of the distance that they lack
 
 
 def force_layout(
@@ -120,7 +122,8 @@ def _lay_out(graph: sp.csr_array, rng: Generator, n_iter: int) -> FloatArray:
     xy = _turn_wide(_relax(_first_positions(graph, rng), graph, n_iter))
     width, height = np.ptp(xy, axis=0)
     # A drawing that is nearly a line counts as a fifth as high as wide.
-    xy = _push_apart(xy * (SPACING * np.sqrt(n_nodes) / np.sqrt(width * max(height, width / 5))))
+    xy = xy * (SPACING * np.sqrt(n_nodes) / np.sqrt(width * max(height, width / 5)))
+    xy = move_apart(xy, np.full(n_nodes, CLEARANCE / 2))
     return np.asarray(xy - xy.min(axis=0))
 
 
@@ -209,21 +212,30 @@ def _turn_wide(xy: FloatArray) -> FloatArray:
     return np.asarray(xy @ axes[:, ::-1])
 
 
-def _push_apart(xy: FloatArray) -> FloatArray:
-    """Return the positions with pairs nearer than CLEARANCE moved apart."""
-    for _ in range(40):
-        pairs = cKDTree(xy).query_pairs(CLEARANCE, output_type="ndarray")
-        if len(pairs) == 0:
+def move_apart(points: FloatArray, radii: FloatArray, air: float = 0.0, frame: FloatArray | None = None) -> FloatArray:
+    """Return the points moved so that circles around them are at least ``air`` apart.
+
+    With a frame, given by two corners, the circles lie in it, if need be over each other.
+    """
+    low, high = (-np.inf, np.inf) if frame is None else (frame[0] + radii[:, None], frame[1] - radii[:, None])
+    if frame is not None:
+        low, high = np.minimum(low, (low + high) / 2), np.maximum(high, (low + high) / 2)
+    points, reach = np.clip(points, low, high), 2 * float(radii.max(initial=0.0)) + air
+    for _ in range(ROUNDS):
+        s, t = cKDTree(points).query_pairs(reach, output_type="ndarray").T
+        gap = points[t] - points[s]
+        distance = np.hypot(*gap.T)
+        lacking = radii[s] + radii[t] + air - distance
+        touching = lacking > 1e-3 * reach
+        if not touching.any():
             break
-        s, t = pairs.T
-        gap = xy[t] - xy[s]
-        distance = np.sqrt((gap**2).sum(axis=1))
-        # Nodes at the same position move in different directions.
+        s, t, gap, distance, lacking = s[touching], t[touching], gap[touching], distance[touching], lacking[touching]
+        # Nodes at one place leave it in different directions.
         gap = np.where((distance > 1e-9)[:, None], gap, np.column_stack([np.cos(s + 2.0 * t), np.sin(s + 2.0 * t)]))
-        shift = gap / np.maximum(distance, 1e-9)[:, None] * (0.55 * (CLEARANCE - distance) / 2)[:, None]
-        moves = [np.bincount(t, part, len(xy)) - np.bincount(s, part, len(xy)) for part in shift.T]
-        xy = xy + np.column_stack(moves)
-    return xy
+        shift = gap * (MOVED * lacking / np.maximum(np.hypot(*gap.T), 1e-9))[:, None]
+        moves = [np.bincount(t, part, len(points)) - np.bincount(s, part, len(points)) for part in shift.T]
+        points = np.clip(points + np.column_stack(moves), low, high)
+    return points
 
 
 def _shelve(boxes: list[FloatArray]) -> list[FloatArray]:

@@ -13,6 +13,7 @@ from matplotlib.text import Text
 
 from isinglass import Network, ising_path, plot
 from isinglass.datasets import load_senate109
+from isinglass.show.layout import move_apart
 from isinglass.show.palette import NEGATIVE, POSITIVE
 from isinglass.show.plot import arrange
 from isinglass.show.plot.marks import RING
@@ -177,7 +178,7 @@ def test_circles_move_apart_within_the_frame():
     rng = np.random.default_rng(1)
     points, radii, frame = rng.normal(scale=5, size=(40, 2)), rng.uniform(2, 6, 40), np.array([[-60, -50], [60, 50.0]])
     points[1] = points[0]
-    moved = arrange.move_apart(points, radii, frame)
+    moved = move_apart(points, radii, arrange.AIR, frame)
     assert (moved - radii[:, None] >= frame[0] - 1e-9).all()
     assert (moved + radii[:, None] <= frame[1] + 1e-9).all()
     assert arrange.room(moved, radii) == 1.0

@@ -1,4 +1,4 @@
-"""Line plots: couplings along the penalty, ROC curves, and recovery by sample size."""
+"""Curves and points: couplings along the penalty, ROC curves, recovery, stability, and the check of a network."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from isinglass.network import pair_keys, pairs_of, spread, union_keys
 from isinglass.results import Path
 from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.select.sample_size import SampleSizeStudy
-from isinglass.show.palette import GROUPS, NAMED, NEGATIVE, NEUTRAL, POSITIVE, SIGNS
+from isinglass.show.palette import NAMED, NEGATIVE, NEUTRAL, POSITIVE, SIGNS
 from isinglass.show.plot.canvas import PLAIN, SMALL, axes_or_new, expect, ink, is_narrow, readable, write_legend
 
 LINES = ("-", "--", "-.", ":")
@@ -110,20 +110,12 @@ def sample_size(result: SampleSizeStudy, ax: Axes | None = None) -> Axes:
     """
     expect(result, SampleSizeStudy, "sample_size")
     ax = axes_or_new(ax, (4.6, 3.2))
-    entries = []
-    for k, name in enumerate(result.measures):
-        low, mean, high = result.summary(name)
-        color = [POSITIVE, *GROUPS][k % (1 + len(GROUPS))]
-        (line,) = ax.plot(result.rows, mean, ("-", "--", ":", "-.")[k % 4], marker="o", markersize=3.5, color=color)
-        ax.fill_between(result.rows, low, high, color=color, alpha=0.15, linewidth=0)
-        entries.append((line, name.replace("_", " ")))
+    bands = {name.replace("_", " "): result.summary(name) for name in result.measures}
+    _draw_bands(ax, np.array(result.rows), bands, "lower right")
     ax.set_xscale("log")
-    ax.set_xticks(result.rows, [str(n) for n in result.rows], fontsize=7)
+    ax.set_xticks(result.rows, [str(n) for n in result.rows], fontsize=SMALL)
     ax.minorticks_off()
-    ax.set_ylim(min(0.0, *(float(np.nanmin(result.summary(name))) for name in result.measures)), 1.02)
     ax.set(xlabel="rows", ylabel=f"mean of {result.n_repeats} repeats")
-    write_legend(ax, entries, loc="lower right", fontsize=8)
-    ax.spines[["top", "right"]].set_visible(False)
     return ax
 
 
@@ -135,20 +127,30 @@ def stability(result: Bootstrap, ax: Axes | None = None) -> Axes:
     """
     expect(result, Bootstrap, "bootstrap")
     ax = axes_or_new(ax, (4.6, 3.2))
-    drops, entries = result.drops(), []
+    drops = result.drops()
     kept = 100.0 * (1.0 - drops["dropped"])
-    for k, (of, coefficient) in enumerate(result.cs_coefficients().items()):
-        color = COLORS[k % len(COLORS)]
-        (line,) = ax.plot(kept, drops[of], LINES[k % len(LINES)], marker="o", markersize=3.5, color=color)
-        ax.fill_between(kept, drops[f"{of}_q5"], drops[f"{of}_q95"], color=color, alpha=0.12, linewidth=0)
-        entries.append((line, f"{of.replace('_', ' ')} (CS {coefficient:.2f})"))
+    bands = {
+        f"{of.replace('_', ' ')} (CS {coefficient:.2f})": np.array([drops[f"{of}_q5"], drops[of], drops[f"{of}_q95"]])
+        for of, coefficient in result.cs_coefficients().items()
+    }
+    _draw_bands(ax, kept, bands, "lower left")
     ax.axhline(0.7, color=NEUTRAL, linewidth=0.8, linestyle=":")
     ax.set_xlim(102.0, min(float(kept.min()) - 2.0, 98.0))
-    ax.set_ylim(min(0.0, *(float(np.min(drops[f"{of}_q5"])) for of in result.cs_coefficients())), 1.02)
     ax.set(xlabel="rows kept (%)", ylabel="correlation with the whole table")
-    write_legend(ax, entries, loc="lower left", fontsize=7)
-    ax.spines[["top", "right"]].set_visible(False)
     return ax
+
+
+def _draw_bands(ax: Axes, x: FloatArray, bands: Mapping[str, FloatArray], corner: str) -> None:
+    """Draw a line for the middle and a band from low to high for each of them, up to 1, with a legend."""
+    entries = []
+    for k, (text, (low, middle, high)) in enumerate(bands.items()):
+        color, dashes = COLORS[k % len(COLORS)], LINES[k % len(LINES)]
+        (line,) = ax.plot(x, middle, dashes, marker="o", markersize=3.5, color=color)
+        ax.fill_between(x, low, high, color=color, alpha=0.13, linewidth=0)
+        entries.append((line, text))
+    ax.set_ylim(min(0.0, *(float(np.nanmin(low)) for low, _, _ in bands.values())), 1.02)
+    write_legend(ax, entries, loc=corner, fontsize=SMALL)
+    ax.spines[["top", "right"]].set_visible(False)
 
 
 def _last_values(values: FloatArray) -> FloatArray:

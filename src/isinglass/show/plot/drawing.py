@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from isinglass.errors import ArgumentError, DataError
 from isinglass.export.attributes import check_positions, plain_value
 from isinglass.names import NodeValues, by_node
 from isinglass.network import Network, NetworkLike, as_network
-from isinglass.show.layout import force_layout
+from isinglass.show.layout import force_layout, move_apart
 from isinglass.show.palette import BETWEEN, NEUTRAL, SIGNS, GroupColors, color_groups
 from isinglass.show.plot import arrange, marks
 from isinglass.show.plot.canvas import any_color, axes_or_new, ink, readable, write_below, write_legend
@@ -123,71 +124,97 @@ def network(
     >>> len(ax.collections[0].get_segments()), sorted(text.get_text() for text in ax.texts)
     (2, ['rain', 'sun', 'umbrella'])
     """
-    _check_style(edge_color, groups, legend, max_weight=max_weight, font_size=font_size, node_size=node_size)
+    style = Style(edge_color, legend, node_size, font_size, positions is not None)
     graph = as_network(result, names).without_covariates()
-    members, colors = _read_groups(groups, group_colors, graph.names)
-    shown = _choose_edges(graph, positive_only, min_weight)
     texts = _label_texts(labels, graph, longest_label)
-    measured = None if sizes is None else marks.node_values(sizes, graph, "sizes")
-    shares = None if rings is None else marks.node_values(rings, graph, "rings")
+    is_short = positions is None and sizes is None and max(map(len, texts), default=0) <= SHORT
+    places = [LabelPlace.NONE] if labels is False else _label_places(inside, is_short)
+    nodes = _read_nodes(graph, texts, places, groups, group_colors, sizes, rings)
+    shown = _choose_edges(graph, positive_only, min_weight)
+    edges = _read_edges(graph, shown, nodes, style, max_weight)
     xy = _place_nodes(graph, shown, positions, random_state)
     ax = axes_or_new(ax, (12.0, 9.0) if graph.n_features > 40 else USUAL, fill=True)
-
-    widest = max_weight or float(graph.weights[shown].max(initial=0.0))
-    share = np.minimum(graph.weights[shown] / max(widest, 1e-300), 1.0)
-    between = any(members[s] != members[t] for s, t in graph.edge_index[shown]) if edge_color == "group" else None
-    entries = [*_explain_groups(colors), *explain_edges(graph.edge_signs[shown], widest, between=between)]
-    entries += _explain_nodes(sizes, rings)
-    scales = marks.scale_sizes(measured, graph.n_features), 1.0 if shares is None else marks.RING
-    given = node_size, font_size, positions is not None
-    short = positions is None and sizes is None and max(map(len, texts), default=0) <= SHORT
-    ways = [texts] if inside or (inside is None and short) else []
-    ways = [] if labels is False else [*ways, [str(k + 1) for k in range(len(texts))]] if inside else ways
-
-    def arranged() -> Arrangement:
-        found = _arrange(ax, xy, graph.edge_index[shown], share, scales, ways, given)
-        if found.inside or inside is not None or not ways:
-            return found
-        return _arrange(ax, xy, graph.edge_index[shown], share, scales, [], given)  # labels go beside the nodes
-
-    drawn = arranged()
-    key = [(None, f"{k + 1}  {text}") for k, text in enumerate(texts)] if drawn.inside not in ([], texts) else []
-    blocks = [block for block in (entries, key) if block and legend]
-    font = font_size or float(np.clip(0.12 * _spacing(ax, len(texts)), marks.LEAST_LETTERS, 10.0))
-    box, extent = None, tuple(ax.get_window_extent().size)
-    small = float(np.append(drawn.letters, font).min())  # the legend is not larger than the labels
-    if blocks == [entries] and legend is True:
-        box = _legend_in_a_corner(ax, entries, drawn, small)
-    if box is None and blocks:
-        write_below(ax, blocks, small)
-        if tuple(ax.get_window_extent().size) != extent:  # the axes shrank
-            drawn = arranged()
-    _draw_edges(ax, drawn, share, _edge_colors(graph, shown, members, colors, edge_color), graph.edge_signs[shown])
-    if shares is not None:
-        marks.draw_rings(ax, drawn.xy, shares, drawn.diameters)
-    _draw_nodes(ax, drawn.xy, members, colors, drawn.diameters)
-    left_out = 0
-    if labels is not False:
-        if drawn.inside:
-            marks.draw_inside(ax, drawn.xy, drawn.inside, drawn.letters, [colors[one] for one in members])
-        else:
-            outer = scales[1] * drawn.diameters
-            left_out = marks.draw_beside(ax, drawn.xy, drawn.lines, texts, graph.strength, outer, font, box)
-    _count_left_out(ax, graph.n_edges - len(shown), left_out)
+    drawn = _arrange(ax, xy, nodes, edges, style)
+    entries = [
+        *_explain_groups(nodes.colors),
+        *explain_edges(edges.signs, edges.widest, between=edges.between),
+        *_explain_nodes(sizes, rings),
+    ]
+    extent, corner = tuple(ax.get_window_extent().size), _explain(ax, entries, nodes, drawn, style)
+    if tuple(ax.get_window_extent().size) != extent:  # the axes shrank to make room for the legend
+        drawn = _arrange(ax, xy, nodes, edges, style)
+    _draw_edges(ax, drawn, edges)
+    _draw_nodes(ax, drawn, nodes)
+    n_unlabeled = _draw_labels(ax, drawn, nodes, style, corner)
+    _count_left_out(ax, graph.n_edges - len(shown), n_unlabeled)
     return ax
 
 
-def _check_style(edge_color: str, groups: NodeValues | None, legend: bool | str, **sizes: float | None) -> None:
-    """Refuse words and sizes that mean nothing."""
-    if edge_color not in ("sign", "group"):
-        raise ArgumentError("edge_color", 'must be "sign" or "group"', edge_color)
-    if edge_color == "group" and groups is None:
-        raise DataError('edge_color must be "sign" where there are no groups; got "group". Pass groups as well.')
-    if not isinstance(legend, bool) and legend != "outside":
-        raise ArgumentError("legend", 'must be True, False or "outside"', legend)
-    for name, size in sizes.items():
-        if size is not None:
-            check_positive(name, size)
+@dataclass(frozen=True)
+class Style:
+    """What was decided about the drawing as a whole."""
+
+    edge_color: str
+    legend: bool | str
+    node_size: float | None
+    font_size: float | None
+    is_fixed: bool  # whether positions were given
+
+    def __post_init__(self) -> None:
+        if self.edge_color not in ("sign", "group"):
+            raise ArgumentError("edge_color", 'must be "sign" or "group"', self.edge_color)
+        if not isinstance(self.legend, bool) and self.legend != "outside":
+            raise ArgumentError("legend", 'must be True, False or "outside"', self.legend)
+        for name in ("node_size", "font_size"):
+            if getattr(self, name) is not None:
+                check_positive(name, getattr(self, name))
+
+    def letters(self, ax: Axes, n_nodes: int) -> float:
+        """Return the font size of labels beside nodes, and the largest of a legend."""
+        return self.font_size or float(np.clip(0.12 * _spacing(ax, n_nodes), marks.LEAST_LETTERS, 10.0))
+
+
+class LabelPlace(Enum):
+    """Where the labels of the nodes are."""
+
+    NONE = "nowhere"
+    BESIDE = "beside the nodes"
+    INSIDE = "inside the nodes"
+    NUMBERED = "numbers inside the nodes, and names in the legend"
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """What is drawn of the nodes, in their order."""
+
+    texts: list[str]
+    places: list[LabelPlace]  # of the labels: the first that has room is taken, and the last always has
+    members: list[Hashable]  # the group of every node
+    colors: dict[Hashable, str]  # of the groups
+    scale: FloatArray  # diameters relative to those of nodes without a measure
+    rings: FloatArray | None  # shares
+    strength: FloatArray
+
+    @property
+    def outer(self) -> float:
+        """Diameter with the ring, relative to that of the node."""
+        return 1.0 if self.rings is None else marks.RING
+
+    def written(self, place: LabelPlace) -> list[str]:
+        """Return what is written inside the nodes."""
+        return self.texts if place is LabelPlace.INSIDE else [str(k + 1) for k in range(len(self.texts))]
+
+
+@dataclass(frozen=True)
+class Edges:
+    """What is drawn of the edges, the weakest first: strong ones lie on top."""
+
+    pairs: NDArray[np.integer]
+    signs: NDArray[np.int64]
+    shares: FloatArray  # weights relative to the widest
+    colors: list[str]
+    widest: float
+    between: bool | None  # whether there are edges between groups; None if colors show signs
 
 
 @dataclass(frozen=True)
@@ -198,58 +225,98 @@ class Arrangement:
     lines: list[FloatArray]
     widths: FloatArray  # of the lines
     diameters: FloatArray
-    inside: Sequence[str]  # the labels in the nodes; none if they go beside them
-    letters: FloatArray  # their font sizes
+    labels: LabelPlace
+    letters: FloatArray  # font sizes of labels inside
 
 
-def _arrange(
-    ax: Axes,
-    xy: FloatArray,
-    pairs: NDArray[np.integer],
-    share: FloatArray,
-    scales: tuple[FloatArray, float],
-    texts: Sequence[Sequence[str]],
-    given: tuple[float | None, float | None, bool],
+def _label_places(inside: bool | None, is_short: bool) -> list[LabelPlace]:
+    """Return where labels may be, the best place first."""
+    if inside:
+        return [LabelPlace.INSIDE, LabelPlace.NUMBERED, LabelPlace.BESIDE]
+    return [LabelPlace.INSIDE, LabelPlace.BESIDE] if inside is None and is_short else [LabelPlace.BESIDE]
+
+
+def _read_nodes(
+    graph: Network,
+    texts: list[str],
+    places: list[LabelPlace],
+    groups: NodeValues | None,
+    group_colors: GroupColors | None,
+    sizes: str | NodeValues | None,
+    rings: NodeValues | None,
+) -> Nodes:
+    members, colors = _read_groups(groups, group_colors, graph.names)
+    scale = marks.scale_sizes(None if sizes is None else marks.node_values(sizes, graph, "sizes"), graph.n_features)
+    shares = None if rings is None else marks.read_rings(rings, graph)
+    return Nodes(texts, places, members, colors, scale, shares, graph.strength)
+
+
+def _read_edges(graph: Network, shown: NDArray[np.intp], nodes: Nodes, style: Style, max_weight: float | None) -> Edges:
+    if max_weight is not None:
+        check_positive("max_weight", max_weight)
+    pairs, signs, weights = graph.edge_index[shown], graph.edge_signs[shown], graph.weights[shown]
+    widest = max_weight or float(weights.max(initial=0.0))
+    shares = np.minimum(weights / max(widest, 1e-300), 1.0)
+    if style.edge_color == "sign":
+        return Edges(pairs, signs, shares, [SIGNS[sign] for sign in signs.tolist()], widest, None)
+    if set(nodes.colors) == {None}:
+        raise DataError('edge_color must be "sign" where there are no groups; got "group". Pass groups as well.')
+    ends = [(nodes.members[s], nodes.members[t]) for s, t in pairs]
+    colors = [nodes.colors[one] if one == two else BETWEEN for one, two in ends]
+    return Edges(pairs, signs, shares, colors, widest, any(one != two for one, two in ends))
+
+
+def _arrange(ax: Axes, xy: FloatArray, nodes: Nodes, edges: Edges, style: Style) -> Arrangement:
+    """Find places and sizes for the axes as they are now, with labels inside the nodes if these have room."""
+    inside = [place for place in nodes.places if place in (LabelPlace.INSIDE, LabelPlace.NUMBERED)]
+    found = _arrange_around(ax, xy, nodes, edges, style, inside)
+    if not inside or found.labels in inside:
+        return found
+    return _arrange_around(ax, xy, nodes, edges, style, [])
+
+
+def _arrange_around(
+    ax: Axes, xy: FloatArray, nodes: Nodes, edges: Edges, style: Style, inside: Sequence[LabelPlace]
 ) -> Arrangement:
-    """Find places and sizes for the axes as they are now.
-
-    ``share`` are the weights relative to the widest, ``scales`` those of nodes and rings, ``texts`` what to write
-    inside: the labels, else numbers; ``given`` are the sizes that the user chose, and whether the positions are fixed.
-    """
-    node_size, font_size, fixed = given
-    _frame(ax, xy, keep_aspect=fixed)
-    sizes, ring = scales
+    """Find places and sizes where nodes hold labels of one of the kinds ``inside``, or none."""
+    _frame(ax, xy, keep_aspect=style.is_fixed)
     pixel, box = ax.figure.dpi / 72.0, ax.get_window_extent()
     frame, points = np.array([box.p0, box.p1]) / pixel, ax.transData.transform(xy) / pixel
     spacing = _spacing(ax, len(xy))
-    usual = np.clip(0.35 * spacing, 8, 40) if texts else np.clip(0.17 * spacing, 4, 26)
-    diameters = sizes * (node_size or usual / ring)
-    ways = [(some, marks.least_diameters(ax, some)) for some in texts]
-    if ways and not fixed and node_size is None:
-        # As large as the labels need, if that leaves room for edges.
-        named, *numbered = (needed for _, needed in ways)
-        for needed, most in ((1.5 * named, 0.13), (named, 0.22), *((least, 0.45) for least in numbered)):
-            factor = max(1.0, float((needed / diameters).max()))
-            if ((factor * ring * diameters) ** 2).sum() * np.pi / 4 <= most * np.diff(frame, axis=0).prod():
-                diameters = factor * diameters
-                break
-    if not fixed:
-        points = arrange.move_apart(
-            points, np.maximum(0.22 * spacing, 0.65 * ring * diameters), frame
-        )  # room for edges
-        points = arrange.move_apart(points, ring * diameters / 2, frame)
-    diameters = diameters * arrange.room(points, ring * diameters / 2)
+    needed = {place: marks.least_diameters(ax, nodes.written(place)) for place in inside}
+    usual = np.clip(0.35 * spacing, 8, 40) if inside else np.clip(0.17 * spacing, 4, 26)
+    diameters = nodes.scale * (style.node_size or usual / nodes.outer)
+    if not style.is_fixed:
+        if inside and style.node_size is None:
+            diameters = _grow(diameters, needed, nodes.outer, float(np.diff(frame, axis=0).prod()))
+        # First with room for edges.
+        points = move_apart(points, np.maximum(0.22 * spacing, 0.65 * nodes.outer * diameters), arrange.AIR, frame)
+        points = move_apart(points, nodes.outer * diameters / 2, arrange.AIR, frame)
+    diameters = diameters * arrange.room(points, nodes.outer * diameters / 2)
     for _ in range(SMALLER_STEPS):
-        widths = _line_widths(share, diameters)
-        lines, pass_all = arrange.bend(points, ring * diameters / 2, pairs, widths, frame)
+        widths = _line_widths(edges.shares, diameters)
+        lines, pass_all = arrange.bend(points, nodes.outer * diameters / 2, edges.pairs, widths, frame)
         if pass_all:
             break
         diameters = 0.92 * diameters
-    inside, needed = next((way for way in ways if (way[1] <= diameters + 1e-6).all()), ([], np.empty(0)))
-    letters = marks.letters_inside(diameters, needed, font_size) if inside else needed
+    labels = next((place for place in inside if (needed[place] <= diameters + 1e-6).all()), nodes.places[-1])
+    letters = marks.letters_inside(diameters, needed[labels], style.font_size) if labels in needed else np.empty(0)
     back = ax.transData.inverted().transform
-    lines = [back(line * pixel) for line in lines]
-    return Arrangement(xy if fixed else back(points * pixel), lines, widths, diameters, inside, letters)
+    places = xy if style.is_fixed else back(points * pixel)
+    return Arrangement(places, [back(line * pixel) for line in lines], widths, diameters, labels, letters)
+
+
+def _grow(diameters: FloatArray, needed: dict[LabelPlace, FloatArray], outer: float, area: float) -> FloatArray:
+    """Return diameters as large as labels inside need, if nodes then take a small enough share of the area."""
+    named = needed[LabelPlace.INSIDE]
+    goals = [(1.5 * named, 0.13), (named, 0.22)]
+    if LabelPlace.NUMBERED in needed:
+        goals.append((needed[LabelPlace.NUMBERED], 0.45))
+    for goal, largest_share in goals:
+        grown = max(1.0, float((goal / diameters).max())) * diameters
+        if ((outer * grown) ** 2).sum() * np.pi / 4 <= largest_share * area:
+            return grown
+    return diameters
 
 
 def _line_widths(share: FloatArray, diameters: FloatArray) -> FloatArray:
@@ -312,19 +379,6 @@ def _place_nodes(
     return force_layout(graph.n_features, graph.edge_index[shown], graph.weights[shown], random_state=random_state)
 
 
-def _edge_colors(
-    graph: Network,
-    shown: NDArray[np.intp],
-    members: Sequence[Hashable],
-    colors: Mapping[Hashable, str],
-    edge_color: str,
-) -> list[str]:
-    if edge_color == "sign":
-        return [SIGNS[sign] for sign in graph.edge_signs[shown].tolist()]
-    ends = [(members[s], members[t]) for s, t in graph.edge_index[shown]]
-    return [colors[one] if one == two else BETWEEN for one, two in ends]
-
-
 def _frame(ax: Axes, xy: FloatArray, *, keep_aspect: bool) -> None:
     """Set the limits of the axes and lay out the figure, in which labels are measured."""
     ax.set_axis_off()
@@ -342,30 +396,43 @@ def _frame(ax: Axes, xy: FloatArray, *, keep_aspect: bool) -> None:
     ax.set_ylim(middle[1] - half[1], middle[1] + half[1])
 
 
-def _draw_edges(ax: Axes, drawn: Arrangement, share: FloatArray, colors: list[str], signs: NDArray[np.integer]) -> None:
+def _draw_edges(ax: Axes, drawn: Arrangement, edges: Edges) -> None:
     # Edges between groups are few and of a light color: more opaque.
-    faintest = np.array([0.5 if color == BETWEEN else FAINTEST for color in colors])
-    opacity = faintest + (1.0 - faintest) * share
+    faintest = np.array([0.5 if color == BETWEEN else FAINTEST for color in edges.colors])
+    opacity = faintest + (1.0 - faintest) * edges.shares
     lines = LineCollection(
         drawn.lines,
-        colors=[to_rgba(color, part) for color, part in zip(colors, opacity, strict=True)],
-        gapcolor=[to_rgba(color, GAPS * part) for color, part in zip(colors, opacity, strict=True)] or None,
+        colors=[to_rgba(color, part) for color, part in zip(edges.colors, opacity, strict=True)],
+        gapcolor=[to_rgba(color, GAPS * part) for color, part in zip(edges.colors, opacity, strict=True)] or None,
         linewidths=drawn.widths,
-        linestyles=[DASHES if sign < 0 else "-" for sign in signs] or "-",
+        linestyles=[DASHES if sign < 0 else "-" for sign in edges.signs] or "-",
         capstyle="butt",
         zorder=1,
     )
     ax.add_collection(lines, autolim=False)
 
 
-def _draw_nodes(
-    ax: Axes, xy: FloatArray, members: Sequence[Hashable], colors: Mapping[Hashable, str], diameters: FloatArray
-) -> None:
-    rim: dict[str, Any] = {"edgecolors": ink(), "linewidths": min(0.6, 0.06 * float(np.median(diameters)))}
-    for group, color, marker in _shapes(colors):
-        chosen = [k for k, member in enumerate(members) if member == group]
-        x, y = xy[chosen].T
-        ax.scatter(x, y, s=diameters[chosen] ** 2, c=color, marker=marker, zorder=2, clip_on=False, **rim)
+def _draw_nodes(ax: Axes, drawn: Arrangement, nodes: Nodes) -> None:
+    if nodes.rings is not None:
+        marks.draw_rings(ax, drawn.xy, nodes.rings, drawn.diameters)
+    rim: dict[str, Any] = {"edgecolors": ink(), "linewidths": min(0.6, 0.06 * float(np.median(drawn.diameters)))}
+    for group, color, marker in _shapes(nodes.colors):
+        chosen = [k for k, member in enumerate(nodes.members) if member == group]
+        x, y = drawn.xy[chosen].T
+        ax.scatter(x, y, s=drawn.diameters[chosen] ** 2, c=color, marker=marker, zorder=2, clip_on=False, **rim)
+
+
+def _draw_labels(ax: Axes, drawn: Arrangement, nodes: Nodes, style: Style, corner: Legend | None) -> int:
+    """Write the labels, beside the nodes without covering the legend in a corner; return how many are left out."""
+    if drawn.labels is LabelPlace.NONE:
+        return 0
+    if drawn.labels is LabelPlace.BESIDE:
+        font = style.letters(ax, len(nodes.texts))
+        outer = nodes.outer * drawn.diameters
+        return marks.draw_beside(ax, drawn.xy, drawn.lines, nodes.texts, nodes.strength, outer, font, corner)
+    colors = [nodes.colors[member] for member in nodes.members]
+    marks.draw_inside(ax, drawn.xy, nodes.written(drawn.labels), drawn.letters, colors)
+    return 0
 
 
 def _shapes(colors: Mapping[Hashable, str]) -> list[tuple[Hashable, str, str]]:
@@ -429,6 +496,27 @@ def _explain_nodes(sizes: str | NodeValues | None, rings: NodeValues | None) -> 
 def _name_of(values: str | NodeValues, otherwise: str) -> str:
     name = values if isinstance(values, str) else getattr(values, "name", None)
     return otherwise if name is None else readable(name).replace("_", " ")
+
+
+def _explain(
+    ax: Axes, entries: list[tuple[Line2D, str]], nodes: Nodes, drawn: Arrangement, style: Style
+) -> Legend | None:
+    """Write the legend, and the names of numbered nodes, below the axes unless there is a free corner.
+
+    Returned is the legend in the corner.
+    """
+    if not style.legend:
+        return None
+    key = [f"{k + 1}  {text}" for k, text in enumerate(nodes.texts)] if drawn.labels is LabelPlace.NUMBERED else []
+    letters = float(np.append(drawn.letters, style.letters(ax, len(nodes.texts))).min())  # not larger than labels
+    if entries and not key and style.legend is True:
+        corner = _legend_in_a_corner(ax, entries, drawn, letters)
+        if corner is not None:
+            return corner
+    blocks = [block for block in (entries, [(None, text) for text in key]) if block]
+    if blocks:
+        write_below(ax, blocks, letters)
+    return None
 
 
 def _legend_in_a_corner(

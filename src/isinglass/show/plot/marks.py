@@ -54,6 +54,15 @@ def node_values(given: str | NodeValues, network: Network, what: str) -> FloatAr
     return values
 
 
+def read_rings(given: NodeValues, network: Network) -> FloatArray:
+    """Return one share per node."""
+    shares = node_values(given, network, "rings")
+    wrong = shares[(shares < 0) | (shares > 1)]
+    if len(wrong):
+        raise ArgumentError("rings", "must be shares between 0 and 1", float(wrong[0]))
+    return shares
+
+
 def scale_sizes(values: FloatArray | None, n_nodes: int) -> FloatArray:
     """Return the diameter of every node, relative to nodes without a measure; its area grows linearly with that."""
     if values is None or np.ptp(values) == 0:
@@ -64,9 +73,6 @@ def scale_sizes(values: FloatArray | None, n_nodes: int) -> FloatArray:
 
 def draw_rings(ax: Axes, xy: FloatArray, shares: FloatArray, diameters: FloatArray) -> None:
     """Draw a ring around every node, filled clockwise from the top."""
-    if not ((shares >= 0) & (shares <= 1)).all():
-        wrong = shares[(shares < 0) | (shares > 1)][0]
-        raise ArgumentError("rings", "must be shares between 0 and 1", float(wrong))
     for (x, y), share, diameter in zip(xy, shares, diameters, strict=True):
         size = (RING * diameter) ** 2
         ax.scatter(x, y, s=size, c=to_hex(ax.figure.get_facecolor()), marker="o", linewidths=0, zorder=1.8)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.colors import Colormap, LinearSegmentedColormap, ListedColormap
 from matplotlib.lines import Line2D
@@ -86,13 +87,7 @@ def bootstrap_intervals(
         (middle, "median of resamples"),
         (Line2D([], [], color=NEUTRAL, linewidth=2.0), "95% of resamples"),
     ]
-    above: dict[str, Any] = {
-        "loc": "lower center",
-        "bbox_to_anchor": (0.5, 1.0),
-        "frameon": False,
-        "borderaxespad": 0.2,
-    }
-    write_legend(ax, entries, ncols=1 if is_narrow(ax) else 3, fontsize=SMALL if is_narrow(ax) else 9.0, **above)
+    _explain_above(ax, entries, 9.0)
     ax.axvline(0.0, color=ink(), linewidth=0.6)
     ax.set_yticks(y, _pair_names(pairs, network.names, 12 if is_narrow(ax) else 20), fontsize=font, **PLAIN)
     ax.set_ylim(-0.7, max(len(shown), 1) - 0.3)
@@ -153,10 +148,15 @@ def bootstrap_differences(
     _name_sides(ax, texts, f"{len(texts)} {'edges' if of == 'edges' else 'nodes'}, the largest first")
     ax.tick_params(length=0)
     words = {POSITIVE: "row larger", NEGATIVE: "row smaller", UNDECIDED: f"no difference at level {level:g}"}
-    above: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "frameon": False}
-    entries = [(Patch(color=color), text) for color, text in words.items()]
-    write_legend(ax, entries, ncols=1 if is_narrow(ax) else len(entries), **above)
+    _explain_above(ax, [(Patch(color=color), text) for color, text in words.items()], 10.0)
     return ax
+
+
+def _explain_above(ax: Axes, entries: Sequence[tuple[Artist, str]], font_size: float) -> None:
+    """Write a legend above the axes, in one line unless the figure is narrow."""
+    narrow: dict[str, Any] = {"ncols": 1, "fontsize": SMALL} if is_narrow(ax) else {}
+    options: dict[str, Any] = {"ncols": len(entries), "fontsize": font_size, "frameon": False, "borderaxespad": 0.2}
+    write_legend(ax, entries, loc="lower center", bbox_to_anchor=(0.5, 1.0), **{**options, **narrow})
 
 
 def centrality(
