@@ -1,7 +1,7 @@
 """The paper's tables and figures, measured again: one module and one text per item, one command for all of them.
 
 ``python -m paper`` runs the study and writes docs/paper/*.csv, the figures and docs/paper.md;
-``python -m paper --quick`` is a miniature of it. README.md says how an item is made.
+``python -m paper --quick`` is a small version of it. README.md says how an item is made.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Parse, run, draw, render."""
     options = parse(arguments)
     out = options.out or ROOT / ("build/paper-quick" if options.quick else "docs/paper")
-    # The cells of the miniature take less time than starting workers for them.
+    # The cells of the small version take less time than starting workers for them.
     jobs = options.jobs or (1 if options.quick else study.available_cores())
     config = Config(options.quick, options.seed, jobs, out.resolve(), options.cache.resolve())
     if not options.draw_only:
@@ -38,10 +38,10 @@ def main(arguments: list[str] | None = None) -> None:
 def parse(arguments: list[str] | None) -> argparse.Namespace:
     """Return the options."""
     parser = argparse.ArgumentParser(prog="python -m paper", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="a miniature of the study, in build/paper-quick")
+    parser.add_argument("--quick", action="store_true", help="a small version of the study, in build/paper-quick")
     parser.add_argument("--only", nargs="+", metavar="ITEM", choices=ITEMS, default=list(ITEMS), help=", ".join(ITEMS))
     parser.add_argument("--out", type=Path, help="folder for tables and figures; the page is written beside it")
-    parser.add_argument("--jobs", type=int, help="cells to run at the same time (default: one per core; miniature: 1)")
+    parser.add_argument("--jobs", type=int, help="cells to run at the same time (default: one per core; with --quick: 1)")
     parser.add_argument("--seed", type=int, default=Config.seed, help=f"default {Config.seed}")
     parser.add_argument("--cache", type=Path, default=Config.cache, help="folder for finished cells")
     parser.add_argument("--draw-only", action="store_true", help="figures and page from the tables that are there")

@@ -166,7 +166,7 @@ def test_command_writes_tables_figure_page_and_draws_again(tmp_path, monkeypatch
     (claim,) = page.item_section(import_module("paper.exact"), rows, Config())[1]
     assert claim.finding in " ".join(text.split())
     assert "![Beyond the paper: accuracy against the exact likelihood](paper/exact.png)" in text
-    assert "This is the miniature" in text
+    assert "This is the small version of the study" in text
     facts = json.loads((tmp_path / "paper" / "config.json").read_text())
     assert facts["seed"] == 2017
     assert {"python", "numpy", "scipy", "isinglass", "R", "glmnet"} <= set(facts["software"])

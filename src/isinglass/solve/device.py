@@ -106,7 +106,7 @@ class DeviceRows:
         free = torch.cuda.mem_get_info(self.device)[0] if self.device.type == "cuda" else None
         if free is not None and needed > 0.95 * free:
             raise LimitError(
-                f"X needs {needed / 1e9:.1f} GB on the device, of which {free / 1e9:.1f} GB are free. "
+                f"X needs {needed / 1e9:.1f} GB on the device, which has {free / 1e9:.1f} GB free. "
                 f"Use {setting('device', 'cpu')}, fewer columns or fewer rows."
             )
         self.X = torch.zeros(shape, dtype=torch.int8, device=self.device)
