@@ -1,4 +1,4 @@
-"""Make up a small survey, mood.csv, and what its questions are about, domains.csv: what docs/cli.md works on.
+"""Write a small simulated survey, mood.csv, and the domains of its questions, domains.csv, for docs/cli.md.
 
 Usage: python examples/mood.py [directory]
 """

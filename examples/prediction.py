@@ -1,4 +1,4 @@
-"""Print how well networks predict cells they have not seen, beside the share of ones in each column.
+"""Print how well networks predict cells that were not used in the fit, compared with the share of ones in each column.
 
 Usage: python examples/prediction.py
 """

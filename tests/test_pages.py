@@ -111,6 +111,21 @@ def test_times_of_other_packages_are_those_of_the_comparison(page, n_rows):
         assert f"| {theirs} | {ours} |" in measured
 
 
+def test_what_is_said_of_the_study_of_continuous_columns_is_in_its_table():
+    page = (ROOT / "docs" / "benchmarks" / "continuous.md").read_text(encoding="utf-8")
+    head, *rows = [line.strip("| ").split(" | ") for line in page.splitlines() if line.startswith("|") and "---" not in line]
+    assert head[4:7] == ["F1: isinglass", "EBICglasso", "GraphicalLassoCV"]
+    lines = [row for row in rows if not row[0].startswith("t with")]
+    ours, theirs, third, _, error, their_error, third_error = np.array([row[4:11] for row in lines], dtype=float).T
+    text = " ".join(page.split())
+    assert f"Over the {len(lines)} lines above" in text
+    assert f"is {ours.mean():.2f}".replace("0.", ".") + f" for isinglass and {theirs.mean():.2f}".replace("0.", ".") in text
+    assert f"by {(ours - theirs).min():.2f} to {(ours - theirs).max():.2f}".replace("0.", ".") in text
+    assert (their_error > error).all()
+    assert (third < ours).all()
+    assert f"is smaller than ours in {(third_error < error).sum()} of the {len(lines)} lines" in text
+
+
 ONE_TO_TEN = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
@@ -222,6 +237,7 @@ def quoted_facts():
     yield "install.md", f"needs {device.BYTES_PER_CELL} bytes per cell"
     yield from (("networks.md", f'`"{name}"`') for name in FORMATS)
     yield from _facts_about_reading()
+    yield from _facts_about_stages()
     yield from _facts_about_estimates()
     yield from _facts_about_the_core()
 
@@ -246,6 +262,23 @@ def _facts_about_reading():
     yield "scale.md", "half of the memory is used"
     yield "scale.md", f"with about {round(backends.BYTES_OF_A_CELL)} bytes per cell"
     yield "scale.md", f"with {backends.BYTES_OF_A_ONE} bytes per one and 1 bit per cell"
+
+
+def _facts_about_stages():
+    from isinglass.select import stages, two_stage
+
+    assert two_stage.MOST_SEARCHED == 500_000
+    yield "scale.md", "on a random sample of at most half a million rows"
+    assert stages.SPARSER == 4.0
+    yield "scale.md", "starting at four times the alphas that the sample suggests"
+    assert stages.FIRST.stride(10**4) == 2
+    yield "selection.md", "never visits more than every second alpha of its grid"
+    assert stages.FIRST.stride(9) > stages.FIRST.stride(10) == 2
+    assert "(10 or more give the same pass)" in str(two_stage.TwoStage.__dataclass_fields__["alphas"].metadata)
+    assert stages.SECOND.far == 0.5 and stages.FARTHEST == 0.25
+    yield "notebook.md", "stage 2 ends at half of its best alpha"
+    judged = two_stage.KEEP + two_stage.CLEARLY * (1 - two_stage.KEEP)
+    yield "notebook.md", f"if the second keeps {100 * judged:g} % of the gain of the first"
 
 
 def _facts_about_estimates():
@@ -295,6 +328,12 @@ def _facts_about_the_core():
     yield "math.md", "A penalty below a thousand rounding errors"
     yield "math.md", "more than eight roundings of the block's norm"
     yield "math.md", "$\\varepsilon = 10^{-9}$ (`FREE_RIDGE` in `tuning.hpp`"
+    assert value["POLL_TICKS"] == 1e8
+    yield "core.md", "At most every 100 million ticks of the processor's clock"
+    patterns = (value["MAX_PATTERN_COLUMNS"], value["ROWS_PER_PATTERN"], value["MIN_PATTERN_CELLS"])
+    assert patterns == (12, 8, 30000)
+    yield "notebook.md", "more than 12 neighbors or fewer than eight rows per possible pattern"
+    yield "notebook.md", "Below 30 000 cells it costs more than it saves"
     yield "notebook.md", f"**to {value['INNER_TOLERANCE']:g}**"
     yield "notebook.md", f"**at most {value['CONTRACTION']:g}**"
 

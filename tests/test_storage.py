@@ -415,7 +415,7 @@ def valid(tmp_path_factory):
     ("change", "message"),
     [
         (lambda h: h | {"kind": "other"}, "not a file of this kind, but 'other'"),
-        (lambda h: h | {"version": 4}, "written by an older isinglass"),
+        (lambda h: h | {"version": 4}, "written by an older version of isinglass"),
         (lambda h: h | {"version": 10}, "layout 10, and this version of isinglass reads 9"),
         (lambda h: h | {"version": "5"}, "layout 5"),
         (lambda h: h | {"content": {"Pipeline": {}}}, "unknown class, 'Pipeline'"),
@@ -443,7 +443,7 @@ def test_files_of_before_are_refused_with_a_reason(tmp_path):
     path.write_bytes(
         packed({"header.json": b'{"format": "isinglass model", "schema": 3}', "fields.npy": npy(np.zeros(2))})
     )
-    with pytest.raises(DataError, match="written by an older isinglass: make it again"):
+    with pytest.raises(DataError, match="written by an older version of isinglass"):
         load(path)
 
 

@@ -30,4 +30,4 @@ nodes[["names", "marginal_accuracy", "accuracy"]].sort_values("accuracy", ascend
 
 hidden = np.random.default_rng(0).random(test.shape) < 0.2
 filled = net.impute(test.astype(float).mask(hidden))
-print(f"{(filled == test).to_numpy()[hidden].mean():.1%} of the hidden votes were filled in rightly")
+print(f"{(filled == test).to_numpy()[hidden].mean():.1%} of the hidden votes were filled in correctly")

@@ -148,5 +148,5 @@ net.fit_.save(folder / "mood.npz")
 print(*sorted(file.name for file in folder.iterdir()))
 
 # %%
-# Where to go on: :doc:`comparing groups </groups>`, :doc:`missing answers </missing>`, :doc:`what R's IsingFit
+# What to read next: :doc:`comparing groups </groups>`, :doc:`missing answers </missing>`, :doc:`what R's IsingFit
 # calls all this </coming-from-r>`.

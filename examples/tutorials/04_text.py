@@ -32,8 +32,8 @@ net = IsingNetwork(penalty_weights="standardized").fit(table)
 net
 
 # %%
-# Couplings against counts
-# ------------------------
+# Couplings and correlations
+# --------------------------
 #
 # Long texts contain more words of every kind, and this alone makes words correlated. Couplings are conditional on all
 # other words, which removes most of it.

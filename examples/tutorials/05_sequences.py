@@ -3,7 +3,7 @@ Sequences
 =========
 
 Positions of a molecule that are in contact change together in evolution. Many more pairs are correlated, because
-contacts are correlated with each other; couplings point at the contacts themselves. We predict the fold of an RNA
+contacts are correlated with each other; couplings indicate the contacts themselves. We predict the fold of an RNA
 hairpin from a simulated alignment.
 
 An alignment

@@ -111,5 +111,5 @@ net.fit_.save(file)
 print(f"{file.stat().st_size / 1e3:.0f} kB, same predictions: {(load(file).predict_proba(test) == probability).all()}")
 
 # %%
-# Where to go on: :doc:`estimators and scikit-learn's tools </estimators>`, :doc:`large tables
+# What to read next: :doc:`estimators and scikit-learn's tools </estimators>`, :doc:`large tables
 # </tutorials/06_large_table>`, :doc:`graphics processors </benchmarks/device>`.

@@ -205,7 +205,7 @@ def warn(warning: IsinglassWarning) -> None:
 
 @contextmanager
 def suppress_warnings(*categories: type[IsinglassWarning]) -> Iterator[None]:
-    """Keep warnings of these categories back inside the block: they have been given already, or are counted instead.
+    """Suppress warnings of these categories inside the block: they were given already, or are counted instead.
 
     The filters of Python's ``warnings`` belong to the whole process and are left alone, as other threads use them.
     """

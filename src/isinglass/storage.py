@@ -291,7 +291,7 @@ def read_record(
 
 def _text(header: AnyArray | None) -> bytes:
     if header is None or header.dtype != np.uint8:
-        raise DamagedError("it has no header that can be read, or was written by an older isinglass: make it again")
+        raise DamagedError("it has no header that can be read, or was written by an older version of isinglass")
     if header.size > MAX_HEADER_BYTES:
         raise OversizedError(f"its header has {header.size} bytes")
     return header.tobytes()
@@ -303,7 +303,7 @@ def _refuse_constant(word: str) -> None:
 
 def _other_version(found: object, version: int) -> str:
     if is_whole(found) and found < version:
-        return "it was written by an older isinglass, whose files can no longer be read: make it again"
+        return "it was written by an older version of isinglass, whose files can no longer be read"
     return f"it has layout {str(found)[:80]}, and this version of isinglass reads {version}"
 
 

@@ -74,7 +74,7 @@ def test_a_large_file_is_refused():
 
 @pytest.mark.parametrize("data", [b"", b" \n\r\n\t", gzip.compress(b"", mtime=0)])
 def test_nothing_in_it(data):
-    with pytest.raises(DataError, match="it is empty"):
+    with pytest.raises(DataError, match="the file is empty"):
         open_document(io.BytesIO(data), Limits())
 
 

@@ -147,8 +147,8 @@ def test_transposed_files_have_their_names_exchanged():
         ("a,b\n0,1\n", {"missing": "no"}, 'missing must be "error"'),
         ("<!DOCTYPE html>\n<html>", {}, "got a web page or XML"),
         ("RDX3\nX", {}, "got a file of R. Save it with write.csv"),
-        ("a,b\n", {}, "got a header only"),
-        ("", {}, "it is empty"),
+        ("a,b\n", {}, "the file has a header and no rows"),
+        ("", {}, "the file is empty"),
     ],
 )
 def test_messages(text, options, message):

@@ -338,7 +338,7 @@ def test_a_spreadsheet_of_two_cells_that_are_far_apart_takes_no_memory():
 
 
 def test_an_empty_sheet():
-    with pytest.raises(DataError, match="the sheet 'nothing' must be a table; it is empty"):
+    with pytest.raises(DataError, match="the sheet 'nothing' is empty"):
         read_table(io.BytesIO(workbook(("nothing", []))))
 
 

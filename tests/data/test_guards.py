@@ -341,7 +341,7 @@ def test_info_asks_about_a_column_called_like_weights(tmp_path):
     path = write_rows(tmp_path / "t.csv", ["a", "b", "Freq"], rows)
     assert "pass --weights Freq; if it is a variable, say so (--continuous Freq)" in run("info", path).stderr
     for said in (["--continuous", "Freq"], ["--weights", "Freq", "--weight-kind", "counts"]):
-        assert "called like" not in run("info", path, *said).stderr
+        assert "looks like row weights" not in run("info", path, *said).stderr
 
 
 def test_texts_that_name_rows_are_not_proposed_as_numbers(tmp_path):

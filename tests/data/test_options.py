@@ -30,5 +30,5 @@ def test_an_estimator_states_its_own_options():
 
 @pytest.mark.parametrize("option", [{"delimiter": ";"}, {"columns": [0]}, {"header": False}, {"labels": ["a"]}])
 def test_options_of_files_are_refused_for_arrays(option):
-    with pytest.raises(DataError, match=f"{next(iter(option))} must be for parts that are files"):
+    with pytest.raises(DataError, match=f"{next(iter(option))} applies only to parts that are files"):
         read_parts([np.eye(3), np.ones((2, 3))], **option)

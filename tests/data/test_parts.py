@@ -113,7 +113,7 @@ def test_weights_of_parts():
         read_parts(cut(X), sample_weight=cut((np.arange(60) // 20 != 1).astype(float)))
     with pytest.raises(DataError, match="a block for each of the 3 parts; got 2"):
         read_parts(cut(X), sample_weight=[np.ones(20), np.ones(40)])
-    with pytest.raises(DataError, match="weights must be for parts that are files"):
+    with pytest.raises(DataError, match="weights applies only to parts that are files"):
         read_parts(cut(X), weights=0)
 
 

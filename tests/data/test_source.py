@@ -148,7 +148,7 @@ def test_header_can_be_said():
 
 def test_a_header_without_rows():
     for text in ("a,b\n", "a,b"):
-        with pytest.raises(DataError, match=r"a table with rows; got a header only\. Pass header=False"):
+        with pytest.raises(DataError, match=r"the file has a header and no rows\. Pass header=False"):
             sheet_of_text(text)
     assert sheet_of_text("0,1").shape == (1, 2)
 

@@ -101,7 +101,7 @@ def test_the_corner_that_r_leaves_out():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("\x1f\n\x1f", "the file must be a table; got only blank lines"),
+        ("\x1f\n\x1f", "the file has only blank lines"),
         ("a,b\n0,1\n0\n", r"rows must have equal length; got 1 field\(s\) in line 3, where 2 are expected"),
         ("a,b\n0,1\n0,1,1\n", r"got 3 field\(s\) in line 3"),
         ("a,b\n0,1,1,1\n", r"got 4 field\(s\) in line 2, where 2"),

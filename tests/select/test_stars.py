@@ -346,7 +346,7 @@ def test_an_interrupted_run_resumes(tmp_path, expected, at):
 def test_a_checkpoint_of_another_run_is_refused(tmp_path, change, named):
     settings = {"X": TABLE, "random_state": 7, "checkpoint": tmp_path / "run.npz"}
     stars(**settings)
-    with pytest.raises(DataError, match=f"of other data or settings.*{named}"):
+    with pytest.raises(DataError, match=f"belongs to other data or settings.*{named}"):
         stars(**{**settings, **change})
 
 

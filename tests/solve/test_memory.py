@@ -83,7 +83,7 @@ def test_pairs_of_a_table_in_parts_are_counted_before_they_are_taken(monkeypatch
     monkeypatch.setattr(machine, "UNCHECKED_BYTES", 0)
     monkeypatch.setattr(machine, "available_memory", lambda: 10**6)
     with pytest.raises(
-        LimitError, match=r"gradients of 19900 pairs; they need about 0\.00\d* GB, and 0\.001 GB are free"
+        LimitError, match=r"gradients of 19900 pairs need about 0\.00\d* GB of memory, and 0\.001 GB are free"
     ):
         ising_path([X[:30], X[30:]], 3)
 

@@ -95,7 +95,7 @@ class Block:
 
     def _read_rows(self, options: ReadOptions) -> Table:
         if len(getattr(self.what, "shape", ())) == 2 and self.what.shape[0] == 0:
-            raise DataError("it must have rows; got none. Leave it out.")
+            raise DataError("it has no rows. Leave it out.")
         table = convert(self.what, options)
         if self.sample_weight is None:
             return table
@@ -139,10 +139,10 @@ def find_blocks(
     if not each:
         raise ArgumentError("X", "must have at least one part", X)
     if sample_weight is not None and options.weights is not None:
-        raise DataError("sample_weight must be given once; got it beside a column of weights.")
+        raise DataError("sample_weight and a column of weights cannot both be given.")
     wrong = [name for name in options.for_files if name not in ("weight_kind", "na_values")]
     if wrong and not is_file:
-        raise DataError(f"{wrong[0]} must be for parts that are files; got it for arrays or frames.")
+        raise DataError(f"{wrong[0]} applies only to parts that are files; these are arrays or frames.")
     given: list[Any] = [None] * len(each)
     if sample_weight is not None:
         given = [part.compute() if _is_lazy(part) else part for part in _split_collection(sample_weight)]

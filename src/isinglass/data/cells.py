@@ -133,7 +133,7 @@ def lay_out(records: Records, vocabulary: Vocabulary, header: bool | str) -> Sou
     n_rows = len(records.codes[0]) - start
     if n_rows == 0:
         raise DataError(
-            f"the file must be a table with rows; got a header only. Pass {setting('header', False)} if it holds data."
+            f"the file has a header and no rows. Pass {setting('header', False)} if its first line holds data."
         )
     if not start:  # the first record is a row
         for codes, words, read, word in zip(records.codes, records.words, values, records.first, strict=True):

@@ -239,7 +239,7 @@ class Coding:
 
     @property
     def variables(self) -> Variables:
-        """What the columns of a table are that is read by this coding."""
+        """The variables of a table that is read with this coding."""
         if all(rule.is_plain or isinstance(rule, Cut) for rule in self.columns):
             found = Variables.binary(len(self.columns) if self.names is None else self.names)
         else:

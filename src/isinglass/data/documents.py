@@ -128,7 +128,7 @@ def open_document(path: object, limits: Limits) -> Document:
         limits = replace(limits, size=len(data))
         data = _unpack(data, limits)
         if not _NOT_BLANK.search(data):
-            raise DataError("the file must be a table; it is empty.")
+            raise DataError("the file is empty.")
     except (DataError, LimitError) as error:
         error.where = name
         raise
@@ -146,4 +146,4 @@ def _unpack(data: bytes, limits: Limits) -> bytes:
     try:
         return limits.gather(_COMPRESSED[kind][1](io.BytesIO(data)), "a decompressed file")
     except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
-        raise DataError(f"the file must be a complete {kind} file; got one that cannot be unpacked: {error}.") from None
+        raise DataError(f"the {kind} file is incomplete or damaged and cannot be unpacked: {error}.") from None

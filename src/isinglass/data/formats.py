@@ -230,7 +230,7 @@ def _check_labelled(data: bytes) -> None:
             kind, first, second, third = struct.unpack_from(f"{order}4i", data, place)
             if kind == 2:  # a variable of numbers (0), or of texts of a width; -1: the next eight bytes of a text
                 if first > 255:
-                    raise DataError("the SPSS file must be whole; it has a variable of an impossible width.")
+                    raise DataError("the SPSS file is damaged: it has a variable of an impossible width.")
                 if first >= 0:
                     formats = struct.unpack_from(f"{order}2i", data, place + 16)
                     is_text[segment] = first > 0 or any(each >> 16 in (1, 2) for each in formats)
@@ -246,7 +246,7 @@ def _check_labelled(data: bytes) -> None:
                 named = struct.unpack_from(f"{order}{max(first, 0)}i", data, place + 8)
                 if not is_text.keys() >= set(named):
                     raise DataError(
-                        "the SPSS file must be whole; it has value labels for variables that are not there."
+                        "the SPSS file is damaged: it has value labels for variables that do not exist."
                     )
                 texts += values if any(is_text[each] for each in named) else []
                 place += 8 + 4 * max(first, 0)
@@ -262,7 +262,7 @@ def _check_labelled(data: bytes) -> None:
         for text in texts:
             text.decode(encoding)
     except UnicodeDecodeError:
-        raise DataError(f"the SPSS file must be whole; it has labelled texts that are not in {encoding}.") from None
+        raise DataError(f"the SPSS file is damaged: it has labelled texts that are not in {encoding}.") from None
     except (struct.error, IndexError, LookupError):
         return
 
@@ -312,7 +312,7 @@ def load_excel(data: bytes, limits: Limits, sheet: str | int | None, header: boo
         page = book.get_sheet_by_name(name)
     rows = page.to_python()
     if not rows:
-        raise DataError(f"the sheet {page.name!r} must be a table; it is empty.")
+        raise DataError(f"the sheet {page.name!r} is empty.")
     n_titles = count_titles([_spell(cell) for cell in row] for row in rows) if header else 0
     rows = rows[n_titles:]
     limits.check_shape(len(rows), len(rows[0]))

@@ -180,11 +180,11 @@ def warn_identifiers(columns: Mapping[Hashable, Sequence[Value]], n_rows: int) -
 
 
 def warn_weights(labels: Iterable[Hashable]) -> None:
-    """Warn about a column of numbers, of which nothing was stated, that is called like row weights or counts."""
+    """Warn about a column of numbers, of which nothing was stated, that has the name of row weights or counts."""
     found = [label for label in labels if WEIGHT.fullmatch(str(label)) and not str(label)[-1].isdigit()]
     if len(found) == 1:  # more are a battery: w1, w2, w3
         _say(
-            f"{_columns(found, 'is', '')} called like row weights: if it counts or weights the rows, pass "
+            f"{_columns(found, 'looks', '')} like row weights: if it counts or weights the rows, pass "
             f"{setting('weights', found[0])}; if it is a variable, say so ({_continuous(found)}).",
             found,
             "weights?",

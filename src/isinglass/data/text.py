@@ -196,7 +196,7 @@ def read_records(data: bytes, delimiter: str, limits: Limits) -> Records:
     except csv.Error:
         _refuse_records(data, delimiter, 0)
     if not first:
-        raise DataError("the file must be a table; got only blank lines.")
+        raise DataError("the file has only blank lines.")
     width = len(second) if len(second) == len(first) + 1 else len(first)  # R leaves the corner of the header out
     limits.check_shape(1, width)
     limits.check_text(n_cells=n_lines * width)
@@ -225,7 +225,7 @@ def read_records(data: bytes, delimiter: str, limits: Limits) -> Records:
             raise
         _refuse_encoding(data)
         _refuse_records(data, delimiter, width)
-        raise DataError(f"the file must be well-formed text; it cannot be read: {error}.") from None
+        raise DataError(f"the text of the file cannot be read: {error}.") from None
     return Records(first, codes, words, lambda k: next(islice(_split(data, delimiter, width), k, None))[0])
 
 
@@ -372,4 +372,4 @@ def _refuse_records(data: bytes, delimiter: str, width: int) -> None:
                     f"where {width} are expected. Check quotes and delimiters there, or pass {setting('delimiter')}."
                 )
     except csv.Error as error:
-        raise DataError(f"the file must be well-formed text; got a broken field after line {line}: {error}.") from None
+        raise DataError(f"the text of the file has a broken field after line {line}: {error}.") from None

@@ -35,7 +35,7 @@ class IsingNetwork(ResamplingEstimator):
     Parameters
     ----------
     alphas : int, float or array-like, default 30
-        Number of alphas in the first pass of stage 1, which hardly affects the result; or a list of alphas.
+        Number of alphas in the first pass of stage 1 (10 or more give the same pass); or a list of alphas.
     gamma : float, default 0.25
         Weight of the number of candidate networks in the extended BIC; larger values choose fewer edges.
     keep : float, optional
@@ -99,8 +99,8 @@ class IsingLasso(JointEstimator):
     Parameters
     ----------
     alpha : float, default 0.05
-        Penalty strength. The network is empty from twice the largest covariance of two 0/1 columns on, which is at most
-        0.5.
+        Penalty strength. The network is empty if it is at least twice the largest absolute covariance of two 0/1
+        columns, which is at most 0.5.
     penalty_weights, tol, max_iter, n_threads, device,
     kinds, scores, missing, encode, binarize, na_values, weight_kind, covariates
         See `IsingEstimator`, which also lists the attributes.

@@ -21,7 +21,7 @@ _POOR = 0.5  # nats, from which an estimate is warned about
 
 @dataclass(frozen=True)
 class LogPartition:
-    """log Z of a network, with P(x) = exp(−energy(x) − log Z), and how far it is known.
+    """log Z of a network, with P(x) = exp(−energy(x) − log Z), and how precisely it is known.
 
     ``lower`` and ``upper`` are estimates that are too small and too large on average; by chance ``lower`` may exceed
     ``upper``. An exact value has both as bounds.
@@ -137,7 +137,7 @@ def log_likelihood(
     *,
     partition: LogPartition | None = None,
 ) -> float:
-    """Return the mean log P(x) per row, in nats; of columns with categories, the probability of the categories.
+    """Return the mean log P(x) per row, in nats; for columns with categories, P is the probability of the categories.
 
     ``partition`` is what `log_partition` returned; by default its default, which a network computes once.
 

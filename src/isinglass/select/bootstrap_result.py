@@ -32,7 +32,7 @@ _SHOWN_EDGES = 10  # in the repr
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Bootstrap(Frozen):
-    """Networks of resampled rows, beside the network of the whole table.
+    """The networks of resampled rows, and the network of the whole table.
 
     Pairs without an edge in the whole table and in all resamples are not stored: their couplings, quantiles and shares
     are zero.

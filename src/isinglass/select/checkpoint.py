@@ -54,7 +54,7 @@ class Checkpoint:
         if not self.path.parent.is_dir():  # now rather than after the first hour
             raise ArgumentError("checkpoint", "must be in a folder that exists", str(self.path))
         if self.path.exists() and not self.path.is_dir():
-            raise DataError(f"A checkpoint is a folder, and {str(self.path)!r} is a file. Name another place.")
+            raise DataError(f"A checkpoint is a folder, and {str(self.path)!r} is a file. Choose another name.")
         self.path.mkdir(exist_ok=True)
         with folder_lock(self.path):
             remove_abandoned(self.path)
@@ -96,7 +96,7 @@ class Checkpoint:
         except Exception as error:
             raise DataError(
                 f"{str(self.path)!r} is not the folder of a checkpoint: it has no {RECORD} that can be read ({error}). "
-                "Name an empty folder, or one that does not exist yet."
+                "Choose an empty folder, or one that does not exist yet."
             ) from error
         if kind != KIND or version != VERSION:
             raise DataError(
@@ -110,6 +110,6 @@ class Checkpoint:
         ]
         if differing:
             raise DataError(
-                f"The checkpoint {str(self.path)!r} is of other data or settings. It differs in "
+                f"The checkpoint {str(self.path)!r} belongs to other data or settings. It differs in "
                 f"{'; '.join(differing)}. Remove it to start again, or name another folder."
             )

@@ -66,7 +66,7 @@ def split_rows(table: Table, groups: AnyArray | None, n_folds: int, rng: Generat
 def split_parts(table: PartedTable, groups: AnyArray | None, n_folds: int, rng: Generator) -> list[Split]:
     """Return the rows of each fold of a table in parts."""
     if groups is not None:
-        raise DataError("groups must be None for a table in parts; got groups. Keep a group within one row.")
+        raise DataError("groups cannot be given for a table in parts. Read the table into memory.")
     seed = int(rng.integers(2**32))
     return [(Fold(seed, n_folds, k, held=False), Fold(seed, n_folds, k, held=True)) for k in range(n_folds)]
 
@@ -138,8 +138,8 @@ def repeated(table: Table) -> tuple[Table, NDArray[np.intp]]:
     n_rows = float(table.sample_weight.sum())
     if n_rows * table.shape[1] > MOST_CELLS:
         raise LimitError(
-            f"the rows that counts stand for must have at most {MOST_CELLS:.3g} cells where they are drawn one by one; "
-            f"got {n_rows:.3g} rows of {table.shape[1]} columns. Take a sample of them."
+            f"The counts stand for {n_rows:.3g} rows of {table.shape[1]} columns, and at most {MOST_CELLS:.3g} cells "
+            "can be drawn row by row. Take a sample of them."
         )
     rows = np.repeat(np.arange(len(table)), np.rint(table.sample_weight).astype(np.intp))
     return table[rows].bare().with_weight(None), rows

@@ -294,7 +294,7 @@ class _Plan:
         if sizes.min() < 2:
             single = ", ".join(repr(group) for group, size in zip(groups, sizes, strict=True) if size < 2)
             raise DataError(
-                f"groups must have at least two rows each; got one row in {single}. Join groups or leave the row out."
+                f"groups must have at least two rows each; got one row in {single}. Merge groups or leave the row out."
             )
         if subjects is None:
             return cls(groups, member, None, [np.flatnonzero(member == k) for k in range(len(groups))])

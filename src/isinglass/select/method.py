@@ -126,11 +126,11 @@ class Method(PathSettings):
     def choose(
         self, X: TableLike, *, groups: ArrayLike | None = None, run: Run = Run(), warm_start: WarmStart | None = None
     ) -> Choice:
-        """Return the network of a table, and what it was chosen from; the table brings its weights along.
+        """Return the network of a table, and what it was chosen from; row weights are those of the table.
 
-        Rows with equal entries in ``groups`` stay in one fold. ``warm_start``: that of what was chosen for a similar
+        Rows with equal entries in ``groups`` stay in one fold. ``warm_start`` is that of the choice for a similar
         table, such as the one this is a resample of. The fit starts there, and the default looks for the best penalties
-        around those and keeps the verdict of the check by prediction.
+        around those and keeps the result of the check by prediction.
         """
         return self._choose(as_table(X), groups, run, warm_start)[0]
 

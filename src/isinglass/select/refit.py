@@ -37,7 +37,7 @@ class Refit(Frozen):
     """Unpenalized estimates on a support, with standard errors, z and p values.
 
     The z and p values treat the support as if it had been fixed before seeing the data. If it was selected from the
-    same rows they are too optimistic: see the page on trusting a network.
+    same rows they are too optimistic: see the page on uncertainty and stability.
 
     """
 

@@ -148,7 +148,7 @@ class Fixed(Selector):
 
 @settings
 class PerNode(Selector):
-    """Every node chooses a penalty of its own by the extended BIC: with standardized penalties R's IsingFit."""
+    """Every node chooses its own penalty by the extended BIC; with standardized penalties this is R's IsingFit."""
 
     name = "per-node"
     alphas: int = option(default=100, help="Length of every node's list of penalties.")

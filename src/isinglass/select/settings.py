@@ -107,7 +107,7 @@ def identify(value: object, *, strictly: bool = False) -> str:
         return f"{value.__module__}.{name}"
     if strictly:
         raise DataError(
-            f"a checkpoint knows its run by the settings, and cannot tell one {type(value).__name__} from another "
+            f"a checkpoint identifies its run by the settings, and cannot tell one {type(value).__name__} from another "
             f"({str(value)[:80]!r}). Pass a seed instead of a generator, a function that has a name, or no checkpoint."
         )
     return f"{type(value).__qualname__} at {id(value)}"

@@ -57,7 +57,7 @@ class StARS(Selector):
     subsamples ran: solution k belongs to ``stability.edge_frequencies[k]``.
 
     Rows of one group are drawn together; sizes then count groups. The equal rows that a count stands for are drawn one
-    by one. Sampling weights enter the fits, and rows of positive weight are all drawn alike.
+    by one. Sampling weights enter the fits, and all rows of positive weight are equally likely to be drawn.
 
     A `GridEndWarning` says if the choice is the first or the last alpha of the grid, a `FewColumnsWarning` if there are
     fewer than 20 columns: an edge appears in some subsamples before it appears in all of them, and among
@@ -98,7 +98,7 @@ class StARS(Selector):
             if value is not None and not is_whole(value):
                 raise ArgumentError(name, "must be an integer", value)
         if self.n_subsamples < 2:
-            raise ArgumentError("n_subsamples", "must be at least 2, or nothing can disagree", self.n_subsamples)
+            raise ArgumentError("n_subsamples", "must be at least 2 to measure disagreement", self.n_subsamples)
         check_count("n_subsamples", self.n_subsamples, most=MOST_TASKS)
         if not 0.0 <= self.threshold <= 0.5:
             raise ArgumentError("threshold", "must be from 0 to 0.5, the range of 2 f (1 − f)", self.threshold)

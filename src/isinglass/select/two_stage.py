@@ -136,7 +136,7 @@ class TwoStage(Selector):
     keeps_errors = True
     alphas: Alphas = option(
         default=30,
-        help="Number of alphas in the first pass of stage 1; or a list of alphas.",
+        help="Number of alphas in the first pass of stage 1 (10 or more give the same pass); or a list of alphas.",
     )
     gamma: float = option(
         default=0.25, help="Weight of the number of candidate networks in the EBIC; larger values choose fewer edges."

@@ -90,7 +90,7 @@ def shared_layout(networks: Iterable[NetworkLike], *, random_state: RandomSource
     """
     read = [as_network(network).without_covariates() for network in networks]
     if not read or any(one.names != read[0].names for one in read):
-        raise DataError("networks must have the same nodes in the same order, and there must be one; got others.")
+        raise DataError("networks must be one or more networks with the same nodes in the same order; got others.")
     pairs = np.concatenate([one.edge_index for one in read])
     weights = np.concatenate([one.weights for one in read])
     return force_layout(read[0].n_features, pairs, weights, random_state=random_state)

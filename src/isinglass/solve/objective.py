@@ -94,7 +94,7 @@ class Objective:
         return float(-(chosen @ self.weight).sum() + penalty)
 
     def gradient(self, network: Network) -> tuple[FloatArray, FloatArray]:
-        """Return the derivatives of F without its penalty: by the couplings, a symmetric matrix, and by the fields.
+        """Return the derivatives of F without its penalty, by couplings (a symmetric matrix) and by fields.
 
         Rows of the matrix are the coordinates of the variables: one for a column with scores, else one per category.
         """

@@ -345,8 +345,8 @@ class Reduction:
             return
         if not self.table.is_whole and math.prod(self.table.shape) > LARGE:
             raise LimitError(
-                f"every pair must be penalized in a table of more than {LARGE} cells; got one without. Pass alphas "
-                "above 0 and penalty weights above 0."
+                f"every pair must be penalized in a table of more than {LARGE} cells; got one without penalty. "
+                "Pass alphas above 0 and penalty weights above 0."
             )
         found = find_separation(self.table.distinct_rows(), pairs)
         if found is not None:
@@ -398,7 +398,7 @@ def _check_pairs(p: int) -> None:
     free = memory_for(needed)
     if needed > free:
         raise LimitError(
-            f"the memory must hold the gradients of {p * (p - 1) // 2} pairs; they need about {needed / 1e9:.3g} GB, "
+            f"The gradients of {p * (p - 1) // 2} pairs need about {needed / 1e9:.3g} GB of memory, "
             f"and {free / 1e9:.3g} GB are free. Use fewer columns, or a computer with more memory."
         )
 
