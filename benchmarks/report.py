@@ -83,7 +83,9 @@ def _grid(rows: list[Row]) -> str:
         cells += [_time_and_ratio(by_pair.get((problem, rival))) for rival in rivals]
         lines.append(_line(cells))
     lines += ["", "Geometric mean and extremes, over the grid, of the other system's time over ours:", ""]
-    lines += _table_head(["system", "geometric mean", "minimum", "maximum", "largest error of F", "of Θ", "largest gap"])
+    lines += _table_head(
+        ["system", "geometric mean", "minimum", "maximum", "largest error of F", "of Θ", "largest gap"]
+    )
     for rival in rivals:
         mine = [row for row in rows if row["rival"] == rival]
         ratios = np.array([row["ratio"] for row in mine])

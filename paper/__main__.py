@@ -41,7 +41,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="a small version of the study, in build/paper-quick")
     parser.add_argument("--only", nargs="+", metavar="ITEM", choices=ITEMS, default=list(ITEMS), help=", ".join(ITEMS))
     parser.add_argument("--out", type=Path, help="folder for tables and figures; the page is written beside it")
-    parser.add_argument("--jobs", type=int, help="cells to run at the same time (default: one per core; with --quick: 1)")
+    parser.add_argument("--jobs", type=int, help="cells to run at the same time (default: one per core; --quick: 1)")
     parser.add_argument("--seed", type=int, default=Config.seed, help=f"default {Config.seed}")
     parser.add_argument("--cache", type=Path, default=Config.cache, help="folder for finished cells")
     parser.add_argument("--draw-only", action="store_true", help="figures and page from the tables that are there")

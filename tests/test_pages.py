@@ -113,14 +113,17 @@ def test_times_of_other_packages_are_those_of_the_comparison(page, n_rows):
 
 def test_what_is_said_of_the_study_of_continuous_columns_is_in_its_table():
     page = (ROOT / "docs" / "benchmarks" / "continuous.md").read_text(encoding="utf-8")
-    head, *rows = [line.strip("| ").split(" | ") for line in page.splitlines() if line.startswith("|") and "---" not in line]
+    lines = [line for line in page.splitlines() if line.startswith("|") and "---" not in line]
+    head, *rows = [line.strip("| ").split(" | ") for line in lines]
     assert head[4:7] == ["F1: isinglass", "EBICglasso", "GraphicalLassoCV"]
     lines = [row for row in rows if not row[0].startswith("t with")]
     ours, theirs, third, _, error, their_error, third_error = np.array([row[4:11] for row in lines], dtype=float).T
     text = " ".join(page.split())
     assert f"Over the {len(lines)} lines above" in text
-    assert f"is {ours.mean():.2f}".replace("0.", ".") + f" for isinglass and {theirs.mean():.2f}".replace("0.", ".") in text
-    assert f"by {(ours - theirs).min():.2f} to {(ours - theirs).max():.2f}".replace("0.", ".") in text
+    means = f"the mean F1 is {ours.mean():.2f} for isinglass and {theirs.mean():.2f} for EBICglasso"
+    leads = f"by {(ours - theirs).min():.2f} to {(ours - theirs).max():.2f}"
+    assert means.replace("0.", ".") in text
+    assert leads.replace("0.", ".") in text
     assert (their_error > error).all()
     assert (third < ours).all()
     assert f"is smaller than ours in {(third_error < error).sum()} of the {len(lines)} lines" in text
@@ -275,7 +278,7 @@ def _facts_about_stages():
     yield "selection.md", "never visits more than every second alpha of its grid"
     assert stages.FIRST.stride(9) > stages.FIRST.stride(10) == 2
     assert "(10 or more give the same pass)" in str(two_stage.TwoStage.__dataclass_fields__["alphas"].metadata)
-    assert stages.SECOND.far == 0.5 and stages.FARTHEST == 0.25
+    assert (stages.SECOND.far, stages.FARTHEST) == (0.5, 0.25)
     yield "notebook.md", "stage 2 ends at half of its best alpha"
     judged = two_stage.KEEP + two_stage.CLEARLY * (1 - two_stage.KEEP)
     yield "notebook.md", f"if the second keeps {100 * judged:g} % of the gain of the first"

@@ -245,9 +245,7 @@ def _check_labelled(data: bytes) -> None:
             elif kind == 4:  # the variables that have them
                 named = struct.unpack_from(f"{order}{max(first, 0)}i", data, place + 8)
                 if not is_text.keys() >= set(named):
-                    raise DataError(
-                        "the SPSS file is damaged: it has value labels for variables that do not exist."
-                    )
+                    raise DataError("the SPSS file is damaged: it has value labels for variables that do not exist.")
                 texts += values if any(is_text[each] for each in named) else []
                 place += 8 + 4 * max(first, 0)
             elif kind in (6, 7):  # lines of a document, or an extension
