@@ -364,7 +364,7 @@ def test_value_labels_for_a_variable_that_an_spss_file_does_not_have(place, tmp_
     data, named = (tmp_path / "t.sav").read_bytes(), struct.pack("<3i", 4, 1, 4)
     assert data.count(named) == 1
     (tmp_path / "t.sav").write_bytes(data.replace(named, struct.pack("<3i", 4, 1, place)))
-    with pytest.raises(DataError, match="value labels for variables that are not there"):
+    with pytest.raises(DataError, match="value labels for variables that do not exist"):
         read_table(tmp_path / "t.sav")
 
 

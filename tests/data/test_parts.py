@@ -140,7 +140,7 @@ def test_a_part_that_disagrees_is_named(folder):
         "other order": (frames[2][list("bacde")], r"part 2: .*in the same order; got 'b' where part 0 has 'a'"),
         "other column": (frames[2].rename(columns={"c": "z"}), r"part 2: .*got no 'c'"),
         "fewer columns": (frames[2][list("abcd")], r"part 2: .*5 columns.*got 4"),
-        "no row": (frames[2].iloc[:0], r"part 2: it must have rows"),
+        "no row": (frames[2].iloc[:0], r"part 2: it has no rows"),
         "a new value": (frames[2].replace(0, 7), r"part 2: .*only 0 and 1; got 7 in column 'a'"),
         "no names": (frames[2].to_numpy(), r"part 2: .*none with names"),
     }
