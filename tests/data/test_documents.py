@@ -47,7 +47,7 @@ def test_a_bomb_is_stopped_before_it_fills_the_memory(ending):
 def test_broken_compression(ending):
     data = PACK[ending](TEXT * 50)
     for broken in (data[:-6], data[:20], data[:12] + b"\xff" * 20):
-        with pytest.raises(DataError, match=r"the stream: the \w+ file is incomplete or damaged and cannot be unpacked"):
+        with pytest.raises(DataError, match=r"the stream: the \w+ file is incomplete or damaged and cannot be"):
             open_document(io.BytesIO(broken), Limits())
 
 
