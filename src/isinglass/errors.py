@@ -93,6 +93,11 @@ class _Message(BaseException):
         """The message with its mentions still marked, to be part of another message."""
         return "".join(map(str, self.args))
 
+    @property
+    def mentioned(self) -> set[str]:
+        """Names of the parameters that the message mentions."""
+        return {name for name, _, _ in _MENTION.findall(self.marked)}
+
     def spelled(self, spell: Callable[[Setting], str]) -> str:
         """Return the message with every parameter as ``spell`` writes it."""
 
@@ -221,13 +226,13 @@ def suppressed() -> tuple[type[IsinglassWarning], ...]:
     return _suppressed.get()
 
 
-def listed(items: Sequence[object], most: int = 5) -> str:
+def listed(items: Sequence[object], most: int = 5, *, sep: str = ", ", noun: str = "") -> str:
     """Return the first few of some items, and how many more there are.
 
     Examples
     --------
-    >>> listed(["a", "b"]), listed("abcdefg")
-    ('a, b', 'a, b, c, d, e and 2 more')
+    >>> listed(["a", "b"]), listed("abcdefg"), listed("abc", 1, noun=" letters")
+    ('a, b', 'a, b, c, d, e and 2 more', 'a and 2 more letters')
     """
-    more = f" and {len(items) - most} more" if len(items) > most else ""
-    return ", ".join(map(str, items[:most])) + more
+    more = f" and {len(items) - most} more{noun}" if len(items) > most else ""
+    return sep.join(map(str, items[:most])) + more

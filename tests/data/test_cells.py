@@ -49,14 +49,14 @@ def test_more_spellings():
 def test_what_encode_names_is_not_missing():
     assert Vocabulary.build([], {"?": 1, "0": 0}).read("?") == "?"
     assert Vocabulary.build([], {"Q1": {".": 0}}).read(".") == "."
-    assert Vocabulary.build([], {"Q1": ("", ("?", "x"))}).read("?") == "?"
+    assert Vocabulary.build([], {"Q1": {"": 0, "?": 1, "x": 1}}).read("?") == "?"
     assert Vocabulary.build([-9], {"-9": 0}).read("-9") == -9
 
 
 def test_words_in_encode_are_read_like_cells():
     vocabulary = Vocabulary()
     assert vocabulary.read_encode({"1": 0, "2": 1, "x": None}) == {1: 0, 2: 1, "x": None}
-    assert vocabulary.read_encode({"Q": {"1": 0}, "R": ("1", ("2", "3"))}) == {"Q": {1: 0}, "R": (1, (2, 3))}
+    assert vocabulary.read_encode({"Q": {"1": 0}, "R": {"1": 0, "2": 1}}) == {"Q": {1: 0}, "R": {1: 0, 2: 1}}
     assert vocabulary.read_encode("auto") == "auto"
 
 

@@ -182,7 +182,7 @@ BITS4 = np.random.default_rng(3).integers(0, 2, size=(40, 4))
         (pd.Series([0, 1]), r"got Series with 1 dimension\(s\). Reshape your data: X.to_frame\(\)"),
         (np.zeros((2, 2, 2)), r"3 dimension\(s\)"),
         (3, r"0 dimension\(s\)"),
-        ({"a": [0, 1]}, "got dict"),
+        ({"a": [0, 1]}, r"got dict\. Pass pandas\.DataFrame\(X\)"),
         ([[0, 1], [1]], "rows of different lengths"),
         (np.zeros((0, 3)), r"got 0 sample\(s\) \(shape=\(0, 3\)\) while a minimum of 1 is required"),
         (np.zeros((3, 0)), r"got 0 feature\(s\) \(shape=\(3, 0\)\) while a minimum of 1 is required"),

@@ -10,7 +10,6 @@ from isinglass import (
     Table,
     as_table,
     exact_path,
-    read_parts,
     read_table,
 )
 from isinglass.errors import CellTypeError, DataError
@@ -234,7 +233,7 @@ def test_functions_of_two_values_say_so():
     with pytest.raises(DataError, match="columns of two values here; got the ordinal column 'mood'"):
         exact_path(frame)
     with pytest.raises(DataError, match="for a table in parts"):
-        read_parts([frame, frame], kinds="ordinal")
+        as_table([frame, frame], kinds="ordinal")
 
 
 def test_files(tmp_path):

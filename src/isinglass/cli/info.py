@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from typing import TextIO
 
     from isinglass.data import Table
-    from isinglass.data.preview import Guess
+    from isinglass.data.coding import Guess
 
 RARE = 0.05  # share of the rows below which the rarer value of a column is listed
 SHOWN = 10  # names listed before the rest is counted
@@ -101,10 +101,9 @@ def look(console: Console, table: str, reading: Reading) -> tuple[Table, list[Js
 
     Where nothing is stated about a column, its kind is guessed.
     """
-    guesses: dict[Hashable, Guess] = {}
-    asked = reading.with_defaults(missing="impute", guesses=guesses)
+    asked = reading.with_defaults(missing="impute", guess=True)
     data, warned = _listen(lambda: asked.read(console, table))
-    return data, _describe_columns(data, guesses, warned), warned
+    return data, _describe_columns(data, data.guesses, warned), warned
 
 
 def _listen(read: Callable[[], Table]) -> tuple[Table, list[MeaningWarning]]:
@@ -157,7 +156,7 @@ def _describe_columns(
         )
     for label, guess in guesses.items():  # in the order of their places
         if guess.kind is None:
-            record = {"name": str(label), "kind": None, "stated": False, "values": guess.values[:SHOWN]}
+            record = {"name": str(label), "kind": None, "stated": False, "values": list(guess.values[:SHOWN])}
             notes = list(dict.fromkeys([guess.note, *doubts.get(label, ())]))
             columns.insert(guess.place, record | {"missing": guess.n_missing / n_rows, "notes": notes})
     names = [column["name"] if variables.named else "" for column in columns]

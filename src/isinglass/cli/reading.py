@@ -68,13 +68,15 @@ class Reading:
 
     def read(self, console: Console, table: str) -> Table:
         """Return the table: that of a pattern in parts."""
-        from isinglass.data import read_parts
         from isinglass.data.files import read_table
+        from isinglass.data.options import ReadOptions
+        from isinglass.data.parts import open_parts
 
         with console.progress("Reading"):
             if files_of(table) == [table]:
                 return read_table(table, **self.said)
-            return read_parts(files_of(table), client=False, **self.said)  # type: ignore[return-value]
+            options = ReadOptions(**self.said)
+            return open_parts(files_of(table), options, None, client=False)  # type: ignore[return-value]
 
     def describe_shape(self, data: Table, table: str) -> str:
         """Name the table and its size."""

@@ -20,8 +20,8 @@ from isinglass.data.table import Table
 from isinglass.errors import ArgumentError, DataError, IsinglassError, LimitError, MeaningWarning, suppress_warnings
 
 _WILD = "*?["
-_WHOLE = ("kinds=", 'missing="impute"')
-"""What messages propose that parts do not have."""
+_OF_TABLES_IN_MEMORY = {"kinds", "ordinal", "nominal", "continuous", "missing"}
+"""Parameters that messages propose and parts do not have, or not with all values."""
 
 
 class Lazy(Protocol):
@@ -81,7 +81,7 @@ class Block:
         except (IsinglassError, OSError) as error:
             kind = LimitError if isinstance(error, LimitError) else DataError
             text = error.marked if isinstance(error, IsinglassError) else str(error)
-            if any(hint in str(error) for hint in _WHOLE):
+            if isinstance(error, IsinglassError) and error.mentioned & _OF_TABLES_IN_MEMORY:
                 text += " Categories and imputation need one table in memory: parts hold 0 and 1."
             raise kind(f"{self.label}: {text}") from None
 

@@ -40,7 +40,8 @@ class Vocabulary:
     def build(cls, na_values: Iterable[Value], encode: Value = None) -> Vocabulary:
         """Add spellings to the usual ones; words that ``encode`` gives a meaning to are not missing."""
         added = {str(value).strip() for value in na_values}
-        meant = {word for word in _encoded_words(encode) if isinstance(word, str)}
+        encoded = encode.values() if by_column(encode) else [encode] if isinstance(encode, Mapping) else []
+        meant = {word for entry in encoded for word in entry if isinstance(word, str)}
         numbers = (read_number(word) for word in added - meant)
         return cls(
             frozenset({*NA_VALUES, *added} - meant),
@@ -82,28 +83,10 @@ class Vocabulary:
     def read_encode(self, encode: Value) -> Value:
         """Return ``encode`` with its words read as the cells of a text file are."""
         if by_column(encode):
-            return {label: self._read_entry(entry) for label, entry in encode.items()}
-        return self._read_entry(encode) if isinstance(encode, Mapping) else encode
-
-    def _read_entry(self, entry: Value) -> Value:
-        if isinstance(entry, tuple):
-            return tuple(self._read_entry(side) if isinstance(side, tuple) else self._read_key(side) for side in entry)
-        return {self._read_key(word): bit for word, bit in entry.items()}
-
-    def _read_key(self, word: Value) -> Value:
-        return self.read(word) if isinstance(word, str) else word
-
-
-def _encoded_words(encode: Value) -> Iterable[Value]:
-    if isinstance(encode, Mapping):
-        for key, entry in encode.items():
-            if isinstance(entry, Mapping):
-                yield from entry
-            elif isinstance(entry, tuple):
-                for side in entry:
-                    yield from side if isinstance(side, tuple) else (side,)
-            else:
-                yield key
+            return {label: self.read_encode(entry) for label, entry in encode.items()}
+        if not isinstance(encode, Mapping):
+            return encode
+        return {self.read(word) if isinstance(word, str) else word: bit for word, bit in encode.items()}
 
 
 def count_titles(records: Iterable[Sequence[str]]) -> int:

@@ -278,7 +278,18 @@ class Coding:
         return Coding(tuple(chain(*self.members)), tuple(chain(*rules)), self.missing)
 
 
-def by_column(encode: object) -> TypeGuard[Mapping[Hashable, object]]:
+@dataclass(frozen=True)
+class Guess:
+    """A column about which nothing was stated, and which is not 0 and 1."""
+
+    place: int  # among the columns, left out ones included
+    kind: str | None  # what it is taken for; None: it is left out
+    note: str  # why it is left out
+    values: tuple[Value, ...]  # that occur
+    n_missing: int
+
+
+def by_column(encode: object) -> TypeGuard[Mapping[Hashable, Any]]:  # Any: a mapping, or a pair (zero, one)
     """Tell whether ``encode`` says something about each column by itself."""
     return isinstance(encode, Mapping) and all(isinstance(entry, Mapping | tuple) for entry in encode.values())
 

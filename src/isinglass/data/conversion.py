@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn, TypeGuard
 
@@ -14,9 +14,11 @@ from isinglass.data.coding import (
     ABSENT,
     BITS,
     UNKNOWN,
+    Cells,
     Codes,
     Coding,
     Cut,
+    Guess,
     Indicators,
     Levels,
     Rule,
@@ -38,8 +40,8 @@ from isinglass.data.guards import (
 )
 from isinglass.data.indicators import combine, combine_indicators
 from isinglass.data.memory import open_source
-from isinglass.data.options import ReadOptions
-from isinglass.data.preview import Guess, guess_kinds
+from isinglass.data.options import ValueOptions
+from isinglass.data.preview import guess_kinds
 from isinglass.data.rules import ColumnSpec, find_rules, specify, suggest
 from isinglass.data.source import Column, Source, convert_numbers
 from isinglass.data.table import Table, check_width, refuse_holes
@@ -47,19 +49,19 @@ from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.names import default_names
 from isinglass.variables import MAX_CATEGORIES, Variables
 
-LITTLE = 20_000
+CELLS_TO_CHECK = 20_000
 """Cells of 0 and 1 below which looking for indicator columns takes as long as the fit."""
-AT_ONCE = 8
+COLUMNS_AT_ONCE = 8
 """Columns that are written together: one by one, each would pass through the memory of the whole table."""
 MISSING_CHOICES = ("error", "impute", "zero", "drop")
 _SUGGESTED = 8  # most entries of a mapping that a message writes out
 
 
-def convert(X: object, stated: ReadOptions) -> Table:
+def convert(X: object, stated: ValueOptions) -> Table:
     """Convert what is in memory."""
     missing = stated.missing
     if not stated.about_columns and missing in MISSING_CHOICES and _is_bits(X):
-        if X.size > LITTLE:
+        if X.size > CELLS_TO_CHECK:
             check_columns(X, Variables.binary(X.shape[1]))
         return Table(X, coding=None if missing == "error" else Coding(None, (BITS,) * X.shape[1], missing))
     source = open_source(X).named(stated.names)
@@ -97,7 +99,7 @@ def read_codes(X: object, variables: Variables) -> Table:
     return Table(np.ascontiguousarray(numbers.astype(np.uint8)), variables)
 
 
-def convert_source(source: Source, stated: ReadOptions) -> Table:
+def convert_source(source: Source, stated: ValueOptions) -> Table:
     """Convert an opened table whose columns have names of text or none: by a coding, or by what is stated and seen."""
     if stated.missing not in MISSING_CHOICES:
         raise ArgumentError("missing", 'must be "error", "impute", "zero" or "drop"', stated.missing)
@@ -106,15 +108,17 @@ def convert_source(source: Source, stated: ReadOptions) -> Table:
     if stated.covariates and stated.combine_indicators:
         raise DataError(f"{setting('covariates')} and {setting('combine_indicators')} must not be combined.")
     specs = specify(source, stated)
-    if stated.guesses is not None:
-        specs = _keep_guessed(specs, stated.guesses)
+    guesses = guess_kinds(specs) if stated.guess else {}
+    if guesses:
+        specs = _keep_guessed(specs, guesses)
         source = specs[0].source
     rules, levels = find_rules(specs)
-    codes = _convert_cells(source, rules)
+    codes, rules = _convert_cells(source, rules)
     check_meaning(source.labels, {j: rules[j] for j in levels}, {j: specs[j].values for j in levels}, codes)
     rules = [rule.with_missing(spec.na_values) for rule, spec in zip(rules, specs, strict=True)]
     covariate = tuple(spec.is_covariate for spec in specs) if stated.covariates else ()
     table = settle(codes, source, Coding(_names(source), tuple(rules), stated.missing, covariate))
+    table = replace(table, guesses=guesses) if guesses else table
     if not stated.combine_indicators:
         check_columns(table.codes, table.variables)
         return table
@@ -124,7 +128,7 @@ def convert_source(source: Source, stated: ReadOptions) -> Table:
     return table
 
 
-def _convert_by(coding: Coding, source: Source, stated: ReadOptions) -> Table:
+def _convert_by(coding: Coding, source: Source, stated: ValueOptions) -> Table:
     """Convert a table by the coding of another."""
     if stated.binarize is not None or stated.kinds is not None or stated.scores is not None:
         raise DataError(
@@ -135,8 +139,7 @@ def _convert_by(coding: Coding, source: Source, stated: ReadOptions) -> Table:
         flat = source.named(_names(source) or default_names(source.shape[1]))
         return combine(_convert_by(coding.expand(), flat, stated), coding)
     source = _take_columns(source, coding)
-    rules: list[Rule] = list(coding.columns)
-    codes = _convert_cells(source, rules)
+    codes, rules = _convert_cells(source, coding.columns)
     return settle(codes, source, Coding(_names(source), tuple(rules), stated.missing, coding.covariate))
 
 
@@ -144,19 +147,17 @@ def _names(source: Source) -> tuple[str, ...] | None:
     return None if source.names is None else tuple(source.names)
 
 
-def _keep_guessed(specs: list[ColumnSpec], guesses: dict[Hashable, Guess]) -> list[ColumnSpec]:
-    """Return the columns that are kept, with kinds that were stated or are guessed, and note the guesses."""
-    found = guess_kinds(specs)
-    guesses.update({specs[j].label: guess for j, guess in found.items()})
-    warn_codes({specs[j].label: guess.values for j, guess in found.items() if guess.kind is None})
-    named = {specs[j].label: guess.values for j, guess in found.items() if guess.note == IDENTIFIER}
+def _keep_guessed(specs: list[ColumnSpec], guesses: Mapping[Hashable, Guess]) -> list[ColumnSpec]:
+    """Return the columns that are kept, with the kinds that were stated or are guessed; warn about the others."""
+    warn_codes({label: guess.values for label, guess in guesses.items() if guess.kind is None})
+    named = {label: guess.values for label, guess in guesses.items() if guess.note == IDENTIFIER}
     warn_identifiers(named, specs[0].source.shape[0])
     numbers = ("ordinal", "continuous")
-    warn_weights(specs[j].label for j, guess in found.items() if guess.kind in numbers or specs[j].label in named)
-    kept = [spec for j, spec in enumerate(specs) if j not in found or found[j].kind is not None] or specs
+    warn_weights(label for label, guess in guesses.items() if guess.kind in numbers or label in named)
+    kinds = {spec.label: guesses[spec.label].kind if spec.label in guesses else spec.kind for spec in specs}
+    kept = [spec for spec in specs if spec.label not in guesses or kinds[spec.label] is not None] or specs
     source = specs[0].source.take([spec.place for spec in kept])
-    kinds = [found[spec.place].kind if spec.place in found else spec.kind for spec in kept]
-    return [replace(spec, source=source, place=k, kind=kinds[k]) for k, spec in enumerate(kept)]
+    return [replace(spec, source=source, place=k, kind=kinds[spec.label]) for k, spec in enumerate(kept)]
 
 
 def _take_columns(source: Source, coding: Coding) -> Source:
@@ -173,37 +174,43 @@ def _take_columns(source: Source, coding: Coding) -> Source:
     return source.take([place[name] for name in coding.names])
 
 
-def _convert_cells(source: Source, rules: list[Rule]) -> Codes:
-    """Return what every cell stands for; rules that say nothing about a column of 0 and 1 are replaced."""
+def _convert_cells(source: Source, rules: Sequence[Rule]) -> tuple[Codes, list[Rule]]:
+    """Return what every cell stands for, and by which rule of its column."""
     rule = rules[0] if all(each == rules[0] for each in rules) else None
     if rule is not None and source.block is not None:
-        block = source.block
-        if rule == BITS and block.dtype in (np.uint8, np.bool_):
-            bits = np.ascontiguousarray(block).view(np.uint8)  # not copied
-            if bits.max() <= 1:
-                return bits
-        codes: Codes = np.ascontiguousarray(convert_numbers(block, rule))
+        codes = _convert_block(source.block, rule)
         if rule == BITS or isinstance(rule, Cut) or codes.min() > UNKNOWN:
-            return codes
+            return codes, list(rules)
     codes = np.empty(source.shape, dtype=np.result_type(*(rule.dtype for rule in rules)))
-    for start in range(0, len(rules), AT_ONCE):
-        some = range(start, min(start + AT_ONCE, len(rules)))
-        codes[:, start : start + AT_ONCE] = np.array([_convert_column(source.column(j), rules, j) for j in some]).T
-    return codes
+    used: list[Rule] = []
+    for start in range(0, len(rules), COLUMNS_AT_ONCE):
+        some = range(start, min(start + COLUMNS_AT_ONCE, len(rules)))
+        columns, own = zip(*(_convert_column(source.column(j), rules[j]) for j in some), strict=True)
+        codes[:, start : start + COLUMNS_AT_ONCE] = np.array(columns).T
+        used += own
+    return codes, used
 
 
-def _convert_column(column: Column, rules: list[Rule], j: int) -> Codes:
-    """Return what the cells of a column stand for.
+def _convert_block(block: Cells, rule: Rule) -> Codes:
+    """Return what every cell of an array stands for by one rule; bytes of 0 and 1 are not copied."""
+    if rule == BITS and block.dtype in (np.uint8, np.bool_):
+        bits = np.ascontiguousarray(block).view(np.uint8)
+        if bits.max() <= 1:
+            return bits
+    return np.ascontiguousarray(convert_numbers(block, rule))
+
+
+def _convert_column(column: Column, rule: Rule) -> tuple[Codes, Rule]:
+    """Return what the cells of a column stand for, and by which rule.
 
     A column that is 0/1 already, and has none of the values that are to be replaced, stays as it is.
     """
-    rule, codes = rules[j], column.convert(rules[j])
+    codes = column.convert(rule)
     if rule != BITS and isinstance(rule, Levels) and rule.kind == "binary" and codes.max() < 0 and UNKNOWN in codes:
         plain = column.convert(BITS)
         if UNKNOWN not in plain:
-            rules[j] = BITS
-            return plain
-    return codes
+            return plain, BITS
+    return codes, rule
 
 
 def settle(codes: Codes, source: Source, coding: Coding) -> Table:

@@ -98,15 +98,8 @@ def read_table(path: str | PathLike[str] | IO[bytes] | IO[str], options: ReadOpt
         Name or number from 0 of the sheet of a spreadsheet; by default the first with more than one row and column.
     kinds, scores : optional
         As for `as_table`.
-    reverse : sequence of str or int, default=()
-        Ordered columns to reverse, by name, number, range or pattern: the last category comes first.
-    covariates : sequence of str or int, default=()
-        Columns to adjust for, by name, number, range or pattern, as for `as_table`.
-    encode, binarize, missing, combine_indicators, names : optional
+    encode, binarize, reverse, covariates, missing, combine_indicators, names, guess : optional
         As for `as_table`. Words in ``encode`` are read as cells are: ``{"1": 0, "2": 1}`` means the numbers.
-    guesses : dict, optional
-        If given, the kind of a column that no argument describes is guessed, or the column is left out; the guesses are
-        entered here.
     max_rows, max_columns : int
         Largest numbers of rows and columns accepted: ten million and 100 000 by default.
     max_bytes : int, optional

@@ -251,7 +251,7 @@ def describe_tails(rule: Rule) -> list[str]:
     return [f"{' and '.join(each)} the grid"] if each else []
 
 
-def warn_codes(columns: Mapping[Hashable, list[Value]]) -> None:
+def warn_codes(columns: Mapping[Hashable, Sequence[Value]]) -> None:
     """Warn about codes and words of missing answers, columns with the same ones together."""
     found: dict[tuple[Value, ...], list[Hashable]] = defaultdict(list)
     doubts: dict[int, list[tuple[Hashable, tuple[int, ...]]]] = defaultdict(list)
@@ -389,11 +389,10 @@ def _warn_reversed(labels: list[Hashable], columns: list[Codes]) -> None:
     positive = (np.outer(sign, sign) * correlations)[np.triu_indices(n, 1)] > 0
     if turned and 3 * len(turned) <= n and positive.mean() > MOSTLY:
         names = [str(label) for label in turned]
-        python = f"reverse={names} in read_table, or by subtracting the answers from the largest one"
         _say(
             f"{_columns(turned, 'runs', 'run')} against the direction of the others: if the wording is "
             f"reversed, recode "
-            f"{'it' if len(turned) == 1 else 'them'} with {setting('reverse', names, python=python)}.",
+            f"{'it' if len(turned) == 1 else 'them'} with {setting('reverse', names)}.",
             turned,
             "reversed?",
         )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import numbers
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -29,13 +30,13 @@ def open_source(X: object) -> Source:
             f"X must be an array, a data frame or a sparse matrix; got {type(X).__name__} of {type(X).__module__}, "
             "whose dimensions have names. Pass X.to_pandas(), rows first."
         )
-    if hasattr(X, "tocsr") and hasattr(X, "nnz"):
+    if _is_sparse(X):
         return _array_source(_to_dense(X))
-    if not isinstance(X, np.ndarray | list | tuple):
-        frame = _as_frame(X)
-        if frame is not None:
-            return _frame_source(frame)
-    return _array_source(X)
+    if isinstance(X, Mapping):
+        name = type(X).__name__
+        raise DataError(f"X must be an array, a data frame or a sparse matrix; got {name}. Pass pandas.DataFrame(X).")
+    frame = as_frame(X)
+    return _array_source(X) if frame is None else _frame_source(frame)
 
 
 def _array_source(X: object) -> Source:
@@ -101,13 +102,15 @@ def dense_type(rows: Any) -> np.dtype[np.generic]:  # Any: a sparse array or mat
     return np.dtype(np.uint8) if numbers.dtype == bool or fits else numbers.dtype
 
 
-def _as_frame(X: object) -> Frame | None:
-    """Return a narwhals frame, or None if ``X`` is not a data frame."""
+def as_frame(X: object) -> Frame | None:
+    """Return a data frame of any library as one of narwhals, None if ``X`` is something else."""
+    if isinstance(X, np.ndarray | list | tuple) or _is_sparse(X):
+        return None
     import narwhals.stable.v1 as nw  # imported here: arrays never need it
 
-    is_dask = hasattr(X, "dask") and hasattr(X, "columns")
+    native = X.to_native() if hasattr(X, "to_native") else X
     try:
-        frame = X if is_dask else nw.from_native(X, pass_through=True, allow_series=True)
+        frame = nw.from_native(native, pass_through=True, allow_series=True)
     except Exception as error:  # which one depends on the version of narwhals
         labels = [str(label) for label in getattr(X, "columns", ())]
         twice = next((label for label in labels if labels.count(label) > 1), None)
@@ -118,10 +121,10 @@ def _as_frame(X: object) -> Frame | None:
         ) from None
     if isinstance(frame, nw.Series):
         _check_shape((len(frame),), X)
-    if is_dask or isinstance(frame, nw.LazyFrame):
+    if isinstance(frame, nw.LazyFrame):
         raise DataError(
             f"X must be a table in memory; got the lazy frame {type(X).__module__.split('.')[0]}.{type(X).__name__}. "
-            "Run its query first: X.collect() (polars), X.compute() (Dask)."
+            "Run its query first: X.collect()."
         )
     if isinstance(frame, nw.DataFrame):
         if nw.get_level(frame) == "full":
@@ -134,33 +137,43 @@ def _as_frame(X: object) -> Frame | None:
     return None
 
 
+def _is_sparse(X: object) -> bool:
+    return hasattr(X, "tocsr") and hasattr(X, "nnz")
+
+
 def _frame_source(frame: Frame) -> Source:
     import narwhals.stable.v1 as nw
 
     _check_shape(frame.shape, nw.to_native(frame))
-    pandas_like, declared = frame.implementation.is_pandas_like(), _declared_kinds(frame)
+    pandas_like, polars = frame.implementation.is_pandas_like(), frame.implementation.is_polars()
 
+    @functools.cache  # texts are numbered once
     def column(j: int) -> Column:
         series = frame[:, j]
-        native = nw.to_native(series)
         if series.dtype == nw.Boolean or series.dtype.is_numeric():
             values = series.to_numpy()
             return Column(values) if values.dtype.kind in NUMBER_TYPES else number_objects(values)
-        if pandas_like and hasattr(native, "cat"):
+        native = nw.to_native(series)
+        is_pandas = pandas_like and hasattr(native, "cat")
+        if is_pandas:
             found = Column(native.cat.codes.to_numpy(), native.cat.categories.tolist())
         elif series.dtype in (nw.String, nw.Categorical, nw.Enum):
             found = number_arrow(series.to_arrow())
         else:
             return number_objects(series.to_list())
-        # Categories of polars and pyarrow, unless declared as ordered, stand in the order of their first appearance.
-        if (declared is not None and declared[j] == "ordinal") or (pandas_like and hasattr(native, "cat")):
-            categories = tuple(series.cat.get_categories().to_list())
-            if not all(isinstance(value, str | numbers.Number | np.bool_) for value in categories):
-                text = _texts(categories, labels[j])
-                found = replace(found, values=[text.get(value, value) for value in found.values or ()])
-                categories = tuple(text.values())
-            return replace(found, categories=categories, ordered=nw.is_ordered_categorical(series))
-        return found
+        if series.dtype not in (nw.Categorical, nw.Enum):
+            return found
+        # A Categorical of polars has the order of first appearance, which says nothing.
+        has_order = series.dtype == nw.Enum or is_pandas or not (polars or pandas_like)
+        declared = "ordinal" if has_order and nw.is_ordered_categorical(series) else "nominal"
+        if declared == "nominal" and not is_pandas:
+            return replace(found, declared=declared)
+        categories = tuple(series.cat.get_categories().to_list())
+        if not all(isinstance(value, str | numbers.Number | np.bool_) for value in categories):
+            text = _texts(categories, labels[j])
+            found = replace(found, values=[text.get(value, value) for value in found.values or ()])
+            categories = tuple(text.values())
+        return replace(found, categories=categories, declared=declared)
 
     index: Any = nw.maybe_get_index(frame)
     plain = index is None or type(index).__name__ == "RangeIndex"
@@ -172,7 +185,6 @@ def _frame_source(frame: Frame) -> Source:
         frame.shape,
         column,
         block=block if block is not None and block.dtype.kind in NUMBER_TYPES else None,
-        declared=declared,
         names=None if labels == list(range(len(labels))) else labels,
         row_names=None if plain else list(index),
     )
@@ -197,44 +209,16 @@ def _texts(categories: Sequence[Value], name: Hashable) -> dict[Value, str]:
     return text
 
 
-def _declared_kinds(frame: Frame) -> tuple[str | None, ...] | None:
-    """Return ordinal or nominal for every categorical column; None if there is none."""
-    import narwhals.stable.v1 as nw
-
-    types = list(frame.schema.values())
-    if not any(kind in (nw.Categorical, nw.Enum) for kind in types):
-        return None
-    found: list[str | None] = []
-    for j, kind in enumerate(types):
-        ordered = kind == nw.Enum
-        # The order of a Categorical of polars is that of first appearance, which says nothing.
-        if kind == nw.Categorical and not frame.implementation.is_polars():
-            series = nw.to_native(frame[:, j])
-            is_plain = not frame.implementation.is_pandas_like() or hasattr(series, "cat")
-            ordered = is_plain and nw.is_ordered_categorical(frame[:, j])
-        found.append("ordinal" if ordered else "nominal" if kind == nw.Categorical else None)
-    return tuple(found)
-
-
-def is_frame(X: object) -> bool:
-    """Tell whether something is a data frame of pandas, polars or pyarrow, or one of these in narwhals."""
-    return type(_unwrapped(X)).__module__.split(".")[0] in ("pandas", "polars", "pyarrow")
-
-
-def _unwrapped(X: Any) -> Any:  # Any: frames of three libraries
-    return X.to_native() if hasattr(X, "to_native") else X
-
-
 def complete_like(X: Any, values: Cells, names: Sequence[str] | None = None) -> Any:  # Any: a frame
     """Return the frame ``X`` with ``values`` in its columns of these names (None: in all), or ``values`` if it is none.
 
     Other columns stay as they are, and columns keep their order.
     """
-    if not is_frame(X):
+    frame = as_frame(X)
+    if frame is None:
         return values
     import narwhals.stable.v1 as nw
 
-    frame = nw.from_native(_unwrapped(X), eager_only=True)
     label = {str(each): each for each in frame.columns}
     wanted = list(label if names is None else names)
     if not label.keys() >= set(wanted) or len(wanted) != values.shape[1]:

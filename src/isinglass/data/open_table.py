@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike
 from isinglass.data.blocks import is_in_parts
 from isinglass.data.coding import Coding
 from isinglass.data.conversion import convert, read_codes
-from isinglass.data.memory import is_frame
-from isinglass.data.options import Binarize, Encode, MissingValues, ReadOptions
+from isinglass.data.memory import as_frame
+from isinglass.data.options import ReadOptions, ValueOptions, takes
 from isinglass.data.parts import NO_COVARIATES, AnyTable, PartedTable, open_parts, scale_parts
-from isinglass.data.table import Kinds, Scores, Table
+from isinglass.data.table import Table
 from isinglass.data.weights import check_sample_weight, check_weight_kind
 from isinglass.errors import DataError, setting
 from isinglass.variables import Variables
@@ -35,22 +35,16 @@ TableLike: TypeAlias = "ArrayLike | Sequence[object] | AnyTable | SparseMatrix |
 """What `as_table` takes: arrays, lists of rows, frames of any library, sparse matrices, tables, and blocks of these."""
 
 
-def as_table(
-    X: TableLike,
-    sample_weight: ArrayLike | None = None,
-    *,
-    weight_kind: str | None = None,
-    kinds: Kinds | None = None,
-    scores: Scores | None = None,
-    encode: Encode = None,
-    binarize: Binarize = None,
-    missing: str = "error",
-    names: Sequence[str] | None = None,
-    variables: Variables | None = None,
-    combine_indicators: bool = False,
-    na_values: MissingValues = (),
-    covariates: Sequence[str | int] | str = (),
-) -> AnyTable:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TableOptions(ValueOptions):
+    """All options of `as_table`."""
+
+    sample_weight: ArrayLike | None = field(default=None, kw_only=False)
+    variables: Variables | None = None
+
+
+@takes(TableOptions)
+def as_table(X: TableLike, options: TableOptions) -> AnyTable:
     """Convert an array, a data frame or another container to a `Table`; blocks of rows to a `PartedTable`.
 
     Parameters
@@ -84,6 +78,8 @@ def as_table(
         found by name, and others are ignored.
     binarize : float or mapping of columns to floats, optional
         Numbers above this threshold are 1, the others 0.
+    reverse : sequence of str or int, default=()
+        Ordered columns to reverse, by name, number, range or pattern: the last category comes first.
     missing : {"error", "impute", "zero", "drop"}, default="error"
         What to do with missing cells (NaN, None, NA, NaT, masked): refuse them, impute them from the network when one
         is estimated, read them as 0 (columns of two values only), or leave out every row that has one.
@@ -102,6 +98,9 @@ def as_table(
     covariates : sequence of str or int, optional
         Columns to adjust for. The network of the others is conditional on them, and they are not
         nodes. Unless ``kinds`` says otherwise, numbers are continuous with up to 255 steps, and texts are nominal.
+    guess : bool, default=False
+        Guess the kind of columns that no argument describes, and leave out those that are probably no variables;
+        `Table.guesses` has the guesses.
 
     Raises
     ------
@@ -119,23 +118,11 @@ def as_table(
     >>> table.variables.categories, table.codes.tolist()
     (((1, 2, 3), ('blue', 'green', 'red')), [[0, 2], [2, 0], [1, 2], [2, 1]])
     """
-    options = ReadOptions(
-        weight_kind=weight_kind,
-        kinds=kinds,
-        scores=scores,
-        encode=encode,
-        binarize=binarize,
-        missing=missing,
-        names=names,
-        combine_indicators=combine_indicators,
-        na_values=na_values,
-        covariates=covariates,
-    )
-    return open_table(X, options, sample_weight, variables)
+    return open_table(X, options, options.sample_weight, options.variables)
 
 
 def open_table(
-    X: TableLike, options: ReadOptions, sample_weight: ArrayLike | None = None, variables: Variables | None = None
+    X: TableLike, options: ValueOptions, sample_weight: ArrayLike | None = None, variables: Variables | None = None
 ) -> AnyTable:
     """Return anything that is a table as one, as `as_table` does."""
     if isinstance(X, Table | PartedTable):
@@ -149,9 +136,10 @@ def open_table(
             X = X.with_covariates(options.covariates)
         return _add_weight(X, sample_weight, options.weight_kind).with_names(options.names)
     if is_in_parts(X):
-        return open_parts(X, options, sample_weight)
+        known = {each.name: getattr(options, each.name) for each in fields(ValueOptions)}
+        return open_parts(X, ReadOptions(**known), sample_weight)
     stated = options.encode is not None or options.binarize is not None
-    if variables is not None and is_frame(X) and not (variables.is_plain and stated):
+    if variables is not None and not (variables.is_plain and stated) and as_frame(X) is not None:
         options = replace(options, kinds=None, scores=None, encode=Coding.of(variables), binarize=None)
     elif variables is not None and not variables.is_binary:
         return _add_weight(read_codes(X, variables), sample_weight, options.weight_kind)

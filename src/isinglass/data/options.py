@@ -1,4 +1,4 @@
-"""How a table is read: one record of all options, whose fields are the keyword arguments of the public functions."""
+"""How a table is read: records of options, whose fields are the keyword arguments of the public functions."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from isinglass.arguments import Options
-from isinglass.data.coding import Coding, Value
+from isinglass.data.coding import Coding, Value, by_column
 from isinglass.data.table import Kinds, Scores
 from isinglass.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from isinglass.data.preview import Guess
     from isinglass.data.source import Source
 
 Fields = ParamSpec("Fields")
@@ -27,72 +26,40 @@ MissingValues = Collection[Value] | Mapping[Any, Collection[Value]]  # Any: by n
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class FileOptions:
-    """Options that hold for another file of the same kind; a coding says what its columns and values mean."""
+class ValueOptions:
+    """What columns and their values mean. `as_table` describes these options."""
 
-    format: str | None = None
-    delimiter: str | None = None
-    header: bool | str = "auto"
-    id_column: str | int | None = "auto"
-    transpose: bool = False
-    weights: str | int | None = None
     weight_kind: str | None = None
-    na_values: MissingValues = ()
-    encoding: str = "utf-8"
-    decimal: str | None = None
-    sheet: str | int | None = None
-    max_rows: int = 10_000_000
-    max_columns: int = 100_000
-    max_bytes: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.header != "auto" and not isinstance(self.header, bool):
-            raise ArgumentError("header", 'must be True, False or "auto"', self.header)
-        if self.decimal not in (None, ".", ","):
-            raise ArgumentError("decimal", 'must be "." or ","', self.decimal)
-        if isinstance(self.na_values, str):
-            raise ArgumentError("na_values", "must be a sequence of values", self.na_values)
-        if not isinstance(self.na_values, Mapping):
-            object.__setattr__(self, "na_values", tuple(self.na_values))
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class ReadOptions(FileOptions):
-    """All options of `as_table`, `read_table` and `read_parts`, where they are described."""
-
-    columns: Sequence[str | int] | None = None
-    drop: Sequence[str | int] | None = None
-    labels: Sequence[str | int] = ()
     kinds: Kinds | None = None
     scores: Scores | None = None
-    reverse: Collection[str | int] = ()
-    covariates: Sequence[str | int] | str = ()
     encode: Encode = None
     binarize: Binarize = None
+    reverse: Collection[str | int] = ()
     missing: str = "error"
+    na_values: MissingValues = ()
+    covariates: Sequence[str | int] | str = ()
     combine_indicators: bool = False
     names: Sequence[str] | None = None
-    guesses: dict[Hashable, Guess] | None = None
+    guess: bool = False
 
     def __post_init__(self) -> None:
-        super().__post_init__()
+        if isinstance(self.na_values, str):
+            raise ArgumentError("na_values", "must be a sequence of values", self.na_values)
+        given: dict[str, object] = {}
+        if not isinstance(self.na_values, Mapping):
+            given["na_values"] = tuple(self.na_values)
         if isinstance(self.covariates, str):
-            object.__setattr__(self, "covariates", (self.covariates,))
+            given["covariates"] = (self.covariates,)
+        if by_column(self.encode):
+            given["encode"] = {key: _as_mapping(entry) for key, entry in self.encode.items()}
+        self.__dict__.update(given)
 
     @property
     def about_columns(self) -> bool:
         """Whether anything is stated about columns and their values, except what becomes of missing cells."""
         given = (self.kinds, self.scores, self.encode, self.binarize, self.names)
-        return any(each is not None for each in given) or bool(
-            self.combine_indicators or self.na_values or self.covariates
-        )
-
-    @property
-    def for_files(self) -> Options:
-        """The options given here that are about a file and its columns."""
-        known = (*FILE_OPTIONS, "columns", "drop", "labels", "reverse")
-        every = [(field, getattr(self, field.name)) for field in fields(self) if field.name in known]
-        return {field.name: value for field, value in every if value not in (field.default, (), [])}
+        others = (self.combine_indicators, self.na_values, self.covariates, self.reverse, self.guess)
+        return any(each is not None for each in given) or any(map(bool, others))
 
     @property
     def missing_everywhere(self) -> Collection[Value]:
@@ -105,6 +72,58 @@ class ReadOptions(FileOptions):
         own = source.locate({key: values for key, values in given.items() if key is not None}, "na_values")
         found = ([*self.missing_everywhere, *own.get(j, ())] for j in range(source.shape[1]))
         return {j: values for j, values in enumerate(found) if values}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FileOptions:
+    """How a file becomes a table, and which of its columns. `read_table` describes these options."""
+
+    format: str | None = None
+    delimiter: str | None = None
+    header: bool | str = "auto"
+    id_column: str | int | None = "auto"
+    transpose: bool = False
+    weights: str | int | None = None
+    columns: Sequence[str | int] | None = None
+    drop: Sequence[str | int] | None = None
+    encoding: str = "utf-8"
+    decimal: str | None = None
+    sheet: str | int | None = None
+    max_rows: int = 10_000_000
+    max_columns: int = 100_000
+    max_bytes: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.header != "auto" and not isinstance(self.header, bool):
+            raise ArgumentError("header", 'must be True, False or "auto"', self.header)
+        if self.decimal not in (None, ".", ","):
+            raise ArgumentError("decimal", 'must be "." or ","', self.decimal)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ReadOptions(ValueOptions, FileOptions):
+    """All options of `read_table`."""
+
+    labels: Sequence[str | int] = ()
+
+    def __post_init__(self) -> None:
+        ValueOptions.__post_init__(self)
+        FileOptions.__post_init__(self)
+
+    @property
+    def for_files(self) -> Options:
+        """The options given here that are about a file and its columns."""
+        known = {*_FILE_OPTIONS, "labels", "reverse", "weight_kind", "na_values"}
+        every = [(field, getattr(self, field.name)) for field in fields(self) if field.name in known]
+        return {field.name: value for field, value in every if value not in (field.default, (), [])}
+
+
+def _as_mapping(entry: object) -> object:
+    """Return what `encode` says about a column as a mapping; a tuple has the values, or tuples of them, in order."""
+    if not isinstance(entry, tuple):
+        return entry
+    groups = [group if isinstance(group, tuple) else () if group is None else (group,) for group in entry]
+    return {value: number for number, group in enumerate(groups) for value in group}
 
 
 def takes(
@@ -131,8 +150,9 @@ def for_another_file(given: Options, coding: Coding) -> Options:
 
     A coding with names finds its columns itself; without, the columns of the file are chosen as before.
     """
-    again = FILE_OPTIONS if coding.names is not None else (*FILE_OPTIONS, "columns", "drop")
+    found = set() if coding.names is None else {"columns", "drop"}
+    again = {*_FILE_OPTIONS, "weight_kind", "na_values"} - found
     return {name: value for name, value in given.items() if name in again}
 
 
-FILE_OPTIONS = tuple(field.name for field in fields(FileOptions))
+_FILE_OPTIONS = tuple(field.name for field in fields(FileOptions))

@@ -7,7 +7,7 @@ order of its parts: the same bits whoever computed them.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, TypeVar
@@ -19,9 +19,17 @@ from isinglass.arguments import Options
 from isinglass.arrays import Bytes, FloatArray
 from isinglass.data.backends import Answers, Backend, Part, find_backend
 from isinglass.data.blocks import Block, BlockWeights, are_files, find_blocks
-from isinglass.data.coding import BITS, Coding, Levels, Value
+from isinglass.data.coding import BITS, Coding, Guess, Levels, Value
 from isinglass.data.conversion import convert
-from isinglass.data.options import ReadOptions, for_another_file, takes
+from isinglass.data.options import (
+    Binarize,
+    Encode,
+    FileOptions,
+    MissingValues,
+    ReadOptions,
+    for_another_file,
+    takes,
+)
 from isinglass.data.table import Table
 from isinglass.data.weights import Sums, check_weight_kind, find_scale, sum_weights
 from isinglass.errors import ArgumentError, DataError, setting
@@ -84,6 +92,7 @@ class PartedTable:
     weight_kind: str | None = "counts"  # what the weights of the parts stand for; None if these have none
 
     is_whole: ClassVar[Literal[False]] = False
+    guesses: ClassVar[Mapping[Hashable, Guess]] = {}
     sample_weight = row_names = filled = holes = rows = units = None  # the parts have weights of their own
 
     @property
@@ -252,16 +261,23 @@ def _extremes(codes: Bytes, weight: FloatArray | None) -> tuple[float, float]:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class PartOptions(ReadOptions):
+class PartOptions(FileOptions):
     """All options of `read_parts`."""
 
     sample_weight: BlockWeights | None = None
+    weight_kind: str | None = None
+    encode: Encode = None
+    binarize: Binarize = None
+    missing: str = "error"
+    na_values: MissingValues = ()
+    names: Sequence[str] | None = None
     client: Client | Literal[False] | None = None
 
     @property
     def of_a_part(self) -> ReadOptions:
         """The options by which every part is read."""
-        return ReadOptions(**{field.name: getattr(self, field.name) for field in fields(ReadOptions)})
+        own = {field.name: getattr(self, field.name) for field in fields(self)}
+        return ReadOptions(**{name: value for name, value in own.items() if name not in ("sample_weight", "client")})
 
 
 @takes(PartOptions)
@@ -286,7 +302,7 @@ def read_parts(X: object, options: PartOptions) -> PartedTable:
         What these weights stand for, as for `as_table`.
     client : dask.distributed.Client, optional
         Client whose workers are used; by default the current one, if there is one. False uses this process.
-    missing, encode, binarize, na_values
+    missing, encode, binarize, na_values, names
         How values are read, as for `as_table`. The other parameters are for files, as for `read_table`.
 
     Returns
@@ -313,7 +329,7 @@ def open_parts(
     sample_weight: BlockWeights | None,
     client: Client | Literal[False] | None = None,
 ) -> PartedTable:
-    """Open a table in parts, as `read_parts` does."""
+    """Open a table in parts, as `read_parts` does; options of tables in memory are refused."""
     if options.missing == "impute":
         raise ArgumentError(
             "missing", 'must be "error", "zero" or "drop" for a table in parts', "impute", "Impute a table in memory."

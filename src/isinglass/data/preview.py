@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping, Sequence
 
-from isinglass.data.coding import Value, is_bit, is_number
+from isinglass.data.coding import Guess, Value, is_bit, is_number
 from isinglass.data.guards import IDENTIFIER, MANY_LEVELS, SELDOM_TWICE, are_dates
 from isinglass.data.rules import ColumnSpec, has_too_many, is_unclear, steps_of
 from isinglass.errors import DataError
 
 
-@dataclass(frozen=True)
-class Guess:
-    """A column about which nothing was stated, and which is not 0 and 1."""
-
-    place: int  # among the columns, left out ones included
-    kind: str | None  # what it is taken for; None: it is left out
-    note: str  # why it is left out
-    values: list[Value]  # that occur
-    n_missing: int
-
-
-def guess_kinds(specs: Sequence[ColumnSpec]) -> dict[int, Guess]:
-    """Return a guess for every column that would be refused because nothing was stated about it."""
+def guess_kinds(specs: Sequence[ColumnSpec]) -> dict[Hashable, Guess]:
+    """Return a guess for every column that would be refused because nothing was stated about it, by its label."""
     found = {}
     for j, spec in enumerate(specs):
         if spec.kind or spec.is_named or spec.cut is not None or spec.declared:
@@ -35,7 +23,7 @@ def guess_kinds(specs: Sequence[ColumnSpec]) -> dict[int, Guess]:
             column = spec.column
             n_missing = int(column.missing.sum())
             guess = _guess(values, column.categories is not None, spec.source.shape[0])
-            found[j] = Guess(j, *guess, values, n_missing)
+            found[spec.label] = Guess(j, *guess, tuple(values), n_missing)
     return found
 
 

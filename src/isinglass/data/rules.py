@@ -28,7 +28,7 @@ from isinglass.data.coding import (
 )
 from isinglass.data.grid import equal_steps, normal_steps
 from isinglass.data.guards import MANY_LEVELS, warn_measured
-from isinglass.data.options import ReadOptions
+from isinglass.data.options import ValueOptions
 from isinglass.data.source import UNTYPED, Column, Source, is_missing
 from isinglass.errors import ArgumentError, CellTypeError, DataError, setting
 from isinglass.variables import KINDS, MAX_CATEGORIES, find_covariates
@@ -69,7 +69,7 @@ class ColumnSpec:
     label: Hashable  # name or number
     kind: str | None  # stated, or implied by the scores
     points: Value  # scores: numbers, a mapping of values to numbers, or "normal"
-    entries: Value  # what `encode` says about its values: a mapping, a pair (zero, one), "auto" or None
+    entries: Value  # what `encode` says about its values: a mapping, "auto" or None
     is_named: bool  # whether `encode` names the column
     cut: Cut | None  # a threshold
     is_reversed: bool
@@ -98,8 +98,8 @@ class ColumnSpec:
 
     @property
     def declared(self) -> str | None:
-        """Its kind by the type that it has in the source."""
-        return None if self.source.declared is None else self.source.declared[self.place]
+        """Its kind by the type that it has in the source; numbers declare none."""
+        return None if self.source.block is not None else self.column.declared
 
     @property
     def found_kind(self) -> str | None:
@@ -118,8 +118,6 @@ class ColumnSpec:
     @property
     def scale(self) -> Mapping[Value, Value] | None:
         """What `encode` says about the values of a column with categories, if it says something."""
-        if isinstance(self.entries, tuple):
-            return {value: k for k, value in enumerate(self.entries)}
         if self.is_named or not isinstance(self.entries, Mapping):
             return self.entries if self.is_named else None
         if not any(value in self.entries for value in self.values):
@@ -131,7 +129,7 @@ class ColumnSpec:
         return {value: number for value, number in self.entries.items() if number is None or value in self.values}
 
 
-def specify(source: Source, stated: ReadOptions) -> list[ColumnSpec]:
+def specify(source: Source, stated: ValueOptions) -> list[ColumnSpec]:
     """Return what is stated about every column."""
     p, encode, binarize, kinds = source.shape[1], stated.encode, stated.binarize, stated.kinds
     if stated.scores is not None and not isinstance(stated.scores, Mapping):
@@ -302,13 +300,13 @@ def _declared_values(column: Column, kind: str, where: str) -> list[Value]:
     """Return the categories that the source declares, in its order."""
     values = list(column.categories or ())
     words = all(isinstance(value, str) for value in values)
-    if kind == "ordinal" and len(values) > 2 and not (column.ordered or column.numbers) and words:
+    if kind == "ordinal" and len(values) > 2 and not (column.declared == "ordinal" or column.numbers) and words:
         raise DataError(
             f"{where} must be an ordered categorical to be ordinal; got one whose categories have no order "
             f"({show_values(values)}). Use pandas.Categorical(…, categories=[…], ordered=True), or give each value its "
             f"number: {setting('encode', python='encode={…: 0, …: 1, …: 2}')}."
         )
-    if not column.ordered and all(is_number(value) for value in values):
+    if column.declared != "ordinal" and all(is_number(value) for value in values):
         values = sorted(values)
     return values
 
@@ -494,11 +492,6 @@ def _read_cut(binarize: object) -> Cut:
 
 
 def _read_values(entry: Value) -> Levels:
-    if isinstance(entry, tuple):  # (zero, one)
-        if len(entry) != 2:
-            raise ArgumentError("encode", "must give two values (zero, one) for a column", entry)
-        sides = [side if isinstance(side, tuple) else () if side is None else (side,) for side in entry]
-        return Levels({value: bit for bit, side in enumerate(sides) for value in side})
     for value, bit in entry.items():
         if bit is not None and bit not in (0, 1):
             raise ArgumentError("encode", f"must map {value!r} to 0, 1 or None (missing)", bit)
@@ -516,7 +509,7 @@ def _choose_pairs(specs: Sequence[ColumnSpec]) -> list[Rule]:
     for spec in specs:
         column, values = spec.column, spec.values
         two = list(column.categories) if column.categories is not None and len(column.categories) == 2 else values
-        if len(two) > 2 or (len(two) == 2 and not column.ordered and is_unclear(two)):
+        if len(two) > 2 or (len(two) == 2 and column.declared != "ordinal" and is_unclear(two)):
             raise DataError(
                 f"{setting('X')} must have two values of clear meaning in every column for "
                 f"{setting('encode', 'auto')}; got {show_values(values)} in {spec.where}. "
@@ -544,7 +537,7 @@ def order_pair(two: list[Value], column: Column) -> tuple[Value, Value] | None:
         return None
     if all(is_bit(value) for value in two):
         return 0, 1  # whatever order its categories have
-    if column.ordered:
+    if column.declared == "ordinal":
         return two[0], two[1]
     if all(isinstance(value, str) for value in two):
         words = [value.strip().casefold() for value in two]

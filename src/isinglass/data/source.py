@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from isinglass.data.coding import ABSENT, Cells, Codes, Rule, Value, is_one_of
 from isinglass.data.guards import advise_missing, remark_decimals, remark_identifier
-from isinglass.errors import ArgumentError, CellTypeError, DataError, setting
+from isinglass.errors import ArgumentError, CellTypeError, DataError, listed, setting
 from isinglass.names import check_names
 
 Entry = TypeVar("Entry")
@@ -34,10 +35,8 @@ class Column:
 
     cells: Cells  # numbers, NaN for a missing cell; if there are `values`, positions among them, -1 for a missing one
     values: Sequence[Value] | None = None  # numbers, text, or None for a missing cell; some may occur twice or never
-    categories: tuple[Value, ...] | None = (
-        None  # the categories of a categorical column, if their order means something
-    )
-    ordered: bool = False  # whether the source declares that order
+    declared: str | None = None  # the kind that its type declares: ordinal or nominal
+    categories: tuple[Value, ...] | None = None  # of a categorical column, if their order means something
     numbers: dict[Value, Value] | None = None  # the numbers that the categories label, which give their order
     words: Sequence[str] | None = None  # how a text file spells `values`
 
@@ -162,7 +161,6 @@ class Source:
     shape: tuple[int, int]  # rows and columns, at least one of each
     load: Callable[[int], Column]  # the column of a given number
     block: Cells | None = None  # the whole table, if it is dense and holds numbers
-    declared: tuple[str | None, ...] | None = None  # kinds of the columns whose type says that they are categorical
     names: Sequence[Value] | None = None  # labels of columns and rows
     row_names: Sequence[Value] | None = None
     numbers: Sequence[int] = ()  # where the columns stood in a file, counted from 0; none if it comes from no file
@@ -230,8 +228,12 @@ class Source:
             return self
         tests = {tuple(some): is_one_of(some) for some in values.values()}
         is_gone = {j: tests[tuple(some)] for j, some in values.items()}
-        load = self.load
-        return replace(self, load=lambda j: load(j).without(is_gone[j]) if j in is_gone else load(j), block=None)
+
+        @functools.cache
+        def load(j: int) -> Column:
+            return self.load(j).without(is_gone[j]) if j in is_gone else self.load(j)
+
+        return replace(self, load=load, block=None)
 
     def find(self, key: str | int, argument: str) -> int:
         """Return the position of the column with this name or number."""
@@ -252,9 +254,8 @@ class Source:
         near = get_close_matches(str(key), names, n=1)
         if near:
             raise ArgumentError(argument, "must be a column of the table", key, f"Did you mean {near[0]!r}?")
-        known = ", ".join(map(repr, names[:5])) or "no names"
-        more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-        raise ArgumentError(argument, "must be a column of the table", key, f"The table has {known}{more}.")
+        known = listed(list(map(repr, names))) or "no names"
+        raise ArgumentError(argument, "must be a column of the table", key, f"The table has {known}.")
 
     def find_all(self, key: str | int, argument: str) -> list[int]:
         """Return the positions of the columns that a name, number, range ``A1:A5`` or pattern ``A*`` stands for."""
@@ -272,7 +273,10 @@ class Source:
         return [self.find(key, argument)]
 
     def locate(self, entries: Mapping[Any, Entry], argument: str) -> dict[int, Entry]:  # Any: a name or a number
-        """Return what an argument says about columns, by their places here; it may name others of the file."""
+        """Return what an argument says about columns, by their places here; it may name others of the file.
+
+        Where the argument is "kinds", messages name the option of the kind.
+        """
         found: dict[int, Entry] = {}
         whole = self.whole or self
         places = {number: j for j, number in enumerate(self.numbers or range(self.shape[1]))}
@@ -297,7 +301,6 @@ class Source:
             shape=(self.shape[0], len(kept)),
             load=lambda j: self.load(kept[j]),
             block=None if self.block is None else self.block[:, part],
-            declared=None if self.declared is None else tuple(self.declared[j] for j in kept),
             names=None if self.names is None else [self.names[j] for j in kept],
             numbers=[self.numbers[j] for j in kept] if self.numbers else (),
         )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from isinglass.arrays import AnyArray, Bytes, FloatArray, Mask, read_only
-from isinglass.data.coding import Coding, Value
+from isinglass.data.coding import Coding, Guess, Value
 from isinglass.data.weights import check_sample_weight, check_weight_kind, kind_of_weights, scale_weights
 from isinglass.errors import DataError, setting
 from isinglass.variables import Variables
@@ -59,6 +59,8 @@ class Table:
         How it was read; by default by the categories of the variables.
     numbers : ndarray of shape (n_samples, n_features), optional
         The original numbers of continuous columns, NaN elsewhere. Imputation keeps them.
+    guesses : mapping of columns to Guess
+        What the columns of the source were taken for about which nothing was stated, with ``guess=True``.
 
     Examples
     --------
@@ -83,6 +85,7 @@ class Table:
     n_dropped: int = 0
     coding: Coding | None = None
     numbers: FloatArray | None = None
+    guesses: Mapping[Hashable, Guess] = field(default_factory=dict)
 
     is_whole: ClassVar[Literal[True]] = True  # all rows are here
 
@@ -260,15 +263,18 @@ class Table:
     def take(self, columns: Sequence[int] | NDArray[np.intp] | Mask) -> Table:
         """Return some of the columns, in this order."""
         chosen = np.arange(self.shape[1])[np.asarray(columns)]
-        marks = {name: None if getattr(self, name) is None else getattr(self, name)[:, chosen] for name in _MARKS}
-        gone = marks["filled"] if marks["holes"] is None else marks["holes"]
         return self._with(
             codes=np.ascontiguousarray(self.codes[:, chosen]),
             variables=self.variables.take(chosen),
             coding=None if self.coding is None else self.coding.take(chosen.tolist()),
-            n_missing=self.n_missing if gone is None else int(gone.sum()),
-            **marks,
+            **self._marks_of(np.s_[:, chosen]),
         )
+
+    def _marks_of(self, cells: Any) -> dict[str, Any]:  # Any: what selects cells of an array; fields of the record
+        """Return what is known of some cells, and how many of them were missing."""
+        marks = {name: None if getattr(self, name) is None else getattr(self, name)[cells] for name in _MARKS}
+        gone = marks["filled"] if marks["holes"] is None else marks["holes"]
+        return {**marks, "n_missing": self.n_missing if gone is None else int(gone.sum())}
 
     def __getitem__(self, rows: Rows) -> Table:
         """Return the same columns of some rows (a slice, numbers or a mask)."""
@@ -280,16 +286,13 @@ class Table:
             raise DataError(
                 f"rows must be a slice, numbers or a mask, and leave a row; got {rows!r}. For one row write [[0]]."
             )
-        marks = {name: None if getattr(self, name) is None else getattr(self, name)[rows] for name in _MARKS}
-        gone = marks["filled"] if marks["holes"] is None else marks["holes"]
         return self._with(
             codes=np.ascontiguousarray(codes),
             row_names=None if self.row_names is None else _some(self.row_names, rows),
             sample_weight=None if self.sample_weight is None else self.sample_weight[rows],
             rows=np.arange(len(self))[rows] if self.rows is None else self.rows[rows],
-            n_missing=self.n_missing if gone is None else int(gone.sum()),
             labels={name: _some(entries, rows) for name, entries in self.labels.items()},
-            **marks,
+            **self._marks_of(rows),
         )
 
     def __len__(self) -> int:
