@@ -113,11 +113,14 @@ def is_in_parts(X: object) -> bool:
     >>> is_in_parts([np.zeros((2, 2)), np.ones((1, 2))])
     True
     """
-    if isinstance(X, str | PathLike):  # a name without a pattern is one file, for `read_table`
-        return any(sign in os.fspath(X) for sign in _WILD)
     if _is_lazy(X) or are_files(X) or isinstance(X, Iterator):
         return True
     return isinstance(X, list | tuple) and len(X) > 0 and np.ndim(X[0]) == 2
+
+
+def is_one_file(X: object) -> bool:
+    """Tell whether something is the path of a file, not a pattern."""
+    return isinstance(X, str | PathLike) and not any(sign in os.fspath(X) for sign in _WILD)
 
 
 def _is_lazy(X: object) -> TypeGuard[Lazy]:

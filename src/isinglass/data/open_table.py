@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from isinglass.data.blocks import is_in_parts
+from isinglass.data.blocks import is_in_parts, is_one_file
 from isinglass.data.coding import Coding
 from isinglass.data.conversion import convert, read_codes
 from isinglass.data.memory import as_frame
@@ -135,7 +135,7 @@ def open_table(
                 raise DataError(NO_COVARIATES)
             X = X.with_covariates(options.covariates)
         return _add_weight(X, sample_weight, options.weight_kind).with_names(options.names)
-    if is_in_parts(X):
+    if is_in_parts(X) and not is_one_file(X):  # one file is for `read_table`, as `open_source` says
         known = {each.name: getattr(options, each.name) for each in fields(ValueOptions)}
         return open_parts(X, ReadOptions(**known), sample_weight)
     stated = options.encode is not None or options.binarize is not None
