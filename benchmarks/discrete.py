@@ -17,7 +17,7 @@ import numpy as np
 from networks import make_table
 
 from isinglass import Network, simulate
-from isinglass.evaluate.metrics import f1_score
+from isinglass.metrics import f1_score
 from isinglass.select import Method
 
 CATEGORIES = 4

@@ -15,9 +15,8 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from PIL import Image
 
-from isinglass import Network, bootstrap, ising_path, nodewise_path, simulate
+from isinglass import Network, bootstrap, ising_path, metrics, nodewise_path, simulate
 from isinglass.datasets import load_senate109
-from isinglass.evaluate import metrics
 from isinglass.show import palette, plot
 
 PARTIES = {"R": "Republican", "D": "Democrat", "I": "independent"}

@@ -9,7 +9,7 @@ import networkx
 import numpy as np
 
 from isinglass import Network, simulate
-from isinglass.evaluate.metrics import f1_score
+from isinglass.metrics import f1_score
 from isinglass.select import CrossValidation, Method, ebic
 
 ROWS = (250, 500, 1000, 2000, 4000)

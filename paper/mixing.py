@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from isinglass.arguments import RandomSource, as_generator, check_count
 from isinglass.arrays import read_only
 from isinglass.errors import ArgumentError
-from isinglass.evaluate.metrics import ratio
+from isinglass.evaluate.agreement import ratio
 from isinglass.evaluate.nodes import share_where
 from isinglass.names import by_node
 from isinglass.network import Network, as_network

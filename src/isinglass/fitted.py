@@ -14,15 +14,17 @@ from isinglass.arrays import AnyArray, Arrays, Bytes, FloatArray
 from isinglass.data import AnyTable, Table, TableLike
 from isinglass.data.memory import complete_like
 from isinglass.errors import ArgumentError, DataError, MixingWarning, setting, suppress_warnings, warn
-from isinglass.evaluate.nodes import text_table
 from isinglass.evaluate.numbers import central_intervals, expected_values, put_numbers
 from isinglass.evaluate.prediction import (
     category_probabilities,
     cell_probabilities,
-    fill_cells,
+    fill_drawn,
+    fill_most_probable,
+    fill_probabilities,
     label_cells,
     score_rows,
 )
+from isinglass.evaluate.text import text_table
 from isinglass.network import Network
 from isinglass.simulate.gibbs import describe_mixing, gibbs_diagnostics, gibbs_sample
 from isinglass.solve.exact import can_enumerate, exact_sample
@@ -192,9 +194,13 @@ class FittedNetwork:
         """
         if method not in ("conditional", "gibbs"):
             raise ArgumentError("method", 'must be "conditional" or "gibbs"', method)
-        draws = None if method == "conditional" else {"n_sweeps": n_sweeps, "random_state": random_state}
-        table = self._open(X, missing="impute").whole()
-        cells = fill_cells(table, self._record.network, probabilities=probabilities, draws=draws)
+        table, network = self._open(X, missing="impute").whole(), self._record.network
+        if probabilities:
+            cells = fill_probabilities(table, network)
+        elif method == "gibbs":
+            cells = fill_drawn(table, network, n_sweeps=n_sweeps, random_state=random_state)
+        else:
+            cells = fill_most_probable(table, network)
         return complete_like(X, cells, table.names if table.variables.named else None)
 
     def sample(

@@ -1,4 +1,41 @@
-"""Measures of nodes, communities and recovery."""
+"""Measures of nodes and communities, agreement of networks, the joint likelihood, and the check of a network.
 
-from isinglass.evaluate.metrics import *  # noqa: F403 - all of it, under its public name
-from isinglass.evaluate.metrics import __all__ as __all__
+A network may be given as a `Network`, a `Solution`, a fitted estimator, or a symmetric matrix, dense or sparse: the
+paper's Θ, whose diagonal holds the fields. Pairs are counted once, s < t; an edge is a pair whose coupling is not zero.
+"""
+
+from isinglass.evaluate.agreement import (
+    EdgeConfusion,
+    RocCurve,
+    edge_confusion,
+    f1_score,
+    relative_difference,
+    roc_curve,
+    weight_correlation,
+)
+from isinglass.evaluate.centrality import Centrality, centrality, communities, modularity
+from isinglass.evaluate.checking import Comparison, ModelCheck, check_model
+from isinglass.evaluate.likelihood import LogPartition, log_likelihood, log_partition
+from isinglass.evaluate.nodes import NodeTable, node_table
+
+__all__ = [
+    "Centrality",
+    "Comparison",
+    "EdgeConfusion",
+    "LogPartition",
+    "ModelCheck",
+    "NodeTable",
+    "RocCurve",
+    "centrality",
+    "check_model",
+    "communities",
+    "edge_confusion",
+    "f1_score",
+    "log_likelihood",
+    "log_partition",
+    "modularity",
+    "node_table",
+    "relative_difference",
+    "roc_curve",
+    "weight_correlation",
+]

@@ -23,7 +23,7 @@ from isinglass import (
     load,
 )
 from isinglass.errors import ConstantColumnWarning, DataError
-from isinglass.evaluate.prediction import category_probabilities, fill_cells, score_rows
+from isinglass.evaluate.prediction import category_probabilities, fill_drawn, fill_most_probable, score_rows
 
 READING = {"kinds": {"age": "ordinal", "work": "ordinal"}}
 
@@ -177,13 +177,13 @@ def test_missing_cells_are_averaged_over():
     for mine, exact in zip(found, expected, strict=True):
         np.testing.assert_allclose(mine[:, 0], exact, atol=0.03)
     holed = replace(network.table(row), holes=gone)
-    filled = fill_cells(holed, network)
+    filled = fill_most_probable(holed, network)
     assert filled[0, 1] == row[0, 1]
     assert filled[0, 0] == expected[0].argmax()
     observed = np.log(expected[1][row[0, 1]]) + np.log(expected[3][row[0, 3]])
     assert score_rows(holed, network)[0] == pytest.approx(observed, abs=0.1)
     many = replace(network.table(row.repeat(4000, axis=0)), holes=gone.repeat(4000, axis=0))
-    draws = fill_cells(many, network, draws={"random_state": 0, "n_sweeps": 20})
+    draws = fill_drawn(many, network, random_state=0, n_sweeps=20)
     np.testing.assert_allclose(np.bincount(draws[:, 0], minlength=3) / 4000, expected[0], atol=0.03)
 
 

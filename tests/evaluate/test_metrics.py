@@ -11,7 +11,7 @@ from networks import make_network
 
 from isinglass import IsingLasso, ising_path
 from isinglass.errors import DataError
-from isinglass.evaluate.metrics import (
+from isinglass.metrics import (
     EdgeConfusion,
     edge_confusion,
     f1_score,

@@ -5,10 +5,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import isinglass.evaluate.centrality as module
 from isinglass import Network, bootstrap, metrics, simulate
 from isinglass.errors import DataError
-from isinglass.evaluate import nodes as module
-from isinglass.evaluate.nodes import BRIDGES, MEASURES, centrality
+from isinglass.evaluate.centrality import BRIDGES, MEASURES, centrality
 
 
 def draw(p, share, seed, unit=False):

@@ -9,7 +9,14 @@ from scipy.special import expit
 
 from isinglass import Network, simulate
 from isinglass.errors import DataError
-from isinglass.evaluate.prediction import category_probabilities, cell_probabilities, fill_cells, score_rows
+from isinglass.evaluate.prediction import (
+    category_probabilities,
+    cell_probabilities,
+    fill_drawn,
+    fill_most_probable,
+    fill_probabilities,
+    score_rows,
+)
 
 MODEL = simulate.grid_network(2, 3, couplings="mixed", strength=1.2, fields="balanced", random_state=3)
 ROWS = simulate.exact_sample(MODEL, 40, random_state=0)
@@ -34,11 +41,11 @@ def table(rows, gone):
 def test_one_missing_cell_has_its_conditional_probability():
     gone = np.zeros(ROWS.shape, dtype=bool)
     gone[np.arange(40), np.arange(40) % 6] = True
-    means = fill_cells(table(ROWS, gone), MODEL, probabilities=True)
+    means = fill_probabilities(table(ROWS, gone), MODEL)
     expected = [exact_means(MODEL, row, here)[0] for row, here in zip(ROWS, gone, strict=True)]
     np.testing.assert_allclose(means[gone], expected, rtol=1e-12)
     np.testing.assert_array_equal(means[~gone], ROWS[~gone])
-    cells = fill_cells(table(ROWS, gone), MODEL)
+    cells = fill_most_probable(table(ROWS, gone), MODEL)
     np.testing.assert_array_equal(cells[gone], np.array(expected) > 0.5)
 
 
@@ -68,7 +75,7 @@ def test_draws_have_the_distribution_given_the_observed_cells():
     row = np.array([1, 0, 1, 0, 1, 0])
     gone = np.array([True, True, False, True, False, True])
     X, mask = np.tile(row, (4000, 1)), np.tile(gone, (4000, 1))
-    draws = fill_cells(table(X, mask), MODEL, draws={"n_sweeps": 100, "random_state": 0})
+    draws = fill_drawn(table(X, mask), MODEL, n_sweeps=100, random_state=0)
     assert set(np.unique(draws)) <= {0, 1}
     np.testing.assert_array_equal(draws[:, ~gone], X[:, ~gone])
     expected = exact_means(MODEL, row, gone)
@@ -78,16 +85,16 @@ def test_draws_have_the_distribution_given_the_observed_cells():
 
 def test_draws_are_reproducible_and_differ():
     holed = table(ROWS, np.random.default_rng(0).random(ROWS.shape) < 0.5)
-    one, again, other = (fill_cells(holed, MODEL, draws={"random_state": seed}) for seed in (1, 1, 2))
+    one, again, other = (fill_drawn(holed, MODEL, random_state=seed) for seed in (1, 1, 2))
     np.testing.assert_array_equal(one, again)
     assert (one != other).any()
 
 
 def test_nothing_missing_and_everything_missing():
-    np.testing.assert_array_equal(fill_cells(make_table(ROWS), MODEL), ROWS)
+    np.testing.assert_array_equal(fill_most_probable(make_table(ROWS), MODEL), ROWS)
     free = Network.from_couplings(np.zeros((6, 6)), np.linspace(-2, 2, 6))
     every = table(ROWS, np.ones(ROWS.shape, dtype=bool))
-    np.testing.assert_allclose(fill_cells(every, free, probabilities=True)[0], expit(np.linspace(-2, 2, 6)), rtol=1e-12)
+    np.testing.assert_allclose(fill_probabilities(every, free)[0], expit(np.linspace(-2, 2, 6)), rtol=1e-12)
 
 
 def test_extreme_odds_stay_probabilities():
@@ -98,4 +105,4 @@ def test_extreme_odds_stay_probabilities():
 
 def test_bad_sweeps():
     with pytest.raises(DataError, match="n_sweeps must be an integer of at least 1; got 0"):
-        fill_cells(table(ROWS, np.ones(ROWS.shape, dtype=bool)), MODEL, draws={"n_sweeps": 0, "random_state": 0})
+        fill_drawn(table(ROWS, np.ones(ROWS.shape, dtype=bool)), MODEL, n_sweeps=0, random_state=0)

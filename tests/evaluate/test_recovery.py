@@ -5,10 +5,9 @@ import numpy as np
 import pytest
 from choices import select_ebic
 
-from isinglass import simulate
+from isinglass import metrics, simulate
 from isinglass.errors import DataError
-from isinglass.evaluate import metrics
-from isinglass.evaluate.metrics import f1_score
+from isinglass.metrics import f1_score
 
 MIXED = {"couplings": "mixed", "strength": 1.0, "fields": "balanced", "random_state": 0}
 NETWORKS = {

@@ -30,13 +30,13 @@ from isinglass import (
     Solution,
     bootstrap,
     ising_path,
+    metrics,
     nodewise_ebic,
     simulate,
 )
 from isinglass.datasets import load_senate109
 from isinglass.errors import DataError
 from isinglass.estimators import IsingLasso, IsingLassoCV, IsingLassoEBIC, IsingLassoStARS
-from isinglass.evaluate import metrics
 from isinglass.show.report import contents, page, write_report
 
 ROOT = FilePath(__file__).resolve().parents[2]

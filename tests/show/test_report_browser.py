@@ -24,11 +24,11 @@ from isinglass import (
     Variables,
     bootstrap,
     ising_path,
+    metrics,
     simulate,
 )
 from isinglass.data import as_table
 from isinglass.estimators import IsingLassoCV, IsingLassoEBIC
-from isinglass.evaluate import metrics
 from isinglass.show.report import write_report
 
 pytestmark = needs_browser

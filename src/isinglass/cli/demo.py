@@ -122,7 +122,7 @@ def _write_survey(here: Path, answers: Table, fitted: Fit) -> None:
 
 def _write_files(here: Path, data: Table, fitted: Fit, senate: Senate109) -> None:
     """Write the report, the picture, the tables and the model."""
-    from isinglass.evaluate.metrics import node_table
+    from isinglass.evaluate.nodes import node_table
     from isinglass.export import write_network
     from isinglass.show import plot
     from isinglass.show.layout import force_layout

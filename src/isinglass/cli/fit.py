@@ -115,7 +115,7 @@ def write_files(
 
     ``drawn`` are other options of the GEXF file.
     """
-    from isinglass.evaluate.metrics import node_table
+    from isinglass.evaluate.nodes import node_table
     from isinglass.export import write_network
     from isinglass.model_file import save
     from isinglass.show.layout import force_layout

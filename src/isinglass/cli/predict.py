@@ -59,7 +59,7 @@ def predict(
     --impute --tables 5 -o FOLDER writes completed_1.csv to completed_5.csv, each with its own draws of the missing
     cells, to repeat an analysis on each. Rows without any answer are left out.
     """
-    from isinglass.evaluate.prediction import cell_probabilities, fill_cells
+    from isinglass.evaluate.prediction import cell_probabilities, fill_most_probable
 
     if score and impute:
         raise click.UsageError("Use either --impute or --score, not both.")
@@ -84,7 +84,7 @@ def predict(
         text, record = _score(console, loaded, data, reading.describe(data, table))
     elif impute:
         console.say_facts({**shape, "Predicted": f"{plural(data.n_missing, 'missing cell')} filled"})
-        text, record = _cells(loaded, data, fill_cells(data, loaded.model))
+        text, record = _cells(loaded, data, fill_most_probable(data, loaded.model))
     else:
         numbers = " or number" if len(loaded.model.variables.continuous) else ""
         console.say_facts({**shape, "Predicted": f"a probability{numbers} for every cell"})
@@ -121,7 +121,7 @@ def _write_tables(
     import numpy as np
 
     from isinglass.arguments import spawn_seeds
-    from isinglass.evaluate.prediction import fill_cells
+    from isinglass.evaluate.prediction import fill_drawn
 
     names = folder.names[:-1]
     data = whole if whole.holes is None else whole[~np.asarray(whole.holes.all(axis=1))]
@@ -131,7 +131,7 @@ def _write_tables(
     )
     with folder.filling(facts) as here, console.progress("Drawing"):
         for name, draws in zip(names, spawn_seeds(seed, len(names)), strict=True):
-            text, _ = _cells(loaded, data, fill_cells(data, loaded.model, draws={"random_state": draws}))
+            text, _ = _cells(loaded, data, fill_drawn(data, loaded.model, random_state=draws))
             (here / name).write_text(text, encoding="utf-8")
     console.say_facts({**facts, "Wrote": folder.summary})
     if console.as_json:

@@ -83,9 +83,9 @@ def edge_terms(network: Network) -> list[FloatArray]:
 def elimination_order(network: Network, max_states: int = MAX_STATES) -> list[int] | None:
     """Return an order in which no table has more than ``max_states`` entries, by min-fill; None if it finds none."""
     logs = np.log2(network.variables.sizes).tolist()
-    most = np.log2(max_states) + 1e-9
-    if max_states * _BYTES_PER_STATE > memory_for(max_states * _BYTES_PER_STATE):
-        most = np.log2(max(memory_for(max_states * _BYTES_PER_STATE) / _BYTES_PER_STATE, 2.0))
+    n_bytes = max_states * _BYTES_PER_STATE
+    free = memory_for(n_bytes)
+    most = np.log2(max(free / _BYTES_PER_STATE, 2.0)) if n_bytes > free else np.log2(max_states) + 1e-9
     around: list[set[int]] = [set() for _ in logs]
     for s, t in network.edge_index.tolist():
         around[s].add(t)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from isinglass.arguments import Options, as_generator, check_count
+from isinglass.arguments import RandomSource, as_generator, check_count
 from isinglass.arrays import AnyArray, Bytes, FloatArray, IntArray, Mask
 from isinglass.data import Table
 from isinglass.errors import ArgumentError
@@ -76,42 +76,61 @@ def score_rows(table: Table, network: Network) -> FloatArray:
     return np.asarray(np.log(np.where(table.holes.T, 1.0, own)).sum(axis=0))
 
 
-def fill_cells(
-    table: Table, network: Network, *, probabilities: bool = False, draws: Options | None = None
-) -> AnyArray:
-    """Return the cells of a table with the missing ones (``holes``, or those read as 0, ``filled``) imputed.
+def fill_most_probable(table: Table, network: Network) -> AnyArray:
+    """Return the cells, in values of the source, with the most probable value or the expected number in missing ones.
 
-    Each gets its most probable value or expected number; a draw, with ``draws`` as ``n_sweeps`` and ``random_state``;
-    or the probability of a 1, among cells of 0 and 1. Otherwise cells are values of the source.
+    Missing are the ``holes`` of a table, or the cells that it read as 0 (``filled``).
     """
-    variables, codes = network.variables, np.asarray(table)
-    missing, numbers = (table.filled if table.holes is None else table.holes), None
-    if probabilities and not variables.is_binary:
+    variables, codes, missing = network.variables, np.asarray(table), _missing_cells(table)
+    if missing is None:
+        return _values_of(table, codes, variables)
+    chance = variables.split(category_probabilities(codes, missing, network))
+    best = np.column_stack([part.argmax(axis=0) for part in chance])
+    filled = _values_of(table, np.where(missing, best, codes).astype(np.uint8), variables)
+    if not len(variables.continuous):
+        return filled
+    numbers = expected_values([part.T for part in chance], variables)
+    whole = [s for s in variables.continuous.tolist() if variables.holds_whole_numbers(s)]
+    numbers[:, whole] = numbers[:, whole].round()
+    return put_numbers(filled, np.where(missing, numbers, np.nan))
+
+
+def fill_drawn(table: Table, network: Network, *, n_sweeps: int = 200, random_state: RandomSource = None) -> AnyArray:
+    """Return the same with Gibbs draws in the missing cells, given the observed cells of their row."""
+    codes, missing = np.asarray(table), _missing_cells(table)
+    check_count("n_sweeps", n_sweeps)
+    if missing is not None:
+        rng = as_generator(random_state)
+        start = start_values(np.where(missing, 0, codes), missing, np.ones(len(codes), dtype=bool), rng)
+        chains = Completions(start, missing, random_state=rng)
+        chains.sweep(network, n_sweeps)
+        codes = chains.table
+    return _values_of(table, codes, network.variables)
+
+
+def fill_probabilities(table: Table, network: Network) -> AnyArray:
+    """Return cells of 0 and 1, with the probability of a 1 in the missing ones."""
+    if not network.variables.is_binary:
         constraint = "must be False for a network with categories"
         raise ArgumentError("probabilities", constraint, True, "Use predict_proba.")
-    if missing is not None and draws is not None and not probabilities:
-        rng = as_generator(draws.get("random_state"))
-        started = start_values(np.where(missing, 0, codes), missing, np.ones(len(codes), dtype=bool), rng)
-        chains = Completions(started, missing, random_state=rng)
-        chains.sweep(network, check_count("n_sweeps", draws.get("n_sweeps", 200)))
-        codes = chains.table
-    elif missing is not None:
-        chance = category_probabilities(codes, missing, network)
-        if probabilities:
-            return np.where(missing, chance[1::2].T, codes)
-        parts = variables.split(chance)
-        codes = np.where(missing, np.column_stack([part.argmax(axis=0) for part in parts]), codes).astype(np.uint8)
-        if len(variables.continuous):
-            numbers = expected_values([part.T for part in parts], variables)
-            whole = [s for s in variables.continuous.tolist() if variables.holds_whole_numbers(s)]
-            numbers[:, whole] = numbers[:, whole].round()
-            numbers[~missing] = np.nan
-    if probabilities or variables.is_plain:
+    codes, missing = np.asarray(table), _missing_cells(table)
+    return (
+        codes if missing is None else np.where(missing, category_probabilities(codes, missing, network)[1::2].T, codes)
+    )
+
+
+def _missing_cells(table: Table) -> Mask | None:
+    return table.filled if table.holes is None else table.holes
+
+
+def _values_of(table: Table, codes: Bytes, variables: Variables) -> AnyArray:
+    """Return the values of the source that codes stand for; observed numbers stay as they were."""
+    if variables.is_plain:
         return codes
-    cells = label_cells(codes, variables)
-    if table.numbers is not None:
-        cells = put_numbers(cells, table.numbers if missing is None else np.where(missing, np.nan, table.numbers))
-    return cells if numbers is None else put_numbers(cells, numbers)
+    cells, missing = label_cells(codes, variables), _missing_cells(table)
+    if table.numbers is None:
+        return cells
+    return put_numbers(cells, table.numbers if missing is None else np.where(missing, np.nan, table.numbers))
 
 
 def label_cells(codes: IntArray, variables: Variables) -> AnyArray:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from isinglass.arguments import require
 from isinglass.arrays import Arrays, FloatArray, Frozen, read_only
 from isinglass.errors import ArgumentError, DataError, LimitError
-from isinglass.evaluate.nodes import measure_many, node_measure
+from isinglass.evaluate.centrality import measure_many, node_measure
 from isinglass.names import NodeValues
 from isinglass.network import Network, are_pairs, pair_keys, spread
 from isinglass.results import Solution

@@ -12,7 +12,7 @@ from isinglass.arguments import RandomSource
 from isinglass.arrays import FloatArray, Frozen
 from isinglass.data import as_table
 from isinglass.errors import DataError, GridEndWarning, suppress_warnings
-from isinglass.evaluate.nodes import text_table
+from isinglass.evaluate.text import text_table
 from isinglass.results import Path
 from isinglass.select.cross_validation import CrossValidation
 from isinglass.select.ebic import ebic

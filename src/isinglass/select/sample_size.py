@@ -12,7 +12,7 @@ from numpy.random import SeedSequence
 from isinglass.arguments import MOST_TASKS, RandomSource, check_count, spawn_seeds
 from isinglass.arrays import Arrays, FloatArray, read_only
 from isinglass.errors import ArgumentError, suppress_warnings
-from isinglass.evaluate.metrics import edge_confusion, weight_correlation
+from isinglass.evaluate.agreement import edge_confusion, weight_correlation
 from isinglass.network import Network, NetworkLike, as_network
 from isinglass.select.method import COUNTED, AnyMethod, MethodLike, as_method
 from isinglass.select.parallel import kernel_threads, run_tasks

@@ -9,7 +9,7 @@ from networks import make_network
 
 from isinglass import Path, Solution
 from isinglass.errors import ArgumentError, DataError
-from isinglass.evaluate.nodes import centrality
+from isinglass.metrics import centrality
 from isinglass.show import plot
 from isinglass.show.palette import NEGATIVE, UNSIGNED
 

@@ -6,9 +6,8 @@ from hypothesis import strategies as st
 from matplotlib import pyplot as plt
 from matplotlib.colors import to_hex
 
-from isinglass import Path, Solution, ising_path, simulate
+from isinglass import Path, Solution, ising_path, metrics, simulate
 from isinglass.errors import DataError
-from isinglass.evaluate import metrics
 from isinglass.show.palette import NEGATIVE, POSITIVE
 from isinglass.show.plot import curves, path, roc
 

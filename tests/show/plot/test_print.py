@@ -14,7 +14,7 @@ from networks import make_table
 
 from isinglass import Network, bootstrap, compare_groups, ising_path, plot, simulate
 from isinglass.errors import DataError
-from isinglass.evaluate.metrics import centrality
+from isinglass.metrics import centrality
 from isinglass.select import sample_size
 from isinglass.show.layout import shared_layout
 from isinglass.show.plot.marks import HOLE, LARGEST, RING, SMALLEST, arc

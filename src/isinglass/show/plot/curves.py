@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from isinglass.arguments import check_count
 from isinglass.arrays import FloatArray
 from isinglass.errors import DataError
-from isinglass.evaluate.metrics import ModelCheck, RocCurve
+from isinglass.evaluate.agreement import RocCurve
+from isinglass.evaluate.checking import ModelCheck
 from isinglass.network import pair_keys, pairs_of, spread, union_keys
 from isinglass.results import Path
 from isinglass.select.bootstrap_result import Bootstrap

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from isinglass.arrays import FloatArray
 from isinglass.errors import ArgumentError, DataError
-from isinglass.evaluate.nodes import node_measure
+from isinglass.evaluate.centrality import node_measure
 from isinglass.names import NodeValues, by_node
 from isinglass.network import Network
 from isinglass.show.palette import channels

@@ -15,7 +15,7 @@ from matplotlib.patches import Patch
 from isinglass.arguments import check_count
 from isinglass.arrays import AnyArray, FloatArray, IntArray
 from isinglass.errors import ArgumentError, DataError
-from isinglass.evaluate.nodes import MEASURES, node_measure
+from isinglass.evaluate.centrality import MEASURES, node_measure
 from isinglass.names import NodeValues
 from isinglass.network import Network, NetworkLike, as_network
 from isinglass.select.bootstrap_result import Bootstrap

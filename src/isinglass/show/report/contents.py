@@ -14,8 +14,8 @@ from isinglass.arguments import RandomSource
 from isinglass.arrays import AnyArray, FloatArray
 from isinglass.data import Table, TableLike
 from isinglass.errors import ArgumentError, DataError, setting
+from isinglass.evaluate.centrality import node_measure
 from isinglass.evaluate.checking import check_model
-from isinglass.evaluate.nodes import node_measure
 from isinglass.export.attributes import list_columns, plain_value
 from isinglass.fit import Fit, count_observations, summarize
 from isinglass.json_text import JsonObject

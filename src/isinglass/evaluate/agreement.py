@@ -1,7 +1,6 @@
-"""Agreement of two networks, and measures of nodes.
+"""Agreement of an estimate with the truth, or of any two networks.
 
-A network may be given as a `Network`, a `Solution`, a fitted estimator, or a symmetric matrix, dense or sparse: the
-paper's Θ, whose diagonal holds the fields. Pairs are counted once, s < t; an edge is a pair whose coupling is not zero.
+Pairs are counted once, s < t; an edge is a pair whose coupling is not zero.
 """
 
 from __future__ import annotations
@@ -16,33 +15,8 @@ from numpy.typing import NDArray
 
 from isinglass.arrays import FloatArray, Frozen
 from isinglass.errors import DataError
-from isinglass.evaluate.checking import Comparison, ModelCheck, check_model
-from isinglass.evaluate.likelihood import LogPartition, log_likelihood, log_partition
-from isinglass.evaluate.nodes import Centrality, NodeTable, centrality, communities, modularity, node_table
 from isinglass.network import Network, NetworkLike, as_network, coordinate_matrix, pair_keys, spread
 from isinglass.results import Path
-
-__all__ = [
-    "Centrality",
-    "Comparison",
-    "EdgeConfusion",
-    "LogPartition",
-    "ModelCheck",
-    "NodeTable",
-    "RocCurve",
-    "centrality",
-    "check_model",
-    "communities",
-    "edge_confusion",
-    "f1_score",
-    "log_likelihood",
-    "log_partition",
-    "modularity",
-    "node_table",
-    "relative_difference",
-    "roc_curve",
-    "weight_correlation",
-]
 
 
 @dataclass(frozen=True)
