@@ -23,6 +23,7 @@ from isinglass import (
     read_parts,
     simulate,
 )
+from isinglass.errors import DataError
 
 NAMES = ["tea", "milk", "rain", "sun", "rum"]
 X = simulate.exact_sample(simulate.chain_network(5, strength=1.5, fields="balanced"), 300, random_state=0)
@@ -53,6 +54,21 @@ def test_pages_of_a_fit_and_of_its_estimator_agree(estimator):
     net = estimator.fit(FRAME)
     settings = {"settings": {}}
     assert build_report(net.fit_, **settings) == build_report(net, **settings)
+
+
+@pytest.mark.parametrize("parts", [False, True])
+def test_columns_of_other_tables_are_found_by_name(parts):
+    """Such as those of a second wave, whose file has another order."""
+    fit = IsingLasso(0.05).fit(FRAME).fit_
+    order = ["rum", "tea", "snow", "sun", "milk", "rain"]
+    frame = FRAME.assign(snow=1)[order]
+    table = read_parts([frame[:100], frame[100:]]) if parts else as_table(frame)
+    assert fit.read(table).names == tuple(NAMES)
+    answers = fit.predict_proba(table)
+    np.testing.assert_array_equal(np.concatenate(answers) if parts else answers, fit.predict_proba(X))
+    assert fit.score(table) == pytest.approx(fit.score(X))
+    with pytest.raises(DataError, match="'sun' cannot be found"):
+        fit.read(table.take(np.array([0, 1, 2, 4, 5])))
 
 
 def test_attributes_have_the_names_of_an_estimator():

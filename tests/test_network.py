@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from isinglass.data import as_table
 from isinglass.errors import DataError
 from isinglass.network import Network, as_network, pair_keys, pairs_of, spread, symmetric_matrix
 from isinglass.results import Solution
@@ -217,6 +218,16 @@ def test_columns_of_frames_are_found_by_name(library):
     np.testing.assert_array_equal(unnamed.energy(frame), expected)
     with pytest.raises(DataError, match="'d' cannot be found"):
         model.with_names(["a", "b", "d"]).energy(frame)
+
+
+def test_columns_of_tables_are_found_by_name():
+    states = np.array(list(itertools.product([0, 1], repeat=3)))
+    model = random_model(3, p=3).with_names(["a", "b", "c"])
+    table = as_table(states[:, [2, 0, 1, 0]], names=["c", "a", "b", "x"])
+    np.testing.assert_array_equal(model.energy(table), model.energy(states))
+    assert model.table(table).names == ("a", "b", "c")
+    with pytest.raises(DataError, match="'b' cannot be found"):
+        model.energy(table.take([0, 1, 3]))
 
 
 @pytest.mark.parametrize("kind", ["ordinal", "nominal"])

@@ -44,7 +44,7 @@ from isinglass.data.options import ValueOptions
 from isinglass.data.preview import guess_kinds
 from isinglass.data.rules import ColumnSpec, find_rules, specify, suggest
 from isinglass.data.source import Column, Source, convert_numbers
-from isinglass.data.table import Table, check_width, refuse_holes
+from isinglass.data.table import Table, check_width, find_columns, refuse_holes
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.names import default_names
 from isinglass.variables import MAX_CATEGORIES, Variables
@@ -167,11 +167,7 @@ def _take_columns(source: Source, coding: Coding) -> Source:
             wanted = f"the {len(coding.columns)} columns of the fitted table"
             raise DataError(f"{setting('X')} must have {wanted}; got {source.shape[1]}.")
         return source
-    place = {name: j for j, name in enumerate(source.names)}
-    absent = next((name for name in coding.names if name not in place), None)
-    if absent is not None:
-        raise DataError(f"{setting('X')} must have the columns of the fitted table; {absent!r} cannot be found.")
-    return source.take([place[name] for name in coding.names])
+    return source.take(find_columns(coding.names, source.names))
 
 
 def _convert_cells(source: Source, rules: Sequence[Rule]) -> tuple[Codes, list[Rule]]:

@@ -15,7 +15,7 @@ from isinglass.data.conversion import convert, read_codes
 from isinglass.data.memory import as_frame
 from isinglass.data.options import ReadOptions, ValueOptions, takes
 from isinglass.data.parts import NO_COVARIATES, AnyTable, PartedTable, open_parts, scale_parts
-from isinglass.data.table import Table
+from isinglass.data.table import Table, find_columns
 from isinglass.data.weights import check_sample_weight, check_weight_kind
 from isinglass.errors import DataError, setting
 from isinglass.variables import Variables
@@ -51,7 +51,7 @@ def as_table(X: TableLike, options: TableOptions) -> AnyTable:
     ----------
     X : array, data frame, sparse matrix, list of rows, Table, or what `read_parts` opens
         NumPy arrays (also masked, memory-mapped or read-only), frames of pandas, polars or pyarrow, sparse arrays and
-        matrices of scipy; it is not changed. A Table is returned as it is: the options about values do not apply to it.
+        matrices of scipy; it is not changed. A Table keeps its values: the options about these do not apply to it.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights; by default those that the table has.
     weight_kind : {"sampling", "counts"}, optional
@@ -134,6 +134,11 @@ def open_table(
             if not isinstance(X, Table):
                 raise DataError(NO_COVARIATES)
             X = X.with_covariates(options.covariates)
+        wanted = options.encode.names if isinstance(options.encode, Coding) else None
+        if variables is not None and variables.named:
+            wanted = variables.names
+        if wanted is not None and X.variables.named and wanted != X.names:
+            X = X.take(np.array(find_columns(wanted, X.names)))
         return _add_weight(X, sample_weight, options.weight_kind).with_names(options.names)
     if is_in_parts(X) and not is_one_file(X):  # one file is for `read_table`, as `open_source` says
         known = {each.name: getattr(options, each.name) for each in fields(ValueOptions)}
