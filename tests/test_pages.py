@@ -141,7 +141,7 @@ def quoted_facts():
     from isinglass.data.cells import NA_VALUES
     from isinglass.evaluate import elimination
     from isinglass.exact import MAX_NODES
-    from isinglass.export.formats import FORMATS
+    from isinglass.export.formats import LINES, ROWS
     from isinglass.select import (
         ImputationSettings,
         error_rates,
@@ -238,7 +238,7 @@ def quoted_facts():
     yield "scale.md", f"few ones (below {100 * backends.RARE:g} %), {reduction.SPARSE_COLUMNS} columns or more"
     yield "algorithm.md", f"With up to {path.ALL_PAIRS_UP_TO} columns screening costs more than it saves"
     yield "install.md", f"needs {device.BYTES_PER_CELL} bytes per cell"
-    yield from (("networks.md", f'`"{name}"`') for name in FORMATS)
+    yield from (("networks.md", f'`"{name}"`') for name in [*ROWS, *LINES])
     yield from _facts_about_reading()
     yield from _facts_about_stages()
     yield from _facts_about_estimates()

@@ -58,6 +58,11 @@ def write_lines(lines: Iterable[str], target: Target) -> None:
         stream.detach()
 
 
+def write_text(text: str, target: Target) -> None:
+    """Write a text as `write_lines` does; a line feed at its end is not doubled."""
+    write_lines([text.removesuffix("\n")], target)
+
+
 def _write(lines: Iterable[str], stream: TextStream) -> None:
     for line in lines:
         stream.write(line + "\n")

@@ -36,6 +36,11 @@ def test_markdown():
     assert rows == ["| a | c & d | −1.235 | 0.500 | < 0.001 |", "| b\\_1 | 50% | 0.000 |  | 0.250 |"]
 
 
+def test_names_that_look_like_numbers_stay_on_the_left():
+    rule = text_of({"name": ["1", "2"], "coupling": [None, 0.5]}, "markdown").splitlines()[1]
+    assert rule == "|---|---:|"
+
+
 def test_csv_reads_back_as_rounded_numbers():
     (head, *rows) = csv.reader(io.StringIO(text_of(EDGES, "csv", digits=2)))
     assert head == ["Node", "Neighbor", "Edge weight", "SE", "p"]

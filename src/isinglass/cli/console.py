@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import io
+import itertools
 import logging
 import os
 import sys
@@ -29,16 +29,17 @@ def rows_of(columns: Mapping[str, Iterable[object]]) -> Iterator[tuple[object, .
 
 
 def csv_text(header: Iterable[str], rows: Iterable[Sequence[object]]) -> str:
-    r"""Return a table as CSV; floats keep all their digits.
+    r"""Return a table as CSV, as exported files are written: floats with all digits, nothing where a value is missing.
 
     Examples
     --------
-    >>> csv_text(["name", "value"], [["a,b", 0.1], ["c", None]])
+    >>> csv_text(["name", "value"], [["a,b", 0.1], ["c", float("nan")]])
     'name,value\n"a,b",0.1\nc,\n'
     """
-    stream = io.StringIO()
-    csv.writer(stream, lineterminator="\n").writerows([header, *rows])
-    return stream.getvalue()
+    from isinglass.export.attributes import plain_value
+    from isinglass.export.escaping import csv_line
+
+    return "".join(csv_line(map(plain_value, row)) + "\n" for row in itertools.chain([header], rows))
 
 
 def text_of(writer: Callable[[io.StringIO], object]) -> str:

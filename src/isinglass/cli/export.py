@@ -14,9 +14,6 @@ from isinglass.cli.options import MODEL
 from isinglass.cli.output import check_target
 from isinglass.cli.reading import read_attributes
 
-WITH_PLACES = {"gexf", "json"}
-ENDINGS = (".csv", ".md", ".tex", ".gexf", ".graphml", ".json")
-
 
 @command("export", MODEL, "format", "output", "attributes", general="")
 def export(console: Console, model: str, format: str | None, output: Path | None, attributes: str | None) -> None:
@@ -36,12 +33,13 @@ def export(console: Console, model: str, format: str | None, output: Path | None
       json     nodes and edges, for your own programs
     """
     from isinglass.export import write_network
+    from isinglass.export.formats import SUFFIXES
     from isinglass.show.layout import force_layout
 
     ending = "" if output is None else output.suffix.lower()
-    if format is None and output is not None and ending not in ENDINGS:
+    if format is None and output is not None and ending not in SUFFIXES:
         raise click.BadParameter(
-            f"{str(output)!r} must end in {', '.join(ENDINGS)}; or add --format.", param_hint="'-o'"
+            f"{str(output)!r} must end in {', '.join(SUFFIXES)}; or add --format.", param_hint="'-o'"
         )
     check_target(output, [model, attributes])
     loaded = Loaded.open(model)
@@ -52,7 +50,7 @@ def export(console: Console, model: str, format: str | None, output: Path | None
         "edge_attributes": loaded.fit.edge_attributes if loaded.fit else None,
         "color_by": color_by,
     }
-    if (format or ending[1:]) in WITH_PLACES:
+    if (format or ending[1:]) in ("gexf", "json"):  # the others have no places
         options["positions"] = force_layout(network.n_features, network.edge_index, network.weights)
     if output is None:
         console.write(text_of(lambda stream: write_network(network, stream, format or "edges", **options)))

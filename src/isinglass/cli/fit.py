@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from isinglass.atomic import write_lines
+from isinglass.atomic import write_text
 from isinglass.cli.command import command
 from isinglass.cli.console import Console, csv_text, rows_of, text_of
 from isinglass.cli.descriptions import describe_solution, describe_table, missing_facts, records
@@ -27,8 +27,10 @@ if TYPE_CHECKING:
     from isinglass.network import Network
 
 FILES = ["edges.csv", "nodes.csv", "model.npz", "network.gexf", "blocks.csv", "covariates.csv"]
-NODE_MEASURES = ["expected_influence", "accuracy", "marginal_accuracy", "normalized_accuracy", "deviance_explained"]
-NODE_MEASURES += ["r_squared"]
+NODE_MEASURES = (
+    *("expected_influence", "accuracy", "marginal_accuracy", "normalized_accuracy"),
+    *("deviance_explained", "r_squared"),
+)
 
 
 @command(
@@ -127,8 +129,8 @@ def write_files(
     if not model.variables.is_binary:
         write_network(model, here / "blocks.csv", "blocks")
     if found.network.variables.has_covariates:
-        columns_of = found.covariate_edges()
-        write_lines([csv_text(columns_of, rows_of(columns_of)).rstrip("\n")], here / "covariates.csv")
+        couplings = found.covariate_edges()
+        write_text(csv_text(couplings, rows_of(couplings)), here / "covariates.csv")
     save(found, here / "model.npz")
     options: dict[str, Any] = {"node_attributes": nodes, "edge_attributes": found.edge_attributes, "color_by": color_by}
     options["positions"] = force_layout(model.n_features, model.edge_index, model.weights)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
-from isinglass.atomic import folder_lock, open_plain, replacing, temporary_directory, write_lines
+from isinglass.atomic import folder_lock, open_plain, replacing, temporary_directory, write_text
 from isinglass.cli.command import command_line
 from isinglass.cli.console import Console, csv_text, format_seconds, rows_of
 from isinglass.json_text import JsonObject, json_text
@@ -183,7 +183,7 @@ def deliver(
 def write_file(target: Path, text: str) -> None:
     """Write one file, whole or not at all."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    write_lines([text.removesuffix("\n")], target)
+    write_text(text, target)
 
 
 def file_or_stdout(output: Path | None, default: str) -> Path | None:

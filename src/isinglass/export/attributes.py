@@ -50,6 +50,7 @@ class Annotated:
 
     network: Network
     nodes: Mapping[str, Column]  # all but the name
+    colors: Column | None  # of the nodes, for the formats that have colors
     edges: Mapping[str, Column]  # all but the two nodes
     pairs: list[list[int]]  # the two nodes of every edge
     positions: FloatArray | None
@@ -67,42 +68,70 @@ def annotate(
     positions: ArrayLike | None = None,
 ) -> Annotated:
     """Return a network with its attributes; the parameters are those of `write_network`."""
-    read = as_network(network, names).without_covariates()
-    own: dict[str, Column]
-    taken: Mapping[str, Sequence[str]] = {"node": (), "edge": ()}
-    if not read.variables.is_binary:
-        listed = tuple(storable(_list_categories(read, s)) for s in range(read.n_features))
-        own, taken = {"kind": Column("text", read.kinds), "categories": Column("text", listed)}, _OF_CATEGORIES
-    else:
-        own = {"field": Column("real", tuple(read.fields.tolist()))}
-    if read.variables.wording is not None and "wording" not in dict(list_columns(node_attributes, "node_attributes")):
-        own["wording"] = Column("text", tuple(map(storable, read.variables.wording)))
-    added: dict[str, Column] = {}
-    for key, column in list_columns(node_attributes, "node_attributes"):
-        name = check_name(key, "node", [*taken["node"], *added])
-        added[name] = read_column(key, by_node(column, read.names, f"attribute {key!r}"), read.n_features)
+    drawn = as_network(network, names).without_covariates()
+    attributes = _node_attributes(drawn, list_columns(node_attributes, "node_attributes"))
+    colors = None
     if color_by is not None:
-        if color_by not in added:
-            raise ArgumentError("color_by", f"must be one of the node attributes ({', '.join(added)})", color_by)
-        groups = added[color_by].values
-        colors = color_groups(groups, group_colors)
-        added["color"] = Column("text", tuple(colors[group] for group in groups))
+        if color_by not in attributes:
+            raise ArgumentError("color_by", f"must be one of the node attributes ({', '.join(attributes)})", color_by)
+        groups = attributes[color_by].values
+        color_of = color_groups(groups, group_colors)
+        colors = Column("text", tuple(color_of[group] for group in groups))
     elif group_colors is not None:
         raise DataError("group_colors must come with color_by, the node attribute that holds the groups; got None.")
-    nodes = {
-        **own,
-        "degree": Column("integer", tuple(read.degree.tolist())),
-        "strength": Column("real", tuple(read.strength.tolist())),
-        **added,
-    }
-    pairs, table = read.edge_index[read.by_strength], read.edges()
+    pairs = drawn.edge_index[drawn.by_strength]
+    return Annotated(
+        network=drawn,
+        nodes=_node_columns(drawn, wording="wording" not in attributes) | attributes,
+        colors=colors,
+        edges=_edge_columns(drawn, pairs, list_columns(edge_attributes, "edge_attributes")),
+        pairs=pairs.tolist(),
+        positions=None if positions is None else check_positions(positions, drawn.n_features),
+        facts=_facts(network),
+    )
+
+
+def _node_columns(network: Network, *, wording: bool) -> dict[str, Column]:
+    """Return what a network itself says about its nodes, in ``wording`` also the text of items."""
+    columns = (
+        {"field": Column("real", tuple(network.fields.tolist()))}
+        if network.variables.is_binary
+        else {
+            "kind": Column("text", network.kinds),
+            "categories": Column(
+                "text", tuple(storable(_list_categories(network, s)) for s in range(network.n_features))
+            ),
+        }
+    )
+    if wording and network.variables.wording is not None:
+        columns["wording"] = Column("text", tuple(map(storable, network.variables.wording)))
+    columns["degree"] = Column("integer", tuple(network.degree.tolist()))
+    columns["strength"] = Column("real", tuple(network.strength.tolist()))
+    return columns
+
+
+def _node_attributes(network: Network, attributes: Iterable[tuple[str, Any]]) -> dict[str, Column]:  # Any: as given
+    """Return what the user says about the nodes."""
+    reserved = () if network.variables.is_binary else _OF_CATEGORIES["node"]
+    columns: dict[str, Column] = {}
+    for key, values in attributes:
+        name = check_name(key, "node", [*reserved, *columns])
+        columns[name] = read_column(key, by_node(values, network.names, f"attribute {key!r}"), network.n_features)
+    return columns
+
+
+def _edge_columns(
+    network: Network, pairs: IntArray, attributes: Iterable[tuple[str, Any]]
+) -> dict[str, Column]:  # Any: as given
+    """Return what a network and its user say about the edges."""
+    reserved = () if network.variables.is_binary else _OF_CATEGORIES["edge"]
+    table = network.edges()
     kinds: dict[str, Kind] = {"coupling": "real", "sign": "integer", "weight": "real"}
-    edges = {name: Column(kind, tuple(table[name].tolist())) for name, kind in kinds.items()}
-    for key, matrix in list_columns(edge_attributes, "edge_attributes"):
-        name = check_name(key, "edge", [*taken["edge"], *edges])
-        edges[name] = pair_column(key, matrix, pairs, read.names)
-    places = None if positions is None else check_positions(positions, read.n_features)
-    return Annotated(read, nodes, edges, pairs.tolist(), places, _facts(network))
+    columns = {name: Column(kind, tuple(table[name].tolist())) for name, kind in kinds.items()}
+    for key, matrix in attributes:
+        name = check_name(key, "edge", [*reserved, *columns])
+        columns[name] = pair_column(key, matrix, pairs, network.names)
+    return columns
 
 
 def _list_categories(network: Network, s: int) -> str:

@@ -6,7 +6,7 @@ CSV is UTF-8 with line feeds, quoted as in RFC 4180. GEXF is version 1.2draft: n
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -19,7 +19,7 @@ from isinglass.export.attributes import Annotated, AttributeTable, Cell, Column,
 from isinglass.export.escaping import cell_text, csv_line, storable, xml_element
 from isinglass.export.printing import SPELLINGS, ending_of, print_rows
 from isinglass.json_text import json_text
-from isinglass.network import NetworkLike
+from isinglass.network import Network, NetworkLike
 from isinglass.show.palette import SIGNS, GroupColors, channels
 
 SPREAD = 1000.0  # factor of positions in GEXF: Gephi draws a node about 10 units wide, and a layout lies in [−1, 1]²
@@ -88,21 +88,30 @@ def write_network(
     "tea, green",0.5,1,1.5,3
     rain,0.0,1,1.5,
     """
-    given, ending = locals(), ending_of(path)
+    ending = ending_of(path)
     if format is None:
         if ending not in SUFFIXES:
-            remedy = f"Or say the format: {', '.join(FORMATS)}."
+            remedy = f"Or say the format: {', '.join([*ROWS, *LINES])}."
             raise ArgumentError("path", f"must end in {', '.join(SUFFIXES)}", str(path), remedy)
         format = SUFFIXES[ending]
-    if format not in FORMATS:
-        raise ArgumentError("format", f"must be one of {', '.join(FORMATS)}", format)
-    lines, used = FORMATS[format]
-    graph = annotate(network, **{name: given[name] for name in used})
-    if format in ROWS and ending in (".md", ".tex"):
-        head, *rows = ROWS[format][0](graph)
+    if format not in (*ROWS, *LINES):
+        raise ArgumentError("format", f"must be one of {', '.join([*ROWS, *LINES])}", format)
+    graph = annotate(
+        network,
+        names=names,
+        node_attributes=node_attributes,
+        edge_attributes=edge_attributes,
+        color_by=color_by,
+        group_colors=group_colors,
+        positions=positions,
+    )
+    if format in LINES:
+        write_lines(LINES[format](graph), path)
+    elif ending in (".md", ".tex"):
+        head, *rows = ROWS[format](graph)
         write_lines(print_rows(list(map(str, head)), rows, SPELLINGS[ending], 3), path)
     else:
-        write_lines(lines(graph, spreadsheet_safe), path)
+        write_lines((csv_line(row, spreadsheet_safe=spreadsheet_safe) for row in ROWS[format](graph)), path)
 
 
 def to_networkx(
@@ -143,7 +152,7 @@ def _networkx() -> ModuleType:
         raise ImportError('networkx is not installed. Install it: pip install "isinglass[graph]".') from error
 
 
-def _graphml_lines(graph: Annotated, _: bool = False) -> Iterator[str]:
+def _graphml_lines(graph: Annotated) -> Iterator[str]:
     yield '<?xml version="1.0" encoding="UTF-8"?>'
     yield from (line for line in _networkx().generate_graphml(_graph_of(graph)) if not line.startswith("<?xml"))
 
@@ -195,12 +204,10 @@ def _field_rows(graph: Annotated) -> Iterator[Sequence[Cell]]:
             yield name, label, value
 
 
-def _csv(rows: Callable[[Annotated], Iterable[Sequence[Cell]]]) -> Callable[[Annotated, bool], Iterator[str]]:
-    return lambda graph, safe: (csv_line(row, spreadsheet_safe=safe) for row in rows(graph))
-
-
-def _gexf_lines(graph: Annotated, _: bool = False) -> Iterator[str]:
-    nodes, edges = graph.nodes, dict(graph.edges)
+def _gexf_lines(graph: Annotated) -> Iterator[str]:
+    nodes, edges = dict(graph.nodes), dict(graph.edges)
+    if graph.colors is not None:
+        nodes["color"] = graph.colors
     colors = [SIGNS[sign] for sign in edges["sign"].values]  # type: ignore[index]  # integers
     weights = edges.pop("weight").values  # an attribute of the edge itself
     edges["color"] = Column("text", tuple(colors))
@@ -217,8 +224,8 @@ def _gexf_lines(graph: Annotated, _: bool = False) -> Iterator[str]:
     for k, name in enumerate(graph.network.names):
         yield xml_element("node", {"id": f"n{k}", "label": name}, closed=False)
         yield from _gexf_values(nodes, k)
-        if "color" in nodes:
-            yield _gexf_color(str(nodes["color"].values[k]))
+        if graph.colors is not None:
+            yield _gexf_color(str(graph.colors.values[k]))
         if graph.positions is not None:
             x, y = (cell_text(SPREAD * value) for value in graph.positions[k].tolist())
             yield xml_element("viz:position", {"x": x, "y": y, "z": "0.0"})
@@ -247,29 +254,40 @@ def _gexf_color(color: str) -> str:
     return xml_element("viz:color", {"r": red, "g": green, "b": blue})
 
 
-def _json_lines(graph: Annotated, _: bool = False) -> Iterator[str]:
+def _json_lines(graph: Annotated) -> Iterator[str]:
+    """Yield the node-link layout of networkx, a line per node and per edge."""
     network, nodes = graph.network, dict(graph.nodes)
+    if graph.colors is not None:
+        nodes["color"] = graph.colors
     if graph.positions is not None:
         nodes |= {axis: Column("real", tuple(graph.positions[:, k].tolist())) for k, axis in enumerate("xy")}
-    head = {"kind": KIND, "version": VERSION, "directed": False, "multigraph": False}
-    yield json_text({**head, "graph": {name: _json_cell(value) for name, value in graph.facts.items()}})[:-1] + ","
+    facts = {name: _json_cell(value) for name, value in graph.facts.items()}
+    head = json_text({"kind": KIND, "version": VERSION, "directed": False, "multigraph": False, "graph": facts})
+    yield head.removesuffix("}") + ","
     yield '"nodes": ['
-    for k, name in enumerate(network.names):
-        node: dict[str, Any] = {"id": k, "name": storable(name), **_json_cells(nodes, k)}
-        if not network.variables.is_binary:
-            score = network.variables.score(k)
-            node["categories"] = [storable(label) for label in network.labels[k]]
-            node["scores"] = None if score is None else score.tolist()
-            node["fields"] = network.variables.split(network.category_fields)[k].tolist()
-        yield json_text(node) + ("," if k + 1 < network.n_features else "")
+    yield ",\n".join(
+        json_text({"id": k, "name": storable(name), **_json_cells(nodes, k), **_json_categories(network, k)})
+        for k, name in enumerate(network.names)
+    )
     yield "],"
     yield '"edges": ['
-    for k, (number, (s, t)) in enumerate(zip(network.by_strength.tolist(), graph.pairs, strict=True)):
-        edge: dict[str, Any] = {"source": s, "target": t, **_json_cells(graph.edges, k)}
-        if not network.is_signed[number]:
-            edge["block"] = network.blocks[number].tolist()
-        yield json_text(edge) + ("," if k + 1 < network.n_edges else "")
+    numbers = network.by_strength.tolist()
+    blocks = ({} if network.is_signed[k] else {"block": network.blocks[k].tolist()} for k in numbers)
+    each = enumerate(zip(graph.pairs, blocks, strict=True))
+    edges = ({"source": s, "target": t, **_json_cells(graph.edges, k), **block} for k, ((s, t), block) in each)
+    yield ",\n".join(map(json_text, edges))
     yield "]}"
+
+
+def _json_categories(network: Network, node: int) -> dict[str, object]:
+    """Return what the categories of a node are, in place of the text about them; nothing for 0 and 1."""
+    if network.variables.is_binary:
+        return {}
+    return {
+        "categories": [storable(label) for label in network.labels[node]],
+        "scores": network.variables.score(node),
+        "fields": network.variables.split(network.category_fields)[node],
+    }
 
 
 def _json_cells(columns: Mapping[str, Column], k: int) -> dict[str, Cell]:
@@ -281,19 +299,17 @@ def _json_cell(value: Cell) -> Cell:
     return cell_text(value) if isinstance(value, float) and math.isinf(value) else value
 
 
-_EVERYTHING = ("names", "node_attributes", "edge_attributes", "color_by", "group_colors", "positions")
-# Format of a table -> its rows, and the options that it uses.
-ROWS: Mapping[str, tuple[Callable[[Annotated], Iterator[Sequence[Cell]]], tuple[str, ...]]] = {
-    "edges": (_edge_rows, ("names", "edge_attributes")),
-    "blocks": (_block_rows, ("names",)),
-    "nodes": (_node_rows, ("names", "node_attributes")),
-    "fields": (_field_rows, ("names",)),
-    "matrix": (_matrix_rows, ("names",)),
+ROWS: Mapping[str, Callable[[Annotated], Iterator[Sequence[Cell]]]] = {
+    "edges": _edge_rows,
+    "blocks": _block_rows,
+    "nodes": _node_rows,
+    "fields": _field_rows,
+    "matrix": _matrix_rows,
 }
-# Format -> its lines, and the options that it uses.
-FORMATS: Mapping[str, tuple[Callable[[Annotated, bool], Iterator[str]], tuple[str, ...]]] = {
-    **{name: (_csv(rows), used) for name, (rows, used) in ROWS.items()},
-    "gexf": (_gexf_lines, _EVERYTHING),
-    "graphml": (_graphml_lines, ("names", "node_attributes", "edge_attributes")),
-    "json": (_json_lines, _EVERYTHING),
+"""Formats that are tables, CSV or for print: their rows, the header first."""
+LINES: dict[str, Callable[[Annotated], Iterator[str]]] = {
+    "gexf": _gexf_lines,
+    "graphml": _graphml_lines,
+    "json": _json_lines,
 }
+"""All other formats: their lines."""

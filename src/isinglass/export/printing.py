@@ -84,10 +84,11 @@ def ending_of(path: Target) -> str:
 def print_rows(names: Sequence[str], rows: Iterable[Sequence[Cell]], format: str, digits: int) -> Iterator[str]:
     """Yield the lines of a table in one of the formats for print."""
     places = [k for k, name in enumerate(names) if name not in REPEATED or "coupling" not in names]
-    body = [[_cell(row[k], names[k], digits) for k in places] for row in rows]
+    cells = [[row[k] for k in places] for row in rows]
     head = [HEADINGS.get(names[k], names[k].replace("_", " ").capitalize()) for k in places]
-    places = list(range(len(places)))
-    numeric = [all(_is_number(row[k]) for row in body) and any(row[k] for row in body) for k in places]
+    body = [[_cell(value, names[k], digits) for k, value in zip(places, row, strict=True)] for row in cells]
+    columns = zip(*cells, strict=True) if cells else ([] for _ in places)
+    numeric = [_are_numbers([value for value in column if value is not None]) for column in columns]
     if format == "csv":
         yield csv_line(head)
         yield from (csv_line(cell.replace("−", "-") or None for cell in row) for row in body)
@@ -116,8 +117,8 @@ def _cell(value: Cell, name: str, digits: int) -> str:
     return text.replace("-", "−") if float(text) else text.lstrip("-")
 
 
-def _is_number(text: str) -> bool:
-    return re.fullmatch(r"(< )?−?[\d.]*|inf|−inf", text) is not None
+def _are_numbers(values: Sequence[Cell]) -> bool:
+    return bool(values) and all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
 
 
 def _markdown(cells: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from isinglass.arrays import Arrays, FloatArray
-from isinglass.atomic import Target, write_lines
+from isinglass.atomic import Target, write_text
 from isinglass.errors import ArgumentError
 from isinglass.export.attributes import check_positions
 from isinglass.names import NodeValues, by_node
@@ -91,7 +91,7 @@ def write_comparison(
         "METHODS": html.escape(describe_comparison(result)),
         "CITATION": "".join(f"<li>{html.escape(one)}</li>" for one in citation(result).split("\n")),
     }
-    write_lines([fill_template("contrast.html", parts).rstrip("\n")], filename)
+    write_text(fill_template("contrast.html", parts), filename)
 
 
 def _figures(result: GroupComparison) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 import scipy
 
 from isinglass.arguments import RandomSource, check_count
-from isinglass.atomic import Target, write_lines
+from isinglass.atomic import Target, write_text
 from isinglass.data import TableLike
 from isinglass.evaluate.nodes import node_table as measure_nodes
 from isinglass.json_text import json_text
@@ -160,7 +160,7 @@ def write_report(
             "python": platform.python_version(),
         },
     }
-    write_lines([_assemble(str(title), data).rstrip("\n")], filename)
+    write_text(_assemble(str(title), data), filename)
 
 
 def _assemble(title: str, payload: Mapping[str, object]) -> str:
