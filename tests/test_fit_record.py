@@ -71,15 +71,22 @@ def test_columns_of_other_tables_are_found_by_name(parts):
         fit.read(table.take(np.array([0, 1, 2, 4, 5])))
 
 
-def test_attributes_have_the_names_of_an_estimator():
+def test_attributes_of_an_estimator_are_those_of_its_fit():
     net = IsingLasso(0.05).fit(FRAME)
     fit = net.fit_
-    assert fit.solution_ is net.solution_
-    assert fit.network_ is net.network_
-    assert (fit.alpha_, fit.converged_, fit.n_rows_) == (net.alpha_, net.converged_, net.n_rows_)
-    assert not hasattr(fit, "path_")  # there is none
-    assert not hasattr(fit, "stability_")
-    assert not hasattr(fit, "nonsense")
+    assert net.solution_ is fit.solution
+    assert net.network_ is fit.network
+    assert (net.alpha_, net.converged_, net.n_rows_) == (fit.solution.alpha, fit.solution.converged, fit.n_rows)
+    np.testing.assert_array_equal(net.marginals_, X.mean(axis=0))
+    assert not hasattr(net, "path_")  # there is none
+    assert not hasattr(net, "stability_")
+
+
+def test_marginals_are_those_of_two_values():
+    table = as_table(np.column_stack([X[:, :3], X[:, 3] + X[:, 4]]), kinds={3: "ordinal"})
+    net = IsingLasso(0.05).fit(table)
+    assert net.fit_.marginals is None
+    assert not hasattr(net, "marginals_")
 
 
 @pytest.mark.filterwarnings("ignore::isinglass.errors.IsinglassWarning")

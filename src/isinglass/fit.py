@@ -45,10 +45,7 @@ REASONS = {
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Fit(FittedNetwork, Frozen):
-    """The result of a fit, with its settings.
-
-    The attributes of a fitted estimator, such as ``solution_`` and ``path_``, are available here too, so figures and
-    reports take either.
+    """The result of a fit, with its settings; what a fitted estimator holds as ``fit_``.
 
     Parameters
     ----------
@@ -234,10 +231,9 @@ class Fit(FittedNetwork, Frozen):
         return self.coding.encoding
 
     @property
-    def marginals(self) -> FloatArray:
-        """Share of ones in every column, for columns of two values."""
-        self.network.variables.require_two_values("The table of the fit")
-        return self.shares[1::2]
+    def marginals(self) -> FloatArray | None:
+        """Share of ones in every column; None where a column has categories."""
+        return self.shares[1::2] if self.network.variables.is_binary else None
 
     def read(
         self, X: TableLike, *, missing: str | None = None, sample_weight: ArrayLike | None = None, by_name: bool = True
@@ -377,15 +373,6 @@ class Fit(FittedNetwork, Frozen):
     def ebic_path(self) -> FloatArray | None:
         """The extended BIC of the networks along them."""
         return self.evidence.values if self.evidence is not None and self.evidence.kind == "ebic" else None
-
-    def __getattr__(self, name: str) -> Any:  # Any: of whatever has the name
-        """Give what a fitted estimator has under its name there: ``solution_`` is ``solution``."""
-        if name.endswith("_") and not name.startswith("_"):
-            for record in (self, self.solution):
-                value = getattr(record, name[:-1], None)
-                if value is not None:
-                    return value
-        raise AttributeError(f"this fit has no {name!r}")
 
     def __repr__(self) -> str:
         return f"Fit({self.method.estimator}, {self.chosen}: {self.solution!r})"

@@ -59,7 +59,7 @@ def is_read(X: object) -> TypeGuard[AnyTable]:
 
 
 class Fitted:
-    """The attributes that `fit` sets: each is what `Fit` has under the same name, unless the fit has none."""
+    """The attributes that `fit` sets: what `Fit` or its solution has under the same name, unless it has none."""
 
     fit_: Fit
     network_: Network
@@ -73,7 +73,7 @@ class Fitted:
     tol_: float
     shares_: FloatArray
     marginals_: FloatArray
-    pair_counts_: tuple[AnyArray, ...]  # Any: whole numbers, or sums of weights
+    pair_counts_: tuple[AnyArray, ...]  # whole numbers, or sums of weights
     coding_: Coding
     encoding_: dict[Any, tuple[Any, Any]]
     alphas_: FloatArray
@@ -198,11 +198,11 @@ class IsingEstimator(FittedNetwork, Fitted, _ScikitLearn):
     def _hold(self, fit: Fit) -> None:
         """Set the fitted attributes."""
         self.fit_ = fit
-        for name in Fitted.__annotations__:
-            if name != "marginals_" or fit.network.variables.is_binary:
-                value = getattr(fit, name, None)
-                if value is not None:
-                    setattr(self, name, value)
+        for attribute in Fitted.__annotations__:
+            name = attribute.removesuffix("_")
+            value = getattr(fit, name, getattr(fit.solution, name, None))
+            if value is not None:
+                setattr(self, attribute, value)
         if fit.choice is not None:
             self._hold_choice(fit.choice)
 
