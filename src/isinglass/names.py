@@ -76,3 +76,9 @@ def find_nodes(labels: Sequence[object], names: Sequence[str], what: str) -> lis
             )
         found[k] = place
     return found
+
+
+def read_column(word: str) -> str | int:
+    """Read ``#3`` as the number of the third column, from 0, and everything else as a name."""
+    number = word[1:] if word.startswith("#") else ""
+    return int(number) - 1 if number.isdecimal() and int(number) > 0 else word

@@ -63,6 +63,12 @@ def test_compare_writes_tables_and_a_page(table, tmp_path):
     assert "men (" in result.stderr
 
 
+def test_a_numbered_column_of_groups_keeps_its_number(table):
+    number = f"#{len(X[0]) + 1}"
+    shown = run("compare", table, "--drop", "who", "--groups", number, *WORDS[2:])
+    assert f"{number}: men" in " ".join(shown.stderr.split())
+
+
 def test_bad_groups_are_named(table, tmp_path):
     line = error_line(run("compare", table, "--groups", "gender", "--alpha", "0.1", code=3))
     assert "--groups or --paired must be a column of the table; got 'gender'" in line

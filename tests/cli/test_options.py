@@ -8,6 +8,8 @@ import click
 import numpy as np
 import pytest
 from commands import data_error, draw_rows, error_line, read_csv, read_json, run, write_csv, write_table
+from hypothesis import given
+from hypothesis import strategies as st
 
 from isinglass.cli import COMMANDS, main
 from isinglass.cli.estimate import CRITERIA, ESTIMATE
@@ -16,6 +18,7 @@ from isinglass.cli.reading import READING, READING_AGAIN
 from isinglass.cli.values import read_columns, spell_value, split_words
 from isinglass.data import as_table
 from isinglass.data.files import read_table
+from isinglass.names import read_column
 from isinglass.select import SELECTORS, Method, Run
 
 
@@ -149,6 +152,38 @@ def test_columns_are_separated_by_commas(text, wanted):
     found = read_columns(text)
     assert found == wanted
     assert read_columns(spell_value(OPTIONS["drop"], found)) == found
+
+
+WORDS = st.text(st.characters(exclude_categories=("C",)), max_size=6)
+
+
+@given(
+    column=WORDS.filter(lambda word: word and "=" not in word and read_column(word) == word),
+    codes=st.dictionaries(
+        WORDS, st.none() | st.integers(-9, 9) | st.sampled_from([0.5, -1.25]), min_size=1, max_size=4
+    ),
+)
+def test_answers_are_read_as_they_are_spelled(column, codes):
+    """Messages suggest options, which must mean what was suggested."""
+    option = OPTIONS["encode"]
+    for meaning in (codes, {column: codes}):
+        assert option.type.convert(spell_value(option, meaning), None, None) == meaning
+
+
+def test_each_column_has_its_own_answers(tmp_path):
+    file = tmp_path / "t.csv"
+    file.write_text("sex,vote\n" + "m,yes\nf,no\nm,no\nf,yes\nm,yes\n")
+    words = ["--encode", "sex=m=1,f=0", "--encode", "#2=yes=0,no=1"]
+    described = read_json(run("info", file, *words, "--json").stdout, "info")
+    assert described["encoding"] == {"sex": ["f", "m"], "vote": ["yes", "no"]}
+    assert "for another column" in run("info", file, *words, "--encode", "m=1,f=0", code=2).stderr
+
+
+def test_a_column_is_cut_by_its_number(tmp_path):
+    file = tmp_path / "t.csv"
+    file.write_text("1,50\n0,30\n1,20\n0,60\n")
+    described = read_json(run("info", file, "--no-header", "--binarize", "#2=40", "--json").stdout, "info")
+    assert described["columns"][1]["kind"] == "binary"
 
 
 def test_a_comma_inside_a_name_stays():

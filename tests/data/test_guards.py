@@ -322,7 +322,7 @@ def test_answers_that_differ_in_case_only(tmp_path):
     path = write_rows(tmp_path / "t.csv", ["a", "b"], rows)
     shown = run("info", path, "--nominal", "a", "--ordinal", "b").stderr
     assert "'No', 'no', which differ only in case or blanks" in shown
-    remedy = ["--encode", "No=0,no=0,Yes=1,yes=1"]
+    remedy = ["--encode", "a=No=0,no=0,Yes=1,yes=1"]
     assert " ".join(remedy) in shown
     assert "differ" not in run("info", path, "--nominal", "a", "--ordinal", "b", *remedy).stderr
 

@@ -11,9 +11,10 @@ from isinglass.cli.command import command
 from isinglass.cli.console import Console, plural
 from isinglass.cli.descriptions import describe_solution, describe_table, fields, records
 from isinglass.cli.estimate import ESTIMATE, Estimate
-from isinglass.cli.options import TABLE
+from isinglass.cli.options import OPTIONS, TABLE
 from isinglass.cli.output import OutputFolder, deliver
 from isinglass.cli.reading import READING, Reading
+from isinglass.cli.values import spell_value
 
 if TYPE_CHECKING:
     from isinglass.data import Table
@@ -56,6 +57,7 @@ def compare(
 
     folder = None if output is None else OutputFolder(output, FILES, force=force, inputs=[table])
     data = _read(console, table, reading, [groups] if paired is None else [groups, paired])
+    column = spell_value(OPTIONS["groups"], groups)
     console.restart_clock()
     found = compare_groups(
         data,
@@ -73,7 +75,7 @@ def compare(
         "Table": reading.describe(data, table),
         "Method": estimate.summarize(f", {again}"),
         **_describe_holes(data, found.paired),
-        **_describe(found, groups),
+        **_describe(found, column),
     }
     each = zip(found.groups, found.n_rows, found.solutions, strict=True)
     tables = {"edges.csv": found.edges(), "nodes.csv": found.nodes(), "groups.csv": found.pairs()}
@@ -87,7 +89,7 @@ def compare(
         **fields(found, "structure", "p_structure", "global_strengths", "strength", "p_strength"),
         **dict(zip(("edges", "nodes", "pairs"), map(records, tables.values()), strict=True)),
     }
-    page = functools.partial(write_comparison, found, title=f"Networks by {groups}")
+    page = functools.partial(write_comparison, found, title=f"Networks by {column}")
     kept = ("Table", "Method", "Groups", "Adjusted for", "Permutations")
     deliver(console, folder, facts, tables, record, kept=kept, write=lambda here: page(here / "report.html"))
 
@@ -111,7 +113,7 @@ def _describe_holes(data: Table, paired: bool) -> dict[str, str]:
     return {"Imputed": f"{data.holes.mean():.1%} of the cells, from one network of all rows, ignoring groups{left}"}
 
 
-def _describe(found: GroupComparison, column: str | int) -> dict[str, str]:
+def _describe(found: GroupComparison, column: str) -> dict[str, str]:
     """Say in words what was found."""
     sizes = ", ".join(f"{group} ({n} rows)" for group, n in zip(found.groups, found.n_rows, strict=True))
     different = int((found.edge_p_family <= 0.05).sum())

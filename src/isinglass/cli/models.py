@@ -116,7 +116,7 @@ class Loaded:
         from isinglass.select.method import ImputationSettings
         from isinglass.select.settings import Run
 
-        settings = ImputationSettings() if self.fit is None or self.fit.method is None else self.fit.method.imputation
+        settings = ImputationSettings() if self.fit is None else self.fit.method.imputation
         with console.progress("Imputing"):
             return settings.complete(data, None, Run()).table
 

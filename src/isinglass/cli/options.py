@@ -206,7 +206,9 @@ SECTIONS = {
         Option(
             "--encode",
             ANSWERS,
-            "What the answers mean (Unknown= is missing); auto: detect the two answers of each column.",
+            "What the answers mean (Unknown= is missing), everywhere or in one column; auto: detect the two answers "
+            "of each column.",
+            multiple=True,
         ),
         Option("--binarize", CUTS, "Numbers above CUT become 1, others 0; or one cut per column: age=40,income=2e4."),
         Option("--weights", COLUMN, 'Column with the weights of the rows, or "none".'),

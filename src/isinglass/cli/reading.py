@@ -17,8 +17,9 @@ from isinglass.cli.command import Bundle
 from isinglass.cli.console import Console, plural
 from isinglass.cli.exits import longest
 from isinglass.cli.options import OPTIONS, under
-from isinglass.cli.values import files_of, read_column, spell_value
+from isinglass.cli.values import Answers, Codes, files_of, spell_value
 from isinglass.errors import DataError
+from isinglass.names import read_column
 
 if TYPE_CHECKING:
     from isinglass.arguments import Options
@@ -44,12 +45,19 @@ WORDING = "wording"  # the attribute with the wording of items, for the report; 
 class Reading:
     """What the user said about a table, by the parameters of ``read_table``."""
 
-    def __init__(self, *, na_values: tuple[str, ...] = (), **values: Any) -> None:  # Any: as `read_table` has them
+    def __init__(
+        self,
+        *,
+        na_values: tuple[str, ...] = (),
+        encode: tuple[Answers, ...] = (),
+        **values: Any,  # Any: as `read_table` has them
+    ) -> None:
         for name in ("columns", "drop", "reverse", "normal_scores", "covariates", *_KINDS):
             values[name] = tuple(key for keys in values.get(name, ()) for key in keys)
         values["kinds"] = _kinds({kind: values.pop(kind) for kind in _KINDS})
         values["scores"] = dict.fromkeys(values.pop("normal_scores"), "normal")
         values["na_values"] = _spellings(na_values)
+        values["encode"] = _join_answers(encode)
         said = {name: value for name, value in values.items() if value not in (None, (), {})}
         self.said = said | {name: None for name in ("id_column", "weights") if said.get(name) == "none"}
 
@@ -136,6 +144,19 @@ def _spellings(texts: tuple[str, ...]) -> tuple[str, ...] | dict[str | int | Non
         name, _, word = text.rpartition("=")
         found.setdefault(read_column(name) if name else None, []).append(word if name else text)
     return found if found.keys() - {None} else texts
+
+
+def _join_answers(meanings: Sequence[Answers]) -> Answers | None:
+    """Return what answers mean: in all columns, or in the columns that are named."""
+    if len(meanings) < 2:
+        return meanings[0] if meanings else None
+    by_column: dict[str | int, Codes] = {}
+    for meaning in meanings:
+        for column, codes in meaning.items() if isinstance(meaning, dict) else [(meaning, None)]:
+            if not isinstance(codes, dict) or column in by_column:
+                raise click.UsageError("--encode may be repeated only for another column each time: sex=m=1,f=0.")
+            by_column[column] = codes
+    return by_column
 
 
 def call_columns(names: Sequence[str]) -> list[str | int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import glob
 import math
+import re
 from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
@@ -12,8 +13,12 @@ from typing import TypeVar
 
 import click
 
+from isinglass.names import read_column
+
 Word = str | PathLike[str]
 Value = TypeVar("Value")
+Codes = dict[str, float | None]  # what answers mean; None: missing
+Answers = str | Codes | dict[str | int, Codes]  # "auto", of all columns, or by column
 
 
 class Number(click.FloatRange):
@@ -84,25 +89,32 @@ def _read_counts(text: str) -> list[int]:
     return _distinct([int(word) for word in text.split(",")])
 
 
-def _read_answers(text: str) -> str | dict[str, int | None]:
-    """Read ``answer=1`` pairs; an answer without a value is missing."""
+def _read_answers(text: str) -> Answers:
+    """Read ``answer=1`` pairs, an answer without a code being missing; ``column=`` before them names their column."""
     if text == "auto":
         return text
-    pairs = [part.rpartition("=") for part in text.split(",")]
+    pairs = [word.rpartition("=") for word in split_words(text)]
+    column, names_column, first_answer = pairs[0][0].partition("=")
+    answers = [first_answer if names_column else column, *(answer for answer, _, _ in pairs[1:])]
     if not all(equals for _, equals, _ in pairs):
         raise ValueError
-    _distinct([answer for answer, _, _ in pairs])
-    return {answer: int(code) if code else None for answer, _, code in pairs}
+    codes = {answer: _read_code(code) for answer, (_, _, code) in zip(_distinct(answers), pairs, strict=True)}
+    return {read_column(column): codes} if column and names_column else codes
 
 
-def _read_cuts(text: str) -> float | dict[str, float]:
+def _read_code(text: str) -> float | None:
+    number = _number(text) if text else None
+    return int(number) if number is not None and number.is_integer() else number
+
+
+def _read_cuts(text: str) -> float | dict[str | int, float]:
     """Read a number, or ``column=number`` pairs."""
     if "=" not in text:
         return _number(text)
     pairs = [part.rpartition("=") for part in split_words(text)]
     if not all(_distinct([column for column, _, _ in pairs])):
         raise ValueError
-    return {column: _number(cut) for column, _, cut in pairs}
+    return {read_column(column): _number(cut) for column, _, cut in pairs}
 
 
 def split_words(text: str) -> list[str]:
@@ -117,12 +129,6 @@ def split_words(text: str) -> list[str]:
     return [word.replace("\0", ", ") for word in next(csv.reader([kept]), [""])]
 
 
-def read_column(word: str) -> str | int:
-    """Read ``#3`` as the third column, row labels not counted, everything else as a name."""
-    number = word[1:] if word.startswith("#") else ""
-    return int(number) - 1 if number.isdecimal() and int(number) > 0 else word
-
-
 def read_columns(text: str) -> tuple[str | int, ...]:
     """Read a list of columns."""
     return tuple(map(read_column, split_words(text)))
@@ -135,24 +141,44 @@ def spell_value(option: click.Option, value: object) -> str:
     --------
     >>> spell_value(click.Option(["--drop"], type=COLUMNS), [2, "a", "b,c"])
     '#3,a,"b,c"'
-    >>> spell_value(click.Option(["--encode"]), {"yes": 1, "?": None})
-    'yes=1,?='
+    >>> spell_value(click.Option(["--encode"], type=ANSWERS), {"Yes, often": 1, "?": None})
+    'Yes, often=1,?='
+    >>> spell_value(click.Option(["--encode"], type=ANSWERS), {"sex": {"male": 1, "female": 0}})
+    'sex=male=1,female=0'
     """
     if isinstance(value, dict):
-        return ",".join(f"{key}={'' if item is None else item}" for key, item in value.items())
+        return _spell_pairs(option, value)
     if isinstance(value, list | tuple):
-        words = [spell_value(option, item) for item in value]
-        return ",".join(word if split_words(word) == [word] else f'"{word}"' for word in words)
-    if isinstance(value, int) and option.type in (COLUMN, COLUMNS):
+        return ",".join(_quote(spell_value(option, item)) for item in value)
+    if isinstance(value, int) and option.type in (COLUMN, COLUMNS, CUTS):
         return f"#{value + 1}"
     return f"{value:.12g}" if isinstance(value, float) else str(value)
 
 
+def _spell_pairs(option: click.Option, pairs: dict[object, object]) -> str:
+    """Return ``answer=1`` or ``column=40`` pairs, or those of one column after its name."""
+    column, codes = next(iter(pairs.items()))
+    if isinstance(codes, dict):
+        prefix, pairs = f"{spell_value(OF_COLUMNS, column)}=", codes
+    else:
+        prefix = "=" if option.type is ANSWERS and "=" in str(column) else ""
+    words = [f"{spell_value(option, key)}={'' if code is None else f'{code:.12g}'}" for key, code in pairs.items()]
+    return ",".join(map(_quote, [prefix + words[0], *words[1:]]))
+
+
+def _quote(word: str) -> str:
+    """Return a word that `split_words` reads as one."""
+    if re.search(r'^[ "]|,(?! )|[\r\n]', word):
+        return '"' + word.replace('"', '""') + '"'
+    return word
+
+
 ALPHAS = Form("COUNT|A,B,…", _read_alphas, "neither a count such as 30 nor distinct values such as 0.1,0.05")
 COUNTS = Form("N,N,…", _read_counts, "not a list of different whole numbers such as 100,200,400")
-ANSWERS = Form("auto|YES=1,NO=0", _read_answers, "neither auto nor a list such as Yes=1,No=0,Unknown=")
+ANSWERS = Form("auto|[COLUMN=]YES=1,NO=0", _read_answers, "neither auto nor a list such as Yes=1,No=0,Unknown=")
 CUTS = Form("CUT|COLUMN=CUT,…", _read_cuts, "neither a number nor a list such as age=40,income=2e4")
 COLUMN, COLUMNS = Form("COLUMN", read_column), Form("COLUMN,…", read_columns)
+OF_COLUMNS = click.Option(["--column"], type=COLUMN)  # what spells the name or number of a column
 
 
 class ModelType(click.Path):

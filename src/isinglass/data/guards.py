@@ -290,8 +290,8 @@ def _warn_spellings(columns: Mapping[Hashable, Levels]) -> None:
         apart = next((same for same in alike.values() if len(set(same.values())) > 1), None)
         if apart is not None:
             numbers = {word: k for k, same in enumerate(alike.values()) for word in same}
-            written = [numbers] if len(numbers) <= _WRITTEN else []
-            remedy = setting("encode", *written, python=f"encode={{{label!r}: {numbers if written else '{…}'}}}")
+            written = [{label: numbers}] if len(numbers) <= _WRITTEN else []
+            remedy = setting("encode", *written, python=None if written else f"encode={{{label!r}: {{…}}}}")
             _say(
                 f"{_columns([label], 'has', '')} {_enumerate(list(apart))}, which differ only in case or blanks. If "
                 f"they are one answer, give them the same number: {remedy}.",

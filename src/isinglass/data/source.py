@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from isinglass.data.coding import ABSENT, Cells, Codes, Rule, Value, is_one_of
 from isinglass.data.guards import advise_missing, remark_decimals, remark_identifier
 from isinglass.errors import ArgumentError, CellTypeError, DataError, listed, setting
-from isinglass.names import check_names
+from isinglass.names import check_names, read_column
 
 Entry = TypeVar("Entry")
 SEEN = 10_000
@@ -263,7 +263,7 @@ class Source:
         if isinstance(key, str) and key not in names:
             first, colon, last = key.partition(":")
             if colon and first and last:
-                ends = [self.find(_number(end), argument) for end in (first, last)]
+                ends = [self.find(read_column(end), argument) for end in (first, last)]
                 if ends[0] > ends[1]:
                     raise ArgumentError(argument, "must name a range from left to right", key)
                 return list(range(ends[0], ends[1] + 1))
@@ -349,11 +349,6 @@ class Source:
             codes[j] = np.array([seen.setdefault((type(value), value), len(seen)) for value in values])[column.cells]
         every = [value for _, value in seen]
         return Source(codes.shape, lambda j: Column(codes[:, j], every)).of_file(**known)
-
-
-def _number(word: str) -> str | int:
-    """Read ``#3`` as the number of the third column."""
-    return int(word[1:]) - 1 if word[:1] == "#" and word[1:].isdecimal() and int(word[1:]) > 0 else word
 
 
 def of_numbers(table: Cells) -> Source:
