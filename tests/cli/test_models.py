@@ -45,7 +45,7 @@ def model(folder):
 
 @pytest.fixture(scope="module")
 def network(model):
-    return load(model).network_
+    return load(model).network
 
 
 # ------------------------------------------------------------------------------------------- score
