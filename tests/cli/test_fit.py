@@ -113,8 +113,8 @@ def test_files(table, tmp_path):
     assert [row["kind"] for row in nodes] == ["hot", "", "", "", "", "cold"]
     assert {"accuracy", "strength", "price"} <= nodes[0].keys()
     network = load(folder / "model.npz")
-    assert network.network_ == network.solution_.network.with_names(NAMES)
-    assert len(edges) == network.network_.n_edges
+    assert network.network == network.solution.network.with_names(NAMES)
+    assert len(edges) == network.network.n_edges
     gexf = (folder / "network.gexf").read_text()
     assert "&lt;sugar&gt;" in gexf
     assert 'value="hot"' in gexf
