@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from isinglass.arguments import Options, RandomSource
 from isinglass.arrays import AnyArray, FloatArray
 from isinglass.data import AnyTable, Coding, PartedTable, Table, TableLike
-from isinglass.data.blocks import are_files, is_in_parts
+from isinglass.data.blocks import is_in_parts
 from isinglass.data.memory import complete_like
 from isinglass.data.open_table import open_table
 from isinglass.data.options import Encode, ReadOptions
@@ -253,7 +253,7 @@ class IsingEstimator(FittedNetwork, Fitted, _ScikitLearn):
         check_is_fitted(self)
         if is_read(X):
             self._check_names(X)
-        elif not (is_in_parts(X) or are_files(X)) and getattr(X, "ndim", 2) == 2:  # others are refused when read
+        elif not is_in_parts(X) and getattr(X, "ndim", 2) == 2:  # others are refused when they are read
             validate_data(self, X, reset=False, skip_check_array=True)
         table: AnyTable = self.fit_.read(X, missing=missing, sample_weight=sample_weight, by_name=False)
         if is_in_parts(X):
