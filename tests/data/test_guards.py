@@ -76,7 +76,7 @@ def test_a_missing_code_is_named_with_its_remedy(code, tmp_path):
     frame.iloc[::10, [1, 3]] = code
     (text,) = said(frame)
     assert (
-        f"2 columns ('i1', 'i3') have {code} beside 1, 2, 3, 4, 5. If it stands for a missing answer, pass "
+        f"2 columns ('i1', 'i3') have {code} besides 1, 2, 3, 4, 5. If it stands for a missing answer, pass "
         f"na_values=[{code}]" in text
     )
     path = tmp_path / "t.csv"
@@ -92,7 +92,7 @@ def test_codes_of_one_digit_count_where_most_columns_have_them():
     frame.iloc[::12, :5] = 7
     frame.iloc[1::12, :5] = 8
     (text,) = said(frame)
-    assert "5 columns ('i0', 'i1', 'i2', 'i3' and 1 more) have 7, 8 beside" in text
+    assert "5 columns ('i0', 'i1', 'i2', 'i3' and 1 more) have 7, 8 besides" in text
     once = battery()
     once.iloc[::12, 0] = 7  # an answer that was rarely given, perhaps
     assert said(once) == []
@@ -103,7 +103,7 @@ def test_codes_of_one_digit_count_where_most_columns_have_them():
 def test_words_in_categories():
     frame = pd.DataFrame({"a": np.resize(["red", "blue", "green", "keine Angabe"], N), "b": np.resize([0, 1, 1], N)})
     (text,) = said(frame, kinds={"a": "nominal"})
-    assert "Column 'a' has 'keine Angabe' beside 'blue', 'green', 'red'" in text
+    assert "Column 'a' has 'keine Angabe' besides 'blue', 'green', 'red'" in text
 
 
 def test_columns_of_two_values_get_the_advice_too(tmp_path):
@@ -178,7 +178,7 @@ def test_info_shows_what_was_detected_and_what_is_doubtful(tmp_path):
     shown = run("info", tmp_path / "t.csv", "--ordinal", "i*")
     assert "File        fields separated by 'semicolon', rows named by 'who'" in shown.stdout
     assert (
-        "Warning: Column 'i2' has 99 beside 1, 2, 3, 4, 5. If it stands for a missing answer, pass --na 99."
+        "Warning: Column 'i2' has 99 besides 1, 2, 3, 4, 5. If it stands for a missing answer, pass --na 99."
         in shown.stderr
     )
 
@@ -241,7 +241,7 @@ def test_none_is_an_answer_among_words_and_missing_among_numbers(tmp_path):
     path = tmp_path / "survey.csv"
     rows = [["None", "None"], ["Some", "1"], ["Often", "0"]] * 10
     path.write_text("exercise,smokes\n" + "".join(",".join(row) + "\n" for row in rows))
-    with pytest.warns(MeaningWarning, match=r"'exercise' has 'None' beside 'Often', 'Some'.*na_values=\['None'\]"):
+    with pytest.warns(MeaningWarning, match=r"'exercise' has 'None' besides 'Often', 'Some'.*na_values=\['None'\]"):
         table = read_table(path, kinds={"exercise": "nominal"}, missing="impute")
     assert table.variables.categories[0] == ("None", "Often", "Some")
     assert table.holes.sum(axis=0).tolist() == [0, 10]
@@ -313,7 +313,7 @@ def test_a_code_far_from_fractions():
     assert said(frame, kinds={"age": "continuous"}) == []
     frame.loc[3, "age"] = -999
     (message, *_) = said(frame, kinds={"age": "continuous"})
-    assert "has -999 beside" in message
+    assert "has -999 besides" in message
     assert "na_values=[-999]" in message
 
 

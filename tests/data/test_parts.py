@@ -194,7 +194,7 @@ def test_parts_that_do_not_fit_are_read_again_each_time(folder, monkeypatch):
     assert "read again each time" in repr(table)
     np.testing.assert_array_equal(rows(table), X)
     assert table.backend.parts == {}
-    with pytest.raises(LimitError, match="about 60 bytes of memory beside the blocks"):
+    with pytest.raises(LimitError, match="about 60 bytes of memory in addition to the blocks"):
         read_parts(cut(X), client=False)
 
 

@@ -106,7 +106,7 @@ class Here:
         self.is_roomy = with_rows <= SHARE * free
         if not self.is_whole and not any(block.is_file or block.is_task for block in self.blocks):
             raise LimitError(
-                f"The table needs about {needed:.3g} bytes of memory beside the blocks, one bit per cell, and "
+                f"The table needs about {needed:.3g} bytes of memory in addition to the blocks, one bit per cell, and "
                 f"{free:.3g} are free. Write the blocks to files and pass their names, or start a Dask cluster."
             )
         if not self.is_roomy:

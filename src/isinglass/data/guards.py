@@ -274,8 +274,9 @@ def warn_codes(columns: Mapping[Hashable, Sequence[Value]]) -> None:
     for codes, names in found.items():
         shown = [value for value in dict.fromkeys(v for label in names for v in columns[label]) if value not in codes]
         _say(
-            f"{_columns(names, 'has', 'have')} {_enumerate(codes)} beside {_enumerate(sorted(shown, key=str), most=5)}."
-            f" If {'it stands' if len(codes) == 1 else 'they stand'} for a missing answer, {_remedy(codes)}.",
+            f"{_columns(names, 'has', 'have')} {_enumerate(codes)} besides "
+            f"{_enumerate(sorted(shown, key=str), most=5)}. If {'it stands' if len(codes) == 1 else 'they stand'} for "
+            f"a missing answer, {_remedy(codes)}.",
             names,
             f"{_enumerate(codes, most=3)} missing?",
         )
