@@ -241,6 +241,7 @@ def quoted_facts():
     yield from (("networks.md", f'`"{name}"`') for name in [*ROWS, *LINES])
     yield from _facts_about_reading()
     yield from _facts_about_stages()
+    yield from _facts_about_results()
     yield from _facts_about_estimates()
     yield from _facts_about_the_core()
 
@@ -282,6 +283,24 @@ def _facts_about_stages():
     yield "notebook.md", "stage 2 ends at half of its best alpha"
     judged = two_stage.KEEP + two_stage.CLEARLY * (1 - two_stage.KEEP)
     yield "notebook.md", f"if the second keeps {100 * judged:g} % of the gain of the first"
+
+
+def _facts_about_results():
+    from isinglass import metrics, plot
+    from isinglass.evaluate import likelihood
+    from isinglass.show.plot import canvas, drawing, marks
+
+    def default(function, name):
+        return inspect.signature(function).parameters[name].default
+
+    yield "likelihood.md", f"until it is at most `tol`, {default(metrics.log_partition, 'tol')} nats"
+    assert likelihood._POOR == 0.5
+    yield "likelihood.md", "a warning if it stays above half a nat"
+    yield "trusting.md", f"all comparisons together have a level of {100 * default(metrics.check_model, 'level'):g} %"
+    yield "plots.md", f"Long names are cut after {default(plot.network, 'longest_label')} characters"
+    yield "plots.md", f"no label is smaller than {marks.LEAST_LETTERS:g} points"
+    yield "plots.md", f"Figures have {canvas.PRINT:g} dots per inch"
+    yield "plots.md", f"names of up to {ONE_TO_TEN[drawing.SHORT]} characters"
 
 
 def _facts_about_estimates():
