@@ -357,7 +357,7 @@ def test_grid_callback_and_log(caplog):
     assert ising_path(X, 0.05).alphas.tolist() == [0.05]
     top = objective.alpha_max(X)
     np.testing.assert_allclose(ising_path(X, 4, alpha_min_ratio=0.1).alphas, np.geomspace(top, 0.1 * top, 4))
-    assert alpha_max(X) == top
+    assert alpha_max(X) == ising_path(X, 1).alphas[0] == pytest.approx(top, rel=1e-12)
 
 
 def test_non_convergence_is_said_and_marked(mode):

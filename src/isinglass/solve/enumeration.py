@@ -14,11 +14,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.arrays import FloatArray
-from isinglass.data import Table, as_table
+from isinglass.arrays import FloatArray, Mask
+from isinglass.data import as_table
 from isinglass.errors import LimitError, setting
-from isinglass.penalties import refuse_vanishing, violations
-from isinglass.solve.dense import Reduced
+from isinglass.penalties import penalty_matrix, refuse_vanishing, violations
+from isinglass.solve.reduction import Reduction
 
 MAX_NODES = 20  # 2^20 states: 8 MB per vector, about 0.2 s per Newton step on one core
 _MATCHED = 1e-15  # relative mismatch of means and free moments aimed at
@@ -72,9 +72,10 @@ class Likelihood:
     this coding, φ, is one vector, fields then pairs in the order of ``np.triu_indices``.
     """
 
-    reduced: Reduced
+    reduction: Reduction  # of the table to the columns that vary
+    is_frequent: Mask  # of these, whether the ones outweigh the zeros
+    omega: FloatArray  # ω, one per pair
     empirical: FloatArray  # share of each state in the table
-    table: Table
 
     @classmethod
     def of(cls, X: ArrayLike, sample_weight: ArrayLike | None, penalty_weights: ArrayLike | str | None) -> Likelihood:
@@ -82,26 +83,31 @@ class Likelihood:
         table = as_table(X, sample_weight).whole().without_holes()
         table.variables.require_two_values("X")
         refuse_above_limit(table.shape[1])
-        reduced = Reduced.of(table, penalty_weights)
-        p = len(reduced.columns)
-        states = (reduced.table != reduced.is_frequent).astype(np.int64) @ (1 << np.arange(p))
-        empirical = np.bincount(states, weights=reduced.weight, minlength=1 << p)
-        return cls(reduced, np.asarray(empirical, dtype=np.float64), table)
+        reduction = Reduction.of(table, quiet=True)
+        kept, columns = reduction.table.whole(), reduction.columns
+        codes, raw = kept.codes, kept.unit_weight
+        weight = raw / raw.max()  # first, so that weights near the limits of floating point survive the division
+        weight /= weight.sum()
+        # Ones and zeros are summed apart: the difference from 1 would lose the digits of a rare answer.
+        ones, zeros = weight @ codes, weight @ (1 - codes)
+        sd = np.zeros(reduction.n_features)
+        sd[columns] = np.sqrt(ones * zeros)
+        omega = penalty_matrix(sd, penalty_weights)[np.ix_(columns, columns)]
+        is_frequent, p = ones > zeros, len(columns)
+        states = (codes != is_frequent).astype(np.int64) @ (1 << np.arange(p))
+        empirical = np.bincount(states, weights=weight, minlength=1 << p)
+        pairs = np.triu_indices(p, 1)
+        return cls(reduction, is_frequent, omega[pairs], np.asarray(empirical, dtype=np.float64))
 
     @property
     def n_varying(self) -> int:
         """Number of columns that vary."""
-        return len(self.reduced.columns)
+        return len(self.reduction.columns)
 
     @cached_property
     def pairs(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """The nodes s < t of every pair."""
         return np.triu_indices(self.n_varying, 1)
-
-    @cached_property
-    def omega(self) -> FloatArray:
-        """ω, one per pair."""
-        return self.reduced.penalty[self.pairs]
 
     @cached_property
     def masks(self) -> NDArray[np.int64]:
@@ -138,10 +144,12 @@ class Likelihood:
 
     def decode(self, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return (couplings, fields) of the whole table: φ in its own coding, smoothed fields where it is constant."""
-        inner, field = self.unpack(theta)
-        is_flipped = self.reduced.is_frequent
-        sign = np.where(is_flipped, -1.0, 1.0)
-        return self.reduced.expand(sign[:, None] * inner * sign + 0.0, sign * (field + inner @ is_flipped))
+        (inner, field), columns = self.unpack(theta), self.reduction.columns
+        sign = np.where(self.is_frequent, -1.0, 1.0)
+        couplings, fields = np.zeros((self.reduction.n_features,) * 2), self.reduction.constant_fields.copy()
+        couplings[np.ix_(columns, columns)] = sign[:, None] * inner * sign + 0.0
+        fields[columns] = sign * (field + inner @ self.is_frequent)
+        return couplings, fields
 
     def log_probabilities(self, theta: FloatArray) -> tuple[FloatArray, float]:
         """Return log P of all states, and Ψ."""

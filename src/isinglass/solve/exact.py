@@ -17,7 +17,7 @@ from isinglass.solve.alphas import alpha_grid
 from isinglass.solve.enumeration import MAX_NODES, Likelihood, log_sum, log_weights, minimize, superset_sums
 from isinglass.solve.exact_proof import certify, separating_statistic
 from isinglass.solve.path import warn_if_not_converged
-from isinglass.solve.reduction import name_constant
+from isinglass.solve.reduction import warn_constant
 
 __all__ = [
     "MAX_NODES",
@@ -85,7 +85,7 @@ def exact_path(
     null = _fit_null(problem, tol, max_iter)
     alpha_max = _largest_ratio(problem, null)
     grid = alpha_grid(alpha_max, alphas, alpha_min_ratio=alpha_min_ratio)
-    name_constant(problem.table)
+    warn_constant(problem.reduction.variables, problem.reduction.counts)
     if grid[-1] == 0 < alpha_max:
         _refuse_separation(problem, problem.penalty(0.0))
     scale = max(problem.objective(null, problem.penalty(0.0))[0], 1e-12)
@@ -100,7 +100,7 @@ def exact_path(
             Solution.from_dense(
                 float(alpha),
                 *problem.decode(state),
-                problem.table.variables,
+                problem.reduction.variables,
                 objective=problem.objective(state, penalty)[0],
                 kkt_residual=proof.kkt_residual,
                 duality_gap=proof.gap,
@@ -152,7 +152,7 @@ def _refuse_separation(problem: Likelihood, penalty: FloatArray) -> None:
         return
     worst = separating_statistic(problem, free)
     if worst is not None:
-        s, t = problem.reduced.columns[[nodes[worst - problem.n_varying] for nodes in problem.pairs]].tolist()
+        s, t = problem.reduction.columns[[nodes[worst - problem.n_varying] for nodes in problem.pairs]].tolist()
         raise SeparationError(
             f"The unpenalized edges must have a finite optimum; got a table in which the pair ({s}, {t}) "
             "separates: its estimate is infinite. Use alpha > 0 and a positive penalty weight."

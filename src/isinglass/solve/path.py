@@ -25,7 +25,6 @@ from isinglass.network import all_pairs
 from isinglass.penalties import check_penalty_weights, condition_on_covariates, penalty_matrix, refuse_vanishing
 from isinglass.results import Path, Solution
 from isinglass.solve.alphas import alpha_grid
-from isinglass.solve.dense import Reduced
 from isinglass.solve.device import DeviceRows, device_name, find_device
 from isinglass.solve.reduction import Reduction, as_solution, refuse_free, split_sparse
 
@@ -37,7 +36,6 @@ logger = logging.getLogger("isinglass")
 ALL_PAIRS_UP_TO = 30  # columns up to which screening costs more than it saves (measured)
 STRICTNESS = 1.0  # share of the strong rule's threshold from which pairs are kept on longer tables
 CELLS_AT_ONCE = 500_000  # cells times alphas of one call without screening: a callback does not wait long
-MOST_DENSE_COLUMNS = 2000  # columns from which on alpha_max is not taken from a matrix of all pairs
 NULL_TOLERANCE = 1e-7  # of the fit of free pairs: networks are compared with it, loosely solved ones too
 SUSPICIOUS_ETA = 10.0  # largest |η| above which an unpenalized optimum is checked for lying at infinity
 
@@ -141,10 +139,6 @@ def alpha_max(
 ) -> float:
     """Return the smallest alpha without penalized edges, of a table of any kind and width."""
     table = as_table(X, sample_weight)
-    if table.is_whole and table.variables.is_binary and table.shape[1] <= MOST_DENSE_COLUMNS:
-        reduced = Reduced.of(table.whole().without_holes(), penalty_weights)
-        if not reduced.free.any():
-            return reduced.alpha_max()
     where = device_name() if table.variables.is_binary else "cpu"
     with suppress_warnings(ConstantColumnWarning):
         return JointProblem.of(table, penalty_weights, None, where).fit_null(1e-7, 100)
