@@ -43,7 +43,7 @@ from isinglass.select.settings import Run, Settings, option, settings
 from isinglass.select.stars import StARS
 from isinglass.select.task import PathSettings, Task, WarmStart
 from isinglass.select.two_stage import TwoStage
-from isinglass.solve.reduction import name_constant, warn_determined
+from isinglass.solve.columns import name_constant, warn_determined
 
 if TYPE_CHECKING:
     from isinglass.fit import Fit

@@ -14,10 +14,10 @@ from isinglass.errors import ArgumentError, LimitError, SeparationError
 from isinglass.network import Network, NetworkLike, as_network
 from isinglass.results import Path, Solution
 from isinglass.solve.alphas import alpha_grid
+from isinglass.solve.columns import warn_constant
 from isinglass.solve.enumeration import MAX_NODES, Likelihood, log_sum, log_weights, minimize, superset_sums
 from isinglass.solve.exact_proof import certify, separating_statistic
 from isinglass.solve.path import warn_if_not_converged
-from isinglass.solve.reduction import warn_constant
 
 __all__ = [
     "MAX_NODES",

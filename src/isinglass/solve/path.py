@@ -26,7 +26,8 @@ from isinglass.penalties import check_penalty_weights, condition_on_covariates, 
 from isinglass.results import Path, Solution
 from isinglass.solve.alphas import alpha_grid
 from isinglass.solve.device import DeviceRows, device_name, find_device
-from isinglass.solve.reduction import Reduction, as_solution, refuse_free, split_sparse
+from isinglass.solve.limits import split_sparse
+from isinglass.solve.reduction import Reduction, as_solution, refuse_free
 
 if TYPE_CHECKING:
     from isinglass._core._native import State

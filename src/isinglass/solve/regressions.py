@@ -253,8 +253,8 @@ class NodewiseProblem:
             omega = np.sqrt(share * rest) if standardize else np.ones(len(columns))
             return cls(Nodewise(codes, weight, threads), reduction, omega, np.ones(len(null_losses)), null_losses)
         variables, (points, steps) = reduction.variables, reduction.points
-        logs = np.log(np.where(reduction.counts > 0, reduction.shares, 1.0))
-        null_losses = -np.add.reduceat(reduction.shares * logs, variables.starts)
+        logs = np.log(np.where(reduction.counts > 0, reduction.categories.shares, 1.0))
+        null_losses = -np.add.reduceat(reduction.categories.shares * logs, variables.starts)
         ranges = variables.ranges[columns]
         widest = ranges.max(initial=0.0)  # iterations do not depend on the units of scores
         omega = sd_of(reduction.counts, variables)[columns] / ranges if standardize else widest / ranges
@@ -312,7 +312,7 @@ class NodewiseProblem:
         else:
             alpha, node = _owners(known["counts"])
             pairs = np.sort(np.column_stack([node, columns]), axis=1)
-            parameters = self.reduction.parameters(pairs, paths.values)
+            parameters = self.reduction.categories.parameters(pairs, paths.values)
             values = variables.block_values(pairs, parameters)
             fields = self._category_fields(paths, np.isfinite(known["losses"]), alpha, node, columns, parameters)
         return NodeFits(
@@ -377,11 +377,11 @@ class NodewiseProblem:
         found = np.hstack(solved)
         pairs = np.sort(np.column_stack([node, columns]), axis=1)
         entries = np.repeat(alpha, self.reduction.variables.block_sizes(pairs))
-        fields = []
+        fields, categories = [], self.reduction.categories
         for k in range(len(is_solved)):
             here = alpha == k
-            centers = self.reduction.centers(node[here], columns[here], pairs[here], parameters[entries == k])
-            fields.append(self.reduction.fields(found[k], centers))
+            centers = categories.centers(node[here], columns[here], pairs[here], parameters[entries == k])
+            fields.append(categories.fields(found[k], centers))
         return np.array(fields)
 
 
