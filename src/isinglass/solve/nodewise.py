@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -185,8 +184,7 @@ def nodewise_at(
     if given.shape != (case.n_features,) or not (given[case.varying[case.nodes]] > 0).all():
         raise ArgumentError("alphas", f"must be positive, one for each of {case.n_features} columns", alphas)
     fits = case.solve(given[:, None], tol, max_iter, stops_early=False)
-    solution = replace(fits.solutions(rule, tol)[0], alpha=float("nan"), alphas_per_node=given.copy())
-    path = NodewisePath((solution,), tol=tol, nodes=fits, rule=rule)
+    path = NodewisePath.of_own_alphas(fits, rule, tol)
     warn_if_not_converged(path, float(fits.null_losses.sum()), max_iter)
     return path
 
@@ -214,8 +212,7 @@ def choose_per_node(
     top[case.varying] = case.alpha_max()
     grids = np.where(top == 0.0, case.alphas_at_zero, top)[:, None] * shape
     fits = case.solve(grids, tol, max_iter, stops_early=True)
-    solution = fits.select_ebic(gamma, rule, tol)
-    path = NodewisePath((solution,), tol=tol, nodes=fits.take(fits.choose_ebic(gamma)), rule=rule)
+    path = NodewisePath.of_own_alphas(fits.take(fits.choose_ebic(gamma)), rule, tol)
     warn_if_not_converged(path, float(fits.null_losses.sum()), max_iter)
     return path
 

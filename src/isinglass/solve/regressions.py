@@ -34,32 +34,6 @@ RULES = ("and", "or", "mean")
 Number = TypeVar("Number", bound=np.generic)
 
 
-def symmetrize(coefficients: sp.csr_array, rule: str) -> tuple[NDArray[np.int32], FloatArray]:
-    """Return (edge_index, edge_values) of the network that ``rule`` makes of two estimates per pair.
-
-    With a and b the coefficient of either column in the regression of the other:
-
-    ======== ============================ ======================================================
-    rule     an edge if                   its coupling
-    ======== ============================ ======================================================
-    "and"    both are non-zero            their mean (IsingFit's AND = TRUE)
-    "or"     one is non-zero              the mean of those that are non-zero: nothing is halved
-    "mean"   one is non-zero              (a + b) / 2 with zeros counted, so that a one-sided
-                                          edge is halved (IsingFit's AND = FALSE)
-    ======== ============================ ======================================================
-
-    Examples
-    --------
-    >>> one_sided = sp.csr_array([[0.0, 0.8], [0.0, 0.0]])
-    >>> [symmetrize(one_sided, rule)[1].tolist() for rule in RULES]
-    [[], [0.8], [0.4]]
-    """
-    entries = coefficients.tocoo()
-    entries.eliminate_zeros()
-    each = np.ones(entries.nnz, dtype=np.intp)
-    return merge(0 * each, entries.row, entries.col, entries.data, each, rule)[1:]
-
-
 def check_rule(rule: str) -> None:
     """Refuse an unknown rule by which two regressions decide on an edge."""
     if rule not in RULES:
@@ -76,7 +50,8 @@ def merge(
 ) -> tuple[NDArray[np.integer], NDArray[np.int32], FloatArray]:
     """Return (group, edge_index, parameters), sorted, of the pairs that ``rule`` makes edges in each of some groups.
 
-    An estimate is a block of a row's column, ``sizes`` numbers of ``parameters``, and is not zero.
+    An estimate is a block of a row's column, ``sizes`` numbers of ``parameters``, and is not zero. The rules are
+    explained in `nodewise_path`.
     """
     check_rule(rule)
     width = int(max(row.max(initial=0), column.max(initial=0))) + 1
@@ -157,6 +132,7 @@ class NodeFits(Frozen):
 
     def choose_ebic(self, gamma: float) -> NDArray[np.intp]:
         """Return for every node the alpha number with the smallest −2ℓ + J log N + 2γ J log(p−1)."""
+        check_gamma(gamma)
         others = max(int(np.isfinite(self.losses[0]).sum()) - 1, 1)  # constant columns are no predictors
         criterion = 2.0 * self.n_rows * self.losses + self._prices(gamma, others)
         return np.asarray(np.where(np.isnan(criterion), np.inf, criterion).argmin(axis=0))
@@ -169,13 +145,6 @@ class NodeFits(Frozen):
         n_parameters = np.zeros(self.counts.shape)
         np.add.at(n_parameters, (alpha, node), self.dimensions[node] * self.dimensions[self.columns])
         return np.asarray(np.log(self.n_rows) * n_parameters + 2.0 * gamma * np.log(others) * self.counts)
-
-    def select_ebic(self, gamma: float, rule: str, tol: float) -> Solution:
-        """Return the network in which every node takes its own best alpha."""
-        check_gamma(gamma)
-        fits = self.take(self.choose_ebic(gamma))
-        alphas = np.where(np.isfinite(fits.losses), fits.alphas, np.nan)[0]
-        return replace(fits.solutions(rule, tol)[0], alpha=float("nan"), alphas_per_node=alphas)
 
     def solutions(self, rule: str, tol: float) -> list[Solution]:
         """Return the network at every alpha of a list that all nodes share."""
@@ -400,11 +369,18 @@ class NodewisePath(Path):
     nodes : NodeFits
         The regressions.
     rule : str
-        How two coefficients become one coupling; see ``symmetrize``.
+        How two coefficients become one coupling; see `nodewise_path`.
     """
 
     nodes: NodeFits
     rule: str
+
+    @classmethod
+    def of_own_alphas(cls, fits: NodeFits, rule: str, tol: float) -> Self:
+        """Return the network of regressions that each have a penalty of their own, as a path of length one."""
+        alphas = np.where(np.isfinite(fits.losses), fits.alphas, np.nan)[0]
+        solution = replace(fits.solutions(rule, tol)[0], alpha=float("nan"), alphas_per_node=alphas)
+        return cls((solution,), tol=tol, nodes=fits, rule=rule)
 
     fields = property(lambda self: self.nodes.fields, doc="Intercepts, one row per alpha.")
     kkt_residuals = property(lambda self: self.nodes.kkt_residuals, doc="KKT residual per alpha and node.")
@@ -420,4 +396,5 @@ class NodewisePath(Path):
         The criterion is IsingFit's. So are the lists of alphas in ``nodewise_ebic``, one per node; here all nodes
         choose from the alphas of the path.
         """
-        return self.nodes.select_ebic(gamma, rule or self.rule, self.tol)
+        chosen = self.nodes.take(self.nodes.choose_ebic(gamma))
+        return NodewisePath.of_own_alphas(chosen, rule or self.rule, self.tol)[0]
