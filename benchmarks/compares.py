@@ -23,7 +23,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from isinglass import IsingNetwork, NodewiseIsing, bootstrap, compare_groups, nodewise_ebic, nodewise_path
+from isinglass import IsingNetwork, NodewiseIsing, Run, bootstrap, compare_groups, nodewise_ebic, nodewise_path
 from isinglass.data import as_table
 from isinglass.errors import IsinglassWarning, suppress_warnings
 
@@ -58,7 +58,8 @@ def ising(X: Matrix) -> Matrix:
 
 def compare(X: Matrix, gender: NDArray[np.int64]) -> Matrix:
     """Return largest difference, difference of strengths and their p-values, as NetworkComparisonTest."""
-    found = compare_groups(X, gender, nodewise_ebic, reselect=True, n_permutations=50, random_state=1, n_jobs=1)
+    how = {"reselect": True, "n_permutations": 50, "random_state": 1}
+    found = compare_groups(X, gender, nodewise_ebic, run=Run(n_jobs=1), **how)
     return np.array([[found.structure, found.strength, found.p_structure, found.p_strength]])
 
 
@@ -76,7 +77,7 @@ def ours(job: str, X: Matrix, gender: NDArray[np.int64]) -> Callable[[], Any]:
                 NodewiseIsing(criterion="ebic", standardize=True, n_threads=1),
                 n_boot=20,
                 random_state=1,
-                n_jobs=1,
+                run=Run(n_jobs=1),
             ).solution.network.couplings
         ),
         "nct": lambda: compare(binary, gender),

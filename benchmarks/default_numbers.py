@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from parts import chain
 from potts import draw, plant
 
-from isinglass import IsingNetwork, Network, Solution, Table, as_table, bootstrap, ising_path, read_parts, simulate
+from isinglass import IsingNetwork, Network, Run, Solution, Table, as_table, bootstrap, ising_path, read_parts, simulate
 from isinglass.data import AnyTable
 from isinglass.datasets import load_senate109
 from isinglass.errors import IsinglassWarning, suppress_warnings
@@ -161,7 +161,7 @@ def resamples() -> None:
     for reselect, asked in ((True, 360), (False, 90)):
         start = time.perf_counter()
         with suppress_warnings(IsinglassWarning):
-            bootstrap(table, n_boot=RESAMPLES, reselect=reselect, n_jobs=2, progress=False)
+            bootstrap(table, n_boot=RESAMPLES, reselect=reselect, run=Run(n_jobs=2, progress=False))
         each = (time.perf_counter() - start - whole) / RESAMPLES
         what = f"1 000 resamples of it, {'default' if reselect else 'penalty kept'}"
         seconds.append(each)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binomtest, kstest
 
-from isinglass import Network, compare_groups, simulate
+from isinglass import Network, Run, compare_groups, simulate
 from isinglass.select.group_comparison_result import GroupComparison, reaches
 
 P, ROWS, ALPHA, PERMUTATIONS = 15, 400, 0.03, 99
@@ -89,7 +89,7 @@ def run(draw: Draw, n_draws: int, paired: bool) -> list[GroupComparison]:
             n_permutations=PERMUTATIONS,
             paired=subject if paired else None,
             random_state=seed,
-            n_jobs=1,
+            run=Run(n_jobs=1),
         )
         for seed in range(n_draws)
     ]

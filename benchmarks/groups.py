@@ -11,7 +11,7 @@ import time
 
 import numpy as np
 
-from isinglass import compare_groups, nodewise_ebic, simulate
+from isinglass import Run, compare_groups, nodewise_ebic, simulate
 from isinglass.select import EBIC
 
 METHODS = {
@@ -40,7 +40,7 @@ def main() -> None:
         count = 1000 // (SLOW if options.quick else 1) // (SLOW if reselect else 1)
         start = time.perf_counter()
         found = compare_groups(
-            X, groups, method, reselect=reselect, n_permutations=count, random_state=0, n_jobs=options.jobs
+            X, groups, method, reselect=reselect, n_permutations=count, random_state=0, run=Run(n_jobs=options.jobs)
         )
         seconds = time.perf_counter() - start
         print(f"{name:40s}  {count:12d}  {seconds:7.2f}  {1000 * seconds / count:16.2f}  {found.p_structure:.3f}")

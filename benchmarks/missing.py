@@ -27,7 +27,7 @@ from networks import make_table
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from isinglass import Fixed, Method, Table, bootstrap, compare_groups, impute, ising_path, simulate
+from isinglass import Fixed, Method, Run, Table, bootstrap, compare_groups, impute, ising_path, simulate
 from isinglass.errors import DataWarning, suppress_warnings
 from isinglass.network import Network
 from isinglass.results import Solution
@@ -134,7 +134,7 @@ def study_coverage(draw: int, n_boot: int, p: int = 8, n: int = 500) -> Iterator
     yield row | held("rubin", *pooled.edge_intervals().T, true)
     if n_boot:
         method = fixed.replace(imputation=ImputationSettings(model=fixed))
-        found = bootstrap(holes, method, n_boot=n_boot, random_state=draw, progress=False)
+        found = bootstrap(holes, method, n_boot=n_boot, random_state=draw, run=Run(progress=False))
         yield row | held("bootstrap", found.edge_quantiles[0], found.edge_quantiles[-1], true)
 
 
@@ -147,7 +147,7 @@ def study_groups(draw: int, p: int = 5, n: int = 100) -> Iterator[dict[str, Any]
     """Yield p-values of two groups with one network, imputed from all rows, or each group from its own."""
     X = simulate.exact_sample(simulate.chain_network(p, strength=1.5, fields="balanced"), 2 * n, random_state=draw)
     groups, chance = np.repeat([0, 1], n), np.random.default_rng([draw, 1]).random(X.shape)
-    options: dict[str, Any] = {"n_permutations": 19, "random_state": draw, "n_jobs": 1, "progress": False}
+    options: dict[str, Any] = {"n_permutations": 19, "random_state": draw, "run": Run(n_jobs=1, progress=False)}
     for name, shares in (("30 % missing", (0.3, 0.3)), ("none and 50 % missing", (0.0, 0.5))):
         gone = chance < np.repeat(shares, n)[:, None]
         with suppress_warnings(DataWarning):  # of unequal shares

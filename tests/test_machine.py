@@ -72,7 +72,7 @@ import without_posix, sys
 without_posix.hide()
 from pathlib import Path
 import numpy as np
-from isinglass import Fixed, Method, bootstrap, load, machine, report, save
+from isinglass import Fixed, Method, Run, bootstrap, load, machine, report, save
 folder = Path(sys.argv[1])
 assert not machine.HAS_LOCKS and machine.available_memory() == sys.maxsize and machine.thread_count() >= 1
 X = np.random.default_rng(0).integers(0, 2, (60, 4))
@@ -81,7 +81,7 @@ with machine.locked(folder, wait=True), machine.defer_signals():
 save(fit, folder / "model.npz")
 assert load(folder / "model.npz").network.edge_values.tolist() == fit.network.edge_values.tolist()
 report.write_report(fit, folder / "page.html", X=X)
-bootstrap(X, 0.02, n_boot=6, random_state=0, n_jobs=2, checkpoint=folder / "runs")
+bootstrap(X, 0.02, n_boot=6, random_state=0, run=Run(n_jobs=2, checkpoint=folder / "runs"))
 from isinglass.__main__ import run
 np.savetxt(folder / "table.csv", X, "%d", ",", header="a,b,c,d", comments="")
 sys.argv = ["isinglass", "fit", str(folder / "table.csv"), "-q", "-o", str(folder / "out")]

@@ -17,6 +17,7 @@ from isinglass import (
     IsingNetwork,
     Method,
     NodewiseIsing,
+    Run,
     as_table,
     bootstrap,
     compare_groups,
@@ -143,7 +144,7 @@ def test_resamples_and_groups_are_about_the_variables():
     found = bootstrap(data, IsingNetwork(covariates=["age", "sex"]), n_boot=5, random_state=0)
     assert found.names == tuple(ITEMS)
     assert len(found.nodes()["name"]) == 4
-    same = bootstrap(data, IsingNetwork(covariates=["age", "sex"]), n_boot=5, random_state=0, n_jobs=2)
+    same = bootstrap(data, IsingNetwork(covariates=["age", "sex"]), n_boot=5, random_state=0, run=Run(n_jobs=2))
     assert np.array_equal(found.draws.toarray(), same.draws.toarray())
     table = as_table(data, covariates=["age", "sex"])
     compared = compare_groups(table, ["x", "y"] * 200, 0.02, n_permutations=9, random_state=0)

@@ -18,6 +18,7 @@ from isinglass import (
     Method,
     NodewiseIsing,
     PerNode,
+    Run,
     Solution,
     StARS,
     TwoStage,
@@ -286,7 +287,7 @@ def test_pairs_never_seen_are_not_stored(table):
 
 def test_identical_bits_for_any_number_of_jobs(table):
     for kind, method in (("rows", None), ("case-drop", 0.05), ("rows", IsingLassoCV(alphas=5, cv=2, random_state=0))):
-        one, two = (bootstrap(table, method, n_boot=6, kind=kind, random_state=3, n_jobs=n) for n in (1, 2))
+        one, two = (bootstrap(table, method, n_boot=6, kind=kind, random_state=3, run=Run(n_jobs=n)) for n in (1, 2))
         for name in ("edge_index", "fields", "alphas", "edge_quantiles", "inclusion", "strengths", "dropped"):
             assert getattr(one, name).tobytes() == getattr(two, name).tobytes()
 
@@ -362,35 +363,41 @@ def counted(X):
 def test_checkpoint_resumes_refuses_and_prolongs(table, tmp_path):
     file = tmp_path / "boot"
     CALLS.clear()
-    first = bootstrap(table, counted, n_boot=5, random_state=0, checkpoint=file)
+    first = bootstrap(table, counted, n_boot=5, random_state=0, run=Run(checkpoint=file))
     assert len(CALLS) == 6
-    longer = bootstrap(table, counted, n_boot=8, random_state=0, checkpoint=file)
+    longer = bootstrap(table, counted, n_boot=8, random_state=0, run=Run(checkpoint=file))
     assert len(CALLS) == 6 + 1 + 3  # the whole table, and the three new resamples
     assert longer.strengths[:5].tobytes() == first.strengths.tobytes()
     with pytest.raises(DataError, match="random_state"):
-        bootstrap(table, counted, n_boot=5, random_state=1, checkpoint=file)
+        bootstrap(table, counted, n_boot=5, random_state=1, run=Run(checkpoint=file))
     with pytest.raises(DataError, match="differs in X"):
-        bootstrap(table[:-1], counted, n_boot=5, random_state=0, checkpoint=file)
+        bootstrap(table[:-1], counted, n_boot=5, random_state=0, run=Run(checkpoint=file))
 
 
 def test_checkpoint_names_the_setting_that_differs(table, tmp_path):
-    bootstrap(table, 0.05, n_boot=3, random_state=0, checkpoint=tmp_path / "boot")
+    bootstrap(table, 0.05, n_boot=3, random_state=0, run=Run(checkpoint=tmp_path / "boot"))
     with pytest.raises(DataError, match=r"differs in method\.selector\.alpha \(0\.05 there, 0\.06 here\)"):
-        bootstrap(table, 0.06, n_boot=3, random_state=0, checkpoint=tmp_path / "boot")
+        bootstrap(table, 0.06, n_boot=3, random_state=0, run=Run(checkpoint=tmp_path / "boot"))
 
 
 def test_checkpoint_refuses_what_has_no_name(table, tmp_path):
     with pytest.raises(DataError, match="a function that has a name"):
-        bootstrap(table, lambda X: ising_path(X, [0.1])[0], n_boot=2, random_state=0, checkpoint=tmp_path / "boot")
+        bootstrap(table, lambda X: ising_path(X, [0.1])[0], n_boot=2, run=Run(checkpoint=tmp_path / "boot"))
 
 
 def test_checkpoint_does_not_depend_on_how_a_method_is_run(table, tmp_path):
-    run = functools.partial(bootstrap, table, random_state=0, checkpoint=tmp_path / "boot")
-    first = run(IsingLassoCV(alphas=5, cv=2, random_state=0), n_boot=2)
-    longer = run(IsingLassoCV(alphas=5, cv=2, random_state=0, n_jobs=2), n_boot=3, n_jobs=2)
+    kept = Run(checkpoint=tmp_path / "boot")
+    first = bootstrap(table, IsingLassoCV(alphas=5, cv=2, random_state=0), n_boot=2, run=kept)
+    again = IsingLassoCV(alphas=5, cv=2, random_state=0, n_jobs=2)
+    longer = bootstrap(table, again, n_boot=3, run=kept.replace(n_jobs=2))
     assert longer.strengths[:2].tobytes() == first.strengths.tobytes()
     with pytest.raises(DataError, match=r"differs in method\.selector\.n_folds"):
-        run(IsingLassoCV(alphas=5, cv=3, random_state=0), n_boot=2)
+        bootstrap(table, IsingLassoCV(alphas=5, cv=3, random_state=0), n_boot=2, run=kept)
+
+
+def test_a_time_limit_is_refused(table):
+    with pytest.raises(DataError, match="max_time must be None where many networks are estimated"):
+        bootstrap(table, n_boot=2, run=Run(max_time=1.0))
 
 
 @pytest.mark.parametrize(

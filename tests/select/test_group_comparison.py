@@ -19,6 +19,7 @@ from isinglass import (
     Network,
     NodewiseIsing,
     PerNode,
+    Run,
     as_table,
     compare_groups,
     impute,
@@ -146,23 +147,23 @@ DRAWN = ("null_structure", "null_strength", "null_nodes", "edges_reached", "node
 
 def test_bits_do_not_depend_on_jobs_and_runs_resume(two, tmp_path, monkeypatch):
     X, groups = two
-    run = functools.partial(compare_groups, X, groups, ALPHA, random_state=3, checkpoint=None)
-    one, both = run(n_permutations=60, n_jobs=1), run(n_permutations=60, n_jobs=2)
-    half = run(n_permutations=30, n_jobs=2, checkpoint=tmp_path / "kept")
+    run = functools.partial(compare_groups, X, groups, ALPHA, random_state=3)
+    one, both = (run(n_permutations=60, run=Run(n_jobs=n_jobs)) for n_jobs in (1, 2))
+    half = run(n_permutations=30, run=Run(n_jobs=2, checkpoint=tmp_path / "kept"))
     calls = []
     from isinglass.select import group_comparison
 
     monkeypatch.setattr(
         group_comparison, "_permute", lambda *a, real=group_comparison._permute: calls.append(1) or real(*a)
     )
-    longer = run(n_permutations=60, checkpoint=tmp_path / "kept")
+    longer = run(n_permutations=60, run=Run(checkpoint=tmp_path / "kept"))
     assert len(calls) == 1  # blocks of 25: two were there
     for name in DRAWN:
         assert (getattr(one, name) == getattr(both, name)).all()
         assert (getattr(one, name) == getattr(longer, name)).all()
     assert (half.null_structure == one.null_structure[:30]).all()
     with pytest.raises(DataError, match=r"differs in .*groups"):
-        compare_groups(X, groups[::-1].copy(), ALPHA, random_state=3, checkpoint=tmp_path / "kept")
+        compare_groups(X, groups[::-1].copy(), ALPHA, random_state=3, run=Run(checkpoint=tmp_path / "kept"))
 
 
 @pytest.mark.parametrize(
@@ -298,7 +299,7 @@ def holed(two):
 def test_holes_are_imputed_once_and_copies_stay_with_their_row(holed):
     """Against a slow twin: the completed table, whose rows carry their copies from group to group."""
     table, groups, gone = holed
-    found = compare_groups(table, groups, ALPHA, n_permutations=20, random_state=4, n_jobs=1)
+    found = compare_groups(table, groups, ALPHA, n_permutations=20, random_state=4, run=Run(n_jobs=1))
     kept = np.flatnonzero(~gone.all(axis=1))
     assert found.n_rows == (299, 299)
     completed = impute(table[kept], n_imputations=5).table
@@ -325,7 +326,7 @@ def test_copies_of_a_row_change_groups_together(holed, paired):
     rows = np.concatenate([np.arange(6, 66), np.arange(306, 366)])
     assert not gone[rows].all(axis=1).any()
     subject = rows % 300 if paired else None
-    options = {"n_permutations": 3, "random_state": 4, "n_jobs": 1}
+    options = {"n_permutations": 3, "random_state": 4, "run": Run(n_jobs=1)}
     found = compare_groups(table[rows], groups[rows], ALPHA, paired=subject, **options)
     completed = impute(table[rows].bare(), n_imputations=5).table
     again = compare_groups(completed, groups[rows], ALPHA, paired=subject, **options)
@@ -378,7 +379,8 @@ def test_the_test_of_strength_keeps_its_level_where_one_group_has_lost_half_of_i
 
 def test_holes_do_not_depend_on_jobs(holed):
     table, groups, _ = holed
-    one, two = (compare_groups(table, groups, ALPHA, n_permutations=30, random_state=0, n_jobs=k) for k in (1, 2))
+    compare = functools.partial(compare_groups, table, groups, ALPHA, n_permutations=30, random_state=0)
+    one, two = (compare(run=Run(n_jobs=n_jobs)) for n_jobs in (1, 2))
     np.testing.assert_array_equal(one.null_structure, two.null_structure)
     np.testing.assert_array_equal(one.edges_reached, two.edges_reached)
 
@@ -388,7 +390,7 @@ def test_groups_can_be_imputed_one_by_one(holed, n_permutations):
     table, groups, gone = holed
     fixed = Method(selector=Fixed(ALPHA))
     method = fixed.replace(imputation=ImputationSettings(model=fixed, n_imputations=2))
-    options = {"n_permutations": n_permutations, "random_state": 0, "n_jobs": 1}
+    options = {"n_permutations": n_permutations, "random_state": 0, "run": Run(n_jobs=1)}
     found = compare_groups(table, groups, method, impute_by_group=True, **options)
     for k, group in enumerate("ab"):
         alone = method.choose(table[(groups == group) & ~gone.all(axis=1)]).solution
@@ -397,7 +399,7 @@ def test_groups_can_be_imputed_one_by_one(holed, n_permutations):
 
 def test_the_penalty_of_an_imputed_table_is_kept(holed):
     table, groups, _ = holed
-    found = compare_groups(table, groups, n_permutations=2, random_state=0, n_jobs=1)
+    found = compare_groups(table, groups, n_permutations=2, random_state=0, run=Run(n_jobs=1))
     whole = two_stage(impute(table, n_imputations=5).table)
     assert found.solutions[0].alpha == pytest.approx(np.sqrt(2) * whole.alpha, rel=0.2)
 
@@ -405,7 +407,7 @@ def test_the_penalty_of_an_imputed_table_is_kept(holed):
 def test_a_pair_with_an_empty_row_keeps_its_place(holed):
     table, groups, _ = holed
     subject = np.tile(np.arange(300), 2)
-    found = compare_groups(table, groups, ALPHA, paired=subject, n_permutations=9, random_state=0, n_jobs=1)
+    found = compare_groups(table, groups, ALPHA, paired=subject, n_permutations=9, random_state=0, run=Run(n_jobs=1))
     assert found.n_rows == (300, 300)
     assert found.p_structure == pytest.approx(0.1)
 

@@ -160,18 +160,18 @@ def test_bootstrap_imputes_in_every_resample():
     fixed = Method(selector=Fixed(0.01 / len(X)), penalty_weights=penalty)
     method = fixed.replace(imputation=ImputationSettings(model=fixed, n_imputations=3))
     holes = as_table(HOLES, missing="impute")
-    options = {"n_boot": 16, "random_state": 0, "progress": False}
+    options = {"n_boot": 16, "random_state": 0}
     found = bootstrap(holes, method, **options)
-    several = bootstrap(holes, method, **options, n_jobs=2)
+    several = bootstrap(holes, method, **options, run=Run(n_jobs=2))
     np.testing.assert_array_equal(found.draws.toarray(), several.draws.toarray())
     low, high = found.edge_quantiles[0], found.edge_quantiles[-1]
     assert ((low < 2.0 + 0.8) & (high > 2.0 - 0.8)).all()
     whole = bootstrap(X, fixed, **options)
     assert (high - low).mean() > (whole.edge_quantiles[-1] - whole.edge_quantiles[0]).mean()
     # A table that says that it wants to be imputed needs no more words.
-    plain = bootstrap(holes, 0.05, n_boot=2, random_state=0, progress=False)
+    plain = bootstrap(holes, 0.05, n_boot=2, random_state=0, run=Run(progress=False))
     assert plain.solution.n_edges >= 5
-    kept = bootstrap(holes, n_boot=2, reselect=False, random_state=0, progress=False)
+    kept = bootstrap(holes, n_boot=2, reselect=False, random_state=0, run=Run(progress=False))
     assert kept.solution.n_edges >= 5
 
 
@@ -183,11 +183,11 @@ def test_a_function_gets_tables_that_are_imputed_once():
         return ising_path(table, [0.05])[0]
 
     holes = as_table(HOLES[:60], missing="impute")
-    bootstrap(holes, fit, n_boot=1, random_state=0, progress=False)
+    bootstrap(holes, fit, n_boot=1, random_state=0, run=Run(progress=False))
     assert [len(table) for table in tables] == [60, 60]
     assert all(table.sample_weight is None and table.holes is None for table in tables)
     np.testing.assert_array_equal(tables[0].codes[~gone], whole[~gone])
-    compare_groups(holes, np.arange(60) % 2, Wrapped(fit), reselect=True, n_permutations=1, progress=False)
+    compare_groups(holes, np.arange(60) % 2, Wrapped(fit), reselect=True, n_permutations=1, run=Run(progress=False))
     assert [len(table) for table in tables[2:]] == [30] * 4
     with pytest.raises(DataError, match=r"the table with its missing cells, or one of impute\(X\)\.tables"):
         bootstrap(FOUND.table, fit, n_boot=1)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from isinglass import Network, ising_path, simulate
+from isinglass import Network, Run, ising_path, simulate
 from isinglass.arguments import spawn_seeds
 from isinglass.errors import DataError
 from isinglass.select import sample_size
@@ -36,7 +36,7 @@ def test_scores_equal_those_of_dense_matrices(p):
 def test_more_rows_find_more_and_jobs_do_not_matter(tmp_path):
     truth = simulate.chain_network(8, strength=1.2, fields="balanced")
     one, two = (
-        sample_size(truth, [60, 300, 3000], n_repeats=4, random_state=0, n_jobs=jobs, checkpoint=tmp_path / "kept")
+        sample_size(truth, [60, 300, 3000], n_repeats=4, run=Run(n_jobs=jobs, checkpoint=tmp_path / "kept"))
         for jobs in (1, 2)
     )
     for name in one.measures:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from networks import make_network, make_table, split_fields
 
-from isinglass import IsingLasso, bootstrap, simulate
+from isinglass import IsingLasso, Run, bootstrap, simulate
 from isinglass.data import Table
 from isinglass.errors import ArgumentError, DataError, LimitError
 from isinglass.select import compare_groups, sample_size
@@ -121,7 +121,7 @@ def test_bootstrap_of_an_ordinal_table():
     assert (found.inclusion[chain] == 1.0).all()
     assert found.node_draws("expected_influence").shape == (12, 4)
     assert found.node_draws("closeness").shape == (12, 4)
-    again = bootstrap(table, 0.1, n_boot=12, random_state=0, n_jobs=2)
+    again = bootstrap(table, 0.1, n_boot=12, random_state=0, run=Run(n_jobs=2))
     assert np.array_equal(found.draws.toarray(), again.draws.toarray())
 
 

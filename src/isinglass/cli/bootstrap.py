@@ -75,15 +75,15 @@ def bootstrap(
     data = reading.read_to_fit(console, table)
     console.restart_clock()
     reselect = reselect is not False
-    how: dict[str, Any] = {"n_boot": n_resamples or 1000, "reselect": reselect}
-    how |= {"random_state": estimate.seed, **estimate.run_options(console)}
+    how: dict[str, Any] = {"n_boot": n_resamples or 1000, "reselect": reselect, "random_state": estimate.seed}
     every_found: dict[str, Bootstrap] = {}
     tables: dict[str, Arrays] = {}
     if checkpoint is not None and kind == "all":
         Path(checkpoint).mkdir(exist_ok=True)  # one folder in it for each kind
     for each in kinds:
         place = checkpoint if checkpoint is None or kind != "all" else str(Path(checkpoint) / each)
-        found = every_found[each] = resample(data, estimate.method, kind=each, checkpoint=place, **how)
+        run = estimate.run(console, checkpoint=place)
+        found = every_found[each] = resample(data, estimate.method, kind=each, run=run, **how)
         wanted = {name: make for name, make in FILES[each].items() if output is not None or "diff" not in name}
         tables |= {name: make(found) for name, make in wanted.items()}
     facts = {

@@ -66,9 +66,8 @@ def compare(
         paired=None if paired is None else data.labels[str(paired)],
         n_permutations=n_resamples or 1000,
         reselect=bool(reselect),
-        checkpoint=checkpoint,
         random_state=estimate.seed,
-        **estimate.run_options(console),
+        run=estimate.run(console, checkpoint=checkpoint),
     )
     again = "selected again in every permutation" if found.reselect else "selected on all rows and kept"
     facts = {

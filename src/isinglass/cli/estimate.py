@@ -14,9 +14,9 @@ from isinglass.cli.descriptions import METHODS
 from isinglass.cli.options import METHOD, OPTIONS, SELECTING, under
 
 if TYPE_CHECKING:
-    from isinglass.arguments import Options
     from isinglass.data import Table
     from isinglass.fit import Fit
+    from isinglass.select import Run
 
 CRITERIA = OPTIONS["select"].type.choices  # type: ignore[attr-defined]
 
@@ -67,9 +67,11 @@ class Estimate:
     def __str__(self) -> str:
         return self._words
 
-    def run_options(self, console: Console) -> Options:
-        """Return what long runs take beside a table, a method and a seed: the jobs, and whether there is a bar."""
-        return {**self._run, "progress": console.progress_wanted}
+    def run(self, console: Console, **more: Any) -> Run:  # Any: fields of a run
+        """Return how something is run: the jobs, whether there is a bar, and more."""
+        from isinglass.select import Run
+
+        return Run(**self._run, progress=console.progress_wanted, **more)
 
     def fit(
         self,
@@ -81,13 +83,9 @@ class Estimate:
         fdr: float | None = None,
     ) -> Fit:
         """Fit at alpha, or at the one that the criterion chooses."""
-        from isinglass.select import Run
-
         console.restart_clock()  # without the time that packages take to load
         with nullcontext() if self._seeded else console.progress("Fitting"):  # seeded criteria have a bar of their own
-            return self.method.replace(fdr=fdr).fit(
-                data, run=Run(**self.run_options(console), device=device, max_time=max_time)
-            )
+            return self.method.replace(fdr=fdr).fit(data, run=self.run(console, device=device, max_time=max_time))
 
     def summarize(self, again: str = "") -> str:
         """Say in words how networks are estimated many times; ``again`` is what happens to a selected penalty."""

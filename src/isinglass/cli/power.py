@@ -54,9 +54,8 @@ def power(
         rows,
         estimate.method,
         n_repeats=n_repeats,
-        checkpoint=checkpoint,
         random_state=estimate.seed,
-        **estimate.run_options(console),
+        run=estimate.run(console, checkpoint=checkpoint),
     )
     enough = found.rows_for("sensitivity", 0.8)
     facts = {

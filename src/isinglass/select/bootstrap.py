@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -14,14 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import MOST_TASKS, RandomSource, check_count, spawn_seeds
 from isinglass.arrays import AnyArray, FloatArray
-from isinglass.data import Table, TableLike, are_counts, as_table, which_vary
+from isinglass.data import Table, TableLike, are_counts, which_vary
 from isinglass.data.weights import per_unit
 from isinglass.errors import ArgumentError, ConvergenceWarning, setting, suppress_warnings, warn
 from isinglass.network import pair_keys, pairs_of
 from isinglass.results import Solution
 from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.select.folds import labels_of
-from isinglass.select.method import COUNTED, AnyMethod, MethodLike, as_method, failed
+from isinglass.select.method import COUNTED, AnyMethod, MethodLike, as_method, failed, read_for
 from isinglass.select.parallel import kernel_threads, run_tasks
 from isinglass.select.settings import Run
 from isinglass.select.task import WarmStart
@@ -40,9 +39,7 @@ def bootstrap(
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
     random_state: RandomSource = 0,
-    n_jobs: int | None = None,
-    checkpoint: str | PathLike[str] | None = None,
-    progress: bool | None = None,
+    run: Run = Run(),
 ) -> Bootstrap:
     """Estimate the network again from resampled rows, including the choice of the penalty.
 
@@ -76,12 +73,9 @@ def bootstrap(
         Rows with equal entries, such as the answers of one person, are drawn together and stay in one fold.
     random_state : int, Generator, RandomState, SeedSequence or None
         Seed of the resamples.
-    n_jobs : int, optional
-        Resamples to run in parallel, as in joblib; -1 uses all cores. The result does not depend on it.
-    checkpoint : path, optional
-        Folder that keeps finished resamples: an interrupted run resumes there, and a finished one can be extended.
-    progress : bool, optional
-        Show a progress bar on stderr; by default only if that is a terminal.
+    run : Run, optional
+        How it is run: resamples in parallel (``n_jobs``), and a folder that keeps finished ones (``checkpoint``), where
+        an interrupted run resumes and a finished one can be extended.
 
     Notes
     -----
@@ -97,10 +91,9 @@ def bootstrap(
     ([[0, 1]], [1.0], True)
     """
     count, wanted = check_count("n_boot", n_boot, most=MOST_TASKS), as_method(method)
-    read = getattr(method, "read_table", as_table)  # of an estimator, which knows how its tables are read
-    table = read(X, sample_weight).whole().counted()
+    run.refuse_time_limit()
+    table = read_for(method, X, sample_weight)
     table = table.bare(table.units)
-    run = Run(n_jobs=n_jobs, checkpoint=checkpoint, progress=progress)
     draw = _Draw.of(table, table.units if groups is None else groups)
     shares = _plan(kind, drop_shares, count, draw)
     found = wanted.choose(table, groups=draw.labels, run=run.replace(checkpoint=None))
@@ -119,7 +112,7 @@ def bootstrap(
         # A function is known by its name only.
         "the network of X": np.column_stack([solution.edge_index, solution.edge_values]),
     }
-    inside = run.inside(kernel_threads(n_jobs))
+    inside = run.inside(kernel_threads(run.n_jobs))
     shared = (table, again, inside, draw, found.warm_start)
     work = [(*shared, seed, share) for seed, share in zip(seeds, shares.tolist(), strict=True)]
     results = run_tasks(_fit_resample, work, "resamples", "Bootstrap", run=run, fingerprint=fingerprint)

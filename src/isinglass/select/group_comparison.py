@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from os import PathLike
 
 import narwhals as nw
 import numpy as np
@@ -14,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import MOST_TASKS, RandomSource, check_count, spawn_seeds
 from isinglass.arrays import AnyArray, Arrays
-from isinglass.data import Table, TableLike, as_table, which_vary
+from isinglass.data import Table, TableLike, which_vary
 from isinglass.errors import (
     ArgumentError,
     ConstantColumnWarning,
@@ -39,6 +38,7 @@ from isinglass.select.method import (
     Wrapped,
     as_method,
     failed,
+    read_for,
 )
 from isinglass.select.parallel import kernel_threads, run_tasks
 from isinglass.select.selector import Fixed
@@ -65,9 +65,7 @@ def compare_groups(
     impute_by_group: bool = False,
     sample_weight: ArrayLike | None = None,
     random_state: RandomSource = 0,
-    n_jobs: int | None = None,
-    checkpoint: str | PathLike[str] | None = None,
-    progress: bool | None = None,
+    run: Run = Run(),
 ) -> GroupComparison:
     """Test whether two or more groups of rows have the same network.
 
@@ -100,7 +98,7 @@ def compare_groups(
         Row weights: counts if they are whole numbers, otherwise sampling weights, unless the table was read with
         another ``weight_kind``. The equal rows of a count are permuted one by one; sampling weights stay with their
         rows.
-    random_state, n_jobs, checkpoint, progress
+    random_state, run
         As for `bootstrap`, with permutations instead of resamples.
 
     Notes
@@ -127,6 +125,7 @@ def compare_groups(
     >>> found.groups, found.p_structure
     (('first', 'second'), 0.01)
     """
+    run.refuse_time_limit()
     count = check_count("n_permutations", n_permutations, most=MOST_TASKS)
     wanted = as_method(method)
     seeds = spawn_seeds(random_state, count + LARGEST_BLOCK)
@@ -135,7 +134,6 @@ def compare_groups(
     sample = _Sample.of(data, impute_by_group, 1 if isinstance(wanted, Wrapped) else COPIES)
     names = data.names
     _name_constant(names, sample, plan)
-    run = Run(n_jobs=n_jobs, checkpoint=checkpoint, progress=progress)
     with suppress_warnings(ConstantColumnWarning):  # named by group above
         alone = run.replace(checkpoint=None)
         again, warm_start = _method_inside(wanted, reselect, sample, plan, alone)
@@ -154,7 +152,7 @@ def compare_groups(
         # A function is known by its name only.
         "the networks": np.concatenate([solution.edge_values for solution in solutions]),
     }
-    inside = run.inside(kernel_threads(n_jobs))
+    inside = run.inside(kernel_threads(run.n_jobs))
     warm_starts = [warm_start or choice.warm_start for choice in choices]
     shared = (sample, plan, again, warm_starts, inside, keys, observed)
     work = [(*shared, seeds[k : k + size]) for k in range(0, count, size)]
@@ -172,10 +170,9 @@ def _read_groups(
     method: MethodLike,
 ) -> tuple[Table, _Plan]:
     """Return the table with its weights, and who is in which group; rows without any answer are left out."""
-    read = getattr(method, "read_table", as_table)  # of an estimator, which knows how its tables are read
     frame, labels = _take_column(X, groups, "groups")
     frame, subjects = _take_column(frame, paired, "paired")
-    data = read(frame, sample_weight).whole().counted()
+    data = read_for(method, frame, sample_weight)
     members = _entries("groups", labels, data)
     pairs = None if subjects is None else _entries("paired", subjects, data)
     if data.units is not None and data.holes is None:
@@ -221,9 +218,9 @@ def _lose_cells_alike(data: Table, plan: _Plan, rng: Generator) -> Table:
     warn(
         DataWarning(
             f"the groups differ in their share of missing cells ({shares}). For the tests to keep their level, "
-            f"cells were also deleted in each group as they are missing in the others; {holes.mean():.1%} of all "
-            f"cells are "
-            f"now missing. Consider leaving out columns that one group hardly answered."
+            "cells were also deleted in each group as they are missing in the others; "
+            f"{holes.mean():.1%} of all cells are now missing. Consider leaving out columns that one group hardly "
+            "answered."
         )
     )
     return replace(data, holes=holes, n_missing=int(holes.sum()))

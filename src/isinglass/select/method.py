@@ -10,7 +10,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -304,6 +304,12 @@ def as_method(given: MethodLike) -> AnyMethod:
         "must be a Method, a selector, an estimator, a function of a table, or a penalty that is not negative",
         given,
     )
+
+
+def read_for(method: MethodLike, X: TableLike, sample_weight: ArrayLike | None) -> Table:
+    """Return a table with its weights as an estimator reads it, if ``method`` is one, else as `as_table` does."""
+    read = getattr(method, "read_table", as_table)
+    return cast(Table, read(X, sample_weight).whole().counted())
 
 
 def failed(solution: Solution) -> bool:

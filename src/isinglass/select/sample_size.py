@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from os import PathLike
 
 import numpy as np
 from numpy.random import SeedSequence
@@ -87,9 +86,7 @@ def sample_size(
     *,
     n_repeats: int = 20,
     random_state: RandomSource = 0,
-    n_jobs: int | None = None,
-    checkpoint: str | PathLike[str] | None = None,
-    progress: bool | None = None,
+    run: Run = Run(),
 ) -> SampleSizeStudy:
     """Simulate tables of several sizes from a network, estimate the network from each, and compare.
 
@@ -103,7 +100,7 @@ def sample_size(
         How a network is estimated, as for `bootstrap`; `TwoStage` by default.
     n_repeats : int, default 20
         Tables of each size.
-    random_state, n_jobs, checkpoint, progress
+    random_state, run
         As for `bootstrap`, with tables instead of resamples.
 
     Examples
@@ -121,8 +118,8 @@ def sample_size(
         raise ArgumentError("rows", "must be different numbers of rows, at least one", rows)
     sizes = tuple(sorted(sizes))
     wanted = as_method(method)
-    run = Run(n_jobs=n_jobs, checkpoint=checkpoint, progress=progress)
-    inside = run.inside(kernel_threads(n_jobs))
+    run.refuse_time_limit()
+    inside = run.inside(kernel_threads(run.n_jobs))
     seeds = spawn_seeds(random_state, len(sizes) * repeats)
     fingerprint = {
         "network": truth,
@@ -132,12 +129,12 @@ def sample_size(
         "random_state": seeds[0].entropy,
     }
     work = [(truth, wanted, inside, n, seeds[k * repeats + r]) for k, n in enumerate(sizes) for r in range(repeats)]
-    results = run_tasks(_refit, work, "tables", "Sample sizes", run=run, fingerprint=fingerprint)
+    results = run_tasks(_score_table, work, "tables", "Sample sizes", run=run, fingerprint=fingerprint)
     scores = {name: np.array([float(result[name]) for result in results]) for name in MEASURES}
     return SampleSizeStudy(truth, sizes, {name: found.reshape(len(sizes), -1) for name, found in scores.items()})
 
 
-def _refit(truth: Network, method: AnyMethod, run: Run, n_rows: int, seed: SeedSequence) -> dict[str, float]:
+def _score_table(truth: Network, method: AnyMethod, run: Run, n_rows: int, seed: SeedSequence) -> dict[str, float]:
     """Return how well the network is recovered from one table."""
     if truth.variables.sizes.prod(dtype=object) <= 2**ENUMERATED:
         X = exact_sample(truth, n_rows, random_state=seed)

@@ -161,6 +161,11 @@ class Run(Settings):
                 "n_jobs", "must be an integer other than 0, or None", self.n_jobs, "-1 takes all cores."
             )
 
+    def refuse_time_limit(self) -> None:
+        """Refuse a time limit where many networks are estimated."""
+        if self.max_time is not None:
+            raise ArgumentError("max_time", "must be None where many networks are estimated", self.max_time)
+
     def inside(self, n_threads: int | None = None) -> Run:
         """Return the settings of a fit inside one of many tasks: no progress, and these threads unless they are set."""
         return Run(n_threads=self.n_threads or n_threads, device=self.device, progress=False)
