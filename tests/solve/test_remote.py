@@ -193,7 +193,7 @@ def test_the_two_stage_estimate_over_parts():
     np.testing.assert_allclose(*errors, rtol=1e-4)
     assert parted.n_folds == 5
     assert parted.held_out == pytest.approx(whole.held_out, rel=0.02)  # other folds
-    with pytest.raises(DataError, match="groups must be None for a table in parts"):
+    with pytest.raises(DataError, match="groups cannot be given for a table in parts"):
         two_stage(parts, groups=np.arange(600))
     for function in (stars, nodewise_path):
         with pytest.raises(DataError, match="got a table in parts"):
