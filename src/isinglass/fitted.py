@@ -250,15 +250,15 @@ class FittedNetwork:
 
         write_report(self._record, os.fspath(filename), X=X, groups=groups, title=title)
 
-    def methods_text(self, bootstrap: Bootstrap | None = None, case_drops: Bootstrap | None = None) -> str:
+    def methods_text(self, *bootstraps: Bootstrap) -> str:
         """Return a paragraph for the methods section of a paper: data, estimate, and choice of the penalty.
 
-        ``bootstrap`` and ``case_drops`` are bootstraps of the same table, of kind "rows" and "case-drop"; the paragraph
-        then describes them, with the CS-coefficients.
+        The paragraph also describes ``bootstraps`` of the same table; of those of kind "case-drop", it has the
+        CS-coefficients.
         """
-        from isinglass.show.report.methods import methods_text
+        from isinglass.show.report.methods import describe_fit
 
-        return methods_text(self._record, bootstrap, case_drops)
+        return describe_fit(self._record, *bootstraps).text
 
     def summary(self, n_edges: int = 10) -> str:
         """Return a summary as text: the network, its penalty, its certificate, and the strongest edges."""

@@ -20,7 +20,6 @@ from isinglass.select.progress import tell
 from isinglass.select.refit import refit_edges
 from isinglass.select.scoring import prediction_scores
 from isinglass.select.task import LOOSE, Task
-from isinglass.show.report.methods import methods_text
 
 CHAIN = simulate.chain_network(8, strength=1.2, fields="balanced")
 X = simulate.exact_sample(CHAIN, 1500, random_state=1)
@@ -327,7 +326,7 @@ def test_a_long_table_in_parts_is_searched_in_a_sample(monkeypatch, keep):
         assert len(stage.path) < len(other.path)
     assert found.solution.kkt_residual <= 1e-7
     assert keep or found.solution.edge_index.tolist() == whole.solution.edge_index.tolist()
-    said = methods_text(method.fit(table))
+    said = method.fit(table).methods_text()
     assert "searched in a random sample of 750 rows, and then near those in all rows" in said
     assert "5-fold cross-validation (seed 0) of these 750 rows" in said
 

@@ -11,7 +11,7 @@ from reports import build_comparison, build_report
 from isinglass import IsingNetwork, compare_groups, report, simulate
 from isinglass.errors import DataError
 from isinglass.show.report import contrast
-from isinglass.show.report.methods import citation, methods_text
+from isinglass.show.report.methods import describe_fit
 
 
 @pytest.fixture(scope="module")
@@ -95,8 +95,8 @@ def test_the_report_has_wording_methods_and_citation():
     fitted = IsingNetwork().fit(X)
     page = build_report(fitted, wording={"x1": "I sleep well."})
     data = json.loads(re.search(r'id="report-data">(.*?)</script>', page, re.S)[1])
-    assert data["methods"] == methods_text(fitted.fit_)
-    assert data["citation"] == citation(fitted.fit_)
+    assert data["methods"] == describe_fit(fitted.fit_).text
+    assert data["citation"] == describe_fit(fitted.fit_).references
     column = next(column for column in data["nodes"]["columns"] if column["label"] == "wording")
     assert column["values"] == ["", "I sleep well.", ""]
     assert (

@@ -27,9 +27,17 @@ from isinglass import (
 )
 from isinglass.data import as_table
 from isinglass.errors import IsinglassWarning
-from isinglass.show.report.methods import citation, describe_comparison, methods_text
+from isinglass.show.report.methods import describe_comparison, describe_fit
 
 N = 300
+
+
+def methods_text(fit, *bootstraps):
+    return describe_fit(fit, *bootstraps).text
+
+
+def citation(fit, *bootstraps):
+    return describe_fit(fit, *bootstraps).references
 
 
 @pytest.fixture(autouse=True)
@@ -361,18 +369,19 @@ def test_groups_name_the_estimator():
     X = chain()
     labels = np.tile(["b", "a"], N // 2)
     found = compare_groups(X, labels, n_permutations=9, random_state=0)
-    text = describe_comparison(found)
+    draft = describe_comparison(found)
+    text = draft.text
     assert f"a (n = {N // 2}), b (n = {N // 2})" in text
     assert "by maximizing the L1-penalized pseudo-likelihood" in text
     assert "9 permutations, reassigning rows to groups at random" in text
     assert "chosen for all rows together (two-stage" in text
     assert number(r"\(α = ([\d.e-]+)\)", text) == pytest.approx(found.solutions[0].alpha, rel=1e-3)
-    assert "van Borkulo" in citation(found)
-    given = describe_comparison(compare_groups(X, labels, 0.03, n_permutations=9, random_state=0))
+    assert "van Borkulo" in draft.references
+    given = describe_comparison(compare_groups(X, labels, 0.03, n_permutations=9, random_state=0)).text
     assert "used the same penalty (α = 0.03)" in given
     unknown = describe_comparison(
         compare_groups(X, labels, lambda rows: ising_path(rows, [0.03])[0], n_permutations=3, reselect=True)
-    )
+    ).text
     assert "binary variables were compared between" in unknown
     again = compare_groups(X, labels, EBIC(alphas=5), reselect=True, n_permutations=9, random_state=0)
-    assert "again in every permutation (EBIC, gamma 0.25)" in describe_comparison(again)
+    assert "again in every permutation (EBIC, gamma 0.25)" in describe_comparison(again).text

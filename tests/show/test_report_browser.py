@@ -653,6 +653,27 @@ def test_other_criteria_draw_their_curves(visit, tmp_path, table):
     assert "BIC" in page.text_content("#choice-title")
 
 
+def test_labels_of_a_chart_lie_on_no_line(visit, tmp_path, table):
+    file = write(IsingLassoEBIC().fit(table), tmp_path / "ebic.html")
+    for width in (360, 390, 1280):
+        page = visit(file, viewport={"width": width, "height": 844})
+        covered = page.evaluate(
+            """() => {
+              const svg = document.querySelector("#choice-chart svg");
+              const line = svg.querySelector("polyline.main");
+              const length = line.getTotalLength();
+              const points = Array.from({ length: 400 }, (_, k) => line.getPointAtLength((k / 399) * length));
+              const labels = [...svg.querySelectorAll("text")].filter((text) => /α =|slider/.test(text.textContent));
+              return labels.map((label) => {
+                const { x, y, width, height } = label.getBBox();
+                const lies = (at) => at.x > x && at.x < x + width && at.y > y + 2 && at.y < y + height - 2;
+                return points.filter(lies).length;
+              });
+            }"""
+        )
+        assert covered == [0, 0], width
+
+
 def test_missing_cells_have_a_panel(visit, tmp_path, table):
     gone = np.random.default_rng(0).random(table.shape) < np.linspace(0.0, 0.3, 8)
     gone[3] = True
@@ -844,8 +865,7 @@ def full_file(tmp_path_factory, table):
         X=frame,
         node_table=found,
         edge_table=resampled.edges(),
-        bootstrap=resampled,
-        case_drops=bootstrap(frame, 0.01, n_boot=28, kind="case-drop", random_state=0),
+        bootstrap=[resampled, bootstrap(frame, 0.01, n_boot=28, kind="case-drop", random_state=0)],
         groups=["first part", "second part"] * 4,
         wording=dict.fromkeys(names, "a question of some length that was asked"),
     )

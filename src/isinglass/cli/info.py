@@ -77,12 +77,13 @@ def _print(console: Console, reading: Reading, data: Table, found: JsonObject) -
 
 def _describe_model(console: Console, path: str) -> None:
     """Print how a model was fitted, as a paper would say it, and what to cite."""
-    from isinglass.show.report.methods import citation, methods_text
+    from isinglass.show.report.methods import describe_fit
 
     fit = Loaded.open(path).fit
     if fit is None:
         raise DataError(f"{path!r} holds a network without the record of a fit, so its method cannot be described.")
-    texts = {"methods": methods_text(fit), "citation": citation(fit)}
+    draft = describe_fit(fit)
+    texts = {"methods": draft.text, "citation": draft.references}
     if console.as_json:
         console.write_json({"model": path, **texts}, "model")
         return

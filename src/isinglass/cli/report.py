@@ -60,12 +60,12 @@ def report(
                 options["path"] = loaded.follow(data, STEPS)
     if bootstrap is not None:
         found = loaded.resamples(bootstrap)
-        options |= {"edge_table": found.edges(), "bootstrap": found}
+        options |= {"edge_table": found.edges(), "bootstrap": [found]}
         fitted_to["Bootstrap"] = read_record(bootstrap).summary.get("Resamples", str(found.n_boot))
         nodes = found.nodes()
         options["node_table"] = {f"strength {name}": nodes[name] for name in ("q2.5", "q97.5")}
         if (bootstrap / RESAMPLES["case-drop"]).exists():
-            options["case_drops"] = loaded.resamples(bootstrap, "case-drop")
+            options["bootstrap"].append(loaded.resamples(bootstrap, "case-drop"))
     page = io.StringIO()
     with console.progress("Page"):
         write_report(

@@ -100,25 +100,60 @@ class CurveChart {
 
   drawLines(svg, scale, width, height) {
     const { alphas, lines, band, limit, limitLabel, choice } = this.curve;
-    const points = (values) => alphas.map((alpha, k) => [scale.x(alpha), values[k]]).filter(([, v]) => v !== null).map(([x, v]) => `${x.toFixed(1)},${scale.y(v).toFixed(1)}`);
+    const bottom = height - MARGIN.bottom;
+    const trace = (values) => alphas.map((alpha, k) => [scale.x(alpha), values[k]]).filter(([, v]) => v !== null).map(([x, v]) => [x, scale.y(v)]);
+    const points = (values) => trace(values).map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`);
     if (band) svg.append(makeSvg("polygon", { class: "band", points: [...points(band[1]), ...points(band[0]).reverse()].join(" ") }));
+    const taken = lines.flatMap((line) => along(trace(line.values)));
     if (limit !== undefined) {
       const y = scale.y(limit);
       svg.append(makeSvg("line", { class: "limit", x1: MARGIN.left, x2: width - MARGIN.right, y1: y, y2: y }));
       svg.append(makeSvg("text", { x: MARGIN.left + 6, y: y - 6 }, limitLabel));
-    }
-    if (scale.inside(this.now)) {
-      const x = scale.x(this.now);
-      svg.append(makeSvg("line", { class: "now", x1: x, x2: x, y1: MARGIN.top, y2: height - MARGIN.bottom }));
-      const right = x > width - 90;
-      svg.append(makeSvg("text", { x: x + (right ? -6 : 6), y: height - MARGIN.bottom - 8, "text-anchor": right ? "end" : "start" }, "slider"));
+      taken.push(...along([[MARGIN.left, y], [width - MARGIN.right, y]]), ...along([[MARGIN.left + 6, y - 10], [MARGIN.left + 6 + LETTER * limitLabel.length, y - 10]]));
     }
     for (const line of lines) svg.append(makeSvg("polyline", { class: line.kind, points: points(line.values).join(" ") }));
     const [x, y] = [scale.x(alphas[choice]), scale.y(lines[lines.length - 1].values[choice] ?? scale.low)];
+    const now = scale.inside(this.now) ? scale.x(this.now) : null;
+    if (now !== null) {
+      svg.append(makeSvg("line", { class: "now", x1: now, x2: now, y1: MARGIN.top, y2: bottom }));
+      taken.push(...along([[now, MARGIN.top], [now, bottom]]));
+    }
     svg.append(makeSvg("circle", { class: "choice", cx: x, cy: y, r: 6.5 }));
-    const right = x > width * 0.62;
-    svg.append(makeSvg("text", { class: "strong", x: x + (right ? -11 : 11), y: y + (y > height - MARGIN.bottom - 28 ? -12 : 18), "text-anchor": right ? "end" : "start" }, `selected: α = ${formatAlpha(alphas[choice])}`));
+    const frame = { left: 4, right: width - 4, top: MARGIN.top, bottom };
+    const near = [18, -12, 36, -30, 54, -48, 90, -84].flatMap((down) => [[x + 11, y + down, "start"], [x - 11, y + down, "end"]]);
+    const chosen = `α = ${formatAlpha(alphas[choice])}`;
+    write(svg, [`selected: ${chosen}`, chosen], near, taken, frame, "strong");
+    if (now === null) return;
+    const beside = [bottom - 8, MARGIN.top + 10, (bottom + MARGIN.top) / 2].flatMap((at) => [[now + 6, at, "start"], [now - 6, at, "end"]]);
+    write(svg, ["slider"], beside, taken, frame);
   }
+}
+
+const LETTER = 7.2; /* width of a letter, in pixels, at most */
+
+/* Points on a line, two pixels apart. */
+function along(line) {
+  return line.slice(1).flatMap(([x, y], k) => {
+    const [x0, y0] = line[k];
+    const steps = Math.max(1, Math.round(Math.hypot(x - x0, y - y0) / 2));
+    return Array.from({ length: steps }, (_, step) => [x0 + ((x - x0) * step) / steps, y0 + ((y - y0) * step) / steps]);
+  });
+}
+
+/* Write one of the texts, at the first of these places at which it covers the fewest of the points that are taken. */
+function write(svg, texts, places, taken, frame, kind = "") {
+  const covered = ({ left, right, top, bottom }) => {
+    if (left < frame.left || right > frame.right || top < frame.top || bottom > frame.bottom) return Infinity;
+    return taken.filter(([x, y]) => x > left && x < right && y > top && y < bottom).length;
+  };
+  const options = texts.flatMap((text) => places.map(([x, y, anchor]) => {
+    const left = anchor === "start" ? x : x - LETTER * text.length;
+    const box = { left, right: left + LETTER * text.length, top: y - 13, bottom: y + 4 };
+    return { text, x, y, anchor, box, price: covered(box) };
+  }));
+  const { text, x, y, anchor, box } = options.reduce((best, one) => (one.price < best.price ? one : best));
+  svg.append(makeSvg("text", { class: kind, x, y, "text-anchor": anchor }, text));
+  for (let height = box.top; height <= box.bottom; height += 4) taken.push(...along([[box.left, height], [box.right, height]]));
 }
 
 function formatTick(value) {

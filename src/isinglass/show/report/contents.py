@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import scipy  # its parts are loaded when they are needed
 from numpy.typing import NDArray
 
 from isinglass.arguments import RandomSource
-from isinglass.arrays import AnyArray, FloatArray
+from isinglass.arrays import AnyArray, FloatArray, Mask
 from isinglass.data import Table, TableLike
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.evaluate.centrality import node_measure
@@ -21,7 +22,7 @@ from isinglass.fit import Fit, count_observations, summarize
 from isinglass.json_text import JsonObject
 from isinglass.names import NodeValues, by_node
 from isinglass.network import Network, NetworkLike, as_network, pair_keys, pairs_of, spread, union_keys
-from isinglass.results import Evidence, Missing, Path, Solution, Stability, solution_of
+from isinglass.results import Path, Solution, Stability, solution_of
 from isinglass.show.layout import force_layout
 from isinglass.show.palette import GroupColors, color_groups
 
@@ -34,7 +35,7 @@ COUNTED = {"degree", "strength", "expected_influence"}
 """Measures of nodes that the page computes itself, for every point of the path."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Subject:
     """What a page is about: a network, and what is known of it."""
 
@@ -44,6 +45,7 @@ class Subject:
     path: Path | None
     stability: Stability | None
     table: Table | None  # of the fit
+    max_edges: int  # on the page
 
     @classmethod
     def of(
@@ -53,6 +55,7 @@ class Subject:
         X: TableLike | None,
         path: Path | None,
         stability: Stability | None,
+        max_edges: int,
     ) -> Subject:
         """Return what a result knows, unless it is given."""
         found = getattr(result, "fit_", result)
@@ -60,8 +63,10 @@ class Subject:
         if fit is not None:
             path = fit.path if path is None else path
             stability = fit.stability if stability is None else stability
-        table = None if X is None else read_rows(X, network, fit)
-        return cls(network, fit, solution_of(result), path, stability, table)
+        table = None
+        if X is not None:  # read as the table of the fit or, for a network by itself, as its columns are
+            table = network.table(X if fit is None or isinstance(X, np.ndarray) else fit.read(X)).without_holes()
+        return cls(network, fit, solution_of(result), path, stability, table, max_edges)
 
     def without_covariates(self) -> Subject:
         """Return the same of the variables that are modelled, which is what is drawn and counted."""
@@ -76,48 +81,102 @@ class Subject:
             None if self.path is None else self.path.without_covariates(),
             None if self.stability is None else self.stability.take(np.flatnonzero(kept)),
             None if self.table is None else self.table.take(kept),
+            self.max_edges,
         )
 
-    def tolerances(self, solutions: Sequence[Solution], index: int) -> list[float]:
-        """Return the tolerance of every network along the slider."""
-        of_fit = float("nan") if self.fit is None else self.fit.tol
-        tol = [of_fit if self.path is None else self.path.tol] * len(solutions)
-        if self.fit is not None and solutions[index].alpha == self.fit.solution.alpha:
-            tol[index] = of_fit  # the others along a path may be solved less precisely
-        return tol
+    @cached_property
+    def solutions(self) -> tuple[Solution, ...]:
+        """The networks along the slider: those of the path, and the selected one if it is not among them."""
+        along = tuple(self.path or ())
+        if not along:
+            return (Solution(self.network, np.nan) if self.solution is None else self.solution,)
+        n_nodes = self.network.n_features
+        for each in along:
+            if each.n_features != n_nodes:
+                raise DataError(
+                    f"{setting('path')} must have {n_nodes} nodes, as the network has; got {each.n_features}."
+                )
+        if self.solution is None or np.isnan(self.solution.alpha) or self._near(along).any():
+            return along
+        place = sum(each.alpha > self.solution.alpha for each in along)
+        return (*along[:place], self.solution, *along[place:])
 
-
-def line_up(model: Network, path: Path | None, solution: Solution | None) -> tuple[tuple[Solution, ...], int]:
-    """Return the networks along the slider, and the number of the selected one among them."""
-    solutions = tuple(path or ())
-    if not solutions:
-        return (Solution(model, np.nan) if solution is None else solution,), 0
-    for other in solutions:
-        if other.n_features != model.n_features:
+    @cached_property
+    def selected(self) -> int:
+        """The number of the network itself along the slider."""
+        if len(self.path or ()) == 0:
+            return 0
+        if self.solution is None or np.isnan(self.solution.alpha):
+            named = (each.network.with_names(self.network.names) for each in self.solutions)
+            same = [k for k, each in enumerate(named) if each == self.network]
+            if not same:
+                raise DataError("result is not on the path. Pass the Solution with its alpha, or leave the path out.")
+            return same[0]
+        found = int(self._near(self.solutions).argmax())
+        difference = abs(self.solutions[found].couplings_sparse - self.network.couplings_sparse).max()
+        if difference > 1e-9 * max(1.0, self.network.weights.max(initial=0.0)):
             raise DataError(
-                f"{setting('path')} must have {model.n_features} nodes, as the network has; got {other.n_features}."
+                f"result must be the network of the path at its alpha ({self.solution.alpha:.6g}); its couplings "
+                f"differ by {difference:.3g}. Leave the path out."
             )
-    alphas = np.array([each.alpha for each in solutions])
-    if solution is None or np.isnan(solution.alpha):
-        same = [k for k, each in enumerate(solutions) if each.network.with_names(model.names) == model]
-        if not same:
-            raise DataError("result is not on the path. Pass the Solution with its alpha, or leave the path out.")
-        return solutions, same[0]
-    near = np.flatnonzero(np.abs(alphas - solution.alpha) <= SAME_ALPHA * max(abs(solution.alpha), 1e-300))
-    if not len(near):
-        place = int((alphas > solution.alpha).sum())
-        return (*solutions[:place], solution, *solutions[place:]), place
-    difference = abs(solutions[near[0]].couplings_sparse - model.couplings_sparse).max()
-    if difference > 1e-9 * max(1.0, model.weights.max(initial=0.0)):
-        raise DataError(
-            f"result must be the network of the path at its alpha ({solution.alpha:.6g}); its couplings differ by "
-            f"{difference:.3g}. Leave the path out."
-        )
-    return solutions, int(near[0])
+        return found
+
+    def _near(self, solutions: Sequence[Solution]) -> Mask:
+        """Tell which solutions have the alpha of this one."""
+        assert self.solution is not None
+        distance = np.abs(np.array([each.alpha for each in solutions]) - self.solution.alpha)
+        return np.asarray(distance <= SAME_ALPHA * max(abs(self.solution.alpha), 1e-300))
+
+    @property
+    def shown(self) -> Solution:
+        """The selected network among the solutions."""
+        return self.solutions[self.selected]
+
+    @cached_property
+    def stored(self) -> NDArray[np.int64]:
+        """Keys of the pairs on the page.
+
+        If there are too many: first the edges of the selected network, strong before weak, then those that enter the
+        path early.
+        """
+        keys = [_keys(solution) for solution in self.solutions]
+        every, place = np.unique(np.concatenate(keys), return_inverse=True)
+        if len(every) <= self.max_edges:
+            return every
+        entered = np.full(len(every), len(keys))
+        np.minimum.at(entered, place, np.repeat(np.arange(len(keys)), [len(each) for each in keys]))
+        strength = np.zeros(len(every))
+        strength[np.searchsorted(every, keys[self.selected])] = np.abs(self.shown.edge_values)
+        return np.sort(every[np.lexsort((every, entered, -strength))[: self.max_edges]])
+
+    @cached_property
+    def _sums(self) -> tuple[FloatArray, Sequence[AnyArray]] | None:
+        if self.fit is not None:  # comes first: the caller may have left weights out
+            return self.fit.shares, self.fit.pair_counts
+        return None if self.table is None else summarize(self.table, self.network.edge_index)[1:]
+
+    @cached_property
+    def shares(self) -> tuple[FloatArray, ...] | None:
+        """The share of every value of every node, where these are known."""
+        known = self._sums
+        return None if known is None else tuple(self.network.variables.split(np.clip(known[0], 0.0, 1.0)))
+
+    @property
+    def pair_counts(self) -> dict[tuple[int, int], AnyArray]:
+        """The rows by category of edges between categories, where these are known."""
+        known = self._sums
+        if known is None or self.network.variables.is_binary:
+            return {}
+        return dict(zip([(s, t) for s, t in self.network.edge_index.tolist()], known[1], strict=True))
 
 
-def read_curve(stability: Stability | None, evidence: Evidence | None) -> dict[str, object] | None:
+def _keys(solution: Solution) -> NDArray[np.int64]:
+    return pair_keys(solution.edge_index, solution.n_features)
+
+
+def read_curve(subject: Subject) -> dict[str, object] | None:
     """Return the curve that the penalty was chosen from, if there is one."""
+    stability, evidence = subject.stability, None if subject.fit is None else subject.fit.evidence
     if stability is not None:
         told = ("alphas", "monotone", "threshold", "n_subsamples", "subsample_size")
         line = {name: getattr(stability, name) for name in told}
@@ -150,16 +209,12 @@ def list_covariates(model: Network | Fit) -> dict[str, str]:
     return {name: ", ".join(entries) for name, entries in found.items()}
 
 
-def read_rows(X: TableLike, model: Network, fit: Fit | None) -> Table:
-    """Return the table, read as that of the fit or, for a network by itself, as its columns are."""
-    return model.table(X if fit is None or isinstance(X, np.ndarray) else fit.read(X)).without_holes()
-
-
-def check_rows(table: Table | None, model: Network) -> JsonObject | None:
+def check_rows(subject: Subject) -> JsonObject | None:
     """Return whether the network reproduces the rows, unless simulating would take long."""
-    if table is None or model.variables.has_covariates or model.variables.sizes.sum() > MOST_SIMULATED:
+    variables = subject.network.variables
+    if subject.table is None or variables.has_covariates or variables.sizes.sum() > MOST_SIMULATED:
         return None
-    found = check_model(table, model)
+    found = check_model(subject.table, subject.network)
     return {
         "passed": found.passed,
         "text": found.sentence,
@@ -167,49 +222,32 @@ def check_rows(table: Table | None, model: Network) -> JsonObject | None:
     }
 
 
-def count_rows(table: Table | None, fit: Fit | None) -> dict[str, float | None]:
+def count_rows(subject: Subject) -> dict[str, float | None]:
     """Return the number of observations, and the effective one if they have sampling weights, where these are known."""
-    if fit is not None:
-        n_rows, kind, effective = fit.n_observations, fit.weight_kind, fit.n_rows
-    elif table is not None:
-        (n_rows, kind), effective = count_observations(table), table.counted(quiet=True).total_weight
+    if subject.fit is not None:
+        n_rows, kind, effective = subject.fit.n_observations, subject.fit.weight_kind, subject.fit.n_rows
+    elif subject.table is not None:
+        (n_rows, kind), effective = count_observations(subject.table), subject.table.counted(quiet=True).total_weight
     else:
         return {"n_rows": None, "effective_rows": None}
     return {"n_rows": n_rows, "effective_rows": effective if kind == "sampling" else None}
 
 
-def count_values(
-    table: Table | None, model: Network, fit: Fit | None
-) -> tuple[tuple[FloatArray, ...] | None, dict[tuple[int, int], AnyArray]]:
-    """Return the share of every value of every node, and the rows by category of edges between categories."""
-    if fit is not None:  # comes first: the caller may have left weights out
-        shares, counts = fit.shares, fit.pair_counts
-    elif table is not None:
-        _, shares, counts = summarize(table, model.edge_index)
-    else:
-        return None, {}
-    each = tuple(model.variables.split(np.clip(shares, 0.0, 1.0)))
-    if model.variables.is_binary:
-        return each, {}
-    return each, dict(zip([(s, t) for s, t in model.edge_index.tolist()], counts, strict=True))
-
-
-def node_columns(
-    model: Network, wording: NodeValues | None, tables: Iterable[object], missing: Missing | None
-) -> JsonObject:
+def node_columns(subject: Subject, wording: NodeValues | None, tables: Iterable[object]) -> JsonObject:
     """Return the columns of the table of nodes: kinds, wording, measures, and how much is missing."""
+    network, missing = subject.network, None if subject.fit is None else subject.fit.missing
     found: JsonObject = {}
-    if not model.variables.is_binary:
-        each = {"kind": model.kinds, "categories": model.variables.sizes}
+    if not network.variables.is_binary:
+        each = {"kind": network.kinds, "categories": network.variables.sizes}
         found = {label: values for label, values in each.items() if len(set(values)) > 1}
-    wording = model.variables.wording if wording is None else wording
+    wording = network.variables.wording if wording is None else wording
     if wording is not None:
-        texts = by_node(wording, model.names, "wording")
+        texts = by_node(wording, network.names, "wording")
         found["wording"] = ["" if text is None else str(text) for text in texts]
-    if model.n_features * model.n_edges <= MOST_PATHS:
-        found |= {of: node_measure(model, of) for of in ("closeness", "betweenness")}
+    if network.n_features * network.n_edges <= MOST_PATHS:
+        found |= {of: node_measure(network, of) for of in ("closeness", "betweenness")}
     for table in tables:
-        found |= _measures(table, model)
+        found |= _measures(table, network)
     if missing is not None:
         holes = {"missing": missing.column_shares, "missing_information": missing.column_information}
         found |= {label: share for label, share in holes.items() if share is not None and not np.isnan(share).all()}
@@ -266,40 +304,18 @@ def _round(values: FloatArray) -> list[float]:
     return [float(f"{value:.{DIGITS}g}") for value in values.tolist()]
 
 
-def place_nodes(solutions: Sequence[Solution], selected: int, random_state: RandomSource) -> dict[str, object]:
+def place_nodes(subject: Subject, random_state: RandomSource) -> dict[str, object]:
     """Return the layout of the selected network, or of the densest if it is empty, and its fields for two values."""
-    drawn = network = solutions[selected]
+    shown = drawn = subject.shown
     if drawn.n_edges == 0:
-        drawn = max(solutions, key=lambda solution: solution.n_edges)
+        drawn = max(subject.solutions, key=lambda solution: solution.n_edges)
     xy = force_layout(drawn.n_features, drawn.edge_index, drawn.network.weights, random_state=random_state).round(4)
-    two_values = network.network.variables.is_binary
-    return {"x": xy[:, 0], "y": xy[:, 1], "fields": network.fields if two_values else None}
+    return {"x": xy[:, 0], "y": xy[:, 1], "fields": shown.fields if shown.network.variables.is_binary else None}
 
 
-def stored_pairs(solutions: Sequence[Solution], selected: int, max_edges: int) -> NDArray[np.int64]:
-    """Return the keys of the pairs on the page.
-
-    If there are too many: first the edges of the selected network, strong before weak, then those that enter the path
-    early.
-    """
-    keys = [_keys(solution) for solution in solutions]
-    every, place = np.unique(np.concatenate(keys), return_inverse=True)
-    if len(every) <= max_edges:
-        return every
-    entered = np.full(len(every), len(solutions))
-    np.minimum.at(entered, place, np.repeat(np.arange(len(solutions)), [len(each) for each in keys]))
-    strength = np.zeros(len(every))
-    strength[np.searchsorted(every, keys[selected])] = np.abs(solutions[selected].edge_values)
-    return np.sort(every[np.lexsort((every, entered, -strength))[:max_edges]])
-
-
-def _keys(solution: Solution) -> NDArray[np.int64]:
-    return pair_keys(solution.edge_index, solution.n_features)
-
-
-def describe_path(solutions: Sequence[Solution], selected: int, stored: NDArray[np.int64]) -> dict[str, object]:
+def describe_path(subject: Subject) -> dict[str, object]:
     """Return the couplings of every stored pair, from the alpha at which it enters to its last one."""
-    shown = solutions[selected]
+    solutions, selected, stored, shown = subject.solutions, subject.selected, subject.stored, subject.shown
     pairs = pairs_of(stored, shown.n_features)
     table = np.array([spread(each.edge_values, _keys(each), stored) for each in solutions]).T  # pairs × alphas
     present = table != 0.0
@@ -321,15 +337,13 @@ def describe_path(solutions: Sequence[Solution], selected: int, stored: NDArray[
 
 
 def list_edge_columns(
-    shown: Solution,
-    stability: Stability | None,
-    further: Mapping[str, Mapping[tuple[int, int], object]],
-    stored: NDArray[np.int64],
+    subject: Subject, further: Mapping[str, Mapping[tuple[int, int], object]]
 ) -> list[dict[str, object]]:
     """Return further columns of the edge table, in the order of the stored pairs."""
-    if not len(stored):
+    shown, stability = subject.shown, subject.stability
+    if not len(subject.stored):
         return []
-    s, t = pairs_of(stored, shown.n_features).T
+    s, t = pairs_of(subject.stored, shown.n_features).T
     pairs = list(zip(s.tolist(), t.tolist(), strict=True))
     columns: list[tuple[Any, ...]] = []
     if stability is not None:
@@ -347,9 +361,9 @@ def list_edge_columns(
     return [dict(zip(("label", "field", "values"), column, strict=True)) for column in columns]
 
 
-def describe_categories(network: Network, shares: Sequence[FloatArray] | None) -> dict[str, object] | None:
+def describe_categories(subject: Subject) -> dict[str, object] | None:
     """Return kinds, labels, scores, fields and shares of the categories of every node; None if all are 0 and 1."""
-    variables = network.variables
+    network, variables, shares = subject.shown.network, subject.shown.network.variables, subject.shares
     if variables.is_binary:
         return None
     return {
@@ -362,16 +376,12 @@ def describe_categories(network: Network, shares: Sequence[FloatArray] | None) -
     }
 
 
-def list_tables(
-    network: Network,
-    counts: Mapping[tuple[int, int], AnyArray],
-    stored: NDArray[np.int64],
-    shares: Sequence[FloatArray] | None = None,
-) -> list[dict[str, object] | None]:
+def list_tables(subject: Subject) -> list[dict[str, object] | None]:
     """Return block and counts of the stored edges of the network, the strongest first up to MOST_CELLS.
 
-    With ``shares``, edges with a continuous column also have the expected numbers of that column.
+    Edges with a continuous column also have the expected numbers of that column, if the shares of values are known.
     """
+    network, stored, counts, shares = subject.shown.network, subject.stored, subject.pair_counts, subject.shares
     found: list[dict[str, object] | None] = [None] * len(stored)
     if network.variables.is_binary:
         return found
@@ -425,8 +435,9 @@ def expected_along(network: Network, edge: int, shares: Sequence[FloatArray]) ->
     return np.asarray(np.array(variables.categories[y], dtype=np.float64) @ chance)
 
 
-def describe_missing(missing: Missing | None) -> dict[str, object] | None:
+def describe_missing(subject: Subject) -> dict[str, object] | None:
     """Return how many cells are missing and how they were treated."""
+    missing = None if subject.fit is None else subject.fit.missing
     if missing is None:
         return None
     counted = ("treatment", "n_rows", "n_cells", "n_left_out", "n_holed", "n_patterns", "n_imputations", "settled")
@@ -440,26 +451,26 @@ def describe_missing(missing: Missing | None) -> dict[str, object] | None:
     }
 
 
-def describe_certificate(
-    solutions: Sequence[Solution],
-    solution: Solution | None,
-    fit: Fit | None,
-    tol: Sequence[float],
-    shares: Sequence[FloatArray] | None,
-) -> dict[str, object]:
+def describe_certificate(subject: Subject) -> dict[str, object]:
     """Return the certificate of every network along the slider, with the tolerance that it was solved to.
 
     Gaps are relative to the objective without edges.
     """
-    nodewise = solution is not None and solution.alphas_per_node is not None
-    kind, rule = "nodewise" if nodewise else "joint", None
+    fit, solutions = subject.fit, subject.solutions
+    nodewise = subject.solution is not None and subject.solution.alphas_per_node is not None
+    kind, rule, tol = "nodewise" if nodewise else "joint", None, float("nan")
     if fit is not None:
-        kind = fit.method.estimator
+        kind, tol = fit.method.estimator, fit.tol
         rule = fit.method.rule if kind == "nodewise" else None
+    tolerances = [tol if subject.path is None else subject.path.tol] * len(solutions)
+    if fit is not None and subject.shown.alpha == fit.solution.alpha:
+        tolerances[subject.selected] = tol  # the others along a path may be solved less precisely
     empty = [each.objective for each in solutions if each.n_edges == 0 and np.isfinite(each.objective)]
     if not empty:
+        shares = subject.shares
         empty = [np.nan if shares is None else float(sum(scipy.special.entr(share).sum() for share in shares))]
     names = ("objective", "kkt_residual", "duality_gap", "certified_zeros", "n_iter", "n_screened", "converged")
-    columns = {name: [getattr(solution, name) for solution in solutions] for name in names}
+    columns = {name: [getattr(each, name) for each in solutions] for name in names}
     relative = np.array(columns["duality_gap"]) / np.maximum(empty[0], 1e-12)
-    return {"kind": kind, "rule": rule, "tol": tol, "null_objective": empty[0], "relative_gap": relative, **columns}
+    proof = {"null_objective": empty[0], "relative_gap": relative, **columns}
+    return {"kind": kind, "rule": rule, "tol": tolerances, **proof}

@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from isinglass.arrays import Arrays, FloatArray
-from isinglass.atomic import Target, write_text
+from isinglass.atomic import Target
 from isinglass.errors import ArgumentError
 from isinglass.export.attributes import check_positions
 from isinglass.names import NodeValues, by_node
 from isinglass.network import Network
 from isinglass.select.group_comparison_result import GroupComparison
 from isinglass.show.layout import shared_layout
-from isinglass.show.report.methods import citation, describe_comparison
-from isinglass.show.report.page import digest, fill_template, read_part
+from isinglass.show.report.methods import describe_comparison
+from isinglass.show.report.page import read_part, write_page
 
 SIZE, MARGIN = 440.0, 46.0  # side of a drawing and room for labels around it
 MOST_ROWS = 2000  # rows of a table that a browser shows without trouble
@@ -68,17 +68,12 @@ def write_comparison(
     texts = [None] * len(result.names) if wording is None else by_node(wording, result.names, "wording")
     said = {name: str(text) for name, text in zip(result.names, texts, strict=True) if text}
     xy = shared_layout(result.networks) if positions is None else check_positions(positions, len(result.names))
-    style = read_part("page.css") + read_part("contrast.css")
     shown_notes = (notes,) if isinstance(notes, str) else tuple(notes)
-    n_edges = len(result.edge_index)
+    n_edges, draft = len(result.edge_index), describe_comparison(result)
     left_out = f", {n_edges - MOST_ROWS} with smaller differences are not listed" if n_edges > MOST_ROWS else ""
     if any((one.edge_signs == 0).any() for one in result.networks):
         left_out += "; where a column has no order, the coupling is the norm of a table"
     parts = {
-        "POLICY": f"default-src 'none'; style-src '{digest(style)}'; img-src data:; base-uri 'none'; "
-        "form-action 'none'",
-        "TITLE": html.escape(str(title)),
-        "STYLE": style,
         "NOTES": "".join(f"<p>{html.escape(str(note))}</p>" for note in shown_notes),
         "FIGURES": _figures(result),
         "NETWORKS": _networks(result, xy, said),
@@ -88,10 +83,11 @@ def write_comparison(
         "EDGESASIDE": f"{n_edges} pairs with an edge in at least one group{left_out}",
         "EDGES": _table(result.edges(), said),
         "NODES": _table(result.nodes(), said),
-        "METHODS": html.escape(describe_comparison(result)),
-        "CITATION": "".join(f"<li>{html.escape(one)}</li>" for one in citation(result).split("\n")),
+        "METHODS": html.escape(draft.text),
+        "CITATION": "".join(f"<li>{html.escape(one)}</li>" for one in draft.references.split("\n")),
     }
-    write_text(fill_template("contrast.html", parts), filename)
+    style = read_part("page.css") + read_part("contrast.css")
+    write_page(filename, "contrast.html", str(title), style, **parts)
 
 
 def _figures(result: GroupComparison) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
@@ -37,23 +38,31 @@ SHOWN = 6  # columns whose values or thresholds are listed one by one
 CITED = re.compile(r"\[((?:@[\w-]+(?:; )?)+)\]")
 
 
-def methods_text(fit: Fit, bootstrap: Bootstrap | None = None, case_drops: Bootstrap | None = None) -> str:
-    """Return how the network of a fit was estimated, as the methods section of a paper says it."""
-    return _cite(_draft(fit, bootstrap, case_drops))
+@dataclass(frozen=True)
+class Draft:
+    """A text that cites references by their keys, ``[@key]``."""
+
+    marked: str
+
+    @property
+    def text(self) -> str:
+        """The text with authors and years in place of keys."""
+        return CITED.sub(_authors, self.marked).replace(") (", "; ")
+
+    @property
+    def references(self) -> str:
+        """What to cite, a line each: this version of the package, and what the text cites."""
+        own = f"The isinglass developers. isinglass (version {__version__}) [Computer software]."
+        keys = {key for match in CITED.finditer(self.marked) for key in _keys(match)}
+        return "\n".join([own, *sorted((references()[key]["reference"] for key in keys), key=str.casefold)])
 
 
-def citation(
-    found: Fit | GroupComparison | None = None, bootstrap: Bootstrap | None = None, case_drops: Bootstrap | None = None
-) -> str:
-    """Return what to cite, a line each: this version of the package, and what the text about a result cites."""
-    own = f"The isinglass developers. isinglass (version {__version__}) [Computer software]."
-    text = ""
-    if isinstance(found, Fit):
-        text = _draft(found, bootstrap, case_drops)
-    elif found is not None:
-        text = _draft_comparison(found)
-    keys = {key.lstrip("@") for match in CITED.finditer(text) for key in match[1].split("; ")}
-    return "\n".join([own, *sorted((references()[key]["reference"] for key in keys), key=str.casefold)])
+def _keys(match: re.Match[str]) -> list[str]:
+    return [key.lstrip("@") for key in match[1].split("; ")]
+
+
+def _authors(match: re.Match[str]) -> str:
+    return f"({'; '.join(sorted(references()[key]['cited'] for key in _keys(match)))})"
 
 
 @cache
@@ -65,20 +74,8 @@ def references() -> dict[str, dict[str, str]]:
     return known
 
 
-def _cite(text: str) -> str:
-    """Replace the keys of references by authors and years."""
-    found = CITED.sub(
-        lambda match: (
-            "(" + "; ".join(sorted(references()[key.lstrip("@")]["cited"] for key in match[1].split("; "))) + ")"
-        ),
-        text,
-    )
-    return found.replace(") (", "; ")
-
-
-def _draft(fit: Fit, bootstrap: Bootstrap | None, case_drops: Bootstrap | None) -> str:
-    """Return the methods text with keys of references."""
-    given = [one for one in (bootstrap, case_drops) if one is not None]
+def describe_fit(fit: Fit, *bootstraps: Bootstrap) -> Draft:
+    """Say how the network of a fit was estimated, as the methods section of a paper does."""
     sentences = [
         _describe_estimate(fit),
         *_describe_coding(fit),
@@ -87,9 +84,9 @@ def _draft(fit: Fit, bootstrap: Bootstrap | None, case_drops: Bootstrap | None) 
         *_describe_choice(fit),
         f"The network has {fit.solution.n_edges} of {fit.network.n_pairs} possible edges.",
         *_describe_proof(fit),
-        *(sentence for one in given for sentence in _describe_bootstrap(one)),
+        *(sentence for found in bootstraps for sentence in _describe_bootstrap(found)),
     ]
-    return " ".join(sentences)
+    return Draft(" ".join(sentences))
 
 
 def _describe_estimate(fit: Fit) -> str:
@@ -118,7 +115,8 @@ def _describe_covariates(subject: str, given: Sequence[str]) -> str:
     if not given:
         return ""
     were = "was" if len(given) == 1 else "were"
-    return f" {subject} adjusted for {_list(given)}, which {were} conditioned on and not modelled, without a penalty."
+    listed = _list_variables(given)
+    return f" {subject} adjusted for {listed}, which {were} conditioned on and not modelled, without a penalty."
 
 
 def _describe_likelihood(method: Method, network: Network) -> str:
@@ -150,7 +148,7 @@ def _describe_columns(network: Network) -> str:
             noun = f"{kind} variable{'s' * (len(sizes) > 1)}"
             size = f" ({several} categories)" if kind in ("ordinal", "nominal") else ""
             parts.append(f"{len(sizes)} {noun}{size}")
-    return _list(parts)
+    return _join(parts)
 
 
 def _describe_coding(fit: Fit) -> Iterator[str]:
@@ -191,7 +189,7 @@ def _describe_ordinal(fit: Fit) -> Iterator[str]:
     rules = zip(variables.names, fit.coding.columns, strict=True)
     turned = [name for name, rule in rules if name in stated or _is_turned(rule)]
     if turned:
-        yield f"The categories of {_list([str(name) for name in turned])} were taken in reverse order."
+        yield f"The categories of {_list_variables([str(name) for name in turned])} were taken in reverse order."
 
 
 def _is_turned(rule: Rule) -> bool:
@@ -220,7 +218,7 @@ def _describe_continuous(rules: dict[str, Steps]) -> Iterator[str]:
     )
     normal = [name for name, rule in rules.items() if rule.is_normal]
     if normal:
-        which = "They" if len(normal) == len(rules) > 1 else _list(normal)
+        which = "They" if len(normal) == len(rules) > 1 else _list_variables(normal)
         yield (
             f"{which} entered with normal scores, the quantiles of the standard normal distribution at their ranks "
             "[@normal-scores]."
@@ -244,7 +242,7 @@ def _say_once(said: dict[str, str], n_columns: int) -> Iterator[str]:
     if not said:
         return
     if len(words) == 1:
-        where = "In all variables" if len(said) == n_columns else f"In {_list(list(said))}"
+        where = "In all variables" if len(said) == n_columns else f"In {_list_variables(list(said))}"
         yield f"{where} {words.pop()}."
     elif len(said) <= SHOWN:
         yield "I" + "; ".join(f"in {name} {what}" for name, what in said.items())[1:] + "."
@@ -252,10 +250,12 @@ def _say_once(said: dict[str, str], n_columns: int) -> Iterator[str]:
         yield f"What stands for 1 differs between {len(said)} variables and is listed in the model file (fit.coding)."
 
 
-def _list(names: Sequence[str]) -> str:
-    if len(names) > SHOWN:
-        return f"{len(names)} variables"
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+def _list_variables(names: Sequence[str]) -> str:
+    return f"{len(names)} variables" if len(names) > SHOWN else _join(names)
+
+
+def _join(words: Sequence[str]) -> str:
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def _describe_weights(fit: Fit) -> Iterator[str]:
@@ -419,13 +419,8 @@ def _describe_bootstrap(found: Bootstrap) -> Iterator[str]:
         yield f"{found.n_unconverged} of these networks did not reach their tolerance."
 
 
-def describe_comparison(found: GroupComparison) -> str:
-    """Return how groups were compared, as a paper would say it."""
-    return _cite(_draft_comparison(found))
-
-
-def _draft_comparison(found: GroupComparison) -> str:
-    """Return how groups were compared, with keys of references."""
+def describe_comparison(found: GroupComparison) -> Draft:
+    """Say how groups were compared."""
     sizes = ", ".join(f"{group} (n = {n})" for group, n in zip(found.groups, found.n_rows, strict=True))
     how = "exchanging labels within subjects" if found.paired else "reassigning rows to groups at random"
     estimate = ""
@@ -436,7 +431,7 @@ def _draft_comparison(found: GroupComparison) -> str:
         penalty = f"The penalty was chosen in every group and again in every permutation{chosen}."
     else:
         alpha = found.solutions[0].alpha
-        value = f" (α = {alpha:.4g})" if alpha == alpha else ""
+        value = f" (α = {alpha:.4g})" if not np.isnan(alpha) else ""
         pooled = found.method is not None and not isinstance(found.method.selector, Fixed)
         origin = (
             f", chosen for all rows together{chosen} and multiplied by the square root of the number of groups"
@@ -449,7 +444,7 @@ def _draft_comparison(found: GroupComparison) -> str:
         if len(found.groups) == 2
         else " With more than two groups, differences are those between the two groups furthest apart."
     )
-    return (
+    return Draft(
         f"Networks of {_describe_columns(found.networks[0])}{estimate} were compared between "
         f"{len(found.groups)} groups, {sizes}, by a permutation test [@comparison] with {found.n_permutations} "
         f"permutations, {how}, with isinglass {__version__}."

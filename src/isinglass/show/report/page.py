@@ -24,7 +24,7 @@ from isinglass.results import Path, Stability
 from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.show.palette import GroupColors
 from isinglass.show.report import contents
-from isinglass.show.report.methods import citation, methods_text
+from isinglass.show.report.methods import Draft, describe_fit
 from isinglass.version import __version__
 
 SCRIPTS = (
@@ -45,8 +45,7 @@ def write_report(
     stability: Stability | None = None,
     node_table: object = None,
     edge_table: object = None,
-    bootstrap: Bootstrap | None = None,
-    case_drops: Bootstrap | None = None,
+    bootstrap: Bootstrap | Iterable[Bootstrap] = (),
     groups: NodeValues | None = None,
     group_colors: GroupColors | None = None,
     title: str = "Network",
@@ -78,10 +77,9 @@ def write_report(
         betweenness. `isinglass.metrics.centrality` with communities adds these and bridges.
     edge_table : data frame or mapping of columns, optional
         Further columns for the edge table, with ``source`` and ``target``, such as the ``edges()`` of a Bootstrap.
-    bootstrap : Bootstrap, optional
-        Resamples of the same table, which the methods text then mentions.
-    case_drops : Bootstrap, optional
-        Resamples of kind "case-drop", whose CS-coefficients are shown; a ``bootstrap`` of that kind does as well.
+    bootstrap : Bootstrap or iterable of them, optional
+        Resamples of the same table, which the methods text then mentions; the CS-coefficients of those of kind
+        "case-drop" are shown.
     groups : mapping or sequence, optional
         Group of each node, by name or in order, for colors and a legend.
     group_colors : mapping, optional
@@ -111,48 +109,41 @@ def write_report(
     >>> page.getvalue()[:15], "umbrella" in page.getvalue()
     ('<!DOCTYPE html>', True)
     """
-    check_count("max_edges", max_edges)
-    subject = contents.Subject.of(result, names, X, path, stability)
-    whole, whole_fit = subject.network, subject.fit
-    measured = None if subject.table is None else measure_nodes(subject.table, whole)
-    subject = subject.without_covariates()  # what follows is about the variables that are modelled
-    model, fit, table = subject.network, subject.fit, subject.table
-    solutions, index = contents.line_up(model, subject.path, subject.solution)
-    drops = next((one for one in (case_drops, bootstrap) if one is not None and one.kind == "case-drop"), None)
-    resampled = (None if bootstrap is drops else bootstrap, drops)
-    shares, edge_counts = contents.count_values(table, model, fit)
-    nodes = contents.node_columns(model, wording, (measured, node_table), getattr(fit, "missing", None))
-    edges = {} if fit is None else contents.edge_columns(fit.edges(), fit.network.names)
-    edges |= contents.edge_columns(edge_table, model.names)
-    members, colors = contents.read_groups(groups, group_colors, model.names)
-    drawn, stored = solutions[index], contents.stored_pairs(solutions, index, max_edges)
-    tol = subject.tolerances(solutions, index)
+    whole = contents.Subject.of(result, names, X, path, stability, check_count("max_edges", max_edges))
+    measured = None if whole.table is None else measure_nodes(whole.table, whole.network)
+    subject = whole.without_covariates()  # what is drawn and counted
+    resamples = [bootstrap] if isinstance(bootstrap, Bootstrap) else list(bootstrap)
+    draft = Draft("") if whole.fit is None else describe_fit(whole.fit, *resamples)
+    nodes = contents.node_columns(subject, wording, (measured, node_table))
+    edges = {} if subject.fit is None else contents.edge_columns(subject.fit.edges(), subject.fit.network.names)
+    edges |= contents.edge_columns(edge_table, subject.network.names)
+    members, colors = contents.read_groups(groups, group_colors, subject.network.names)
     data = {
         "format": FORMAT,
         "title": str(title),
         "notes": [notes] if isinstance(notes, str) else [str(note) for note in notes],
-        **contents.count_rows(table, fit),
+        **contents.count_rows(subject),
         "nodes": {
-            "names": model.names,
+            "names": subject.network.names,
             "groups": [-1 if member is None else list(colors).index(member) for member in members],
-            **contents.place_nodes(solutions, index, random_state),
+            **contents.place_nodes(subject, random_state),
             "columns": [{"label": label, "values": values} for label, values in nodes.items()],
         },
-        "categories": contents.describe_categories(drawn.network, shares),
+        "categories": contents.describe_categories(subject),
         "groups": [{"name": name, "color": color} for name, color in colors.items()],
-        "path": contents.describe_path(solutions, index, stored),
-        "edge_columns": contents.list_edge_columns(drawn, subject.stability, edges, stored),
-        "edge_tables": contents.list_tables(drawn.network, edge_counts, stored, shares),
-        "cs": None if drops is None else drops.cs_coefficients(),
-        "curve": contents.read_curve(subject.stability, getattr(fit, "evidence", None)),
-        "missing": contents.describe_missing(getattr(fit, "missing", None)),
-        "check": contents.check_rows(table, whole),
-        "certificate": contents.describe_certificate(solutions, subject.solution, fit, tol, shares),
-        "covariates": contents.list_covariates(whole if whole_fit is None else whole_fit),
-        "settings": contents.read_settings(settings, result, whole_fit),
+        "path": contents.describe_path(subject),
+        "edge_columns": contents.list_edge_columns(subject, edges),
+        "edge_tables": contents.list_tables(subject),
+        "cs": next((each.cs_coefficients() for each in resamples if each.kind == "case-drop"), None),
+        "curve": contents.read_curve(subject),
+        "missing": contents.describe_missing(subject),
+        "check": contents.check_rows(whole),
+        "certificate": contents.describe_certificate(subject),
+        "covariates": contents.list_covariates(whole.network if whole.fit is None else whole.fit),
+        "settings": contents.read_settings(settings, result, whole.fit),
         "command": None if command is None else str(command),
-        "methods": None if whole_fit is None else methods_text(whole_fit, *resampled),
-        "citation": citation(whole_fit, *resampled),
+        "methods": draft.text or None,
+        "citation": draft.references,
         "versions": {
             "isinglass": __version__,
             "numpy": np.__version__,
@@ -160,21 +151,8 @@ def write_report(
             "python": platform.python_version(),
         },
     }
-    write_text(_assemble(str(title), data), filename)
-
-
-def _assemble(title: str, payload: Mapping[str, object]) -> str:
-    style = read_part("page.css")
     script = "\n".join(read_part(name) for name in SCRIPTS)
-    parts = {
-        "POLICY": f"default-src 'none'; script-src '{digest(script)}'; style-src '{digest(style)}'; "
-        "img-src data: blob:; base-uri 'none'; form-action 'none'",
-        "TITLE": html.escape(title.encode("utf-8", "replace").decode()),
-        "STYLE": style,
-        "SCRIPT": script,
-        "DATA": _as_script_text(payload),
-    }
-    return fill_template("page.html", parts)
+    write_page(filename, "page.html", str(title), read_part("page.css"), script, DATA=_as_script_text(data))
 
 
 def _as_script_text(payload: Mapping[str, object]) -> str:
@@ -185,13 +163,23 @@ def _as_script_text(payload: Mapping[str, object]) -> str:
     return text
 
 
-def fill_template(name: str, parts: Mapping[str, str]) -> str:
+def write_page(filename: Target, template: str, title: str, style: str, script: str = "", **parts: str) -> None:
+    """Write a page whose policy admits nothing but its own style and script."""
+    allowed = f"style-src '{_digest(style)}'; " + (f"script-src '{_digest(script)}'; " if script else "")
+    policy = f"default-src 'none'; {allowed}img-src data: blob:; base-uri 'none'; form-action 'none'"
+    heading = html.escape(title.encode("utf-8", "replace").decode())
+    head = _fill_template("head.html", {"POLICY": policy, "TITLE": heading, "STYLE": style})
+    page = _fill_template(template, {"HEAD": head, "TITLE": heading, "SCRIPT": script, **parts})
+    write_text(page, filename)
+
+
+def _fill_template(name: str, parts: Mapping[str, str]) -> str:
     """Return a template with every ``@@PART@@`` filled in."""
     # One pass: what is put in is not searched again, so that a label cannot name a part.
     return re.sub("@@([A-Z]+)@@", lambda match: parts[match[1]], read_part(name))
 
 
-def digest(text: str) -> str:
+def _digest(text: str) -> str:
     """Return the hash by which the policy admits an inline script or style."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
 
