@@ -28,7 +28,7 @@ help:  ## list the targets
 
 install: $(INSTALLED)  ## create .venv with the package (editable) and the development tools
 
-demo: $(PACKAGE)  ## fit the U.S. Senate and a questionnaire, print what they show, write reports and tables into demo/
+demo: $(PACKAGE)  ## fit the U.S. Senate and a questionnaire, write reports and tables into demo/
 	$(BIN)/isinglass demo -o demo
 
 # Beside each other: fetching packages and waiting for browsers leave the processors time to compile.
