@@ -86,7 +86,7 @@ def run_command(words: list[str]) -> tuple[int, str, str]:
 @command("look", TABLE, bundles=[READING])
 def look(console: Console, table: str, reading: Reading) -> None:
     """Write the columns of TABLE and what is known of them, as JSON for the page."""
-    data, columns, _ = info.look(console, table, reading)
+    data, columns = info.look(console, table, reading)
     for column in columns:
         values = [value for value in column["values"] if value is not None]
         shown = values if len(values) <= SHOWN_VALUES else [*values[: SHOWN_VALUES - 1], values[-1]]

@@ -61,6 +61,7 @@ class Console:
     ) -> None:
         self.command, self.quiet, self.verbose, self.as_json, self.strict = command, quiet, verbose, as_json, strict
         self.warnings: list[str] = []
+        self.doubts: list[errors.MeaningWarning] = []  # what columns or values probably are not
         self._start = time.perf_counter()
 
     def write(self, content: str | bytes) -> None:
@@ -144,6 +145,8 @@ class Console:
                 logger.setLevel(level)
 
     def _show_warning(self, message: Warning | str, *where: object, **more: object) -> None:
+        if isinstance(message, errors.MeaningWarning):
+            self.doubts.append(message)
         text = spell(message)
         if text in self.warnings:  # one of several fits said it already
             return

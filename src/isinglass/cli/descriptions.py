@@ -6,13 +6,15 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from isinglass.cli.console import rows_of
+from isinglass.cli.console import plural, rows_of
 from isinglass.json_text import JsonObject
 
 if TYPE_CHECKING:
     from isinglass.arrays import FloatArray
     from isinglass.data import AnyTable, Table
+    from isinglass.data.coding import Coding, Rule
     from isinglass.results import Missing, Solution
+    from isinglass.select.imputation import Imputation
 
 
 METHODS = {
@@ -21,6 +23,9 @@ METHODS = {
     "exact": "exact likelihood",
 }
 """Estimators in words; a model from Python may have any."""
+
+
+LISTED = 12  # columns up to which each is named with what became 1
 
 
 def fields(record: object, *names: str) -> JsonObject:
@@ -48,6 +53,66 @@ def describe_table(table: AnyTable) -> JsonObject:
     if variables.has_covariates:
         record["covariates"] = list(variables.covariates)
     return record
+
+
+def describe_weights(data: Table) -> str:
+    """Say in words what the weights of the rows are taken for."""
+    counted, total = data.counted(quiet=True), f"{data.total_weight:.6g}"
+    if counted.weight_kind == "counts":
+        return f"counts of {total} rows"
+    return f"sampling weights, sum {total}, worth {counted.total_weight:.1f} rows of equal weight"
+
+
+def describe_imputation(found: Imputation | None) -> dict[str, str]:
+    """Say in words how missing cells were filled."""
+    if found is None:
+        return {}
+    empty = f", {plural(found.n_empty, 'row')} without any answer left out" if found.n_empty else ""
+    state = "converged" if found.converged else "NOT converged"
+    return {
+        "Imputed": f"{found.missing.mean():.1%} of the cells, {found.n_imputations} times, {state} after "
+        f"{plural(found.n_rounds, 'round')} (Monte Carlo error {found.noise:.2g}){empty}"
+    }
+
+
+def describe_coding(coding: Coding | None) -> dict[str, str]:
+    """Return what became 1, unless the table had 0 and 1 to begin with: per column if there are few."""
+    if coding is None or all(rule.is_plain for rule in coding.columns):
+        return {}
+    labels = coding.names or [f"column {k + 1}" for k in range(len(coding.columns))]
+    columns: dict[str, list[str]] = {}
+    for label, rule in zip(labels, coding.columns, strict=True):
+        meaning = "0 and 1 as they are" if rule.is_plain else _meaning(rule)
+        many = rule.kind == "continuous" and len(labels) > LISTED  # each has a grid of its own
+        columns.setdefault("continuous (isinglass info shows their grids)" if many else meaning, []).append(str(label))
+    shown = [
+        f"{', '.join(names) if len(labels) <= LISTED else plural(len(names), 'column')}: {meaning}"
+        for meaning, names in columns.items()
+    ]
+    return {"Values": "; ".join(shown[:LISTED]) + (f"; and {len(shown) - LISTED} more" if len(shown) > LISTED else "")}
+
+
+def _meaning(rule: Rule) -> str:
+    """Say in words how a column is read."""
+    from isinglass.data.coding import Cut, Steps
+    from isinglass.data.guards import describe_steps
+
+    if isinstance(rule, Cut):
+        return f"1 above {rule.threshold:g}"
+    if isinstance(rule, Steps):
+        return f"continuous, {describe_steps(rule)}"
+    if rule.kind != "binary":
+        together: dict[int, list[str]] = {k: [] for k in range(rule.n_categories)}
+        for value, k in rule.entries.items():
+            together.get(k, []).append(str(value))
+        words = [" or ".join(values) for values in together.values()]
+        listed = words if len(words) <= LISTED else [*words[:2], "…", words[-1]]
+        return f"{rule.kind}, {(' < ' if rule.kind == 'ordinal' else ', ').join(listed)}"
+    zero, one = (
+        "nothing" if side is None else " or ".join(map(str, side)) if isinstance(side, tuple) else str(side)
+        for side in rule.pair
+    )
+    return f"{one} = 1, {zero} = 0"
 
 
 def missing_facts(missing: Missing | None, names: Sequence[str]) -> JsonObject | None:

@@ -43,7 +43,7 @@ def export(console: Console, model: str, format: str | None, output: Path | None
         )
     check_target(output, [model, attributes])
     loaded = Loaded.open(model)
-    network = loaded.model.without_covariates()
+    network = loaded.network.without_covariates()
     columns, color_by = read_attributes(attributes, network.names)
     options: dict[str, Any] = {
         "node_attributes": columns or None,

@@ -11,11 +11,18 @@ import click
 from isinglass.atomic import write_text
 from isinglass.cli.command import command
 from isinglass.cli.console import Console, csv_text, rows_of, text_of
-from isinglass.cli.descriptions import describe_solution, describe_table, missing_facts, records
+from isinglass.cli.descriptions import (
+    describe_coding,
+    describe_imputation,
+    describe_solution,
+    describe_table,
+    missing_facts,
+    records,
+)
 from isinglass.cli.estimate import ESTIMATE, Estimate
 from isinglass.cli.options import TABLE_OR_PATTERN
 from isinglass.cli.output import OutputFolder, deliver
-from isinglass.cli.reading import READING, Reading, describe_coding, describe_imputation, read_attributes
+from isinglass.cli.reading import READING, Reading, read_attributes
 from isinglass.cli.values import files_of
 from isinglass.json_text import JsonObject
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import textwrap
 import time
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+import warnings
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,20 +14,17 @@ import click
 
 from isinglass.cli.command import command
 from isinglass.cli.console import Console, format_seconds, plural
-from isinglass.cli.descriptions import describe_table, format_bytes, shares_of
+from isinglass.cli.descriptions import describe_table, describe_weights, format_bytes, shares_of
 from isinglass.cli.exits import printable
 from isinglass.cli.models import Loaded
 from isinglass.cli.options import TABLE_OR_MODEL
-from isinglass.cli.reading import READING, Reading, call_columns, call_kinds, describe_weights, spell_reading
+from isinglass.cli.reading import READING, Reading, call_columns, call_kinds, spell_reading
 from isinglass.errors import DataError, MeaningWarning
 from isinglass.json_text import JsonObject
 from isinglass.storage import holds_record
 
 if TYPE_CHECKING:
-    from typing import TextIO
-
     from isinglass.data import Table
-    from isinglass.data.coding import Guess
 
 RARE = 0.05  # share of the rows below which the rarer value of a column is listed
 SHOWN = 10  # names listed before the rest is counted
@@ -54,7 +52,7 @@ def info(console: Console, table: str, reading: Reading) -> None:
             raise click.UsageError("Options for reading a table do not apply to a MODEL. Leave them out.")
         _describe_model(console, table)
         return
-    data, columns, warned = look(console, table, reading)
+    data, columns = look(console, table, reading)
     found = {**_describe(data), "columns": columns}
     found["options"] = _options(columns, reading, data.n_missing)
     with console.progress("Trial fits"):
@@ -63,8 +61,8 @@ def info(console: Console, table: str, reading: Reading) -> None:
         console.write_json(found)
     else:
         _print(console, reading, data, found)
-    if warned and console.strict:
-        raise DataError(f"{plural(len(warned), 'warning')} about the table; --strict treats them as errors.")
+    if console.doubts and console.strict:
+        raise DataError(f"{plural(len(console.doubts), 'warning')} about the table; --strict treats them as errors.")
 
 
 def _print(console: Console, reading: Reading, data: Table, found: JsonObject) -> None:
@@ -97,51 +95,22 @@ def _describe_model(console: Console, path: str) -> None:
     console.write("".join(f"{line}\n" for line in lines))
 
 
-def look(console: Console, table: str, reading: Reading) -> tuple[Table, list[JsonObject], list[MeaningWarning]]:
-    """Return a table, a description of every column of its file, and the doubtful points.
-
-    Where nothing is stated about a column, its kind is guessed.
-    """
-    asked = reading.with_defaults(missing="impute", guess=True)
-    data, warned = _listen(lambda: asked.read(console, table))
-    return data, _describe_columns(data, data.guesses, warned), warned
-
-
-def _listen(read: Callable[[], Table]) -> tuple[Table, list[MeaningWarning]]:
-    """Return the table and the warnings about it, which are also shown; under --strict they are not yet errors."""
-    import warnings
-
-    found: list[MeaningWarning] = []
-    show = warnings.showwarning
-
-    def note(
-        message: Warning | str,
-        category: type[Warning],
-        filename: str,
-        lineno: int,
-        file: TextIO | None = None,
-        line: str | None = None,
-    ) -> None:
-        if isinstance(message, MeaningWarning):
-            found.append(message)
-        show(message, category, filename, lineno, file, line)
-
+def look(console: Console, table: str, reading: Reading) -> tuple[Table, list[JsonObject]]:
+    """Return a table, and a description of every column of its file; kinds that are not stated are guessed."""
     with warnings.catch_warnings():
-        warnings.simplefilter("always", MeaningWarning)
-        warnings.showwarning = note
-        return read(), found
+        warnings.simplefilter("always", MeaningWarning)  # under --strict, an error when everything is printed
+        data = reading.with_defaults(missing="impute", guess=True).read(console, table)
+    return data, _describe_columns(data, console.doubts)
 
 
-def _describe_columns(
-    data: Table, guesses: Mapping[Hashable, Guess], warned: Sequence[MeaningWarning]
-) -> list[JsonObject]:
+def _describe_columns(data: Table, doubts: Sequence[MeaningWarning]) -> list[JsonObject]:
     """Return a description of every column, in the order of the file."""
     from isinglass.data.guards import describe_tails
 
-    doubts: dict[Hashable, list[str]] = {}
-    for warning in warned:
+    notes_of: dict[Hashable, list[str]] = {}
+    for warning in doubts:
         for label in warning.columns:
-            doubts.setdefault(label, []).append(warning.note)
+            notes_of.setdefault(label, []).append(warning.note)
     gone = data.holes if data.holes is not None else data.filled
     shares = [0.0] * data.shape[1] if gone is None else gone.mean(axis=0).tolist()
     variables, n_rows = data.variables, len(data)
@@ -149,16 +118,16 @@ def _describe_columns(
     each = zip(data.names, variables.kinds, variables.categories, shares, strict=True)
     for number, (name, kind, values, share) in enumerate(each):
         label = name if variables.named else number
-        stated, notes = label not in guesses, list(dict.fromkeys(doubts.get(label, ())))
+        stated, notes = label not in data.guesses, list(dict.fromkeys(notes_of.get(label, ())))
         if kind == "continuous":
             notes += describe_tails(data.reading.columns[number])
         columns.append(
             {"name": name, "kind": kind, "stated": stated, "values": list(values), "missing": share, "notes": notes}
         )
-    for label, guess in guesses.items():  # in the order of their places
+    for label, guess in data.guesses.items():  # in the order of their places
         if guess.kind is None:
             record = {"name": str(label), "kind": None, "stated": False, "values": list(guess.values[:SHOWN])}
-            notes = list(dict.fromkeys([guess.note, *doubts.get(label, ())]))
+            notes = list(dict.fromkeys([guess.note, *notes_of.get(label, ())]))
             columns.insert(guess.place, record | {"missing": guess.n_missing / n_rows, "notes": notes})
     names = [column["name"] if variables.named else "" for column in columns]
     for number, (column, key) in enumerate(zip(columns, call_columns(names), strict=True), start=1):
@@ -333,8 +302,6 @@ def _estimate(data: Table, found: JsonObject) -> JsonObject:
 
 def _try_fits(data: Table) -> list[JsonObject]:
     """Fit the default network to some rows, twice as many each time, until all are fitted or the time is up."""
-    import warnings
-
     import numpy as np
 
     from isinglass.select import Method, Run

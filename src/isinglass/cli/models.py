@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from isinglass.cli.console import Console
-from isinglass.cli.descriptions import METHODS, describe_table, shares_of
-from isinglass.cli.reading import Reading, describe_coding
+from isinglass.cli.descriptions import METHODS, describe_coding, describe_table, shares_of
+from isinglass.cli.reading import Reading
 from isinglass.errors import DataError
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ SAME_COUPLING = 1e-3
 class Loaded:
     """What a model file holds."""
 
-    fit: Fit | None  # what was found and asked; None where the file holds a network by itself
-    model: Network  # the network by itself
+    fit: Fit | None  # None where the file holds a network by itself
+    network: Network
 
     @classmethod
     def open(cls, path: str) -> Loaded:
@@ -40,13 +40,13 @@ class Loaded:
         from isinglass.model_file import load
         from isinglass.network import as_network
 
-        found = load(path)
-        return cls(found if isinstance(found, Fit) else None, as_network(found))
+        record = load(path)
+        return cls(record if isinstance(record, Fit) else None, as_network(record))
 
     @property
-    def network(self) -> Fit | Network:
-        """What pages and figures are made of."""
-        return self.fit or self.model
+    def result(self) -> Fit | Network:
+        """What pages are made of: the fit, or the network where there is none."""
+        return self.fit or self.network
 
     def describe(self) -> dict[str, str]:
         """Say in words how the model was fitted."""
@@ -88,7 +88,7 @@ class Loaded:
         found = load(file)
         if not isinstance(found, Bootstrap) or found.kind != kind:
             raise DataError(f"{str(file)!r} holds no resamples of kind {kind!r}.")
-        ours, theirs = self.model.without_covariates(), found.solution.network
+        ours, theirs = self.network.without_covariates(), found.solution.network
         same = ours.names == theirs.names and np.array_equal(ours.edge_index, theirs.edge_index)
         if not (same and np.allclose(ours.edge_values, theirs.edge_values, rtol=SAME_COUPLING, atol=SAME_COUPLING)):
             raise DataError(
@@ -105,7 +105,7 @@ class Loaded:
         """
         from isinglass.data.coding import Coding
 
-        known = {"encode": Coding.of(self.model.variables)} if self.fit is None else self.fit.reading_again()
+        known = {"encode": Coding.of(self.network.variables)} if self.fit is None else self.fit.reading_again()
         return reading.with_defaults(**{**known, **instead})
 
     def read_completed(self, console: Console, reading: Reading, table: str) -> Table:
@@ -133,9 +133,9 @@ class Loaded:
         if not np.isclose(fitted, here, rtol=1e-9):
             difference = f"the fit had {fitted:.6g} rows (with weights), this table has {here:.6g}"
         elif not np.isclose(now[worst], before[worst], rtol=0, atol=1e-9):
-            what = "ones" if self.model.variables.is_binary else "of a category"
+            what = "ones" if self.network.variables.is_binary else "of a category"
             shares = f"{before[worst]:.2%} {what} in the fit, {now[worst]:.2%} here"
-            difference = f"{self.model.names[self.model.variables.column[worst]]!r} has {shares}"
+            difference = f"{self.network.names[self.network.variables.column[worst]]!r} has {shares}"
         else:
             return
         remedy = "Read it with the options of the fit, such as --weights or --missing."

@@ -44,7 +44,7 @@ class Request:
     @property
     def names(self) -> Sequence[str]:
         """Names of the nodes."""
-        return self.loaded.model.without_covariates().names
+        return self.loaded.network.without_covariates().names
 
     @property
     def alpha(self) -> float | None:
@@ -67,7 +67,7 @@ class Request:
         """Return the network's rows compared with those of the table."""
         if self.data is None:
             raise click.UsageError("This figure needs TABLE, the table of the fit.")
-        return self.loaded.model.check(self.data)
+        return self.loaded.network.check(self.data)
 
     def resamples(self, kind: str = "rows") -> Bootstrap:
         """Return the resamples that `isinglass bootstrap` wrote."""
@@ -79,7 +79,7 @@ class Request:
 
 
 def _centrality(plot: ModuleType, ask: Request, ax: Axes | None) -> Axes:
-    result = ask.loaded.model if ask.bootstrap is None else ask.resamples()
+    result = ask.loaded.network if ask.bootstrap is None else ask.resamples()
     first: Axes = plot.centrality(result, width=ask.width or 180.0)[0]
     return first
 
@@ -93,7 +93,7 @@ def _differences(of: str) -> Draw:
 
 # Name -> function of the module that draws, the request, and axes.
 KINDS: dict[str, Draw] = {
-    "network": lambda plot, ask, ax: plot.network(ask.loaded.model, ax, groups=ask.groups),
+    "network": lambda plot, ask, ax: plot.network(ask.loaded.network, ax, groups=ask.groups),
     "centrality": _centrality,
     "path": lambda plot, ask, ax: plot.path(ask.path(), ax, names=ask.names, alpha=ask.alpha),
     "bootstrap": lambda plot, ask, ax: plot.bootstrap_intervals(ask.resamples(), ax, names=ask.names),
@@ -145,7 +145,7 @@ def plot(
     check_target(output, [model, table, attributes])
     require_matplotlib()
     loaded = Loaded.open(model)
-    columns, color_by = read_attributes(attributes, loaded.model.without_covariates().names)
+    columns, color_by = read_attributes(attributes, loaded.network.without_covariates().names)
     data = None if table is None else loaded.read_completed(console, loaded.recall(reading), table)
     ask = Request(loaded, data, None if color_by is None else columns[color_by], width, bootstrap)
     from isinglass.show import plot as figures

@@ -47,7 +47,7 @@ def power(
     folder = None if output is None else OutputFolder(output, FILES, force=force, inputs=[model])
     if folder is not None:
         require_matplotlib()
-    network, n_repeats = Loaded.open(model).model, n_resamples or 20
+    network, n_repeats = Loaded.open(model).network, n_resamples or 20
     console.restart_clock()
     found = sample_size(
         network,

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from isinglass.arrays import FloatArray
     from isinglass.data import Table
     from isinglass.fitted import Cells, Floats
+    from isinglass.network import Network
+    from isinglass.variables import Variables
 
 LEVEL = 0.95
 """Probability of the intervals of continuous cells."""
@@ -84,11 +86,11 @@ def predict(
         text, record = _score(console, loaded, data, reading.describe(data, table))
     elif impute:
         console.say_facts({**shape, "Predicted": f"{plural(data.n_missing, 'missing cell')} filled"})
-        text, record = _cells(loaded, data, fill_most_probable(data, loaded.model))
+        text, record = _cells(loaded.network, data, fill_most_probable(data, loaded.network))
     else:
-        numbers = " or number" if len(loaded.model.variables.continuous) else ""
+        numbers = " or number" if len(loaded.network.variables.continuous) else ""
         console.say_facts({**shape, "Predicted": f"a probability{numbers} for every cell"})
-        text, record = _cells(loaded, data, cell_probabilities(data, loaded.model))
+        text, record = _cells(loaded.network, data, cell_probabilities(data, loaded.network))
     if output is not None:
         write_file(output, text)
     if console.as_json:
@@ -131,7 +133,7 @@ def _write_tables(
     )
     with folder.filling(facts) as here, console.progress("Drawing"):
         for name, draws in zip(names, spawn_seeds(seed, len(names)), strict=True):
-            text, _ = _cells(loaded, data, fill_drawn(data, loaded.model, random_state=draws))
+            text, _ = _cells(loaded.network, data, fill_drawn(data, loaded.network, random_state=draws))
             (here / name).write_text(text, encoding="utf-8")
     console.say_facts({**facts, "Wrote": folder.summary})
     if console.as_json:
@@ -139,11 +141,11 @@ def _write_tables(
         console.write_json({"model": model, **record})
 
 
-def _cells(loaded: Loaded, data: Table, cells: Cells | Floats) -> tuple[str, JsonObject]:
+def _cells(network: Network, data: Table, cells: Cells | Floats) -> tuple[str, JsonObject]:
     """Return a value for every cell, or one array per column of categories, as CSV and as JSON has it."""
-    names = list(loaded.model.names)
+    names = list(network.names)
     if isinstance(cells, list):
-        names, filled = _spread(loaded, cells)
+        names, filled = _spread(network.variables, cells)
     else:
         filled = cells
     labels, rows = row_labels(data), filled.tolist()
@@ -153,13 +155,12 @@ def _cells(loaded: Loaded, data: Table, cells: Cells | Floats) -> tuple[str, Jso
     return csv_text(names, rows), record
 
 
-def _spread(loaded: Loaded, chance: Sequence[FloatArray]) -> tuple[list[str], FloatArray]:
+def _spread(variables: Variables, chance: Sequence[FloatArray]) -> tuple[list[str], FloatArray]:
     """Return a column for each category, party=red, and for a continuous column three: the mean and an interval."""
     import numpy as np
 
     from isinglass.evaluate.numbers import central_intervals, expected_values
 
-    variables = loaded.model.variables
     means, intervals = expected_values(chance, variables), central_intervals(chance, variables, LEVEL)
     names, columns = [], []
     for s, name in enumerate(variables.names):
@@ -178,7 +179,7 @@ def _score(console: Console, loaded: Loaded, data: Table, described: str) -> tup
 
     from isinglass.evaluate.prediction import score_rows
 
-    mean = float(np.average(score_rows(data, loaded.model), weights=data.sample_weight))
+    mean = float(np.average(score_rows(data, loaded.network), weights=data.sample_weight))
     per_cell = f"{mean / data.shape[1]:.4g} per cell (log pseudo-likelihood)"
     console.say_facts({"Table": described, "Score": f"{mean:.6g} per row, {per_cell}"})
     return f"{mean!r}\n", {"n_rows": len(data), "n_columns": data.shape[1], "mean": mean}

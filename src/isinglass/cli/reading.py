@@ -15,6 +15,7 @@ import click
 from isinglass.cli import options
 from isinglass.cli.command import Bundle
 from isinglass.cli.console import Console, plural
+from isinglass.cli.descriptions import describe_weights
 from isinglass.cli.exits import longest
 from isinglass.cli.options import OPTIONS, under
 from isinglass.cli.values import Answers, Codes, files_of, spell_value
@@ -24,8 +25,6 @@ from isinglass.names import read_column
 if TYPE_CHECKING:
     from isinglass.arguments import Options
     from isinglass.data import AnyTable, Table
-    from isinglass.data.coding import Coding, Rule
-    from isinglass.select.imputation import Imputation
 
 _DETECTED = {
     "delimiter": "fields separated by",
@@ -38,7 +37,6 @@ _DETECTED = {
 _KINDS = ("ordinal", "nominal", "continuous")  # each an option
 # A name that means itself in every option, with nothing in it that separates columns or stands for several.
 _PLAIN = re.compile(r"(?!none$|column \d+$)[^\W\d_](?:[\w .\-/()']*[\w.)])?")
-LISTED = 12  # columns up to which each is named with what became 1
 WORDING = "wording"  # the attribute with the wording of items, for the report; it gives no colors
 
 
@@ -116,14 +114,6 @@ class Reading:
         if data.sample_weight is not None and "weights" in self.said:
             parts.append(f"weights {self.said['weights']!r}: {describe_weights(data)}")
         return ", ".join(parts)
-
-
-def describe_weights(data: Table) -> str:
-    """Say in words what the weights of the rows are taken for."""
-    counted, total = data.counted(quiet=True), f"{data.total_weight:.6g}"
-    if counted.weight_kind == "counts":
-        return f"counts of {total} rows"
-    return f"sampling weights, sum {total}, worth {counted.total_weight:.1f} rows of equal weight"
 
 
 def _kinds(columns: Mapping[str, Sequence[str | int]]) -> dict[str | int, str]:
@@ -212,58 +202,6 @@ def spell_reading(said: Options) -> list[str]:
         elif value != []:
             words += [longest(OPTIONS[name].opts), "none" if value is None else spell_value(OPTIONS[name], value)]
     return words
-
-
-def describe_imputation(found: Imputation | None) -> dict[str, str]:
-    """Say in words how missing cells were filled."""
-    if found is None:
-        return {}
-    empty = f", {plural(found.n_empty, 'row')} without any answer left out" if found.n_empty else ""
-    state = "converged" if found.converged else "NOT converged"
-    return {
-        "Imputed": f"{found.missing.mean():.1%} of the cells, {found.n_imputations} times, {state} after "
-        f"{plural(found.n_rounds, 'round')} (Monte Carlo error {found.noise:.2g}){empty}"
-    }
-
-
-def describe_coding(coding: Coding | None) -> dict[str, str]:
-    """Return what became 1, unless the table had 0 and 1 to begin with: per column if there are few."""
-    if coding is None or all(rule.is_plain for rule in coding.columns):
-        return {}
-    labels = coding.names or [f"column {k + 1}" for k in range(len(coding.columns))]
-    columns: dict[str, list[str]] = {}
-    for label, rule in zip(labels, coding.columns, strict=True):
-        meaning = "0 and 1 as they are" if rule.is_plain else _meaning(rule)
-        many = rule.kind == "continuous" and len(labels) > LISTED  # each has a grid of its own
-        columns.setdefault("continuous (isinglass info shows their grids)" if many else meaning, []).append(str(label))
-    shown = [
-        f"{', '.join(names) if len(labels) <= LISTED else plural(len(names), 'column')}: {meaning}"
-        for meaning, names in columns.items()
-    ]
-    return {"Values": "; ".join(shown[:LISTED]) + (f"; and {len(shown) - LISTED} more" if len(shown) > LISTED else "")}
-
-
-def _meaning(rule: Rule) -> str:
-    """Say in words how a column is read."""
-    from isinglass.data.coding import Cut, Steps
-    from isinglass.data.guards import describe_steps
-
-    if isinstance(rule, Cut):
-        return f"1 above {rule.threshold:g}"
-    if isinstance(rule, Steps):
-        return f"continuous, {describe_steps(rule)}"
-    if rule.kind != "binary":
-        together: dict[int, list[str]] = {k: [] for k in range(rule.n_categories)}
-        for value, k in rule.entries.items():
-            together.get(k, []).append(str(value))
-        words = [" or ".join(values) for values in together.values()]
-        listed = words if len(words) <= LISTED else [*words[:2], "…", words[-1]]
-        return f"{rule.kind}, {(' < ' if rule.kind == 'ordinal' else ', ').join(listed)}"
-    zero, one = (
-        "nothing" if side is None else " or ".join(map(str, side)) if isinstance(side, tuple) else str(side)
-        for side in rule.pair
-    )
-    return f"{one} = 1, {zero} = 0"
 
 
 def read_attributes(file: str | None, names: Sequence[str]) -> tuple[dict[str, list[str | None]], str | None]:

@@ -45,7 +45,7 @@ def report(
     output = file_or_stdout(output, "report.html")
     check_target(output, [model, table, attributes])
     loaded = Loaded.open(model)
-    columns, color_by = read_attributes(attributes, loaded.model.without_covariates().names)
+    columns, color_by = read_attributes(attributes, loaded.network.without_covariates().names)
     recipe, summary = _recipe(Path(model))
     options: dict[str, Any] = {}
     fitted_to: dict[str, str] = {}
@@ -69,7 +69,7 @@ def report(
     page = io.StringIO()
     with console.progress("Page"):
         write_report(
-            loaded.network,
+            loaded.result,
             page,
             groups=None if color_by is None else columns[color_by],
             wording=columns.get(WORDING),
