@@ -14,7 +14,7 @@ import warnings
 import numpy as np
 
 from isinglass import Method, Network, bootstrap, edge_tests, exact, simulate
-from isinglass.network import pair_keys
+from isinglass.pairs import pair_keys
 
 RATE, INCLUSION, RESAMPLES = 0.1, 0.8, 40
 

@@ -20,7 +20,7 @@ from networks import make_table
 from numpy.typing import NDArray
 
 from isinglass import Network, Variables, ising_path
-from isinglass.network import all_pairs
+from isinglass.pairs import all_pairs
 from isinglass.simulate.completions import Completions
 
 SWEEPS = 100
@@ -36,7 +36,7 @@ def plant(n_columns: int, n_letters: int, n_contacts: int, strength: float, seed
         blocks -= blocks.mean(axis=axis, keepdims=True)
     fields = rng.normal(size=(n_columns, n_letters))
     variables = Variables.of([n_letters] * n_columns, "nominal")
-    return Network((fields - fields[:, :1])[:, 1:].ravel(), contacts, variables=variables, parameters=list(blocks))
+    return Network((fields - fields[:, :1])[:, 1:].ravel(), contacts, variables=variables, pair_parameters=list(blocks))
 
 
 def draw(model: Network, n_rows: int, seed: int) -> NDArray[np.uint8]:

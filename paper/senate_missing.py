@@ -9,7 +9,7 @@ import pandas as pd
 
 from isinglass import Network, Run, impute, ising_path
 from isinglass.datasets import load_senate109
-from isinglass.network import pair_keys, pairs_of, spread
+from isinglass.pairs import pair_keys, pairs_of, values_at
 from paper import figures, printed
 from paper.evidence import pick
 from paper.study import Cell, Config, Row
@@ -50,7 +50,9 @@ def compare(nay: Network, imputed: Network, names: tuple[str, ...]) -> list[Row]
     """Return the couplings of all pairs that have an edge in either network."""
     keys = [pair_keys(network.edge_index, len(names)) for network in (nay, imputed)]
     every = np.unique(np.concatenate(keys))
-    first, second = (spread(network.edge_values, key, every) for network, key in zip((nay, imputed), keys, strict=True))
+    first, second = (
+        values_at(network.edge_values, key, every) for network, key in zip((nay, imputed), keys, strict=True)
+    )
     return [
         {"first": names[s], "second": names[t], "nay": float(a), "imputed": float(b)}
         for (s, t), a, b in zip(pairs_of(every, len(names)).tolist(), first, second, strict=True)

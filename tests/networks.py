@@ -12,7 +12,7 @@ def make_network(category_fields, scores, edge_index, edge_values=None, names=No
     kinds = ["nominal" if score is None else "ordinal" for score in scores]
     fields = [np.asarray(field, dtype=np.float64)[1:] - field[0] for field in category_fields]
     variables = Variables.of(values, kinds, scores, names)
-    return Network(fields, edge_index, edge_values, variables=variables, parameters=blocks)
+    return Network(fields, edge_index, edge_values, variables=variables, pair_parameters=blocks)
 
 
 def split_fields(network):

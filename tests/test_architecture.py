@@ -27,7 +27,7 @@ LAYERS = (
     ("_core",),
     ("version", "arrays", "errors", "arguments", "names", "json_text"),
     ("machine", "atomic", "storage"),
-    ("data", "variables", "network", "results"),
+    ("data", "variables", "network", "pairs", "results"),
     ("penalties", "separation"),
     ("solve",),
     ("simulate", "evaluate", "datasets"),

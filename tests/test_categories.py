@@ -92,9 +92,9 @@ def test_pairs_are_put_in_order_and_zeros_left_out():
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"blocks": None, "edge_values": [1.0]}, "parameters must be given"),
-        ({"blocks": None}, "edge_values or parameters must be given"),
-        ({"blocks": [[[1.0, 0.0, -1.0]]] * 2}, "one block per edge"),
+        ({"blocks": None, "edge_values": [1.0]}, "pair_parameters must be given"),
+        ({"blocks": None}, "pair_values or pair_parameters must be given"),
+        ({"blocks": [[[1.0, 0.0, -1.0]]] * 2}, "one block per pair"),
         ({"blocks": np.ones(4)}, "entries of all blocks"),
         ({"blocks": [[[1.0]]]}, r"shape \(1, 3\)"),
         ({"blocks": [[[1.0, np.nan, 0.0]]]}, "finite"),

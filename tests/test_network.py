@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from isinglass.data import as_table
 from isinglass.errors import DataError
-from isinglass.network import Network, as_network, pair_keys, pairs_of, spread, symmetric_matrix
+from isinglass.network import Network, as_network
+from isinglass.pairs import pair_keys, pairs_of, symmetric_matrix, values_at
 from isinglass.results import Solution
 from isinglass.simulate import category_network
 
@@ -276,14 +277,14 @@ def test_a_large_network_does_not_become_dense():
 @pytest.mark.parametrize(
     ("pairs", "values", "message"),
     [
-        ([[0, 3]], [1.0], r"edge_index must name nodes from 0 to 2; got \[0, 3\]"),
-        ([[-1, 1]], [1.0], "edge_index must name nodes"),
+        ([[0, 3]], [1.0], r"pairs must name nodes from 0 to 2; got \[0, 3\]"),
+        ([[-1, 1]], [1.0], "pairs must name nodes"),
         ([[1, 1]], [1.0], r"two different nodes, each pair once; got \[1, 1\]"),
         ([[0, 1], [1, 0]], [1.0, 2.0], r"two different nodes, each pair once; got \[0, 1\]"),
-        ([[0, 1]], [1.0, 2.0], r"edge_values must have one value per edge \(1\); got 2"),
-        ([0, 1], [1.0], r"edge_index must be integers of shape \(n_edges, 2\)"),
-        ([[0.0, 1.0]], [1.0], "edge_index must be integers"),
-        ([[0, 1]], [np.nan], "edge_values must be finite"),
+        ([[0, 1]], [1.0, 2.0], r"pair_values must have one value per pair \(1\); got 2"),
+        ([0, 1], [1.0], r"pairs must be integers of shape \(n_pairs, 2\)"),
+        ([[0.0, 1.0]], [1.0], "pairs must be integers"),
+        ([[0, 1]], [np.nan], "pair_values must be finite"),
     ],
 )
 def test_bad_edges_are_explained(pairs, values, message):
@@ -318,7 +319,7 @@ def test_pairs_against_a_dense_matrix(p, seed):
     np.testing.assert_array_equal(matrix.toarray(), dense + dense.T)
     assert matrix.has_sorted_indices
     over = np.unique(rng.integers(0, p * p, 10))
-    np.testing.assert_array_equal(spread(dense[tuple(pairs.T)], keys, over), dense.ravel()[over])
+    np.testing.assert_array_equal(values_at(dense[tuple(pairs.T)], keys, over), dense.ravel()[over])
 
 
 def test_keys_do_not_overflow():

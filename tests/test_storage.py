@@ -177,7 +177,7 @@ def test_what_the_header_says(tmp_path):
     save(FITTED["IsingLassoStARS"], tmp_path / "model.npz")
     header = header_of(tmp_path / "model.npz")
     content = header["content"]["Fit"]
-    assert (header["kind"], header["version"]) == ("isinglass model", 9)
+    assert (header["kind"], header["version"]) == ("isinglass model", 10)
     assert [part["Variables"]["names"]["shared"] for part in header["shared"] if "Variables" in part]
     assert {"tuple": NAMES} in header["shared"]
     assert [part["StARS"]["threshold"] for part in header["shared"] if "StARS" in part] == [0.1]
@@ -221,7 +221,7 @@ def test_categories_that_are_intervals_come_back(cut, tmp_path):
 
 def test_categories_that_are_tuples_come_back(tmp_path):
     variables = Variables.of([[("x", 1), ("y", 2), ("z", 3)], 2], ["nominal", "binary"])
-    network = Network([0.5, 1.0, -1.0], [[0, 1]], variables=variables, parameters=[[[1], [0], [-1]]])
+    network = Network([0.5, 1.0, -1.0], [[0, 1]], variables=variables, pair_parameters=[[[1], [0], [-1]]])
     again = round_trip(network, tmp_path)
     assert again == network
     assert again.categories[0] == (("x", 1), ("y", 2), ("z", 3))
@@ -416,7 +416,7 @@ def valid(tmp_path_factory):
     [
         (lambda h: h | {"kind": "other"}, "not a file of this kind, but 'other'"),
         (lambda h: h | {"version": 4}, "written by an older version of isinglass"),
-        (lambda h: h | {"version": 10}, "layout 10, and this version of isinglass reads 9"),
+        (lambda h: h | {"version": 11}, "layout 11, and this version of isinglass reads 10"),
         (lambda h: h | {"version": "5"}, "layout 5"),
         (lambda h: h | {"content": {"Pipeline": {}}}, "unknown class, 'Pipeline'"),
         (lambda h: h | {"content": h["content"]["Fit"]["solution"]}, "holds a Solution by itself|holds more"),
@@ -490,12 +490,12 @@ WRONG = [
     ("IsingLasso", "solution.network.fields", put(0, np.nan), "fields must be finite"),
     ("IsingLasso", "solution.network.fields", lambda a: a[:-1], "one value per node"),
     ("IsingLasso", "solution.network.fields", lambda a: a.astype("f4"), "Network.fields is not"),
-    ("IsingLasso", "solution.network.edge_values", put(0, np.inf), "edge_values must be finite"),
-    ("IsingLasso", "solution.network.edge_values", put(0, 0.0), "those of the parameters"),
-    ("IsingLasso", "solution.network.edge_values", lambda a: a[:-1], "edge|index"),
-    ("IsingLasso", "solution.network.edge_index", put((0, 1), 6), "nodes from 0 to 5"),
-    ("IsingLasso", "solution.network.edge_index", put((0, 0), -1), "nodes from 0 to 5"),
-    ("IsingLasso", "solution.network.edge_index", lambda a: np.repeat(a[:1], len(a), axis=0), "each pair once"),
+    ("IsingLasso", "solution.network.pair_values", put(0, np.inf), "pair_values must be finite"),
+    ("IsingLasso", "solution.network.pair_values", put(0, 0.0), "those of the parameters"),
+    ("IsingLasso", "solution.network.pair_values", lambda a: a[:-1], "pair|index"),
+    ("IsingLasso", "solution.network.pairs", put((0, 1), 6), "nodes from 0 to 5"),
+    ("IsingLasso", "solution.network.pairs", put((0, 0), -1), "nodes from 0 to 5"),
+    ("IsingLasso", "solution.network.pairs", lambda a: np.repeat(a[:1], len(a), axis=0), "each pair once"),
     ("IsingLasso", "solution.alpha", "0.1", "Solution.alpha is not float"),
     ("IsingLasso", "solution.alpha", -1.0, "penalty strength of a network is not negative"),
     ("IsingLasso", "solution.n_iter", 1.5, "Solution.n_iter is not int"),
@@ -514,7 +514,7 @@ WRONG = [
     ("IsingLasso", "coding.columns", (), "one rule per column"),
     ("IsingLasso", "coding.columns.0.entries", {"a": 7}, "stands for 0 or 1"),
     ("IsingLassoEBIC", "path.tol", "x", "Path.tol is not float"),
-    ("IsingLassoEBIC", "path.solutions.0.network.edge_index", lambda a: a + 9, "edge_index|edge"),
+    ("IsingLassoEBIC", "path.solutions.0.network.pairs", lambda a: a + 9, "pairs"),
     ("IsingLassoEBIC", "path.solutions.0.network", Network([0.0], np.empty((0, 2), int), []), "the same columns"),
     ("IsingLassoStARS", "stability.index", 99, "one of the alphas"),
     ("IsingLassoStARS", "stability.index", -1, "one of the alphas"),

@@ -154,8 +154,8 @@ WRONG = [
     (f"{NODES}.names", ("a",) * 4, "twice"),
     ("solution.network.fields", lambda a: a[:-1], "fields must be a vector"),
     ("solution.network.fields", lambda a: a * np.nan, "fields must be finite"),
-    ("solution.network.parameters", np.ones(99), "parameters"),
-    ("path.solutions.2.network.parameters", np.ones(99), "parameters"),
+    ("solution.network.pair_parameters", np.ones(99), "parameters"),
+    ("path.solutions.2.network.pair_parameters", np.ones(99), "parameters"),
     ("path.solutions.0.network.fields", lambda a: a[1:], "fields must be a vector"),
     ("shares", lambda part: part + 1, "from 0 to 1"),
     ("pair_counts.0", lambda part: part - 99, "not negative"),
@@ -175,6 +175,6 @@ def test_records_that_do_not_fit_together(place, value, message, tmp_path):
 
 
 def test_blocks_must_match_their_norms(tmp_path):
-    save(forged(mixed_network()[0], "parameters", lambda entries: 2 * entries), tmp_path / "damaged.npz")
+    save(forged(mixed_network()[0], "pair_parameters", lambda entries: 2 * entries), tmp_path / "damaged.npz")
     with pytest.raises(DataError, match="those of the parameters"):
         load(tmp_path / "damaged.npz")

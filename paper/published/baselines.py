@@ -24,7 +24,8 @@ from isinglass.arguments import check_count, check_positive
 from isinglass.arrays import Bytes, FloatArray
 from isinglass.data import as_table
 from isinglass.errors import ConvergenceWarning, setting, warn
-from isinglass.network import Network, all_pairs
+from isinglass.network import Network
+from isinglass.pairs import all_pairs
 from isinglass.results import Path, Solution
 from isinglass.solve.alphas import alpha_grid
 from isinglass.solve.reduction import Reduction

@@ -26,7 +26,8 @@ from isinglass.evaluate.numbers import conditional_variances, partial_correlatio
 from isinglass.evaluate.prediction import score_rows
 from isinglass.fitted import FittedNetwork
 from isinglass.json_text import JsonObject
-from isinglass.network import Network, symmetric_matrix
+from isinglass.network import Network
+from isinglass.pairs import symmetric_matrix
 from isinglass.results import Evidence, Missing, Path, Solution, Stability
 from isinglass.select.imputation import Imputation
 from isinglass.select.method import Method
@@ -85,7 +86,7 @@ class Fit(FittedNetwork, Frozen):
     edge_errors : ndarray of shape (n_edges,), optional
         Their standard errors.
     covariate_refits, covariate_errors : ndarray of shape (n_covariate_pairs,), optional
-        The same for the couplings with covariates, in the order of ``network.adjustment``.
+        The same for the couplings with covariates, in the order of ``network.covariate_pairs``.
     edge_q : ndarray of shape (n_edges,), optional
         q-values of the edges (`isinglass.edge_tests`), if ``fdr`` was set.
     missing : Missing, optional
@@ -139,7 +140,7 @@ class Fit(FittedNetwork, Frozen):
         require(((shares >= 0) & (shares <= 1 + 1e-12)).all(), "The shares of a fit are from 0 to 1.")
         counted = all((np.isfinite(c) & (c >= 0)).all() for c in self.pair_counts)
         require(counted, "The counts behind the edges are not negative.")
-        n_given = 0 if self.network.adjustment is None else len(self.network.adjustment.edge_index)
+        n_given = len(self.network.covariate_pairs)
         lengths = {"edge_refits": len(edges), "edge_errors": len(edges), "edge_q": len(edges)}
         lengths |= {"covariate_refits": n_given, "covariate_errors": n_given, "conditional_variances": p}
         for name, length in lengths.items():

@@ -25,7 +25,7 @@ from isinglass.evaluate.prediction import (
     score_rows,
 )
 from isinglass.evaluate.text import text_table
-from isinglass.network import Network
+from isinglass.network import Network, strongest_first
 from isinglass.simulate.gibbs import describe_mixing, gibbs_diagnostics, gibbs_sample
 from isinglass.solve.exact import can_enumerate, exact_sample
 
@@ -316,8 +316,8 @@ class FittedNetwork:
         """
         record = self._record
         columns, refits, errors = record.network.covariate_edges(), record.covariate_refits, record.covariate_errors
-        if refits is not None and errors is not None and record.network.adjustment is not None:
-            order = record.network.adjustment.by_strength
+        if refits is not None and errors is not None and record.network.variables.has_covariates:
+            order = strongest_first(record.network.covariate_values)
             columns |= {"refitted": refits[order], "std_error": errors[order]}
         return columns
 

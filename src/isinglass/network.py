@@ -5,20 +5,19 @@ Every function that takes or returns a network uses this record. It is sparse; t
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from isinglass.arguments import Options
-from isinglass.arrays import Arrays, Bytes, FloatArray, IntArray, Mask, read_only
+from isinglass.arrays import Arrays, Bytes, FloatArray, Mask, read_only
 from isinglass.data import Table, TableLike, as_table
 from isinglass.errors import ArgumentError, DataError, MeaningWarning, suppress_warnings
+from isinglass.pairs import check_pairs, coordinate_matrix, pair_keys, symmetric_matrix
 from isinglass.variables import Variables
 
 if TYPE_CHECKING:
@@ -31,20 +30,6 @@ _SYMMETRY_RTOL = 1e-12
 _SHOWN_EDGES = 3  # in the repr
 Unchecked: TypeAlias = Any  # what a caller passes, before it is checked
 _ARRAYS = ("fields", "pairs", "pair_values", "pair_parameters")
-
-
-@dataclass(frozen=True, eq=False)
-class Adjustment:
-    """The couplings of variables with covariates, which are not edges: arrays as those of a network's edges."""
-
-    edge_index: NDArray[np.int32]
-    edge_values: FloatArray
-    parameters: FloatArray
-
-    @property
-    def by_strength(self) -> NDArray[np.intp]:
-        """Numbers of the couplings, the largest absolute value first."""
-        return np.argsort(-np.abs(self.edge_values), kind="stable")
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -63,23 +48,22 @@ class Network:
     fields : array-like
         μ_s(k) of every category but the first of each variable, where it is 0: one flat vector, or one array per
         variable. For two values θ_ss, shape (n_features,).
-    edge_index : array-like of int, shape (n_edges, 2)
-        Pairs of nodes. Stored with s < t, in lexicographic order.
-    edge_values : array-like of shape (n_edges,), optional
+    pairs : array-like of int, shape (n_pairs, 2)
+        Pairs of nodes with a coupling. Stored with s < t, in lexicographic order.
+    pair_values : array-like of shape (n_pairs,), optional
         For a pair with one parameter, its signed coupling per unit of both scores; for any other pair the norm that is
-        penalized, ‖Θ_st‖: 2‖B_st‖ for two nominal variables, √2‖B_st‖ for one. Not needed if ``parameters`` is given.
+        penalized, ‖Θ_st‖: 2‖B_st‖ for two nominal variables, √2‖B_st‖ for one. Not needed with ``pair_parameters``.
         Pairs whose value is zero are left out.
     names : sequence of str, optional
         One distinct name per node; ``x0``, ``x1``, … by default.
     variables : Variables, optional
         Kinds and categories of the nodes; by default 0/1.
-    parameters : array-like, optional
-        B_st of every edge, of shape (q_s or 1) × (q_t or 1), with a row or column per category of a nominal variable
-        and one of any other: one array per edge, or all of them in one flat vector. Needed where a pair has more than
+    pair_parameters : array-like, optional
+        B_st of every pair, of shape (q_s or 1) × (q_t or 1), with a row or column per category of a nominal variable
+        and one of any other: one array per pair, or all of them in one flat vector. Needed where a pair has more than
         one parameter.
-    adjustment : Adjustment, optional
-        Couplings with covariates, in addition to those among the pairs given. They are not edges; `covariate_edges`
-        lists them.
+
+    A pair of a variable and a covariate is no edge: `covariate_edges` lists these couplings.
 
     Examples
     --------
@@ -89,7 +73,7 @@ class Network:
     >>> network.conditional_probabilities([[0, 1]]).round(3).tolist()
     [[0.731, 0.5]]
     >>> party = Variables.of([3, 2], ["nominal", "binary"], names=["party", "vote"])
-    >>> network = Network([0, 0, 0], [[0, 1]], variables=party, parameters=[[[1], [0], [-1]]])
+    >>> network = Network([0, 0, 0], [[0, 1]], variables=party, pair_parameters=[[[1], [0], [-1]]])
     >>> network.edges()["sign"].tolist(), network.edge_values
     ([0], array([2.]))
     >>> [P.round(2).tolist() for P in network.probabilities([[2, 0]])]
@@ -98,21 +82,19 @@ class Network:
 
     variables: Variables
     fields: FloatArray  # one per category but the first of its variable
-    edge_index: NDArray[np.int32]
-    edge_values: FloatArray
-    parameters: FloatArray  # the blocks of all edges; edge_values where each is one number
-    adjustment: Adjustment | None = None  # where there are covariates: the pairs with them
+    pairs: NDArray[np.int32]  # all pairs with a coupling: the edges, and those of variables with covariates
+    pair_values: FloatArray
+    pair_parameters: FloatArray  # the blocks of all pairs; pair_values where each is one number
 
     def __init__(
         self,
         fields: ArrayLike | Sequence[ArrayLike],
-        edge_index: ArrayLike,
-        edge_values: ArrayLike | None = None,
+        pairs: ArrayLike,
+        pair_values: ArrayLike | None = None,
         names: Sequence[str] | None = None,
         *,
         variables: Variables | None = None,
-        parameters: ArrayLike | Sequence[ArrayLike] | None = None,
-        adjustment: Adjustment | None = None,
+        pair_parameters: ArrayLike | Sequence[ArrayLike] | None = None,
     ) -> None:
         flat = _read_fields(fields)
         if variables is None:
@@ -122,29 +104,37 @@ class Network:
         if len(flat) != n_fields:
             what = "one value per node" if variables.is_binary else "one value per category but the first of each node"
             raise DataError(f"fields must be a vector with {what} ({n_fields}); got {len(flat)}.")
-        edges = _read_edges(edge_index, edge_values, parameters, variables)
-        self._hold(variables=variables, fields=flat, **_set_apart(variables, *edges, adjustment))
+        self._hold(variables, flat, *_read_couplings(pairs, pair_values, pair_parameters, variables))
 
     @classmethod
     def trusted(
         cls,
         variables: Variables,
         fields: FloatArray,
-        edge_index: NDArray[np.int32],
-        edge_values: FloatArray,
-        parameters: FloatArray | None = None,
+        pairs: NDArray[np.int32],
+        pair_values: FloatArray,
+        pair_parameters: FloatArray | None = None,
     ) -> Network:
         """Take the solver's own arrays as they are: sorted pairs s < t, no zeros. Checks cost more than a small fit."""
         network = object.__new__(cls)
-        entries = edge_values if parameters is None else parameters
-        network._hold(variables=variables, fields=fields, **_set_apart(variables, edge_index, edge_values, entries))
+        parameters = pair_values if pair_parameters is None else pair_parameters
+        network._hold(variables, fields, pairs, pair_values, parameters)
         return network
 
-    def _hold(self, **parts: object) -> None:
-        for value in parts.values():
-            if isinstance(value, np.ndarray):
-                read_only(value)
-        self.__dict__.update(parts)  # a frozen record has no other way
+    def _hold(
+        self,
+        variables: Variables,
+        fields: FloatArray,
+        pairs: NDArray[np.int32],
+        values: FloatArray,
+        parameters: FloatArray,
+    ) -> None:
+        if variables.has_covariates and not variables.is_modelled[pairs].any(axis=1).all():
+            raise DataError("a coupling must not join two covariates.")
+        for array in (fields, pairs, values, parameters):
+            read_only(array)
+        held = {"variables": variables, "fields": fields, "pairs": pairs}
+        self.__dict__.update(held, pair_values=values, pair_parameters=parameters)  # a frozen record has no other way
 
     @classmethod
     def from_couplings(
@@ -201,9 +191,7 @@ class Network:
         """Return the same network of other variables, which have as many categories and the same scores."""
         if variables is self.variables:
             return self
-        renamed = copy.copy(self)
-        renamed._hold(variables=variables)
-        return renamed
+        return Network.trusted(variables, self.fields, self.pairs, self.pair_values, self.pair_parameters)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -243,32 +231,36 @@ class Network:
         return read_only(self.has_sign(self.edge_index))
 
     @cached_property
-    def _every(self) -> tuple[NDArray[np.int32], FloatArray, FloatArray]:
-        """Pairs, values and parameters of edges and couplings with covariates, in order."""
-        known = self.edge_index, self.edge_values, self.parameters
-        if self.adjustment is None:
-            return known
-        return _merge_pairs(self.variables, known, self.adjustment)
-
-    @property
-    def pairs(self) -> NDArray[np.int32]:
-        """All pairs with a coupling, in order: the edges, and those of variables with covariates."""
-        return self._every[0]
-
-    @property
-    def pair_values(self) -> FloatArray:
-        """The values of `pairs`, as `edge_values` has those of the edges."""
-        return self._every[1]
-
-    @property
-    def pair_parameters(self) -> FloatArray:
-        """The parameters of `pairs`."""
-        return self._every[2]
-
-    @property
     def is_edge(self) -> Mask:
         """Which of `pairs` are edges: those without a covariate."""
-        return np.asarray(self.variables.is_modelled[self.pairs].all(axis=1))
+        return read_only(np.asarray(self.variables.is_modelled[self.pairs].all(axis=1)))
+
+    @cached_property
+    def edge_index(self) -> NDArray[np.int32]:
+        """The pairs that are edges, s < t in lexicographic order, shape (n_edges, 2)."""
+        return read_only(self.pairs[self.is_edge]) if self.variables.has_covariates else self.pairs
+
+    @cached_property
+    def edge_values(self) -> FloatArray:
+        """The signed coupling of every edge, or the norm of its block where it has several parameters."""
+        return read_only(self.pair_values[self.is_edge]) if self.variables.has_covariates else self.pair_values
+
+    @cached_property
+    def parameters(self) -> FloatArray:
+        """The blocks of all edges, one after the other; `edge_values` where each is one number."""
+        if not self.variables.has_covariates:
+            return self.pair_parameters
+        return read_only(self.pair_parameters[np.repeat(self.is_edge, self.variables.block_sizes(self.pairs))])
+
+    @property
+    def covariate_pairs(self) -> NDArray[np.int32]:
+        """The pairs of a variable and a covariate, in the order of `pairs`."""
+        return self.pairs[~self.is_edge]
+
+    @property
+    def covariate_values(self) -> FloatArray:
+        """Their values, as `edge_values` has those of the edges."""
+        return self.pair_values[~self.is_edge]
 
     def without_covariates(self) -> Network:
         """Return the network of the variables that are modelled, which is what is drawn, counted and compared.
@@ -295,17 +287,16 @@ class Network:
         >>> network, network.covariate_edges()["variable"].tolist()
         (Network(2 nodes, 1 edge: rain–umbrella +2), ['rain'])
         """
-        if self.adjustment is None:
-            index, values = np.empty((0, 2), np.int32), np.empty(0)
-        else:
-            order = self.adjustment.by_strength
-            index, values = self.adjustment.edge_index[order], self.adjustment.edge_values[order]
-        given = ~self.variables.is_modelled[index[:, :1]]
-        names = np.array(self.names, dtype=object)
-        covariate, variable = names[np.where(given, index, index[:, ::-1])].T
-        signs = np.sign(values).astype(np.int64) * self.has_sign(index)
-        known = {"covariate": covariate, "variable": variable, "coupling": values}
-        return {**known, "sign": signs, "weight": np.abs(values)}
+        order = strongest_first(self.covariate_values)
+        index, values = self.covariate_pairs[order], self.covariate_values[order]
+        names, is_covariate = np.array(self.names, dtype=object), ~self.variables.is_modelled[index[:, :1]]
+        covariate, variable = names[np.where(is_covariate, index, index[:, ::-1])].T
+        return {"covariate": covariate, "variable": variable, **self._describe_couplings(index, values)}
+
+    def _describe_couplings(self, pairs: NDArray[np.int32], values: FloatArray) -> Arrays:
+        """Return the columns that edges and couplings with covariates share."""
+        signs = np.sign(values).astype(np.int64) * self.has_sign(pairs)
+        return {"coupling": values, "sign": signs, "weight": np.abs(values)}
 
     @cached_property
     def couplings(self) -> FloatArray:
@@ -385,7 +376,7 @@ class Network:
     @property
     def by_strength(self) -> NDArray[np.intp]:
         """Numbers of the edges, the largest |θ_st| first, ties in node order: the order of every edge table."""
-        return np.argsort(-self.weights, kind="stable")
+        return strongest_first(self.edge_values)
 
     def edges(self) -> Arrays:
         """Return the edge table as columns, ready for a data frame: the largest |θ_st| first, ties in node order.
@@ -393,11 +384,9 @@ class Network:
         ``source`` and ``target`` (names), ``coupling`` (θ_st), ``sign`` (1 or -1; 0 for an edge without one) and
         ``weight`` (|θ_st|).
         """
-        order = self.by_strength
-        values, names = self.edge_values[order], np.array(self.names, dtype=object)
-        source, target = names[self.edge_index[order]].T
-        signs = self.edge_signs[order]
-        return {"source": source, "target": target, "coupling": values, "sign": signs, "weight": np.abs(values)}
+        pairs, values = self.edge_index[self.by_strength], self.edge_values[self.by_strength]
+        source, target = np.array(self.names, dtype=object)[pairs].T
+        return {"source": source, "target": target, **self._describe_couplings(pairs, values)}
 
     def conditional_probabilities(self, X: ArrayLike) -> FloatArray:
         """Return P(x_s = 1 | the rest) for every cell, shape (n_samples, n_features); for columns of two values."""
@@ -573,6 +562,11 @@ def as_network(source: NetworkLike, names: Sequence[str] | None = None) -> Netwo
         raise DataError(str(error).replace("theta must", "network must", 1)) from None
 
 
+def strongest_first(values: FloatArray) -> NDArray[np.intp]:
+    """Return the numbers of some couplings, the largest absolute value first, ties as they are."""
+    return np.argsort(-np.abs(values), kind="stable")
+
+
 def expit(eta: FloatArray) -> FloatArray:
     """Return 1/(1+exp(−η)), which keeps its digits on either side; scipy's takes longer to import than a small fit."""
     with np.errstate(over="ignore"):
@@ -609,96 +603,54 @@ def _read_fields(fields: Unchecked) -> FloatArray:
     return vector
 
 
-def _read_edges(
-    edge_index: Unchecked, edge_values: Unchecked, parameters: Unchecked, variables: Variables
+def _read_couplings(
+    pairs: Unchecked, pair_values: Unchecked, pair_parameters: Unchecked, variables: Variables
 ) -> tuple[NDArray[np.int32], FloatArray, FloatArray]:
     """Return the pairs s < t in order, their values and their parameters, without those that are zero."""
-    if parameters is None:
-        if edge_values is None:
-            raise DataError("edge_values or parameters must be given.")
-        index, values = canonical_edges(edge_index, edge_values, variables.n_features)
+    if pair_parameters is None:
+        if pair_values is None:
+            raise DataError("pair_values or pair_parameters must be given.")
+        index, values = _sort_pairs(pairs, pair_values, variables.n_features)
         if not variables.has_sign(index).all():
-            raise DataError("parameters must be given where a node is nominal.")
+            raise DataError("pair_parameters must be given where a node is nominal.")
         return index, values, values
-    given = np.asarray(edge_index, dtype=np.int64).reshape(-1, 2)
-    index, places = canonical_edges(given, np.arange(1.0, len(given) + 1.0), variables.n_features)
+    unsorted = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+    index, places = _sort_pairs(unsorted, np.arange(1.0, len(unsorted) + 1.0), variables.n_features)
     order = places.astype(np.intp) - 1
-    blocks = _read_blocks(given, parameters, variables)
-    entries = [(blocks[k].T if given[k, 0] > given[k, 1] else blocks[k]).ravel() for k in order.tolist()]
+    blocks = _read_blocks(unsorted, pair_parameters, variables)
+    entries = [(blocks[k].T if unsorted[k, 0] > unsorted[k, 1] else blocks[k]).ravel() for k in order.tolist()]
     flat = np.concatenate([*entries, np.empty(0)])
     values = variables.block_values(index, flat)
-    stated = values if edge_values is None else _vector(edge_values, "edge_values")[order]
+    stated = values if pair_values is None else _vector(pair_values, "pair_values")[order]
     if not np.allclose(stated, values, rtol=1e-9, atol=0.0):
-        raise DataError("edge_values must be those of the parameters: the coupling, or the norm of Theta.")
+        raise DataError("pair_values must be those of the parameters: the coupling, or the norm of Theta.")
     kept = values != 0.0
     return index[kept], values[kept], flat[np.repeat(kept, variables.block_sizes(index))]
 
 
-def _read_blocks(pairs: NDArray[np.int64], parameters: Unchecked, variables: Variables) -> list[FloatArray]:
+def _read_blocks(pairs: NDArray[np.int64], blocks_or_entries: Unchecked, variables: Variables) -> list[FloatArray]:
     """Return one block per pair as given, from such a list or from all their entries one after the other."""
-    if isinstance(parameters, np.ndarray) and parameters.ndim == 1:
-        flat = _vector(parameters, "parameters")
+    if isinstance(blocks_or_entries, np.ndarray) and blocks_or_entries.ndim == 1:
+        flat = _vector(blocks_or_entries, "pair_parameters")
         if len(flat) != variables.block_sizes(pairs).sum():
             expected = int(variables.block_sizes(pairs).sum())
-            raise DataError(f"parameters must have the entries of all blocks ({expected}); got {len(flat)}.")
+            raise DataError(f"pair_parameters must have the entries of all blocks ({expected}); got {len(flat)}.")
         return variables.split_blocks(pairs, flat)
-    blocks = [_numbers(block, "parameters") for block in parameters]
+    blocks = [_numbers(block, "pair_parameters") for block in blocks_or_entries]
     if len(blocks) != len(pairs):
-        raise DataError(f"parameters must have one block per edge ({len(pairs)}); got {len(blocks)}.")
+        raise DataError(f"pair_parameters must have one block per pair ({len(pairs)}); got {len(blocks)}.")
     for (s, t), block in zip(pairs.tolist(), blocks, strict=True):
         shape = variables.block_shape(s, t)
         if block.shape != shape:
-            raise DataError(f"parameters must be of shape {shape} for the pair ({s}, {t}); got {block.shape}.")
+            raise DataError(f"pair_parameters must be of shape {shape} for the pair ({s}, {t}); got {block.shape}.")
     return blocks
 
 
-def _set_apart(
-    variables: Variables,
-    edge_index: NDArray[np.int32],
-    edge_values: FloatArray,
-    parameters: FloatArray,
-    adjustment: Adjustment | None = None,
-) -> Options:
-    """Return edges and couplings with covariates apart, given both; pairs of two covariates are refused."""
-    edges = {"edge_index": edge_index, "edge_values": edge_values, "parameters": parameters}
-    if not variables.has_covariates:
-        return {**edges, "adjustment": None}
-    n_given = (~variables.is_modelled[edge_index]).sum(axis=1)
-    if (n_given > 1).any() or (
-        adjustment is not None and ((~variables.is_modelled[adjustment.edge_index]).sum(axis=1) != 1).any()
-    ):
-        raise DataError("a coupling must not join two covariates, and an adjustment must have one in every pair.")
-    apart = n_given == 1
-    entries = np.repeat(apart, variables.block_sizes(edge_index))
-    found = Adjustment(edge_index[apart], edge_values[apart], parameters[entries])
-    if adjustment is not None:
-        found = Adjustment(
-            *_merge_pairs(variables, (found.edge_index, found.edge_values, found.parameters), adjustment)
-        )
-    for part in (found.edge_index, found.edge_values, found.parameters):
-        read_only(part)
-    kept = edge_index[~apart], edge_values[~apart], parameters[~entries]
-    return {**dict(zip(edges, kept, strict=True)), "adjustment": found}
-
-
-def _merge_pairs(
-    variables: Variables, known: tuple[NDArray[np.int32], FloatArray, FloatArray], more: Adjustment
-) -> tuple[NDArray[np.int32], FloatArray, FloatArray]:
-    """Return pairs, values and parameters of two lists of different pairs, in order."""
-    pairs = np.concatenate([known[0], more.edge_index.reshape(-1, 2)]).astype(np.int32)
-    order = np.argsort(pair_keys(pairs, variables.n_features), kind="stable")
-    blocks = variables.split_blocks(pairs, np.concatenate([known[2], more.parameters]))
-    entries = np.concatenate([*(blocks[k].ravel() for k in order.tolist()), np.empty(0)])
-    return pairs[order], np.concatenate([known[1], more.edge_values])[order], entries
-
-
-def canonical_edges(
-    edge_index: ArrayLike, edge_values: ArrayLike, n_features: int
-) -> tuple[NDArray[np.int32], FloatArray]:
+def _sort_pairs(pairs: ArrayLike, pair_values: ArrayLike, n_features: int) -> tuple[NDArray[np.int32], FloatArray]:
     """Return the pairs with s < t in lexicographic order, and their values, without zeros."""
-    values, index = _vector(edge_values, "edge_values"), read_pairs(edge_index, n_features)
+    values, index = _vector(pair_values, "pair_values"), check_pairs(pairs, n_features, "pairs")
     if len(index) != len(values):
-        raise DataError(f"edge_values must have one value per edge ({len(index)}); got {len(values)}.")
+        raise DataError(f"pair_values must have one value per pair ({len(index)}); got {len(values)}.")
     index, kept = np.sort(index, axis=1), values != 0.0
     keys = pair_keys(index, n_features)
     if not (np.diff(keys) > 0).all():
@@ -706,21 +658,8 @@ def canonical_edges(
         index, values, keys, kept = index[order], values[order], keys[order], kept[order]
     wrong = np.flatnonzero((index[:, 0] == index[:, 1]) | (np.diff(keys, prepend=-1) == 0))
     if len(wrong):
-        raise ArgumentError("edge_index", "must join two different nodes, each pair once", index[wrong[0]].tolist())
+        raise ArgumentError("pairs", "must join two different nodes, each pair once", index[wrong[0]].tolist())
     return np.ascontiguousarray(index[kept]), values[kept]
-
-
-def read_pairs(edge_index: ArrayLike, n_features: int) -> NDArray[np.int32]:
-    """Return pairs of nodes as they are given, shape (n_edges, 2)."""
-    index = np.asarray(edge_index)
-    if index.size == 0:
-        return np.empty((0, 2), dtype=np.int32)
-    if index.ndim != 2 or index.shape[1] != 2 or index.dtype.kind not in "iu":
-        raise DataError(f"edge_index must be integers of shape (n_edges, 2); got {index.dtype} {index.shape}.")
-    if not (index.min() >= 0 and index.max() < n_features):
-        wrong = index[((index < 0) | (index >= n_features)).any(axis=1)][0]
-        raise ArgumentError("edge_index", f"must name nodes from 0 to {n_features - 1}", wrong.tolist())
-    return index.astype(np.int32)
 
 
 def _read_parts(
@@ -758,62 +697,6 @@ def _read_matrix(values: Unchecked, name: str) -> tuple[NDArray[np.int32], Float
     return np.column_stack(upper.coords).astype(np.int32), upper.data, np.asarray(matrix.diagonal(), dtype=np.float64)
 
 
-@lru_cache(maxsize=8)
-def all_pairs(n_features: int) -> NDArray[np.int32]:
-    """Return every pair s < t in lexicographic order."""
-    return read_only(np.column_stack(np.triu_indices(n_features, 1)).astype(np.int32))
-
-
-def are_pairs(edge_index: IntArray, n_features: int) -> bool:
-    """Tell whether an array has two numbers of nodes per row."""
-    if edge_index.shape != (len(edge_index), 2):
-        return False
-    return len(edge_index) == 0 or bool(edge_index.min() >= 0 and edge_index.max() < n_features)
-
-
-def pair_keys(edge_index: NDArray[np.integer], n_features: int) -> NDArray[np.int64]:
-    """Return one number per pair, s · n_features + t: sorted wherever pairs are in lexicographic order."""
-    s, t = edge_index.astype(np.int64).T
-    return np.asarray(s * n_features + t)
-
-
-def pairs_of(keys: NDArray[np.int64], n_features: int) -> NDArray[np.int32]:
-    """Return the pairs of `pair_keys`, shape (n, 2)."""
-    return np.column_stack(np.divmod(keys, max(n_features, 1))).astype(np.int32)
-
-
 def union_keys(networks: Sequence[Network]) -> NDArray[np.int64]:
     """Return the sorted keys of the pairs that have an edge in at least one of some networks."""
     return np.unique(np.concatenate([pair_keys(one.edge_index, one.n_features) for one in networks]))
-
-
-def spread(values: NDArray[np.generic], keys: NDArray[np.int64], over: NDArray[np.int64]) -> FloatArray:
-    """Return an array over the sorted keys ``over``, with values at those of ``keys`` that are there, else zero."""
-    found = np.zeros(len(over))
-    if len(over):
-        place = np.minimum(np.searchsorted(over, keys), len(over) - 1)
-        there = over[place] == keys
-        found[place[there]] = values[there]
-    return found
-
-
-def coordinate_matrix(variables: Variables, edge_index: NDArray[np.integer], parameters: FloatArray) -> sp.csr_array:
-    """Return the blocks of pairs as a symmetric matrix over the coordinates of all variables."""
-    s, t = variables.first[edge_index.T]
-    rows, columns = s, t
-    if not variables.has_scores.all():
-        sizes = variables.block_sizes(edge_index)
-        edge = np.repeat(np.arange(len(sizes)), sizes)
-        within = np.arange(len(edge)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        down, across = np.divmod(within, variables.widths[edge_index[edge, 1]])
-        rows, columns = s[edge] + down, t[edge] + across
-    ends = np.r_[rows, columns], np.r_[columns, rows]
-    return sp.csr_array((np.r_[parameters, parameters], ends), shape=(variables.n_coordinates,) * 2)
-
-
-def symmetric_matrix(edge_index: NDArray[np.integer], values: NDArray[np.generic], n_features: int) -> sp.csr_array:
-    """Return the symmetric matrix, in compressed and sorted rows, that has these values at the pairs."""
-    s, t = edge_index.astype(np.int32).T  # graph functions of scipy before 1.15 take no others
-    matrix = sp.csr_array((np.r_[values, values], (np.r_[s, t], np.r_[t, s])), shape=(n_features, n_features))
-    matrix.sort_indices()
-    return matrix

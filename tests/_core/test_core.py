@@ -15,7 +15,7 @@ from kernels import INSTRUCTION_SETS, run_with_kernels
 
 from isinglass import _core, ising_path
 from isinglass._core import Nodewise, Problem, count_ones
-from isinglass.network import all_pairs
+from isinglass.pairs import all_pairs
 
 
 def random_table(seed, n, p):

@@ -105,7 +105,7 @@ def test_columns_with_categories():
     X = exact.exact_sample(model, 600, random_state=0)
     assert model.check(X).passed
     assert "above the median" in model.check(X).sentence
-    assert not Network(model.fields, [], variables=model.variables, parameters=[]).check(X).passed
+    assert not Network(model.fields, [], variables=model.variables, pair_parameters=[]).check(X).passed
 
 
 @pytest.mark.parametrize("kind", ["ordinal", "nominal"])

@@ -106,14 +106,14 @@ def test_the_gradient_is_that_of_differences():
     for step in (h, -h):
         parameters = MODEL.parameters.copy()
         parameters[place] += step
-        moved = Network(MODEL.fields, MODEL.edge_index, variables=MODEL.variables, parameters=parameters)
+        moved = Network(MODEL.fields, MODEL.edge_index, variables=MODEL.variables, pair_parameters=parameters)
         values.append(problem.value(moved))
     row, column = MODEL.variables.first[[s, t]]
     assert (values[0] - values[1]) / (2 * h) == pytest.approx(edge[row, column], abs=1e-8)
 
 
 def known(network):
-    return {"variables": network.variables, "parameters": network.parameters}
+    return {"variables": network.variables, "pair_parameters": network.pair_parameters}
 
 
 def test_bad_requests_are_named():

@@ -8,7 +8,8 @@ from scipy.stats import t as student
 
 from isinglass import IsingNetwork, edge_tests, load, refit, simulate
 from isinglass.errors import DataError
-from isinglass.network import Network, all_pairs
+from isinglass.network import Network
+from isinglass.pairs import all_pairs
 from isinglass.results import Solution
 
 CHAIN = simulate.chain_network(8, strength=1.2, fields="balanced")

@@ -155,7 +155,7 @@ class Objective:
     def profile(self, network: Network) -> Network:
         """Return the network with its fields at their optimum given the couplings, which stay."""
         later = np.concatenate([field[1:] - field[0] for field in self._stationary_fields(network)])
-        return Network(later, network.pairs, variables=self.variables, parameters=network.pair_parameters)
+        return Network(later, network.pairs, variables=self.variables, pair_parameters=network.pair_parameters)
 
     def _limit(self, pair: Pair, alpha: float) -> float:
         """Return α ω; infinite where the pair is forbidden."""

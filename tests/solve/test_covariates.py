@@ -77,7 +77,7 @@ def test_the_gradient_of_the_twin_is_that_of_differences():
         for step in (-1e-5, 1e-5):
             parameters = network.pair_parameters.copy()
             parameters[starts[k]] += step
-            moved = Network(network.fields, pairs, variables=variables, parameters=parameters)
+            moved = Network(network.fields, pairs, variables=variables, pair_parameters=parameters)
             values.append(-moved.log_pseudolikelihood(table.codes).mean())
         s, t = variables.first[pairs[k]]
         assert (values[1] - values[0]) / 2e-5 == pytest.approx(edge[s, t], abs=1e-8)
@@ -104,7 +104,7 @@ def test_without_edges_the_couplings_are_those_of_unpenalized_regressions(estima
     X, variables = table.codes, table.variables
     network = estimate(table, [1e3])[0].network
     assert network.n_edges == 0
-    assert len(network.adjustment.edge_index) == 10
+    assert len(network.covariate_pairs) == 10
     dummies = np.eye(3)[X[:, 6]][:, 1:]
     age = variables.score(5)[X[:, 5]]
     design = np.column_stack([np.ones(len(X)), age, dummies])
@@ -138,7 +138,7 @@ def test_an_independent_optimizer_finds_no_better_point(kind):
                 if not variables.has_scores[node]:
                     blocks[k] = blocks[k] - blocks[k].mean(axis=axis, keepdims=True)
         flat = np.concatenate([block.ravel() for block in blocks])
-        return twin.value(Network(x[:size], pairs, variables=variables, parameters=flat), 1.0)
+        return twin.value(Network(x[:size], pairs, variables=variables, pair_parameters=flat), 1.0)
 
     start = np.zeros(size + len(network.pair_parameters)) + 1e-3
     found = minimize(value, start, method="BFGS", options={"gtol": 1e-7})
@@ -150,9 +150,9 @@ def test_an_independent_optimizer_finds_no_better_point(kind):
 def test_the_ridge_is_part_of_the_objective_and_cannot_matter():
     table = mixed(6)
     solution = ising_path(table, [1e3])[0]
-    apart = solution.network.adjustment
-    ranges = table.variables.ranges[apart.edge_index].prod(axis=1)
-    ridge = free_ridge / 2 * ((ranges * apart.edge_values) ** 2).sum()
+    network = solution.network
+    ranges = table.variables.ranges[network.covariate_pairs].prod(axis=1)
+    ridge = free_ridge / 2 * ((ranges * network.covariate_values) ** 2).sum()
     loss = -solution.network.log_pseudolikelihood(table.codes).mean()
     assert solution.objective - loss == pytest.approx(ridge, rel=1e-4)
     assert 0 < ridge < 1e-6 * solution.objective
@@ -197,7 +197,7 @@ def test_a_covariate_that_determines_a_column_has_a_finite_coupling(kind):
     table = table.with_variables(table.variables.with_covariates([3]))
     path = ising_path(table, 5)
     assert path.converged.all()
-    largest = np.abs(path[-1].network.adjustment.edge_values).max() * table.variables.ranges[3]
+    largest = np.abs(path[-1].network.covariate_values).max() * table.variables.ranges[3]
     assert 10 < largest < 80
     check_certificates(table, path)
 
@@ -215,7 +215,7 @@ def test_a_path_that_starts_elsewhere_ends_at_the_same_networks():
     path = ising_path(table, 6)
     again = ising_path(table, path.alphas, start=list(path))
     for one, other in zip(path, again, strict=True):
-        np.testing.assert_allclose(one.network.adjustment.edge_values, other.network.adjustment.edge_values, atol=1e-5)
+        np.testing.assert_allclose(one.network.covariate_values, other.network.covariate_values, atol=1e-5)
         assert abs(one.objective - other.objective) <= one.duality_gap + other.duality_gap + 1e-12
 
 
@@ -225,8 +225,8 @@ def test_nodewise_regressions_have_covariates_and_covariates_have_none():
     assert path.converged.all()
     assert np.isnan(path.nodes.losses[:, 5:]).all()
     for solution in path:
-        assert (solution.network.adjustment.edge_index[:, 1] >= 5).all()
-        assert len(solution.network.adjustment.edge_index) == 10
+        assert (solution.network.covariate_pairs[:, 1] >= 5).all()
+        assert len(solution.network.covariate_pairs) == 10
 
 
 def test_a_refit_keeps_the_covariates():
@@ -234,7 +234,7 @@ def test_a_refit_keeps_the_covariates():
     solution = ising_path(table, 8)[-1]
     found = refit(table, solution)
     assert len(found.edge_values) == len(found.edge_errors) == solution.n_edges
-    assert len(found.solution.network.adjustment.edge_index) == 10
+    assert len(found.solution.network.covariate_pairs) == 10
     start = found.solution.network.log_pseudolikelihood(table.codes).mean()
     assert start > solution.network.log_pseudolikelihood(table.codes).mean()
 
@@ -254,7 +254,7 @@ def test_a_network_sets_covariates_apart(tmp_path):
     fit.save(tmp_path / "model.npz")
     assert load(tmp_path / "model.npz").network == network
     with pytest.raises(DataError, match="must not join two covariates"):
-        Network(network.fields, [[5, 6]], variables=network.variables, parameters=[np.zeros((1, 3)) + 1.0])
+        Network(network.fields, [[5, 6]], variables=network.variables, pair_parameters=[np.zeros((1, 3)) + 1.0])
 
 
 def test_a_network_with_covariates_has_no_joint_distribution():

@@ -6,7 +6,7 @@ from reference import NumpyRows
 
 from isinglass._core import Problem
 from isinglass.errors import DataError
-from isinglass.network import all_pairs
+from isinglass.pairs import all_pairs
 from isinglass.solve import device as device_module
 from isinglass.solve.device import DeviceRows, find_device
 

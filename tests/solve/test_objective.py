@@ -21,7 +21,7 @@ every = pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
 def shrunken(network, factor):
     """Return a network that is no optimum."""
     parameters = factor * network.pair_parameters
-    return Network(network.fields, network.pairs, parameters=parameters, variables=network.variables)
+    return Network(network.fields, network.pairs, pair_parameters=parameters, variables=network.variables)
 
 
 @every

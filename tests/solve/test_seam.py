@@ -8,7 +8,7 @@ import pytest
 from reference import NumpyRows
 
 from isinglass._core import CpuRows, Problem, RecipeRows
-from isinglass.network import all_pairs
+from isinglass.pairs import all_pairs
 from isinglass.solve.seam import SumRows
 
 CUTS = [[1], [37, 38, 150]]

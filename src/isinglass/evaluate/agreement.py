@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from isinglass.arrays import FloatArray, Frozen
 from isinglass.errors import DataError
-from isinglass.network import Network, NetworkLike, as_network, coordinate_matrix, pair_keys, spread
+from isinglass.network import Network, NetworkLike, as_network
+from isinglass.pairs import coordinate_matrix, pair_keys, values_at
 from isinglass.results import Path
 
 
@@ -183,7 +184,7 @@ def _keys(network: Network) -> NDArray[np.int64]:
 
 def _at(pairs: NDArray[np.int64], network: Network) -> FloatArray:
     """Return the couplings of these pairs."""
-    return spread(network.edge_values, _keys(network), pairs)
+    return values_at(network.edge_values, _keys(network), pairs)
 
 
 def _is_constant(network: Network) -> bool:

@@ -21,7 +21,8 @@ from isinglass.arguments import RandomSource, as_generator, check_count, spawn_s
 from isinglass.arrays import Bytes, FloatArray, Frozen, Mask
 from isinglass.data import Table
 from isinglass.errors import ArgumentError, DataError
-from isinglass.network import Network, all_pairs
+from isinglass.network import Network
+from isinglass.pairs import all_pairs
 from isinglass.simulate.gibbs import gibbs_sample
 from isinglass.simulate.mixing import MixingDiagnostics, diagnose
 from isinglass.solve.exact import can_enumerate, exact_sample

@@ -16,7 +16,7 @@ from isinglass.arrays import AnyArray, FloatArray
 from isinglass.data import Table, TableLike, are_counts, which_vary
 from isinglass.data.weights import per_unit
 from isinglass.errors import ArgumentError, ConvergenceWarning, setting, suppress_warnings, warn
-from isinglass.network import pair_keys, pairs_of
+from isinglass.pairs import pair_keys, pairs_of
 from isinglass.results import Solution
 from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.select.folds import labels_of

@@ -15,7 +15,8 @@ from isinglass.arrays import Arrays, FloatArray, Frozen, read_only
 from isinglass.errors import ArgumentError, DataError, LimitError
 from isinglass.evaluate.centrality import measure_many, node_measure
 from isinglass.names import NodeValues
-from isinglass.network import Network, are_pairs, pair_keys, spread
+from isinglass.network import Network
+from isinglass.pairs import check_pairs, pair_keys, values_at
 from isinglass.results import Solution
 from isinglass.variables import Variables
 
@@ -55,7 +56,7 @@ class Bootstrap(Frozen):
         require(self.kind in ("rows", "case-drop"), f"A bootstrap draws 'rows' or 'case-drop', not {self.kind!r}.")
         sizes = {len(self.dropped), len(self.alphas), len(self.fields), self.draws.shape[0]}
         require(len(sizes) == 1 and self.n_boot > 0, "A bootstrap has one entry per resample.")
-        known = are_pairs(self.edge_index, p) and self.draws.shape[1] == n_pairs
+        known = check_pairs(self.edge_index, p).shape == self.edge_index.shape and self.draws.shape[1] == n_pairs
         require(known, "The draws of a bootstrap belong to pairs of its nodes.")
 
     @property
@@ -72,7 +73,7 @@ class Bootstrap(Frozen):
     def edge_values(self) -> FloatArray:
         """Couplings of the pairs in the whole table; 0 for those that have an edge in resamples only."""
         mine, all_pairs = (pair_keys(pairs, len(self.names)) for pairs in (self.solution.edge_index, self.edge_index))
-        return read_only(spread(self.solution.edge_values, mine, all_pairs))
+        return read_only(values_at(self.solution.edge_values, mine, all_pairs))
 
     @cached_property
     def inclusion(self) -> FloatArray:

@@ -24,7 +24,7 @@ from isinglass.errors import (
     LimitError,
     suppress_warnings,
 )
-from isinglass.network import all_pairs, pair_keys
+from isinglass.pairs import all_pairs, pair_keys
 from isinglass.select.refit import MAX_PARAMETERS, nearly_free
 from isinglass.select.sandwich import Support, sandwich_errors
 

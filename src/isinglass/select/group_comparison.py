@@ -25,7 +25,8 @@ from isinglass.errors import (
     suppress_warnings,
     warn,
 )
-from isinglass.network import pairs_of, union_keys
+from isinglass.network import union_keys
+from isinglass.pairs import pairs_of
 from isinglass.results import Solution
 from isinglass.select.folds import has_counts, repeated
 from isinglass.select.group_comparison_result import Differing, GroupComparison, reaches

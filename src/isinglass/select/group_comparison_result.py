@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from isinglass.arguments import require
 from isinglass.arrays import Arrays, FloatArray, Frozen, IntArray
 from isinglass.errors import ArgumentError
-from isinglass.network import Network, are_pairs, pair_keys, spread, union_keys
+from isinglass.network import Network, union_keys
+from isinglass.pairs import check_pairs, pair_keys, values_at
 from isinglass.results import Solution
 from isinglass.select.error_rates import false_discovery
 from isinglass.select.method import Method
@@ -42,13 +43,13 @@ class Differing:
         """Compare networks; ``pairs`` are keys of pairs, by default all that have an edge somewhere."""
         keys = [pair_keys(network.edge_index, network.n_features) for network in networks]
         every = union_keys(networks)
-        values = [spread(network.edge_values, key, every) for network, key in zip(networks, keys, strict=True)]
+        values = [values_at(network.edge_values, key, every) for network, key in zip(networks, keys, strict=True)]
         ranges = np.ptp(values, axis=0) if len(every) else np.empty(0)
         totals = [float(network.weights.sum()) for network in networks]
         return cls(
             float(ranges.max(initial=0.0)),
             max(totals) - min(totals),
-            ranges if pairs is None else spread(ranges, every, pairs),
+            ranges if pairs is None else values_at(ranges, every, pairs),
             np.ptp([network.strength for network in networks], axis=0),
         )
 
@@ -83,7 +84,9 @@ class GroupComparison(Frozen):
         n_pairs, p = len(self.edge_index), self.solutions[0].n_features
         sizes = {len(self.groups), len(self.n_rows), len(self.solutions)}
         require(sizes == {len(self.groups)} and len(self.groups) > 1, "A comparison has one network per group.")
-        known = are_pairs(self.edge_index, p) and self.edges_reached.shape == (n_pairs,)
+        known = check_pairs(self.edge_index, p).shape == self.edge_index.shape and self.edges_reached.shape == (
+            n_pairs,
+        )
         require(known and self.nodes_reached.shape == (p,), "A comparison is about pairs of its nodes.")
 
     @property
@@ -245,7 +248,7 @@ class GroupComparison(Frozen):
         """Return the couplings of the pairs of ``edge_index`` in every group, shape (n_groups, n_edges)."""
         p = len(self.names)
         over = pair_keys(self.edge_index, p)
-        return np.array([spread(one.edge_values, pair_keys(one.edge_index, p), over) for one in self.networks])
+        return np.array([values_at(one.edge_values, pair_keys(one.edge_index, p), over) for one in self.networks])
 
     def difference(self, first: str | None = None, second: str | None = None) -> Network:
         """Return the couplings of one group minus those of another as a network, whose fields are the same difference.

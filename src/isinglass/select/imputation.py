@@ -28,7 +28,8 @@ from isinglass.errors import (
     suppress_warnings,
     warn,
 )
-from isinglass.network import Network, pair_keys, pairs_of
+from isinglass.network import Network
+from isinglass.pairs import pair_keys, pairs_of
 from isinglass.results import Missing
 from isinglass.select.folds import labels_of
 from isinglass.select.refit import nearly_free
@@ -337,7 +338,7 @@ def mean_network(networks: Sequence[Network]) -> Network:
     edges = pairs_of(keys, variables.n_features)
     each = [_parameters(network, keys) for network in networks]
     fields, couplings = (np.mean(some, axis=0) for some in zip(*each, strict=True))
-    return Network(fields, edges, variables=variables, parameters=couplings)
+    return Network(fields, edges, variables=variables, pair_parameters=couplings)
 
 
 def _keys(networks: Sequence[Network]) -> NDArray[np.int64]:

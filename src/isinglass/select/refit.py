@@ -14,7 +14,7 @@ from isinglass.data import AnyTable, as_table, which_vary
 from isinglass.data.table import check_width
 from isinglass.errors import ArgumentError, ConvergenceWarning, LimitError, SeparationError, suppress_warnings
 from isinglass.machine import one_blas_thread
-from isinglass.network import pair_keys, spread
+from isinglass.pairs import pair_keys, values_at
 from isinglass.penalties import check_network
 from isinglass.results import Solution
 from isinglass.select.sandwich import Support, newton, pair_units, sandwich_errors
@@ -184,7 +184,7 @@ def _support(table: AnyTable, solution: Solution) -> Support:
 def _values_on(solution: Solution, free: Solution) -> FloatArray:
     """Return the couplings of an estimate at the pairs of the solution whose support it has."""
     support, found = (pair_keys(one.network.pairs, one.n_features) for one in (solution, free))
-    return spread(free.network.pair_values, found, support)
+    return values_at(free.network.pair_values, found, support)
 
 
 def nearly_free(

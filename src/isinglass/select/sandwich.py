@@ -20,7 +20,8 @@ from isinglass.arrays import Bytes, FloatArray, Mask
 from isinglass.data import AnyTable, are_counts, category_counts
 from isinglass.data.counts import sd_of
 from isinglass.errors import SeparationError
-from isinglass.network import Network, pair_keys, spread
+from isinglass.network import Network
+from isinglass.pairs import pair_keys, values_at
 from isinglass.results import Solution
 from isinglass.variables import Variables, corners
 
@@ -107,7 +108,7 @@ class Support:
         fields, has_field = network.category_fields, self.place >= 0
         values[self.place[has_field]] = (fields - fields[self.base])[has_field]
         support, found = (pair_keys(one.pairs, one.n_features) for one in (self.network, network))
-        values[self.first[:-1]] = spread(network.pair_values, found, support)
+        values[self.first[:-1]] = values_at(network.pair_values, found, support)
         blocks = network.variables.split_blocks(network.pairs, network.pair_parameters)
         known = dict(zip(found.tolist(), blocks, strict=True))
         for edge, s, t in self._blocks:
@@ -125,7 +126,7 @@ class Support:
         for edge, s, t in self._blocks:
             parameters[edge] = self._sides(s)[0] @ values[self.entries(edge)] @ self._sides(t)[0].T
         flat = np.concatenate([*(block.ravel() for block in parameters), np.empty(0)])
-        return Network(fields[variables.is_later], self.network.pairs, variables=variables, parameters=flat)
+        return Network(fields[variables.is_later], self.network.pairs, variables=variables, pair_parameters=flat)
 
     def _sides(self, node: int) -> tuple[FloatArray, float]:
         """Return L of B = L Θ Lᵀ for one side of a block, and the factor that undoes it."""

@@ -30,7 +30,7 @@ from isinglass.errors import (
     suppress_warnings,
     warn,
 )
-from isinglass.network import pair_keys, pairs_of, symmetric_matrix
+from isinglass.pairs import pair_keys, pairs_of, symmetric_matrix
 from isinglass.results import Stability
 from isinglass.select.folds import labels_of, repeated
 from isinglass.select.parallel import kernel_threads, run_tasks

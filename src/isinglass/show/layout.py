@@ -18,7 +18,8 @@ from scipy.spatial import cKDTree
 from isinglass.arguments import RandomSource, as_generator, check_count
 from isinglass.arrays import FloatArray
 from isinglass.errors import ArgumentError, DataError
-from isinglass.network import NetworkLike, as_network, read_pairs, symmetric_matrix
+from isinglass.network import NetworkLike, as_network
+from isinglass.pairs import check_pairs, symmetric_matrix
 
 __all__ = ["force_layout", "shared_layout"]
 
@@ -98,7 +99,7 @@ def shared_layout(networks: Iterable[NetworkLike], *, random_state: RandomSource
 
 def _attractions(n_nodes: int, edge_index: ArrayLike, edge_weights: ArrayLike | None) -> sp.csr_array:
     """Return the symmetric matrix of positive weights to the power of CONTRAST, with mean 1."""
-    edges = read_pairs(edge_index, n_nodes)
+    edges = check_pairs(edge_index, n_nodes)
     weights = np.ones(len(edges)) if edge_weights is None else np.asarray(edge_weights, dtype=np.float64)
     if weights.shape != (len(edges),):
         raise DataError(f"edge_weights must have one value per edge ({len(edges)}); got shape {weights.shape}.")

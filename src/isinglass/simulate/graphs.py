@@ -206,7 +206,7 @@ def category_network(
             middle = 0.0 if scores[there] is None else (sizes[there] - 1) / 2.0
             fields[here] -= middle * (table[:, 0] if scores[here] is None else scores[here] * table[0, 0])
     own = [field[1:] - field[0] for field in fields]
-    return Network(own, network.edge_index, variables=variables, parameters=blocks)
+    return Network(own, network.edge_index, variables=variables, pair_parameters=blocks)
 
 
 def _network(

@@ -44,10 +44,10 @@ def name_constant(table: AnyTable) -> None:
 
 def warn_determined(network: Network) -> None:
     """Name covariates that almost determine variables, one warning each: only the ridge keeps such couplings finite."""
-    if network.adjustment is None:
+    if not network.variables.has_covariates:
         return
-    variables, index = network.variables, network.adjustment.edge_index
-    reach = np.abs(network.adjustment.edge_values) * variables.ranges[index].prod(axis=1)
+    variables, index = network.variables, network.covariate_pairs
+    reach = np.abs(network.covariate_values) * variables.ranges[index].prod(axis=1)
     determined: dict[int, list[int]] = {}
     for s, t in index[reach > DETERMINED].tolist():
         given, other = (s, t) if variables.covariate[s] else (t, s)

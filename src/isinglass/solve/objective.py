@@ -18,7 +18,8 @@ from isinglass.arrays import FloatArray, Mask
 from isinglass.data import Table, as_table, category_counts, column_sd
 from isinglass.data.counts import varying_among
 from isinglass.errors import ConstantColumnWarning, suppress_warnings
-from isinglass.network import Network, coordinate_matrix
+from isinglass.network import Network
+from isinglass.pairs import coordinate_matrix
 from isinglass.penalties import Penalty, check_alpha, check_network, condition_on_covariates, penalty_matrix
 from isinglass.results import Solution
 from isinglass.solve.path import alpha_max, ising_path

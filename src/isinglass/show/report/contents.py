@@ -21,7 +21,8 @@ from isinglass.export.attributes import list_columns, plain_value
 from isinglass.fit import Fit, count_observations, summarize
 from isinglass.json_text import JsonObject
 from isinglass.names import NodeValues, by_node
-from isinglass.network import Network, NetworkLike, as_network, pair_keys, pairs_of, spread, union_keys
+from isinglass.network import Network, NetworkLike, as_network, union_keys
+from isinglass.pairs import pair_keys, pairs_of, values_at
 from isinglass.results import Path, Solution, Stability, solution_of
 from isinglass.show.layout import force_layout
 from isinglass.show.palette import GroupColors, color_groups
@@ -317,7 +318,7 @@ def describe_path(subject: Subject) -> dict[str, object]:
     """Return the couplings of every stored pair, from the alpha at which it enters to its last one."""
     solutions, selected, stored, shown = subject.solutions, subject.selected, subject.stored, subject.shown
     pairs = pairs_of(stored, shown.n_features)
-    table = np.array([spread(each.edge_values, _keys(each), stored) for each in solutions]).T  # pairs × alphas
+    table = np.array([values_at(each.edge_values, _keys(each), stored) for each in solutions]).T  # pairs × alphas
     present = table != 0.0
     first = present.argmax(axis=1)
     end = len(solutions) - present[:, ::-1].argmax(axis=1)
