@@ -55,7 +55,7 @@ def test_a_comparison_comes_back(tmp_path):
 )
 def test_parts_that_do_not_fit_are_refused(change):
     found = bootstrap(X, 0.05, n_boot=4, random_state=0)
-    with pytest.raises(DataError, match="bootstrap|edge_index must name nodes"):
+    with pytest.raises(DataError, match=r"bootstrap|edge_index must name nodes"):
         dataclasses.replace(found, **change(found))
 
 

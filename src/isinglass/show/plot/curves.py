@@ -52,8 +52,7 @@ def path(
     n_labels : int, default 8
         Number of pairs named at the right end: those with the largest couplings there.
     """
-    fit = getattr(result, "fit_", result)
-    solutions = getattr(fit, "path", fit)
+    solutions = getattr(result, "path_", getattr(result, "path", result))  # of an estimator, a fit, or by itself
     if not isinstance(solutions, Path) or not len(solutions):
         raise DataError(f"result must be a Path with at least one solution; got {type(result).__name__}.")
     network, alphas, p = solutions[0].network, solutions.alphas, solutions[0].n_features
