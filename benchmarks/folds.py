@@ -29,6 +29,7 @@ from isinglass.data import Table, as_table
 from isinglass.select import two_stage
 from isinglass.select.held_out import _without_edges
 from isinglass.select.scoring import row_scores
+from isinglass.select.stage_penalties import StagePenalties
 from isinglass.select.task import Task
 
 TABLES = ("nltcs", "mushrooms", "dna", "adult", "plants", "connect4", "jester", "baudio", "moviereview")
@@ -147,7 +148,7 @@ def study(X: Bytes) -> tuple[two_stage.TwoStageChoice, dict[str, FloatArray], di
                 steps += [fit.n_iter for fit in fits]
         for n_steps in (1, 2):
             begin = time.process_time()
-            lasso = newton(rows, first, first.alpha * task.given_penalty(first.edge_index), n_steps)
+            lasso = newton(rows, first, first.alpha * StagePenalties(task).given(first.edge_index), n_steps)
             fits = [approximate(task, rows, one, exponent, lasso, n_steps) for exponent, one in wanted]
             name = f"{n_steps} step{'s' * (n_steps > 1)}"
             seconds[name] = seconds.get(name, 0.0) + time.process_time() - begin
@@ -161,7 +162,7 @@ def approximate(
     """Return the approximate fit of one network of stage 1 or 2."""
     if lasso is None:
         return None
-    weights = task.given_penalty(one.edge_index)
+    weights = StagePenalties(task).given(one.edge_index)
     if exponent:
         s, t = one.edge_index.T
         weights = weights / np.maximum(np.abs(np.asarray(lasso.network.couplings)[s, t]), 1e-12) ** exponent

@@ -6,8 +6,8 @@ import pytest
 
 from isinglass import as_table, simulate
 from isinglass.errors import DataError
-from isinglass.select import PathSettings, stages
-from isinglass.select.stages import SearchGrid
+from isinglass.select import PathSettings
+from isinglass.select.stages import Judged, SearchGrid, StageSearch
 from isinglass.select.task import LOOSE, Task
 from isinglass.solve.nodewise import nodewise_alpha_max
 
@@ -19,7 +19,7 @@ GRID = SearchGrid("here", ratio=0.9, far=0.5, floor=1e-4)
 
 def search(task, alphas, score, grid):
     """Search by a score in which edges have no price."""
-    return stages.search(task, alphas, lambda solution: (score(solution), 0.0), grid)
+    return StageSearch(task, lambda solution: Judged(solution, score(solution), 0.0), grid).run(alphas)
 
 
 def bowl(target):
@@ -47,9 +47,9 @@ def test_every_network_is_judged_once_and_keeps_its_deviance(alphas):
 
     def judge(solution):
         judged.append(solution)
-        return bowl(0.1 * TOP)(solution), 0.5 * solution.n_edges
+        return Judged(solution, bowl(0.1 * TOP)(solution), 0.5 * solution.n_edges)
 
-    found = stages.search(Task(as_table(X)), alphas, judge, GRID)
+    found = StageSearch(Task(as_table(X)), judge, GRID).run(alphas)
     assert len({id(solution) for solution in judged}) == len(judged)
     assert {id(solution) for solution in found.path} <= {id(solution) for solution in judged}
     assert found.deviances.tolist() == [bowl(0.1 * TOP)(solution) for solution in found.path]
@@ -58,9 +58,10 @@ def test_every_network_is_judged_once_and_keeps_its_deviance(alphas):
 
 def test_the_choice_is_solved_in_full_where_that_makes_another_one_the_best():
     def judge(solution):
-        return bowl(0.1 * TOP)(solution) + (0.1 if solution.kkt_residual <= 1e-7 else 0.0), 0.0
+        worse = 0.1 if solution.kkt_residual <= 1e-7 else 0.0
+        return Judged(solution, bowl(0.1 * TOP)(solution) + worse, 0.0)
 
-    found = stages.search(Task(as_table(X)), 30, judge, GRID)
+    found = StageSearch(Task(as_table(X)), judge, GRID).run(30)
     assert found.path[found.index].kkt_residual <= 1e-7
 
 

@@ -280,7 +280,7 @@ def test_rows_drawn_twice_do_not_lower_the_penalty_of_stage_1():
     whole = two_stage(X)
     times = np.random.default_rng(0).multinomial(len(X), np.full(len(X), 1.0 / len(X)))
     drawn = as_table(X, sample_weight=times)
-    found = Method().choose(drawn, warm_start=replace(whole.warm_start, is_drawn=True))
+    found = Method().choose(drawn, warm_start=replace(whole.warm_start, relation="resample"))
     assert found.stages[0].path.alphas.tolist() == [whole.stages[0].solution.alpha]
     scores = found.stages[1].scores
     assert 0 < found.stages[1].index == scores.argmin() < len(scores) - 1  # that of stage 2 is looked for

@@ -191,7 +191,7 @@ def _fit_resample(
         assert labels is not None
         resample, labels = table.with_weight(draw.scale)[rows].bare(copies), labels[rows]
     with suppress_warnings(*COUNTED):
-        start = replace(warm_start, is_drawn=share == 0.0)
+        start = replace(warm_start, relation="similar" if share else "resample")
         solution = method.choose(resample, groups=labels, run=run, warm_start=start).solution.without_covariates()
     return {
         "edges": solution.edge_index,

@@ -18,6 +18,7 @@ from isinglass.results import Solution
 from isinglass.select.folds import Split
 from isinglass.select.parallel import kernel_threads, run_tasks
 from isinglass.select.scoring import judged_by_order, path_scores, prediction_scores, row_scores
+from isinglass.select.stage_penalties import solve_stage
 from isinglass.select.task import Task
 
 SHORT_FOLD_CELLS = 40_000
@@ -105,7 +106,7 @@ def _score_fold(
     training, held = (task.on(part) for part in split)
 
     def fit(exponent: float, some: Sequence[Solution], weights: Solution | None = None) -> Sequence[Solution]:
-        return training.stage([one.alpha for one in some], exponent, weights, start=some).solutions
+        return solve_stage(training, [one.alpha for one in some], exponent, weights, start=some).solutions
 
     lasso = known.first if known else fit(0.0, [first])[0]
     own = known.reference if known else fit(1.0, [reference], lasso)[0]

@@ -14,6 +14,7 @@ from isinglass.errors import ArgumentError, DataError
 from isinglass.json_text import JsonObject
 from isinglass.results import Evidence, Path, Solution, Stability
 from isinglass.select.settings import Settings, option, settings
+from isinglass.select.stage_penalties import solve_stage
 from isinglass.select.task import Task, WarmStart
 from isinglass.solve.nodewise import choose_per_node, nodewise_at
 
@@ -138,12 +139,13 @@ class Fixed(Selector):
         known = task.warm_start
         start = None if known is None else known.solution
         if self.first_alpha is None:
-            penalty = None if self.exponent else task.first_penalty
-            return Choice(task.path([self.alpha], penalty=penalty, start=start))
-        first = task.stage([self.first_alpha], start=None if known is None else known.first)
+            if self.exponent:
+                return Choice(task.path([self.alpha], start=start))
+            return Choice(solve_stage(task, [self.alpha], start=start))
+        first = solve_stage(task, [self.first_alpha], start=None if known is None else known.first)
         if not first[0].n_edges:
             return Choice(first)
-        return Choice(task.stage([self.alpha], self.exponent, first[0], start=start))
+        return Choice(solve_stage(task, [self.alpha], self.exponent, first[0], start=start))
 
 
 @settings

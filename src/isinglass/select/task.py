@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 from isinglass.arguments import Options
 from isinglass.arrays import AnyArray, FloatArray
-from isinglass.data import AnyTable, TableLike, as_table, column_sd
+from isinglass.data import AnyTable, TableLike, as_table
 from isinglass.errors import ArgumentError
-from isinglass.penalties import penalty_matrix
 from isinglass.results import Path, Solution
 from isinglass.select.folds import RowSet, take_part
 from isinglass.select.settings import Alphas, Run, Settings, option, settings
@@ -133,10 +132,10 @@ class WarmStart:
     own: Solution | None = None
     exponent: float = 0.0
     reason: str = ""
-    # Whether rows were drawn with replacement from those of that table: stage 1 then keeps its alpha, since the AIC
-    # takes a row that was drawn twice for two that agree.
-    is_drawn: bool = False
-    is_sample: bool = False  # whether its rows are some of this table's
+    # "similar": to the table that is fitted; "resample": that one's rows were drawn from it with replacement, and stage
+    # 1 keeps its alpha, since the AIC takes a row that was drawn twice for two that agree; "sample": its rows are some
+    # of that one's.
+    relation: str = "similar"
 
     def for_all(self, share: float) -> WarmStart:
         """Return it for the table of which it has this share of the rows, with the alphas to be expected there.
@@ -149,7 +148,7 @@ class WarmStart:
             return found and dataclasses.replace(found, alpha=found.alpha * share ** (0.5 * (1.0 + exponent)))
 
         own = {name: scale(getattr(self, name), self.exponent) for name in ("solution", "own")}
-        return dataclasses.replace(self, first=scale(self.first, 0.0), is_sample=True, **own)
+        return dataclasses.replace(self, first=scale(self.first, 0.0), relation="sample", **own)
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,54 +191,9 @@ class Task:
         """Number of rows: the sum of the weights."""
         return self.table.total_weight
 
-    @cached_property
-    def _spreads(self) -> tuple[FloatArray, FloatArray]:
-        return column_sd(self.table), self.table.variables.ranges
-
     def on(self, part: RowSet) -> Task:
         """Return the task of some of the rows."""
         return self.replace(table=take_part(self.table, part))
-
-    def given_penalty(self, edges: NDArray[np.int32]) -> FloatArray:
-        """Return the penalty weights of the settings at some pairs."""
-        given = self.paths.penalty_weights
-        if given is None:
-            return np.ones(len(edges))
-        if isinstance(given, str):
-            (sd_s, sd_t), (width_s, width_t) = (each[edges.T] for each in self._spreads)
-            return np.asarray(width_t * sd_s + width_s * sd_t)
-        matrix = penalty_matrix(np.empty(self.table.shape[1]), given)
-        return np.asarray(matrix[edges[:, 0], edges[:, 1]])
-
-    @cached_property
-    def _units(self) -> FloatArray | None:
-        """Units of columns that make couplings comparable: twice their standard deviations, 1 for balanced answers.
-
-        The gradient of a pair has the standard error 2 sd_s sd_t / √N if the pair is no edge. None where units make no
-        difference, and in tables without numbers, whose scores are taken as they are.
-        """
-        variables = self.table.variables
-        is_number = np.isin(np.flatnonzero(variables.is_modelled), variables.continuous)
-        if not is_number.any() or is_number.all() or isinstance(self.paths.penalty_weights, str):
-            return None
-        sd = self._spreads[0]
-        return np.where(sd > 0.0, 2.0 * sd, 1.0)
-
-    @property
-    def first_penalty(self) -> FloatArray | None:
-        """Penalty weights of stage 1 of the two-stage estimate; None: those of the settings."""
-        if self._units is None:
-            return None
-        given = penalty_matrix(self._spreads[0], self.paths.penalty_weights)
-        return np.asarray(given * np.multiply.outer(self._units, self._units))
-
-    def reweighted(self, first: Solution, exponent: float) -> FloatArray:
-        """Return penalty weights in inverse proportion to the couplings of a network; other pairs are forbidden."""
-        edges, couplings = first.edge_index, np.abs(first.edge_values)
-        weights = self.given_penalty(edges) / couplings**exponent
-        if self._units is not None:
-            weights *= self._units[edges].prod(axis=1) ** (1.0 - exponent)
-        return penalty_on(edges, self.table.shape[1], weights)
 
     @property
     def is_late(self) -> bool:
@@ -249,17 +203,6 @@ class Task:
     def loosened(self) -> Task:
         """Return the same task with a tolerance for solutions that are only compared."""
         return self.replace(paths=self.paths.replace(tol=max(self.paths.tolerance, LOOSE)))
-
-    def stage(
-        self,
-        alphas: Alphas,
-        exponent: float = 0.0,
-        first: Solution | None = None,
-        start: Solution | Sequence[Solution] | None = None,
-    ) -> Path:
-        """Return the solutions of a stage of the two-stage estimate at given alphas."""
-        penalty = self.reweighted(first, exponent) if first and exponent else self.first_penalty
-        return self.path(alphas, penalty=penalty, start=start)
 
 
 def penalty_on(edges: NDArray[np.int32], n_features: int, weights: float | FloatArray) -> FloatArray:

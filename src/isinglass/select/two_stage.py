@@ -24,7 +24,8 @@ from isinglass.select.progress import shown
 from isinglass.select.scoring import edge_price, judged_by_order
 from isinglass.select.selector import Choice, Selector
 from isinglass.select.settings import Alphas, check_alphas, option, settings
-from isinglass.select.stages import Stage, lengthen, search_first, search_second
+from isinglass.select.stage_penalties import solve_stage
+from isinglass.select.stages import Stage, extend_second, search_first, search_second
 from isinglass.select.task import Task, WarmStart
 
 FULL, GENTLE = 1.0, 0.5
@@ -194,7 +195,7 @@ class _JudgedStage:
         """Return a stage of which nothing is known."""
         return cls(stage, np.full(len(stage.path), np.nan), np.full(len(stage.path), np.nan))
 
-    def lengthen(self, stage: Stage) -> None:
+    def replace_stage(self, stage: Stage) -> None:
         """Take a stage with further networks at its end."""
         unknown = np.full(len(stage.path) - len(self.gains), np.nan)
         self.stage, self.gains, self.errors = stage, np.append(self.gains, unknown), np.append(self.errors, unknown)
@@ -226,10 +227,10 @@ class TwoStageSearch:
         with shown(self.task.run.progress):
             number, index, reason = self._decide() if known is None else self._follow(known)
         first, stage = self.stages[0].stage, self.stages[number].stage
-        is_solved = reason == "prediction" if known and not known.is_sample else index == stage.index
+        is_solved = reason == "prediction" if known and known.relation != "sample" else index == stage.index
         if not is_solved:  # it was only compared so far
             rough = stage.path[index]
-            solved = self.task.stage([rough.alpha], stage.exponent, first.solution, start=rough)[0]
+            solved = solve_stage(self.task, [rough.alpha], stage.exponent, first.solution, start=rough)[0]
             self.stages[number].stage = stage = stage.solved(index, solved)
         path = stage.path
         ebic = stage.scores if number else first.deviances + [self.price.of(solution) for solution in path]
@@ -293,17 +294,17 @@ class TwoStageSearch:
         The network has the penalty that its criterion chooses, times what lay between the two there.
         """
         assert known.own is not None
-        first = self._add(search_first(self.task, self.settings.alphas, known.first, stay=known.is_drawn))
+        first = self._add(search_first(self.task, self.settings.alphas, known.first, stay=known.relation == "resample"))
         if first.solution.n_edges == 0:
             return 0, first.index, "empty"
         if known.exponent:
             self._add(search_second(self.task, first.solution, known.exponent, self.price, known.own))
         number, stage = len(self.stages) - 1, self.stages[-1].stage
-        self.is_cut = known.is_sample and self.task.is_late
+        self.is_cut = known.relation == "sample" and self.task.is_late
         if known.reason == "ebic":
             return number, stage.index, "time" if self.is_cut else known.reason
         alpha = stage.solution.alpha * known.solution.alpha / known.own.alpha
-        found = self.task.stage([alpha], known.exponent, first.solution, start=known.solution)[0]
+        found = solve_stage(self.task, [alpha], known.exponent, first.solution, start=known.solution)[0]
         stage = stage.with_solution(found)
         self.stages[number] = _JudgedStage.of(stage)
         return number, stage.path.solutions.index(found), known.reason
@@ -361,7 +362,7 @@ class TwoStageSearch:
         """Return the next network to judge in one direction, if there is one that is worth it."""
         alphas = self.stages[number].stage.path.alphas
         if number and step > 0 and alphas[-1] > alphas[index] / STRIDE:
-            alphas = self._lengthen(number)
+            alphas = self._extend(number)
         distances = np.abs(np.log(np.maximum(alphas, TINY) / (alphas[index] * STRIDE**-step or TINY)))
         found = int(distances.argmin()) if alphas[index] > 0 else index
         widest = WIDEST * self.stages[0].stage.solution.alpha
@@ -369,10 +370,10 @@ class TwoStageSearch:
             return []
         return [found]
 
-    def _lengthen(self, number: int) -> FloatArray:
+    def _extend(self, number: int) -> FloatArray:
         """Follow stage 2 beyond its end, if there is more to it; return its alphas."""
         judged, first = self.stages[number], self.stages[0].stage.solution
-        judged.lengthen(lengthen(self.task, judged.stage, first, self.price))
+        judged.replace_stage(extend_second(self.task, judged.stage, first, self.price))
         return judged.stage.path.alphas
 
     def _refine(self) -> None:
