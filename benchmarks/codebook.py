@@ -99,12 +99,11 @@ def write_files(folder: Path) -> None:
 
 def compare(path: Path, options: dict[str, Any], kinds: dict[str, str | None], n_missing: int, codes: str) -> str:
     """Return how a file differs from its codebook, or nothing."""
-    guesses: dict[Any, Any] = {}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        table = read_table(path, guesses=guesses, missing="impute", **options)
+        table = read_table(path, guess=True, missing="impute", **options)
     found = dict(zip(table.names, table.variables.kinds, strict=True))
-    found |= {name: guess.kind for name, guess in guesses.items() if guess.kind is None}
+    found |= {name: guess.kind for name, guess in table.guesses.items() if guess.kind is None}
     notes = {each.message.note for each in caught if isinstance(each.message, MeaningWarning)}
     warned = ", ".join(sorted(note.removesuffix(" missing?") for note in notes if note.endswith(" missing?")))
     wrong = {name: found.get(name, "absent") for name in {**kinds, **found} if found.get(name) != kinds.get(name)}

@@ -163,11 +163,11 @@ def quoted_facts():
     from isinglass.variables import MAX_CATEGORIES
 
     word, how = ONE_TO_TEN.__getitem__, ImputationSettings()
-    assert guards.MOST_OF_A_COLUMN == 0.5
+    assert guards.ZERO_SHARE_OF_COLUMN == 0.5
     most = inspect.signature(isinglass.report.write_report).parameters["max_edges"]
     back, noise = word(imputation.LOOK_BACK), imputation.NOISE
-    yield "missing.md", f"if more than {100 * guards.MANY_CELLS:g} % of all cells, more than half of a column"
-    yield "missing.md", f"more than {100 * guards.MANY_ROWS:g} % of the rows"
+    yield "missing.md", f"if more than {100 * guards.ZERO_SHARE:g} % of all cells, more than half of a column"
+    yield "missing.md", f"more than {100 * guards.DROPPED_SHARE:g} % of the rows"
     yield "missing.md", f"fewer than {word(imputation.FEW_ANSWERS)} answers"
     yield "missing.md", f"{word(imputation.COPIES_PER_ROUND)} completed copies of each incomplete row"
     yield "missing.md", f"a penalty of {word(int(imputation.PRIOR))} rows"
@@ -215,8 +215,8 @@ def quoted_facts():
     yield "tables.md", f"at most {MAX_CATEGORIES} categories and, from {word(rules.CATEGORIES_TO_CHECK)} categories on"
     yield "tables.md", f"ordered columns with more than {guards.MANY_LEVELS} levels"
     yield "tables.md", f"categories with fewer than {word(guards.FEW_ROWS)} rows"
-    yield "tables.md", f"at least {word(int(guards.MANY_COPIES))} times the number of rows"
-    assert guards.FAR_SUM == 2.0
+    yield "tables.md", f"at least {word(int(guards.MEAN_COUNT))} times the number of rows"
+    assert guards.SUM_RATIO == 2.0
     yield "tables.md", "more than twice or less than half of it"
     assert {word.strip("`") for word in words.split(", ")} < set(NA_VALUES)
     yield "tables.md", words
@@ -227,7 +227,7 @@ def quoted_facts():
         f"at most {word(grid.DECIMALS)} decimals are kept as they are if the grid has at most {grid.MOST_KEPT}",
     )
     yield "continuous.md", f"more than {guards.MANY_LEVELS} different values"
-    yield "continuous.md", f"(skewness beyond {guards.SKEWED:g})"
+    yield "continuous.md", f"(skewness beyond {guards.SKEWNESS:g})"
     yield "covariates.md", f"up to {grid.FINE_STEPS} steps instead of {grid.LEAST_STEPS} to {grid.MOST_STEPS}"
     yield (
         "cli.md",

@@ -178,7 +178,7 @@ class Fit(FittedNetwork, Frozen):
             weight_kind=weight_kind,
             shares=shares,
             pair_counts=counts,
-            coding=table.reading,
+            coding=table.coding,
             reading={} if table.is_whole else table.file_options,
             path=None if path is None else path.with_names(names),
             evidence=choice.evidence,
@@ -269,7 +269,7 @@ class Fit(FittedNetwork, Frozen):
         """Return a table of 0 and 1 as the array of its cells is read."""
         cells = table.codes if table.holes is None else np.where(table.holes, np.nan, table.codes)
         read = as_table(cells, encode=replace(self.coding, names=None), missing="impute").whole()
-        known = {name: getattr(read, name) for name in ("codes", "variables", "coding", "numbers")}
+        known = {name: getattr(read, name) for name in ("codes", "variables", "read_by", "numbers")}
         return replace(table, **known)
 
     def reading_again(self) -> Options:

@@ -330,10 +330,32 @@ def test_answers_that_differ_in_case_only(tmp_path):
 def test_the_proposal_for_rare_categories_can_be_followed(tmp_path):
     rows = [[n % 3 if n else 3, n % 2, n % 5] for n in range(40)]
     path = write_rows(tmp_path / "t.csv", ["a", "b", "c"], rows)
-    # One mapping for all columns has no place for the 4 of c.
-    assert "encode={'a': {0: 0, 1: 1, 2: 2, 3: 2}} in Python" in run("info", path, "--ordinal", "a,c").stderr
-    assert "--encode 0=0,1=1,2=2,3=2" in run("info", path, "--ordinal", "a", "--drop", "c").stderr
-    assert "rare" not in run("info", path, "--ordinal", "a", "--drop", "c", "--encode", "0=0,1=1,2=2,3=2").stderr
+    remedy = "a=0=0,1=1,2=2,3=2"
+    assert f"--encode {remedy}" in run("info", path, "--ordinal", "a,c").stderr
+    assert "rare" not in run("info", path, "--ordinal", "a,c", "--encode", remedy).stderr
+
+
+def test_columns_without_names_are_counted_as_options_count_them(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("".join(f"{n % 2},{99 if n == 7 else 1 + n % 5},{n // 2 % 2}\n" for n in range(40)))
+    shown = run("info", path, "--ordinal", "#2").stderr
+    assert "Column #2 has 99 besides 1, 2, 3, 4, 5" in shown
+    assert "fewer than 5 rows: #2: 99 (1)" in shown
+    with pytest.warns(MeaningWarning, match="Column 1 has 99 besides"):
+        read_table(path, kinds={1: "ordinal"})
+
+
+def test_a_refused_table_says_which_kinds_to_state(tmp_path):
+    """Fractions are taken for numbers; whole numbers need a word, and the message has it for all columns."""
+    rng = np.random.default_rng(0)
+    columns = [rng.normal(size=60).round(3), rng.permutation(60) // 2 + 70, rng.integers(1, 4, 60), np.arange(60) % 2]
+    path = write_rows(tmp_path / "t.csv", ["ash", "magnesium", "target", "red"], zip(*columns, strict=True))
+    message = error_line(run("fit", path, "-o", tmp_path / "net", code=3))
+    assert "By their values, pass --continuous ash,magnesium and --ordinal target." in message
+    stated = {"continuous": "ash,magnesium", "ordinal": "target"}
+    run("fit", path, "-o", tmp_path / "net", *(word for kind, names in stated.items() for word in (f"--{kind}", names)))
+    with pytest.raises(DataError, match=r"pass kinds=\{'ash': 'continuous', 'magnesium': 'continuous'\} and kinds="):
+        as_table(pd.read_csv(path))
 
 
 def test_info_asks_about_a_column_called_like_weights(tmp_path):
@@ -360,3 +382,10 @@ def test_a_column_without_answers_in_the_rows_that_are_looked_at(monkeypatch):
         warnings.simplefilter("ignore", MeaningWarning)
         warnings.simplefilter("error", RuntimeWarning)
         as_table(frame, kinds="ordinal", missing="impute")
+
+
+def test_numbers_without_a_bound_are_left_out_by_a_guess():
+    frame = pd.DataFrame({"a": [0, 1] * 20, "b": [1.5, np.inf, -np.inf, 2.0] * 10, "c": [0, 10**400] * 20})
+    table = as_table(frame, guess=True)
+    assert table.names == ("a",)
+    assert {name: guess.note for name, guess in table.guesses.items()} == {"b": "not finite", "c": "not finite"}

@@ -223,7 +223,7 @@ def test_chosen_columns_have_their_part_of_the_coding():
     table = read_parts([frame[:30], frame[30:]], encode="auto")
     some = table.take(np.array([4, 1, 0])).take(np.array([0, 1]))
     assert (some.names, list(some.encoding), some.shape) == (("e", "b"), ["e", "b"], (60, 2))
-    np.testing.assert_array_equal(as_table(frame, encode=some.reading).codes, X[:, [4, 1]])
+    np.testing.assert_array_equal(as_table(frame, encode=some.coding).codes, X[:, [4, 1]])
     renamed = some.with_names(["f", "g"])
     assert (renamed.names, rows(renamed).tolist()) == (("f", "g"), X[:, [4, 1]].tolist())
 

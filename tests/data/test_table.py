@@ -124,7 +124,7 @@ def test_a_column_of_two_categories_is_binary():
     assert table.variables.kinds == ("binary",) * 3
     assert table.variables.is_binary
     assert table.encoding == {1: ("no", "yes"), 2: ("x", "y")}
-    again = as_table([[0, "no", "y"], [1, "yes", "x"]], encode=table.reading)
+    again = as_table([[0, "no", "y"], [1, "yes", "x"]], encode=table.coding)
     assert again.codes.tolist() == [[0, 0, 1], [1, 1, 0]]
     assert again.variables == table.variables
     stretched = make_table(codes, "ordinal", scores=[None, [0, 2], None])
@@ -184,6 +184,6 @@ def test_functions_of_two_values_say_so():
 def test_new_names_are_those_of_the_coding():
     """A table is renamed with its coding, which finds the columns of other tables by name."""
     table = as_table(as_table([["y", "n"], ["n", "y"]], encode="auto", names=["a", "b"]), names=["c", "d"])
-    assert table.reading.names == ("c", "d")
-    again = as_table(pd.DataFrame({"d": ["y"], "c": ["n"]}), encode=table.reading)
+    assert table.coding.names == ("c", "d")
+    again = as_table(pd.DataFrame({"d": ["y"], "c": ["n"]}), encode=table.coding)
     assert (again.names, again.codes.tolist()) == (("c", "d"), [[0, 1]])

@@ -95,12 +95,11 @@ def describe_coding(coding: Coding | None) -> dict[str, str]:
 def _meaning(rule: Rule) -> str:
     """Say in words how a column is read."""
     from isinglass.data.coding import Cut, Steps
-    from isinglass.data.guards import describe_steps
 
     if isinstance(rule, Cut):
         return f"1 above {rule.threshold:g}"
     if isinstance(rule, Steps):
-        return f"continuous, {describe_steps(rule)}"
+        return f"continuous, {rule.in_words}"
     if rule.kind != "binary":
         together: dict[int, list[str]] = {k: [] for k in range(rule.n_categories)}
         for value, k in rule.entries.items():

@@ -129,6 +129,8 @@ def _option_of(name: str) -> click.Option | None:
 
 def _as_option(mention: Setting) -> str:
     option = _option_of(mention.name)
+    if mention.name == "column":  # the number of a column without a name
+        return f"#{mention.value + 1}"
     if option is None:
         return NOT_OPTIONS.get(mention.name, f"{mention.python} in Python")
     if option.is_flag:

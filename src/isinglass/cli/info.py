@@ -105,7 +105,7 @@ def look(console: Console, table: str, reading: Reading) -> tuple[Table, list[Js
 
 def _describe_columns(data: Table, doubts: Sequence[MeaningWarning]) -> list[JsonObject]:
     """Return a description of every column, in the order of the file."""
-    from isinglass.data.guards import describe_tails
+    from isinglass.data.coding import Steps
 
     notes_of: dict[Hashable, list[str]] = {}
     for warning in doubts:
@@ -120,7 +120,8 @@ def _describe_columns(data: Table, doubts: Sequence[MeaningWarning]) -> list[Jso
         label = name if variables.named else number
         stated, notes = label not in data.guesses, list(dict.fromkeys(notes_of.get(label, ())))
         if kind == "continuous":
-            notes += describe_tails(data.reading.columns[number])
+            rule = data.coding.columns[number]
+            notes += [rule.tails_in_words] if isinstance(rule, Steps) and rule.tails_in_words else []
         columns.append(
             {"name": name, "kind": kind, "stated": stated, "values": list(values), "missing": share, "notes": notes}
         )
@@ -208,7 +209,7 @@ def _describe(data: Table) -> JsonObject:
     """Return what the table holds."""
     import numpy as np
 
-    from isinglass.data.guards import dependent_columns, indicator_sets
+    from isinglass.data.redundancy import dependent_columns, indicator_sets
     from isinglass.solve.path import alpha_max
 
     names, weight, categorical = data.names, data.sample_weight, not data.variables.is_binary

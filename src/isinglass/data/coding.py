@@ -174,6 +174,19 @@ class Steps(_NumberRule):
         return len(self.values)
 
     @property
+    def in_words(self) -> str:
+        """How its numbers lie on the grid."""
+        scale = "of normal scores " if self.is_normal else ""
+        ends = f"{self.n_categories} steps {scale}from {self.values[0]:g} to {self.values[-1]:g}"
+        return ", ".join(filter(None, [ends, self.tails_in_words]))
+
+    @property
+    def tails_in_words(self) -> str:
+        """How many rows are beyond the ends of the grid and count for its end steps; empty if none is."""
+        each = [f"{n} {side}" for n, side in zip(self.beyond, ("below", "above"), strict=True) if n]
+        return f"{' and '.join(each)} the grid" if each else ""
+
+    @property
     def dtype(self) -> type[np.int8] | type[np.int16]:
         """The smallest type that holds its codes."""
         return np.int8 if self.n_categories < 128 else np.int16

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn, TypeGuard
 
@@ -32,6 +33,7 @@ from isinglass.data.guards import (
     IDENTIFIER,
     check_columns,
     check_meaning,
+    kind_option,
     warn_codes,
     warn_dropped,
     warn_identifiers,
@@ -63,7 +65,7 @@ def convert(X: object, stated: ValueOptions) -> Table:
     if not stated.about_columns and missing in MISSING_CHOICES and _is_bits(X):
         if X.size > CELLS_TO_CHECK:
             check_columns(X, Variables.binary(X.shape[1]))
-        return Table(X, coding=None if missing == "error" else Coding(None, (BITS,) * X.shape[1], missing))
+        return Table(X, read_by=None if missing == "error" else Coding(None, (BITS,) * X.shape[1], missing))
     source = open_source(X).named(stated.names)
     return convert_source(source.mark_missing(stated.missing_in(source)), stated)
 
@@ -117,14 +119,15 @@ def convert_source(source: Source, stated: ValueOptions) -> Table:
     check_meaning(source.labels, {j: rules[j] for j in levels}, {j: specs[j].values for j in levels}, codes)
     rules = [rule.with_missing(spec.na_values) for rule, spec in zip(rules, specs, strict=True)]
     covariate = tuple(spec.is_covariate for spec in specs) if stated.covariates else ()
-    table = settle(codes, source, Coding(_names(source), tuple(rules), stated.missing, covariate))
+    coding = Coding(_names(source), tuple(rules), stated.missing, covariate)
+    table = build_table(codes, source, coding, lambda: _advise_kinds(specs))
     table = replace(table, guesses=guesses) if guesses else table
     if not stated.combine_indicators:
         check_columns(table.codes, table.variables)
         return table
     place = {name: name if table.variables.named else j for j, name in enumerate(table.names)}
     table = combine_indicators(table)
-    check_columns(table.codes, table.variables, [[place[name] for name in each] for each in table.reading.members])
+    check_columns(table.codes, table.variables, [[place[name] for name in each] for each in table.coding.members])
     return table
 
 
@@ -140,7 +143,7 @@ def _convert_by(coding: Coding, source: Source, stated: ValueOptions) -> Table:
         return combine(_convert_by(coding.expand(), flat, stated), coding)
     source = _take_columns(source, coding)
     codes, rules = _convert_cells(source, coding.columns)
-    return settle(codes, source, Coding(_names(source), tuple(rules), stated.missing, coding.covariate))
+    return build_table(codes, source, Coding(_names(source), tuple(rules), stated.missing, coding.covariate))
 
 
 def _names(source: Source) -> tuple[str, ...] | None:
@@ -209,8 +212,21 @@ def _convert_column(column: Column, rule: Rule) -> tuple[Codes, Rule]:
     return codes, rule
 
 
-def settle(codes: Codes, source: Source, coding: Coding) -> Table:
-    """Refuse what has no meaning, deal with the missing cells, and put the table together."""
+def _advise_kinds(specs: Sequence[ColumnSpec]) -> str:
+    """Say which kinds to state for the columns that would be refused, as their values show; or nothing."""
+    by_kind: dict[str, list[Hashable]] = defaultdict(list)
+    for label, guess in guess_kinds(specs).items():
+        if guess.kind is not None:
+            by_kind[guess.kind].append(label)
+    mentions = [kind_option(kind, labels) for kind, labels in by_kind.items()]
+    return f" By their values, pass {' and '.join(mentions)}." if mentions else ""
+
+
+def build_table(codes: Codes, source: Source, coding: Coding, advise: Callable[[], str] = str) -> Table:
+    """Refuse what has no meaning, deal with the missing cells, and put the table together.
+
+    ``advise`` says what to state about the columns where 0 and 1 are expected and others are found.
+    """
     row_names = None if source.row_names is None else tuple(str(label) for label in source.row_names)
     numbers = _numbers(source, coding) if coding.missing == "impute" else None
     if codes.dtype == np.uint8 or codes.min() >= 0:
@@ -218,15 +234,15 @@ def settle(codes: Codes, source: Source, coding: Coding) -> Table:
     bad = codes == UNKNOWN
     if bad.any():
         j = int(np.flatnonzero(bad.any(axis=0))[0])
-        _refuse(source, j, coding, int(np.flatnonzero(bad[:, j])[0]))
+        _refuse(source, j, coding, int(np.flatnonzero(bad[:, j])[0]), advise)
     gone = codes == ABSENT
-    known: dict[str, Any] = {"n_missing": int(gone.sum())}
+    n_missing = int(gone.sum())
     if coding.missing == "error":
         _refuse_missing(gone, source, all(rule.kind == "binary" for rule in coding.columns))
     filled = np.where(gone, 0, codes)
     if coding.missing == "impute":
         refuse_holes(coding.variables, gone)
-        return _make(filled, coding, row_names=row_names, holes=gone, numbers=numbers, **known)
+        return _make(filled, coding, row_names=row_names, holes=gone, numbers=numbers, n_missing=n_missing)
     if coding.missing == "drop":
         rows = np.flatnonzero(~gone.any(axis=1))
         if len(rows) == 0:
@@ -237,7 +253,9 @@ def settle(codes: Codes, source: Source, coding: Coding) -> Table:
             )
         warn_dropped(gone, len(rows))
         kept = None if row_names is None else tuple(row_names[i] for i in rows)
-        return _make(codes[rows], coding, row_names=kept, rows=rows, n_dropped=len(codes) - len(rows), **known)
+        return _make(
+            codes[rows], coding, row_names=kept, rows=rows, n_dropped=len(codes) - len(rows), n_missing=n_missing
+        )
     for j in np.flatnonzero(gone.any(axis=0)).tolist():
         if coding.columns[j].n_categories > 2:
             raise DataError(
@@ -246,7 +264,7 @@ def settle(codes: Codes, source: Source, coding: Coding) -> Table:
                 f"{setting('missing', 'drop')}."
             )
     warn_zeroed(gone, source.where)
-    return _make(filled, coding, row_names=row_names, filled=gone, **known)
+    return _make(filled, coding, row_names=row_names, filled=gone, n_missing=n_missing)
 
 
 def _numbers(source: Source, coding: Coding) -> FloatArray | None:
@@ -254,16 +272,16 @@ def _numbers(source: Source, coding: Coding) -> FloatArray | None:
     places = [j for j, rule in enumerate(coding.columns) if isinstance(rule, Steps)]
     if not places:
         return None
-    found = np.full(source.shape, np.nan)
+    numbers = np.full(source.shape, np.nan)
     for j in places:
-        found[:, j] = [cell if is_number(cell) else np.nan for cell in source.column(j).entries.tolist()]
-    return found
+        numbers[:, j] = [cell if is_number(cell) else np.nan for cell in source.column(j).entries.tolist()]
+    return numbers
 
 
-def _make(codes: Codes, coding: Coding, **known: Any) -> Table:  # Any: fields of a table
+def _make(codes: Codes, coding: Coding, **fields: Any) -> Table:  # Any: fields of a table
     """Return a table of bytes."""
     cells = codes.view(np.uint8) if codes.dtype == np.int8 else codes.astype(np.uint8, copy=False)
-    return Table(cells, coding.variables, coding=coding, **known)
+    return Table(cells, coding.variables, read_by=coding, **fields)
 
 
 def _refuse_missing(gone: NDArray[np.bool_], source: Source, bits: bool) -> NoReturn:
@@ -277,7 +295,7 @@ def _refuse_missing(gone: NDArray[np.bool_], source: Source, bits: bool) -> NoRe
     )
 
 
-def _refuse(source: Source, j: int, coding: Coding, row: int) -> NoReturn:
+def _refuse(source: Source, j: int, coding: Coding, row: int, advise: Callable[[], str]) -> NoReturn:
     """Say which values of a column are wrong, and what to do about it."""
     rule = coding.columns[j]
     values = source.column(j).distinct
@@ -294,16 +312,17 @@ def _refuse(source: Source, j: int, coding: Coding, row: int) -> NoReturn:
             f"them missing ({setting('na_values', wrong[0])})."
         )
     if rule.kind != "binary":
-        known = [value for value in rule.values if value is not None]
+        categories = [value for value in rule.values if value is not None]
         raise DataError(
             f"{setting('X')} must have the categories that were declared or fitted; {where}, which has "
-            f"{show_values(known)}. Declare all categories before the fit, with a categorical type or with encode, or "
-            "make these cells missing."
+            f"{show_values(categories)}. Declare all categories before the fit, with a categorical type or with "
+            "encode, or make these cells missing."
         )
     if not rule.is_plain:
         remedy = _lacking_remedy(rule, wrong)
         raise DataError(f"{setting('encode')} must say what every value means; {where}, which is not in it. {remedy}")
     remedy = suggest(values, for_all=all(each.kind == "binary" for each in coding.columns))
+    remedy += advise() if len(values) > 2 else ""
     raise DataError(f"{setting('X')} must hold only 0 and 1; {where}. {remedy}{source.remark_column(j)}")
 
 

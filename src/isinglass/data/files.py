@@ -145,7 +145,7 @@ def read_file(path: str | PathLike[str] | IO[bytes] | IO[str], options: ReadOpti
         weight, labels, apart = _take_apart(whole, options)
         chosen = replace(_choose_columns(whole, options, apart), whole=whole)
         table = convert_source(_name_columns(chosen).named(options.names), replace(options, encode=encode))
-        return _complete(table, chosen, weight, labels, options.weight_kind)
+        return _add_of_file(table, chosen, weight, labels, options.weight_kind)
     except (DataError, LimitError) as error:
         error.where = document.name
         raise
@@ -178,25 +178,25 @@ def _load(document: Document, kind: str, options: ReadOptions, vocabulary: Vocab
 
 def _load_text(document: Document, kind: str, options: ReadOptions, vocabulary: Vocabulary) -> tuple[Source, Encode]:
     delimiter, decimal, limits = options.delimiter, options.decimal, document.limits
-    found, mark, wording = {}, ";", dict[str, str]()
+    detected, separator, wording = {}, ";", dict[str, str]()
     if kind == "excel":
-        records, found["sheet"] = guard(
+        records, detected["sheet"] = guard(
             kind, limits, lambda: load_excel(document.data, limits, options.sheet, options.header)
         )
     else:
         data, n_comments = blank_comments(to_utf8(document.data, options.encoding, limits))
-        mark = find_delimiter(data) if delimiter is None else _DELIMITERS.get(delimiter, delimiter)
-        if len(mark) > 1 or not mark.isascii() or mark in ('"', "\n", "\r", "\0"):
+        separator = find_delimiter(data) if delimiter is None else _DELIMITERS.get(delimiter, delimiter)
+        if len(separator) > 1 or not separator.isascii() or separator in ('"', "\n", "\r", "\0"):
             raise ArgumentError("delimiter", f"must be one character or one of {tuple(_DELIMITERS)}", delimiter)
-        data, n_titles, wording = blank_titles(data, mark, options.header)
-        records = read_records(data, mark, limits)
-        found["delimiter"] = next((name for name, each in _DELIMITERS.items() if each == mark), mark)
-        found |= {"comments": str(n_comments + n_titles)} if n_comments + n_titles else {}
-    if decimal == "," or (decimal is None and mark != ","):
+        data, n_titles, wording = blank_titles(data, separator, options.header)
+        records = read_records(data, separator, limits)
+        detected["delimiter"] = next((name for name, each in _DELIMITERS.items() if each == separator), separator)
+        detected |= {"comments": str(n_comments + n_titles)} if n_comments + n_titles else {}
+    if decimal == "," or (decimal is None and separator != ","):
         vocabulary = vocabulary.with_decimal(records.words) if decimal is None else replace(vocabulary, decimal=",")
-        found |= {"decimal": vocabulary.decimal} if vocabulary.decimal == "," else {}
+        detected |= {"decimal": vocabulary.decimal} if vocabulary.decimal == "," else {}
     raw = lay_out(records, vocabulary, options.header)
-    return replace(raw, detected=found, described=wording), vocabulary.read_encode(options.encode)
+    return replace(raw, detected=detected, described=wording), vocabulary.read_encode(options.encode)
 
 
 def _name_rows(raw: Source, kind: str, options: ReadOptions) -> Source:
@@ -209,9 +209,9 @@ def _name_rows(raw: Source, kind: str, options: ReadOptions) -> Source:
         place = None if options.id_column is None else raw.find(options.id_column, "id_column")
     if place is None:
         return replace(raw, may_have_row_names=options.id_column == "auto" and raw.row_names is None)
-    found = (raw.names and raw.names[place]) or f"column {place + 1}"
+    header = (raw.names and raw.names[place]) or f"column {place + 1}"
     spellings = raw.column(place).spellings
-    return replace(raw.without(place), row_names=spellings, detected={**raw.detected, "id_column": found})
+    return replace(raw.without(place), row_names=spellings, detected={**raw.detected, "id_column": header})
 
 
 def _named_columns(options: ReadOptions) -> set[Hashable]:
@@ -272,8 +272,8 @@ def _name_columns(raw: Source) -> Source:
     if raw.names is None:
         return raw
     places: dict[str, int] = {}
-    for given, number in zip(raw.names, raw.numbers, strict=True):
-        name = given or f"column {number + 1}"
+    for header, number in zip(raw.names, raw.numbers, strict=True):
+        name = header or f"column {number + 1}"
         if name in places:
             raise DataError(
                 f"the file must be a table with distinct column names; got {name!r} in columns {places[name] + 1} and "
@@ -284,17 +284,17 @@ def _name_columns(raw: Source) -> Source:
     return replace(raw, names=list(places))
 
 
-def _complete(
+def _add_of_file(
     table: Table, source: Source, weight: FloatArray | None, labels: Mapping[str, Cells], weight_kind: str | None
 ) -> Table:
     """Return a table with what the file has beside the cells of its variables."""
     rows = slice(None) if table.rows is None else table.rows
-    given = None if weight is None else weight[rows]
-    if given is not None and weight_kind is None:
-        weight_kind = state_kind(given)
+    row_weights = None if weight is None else weight[rows]
+    if row_weights is not None and weight_kind is None:
+        weight_kind = state_kind(row_weights)
     return replace(
         table.with_variables(table.variables.with_wording(source.described)),
-        sample_weight=given,
+        sample_weight=row_weights,
         weight_kind=weight_kind,
         labels={name: tuple(entries[rows]) for name, entries in labels.items()},
         detected=source.detected,

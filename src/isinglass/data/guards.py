@@ -5,18 +5,18 @@ Each warning names the columns, the values and the argument to use; nothing is c
 
 from __future__ import annotations
 
+import math
 import re
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from isinglass._core import count_ones
 from isinglass.arrays import Bytes, Mask
-from isinglass.data.coding import ABSENT, Codes, Levels, Rule, Steps, Value
-from isinglass.errors import DataWarning, MeaningWarning, setting, warn
-from isinglass.variables import MAX_CATEGORIES, Variables
+from isinglass.data.coding import ABSENT, Codes, Levels, Rule, Steps, Value, show_values
+from isinglass.data.redundancy import ROWS_TO_SCREEN, dependent_columns, indicator_sets
+from isinglass.errors import DataWarning, MeaningWarning, listed, setting, warn
+from isinglass.variables import Variables
 
 MANY_LEVELS = 12
 """Levels above which an ordered column may be a number."""
@@ -26,27 +26,21 @@ ROWS_TO_JUDGE = 20
 """Rows below which there are no warnings: such a table can be read at a glance."""
 MOST_ITEMS, MOST_ROWS = 300, 20_000
 """Ordered columns up to which reversed items are looked for, and rows that are enough for it."""
-SKEWED = 2.0
+SKEWNESS = 2.0
 """Skewness beyond which normal scores of a continuous column are worth a thought; an exponential one has 2."""
-REVERSED, MOSTLY = -0.1, 0.9
+REVERSED_CORRELATION, POSITIVE_SHARE = -0.1, 0.9
 """Mean correlation with the others below which an item is reversed, and share of positive ones in a battery."""
-SELDOM_TWICE = 0.9
+DISTINCT_SHARE = 0.9
 """Share of different values above which a column probably names its rows."""
 IDENTIFIER = "names rows?"
 """The note of such a column."""
-SCREENED = 4096
-"""Rows that are compared first; they rule out most pairs."""
-AT_ONCE = 64
-"""Columns that are copied together: one by one, each would read the memory of all."""
-EXPECTED = 5.0
-"""Expected rows with both columns 1 from which on two columns that are never 1 together are taken for indicators."""
-MANY_ROWS, MANY_CELLS, MOST_OF_A_COLUMN = 0.1, 0.05, 0.5
+DROPPED_SHARE, ZERO_SHARE, ZERO_SHARE_OF_COLUMN = 0.1, 0.05, 0.5
 """Share of the rows dropped, and of all cells or those of a column taken for 0, above which there is a warning."""
-FAR_SUM, MANY_COPIES = 2.0, 5.0
+SUM_RATIO, MEAN_COUNT = 2.0, 5.0
 """Ratios beyond which weights of unstated kind get a warning: sum of sampling weights to rows, and mean count."""
 _WEIGHTS = {"counts": "counts of equal rows", "sampling": "sampling weights"}
-_LISTED, _WRITTEN = 4, 8
-"""Columns that a message lists, and entries of a mapping that it writes out."""
+_LISTED, _WRITTEN, _SHOWN = 4, 8, 8
+"""Columns that a message lists, entries of a mapping that it writes out, and values that it shows."""
 _COMMA = re.compile(r"[+-]?\d+,\d+")
 _CODES = frozenset({77, 88, 97, 98, 99, 777, 888, 997, 998, 999, 7777, 8888, 9997, 9998, 9999})
 _DIGITS = frozenset({7, 8, 9})
@@ -132,13 +126,13 @@ def advise_missing(values: Iterable[Value]) -> str:
     found = [*sure, *doubtful, *no_answers(values)]
     if not found:
         return ""
-    shown, verb = _enumerate(found), "stands" if len(found) == 1 else "stand"
+    shown, verb = show_values(found, _SHOWN), "stands" if len(found) == 1 else "stand"
     return f" If {shown} {verb} for a missing answer, {_remedy(found)}."
 
 
 def remark_identifier(n_distinct: int, n_rows: int, label: Hashable, is_first: bool) -> str:
     """Return a sentence about a column with a different value in almost every row, or nothing."""
-    if n_rows < (2 if is_first else ROWS_TO_JUDGE) or n_distinct < SELDOM_TWICE * n_rows:
+    if n_rows < (2 if is_first else ROWS_TO_JUDGE) or n_distinct < DISTINCT_SHARE * n_rows:
         return ""
     if is_first:
         return f" If it names the rows, pass {setting('id_column', 0)}."
@@ -170,7 +164,8 @@ def warn_identifiers(columns: Mapping[Hashable, Sequence[Value]], n_rows: int) -
         which, them = ("it names", "it") if len(labels) == 1 else ("they name", "them")
         numbers = [label for label, values in columns.items() if not any(isinstance(value, str) for value in values)]
         decimals = remark_decimals(value for values in columns.values() for value in values)
-        other = f"; if {'it holds' if len(numbers) == 1 else 'they hold'} numbers, say so ({_continuous(numbers)})"
+        they = "it holds" if len(numbers) == 1 else "they hold"
+        other = f"; if {they} numbers, say so ({kind_option('continuous', numbers)})"
         _say(
             f"{_columns(labels, 'has', 'have')} a different value in almost every row: if {which} the rows, leave "
             f"{them} out ({drop(labels)}){other if numbers else ''}.{decimals}",
@@ -185,7 +180,7 @@ def warn_weights(labels: Iterable[Hashable]) -> None:
     if len(found) == 1:  # more are a battery: w1, w2, w3
         _say(
             f"{_columns(found, 'looks', '')} like row weights: if it counts or weights the rows, pass "
-            f"{setting('weights', found[0])}; if it is a variable, say so ({_continuous(found)}).",
+            f"{setting('weights', found[0])}; if it is a variable, say so ({kind_option('continuous', found)}).",
             found,
             "weights?",
         )
@@ -202,7 +197,7 @@ def check_meaning(
     if many:
         _say(
             f"{_columns(many, 'has', 'have')} more than {MANY_LEVELS} ordered levels: if these are numbers, say so "
-            f"({_continuous(many)}); if they name something, leave them out ({drop(many)}).",
+            f"({kind_option('continuous', many)}); if they name something, leave them out ({drop(many)}).",
             many,
             "a number?",
         )
@@ -221,34 +216,19 @@ def check_meaning(
 def warn_measured(columns: Mapping[Hashable, Rule]) -> None:
     """Say which columns were read as numbers because they can be nothing else, and how."""
     names = list(columns)
-    grids = [f"{name!r}: {describe_steps(rule)}" for name, rule in columns.items() if isinstance(rule, Steps)]
-    more = f"; and {len(grids) - _LISTED} more" if len(grids) > _LISTED else ""
+    grids = [f"{called(name)}: {rule.in_words}" for name, rule in columns.items() if isinstance(rule, Steps)]
     them = "it" if len(names) == 1 else "them"
     weights = [name for name in names if WEIGHT.fullmatch(str(name))]
     hint = f" If {weights[0]!r} holds row weights, pass {setting('weights', weights[0])}." if weights else ""
     _say(
         f"{_columns(names, 'holds', 'hold')} numbers and {'is' if len(names) == 1 else 'are'} read as continuous "
-        f"({'; '.join(grids[:_LISTED])}{more}). If this is what you want, pass "
-        f"{_continuous(names)}; "
+        f"({listed(grids, _LISTED, sep='; ')}). If this is what you want, pass "
+        f"{kind_option('continuous', names)}; "
         f"otherwise cut {them} ({setting('binarize', python='binarize={…: …}')}), or leave {them} out ({drop(names)})."
         f"{hint}",
         names,
         "read as a number",
     )
-
-
-def describe_steps(rule: Steps) -> str:
-    """Say in words how the numbers of a column lie on a grid."""
-    scale = "of normal scores " if rule.is_normal else ""
-    ends = f"{rule.n_categories} steps {scale}from {rule.values[0]:g} to {rule.values[-1]:g}"
-    return ", ".join([ends, *describe_tails(rule)])
-
-
-def describe_tails(rule: Rule) -> list[str]:
-    """Say in words how many rows are beyond the ends of a grid and count for its end steps, if some are."""
-    below, above = rule.beyond if isinstance(rule, Steps) else (0, 0)
-    each = [f"{n} {side}" for n, side in ((below, "below"), (above, "above")) if n]
-    return [f"{' and '.join(each)} the grid"] if each else []
 
 
 def warn_codes(columns: Mapping[Hashable, Sequence[Value]]) -> None:
@@ -260,7 +240,8 @@ def warn_codes(columns: Mapping[Hashable, Sequence[Value]]) -> None:
         sure, doubtful = missing_codes(values)
         if codes := (*sure, *no_answers(values)):
             found[codes].append(label)
-        numbers = [v for v in values if not isinstance(v, str) and v not in sure and v not in doubtful]
+        codes_of_column = {*sure, *doubtful, math.inf, -math.inf}
+        numbers = [value for value in values if not isinstance(value, str) and value not in codes_of_column]
         top = int(max(numbers)) if numbers else 0
         if doubtful:
             doubts[top].append((label, doubtful))
@@ -274,11 +255,10 @@ def warn_codes(columns: Mapping[Hashable, Sequence[Value]]) -> None:
     for codes, names in found.items():
         shown = [value for value in dict.fromkeys(v for label in names for v in columns[label]) if value not in codes]
         _say(
-            f"{_columns(names, 'has', 'have')} {_enumerate(codes)} besides "
-            f"{_enumerate(sorted(shown, key=str), most=5)}. If {'it stands' if len(codes) == 1 else 'they stand'} for "
-            f"a missing answer, {_remedy(codes)}.",
+            f"{_columns(names, 'has', 'have')} {show_values(codes, _SHOWN)} besides {show_values(shown)}."
+            f" If {'it stands' if len(codes) == 1 else 'they stand'} for a missing answer, {_remedy(codes)}.",
             names,
-            f"{_enumerate(codes, most=3)} missing?",
+            f"{show_values(codes, 3)} missing?",
         )
 
 
@@ -294,7 +274,7 @@ def _warn_spellings(columns: Mapping[Hashable, Levels]) -> None:
             written = [{label: numbers}] if len(numbers) <= _WRITTEN else []
             remedy = setting("encode", *written, python=None if written else f"encode={{{label!r}: {{…}}}}")
             _say(
-                f"{_columns([label], 'has', '')} {_enumerate(list(apart))}, which differ only in case or blanks. If "
+                f"{_columns([label], 'has', '')} {show_values(apart)}, which differ only in case or blanks. If "
                 f"they are one answer, give them the same number: {remedy}.",
                 [label],
                 "spellings",
@@ -302,35 +282,26 @@ def _warn_spellings(columns: Mapping[Hashable, Levels]) -> None:
 
 
 def _warn_rare(columns: Mapping[Hashable, tuple[Levels, Codes]]) -> None:
-    rare, where = [], []
-    # The values of a column with a rare one put to another.
-    example: tuple[Hashable, dict[Value, float | None]] | None = None
+    """Warn about categories of few rows, and show how the first is merged with its neighbor."""
+    rare: list[str] = []
+    merged: dict[Hashable, dict[Value, float | None]] = {}
     for label, (rule, codes) in columns.items():
         if rule.n_categories > 2:
-            for rows in (codes[:SCREENED], codes):  # most categories are not rare among the first rows
+            for rows in (codes[:ROWS_TO_SCREEN], codes):  # most categories are not rare among the first rows
                 counts = np.bincount(rows.astype(np.intp) + 2, minlength=rule.n_categories + 2)[2:]
                 if counts.min() >= FEW_ROWS:
                     break
             few = np.flatnonzero((counts > 0) & (counts < FEW_ROWS))
-            rare += [f"{label!r}: {rule.values[k]!r} ({counts[k]})" for k in few]
-            where += [label] * bool(len(few))
-            if len(few) and example is None and len(rule.entries) <= _WRITTEN:
-                example = label, _merge(rule, int(few[0]))
+            if len(few):
+                rare += [f"{called(label)}: {rule.values[k]!r} ({counts[k]})" for k in few]
+                merged[label] = _merge(rule, int(few[0]))
     if rare:
-        more = f" and {len(rare) - _LISTED} more" if len(rare) > _LISTED else ""
-        remedy = setting("encode", python="encode={…: 0, …: 1, …: 1}")
-        if example is not None:
-            label, numbers = example
-            others = [set(rule.entries) for rule, _ in columns.values()]
-            fits_all = all(own <= set(numbers) or own.isdisjoint(numbers) for own in others)
-            python = f"encode={{{label!r}: {numbers}}}"  # the command line says one thing of all columns
-            remedy = (
-                setting("encode", numbers, python=python) if fits_all else setting("encode of a column", python=python)
-            )
+        short = next(({label: codes} for label, codes in merged.items() if len(codes) <= _WRITTEN), None)
+        remedy = setting("encode", python="encode={…: 0, …: 1, …: 1}") if short is None else setting("encode", short)
         _say(
-            f"some categories have fewer than {FEW_ROWS} rows: {', '.join(rare[:_LISTED])}{more}. Their couplings can "
+            f"some categories have fewer than {FEW_ROWS} rows: {listed(rare, _LISTED)}. Their couplings can "
             f"hardly be estimated. To merge categories, give them the same number: {remedy}.",
-            where,
+            list(merged),
             "rare category",
         )
 
@@ -353,7 +324,7 @@ def _warn_skewed(columns: Mapping[Hashable, tuple[Steps, Codes]]) -> None:
     for label, (rule, codes) in columns.items():
         cells = codes[codes >= 0].astype(np.float64)
         away = cells - cells.mean()
-        if not rule.is_normal and abs((away**3).mean()) > SKEWED * (away**2).mean() ** 1.5:
+        if not rule.is_normal and abs((away**3).mean()) > SKEWNESS * (away**2).mean() ** 1.5:
             found.append(label)
     if found:
         python = _mapping("scores", found, "normal")
@@ -385,10 +356,10 @@ def _warn_reversed(labels: list[Hashable], columns: list[Codes]) -> None:
             break
         sign[against.argmin()] *= -1
     sign *= 1 if sign.sum() >= 0 else -1
-    turned = [labels[k] for k in np.flatnonzero((sign < 0) & (correlations @ sign < REVERSED * (n - 1)))]
+    turned = [labels[k] for k in np.flatnonzero((sign < 0) & (correlations @ sign < REVERSED_CORRELATION * (n - 1)))]
     # In a battery nearly all correlations are positive once the reversed items are turned.
     positive = (np.outer(sign, sign) * correlations)[np.triu_indices(n, 1)] > 0
-    if turned and 3 * len(turned) <= n and positive.mean() > MOSTLY:
+    if turned and 3 * len(turned) <= n and positive.mean() > POSITIVE_SHARE:
         names = [str(label) for label in turned]
         _say(
             f"{_columns(turned, 'runs', 'run')} against the direction of the others: if the wording is "
@@ -415,11 +386,20 @@ def _remedy(codes: Sequence[Value]) -> str:
     )
 
 
+def called(label: Hashable) -> str:
+    """Return what messages call a column: its name, or its number, from 0 in Python and ``#1`` on the command line."""
+    return setting("column", label, python=repr(label)) if isinstance(label, int) else repr(label)
+
+
 def _columns(labels: Sequence[Hashable], singular: str, plural: str) -> str:
     """Return the subject of a sentence, with its verb."""
-    listed = ", ".join(map(repr, labels[:_LISTED]))
-    listed += f" and {len(labels) - _LISTED} more" if len(labels) > _LISTED else ""
-    return f"column {listed} {singular}" if len(labels) == 1 else f"{len(labels)} columns ({listed}) {plural}"
+    shown = listed(list(map(called, labels)), _LISTED)
+    return f"column {shown} {singular}" if len(labels) == 1 else f"{len(labels)} columns ({shown}) {plural}"
+
+
+def kind_option(kind: str, labels: Sequence[Hashable]) -> str:
+    """Return the mention of the option by which columns have a kind."""
+    return setting(kind, labels, python=_mapping("kinds", labels, kind))
 
 
 def _mapping(argument: str, labels: Sequence[Hashable], word: str) -> str:
@@ -428,108 +408,8 @@ def _mapping(argument: str, labels: Sequence[Hashable], word: str) -> str:
     return f"{argument}={str(dict.fromkeys(labels[:_LISTED], word))[:-1]}{more}}}"
 
 
-def _continuous(labels: Sequence[Hashable]) -> str:
-    """Return the mention of the option by which columns are numbers."""
-    return setting("continuous", labels, python=_mapping("kinds", labels, "continuous"))
-
-
-def _enumerate(values: Sequence[Value], most: int = 8) -> str:
-    shown = [repr(value) if isinstance(value, str) else f"{value:g}" for value in values]
-    return ", ".join([*shown[:most], *(["…"] if len(shown) > most else [])])
-
-
 def _say(text: str, columns: Sequence[Hashable], note: str) -> None:
     warn(MeaningWarning(text[0].upper() + text[1:], tuple(columns), note))
-
-
-def dependent_columns(codes: Bytes, is_binary: Mask) -> list[list[int]]:
-    """Return the groups of columns of which one determines the others: equal, opposite, or other names for the same.
-
-    Columns of one value are in no group.
-
-    Examples
-    --------
-    >>> dependent_columns(np.array([[0, 1, 2, 0], [1, 0, 1, 0], [0, 1, 2, 0]], dtype=np.uint8), np.array([1, 1, 0, 1]))
-    [[0, 1, 2]]
-    """
-    groups = _alike(codes[:SCREENED], range(codes.shape[1]), is_binary, keep_constant=len(codes) > SCREENED)
-    if len(codes) > SCREENED:
-        groups = [group for some in groups for group in _alike(codes, some, is_binary)]
-    return sorted(groups)
-
-
-def _alike(codes: Bytes, columns: Sequence[int], is_binary: Mask, *, keep_constant: bool = False) -> list[list[int]]:
-    """Return the groups of columns that partition the rows in the same way."""
-    found: dict[bytes, list[int]] = {}
-    for start in range(0, len(columns), AT_ONCE):
-        some = columns[start : start + AT_ONCE]
-        for j, column in zip(some, np.ascontiguousarray(codes[:, some].T), strict=True):
-            same = _partition(column, is_binary[j])
-            if keep_constant or same.any():
-                found.setdefault(same.tobytes(), []).append(j)
-    return [group for group in found.values() if len(group) > 1]
-
-
-def _partition(column: NDArray[np.uint8], is_binary: bool) -> NDArray[np.uint8]:
-    """Return the partition of the rows by category, whose parts are numbered by their first row."""
-    if is_binary:
-        return np.asarray(column ^ column[0], dtype=np.uint8)
-    _, first, places = np.unique(column, return_index=True, return_inverse=True)
-    return np.asarray(np.argsort(np.argsort(first))[places], dtype=np.uint8)
-
-
-def indicator_sets(codes: Bytes, is_binary: Mask, names: Sequence[str] | None) -> list[tuple[list[int], bool]]:
-    """Return sets of neighboring columns with one 1 in every row (True), or with at most one (False).
-
-    The latter only if they would be together in several rows by chance, and two of them only if they are named alike.
-    A column and its complement are no set.
-
-    Examples
-    --------
-    >>> rows = np.eye(3, dtype=np.uint8)[np.arange(30) % 3]
-    >>> indicator_sets(rows, np.ones(3, dtype=bool), ["a_red", "a_green", "a_blue"])
-    [([0, 1, 2], True)]
-    """
-    n_rows, counts = len(codes), np.zeros(codes.shape[1])
-    if is_binary.any():
-        two = codes if is_binary.all() else np.ascontiguousarray(codes[:, is_binary])
-        counts[is_binary] = count_ones(two, None)[0]
-    varied = np.flatnonzero((counts > 0) & (counts < n_rows))
-    if len(varied) < 2:
-        return []
-    some = np.packbits(codes[:SCREENED, varied], axis=0).T  # enough to see that most columns are no set
-    stems = ["" if names is None else _stem(names[j]) for j in varied.tolist()]
-    sizes = [int(count) for count in counts[varied]]
-    ends = np.concatenate([[0], np.cumsum(sizes)])
-    found: list[tuple[list[int], bool]] = []
-    k = 0
-    while k < len(varied):
-        end = int(np.searchsorted(ends, ends[k] + n_rows))  # where the ones would suffice for one in every row
-        whole = 3 <= end - k < MAX_CATEGORIES and end < len(ends) and ends[end] == ends[k] + n_rows
-        if whole and (codes[:SCREENED, varied[k:end]].any(axis=1)).all() and codes[:, varied[k:end]].any(axis=1).all():
-            found.append((varied[k:end].tolist(), True))
-            k = end
-            continue
-        begin, total, chance, seen = k, sizes[k], 0.0, some[k]
-        k += 1
-        while k < len(varied) and k - begin < MAX_CATEGORIES - 1:
-            together, alike = total * sizes[k] / n_rows, stems[k] == stems[begin] != ""
-            if not (together >= EXPECTED or alike) or (seen & some[k]).any():
-                break
-            if n_rows > SCREENED and codes[codes[:, varied[k]] > 0][:, varied[begin:k]].any():
-                break
-            total, chance, seen = total + sizes[k], chance + together, seen | some[k]
-            k += 1
-        if chance >= 2 * EXPECTED and (k - begin > 2 or stems[begin] == stems[k - 1] != "") and total < n_rows:
-            found.append((varied[begin:k].tolist(), False))
-        else:
-            k = begin + 1
-    return found
-
-
-def _stem(name: str) -> str:
-    """Return the part of a name before its last character that is neither a letter nor a digit."""
-    return re.split(r"[\W_]+(?=[^\W_]*$)", name)[0] if re.search(r"[\W_]", name) else ""
 
 
 def check_columns(codes: Bytes, variables: Variables, sources: Sequence[Sequence[str | int]] | None = None) -> None:
@@ -545,25 +425,23 @@ def check_columns(codes: Bytes, variables: Variables, sources: Sequence[Sequence
     same = dependent_columns(codes, is_binary)
     if sets:
         members = [labels[j] for group, _ in sets for j in group]
-        listed = "; ".join(_range(labels, group) for group, _ in sets[:_LISTED])
-        more = f" and {len(sets) - _LISTED} more" if len(sets) > _LISTED else ""
+        shown = [f"{called(labels[group[0]])} to {called(labels[group[-1]])} ({len(group)})" for group, _ in sets]
         python = "as_table(…, combine_indicators=True), also in read_table"
         counted = "one variable" if len(sets) == 1 else f"{len(sets)} variables"
         _say(
             f"{len(members)} columns are indicators of {counted}, at most one of a set is 1 in any row: "
-            f"{listed}{more}. Edges within a set hide those between variables: combine each set into one column with "
-            f"{setting('combine_indicators', True, python=python)}.",
+            f"{listed(shown, _LISTED, sep='; ')}. Edges within a set hide those between variables: combine each set "
+            f"into one column with {setting('combine_indicators', True, python=python)}.",
             members,
             "indicator",
         )
     if same:
-        listed = "; ".join(" = ".join(map(repr, (labels[j] for j in group[:3]))) for group in same[:_LISTED])
-        more = f" and {len(same) - _LISTED} more groups" if len(same) > _LISTED else ""
+        shown = [" = ".join(called(labels[j]) for j in group[:3]) for group in same]
         others = [j for group in same for j in group[1:]]
         gone: list[Hashable] = [key for j in others for key in ([labels[j]] if sources is None else sources[j])]
         _say(
-            f"{len(others) + len(same)} columns are copies or exact opposites of each other: {listed}{more}. Leave out "
-            f"all but one of each group ({drop(gone)}).",
+            f"{len(others) + len(same)} columns are copies or exact opposites of each other: "
+            f"{listed(shown, _LISTED, sep='; ', noun=' groups')}. Leave out all but one of each group ({drop(gone)}).",
             [labels[j] for group in same for j in group],
             "duplicate",
         )
@@ -575,14 +453,10 @@ def drop(labels: Sequence[Hashable]) -> str:
     return setting("drop", keys, python=f"drop={keys} in read_table")
 
 
-def _range(labels: Sequence[Hashable], group: Sequence[int]) -> str:
-    return f"{labels[group[0]]!r} to {labels[group[-1]]!r} ({len(group)})"
-
-
 def warn_dropped(gone: Mask, n_kept: int) -> None:
     """Say what was left out, where that is much."""
     n_rows, n_dropped = len(gone), len(gone) - n_kept
-    if n_rows >= ROWS_TO_JUDGE and n_dropped > MANY_ROWS * n_rows:
+    if n_rows >= ROWS_TO_JUDGE and n_dropped > DROPPED_SHARE * n_rows:
         warn(
             DataWarning(
                 f"{setting('missing', 'drop')} left out {n_dropped} of {n_rows} rows ({n_dropped / n_rows:.0%}) for "
@@ -599,7 +473,7 @@ def warn_zeroed(gone: Mask, where: Callable[[int], str]) -> None:
     said = []
     if empty and gone.shape[1] > 1:
         said.append(f"{empty} of {len(gone)} rows have no answer at all and are now rows of 0")
-    if len(gone) >= ROWS_TO_JUDGE and (shares.mean() > MANY_CELLS or shares[worst] > MOST_OF_A_COLUMN):
+    if len(gone) >= ROWS_TO_JUDGE and (shares.mean() > ZERO_SHARE or shares[worst] > ZERO_SHARE_OF_COLUMN):
         said.append(
             f"{int(gone.sum())} missing cells ({gone.mean():.1%}) became 0, {shares[worst]:.0%} of the cells in "
             f"{where(worst)}"
@@ -616,12 +490,12 @@ def warn_zeroed(gone: Mask, where: Callable[[int], str]) -> None:
 def warn_of_kind(kind: str, total: float, effective: float, n_rows: int) -> None:
     """Say how weights of unknown kind are understood, where their sum is far from the number of rows."""
     if kind == "counts":
-        if total < MANY_COPIES * n_rows:
+        if total < MEAN_COUNT * n_rows:
             return
         taken = f"they are whole numbers and count as {total:.6g} rows"
         remedy = f"State what they are where the table is read: {setting('weight_kind', 'counts')} or "
     else:
-        if n_rows / FAR_SUM <= total <= FAR_SUM * n_rows or abs(total - effective) <= 1e-9 * effective:
+        if n_rows / SUM_RATIO <= total <= SUM_RATIO * n_rows or abs(total - effective) <= 1e-9 * effective:
             return
         taken = f"they are not whole numbers, so their scale is ignored and they count as {effective:.6g} rows"
         remedy = "If this is what you want, state it where the table is read: "

@@ -12,7 +12,7 @@ import numpy as np
 
 from isinglass.arrays import Bytes, Mask
 from isinglass.data.coding import Coding, Indicators
-from isinglass.data.guards import indicator_sets
+from isinglass.data.redundancy import indicator_sets
 from isinglass.data.table import Table
 from isinglass.errors import DataError, DataWarning, setting, warn
 
@@ -25,7 +25,7 @@ def combine_indicators(table: Table) -> Table:
     if not sets:
         warn(DataWarning(f"{setting('combine_indicators', True)} found no set of indicator columns."))
         return table
-    rules, names = dict(enumerate(table.reading.columns)), list(variables.names)
+    rules, names = dict(enumerate(table.coding.columns)), list(variables.names)
     gone = table.holes if table.filled is None else table.filled
     combined = {j for group, _ in sets for j in group}
     taken = {name for j, name in enumerate(names) if j not in combined}  # other tables are read by these names
@@ -40,7 +40,7 @@ def combine_indicators(table: Table) -> Table:
         taken.add(names[group[0]])
     left_out = {j for group, _ in sets for j in group[1:]}
     kept = [j for j in range(len(names)) if j not in left_out]
-    coding = Coding(tuple(names[j] for j in kept), tuple(rules[j] for j in kept), table.reading.missing)
+    coding = Coding(tuple(names[j] for j in kept), tuple(rules[j] for j in kept), table.coding.missing)
     return combine(table, coding)
 
 
@@ -72,7 +72,7 @@ def combine(table: Table, coding: Coding) -> Table:
     marks["holes"] = holes
     if table.numbers is not None:
         marks["numbers"] = table.numbers[:, [place[members[0]] for members in coding.members]]
-    return replace(table, codes=codes, variables=coding.variables, coding=coding, n_missing=n_missing, **marks)
+    return replace(table, codes=codes, variables=coding.variables, read_by=coding, n_missing=n_missing, **marks)
 
 
 def _check_rows(cells: Bytes, rule: Indicators, known: Mask) -> None:

@@ -156,24 +156,24 @@ def _frame_source(frame: Frame) -> Source:
         native = nw.to_native(series)
         is_pandas = pandas_like and hasattr(native, "cat")
         if is_pandas:
-            found = Column(native.cat.codes.to_numpy(), native.cat.categories.tolist())
+            coded = Column(native.cat.codes.to_numpy(), native.cat.categories.tolist())
         elif series.dtype in (nw.String, nw.Categorical, nw.Enum):
-            found = number_arrow(series.to_arrow())
+            coded = number_arrow(series.to_arrow())
         else:
             return number_objects(series.to_list())
         if series.dtype not in (nw.Categorical, nw.Enum):
-            return found
+            return coded
         # A Categorical of polars has the order of first appearance, which says nothing.
         has_order = series.dtype == nw.Enum or is_pandas or not (polars or pandas_like)
         declared = "ordinal" if has_order and nw.is_ordered_categorical(series) else "nominal"
         if declared == "nominal" and not is_pandas:
-            return replace(found, declared=declared)
+            return replace(coded, declared=declared)
         categories = tuple(series.cat.get_categories().to_list())
         if not all(isinstance(value, str | numbers.Number | np.bool_) for value in categories):
             text = _texts(categories, labels[j])
-            found = replace(found, values=[text.get(value, value) for value in found.values or ()])
+            coded = replace(coded, values=[text.get(value, value) for value in coded.values or ()])
             categories = tuple(text.values())
-        return replace(found, categories=categories, declared=declared)
+        return replace(coded, categories=categories, declared=declared)
 
     index: Any = nw.maybe_get_index(frame)
     plain = index is None or type(index).__name__ == "RangeIndex"

@@ -45,21 +45,21 @@ class ValueOptions:
     def __post_init__(self) -> None:
         if isinstance(self.na_values, str):
             raise ArgumentError("na_values", "must be a sequence of values", self.na_values)
-        given: dict[str, object] = {}
+        normalized: dict[str, object] = {}
         if not isinstance(self.na_values, Mapping):
-            given["na_values"] = tuple(self.na_values)
+            normalized["na_values"] = tuple(self.na_values)
         if isinstance(self.covariates, str):
-            given["covariates"] = (self.covariates,)
+            normalized["covariates"] = (self.covariates,)
         if by_column(self.encode):
-            given["encode"] = {key: _as_mapping(entry) for key, entry in self.encode.items()}
-        self.__dict__.update(given)
+            normalized["encode"] = {key: _as_mapping(entry) for key, entry in self.encode.items()}
+        self.__dict__.update(normalized)
 
     @property
     def about_columns(self) -> bool:
         """Whether anything is stated about columns and their values, except what becomes of missing cells."""
-        given = (self.kinds, self.scores, self.encode, self.binarize, self.names)
-        others = (self.combine_indicators, self.na_values, self.covariates, self.reverse, self.guess)
-        return any(each is not None for each in given) or any(map(bool, others))
+        optional = (self.kinds, self.scores, self.encode, self.binarize, self.names)
+        flags = (self.combine_indicators, self.na_values, self.covariates, self.reverse, self.guess)
+        return any(each is not None for each in optional) or any(map(bool, flags))
 
     @property
     def missing_everywhere(self) -> Collection[Value]:
@@ -68,10 +68,10 @@ class ValueOptions:
 
     def missing_in(self, source: Source) -> dict[int, list[Value]]:
         """Return the values that stand for a missing cell, of every column that has some."""
-        given = self.na_values if isinstance(self.na_values, Mapping) else {}
-        own = source.locate({key: values for key, values in given.items() if key is not None}, "na_values")
-        found = ([*self.missing_everywhere, *own.get(j, ())] for j in range(source.shape[1]))
-        return {j: values for j, values in enumerate(found) if values}
+        by_column_key = self.na_values if isinstance(self.na_values, Mapping) else {}
+        by_place = source.locate({key: values for key, values in by_column_key.items() if key is not None}, "na_values")
+        of_each = ([*self.missing_everywhere, *by_place.get(j, ())] for j in range(source.shape[1]))
+        return {j: values for j, values in enumerate(of_each) if values}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -113,9 +113,9 @@ class ReadOptions(ValueOptions, FileOptions):
     @property
     def for_files(self) -> Options:
         """The options given here that are about a file and its columns."""
-        known = {*_FILE_OPTIONS, "labels", "reverse", "weight_kind", "na_values"}
-        every = [(field, getattr(self, field.name)) for field in fields(self) if field.name in known]
-        return {field.name: value for field, value in every if value not in (field.default, (), [])}
+        names = {*_FILE_OPTIONS, "labels", "reverse", "weight_kind", "na_values"}
+        values = [(field, getattr(self, field.name)) for field in fields(self) if field.name in names]
+        return {field.name: value for field, value in values if value not in (field.default, (), [])}
 
 
 def _as_mapping(entry: object) -> object:
@@ -150,8 +150,8 @@ def for_another_file(given: Options, coding: Coding) -> Options:
 
     A coding with names finds its columns itself; without, the columns of the file are chosen as before.
     """
-    found = set() if coding.names is None else {"columns", "drop"}
-    again = {*_FILE_OPTIONS, "weight_kind", "na_values"} - found
+    found_by_name = set() if coding.names is None else {"columns", "drop"}
+    again = {*_FILE_OPTIONS, "weight_kind", "na_values"} - found_by_name
     return {name: value for name, value in given.items() if name in again}
 
 

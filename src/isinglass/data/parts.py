@@ -111,11 +111,6 @@ class PartedTable:
         return self.variables.names
 
     @property
-    def reading(self) -> Coding:
-        """How another table is read in the same way."""
-        return self.coding
-
-    @property
     def encoding(self) -> dict[Hashable, tuple[Value, Value]]:
         """As of a `Table`."""
         return self.coding.encoding
@@ -357,9 +352,10 @@ def read_like(
 
     Its column of weights is taken for one where it is there again.
     """
-    known = for_another_file(reading, coding) if are_files(X) else {}
-    own = {"weight_kind"} if sample_weight is None else {"weight_kind", "weights"}
-    options = ReadOptions(**{k: v for k, v in known.items() if k not in own}, encode=coding, missing=missing)
+    file_options = for_another_file(reading, coding) if are_files(X) else {}
+    of_weights = {"weight_kind"} if sample_weight is None else {"weight_kind", "weights"}
+    again = {name: value for name, value in file_options.items() if name not in of_weights}
+    options = ReadOptions(**again, encode=coding, missing=missing)
     return _load(find_blocks(X, options, sample_weight, may_lack_weights=sample_weight is None))
 
 
@@ -414,11 +410,11 @@ def cut_into_parts(cells: Bytes | sp.csr_array, weight: FloatArray | None, most:
 def _describe(block: Block) -> tuple[Coding, list[list[Value]]]:
     """Read a part by the options; return its coding, and the values that every column takes."""
     table = block.read()
-    rules, levels = table.reading.columns, []
+    rules, levels = table.coding.columns, []
     for rule, least, most in zip(rules, table.codes.min(axis=0), table.codes.max(axis=0), strict=True):
         entries = rule.entries if isinstance(rule, Levels) else BITS.entries
         levels.append([value for value, bit in entries.items() if bit in (least, most)])
-    return table.reading, levels
+    return table.coding, levels
 
 
 def _agree(parts: list[tuple[Coding, list[list[Value]]]]) -> Coding:
@@ -433,7 +429,7 @@ def _agree(parts: list[tuple[Coding, list[list[Value]]]]) -> Coding:
     rows = [[list(known)[min(k, len(known) - 1)] if known else 0 for known in levels] for k in range(longest)]
     table = np.empty((longest, width), dtype=object)
     table[:] = rows
-    return replace(convert(table, ReadOptions(encode="auto")).reading, names=first.names)
+    return replace(convert(table, ReadOptions(encode="auto")).coding, names=first.names)
 
 
 def _measure(part: Part) -> tuple[int, int, int]:

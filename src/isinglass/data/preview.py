@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Mapping, Sequence
 
+import numpy as np
+
 from isinglass.data.coding import Guess, Value, is_bit, is_number
-from isinglass.data.guards import IDENTIFIER, MANY_LEVELS, SELDOM_TWICE, are_dates
+from isinglass.data.guards import DISTINCT_SHARE, IDENTIFIER, MANY_LEVELS, are_dates
 from isinglass.data.rules import ColumnSpec, has_too_many, is_unclear, steps_of
 from isinglass.errors import DataError
 
@@ -29,20 +32,24 @@ def guess_kinds(specs: Sequence[ColumnSpec]) -> dict[Hashable, Guess]:
 
 def _guess(values: list[Value], is_labeled: bool, n_rows: int) -> tuple[str | None, str]:
     """Return what a column of these values is taken for, and if it is left out, why."""
-    numbers = all(is_number(value) for value in values)
+    try:
+        numbers = all(is_number(value) and math.isfinite(value) for value in values)
+    except OverflowError:  # a whole number that no float holds
+        numbers = False
     fraction = numbers and not all(float(value).is_integer() for value in values)
     if has_too_many(len(values), n_rows):
-        if len(values) >= SELDOM_TWICE * n_rows and not fraction:
+        if len(values) >= DISTINCT_SHARE * n_rows and not fraction:
             return None, IDENTIFIER
         return ("continuous", "") if numbers else (None, "too many values")
     if numbers:
         try:
-            steps_of(sorted(values), "")
+            with np.errstate(all="ignore"):
+                steps_of(sorted(values), "")
         except (DataError, OverflowError, ValueError):
             return "continuous", ""
         return "continuous" if len(values) > MANY_LEVELS else "ordinal", ""
     if not all(isinstance(value, str) for value in values):
-        return None, "text and numbers"
+        return None, "not finite" if all(map(is_number, values)) else "text and numbers"
     if are_dates(values):
         return None, "dates"
     return "ordinal" if is_labeled and len(values) > 2 else "nominal", ""

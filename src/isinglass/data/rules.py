@@ -144,25 +144,25 @@ def specify(source: Source, stated: ValueOptions) -> list[ColumnSpec]:
                 f"combined, unless {setting('binarize')} names columns."
             )
         binarize = dict.fromkeys(range(p), binarize)
-    given = {} if kinds is None else source.locate(kinds, "kinds") if isinstance(kinds, Mapping) else kinds
-    each_kind = list_kinds(given, range(p), None)
+    stated_kinds = {} if kinds is None else source.locate(kinds, "kinds") if isinstance(kinds, Mapping) else kinds
+    kinds_of_columns = list_kinds(stated_kinds, range(p), None)
     points = source.locate(stated.scores or {}, "scores")
     entries = source.locate(encode, "encode") if by_column(encode) else {}
     cuts = {j: _read_cut(cut) for j, cut in source.locate(binarize or {}, "binarize").items()}
     missing = stated.missing_in(source)
-    turned = source.locate(dict.fromkeys(stated.reverse), "reverse")
+    reversed_columns = source.locate(dict.fromkeys(stated.reverse), "reverse")
     covariates = find_covariates(list(source.locate(dict.fromkeys(stated.covariates), "covariates")), range(p))
     specs = [
         ColumnSpec(
             source,
             place=j,
             label=label,
-            kind=each_kind[j] or _implied_kind(points.get(j)),
+            kind=kinds_of_columns[j] or _implied_kind(points.get(j)),
             points=points.get(j),
             entries=entries.get(j) if entries else encode,
             is_named=j in entries,
             cut=cuts.get(j),
-            is_reversed=j in turned,
+            is_reversed=j in reversed_columns,
             na_values=[read_word(value) for value in missing.get(j, ())],
             is_covariate=j in covariates,
         )
@@ -236,25 +236,26 @@ def _has_more(spec: ColumnSpec) -> bool:
 
 def _find_column(spec: ColumnSpec, kind: str) -> Rule:
     """Return kind, values and scores of a column."""
-    column, where, seen, points, said = spec.column, spec.where, spec.values, spec.points, spec.scale
+    column, where, distinct, points, numbers_by_value = spec.column, spec.where, spec.values, spec.points, spec.scale
     if kind == "continuous":
         if points is not None and not (isinstance(points, str) and points == "normal"):
             raise ArgumentError("scores", f'must be "normal" for {where}, which is continuous', points)
-        missing = [value for value, number in (said or {}).items() if number is None]
-        if len([value for value in seen if value not in missing]) > 2:
+        missing = [value for value, number in (numbers_by_value or {}).items() if number is None]
+        if len([value for value in distinct if value not in missing]) > 2:
             return _find_steps(spec, missing)
         kind, points = "ordinal", None
     elif isinstance(points, str):
         rule = f'must be numbers for {where}, which is {kind}; "normal" is for continuous columns'
         raise ArgumentError("scores", rule, points)
-    further: dict[Value, int] = {}  # values that are missing, or belong to the category of another value
+    other_codes: dict[Value, int] = {}  # values that are missing, or belong to the category of another value
     numbers: list[float] | None = None
     if isinstance(points, Mapping):
         if len(set(points.values())) < len(points):
             raise ArgumentError("scores", f"must be different numbers for {where}", points)
-        said, points = {**points, **{v: None for v, k in (said or {}).items() if k is None}}, None
-    if said is not None:
-        values, numbers, further = _read_entries(said, seen, where)
+        missing = [value for value, number in (numbers_by_value or {}).items() if number is None]
+        numbers_by_value, points = {**points, **dict.fromkeys(missing)}, None
+    if numbers_by_value is not None:
+        values, numbers, other_codes = _read_entries(numbers_by_value, distinct, where)
     elif column.categories is not None:
         values = _declared_values(column, kind, where)
     else:
@@ -263,37 +264,37 @@ def _find_column(spec: ColumnSpec, kind: str) -> Rule:
     if len(values) <= 2 and points is None:
         two = _two(values, column, kind)
         places = {k: two.index(value) for k, value in enumerate(values)}
-        others = {value: places.get(k, k) for value, k in further.items()}
+        others = {value: places.get(k, k) for value, k in other_codes.items()}
         return Levels({value: k for k, value in enumerate(two) if value is not None} | others)
-    entries = {value: k for k, value in enumerate(values)} | further
+    entries = {value: k for k, value in enumerate(values)} | other_codes
     if kind == "nominal":
         if points is not None:
             raise DataError(f"{setting('scores')} must be for ordinal columns; got some for {where}, which is nominal.")
         return Levels(entries, kind, None)
     if points is not None:
-        found = check_scores(points, len(values), where)
+        scores = check_scores(points, len(values), where)
     elif numbers is not None:
-        found = check_scores(numbers, len(values), where)
+        scores = check_scores(numbers, len(values), where)
     elif all(is_number(value) for value in values) and values == sorted(values):
-        found = steps_of(values, where)
+        scores = steps_of(values, where)
     else:
-        found = [float(k) for k in range(len(values))]
-    return Levels(entries, "ordinal", tuple(found))
+        scores = [float(k) for k in range(len(values))]
+    return Levels(entries, "ordinal", tuple(scores))
 
 
 def _find_steps(spec: ColumnSpec, missing: Collection[Value]) -> Steps:
     """Return the grid of a continuous column."""
-    gone = set(missing)
-    numbers = [cell for cell in spec.column.entries.tolist() if not is_missing(cell) and cell not in gone]
-    odd = [number for number in numbers if not is_number(number) or not math.isfinite(number)]
-    if odd:
+    missing_values = set(missing)
+    numbers = [cell for cell in spec.column.entries.tolist() if not is_missing(cell) and cell not in missing_values]
+    not_finite = [number for number in numbers if not is_number(number) or not math.isfinite(number)]
+    if not_finite:
         raise DataError(
-            f"{spec.where} must hold finite numbers to be continuous; got {show_values(set(odd))}. Make these cells "
-            f"missing ({setting('na_values', odd[0])}), or leave the column out ({_DROP}).{spec.remark}"
+            f"{spec.where} must hold finite numbers to be continuous; got {show_values(set(not_finite))}. Make these "
+            f"cells missing ({setting('na_values', not_finite[0])}), or leave the column out ({_DROP}).{spec.remark}"
         )
     values = np.array(numbers, dtype=np.float64)
-    found = normal_steps(values) if spec.points == "normal" else equal_steps(values, is_fine=spec.is_covariate)
-    return found.with_missing(missing)
+    steps = normal_steps(values) if spec.points == "normal" else equal_steps(values, is_fine=spec.is_covariate)
+    return steps.with_missing(missing)
 
 
 def _declared_values(column: Column, kind: str, where: str) -> list[Value]:
@@ -363,9 +364,9 @@ def _read_entries(
 def _two(values: list[Value], column: Column, kind: str) -> tuple[Value, Value]:
     """Return the values that stand for 0 and 1 of a column with at most two; None for one that never occurs."""
     if len(values) == 2 and kind == "nominal":
-        found = order_pair(values, column)
-        assert found is not None
-        return found
+        pair = order_pair(values, column)
+        assert pair is not None
+        return pair
     if len(values) == 2:
         return values[0], values[1]
     if not values or (is_number(values[0]) and values[0] in (0, 1)):
@@ -401,20 +402,20 @@ def check_scores(points: Value, n_categories: int, where: str) -> list[float]:
     Takes one finite number per category, all different; ``where`` is what messages call the column.
     """
     try:
-        found = [float(point) for point in points]
+        numbers = [float(point) for point in points]
     except (TypeError, ValueError):
-        found = []
-    if len(found) != n_categories or not all(map(math.isfinite, found)):
+        numbers = []
+    if len(numbers) != n_categories or not all(map(math.isfinite, numbers)):
         raise ArgumentError(
             "scores", f"must be one finite number for each of the {n_categories} categories of {where}", points
         )
-    if len(set(found)) < len(found):
+    if len(set(numbers)) < len(numbers):
         raise ArgumentError("scores", f"must be different numbers for {where}", points)
-    lowest = min(found)
-    above = np.array([point - lowest for point in found])
+    lowest = min(numbers)
+    above = np.array([point - lowest for point in numbers])
     if not np.isfinite(above).all():
         raise ArgumentError("scores", f"must have finite distances for {where}", points)
-    steps = whole_steps(above, 4.0 * EPSILON * max(map(abs, found)))
+    steps = whole_steps(above, 4.0 * EPSILON * max(map(abs, numbers)))
     if steps is not None:
         above = steps[0] * steps[1]
     return [float(score) for score in above]
@@ -441,29 +442,29 @@ def whole_steps(above: FloatArray, error: float) -> tuple[FloatArray, float] | N
 def steps_of(values: Sequence[Value], where: str) -> list[float]:
     """Return numbers as steps from the smallest, in units of the largest step that all are multiples of."""
     above = np.array([float(value) for value in values]) - float(values[0])
-    found = whole_steps(above, _CLOSE * float(above[1])) if len(above) > 1 else (above, 1.0)
-    if found is None:
+    whole = whole_steps(above, _CLOSE * float(above[1])) if len(above) > 1 else (above, 1.0)
+    if whole is None:
         raise DataError(
             f"{where} must hold multiples of one step, at most {MOST_STEPS} of them, to be ordinal; got "
             f"{show_values(values)}. Say where its categories lie ({setting('scores', python='scores={…: […]}')}), or "
             f"that they are numbers ({_CONTINUOUS})."
         )
-    return [float(step) for step in found[0]]
+    return [float(step) for step in whole[0]]
 
 
-def list_kinds(given: Value, names: Sequence[Value], default: str | None) -> list[Value]:
+def list_kinds(stated: Value, names: Sequence[Value], default: str | None) -> list[Value]:
     """Return a kind per column, from one word, one entry each, or a mapping by name or number."""
     p, kinds = len(names), [default] * len(names)
-    if isinstance(given, Mapping):
-        for key, kind in given.items():
+    if isinstance(stated, Mapping):
+        for key, kind in stated.items():
             place = names.index(key) if isinstance(key, str) and key in names else key
             if not (isinstance(place, int) and 0 <= place < p):
                 raise ArgumentError("kinds", "must name columns of the table", key)
             kinds[place] = kind
-    elif not hasattr(given, "__len__"):
-        raise ArgumentError("kinds", "must be one word, one entry per column, or a mapping", given)
+    elif not hasattr(stated, "__len__"):
+        raise ArgumentError("kinds", "must be one word, one entry per column, or a mapping", stated)
     else:
-        kinds = [given] * p if isinstance(given, str) else list(given)
+        kinds = [stated] * p if isinstance(stated, str) else list(stated)
         if len(kinds) != p:
             raise ArgumentError("kinds", f"must have one entry per column ({p})", len(kinds))
     wrong = [kind for kind in kinds if kind not in (*KINDS, default)]
@@ -516,10 +517,10 @@ def _choose_pairs(specs: Sequence[ColumnSpec]) -> list[Rule]:
                 f"{SAY_ALL}{f' {SAY_KIND}' if len(two) > 2 else ''}{spec.remark}"
             )
         pairs.append(order_pair(two, column))
-    known = [pair for pair in pairs if pair is not None]
+    clear_pairs = [pair for pair in pairs if pair is not None]
     each = zip(specs, pairs, strict=True)
-    found = [pair or (_pair_of_single(spec.values, known) if spec.values else (0, 1)) for spec, pair in each]
-    return [Levels({value: bit for bit, value in enumerate(pair) if value is not None}) for pair in found]
+    chosen = [pair or (_pair_of_single(spec.values, clear_pairs) if spec.values else (0, 1)) for spec, pair in each]
+    return [Levels({value: bit for bit, value in enumerate(pair) if value is not None}) for pair in chosen]
 
 
 def is_unclear(two: list[Value]) -> bool:
@@ -541,9 +542,9 @@ def order_pair(two: list[Value], column: Column) -> tuple[Value, Value] | None:
         return two[0], two[1]
     if all(isinstance(value, str) for value in two):
         words = [value.strip().casefold() for value in two]
-        for known in _KNOWN:
-            if set(words) == set(known):
-                return two[words.index(known[0])], two[words.index(known[1])]
+        for known_words in _KNOWN:
+            if set(words) == set(known_words):
+                return two[words.index(known_words[0])], two[words.index(known_words[1])]
     categories = column.categories
     zero, one = sorted(two, key=rank) if categories is None else sorted(two, key=categories.index)
     return zero, one

@@ -46,8 +46,8 @@ class Column:
         if self.values is not None:
             cells = self.cells if self.cells.dtype.kind == "u" else self.cells[self.cells >= 0]
             counts = np.bincount(cells, minlength=len(self.values))
-            found = (self.values[k] for k in np.flatnonzero(counts).tolist())
-            return [value for value in dict.fromkeys(found) if value is not None]
+            occurring = (self.values[k] for k in np.flatnonzero(counts).tolist())
+            return [value for value in dict.fromkeys(occurring) if value is not None]
         return [number for number in _whole(np.unique(self.cells)) if number == number]
 
     @property
@@ -93,14 +93,19 @@ class Column:
     def without(self, is_gone: Callable[[Value], bool]) -> Column:
         """Return the column in which more values stand for a missing cell: one, or the number that it labels."""
         if self.values is None:
-            found = [number for number in self.distinct if is_gone(number)]
-            return replace(self, cells=np.where(np.isin(self.cells, found), np.nan, self.cells)) if found else self
+            numbers_gone = [number for number in self.distinct if is_gone(number)]
+            if not numbers_gone:
+                return self
+            return replace(self, cells=np.where(np.isin(self.cells, numbers_gone), np.nan, self.cells))
         numbers = self.numbers or {}
-        gone = {value for value in {*self.values, *numbers} if is_gone(value) or is_gone(numbers.get(value))}
-        if not gone:
+        values_gone = {value for value in {*self.values, *numbers} if is_gone(value) or is_gone(numbers.get(value))}
+        if not values_gone:
             return self
-        kept = None if self.categories is None else tuple(value for value in self.categories if value not in gone)
-        return replace(self, values=[None if value in gone else value for value in self.values], categories=kept)
+        kept = [None if value in values_gone else value for value in self.values]
+        if self.categories is None:
+            return replace(self, values=kept)
+        categories = tuple(value for value in self.categories if value not in values_gone)
+        return replace(self, values=kept, categories=categories)
 
 
 class _UnhashableError(Exception):
@@ -171,15 +176,15 @@ class Source:
     detected: Mapping[str, str] = field(default_factory=dict)  # what was found out about the file
     describe_row: Callable[[int], str] = "row {}".format  # what messages call a row of a given number
 
-    def of_file(self, **known: Any) -> Source:  # Any: fields of the record
+    def of_file(self, **facts: Any) -> Source:  # Any: fields of the record
         """Return the table as that of a file, whose rows and columns are counted from 1."""
         numbers = range(self.shape[1])
-        return replace(self, **{"numbers": numbers, "describe_row": lambda row: f"row {row + 1}", **known})
+        return replace(self, **{"numbers": numbers, "describe_row": lambda row: f"row {row + 1}", **facts})
 
     def named(self, names: Sequence[str] | None) -> Source:
         """Return the table with names of columns that are text and differ: those given, or its own."""
-        given = names if names is not None or self.names is None else [str(name) for name in self.names]
-        return self if given is None else replace(self, names=check_names(given, self.shape[1]))
+        chosen = names if names is not None or self.names is None else [str(name) for name in self.names]
+        return self if chosen is None else replace(self, names=check_names(chosen, self.shape[1]))
 
     @property
     def labels(self) -> Sequence[Hashable]:
@@ -244,18 +249,18 @@ class Source:
                 raise DataError(f"{setting(argument)} must be a column of the table, which has {n_columns}; got {got}.")
             return int(key) % n_columns
         names = self.names or []
-        found = [j for j, name in enumerate(names) if name == key]
-        if len(found) == 1:
-            return found[0]
-        if found:
+        places = [j for j, name in enumerate(names) if name == key]
+        if len(places) == 1:
+            return places[0]
+        if places:
             raise DataError(
-                f"{setting(argument)} must be one column; got {key!r}, the name of {len(found)}. Give its number."
+                f"{setting(argument)} must be one column; got {key!r}, the name of {len(places)}. Give its number."
             )
         near = get_close_matches(str(key), names, n=1)
         if near:
             raise ArgumentError(argument, "must be a column of the table", key, f"Did you mean {near[0]!r}?")
-        known = listed(list(map(repr, names))) or "no names"
-        raise ArgumentError(argument, "must be a column of the table", key, f"The table has {known}.")
+        shown = listed(list(map(repr, names))) or "no names"
+        raise ArgumentError(argument, "must be a column of the table", key, f"The table has {shown}.")
 
     def find_all(self, key: str | int, argument: str) -> list[int]:
         """Return the positions of the columns that a name, number, range ``A1:A5`` or pattern ``A*`` stands for."""
@@ -277,15 +282,15 @@ class Source:
 
         Where the argument is "kinds", messages name the option of the kind.
         """
-        found: dict[int, Entry] = {}
+        entries_by_place: dict[int, Entry] = {}
         whole = self.whole or self
         places = {number: j for j, number in enumerate(self.numbers or range(self.shape[1]))}
         for key, entry in entries.items():
             called = entry if argument == "kinds" and isinstance(entry, str) else argument
             for j in whole.find_all(key, called):
                 number = whole.numbers[j] if whole.numbers else j
-                found |= {places[number]: entry} if number in places else {}
-        return found
+                entries_by_place |= {places[number]: entry} if number in places else {}
+        return entries_by_place
 
     def take(self, kept: Sequence[int]) -> Source:
         """Return some of the columns, in this order."""
@@ -335,20 +340,21 @@ class Source:
     def transpose(self) -> Source:
         """Exchange rows and columns of a file, with their names."""
         names = self.names
-        known: dict[str, Any] = {"detected": self.detected, "names": self.row_names, "row_names": names}
+        facts: dict[str, Any] = {"detected": self.detected, "names": self.row_names, "row_names": names}
         if names is not None:
-            known["describe_row"] = lambda row: f"row {names[row]!r}"
+            facts["describe_row"] = lambda row: f"row {names[row]!r}"
         if self.block is not None:
-            return of_numbers(self.block.T).of_file(**known)
-        seen: dict[tuple[type, Value], int] = {}
+            return of_numbers(self.block.T).of_file(**facts)
+        number_of: dict[tuple[type, Value], int] = {}
         codes = np.empty(self.shape[::-1], dtype=np.int32)
         for j in range(self.shape[1]):
             column = self.column(j)
             column = column if column.values is not None else number_objects(column.entries)
             values = [*(column.values or ()), None]
-            codes[j] = np.array([seen.setdefault((type(value), value), len(seen)) for value in values])[column.cells]
-        every = [value for _, value in seen]
-        return Source(codes.shape, lambda j: Column(codes[:, j], every)).of_file(**known)
+            numbers = [number_of.setdefault((type(value), value), len(number_of)) for value in values]
+            codes[j] = np.array(numbers)[column.cells]
+        values_of_all = [value for _, value in number_of]
+        return Source(codes.shape, lambda j: Column(codes[:, j], values_of_all)).of_file(**facts)
 
 
 def of_numbers(table: Cells) -> Source:

@@ -55,8 +55,8 @@ class Table:
         Missing cells of the source.
     n_dropped : int
         Rows that were left out because of them.
-    coding : Coding, optional
-        How it was read; by default by the categories of the variables.
+    read_by : Coding, optional
+        How it was read; by default by the categories of the variables. `coding` is one of both.
     numbers : ndarray of shape (n_samples, n_features), optional
         The original numbers of continuous columns, NaN elsewhere. Imputation keeps them.
     guesses : mapping of columns to Guess
@@ -83,7 +83,7 @@ class Table:
     detected: Mapping[str, str] = field(default_factory=dict)
     n_missing: int = 0
     n_dropped: int = 0
-    coding: Coding | None = None
+    read_by: Coding | None = None
     numbers: FloatArray | None = None
     guesses: Mapping[Hashable, Guess] = field(default_factory=dict)
 
@@ -126,9 +126,9 @@ class Table:
         return self.variables.names
 
     @property
-    def reading(self) -> Coding:
-        """How another table is read in the same way."""
-        return self.coding or Coding.of(self.variables)
+    def coding(self) -> Coding:
+        """How another table is read in the same way: ``as_table(X, encode=table.coding)``."""
+        return self.read_by or Coding.of(self.variables)
 
     @property
     def encoding(self) -> dict[Hashable, tuple[Value, Value]]:
@@ -137,7 +137,7 @@ class Table:
         The key is the name of the column, or its number if there are no names; several values with one meaning are a
         tuple.
         """
-        return self.reading.encoding
+        return self.coding.encoding
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -219,8 +219,8 @@ class Table:
         variables = self.variables.with_names(names)
         if variables is self.variables:
             return self
-        coding = None if self.coding is None else replace(self.coding, names=variables.names)
-        return self._with(variables=variables, coding=coding)
+        read_by = None if self.read_by is None else replace(self.read_by, names=variables.names)
+        return self._with(variables=variables, read_by=read_by)
 
     def with_variables(self, variables: Variables) -> Table:
         """Return the same codes as those of other variables; refuse codes that these do not have."""
@@ -236,8 +236,8 @@ class Table:
         variables = self.variables.with_covariates(columns)
         if self.holes is not None:
             refuse_holes(variables, self.holes)
-        coding = None if self.coding is None else replace(self.coding, covariate=variables.covariate)
-        return self._with(variables=variables, coding=coding)
+        read_by = None if self.read_by is None else replace(self.read_by, covariate=variables.covariate)
+        return self._with(variables=variables, read_by=read_by)
 
     def with_codes(self, codes: Bytes) -> Table:
         """Return a table of the same columns, and as many rows, with other cells."""
@@ -266,7 +266,7 @@ class Table:
         return self._with(
             codes=np.ascontiguousarray(self.codes[:, chosen]),
             variables=self.variables.take(chosen),
-            coding=None if self.coding is None else self.coding.take(chosen.tolist()),
+            read_by=None if self.read_by is None else self.read_by.take(chosen.tolist()),
             **self._marks_of(np.s_[:, chosen]),
         )
 

@@ -312,8 +312,7 @@ def _parse(
 def _number_words(column: pyarrow.ChunkedArray) -> tuple[Codes, list[str]]:
     """Return a column of words as positions among them, not by `to_numpy`, which loads pandas."""
     coded = column.unify_dictionaries()
-    indices = [(part.indices.buffers()[1], len(part), part.indices.offset) for part in coded.chunks]
-    positions = [np.frombuffer(buffer, np.int32, n, 4 * offset) for buffer, n, offset in indices]
+    positions = [np.from_dlpack(part.indices) for part in coded.chunks]
     return np.concatenate(positions), coded.chunk(0).dictionary.to_pylist()
 
 
@@ -322,8 +321,7 @@ def _number_digits(column: pyarrow.ChunkedArray) -> tuple[Codes, list[str]]:
     import pyarrow
 
     whole = column.cast(pyarrow.uint16()).fill_null(256)
-    parts = [np.frombuffer(part.buffers()[1], np.uint16, len(part), 2 * part.offset) for part in whole.chunks]
-    numbers = np.concatenate(parts).astype(np.intp)
+    numbers = np.concatenate([np.from_dlpack(part) for part in whole.chunks]).astype(np.intp)
     occurs = np.bincount(numbers, minlength=257) > 0
     words = ["" if k == 256 else str(k) for k in np.flatnonzero(occurs).tolist()]
     return (np.cumsum(occurs, dtype=np.int16) - 1)[numbers], words  # up to 257 words

@@ -100,7 +100,9 @@ def identify(value: object, *, strictly: bool = False) -> str:
         return f"SeedSequence({value.entropy}, {value.spawn_key})"
     if isinstance(value, Table | Network | Variables):
         names = [field.name for field in dataclasses.fields(value)]
-        parts = {name: vars(value).get(name) for name in names if name not in ("coding", "rows", "row_names")}
+        parts = {
+            name: vars(value).get(name) for name in names if name not in ("read_by", "guesses", "rows", "row_names")
+        }
         return _digest(identify({name: part for name, part in parts.items() if part is not None}).encode())
     name = getattr(value, "__qualname__", None)
     if isinstance(value, FunctionType | type) and name is not None and "<" not in name:
