@@ -21,6 +21,7 @@ from isinglass.arguments import RandomSource, as_generator, check_count, spawn_s
 from isinglass.arrays import Bytes, FloatArray, Frozen, Mask
 from isinglass.data import Table
 from isinglass.errors import ArgumentError, DataError
+from isinglass.evaluate.text import join_words
 from isinglass.network import Network
 from isinglass.pairs import all_pairs
 from isinglass.simulate.gibbs import gibbs_sample
@@ -101,10 +102,10 @@ class ModelCheck(Frozen):
         kept = [one for one in self.comparisons if not one.n_flagged]
         text = "Rows simulated from the network"
         if missed:
-            text += f" do not reproduce {_list([self._describe(one) for one in missed])}"
-            text += f". They reproduce the {_list([one.what for one in kept])}." if kept else "."
+            text += f" do not reproduce {join_words([self._describe(one) for one in missed])}"
+            text += f". They reproduce the {join_words([one.what for one in kept])}." if kept else "."
         else:
-            text += f" reproduce the {_list([one.what for one in kept])} of the data."
+            text += f" reproduce the {join_words([one.what for one in kept])} of the data."
         (least, most), (fewest, largest) = self.score_range, self.simulated_range
         if self["counts"].n_flagged:
             text += f" Simulated rows have {fewest} to {largest} ones, rows of the data {least} to {most}."
@@ -128,10 +129,6 @@ class ModelCheck(Frozen):
 
     def __repr__(self) -> str:
         return f"ModelCheck({self.sentence})"
-
-
-def _list(words: list[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def check_model(

@@ -12,10 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass.arrays import Bytes, FloatArray
 from isinglass.data import TableLike, as_table, category_counts
 from isinglass.data.table import check_width
+from isinglass.evaluate.numbers import conditionals_of_blocks
 from isinglass.evaluate.text import NodeColumns
 from isinglass.network import Network, NetworkLike, as_network
-
-CELLS_AT_ONCE = 4_000_000  # cells predicted at a time
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -102,18 +101,14 @@ def _predict(codes: Bytes, weight: FloatArray | None, network: Network) -> tuple
     """
     variables = network.variables
     right, deviance, error = np.zeros((3, network.n_features))
-    unit = np.ones(len(codes)) if weight is None else weight
-    step = max(CELLS_AT_ONCE // len(variables.column), 1)
-    for first in range(0, len(codes), step):
-        some, w = codes[first : first + step], unit[first : first + step]
-        logs = network.log_conditionals(some)
+    for some, row_weights, logs in conditionals_of_blocks(codes, weight, network):
         own = np.take_along_axis(logs, variables.flat(some), axis=0)
         most = np.maximum.reduceat(logs, variables.starts, axis=0)
         ties = np.add.reduceat(logs == most[variables.column], variables.starts, axis=0, dtype=np.intp)
-        right += ((own == most) / ties) @ w
-        deviance -= own @ w
+        right += ((own == most) / ties) @ row_weights
+        deviance -= own @ row_weights
         expected = np.add.reduceat(np.exp(logs) * variables.factor[:, None], variables.starts, axis=0)
-        error += (variables.factor[variables.flat(some)] - expected) ** 2 @ w
+        error += (variables.factor[variables.flat(some)] - expected) ** 2 @ row_weights
     return right, deviance, error
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -14,6 +14,17 @@ from isinglass.network import Network
 from isinglass.variables import Variables
 
 CELLS_AT_ONCE = 4_000_000  # probabilities of categories at a time
+
+
+def conditionals_of_blocks(
+    codes: Bytes, weight: FloatArray | None, network: Network
+) -> Iterator[tuple[Bytes, FloatArray, FloatArray]]:
+    """Yield some rows at a time: their codes, weights, and log P(x_s = k | the rest) in the flat layout."""
+    unit = np.ones(len(codes)) if weight is None else weight
+    step = max(CELLS_AT_ONCE // len(network.variables.column), 1)
+    for first in range(0, len(codes), step):
+        some = codes[first : first + step]
+        yield some, unit[first : first + step], network.log_conditionals(some)
 
 
 def expected_values(chance: Sequence[FloatArray], variables: Variables) -> FloatArray:
@@ -105,16 +116,14 @@ def _sum_log_variances(codes: Bytes, weight: FloatArray | None, network: Network
     variables = network.variables
     total = np.full(variables.n_features, np.nan)
     total[variables.continuous] = 0.0
-    unit = np.ones(len(codes)) if weight is None else weight
-    step = max(CELLS_AT_ONCE // len(variables.column), 1)
-    for first in range(0, len(codes), step):
-        logs = variables.split(network.log_conditionals(codes[first : first + step]))
+    for _, row_weights, logs in conditionals_of_blocks(codes, weight, network):
+        each = variables.split(logs)
         for s in variables.continuous.tolist():
-            chance, points = np.exp(logs[s]), np.array(variables.scores[s])
+            chance, points = np.exp(each[s]), np.array(variables.scores[s])
             mean = points @ chance
             variance = (((points[:, None] - mean) ** 2) * chance).sum(axis=0)
             within = ((points[-1] - points[0]) / (len(points) - 1)) ** 2 / 12.0
-            total[s] += np.log(np.maximum(variance, within)) @ unit[first : first + step]
+            total[s] += np.log(np.maximum(variance, within)) @ row_weights
     return total
 
 
@@ -141,9 +150,8 @@ def warn_beyond_one(network: Network, correlations: FloatArray | None) -> None:
         more = f" (and those of {len(over) - 1} more pairs)" if len(over) > 1 else ""
         warn(
             MeaningWarning(
-                f"The partial correlation of {one!r} and {other!r} is {correlations[worst]:.2f}{more}, beyond "
-                f"1: these columns are far from jointly normal, and their coupling cannot be read as a "
-                f"correlation. Try normal "
-                f"scores, or report the coupling itself."
+                f"The partial correlation of {one!r} and {other!r} is {correlations[worst]:.2f}{more}, beyond 1: these "
+                "columns are far from jointly normal, and their coupling cannot be read as a correlation. Try normal "
+                "scores, or report the coupling itself."
             )
         )

@@ -13,6 +13,11 @@ from isinglass.arrays import Frozen
 SHOWN_NODES = 30  # in the repr of a table
 
 
+def join_words(words: Sequence[str]) -> str:
+    """Return "a", "a and b" or "a, b and c"."""
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
 class NodeColumns(Frozen, ABC):
     """Columns with one entry per node, shown as a table."""
 

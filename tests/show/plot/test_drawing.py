@@ -13,7 +13,7 @@ from isinglass import Network, Solution, ising_path
 from isinglass.datasets import load_senate109
 from isinglass.errors import DataError
 from isinglass.show.palette import BETWEEN, NEGATIVE, NEUTRAL, POSITIVE
-from isinglass.show.plot import drawing, network
+from isinglass.show.plot import arrange, network
 
 mpl.use("Agg")
 
@@ -77,7 +77,7 @@ def test_widths_follow_the_couplings():
     weights = model.edges()["weight"].tolist()[::-1]  # the weakest is drawn first
     assert (np.diff(edges.get_linewidths()) > 0).all()
     assert len(set(weights)) == len(edges.get_linewidths())
-    share = (edges.get_linewidths() - drawing.THINNEST) / (edges.get_linewidths()[-1] - drawing.THINNEST)
+    share = (edges.get_linewidths() - arrange.THINNEST) / (edges.get_linewidths()[-1] - arrange.THINNEST)
     np.testing.assert_allclose(share, np.array(weights) / max(weights))
 
 

@@ -1,17 +1,25 @@
-"""Edges on paper, which go around nodes that they do not join, and room for nodes.
+"""What is drawn of a network, and where: nodes do not touch, and edges go around nodes that they do not join.
 
 All lengths are in points, 72 to an inch.
 """
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from enum import Enum
 from itertools import product
 
 import numpy as np
+from matplotlib.axes import Axes
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from isinglass.arguments import check_positive
 from isinglass.arrays import FloatArray
+from isinglass.errors import ArgumentError
+from isinglass.show.layout import move_apart
+from isinglass.show.plot import marks
 
 AIR = 1.5  # least distance between an edge and a node that it passes, and between nodes
 SMALLEST = 4.0  # diameter that nodes always have
@@ -21,6 +29,168 @@ BENDS, FAR_BENDS = (0.12, 0.2, 0.3), (0.42, 0.56, 0.75, 1.0)
 SHAPES = tuple((side * a, side * b) for a, b in ((1, 1), (1, 0.2), (0.2, 1), (1, -0.7), (0.7, -1)) for side in (1, -1))
 """Where the two control points lie, relative to that: on one side, more to one end, or on both sides."""
 BENT_FAR_UP_TO, BENT_UP_TO = 25, 60  # largest numbers of nodes between which edges may be bent far, and at all
+THINNEST, THICKEST = 0.5, 6.0
+"""Width in points of an edge of weight zero, and of the strongest edge unless nodes are small."""
+SMALLER_STEPS = 10  # how often nodes may shrink by 8 % to let edges pass
+
+
+@dataclass(frozen=True)
+class Style:
+    """What was decided about the drawing as a whole."""
+
+    edge_color: str
+    legend: bool | str
+    node_size: float | None
+    font_size: float | None
+    is_fixed: bool  # whether positions were given
+
+    def __post_init__(self) -> None:
+        if self.edge_color not in ("sign", "group"):
+            raise ArgumentError("edge_color", 'must be "sign" or "group"', self.edge_color)
+        if not isinstance(self.legend, bool) and self.legend != "outside":
+            raise ArgumentError("legend", 'must be True, False or "outside"', self.legend)
+        for name in ("node_size", "font_size"):
+            if getattr(self, name) is not None:
+                check_positive(name, getattr(self, name))
+
+    def letters(self, ax: Axes, n_nodes: int) -> float:
+        """Return the font size of labels beside nodes, and the largest of a legend."""
+        return self.font_size or float(np.clip(0.12 * _spacing(ax, n_nodes), marks.LEAST_LETTERS, 10.0))
+
+
+class LabelPlace(Enum):
+    """Where the labels of the nodes are."""
+
+    NONE = "nowhere"
+    BESIDE = "beside the nodes"
+    INSIDE = "inside the nodes"
+    NUMBERED = "numbers inside the nodes, and names in the legend"
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """What is drawn of the nodes, in their order."""
+
+    texts: list[str]
+    places: list[LabelPlace]  # of the labels: the first that has room is taken, and the last always has
+    members: list[Hashable]  # the group of every node
+    colors: dict[Hashable, str]  # of the groups
+    scale: FloatArray  # diameters relative to those of nodes without a measure
+    rings: FloatArray | None  # shares
+    strength: FloatArray
+
+    @property
+    def outer(self) -> float:
+        """Diameter with the ring, relative to that of the node."""
+        return 1.0 if self.rings is None else marks.RING
+
+    def written(self, place: LabelPlace) -> list[str]:
+        """Return what is written inside the nodes."""
+        return self.texts if place is LabelPlace.INSIDE else [str(k + 1) for k in range(len(self.texts))]
+
+
+@dataclass(frozen=True)
+class Edges:
+    """What is drawn of the edges, the weakest first: strong ones lie on top."""
+
+    pairs: NDArray[np.integer]
+    signs: NDArray[np.int64]
+    shares: FloatArray  # weights relative to the widest
+    colors: list[str]
+    widest: float
+    between: bool | None  # whether there are edges between groups; None if colors show signs
+
+
+@dataclass(frozen=True)
+class Arrangement:
+    """What is where: positions of nodes and lines of edges in data coordinates, diameters and widths in points."""
+
+    xy: FloatArray
+    lines: list[FloatArray]
+    widths: FloatArray  # of the lines
+    diameters: FloatArray
+    labels: LabelPlace
+    letters: FloatArray  # font sizes of labels inside
+
+
+def arrange(ax: Axes, xy: FloatArray, nodes: Nodes, edges: Edges, style: Style) -> Arrangement:
+    """Find places and sizes for the axes as they are now, with labels inside the nodes if these have room."""
+    inside = [place for place in nodes.places if place in (LabelPlace.INSIDE, LabelPlace.NUMBERED)]
+    found = _arrange_around(ax, xy, nodes, edges, style, inside)
+    if not inside or found.labels in inside:
+        return found
+    return _arrange_around(ax, xy, nodes, edges, style, [])
+
+
+def _arrange_around(
+    ax: Axes, xy: FloatArray, nodes: Nodes, edges: Edges, style: Style, inside: Sequence[LabelPlace]
+) -> Arrangement:
+    """Find places and sizes where nodes hold labels of one of the kinds ``inside``, or none."""
+    _frame(ax, xy, keep_aspect=style.is_fixed)
+    pixel, box = ax.figure.dpi / 72.0, ax.get_window_extent()
+    frame, points = np.array([box.p0, box.p1]) / pixel, ax.transData.transform(xy) / pixel
+    spacing = _spacing(ax, len(xy))
+    needed = {place: marks.least_diameters(ax, nodes.written(place)) for place in inside}
+    usual = np.clip(0.35 * spacing, 8, 40) if inside else np.clip(0.17 * spacing, 4, 26)
+    diameters = nodes.scale * (style.node_size or usual / nodes.outer)
+    if not style.is_fixed:
+        if inside and style.node_size is None:
+            diameters = _grow(diameters, needed, nodes.outer, float(np.diff(frame, axis=0).prod()))
+        # First with room for edges.
+        points = move_apart(points, np.maximum(0.22 * spacing, 0.65 * nodes.outer * diameters), AIR, frame)
+        points = move_apart(points, nodes.outer * diameters / 2, AIR, frame)
+    diameters = diameters * room(points, nodes.outer * diameters / 2)
+    for _ in range(SMALLER_STEPS):
+        widths = _line_widths(edges.shares, diameters)
+        lines, pass_all = bend(points, nodes.outer * diameters / 2, edges.pairs, widths, frame)
+        if pass_all:
+            break
+        diameters = 0.92 * diameters
+    labels = next((place for place in inside if (needed[place] <= diameters + 1e-6).all()), nodes.places[-1])
+    letters = marks.letters_inside(diameters, needed[labels], style.font_size) if labels in needed else np.empty(0)
+    back = ax.transData.inverted().transform
+    places = xy if style.is_fixed else back(points * pixel)
+    return Arrangement(places, [back(line * pixel) for line in lines], widths, diameters, labels, letters)
+
+
+def _grow(diameters: FloatArray, needed: dict[LabelPlace, FloatArray], outer: float, area: float) -> FloatArray:
+    """Return diameters as large as labels inside need, if nodes then take a small enough share of the area."""
+    named = needed[LabelPlace.INSIDE]
+    goals = [(1.5 * named, 0.13), (named, 0.22)]
+    if LabelPlace.NUMBERED in needed:
+        goals.append((needed[LabelPlace.NUMBERED], 0.45))
+    for goal, largest_share in goals:
+        grown = max(1.0, float((goal / diameters).max())) * diameters
+        if ((outer * grown) ** 2).sum() * np.pi / 4 <= largest_share * area:
+            return grown
+    return diameters
+
+
+def _line_widths(share: FloatArray, diameters: FloatArray) -> FloatArray:
+    """Return the widths of edges of these weights, relative to the widest, between nodes of these diameters."""
+    return np.asarray(THINNEST + (min(THICKEST, 0.4 * float(np.median(diameters))) - THINNEST) * share)
+
+
+def _spacing(ax: Axes, n_nodes: int) -> float:
+    """Return the side of a square with the area that a node has to itself, in points."""
+    return float(np.sqrt(np.prod(ax.get_window_extent().size) / max(n_nodes, 1)) * 72.0 / ax.figure.dpi)
+
+
+def _frame(ax: Axes, xy: FloatArray, *, keep_aspect: bool) -> None:
+    """Set the limits of the axes and lay out the figure, in which labels are measured."""
+    ax.set_axis_off()
+    figure = ax.figure.canvas.figure  # the whole one, if these axes are part of a subfigure
+    if figure.get_layout_engine() is not None:
+        figure.draw_without_rendering()
+    low, high = xy.min(axis=0), xy.max(axis=0)
+    half = np.maximum(0.58 * (high - low), 0.05 * max(float((high - low).max()), 1.0))
+    if keep_aspect:
+        # By hand: matplotlib would change the limits while drawing, after the labels were placed.
+        frame = np.array(ax.get_window_extent().size)
+        half = frame * float((half / frame).max())
+    middle = (low + high) / 2
+    ax.set_xlim(middle[0] - half[0], middle[0] + half[0])
+    ax.set_ylim(middle[1] - half[1], middle[1] + half[1])
 
 
 def room(points: FloatArray, radii: FloatArray) -> float:

@@ -44,21 +44,12 @@ def group_networks(
         places[0].figure.subplots_adjust(0.01, 0.25 / tall, 0.99, 1 - 0.3 / tall, 0.04, 0.12)
     widest = max(float(one.weights.max(initial=0.0)) for one in result.networks)
     positions = shared_layout(result.networks) if positions is None else positions
+    style: dict[str, Any] = {"groups": groups, "labels": labels, "font_size": font_size, "legend": False}
     for ax, one, group, count in zip(places, result.networks, result.groups, result.n_rows, strict=True):
-        network(
-            one,
-            ax,
-            groups=groups,
-            positions=positions,
-            labels=labels,
-            legend=False,
-            max_weight=widest or None,
-            font_size=font_size,
-        )
+        network(one, ax, positions=positions, max_weight=widest or None, **style)
         ax.set_title(f"{readable(group)} ({count} rows)", fontsize=9, **PLAIN)
     if axes is None:
-        signs = np.concatenate([one.edge_signs for one in result.networks])
-        entries = explain_edges(signs, widest)
+        entries = explain_edges(np.concatenate([one.edge_signs for one in result.networks]), widest)
         if entries:
             handles, texts = zip(*entries, strict=True)
             places[0].figure.legend(handles, texts, loc="lower center", ncols=len(texts), fontsize=7, frameon=False)
@@ -97,13 +88,6 @@ def group_difference(
     entries = explain_edges(drawn.edge_signs, widest, words, "difference")
     heading: list[tuple[Any, str]] = [(None, f"{one} minus {two}: {found}")]
     write_below(ax, [heading, entries] if entries else [heading], font_size or 7.0)
-    return network(
-        drawn,
-        ax,
-        groups=groups,
-        positions=shared_layout(result.networks) if positions is None else positions,
-        labels=labels,
-        legend=False,
-        max_weight=max_weight,
-        font_size=font_size,
-    )
+    positions = shared_layout(result.networks) if positions is None else positions
+    style: dict[str, Any] = {"groups": groups, "labels": labels, "font_size": font_size, "legend": False}
+    return network(drawn, ax, positions=positions, max_weight=max_weight, **style)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -75,14 +75,14 @@ class Subject:
         if not variables.has_covariates:
             return self
         kept = variables.is_modelled
-        return Subject(
-            self.network.without_covariates(),
-            None if self.fit is None else self.fit.without_covariates(),
-            None if self.solution is None else self.solution.without_covariates(),
-            None if self.path is None else self.path.without_covariates(),
-            None if self.stability is None else self.stability.take(np.flatnonzero(kept)),
-            None if self.table is None else self.table.take(kept),
-            self.max_edges,
+        return replace(
+            self,
+            network=self.network.without_covariates(),
+            fit=self.fit and self.fit.without_covariates(),
+            solution=self.solution and self.solution.without_covariates(),
+            path=None if self.path is None else self.path.without_covariates(),
+            stability=self.stability and self.stability.take(np.flatnonzero(kept)),
+            table=None if self.table is None else self.table.take(kept),
         )
 
     @cached_property

@@ -12,6 +12,7 @@ from importlib.resources import files
 import numpy as np
 
 from isinglass.data.coding import Cut, Indicators, Levels, Rule, Steps
+from isinglass.evaluate.text import join_words
 from isinglass.fit import Fit
 from isinglass.network import Network
 from isinglass.select import CrossValidation, PerNode, StARS, TwoStage
@@ -148,7 +149,7 @@ def _describe_columns(network: Network) -> str:
             noun = f"{kind} variable{'s' * (len(sizes) > 1)}"
             size = f" ({several} categories)" if kind in ("ordinal", "nominal") else ""
             parts.append(f"{len(sizes)} {noun}{size}")
-    return _join(parts)
+    return join_words(parts)
 
 
 def _describe_coding(fit: Fit) -> Iterator[str]:
@@ -251,11 +252,7 @@ def _say_once(said: dict[str, str], n_columns: int) -> Iterator[str]:
 
 
 def _list_variables(names: Sequence[str]) -> str:
-    return f"{len(names)} variables" if len(names) > SHOWN else _join(names)
-
-
-def _join(words: Sequence[str]) -> str:
-    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+    return f"{len(names)} variables" if len(names) > SHOWN else join_words(names)
 
 
 def _describe_weights(fit: Fit) -> Iterator[str]:
