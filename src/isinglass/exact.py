@@ -1,4 +1,14 @@
-"""The exact likelihood of small networks."""
+"""Small networks by enumeration of all states: the path of the exact likelihood, probabilities, moments and samples."""
 
-from isinglass.solve.exact import *  # noqa: F403 - all of it, under its public name
-from isinglass.solve.exact import __all__ as __all__
+from isinglass.simulate.enumeration import Moments, exact_sample, moments, state_probabilities
+from isinglass.solve.enumeration import MAX_NODES
+from isinglass.solve.exact import exact_path
+
+__all__ = [
+    "MAX_NODES",
+    "Moments",
+    "exact_path",
+    "exact_sample",
+    "moments",
+    "state_probabilities",
+]

@@ -26,8 +26,8 @@ from isinglass.evaluate.prediction import (
 )
 from isinglass.evaluate.text import text_table
 from isinglass.network import Network, strongest_first
+from isinglass.simulate.enumeration import can_enumerate, exact_sample
 from isinglass.simulate.gibbs import describe_mixing, gibbs_diagnostics, gibbs_sample
-from isinglass.solve.exact import can_enumerate, exact_sample
 
 if TYPE_CHECKING:
     from isinglass.evaluate.checking import ModelCheck

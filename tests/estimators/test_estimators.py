@@ -35,6 +35,7 @@ from isinglass import (
     IsingLassoStARS,
     IsingNetwork,
     NodewiseIsing,
+    exact,
     exact_path,
     ising_path,
     load,
@@ -53,7 +54,6 @@ from isinglass.errors import (
     LimitError,
     suppress_warnings,
 )
-from isinglass.solve import exact
 
 MODEL = simulate.grid_network(2, 3, couplings="mixed", strength=1.5, fields="balanced", random_state=4)
 X = simulate.exact_sample(MODEL, 400, random_state=0)
@@ -793,7 +793,7 @@ BAD = [
     (IsingLasso(missing="fill"), 'missing must be "error", "impute", "zero" or "drop"'),
     (IsingLasso(binarize="x"), "binarize must be None or a finite number"),
     (IsingLasso(encode=3), "encode must be"),
-    (IsingLassoStARS(n_subsamples=1), "n_subsamples must be at least 2"),
+    (IsingLassoStARS(n_subsamples=1), "n_subsamples must be an integer of at least 2"),
     (IsingLassoStARS(subsample_size=400), "subsample_size must be from 2 to 399"),
     (IsingLassoStARS(threshold=2), "threshold must be"),
     (IsingLassoStARS(alphas="many"), "alphas must be a count"),

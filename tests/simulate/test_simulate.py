@@ -21,7 +21,7 @@ from isinglass.simulate import (
     random_network,
 )
 from isinglass.simulate.completions import sampler_of
-from isinglass.solve.exact import moments, state_probabilities
+from isinglass.simulate.enumeration import moments, state_probabilities
 
 seeds = st.integers(0, 2**31)
 

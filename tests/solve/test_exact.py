@@ -11,18 +11,12 @@ from scipy.optimize import minimize
 
 from isinglass import IsingLasso, metrics
 from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, LimitError, SeparationError
+from isinglass.exact import MAX_NODES, exact_sample, moments, state_probabilities
 from isinglass.network import Network
 from isinglass.simulate import category_network
 from isinglass.solve import enumeration, exact_proof
 from isinglass.solve.enumeration import Likelihood, log_sum, log_weights
-from isinglass.solve.exact import (
-    MAX_NODES,
-    exact_alpha_max,
-    exact_path,
-    exact_sample,
-    moments,
-    state_probabilities,
-)
+from isinglass.solve.exact import exact_alpha_max, exact_path
 from isinglass.solve.exact_proof import certify
 
 seeds = st.integers(0, 2**31)

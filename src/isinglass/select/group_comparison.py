@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass.arguments import MOST_TASKS, RandomSource, check_count, spawn_seeds
 from isinglass.arrays import AnyArray, Arrays
 from isinglass.data import Table, TableLike, which_vary
+from isinglass.data.source import is_missing
 from isinglass.errors import (
     ArgumentError,
     ConstantColumnWarning,
@@ -247,7 +248,8 @@ def _entries(name: str, given: object, data: Table) -> AnyArray:
     if entries is None or len(entries) != len(data):
         got = repr(given) if entries is None else f"{len(entries)} entries"
         raise DataError(f"{name} must have one entry per row ({len(data)}); got {got}.")
-    missing = [k for k, entry in enumerate(entries) if _is_missing(entry)]
+    is_blank = [is_missing(entry) or (isinstance(entry, str) and not entry.strip()) for entry in entries]
+    missing = np.flatnonzero(is_blank).tolist()
     if missing:
         shown = ", ".join(map(str, missing[:_SHOWN])) + (", …" if len(missing) > _SHOWN else "")
         raise DataError(
@@ -258,15 +260,6 @@ def _entries(name: str, given: object, data: Table) -> AnyArray:
     if len(set(text.values())) < len(text):
         raise DataError(f"{name} must be labels that differ as text; got {', '.join(map(repr, list(text)[:_SHOWN]))}.")
     return np.array([text[label] for label in entries], dtype=object)
-
-
-def _is_missing(entry: object) -> bool:
-    if entry is None or (isinstance(entry, str) and not entry.strip()):
-        return True
-    try:
-        return bool(entry != entry)
-    except TypeError:  # pandas.NA is neither equal nor different
-        return True
 
 
 def _text(label: object) -> str:

@@ -34,7 +34,7 @@ RowScores = tuple[FloatArray, ...]
 """Scores of held-out rows, of independent columns and of the reference."""
 
 
-class Sums(NamedTuple):
+class GainSums(NamedTuple):
     """Sums over the rows that a fold holds out; a gain is one over independent columns, in log pseudo-likelihood.
 
     Continuous columns are judged by their order instead, as `prediction_scores` says.
@@ -47,7 +47,7 @@ class Sums(NamedTuple):
     squares: FloatArray
 
     @classmethod
-    def over(cls, folds: Sequence[FoldScores]) -> Sums:
+    def over(cls, folds: Sequence[FoldScores]) -> GainSums:
         """Return the sums over all folds."""
         return cls(*(sum(each) for each in zip(*(fold.sums for fold in folds), strict=True)))
 
@@ -60,7 +60,7 @@ class FoldScores:
     reference: Solution  # stage 2 with full weights
     independent: Solution  # no edges
     rows: RowScores | None  # of a table that is whole
-    sums: Sums
+    sums: GainSums
 
 
 def score_folds(
@@ -122,7 +122,7 @@ def _score_fold(
     if rows is None and held.table.is_whole:
         rows = held.table.sum_rows(_score_rows, [alone, own], possible)
     sums = held.table.sum_rows(_sum_gains, alone, own, networks, possible, rows)
-    return FoldScores(lasso, own, alone, rows, Sums(*sums))
+    return FoldScores(lasso, own, alone, rows, GainSums(*sums))
 
 
 def _score_rows(
@@ -144,7 +144,7 @@ def _sum_gains(
     possible: Mask | None,
     rows: RowScores | None,
 ) -> tuple[float, float, float, FloatArray, FloatArray]:
-    """Return the `Sums` over some rows; ``rows``: their scores by the first two networks, if these are known."""
+    """Return the `GainSums` over some rows; ``rows``: their scores by the first two networks, if these are known."""
     unit = np.ones(len(table)) if weight is None else weight
     alone, lead = rows or _score_rows(table, weight, [independent, reference], possible)
     if judged_by_order(independent.network.variables).any():

@@ -31,7 +31,7 @@ from isinglass.errors import (
 from isinglass.network import Network
 from isinglass.pairs import pair_keys, pairs_of
 from isinglass.results import Missing
-from isinglass.select.folds import labels_of
+from isinglass.select.folds import MOST_CELLS, labels_of
 from isinglass.select.refit import nearly_free
 from isinglass.select.selector import Choice
 from isinglass.select.settings import Run
@@ -53,7 +53,6 @@ IMPOSSIBLE = -1000.0
 """Field of a category that no observed cell has: it is not drawn."""
 FEW_ANSWERS = 10
 """Columns with fewer answers are named in a warning."""
-MOST_CELLS = 1 << 33
 
 
 @dataclass(frozen=True, eq=False, repr=False)

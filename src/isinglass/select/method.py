@@ -238,7 +238,7 @@ class Wrapped(Settings):
     missing cells are imputed once, and returns a Solution, a Network, or a record that has one.
     """
 
-    function: Callable[[Any], Any] = option(default=len, help="The function.")
+    function: Callable[[Any], Any]  # Any: of a table, or what stands for one; a record that has a network
 
     def choose(
         self, X: TableLike, *, groups: ArrayLike | None = None, run: Run = Run(), warm_start: WarmStart | None = None

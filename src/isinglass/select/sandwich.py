@@ -34,7 +34,7 @@ _ROWS_PER_BLOCK = 1024  # of which the scores of a thousand parameters stay in t
 
 
 @dataclass(frozen=True, eq=False)
-class Sums:
+class LossSums:
     """Sums over rows, under their weights, of the derivatives of the loss."""
 
     loss: float
@@ -132,9 +132,9 @@ class Support:
         """Return L of B = L Θ Lᵀ for one side of a block, and the factor that undoes it."""
         return (np.ones((1, 1)), 1.0) if self.network.variables.has_scores[node] else (self.points[node], 2.0)
 
-    def sums(self, values: FloatArray, table: AnyTable) -> Sums:
+    def sums(self, values: FloatArray, table: AnyTable) -> LossSums:
         """Return the sums over the rows of a table at these parameters."""
-        return Sums(*table.sum_rows(_sum_rows, self, self.build(values), _square_weight(table)))
+        return LossSums(*table.sum_rows(_sum_rows, self, self.build(values), _square_weight(table)))
 
     @cached_property
     def _offsets(self) -> NDArray[np.intp]:
@@ -263,7 +263,7 @@ class Errors:
         return np.asarray((covariance + covariance.T) / 2.0)
 
 
-def sandwich_errors(support: Support, values: FloatArray, sums: Sums, *, nearly_free: bool = False) -> Errors:
+def sandwich_errors(support: Support, values: FloatArray, sums: LossSums, *, nearly_free: bool = False) -> Errors:
     """Return the errors H⁻¹ K H⁻¹ at some parameters.
 
     ``nearly_free``: estimates may be infinite, and those on which there is next to no information left have NaN.
@@ -325,7 +325,7 @@ def newton(support: Support, values: FloatArray, table: AnyTable, tol: float) ->
     )
 
 
-def _refuse_separation(support: Support, sums: Sums) -> None:
+def _refuse_separation(support: Support, sums: LossSums) -> None:
     """Raise if there is next to no information left on an entry of the support."""
     left = _invert(support, sums.hessian, RIDGE)[1][support.first[0] :]
     if not len(left) or left.min() >= LEAST_INFORMATION:

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
-from isinglass.arguments import MOST_TASKS, RandomSource, check_count, is_whole, spawn_seeds
+from isinglass.arguments import MOST_TASKS, RandomSource, check_count, spawn_seeds
 from isinglass.arrays import AnyArray, FloatArray
 from isinglass.data import are_counts, which_vary
 from isinglass.errors import (
@@ -93,13 +93,9 @@ class StARS(Selector):
     alpha_min_ratio: float = option(default=0.01, help="Smallest penalty over alpha_max, if alphas is a number.")
 
     def __post_init__(self) -> None:
-        for name in ("n_subsamples", "subsample_size"):
-            value = getattr(self, name)
-            if value is not None and not is_whole(value):
-                raise ArgumentError(name, "must be an integer", value)
-        if self.n_subsamples < 2:
-            raise ArgumentError("n_subsamples", "must be at least 2 to measure disagreement", self.n_subsamples)
-        check_count("n_subsamples", self.n_subsamples, most=MOST_TASKS)
+        if self.subsample_size is not None:
+            check_count("subsample_size", self.subsample_size)
+        check_count("n_subsamples", self.n_subsamples, least=2, most=MOST_TASKS)
         if not 0.0 <= self.threshold <= 0.5:
             raise ArgumentError("threshold", "must be from 0 to 0.5, the range of 2 f (1 − f)", self.threshold)
         object.__setattr__(self, "alphas", check_alphas(self.alphas))
@@ -120,10 +116,7 @@ class StARS(Selector):
         """Return how far the subsamples agree, and the alpha that follows."""
         table = task.table.whole()
         if task.run.checkpoint is not None and self.random_state is None:
-            raise DataError(
-                "random_state must be given together with checkpoint: without it the next run draws other subsamples; "
-                "got None."
-            )
+            raise DataError("A checkpoint needs a random_state: without one, the next run draws other subsamples.")
         labels = labels_of(table.units if task.groups is None else task.groups, len(table))
         if table.sample_weight is not None and table.units is None and are_counts(table.sample_weight):
             table, rows = repeated(table)

@@ -19,7 +19,7 @@ from isinglass.errors import ArgumentError
 from isinglass.json_text import JsonObject
 from isinglass.results import Evidence, Solution
 from isinglass.select.folds import Split, count_units, split_parts, split_rows
-from isinglass.select.held_out import FoldScores, Sums, score_folds
+from isinglass.select.held_out import FoldScores, GainSums, score_folds
 from isinglass.select.progress import shown
 from isinglass.select.scoring import edge_price, judged_by_order
 from isinglass.select.selector import Choice, Selector
@@ -332,7 +332,7 @@ class TwoStageSearch:
         stages = [each.stage for each in self.stages]
         wanted = {stages[k].exponent: [stages[k].path.solutions[i] for i in asked[k]] for k in asked}
         self.scores = score_folds(self.task, self.folds, stages[0].solution, self.reference, wanted, self.scores)
-        sums, n_rows = Sums.over(self.scores), self.task.n_rows
+        sums, n_rows = GainSums.over(self.scores), self.task.n_rows
         gains = sums.gains / n_rows
         errors = _standard_error(gains - sums.reference / n_rows, sums.squares / n_rows, n_rows)
         places = [(k, i) for k, some in asked.items() for i in some]
@@ -391,7 +391,7 @@ class TwoStageSearch:
         place = int(np.nanargmax(gains))
         if gains[place] > 0.0:
             return float(gains[place]), float(np.concatenate([each.errors for each in self.stages])[place])
-        sums, n_rows = Sums.over(self.scores), self.task.n_rows
+        sums, n_rows = GainSums.over(self.scores), self.task.n_rows
         return 0.0, float(_standard_error(-sums.reference / n_rows, sums.reference_squares / n_rows, n_rows))
 
     def _sparsest(self, least: float) -> tuple[int, int]:
@@ -416,7 +416,7 @@ class TwoStageSearch:
         """Return the log pseudo-likelihood per row that gains are gains over; NaN if there is none."""
         if not self.scores or judged_by_order(self.task.table.variables).any():
             return float("nan")
-        return Sums.over(self.scores).independent / self.task.n_rows
+        return GainSums.over(self.scores).independent / self.task.n_rows
 
     def _left_out(self) -> str:
         """Return in words what the time limit left out."""

@@ -1,5 +1,6 @@
 """Random networks, and rows drawn from a network: Gibbs sampling with diagnostics, and enumeration."""
 
+from isinglass.simulate.enumeration import exact_sample
 from isinglass.simulate.gibbs import gibbs_diagnostics, gibbs_sample
 from isinglass.simulate.graphs import (
     category_network,
@@ -9,7 +10,6 @@ from isinglass.simulate.graphs import (
     random_network,
 )
 from isinglass.simulate.mixing import MixingDiagnostics, effective_sample_size, split_rhat
-from isinglass.solve.exact import exact_sample
 
 __all__ = [
     "MixingDiagnostics",

@@ -1,34 +1,19 @@
-"""Small networks by enumeration of all states: the exact likelihood path, probabilities, moments and samples."""
+"""The path of the exact likelihood of few columns, by enumeration of all states."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from isinglass.arguments import RandomSource, as_generator, check_count, is_whole
-from isinglass.arrays import Bytes, FloatArray
-from isinglass.data import Table
-from isinglass.errors import ArgumentError, LimitError, SeparationError
-from isinglass.network import Network, NetworkLike, as_network
+from isinglass.arguments import check_count
+from isinglass.arrays import FloatArray
+from isinglass.errors import ArgumentError, SeparationError
 from isinglass.results import Path, Solution
 from isinglass.solve.alphas import alpha_grid
 from isinglass.solve.columns import warn_constant
-from isinglass.solve.enumeration import MAX_NODES, Likelihood, log_sum, log_weights, minimize, superset_sums
+from isinglass.solve.enumeration import Likelihood, minimize
 from isinglass.solve.exact_proof import certify, separating_statistic
 from isinglass.solve.path import warn_if_not_converged
-
-__all__ = [
-    "MAX_NODES",
-    "Moments",
-    "exact_path",
-    "exact_sample",
-    "moments",
-    "state_probabilities",
-]
-
-_STATES_AT_ONCE = 2**14
 
 
 def exact_path(
@@ -157,105 +142,3 @@ def _refuse_separation(problem: Likelihood, penalty: FloatArray) -> None:
             f"The unpenalized edges must have a finite optimum; got a table in which the pair ({s}, {t}) "
             "separates: its estimate is infinite. Use alpha > 0 and a positive penalty weight."
         )
-
-
-class Moments(NamedTuple):
-    """E[x_s] as a vector and E[x_s x_t] as a symmetric matrix whose diagonal is E[x_s]."""
-
-    means: FloatArray
-    pairs: FloatArray
-
-
-def state_probabilities(network: NetworkLike) -> FloatArray:
-    """Return P(x) of all 2^p states; bit s of the position is x_s.
-
-    Examples
-    --------
-    >>> model = Network.from_couplings([[0, 0], [0, 0]], np.log([3.0, 1.0]))
-    >>> state_probabilities(model).round(3).tolist()  # 00, 10, 01, 11
-    [0.125, 0.375, 0.125, 0.375]
-    """
-    whole = as_network(network)
-    whole.variables.require_two_values("The network")
-    weights = log_weights(whole.couplings, whole.fields)
-    return np.asarray(np.exp(weights - log_sum(weights)))
-
-
-def moments(network: NetworkLike) -> Moments:
-    """Return the means and pair moments of a network.
-
-    Examples
-    --------
-    >>> model = Network.from_couplings([[0, 0], [0, 0]], np.log([3.0, 1.0]))
-    >>> moments(model).pairs.round(3).tolist()
-    [[0.75, 0.375], [0.375, 0.5]]
-    """
-    sums = superset_sums(state_probabilities(network))
-    bits = 1 << np.arange(len(sums).bit_length() - 1)
-    pairs = sums[bits[:, None] | bits]
-    return Moments(np.diag(pairs).copy(), pairs)
-
-
-def exact_sample(network: NetworkLike, n_samples: int, *, random_state: RandomSource = None) -> Bytes | Table:
-    """Draw independent rows from a network by enumeration: no Markov chain, no burn-in.
-
-    Parameters
-    ----------
-    network : Network, Solution, Fit or fitted estimator
-        At most `MAX_NODES` nodes; with categories, at most 2^20 states.
-    n_samples : int
-        Number of rows, at least 1.
-    random_state : int, Generator, RandomState or None
-        A Generator or a RandomState is advanced, so that the next call differs.
-
-    Returns
-    -------
-    ndarray of uint8, shape (n_samples, n_features)
-        A `Table` of this shape, if the network has categories.
-
-    Examples
-    --------
-    >>> model = Network.from_couplings([[0, 50.0], [50.0, 0]], [-25.0, -25.0])
-    >>> rows = exact_sample(model, 100, random_state=0)
-    >>> bool((rows[:, 0] == rows[:, 1]).all())
-    True
-    """
-    if not is_whole(n_samples) or n_samples < 1:
-        raise ArgumentError("n_samples", "must be an integer of at least 1", n_samples)
-    whole = as_network(network)
-    whole.variables.require_no_covariates("Sampling")
-    two_values = whole.variables.is_binary
-    probabilities = state_probabilities(whole) if two_values else _category_weights(whole)
-    cumulative = np.cumsum(probabilities)
-    # Scaling by the last entry instead of 1 keeps rounding from pointing past the last possible state.
-    draws = as_generator(random_state).random(int(n_samples)) * cumulative[-1]
-    states = np.searchsorted(cumulative, draws, side="right")
-    if not two_values:
-        return whole.table(_states(states, whole))
-    return np.asarray((states[:, None] >> np.arange(whole.n_features)) & 1, dtype=np.uint8)
-
-
-def _category_weights(network: Network) -> FloatArray:
-    """Return exp(−energy) of all states, the largest of them 1."""
-    n_states = _count_states(network)
-    if not can_enumerate(network):
-        raise LimitError(
-            f"The network must have at most {2**MAX_NODES} states for enumeration; got {n_states}. "
-            "Use simulate.gibbs_sample."
-        )
-    parts = [np.arange(first, min(first + _STATES_AT_ONCE, n_states)) for first in range(0, n_states, _STATES_AT_ONCE)]
-    weights = np.concatenate([-network.energy(_states(part, network)) for part in parts])
-    return np.asarray(np.exp(weights - weights.max()))
-
-
-def _states(numbers: NDArray[np.intp], network: Network) -> NDArray[np.uint8]:
-    return np.column_stack(np.unravel_index(numbers, network.variables.sizes)).astype(np.uint8)
-
-
-def _count_states(network: Network) -> int:
-    return int(network.variables.sizes.prod(dtype=object))
-
-
-def can_enumerate(network: Network) -> bool:
-    """Tell whether the states of a network are few enough to list them all: 2^20."""
-    return _count_states(network) <= 1 << MAX_NODES
