@@ -29,6 +29,7 @@ constexpr double INNER_TOLERANCE = 0.02;  // share of the KKT residual to which 
 // The same for operators: at most LOOSE_TOLERANCE, proportional to the residual below that, and no better than
 // NEEDED_SHARE of what the certificate asks for (measured on latent-factor tables).
 constexpr double LOOSE_TOLERANCE = 0.05, QUADRATIC_TOLERANCE = 0.3, NEEDED_SHARE = 0.9;
+constexpr double SMALLEST_NULL = 1e-12;    // objective without edges that the tolerance of a gap is relative to
 constexpr double MAX_EXTRAPOLATION = 1.5;  // steps of the path in log alpha
 constexpr double CONTRACTION = 0.05;    // share of the residual left by a step up to which blocks are kept (measured)
 constexpr double NEARLY_ACTIVE = 0.98;  // share of the penalty from which a gradient makes an edge an inner one
@@ -46,10 +47,11 @@ constexpr double SLOW_STEP = 0.2;                    // share of the residual le
 constexpr double SUFFICIENT_DECREASE = 1e-4;         // share of the predicted decrease (Armijo)
 constexpr double OBJECTIVE_ROUNDING = 1e-14;         // relative error of F that the line search forgives
 constexpr int MAX_HALVINGS = 12;                     // of a step until the curvature is majorized
-constexpr int SLOW_STEPS = 6;           // without progress until second derivatives in double precision are tried ...
-constexpr size_t MAX_PRECISE = 400;     // ... on a face of at most so many coefficients
-constexpr double MAX_PRECISE_MOVE = 8;  // of a predictor of 0 and 1, in such a step
-constexpr int MAX_POLISH = 50;          // Newton steps on fields and free edges before a certificate
+constexpr int SLOW_STEPS = 6;             // without progress until second derivatives in double precision are tried ...
+constexpr size_t MAX_PRECISE = 400;       // ... on a face of at most so many coefficients
+constexpr double MAX_PRECISE_MOVE = 8;    // of a predictor of 0 and 1, in such a step
+constexpr double LONGEST_FIELD_STEP = 4;  // of a field, before a certificate
+constexpr int MAX_POLISH = 50;            // Newton steps on fields and free edges before a certificate
 constexpr double PROJECTION_ROUNDINGS = 8;  // of a block's norm, up to which its predictors are not computed afresh
 }  // namespace newton
 

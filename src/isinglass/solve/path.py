@@ -171,7 +171,7 @@ def _follow(
             scaled = [alpha / case.unit for alpha in alphas[k : k + at_once]]
             states = problem.follow(scaled, following / case.unit, tol, max_iter, strictness)
         for alpha, state in zip(alphas[k : k + at_once], states, strict=True):
-            yield case.solution(state, alpha, tol)
+            yield case.solution(state, alpha)
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,6 @@ class JointProblem:
     matrix: FloatArray | None  # penalty weights of the varying columns, in the solver's units
     least: float  # smallest penalty weight of a pair, in the solver's units
     unit: float
-    free: NDArray[np.int32]  # pairs without a penalty
 
     @classmethod
     def of(
@@ -220,7 +219,7 @@ class JointProblem:
             else:
                 table = reduction.table.whole()
                 problem = Problem(DeviceRows(table.codes, table.sample_weight, find_device(where)), *penalized)
-        return cls(problem, reduction, matrix, least, unit, problem.free_pairs())
+        return cls(problem, reduction, matrix, least, unit)
 
     @property
     def alpha_at_zero(self) -> float:
@@ -234,15 +233,12 @@ class JointProblem:
 
     def fit_null(self, tol: float, max_iter: int) -> float:
         """Fit fields and free pairs; return alpha_max there."""
-        if len(self.free):
-            tight = min(tol, NULL_TOLERANCE)
-            with within_memory():
-                state = self.problem.solve(self.free, [1.0], tight, tight, max_iter)[0]
-            # It may lie at infinity; with categories the ridge keeps it from there.
-            is_binary = self.reduction.variables.is_binary
-            if is_binary and state.largest_eta + self.reduction.log_spread > SUSPICIOUS_ETA:
-                self.reduction.refuse_separation(self.free)
-            self.problem.mark_null()
+        with within_memory():
+            state = self.problem.fit_null(min(tol, NULL_TOLERANCE), max_iter)
+        # It may lie at infinity; with categories the ridge keeps it from there.
+        if state is not None and self.reduction.variables.is_binary:
+            if state.largest_eta + self.reduction.log_spread > SUSPICIOUS_ETA:
+                self.reduction.refuse_separation(self.problem.free_pairs())
         with within_memory():
             return self.problem.alpha_max() * self.unit
 
@@ -257,9 +253,9 @@ class JointProblem:
             allowed = slice(None) if self.matrix is None else np.isfinite(self.matrix[pairs[:, 0], pairs[:, 1]])
             self.reduction.refuse_separation(pairs[allowed])
 
-    def solution(self, state: State, alpha: float, tol: float) -> Solution:
+    def solution(self, state: State, alpha: float) -> Solution:
         """Put the solution of the varying columns back into the whole table."""
-        return as_solution(self.reduction.network(state), state, self.problem, alpha, tol)
+        return as_solution(self.reduction.network(state), state, alpha)
 
 
 def _least_weight(

@@ -184,10 +184,9 @@ class Reduction:
             )
 
 
-def as_solution(network: Network, state: State, problem: Problem, alpha: float, tol: float) -> Solution:
+def as_solution(network: Network, state: State, alpha: float) -> Solution:
     """Return a network with the certificate of the state that it was made of."""
     p = network.n_features
-    gap_tol = tol * max(problem.null_objective, 1e-12)
     return Solution(
         network,
         alpha=alpha,
@@ -197,7 +196,7 @@ def as_solution(network: Network, state: State, problem: Problem, alpha: float, 
         certified_zeros=state.certified_zeros,
         n_iter=state.n_iter,
         n_screened=p * (p - 1) // 2 - state.n_working,
-        converged=state.kkt_residual <= tol and state.duality_gap <= gap_tol,
+        converged=state.converged,
     )
 
 

@@ -24,18 +24,19 @@ void add_pairs(WorkingSet& set) {
 void check_slots(const WorkingSet& set) {
     std::vector<int> degree(set.n_nodes()), inner(set.n_nodes());
     for (size_t e = 0; e < set.n_edges(); ++e) {
-        ++degree[set.s()[e]], ++degree[set.t()[e]];
-        inner[set.s()[e]] += set.is_inner()[e], inner[set.t()[e]] += set.is_inner()[e];
-        CHECK(set.edge()[set.slot_s()[e]] == static_cast<int>(e));
-        CHECK(set.edge()[set.slot_t()[e]] == static_cast<int>(e));
-        CHECK(set.column()[set.slot_s()[e]] == set.t()[e]);
-        CHECK(set.column()[set.slot_t()[e]] == set.s()[e]);
-        CHECK((set.slot_s()[e] < set.offset()[set.s()[e]] + set.inner_degree()[set.s()[e]]) ==
-              (set.is_inner()[e] != 0));
+        ++degree[set.s(e)], ++degree[set.t(e)];
+        inner[set.s(e)] += set.is_inner(e), inner[set.t(e)] += set.is_inner(e);
+        CHECK(set.edge_of(set.slot_s(e)) == static_cast<int>(e));
+        CHECK(set.edge_of(set.slot_t(e)) == static_cast<int>(e));
+        CHECK(set.column_of(set.slot_s(e)) == set.t(e));
+        CHECK(set.column_of(set.slot_t(e)) == set.s(e));
+        CHECK((set.slot_s(e) < set.first_slot(set.s(e)) + set.inner_degree(set.s(e))) == (set.is_inner(e) != 0));
     }
-    CHECK(degree == set.degree());
-    CHECK(inner == set.inner_degree());
-    CHECK(set.edge()[set.null_slot()] == -1);
+    for (int node = 0; node < set.n_nodes(); ++node) {
+        CHECK(degree[node] == set.degree(node));
+        CHECK(inner[node] == set.inner_degree(node));
+    }
+    CHECK(set.edge_of(set.null_slot()) == -1);
 }
 
 }  // namespace
@@ -52,19 +53,19 @@ TEST_CASE("a working set stays whole under random sequences of operations") {
             }
         set.arrange();
         check_slots(set);
-        for (size_t e = 0; e < set.n_edges(); ++e) CHECK((set.is_inner()[e] != 0) == (set.theta()[e] != 0.0));
+        for (size_t e = 0; e < set.n_edges(); ++e) CHECK((set.is_inner(e) != 0) == (set.theta()[e] != 0.0));
         for (int step = 0; step < 4; ++step) {
             std::vector<int> joining;
             for (size_t e = 0; e < set.n_edges(); ++e) {
-                *set.gradient_at(set.slot_s()[e]) = static_cast<double>(e + 1);
-                *set.gradient_at(set.slot_t()[e]) = 0.25;
+                *set.gradient_at(set.slot_s(e)) = static_cast<double>(e + 1);
+                *set.gradient_at(set.slot_t(e)) = 0.25;
                 if (random() % 4 == 0) joining.push_back(static_cast<int>(e));
             }
             set.make_inner(joining);  // gradients of slots move along
             check_slots(set);
             set.gather_gradient();
             for (size_t e = 0; e < set.n_edges(); ++e) CHECK(set.gradient()[e] == static_cast<double>(e) + 1.25);
-            for (int e : joining) CHECK(set.is_inner()[e]);
+            for (int e : joining) CHECK(set.is_inner(e));
         }
     }
 }
@@ -104,10 +105,10 @@ TEST_CASE("the minimum of the quadratic model is that of a dense matrix") {
         for (size_t e = 0; e < set.n_edges(); ++e) {
             double slope = model.gradient[e];
             for (size_t f = 0; f < set.n_edges(); ++f)
-                for (const int node : {set.s()[e], set.t()[e]}) {
-                    const int other = node == set.s()[e] ? set.t()[e] : set.s()[e];
-                    if (set.s()[f] != node && set.t()[f] != node) continue;
-                    slope += twin.second(node, other, set.s()[f] == node ? set.t()[f] : set.s()[f]) * model.d[f];
+                for (const int node : {set.s(e), set.t(e)}) {
+                    const int other = node == set.s(e) ? set.t(e) : set.s(e);
+                    if (set.s(f) != node && set.t(f) != node) continue;
+                    slope += twin.second(node, other, set.s(f) == node ? set.t(f) : set.s(f)) * model.d[f];
                 }
             CHECK(kkt_violation(model.d[e], slope, alpha) < 1e-6);
             n_moved += model.d[e] != 0.0;

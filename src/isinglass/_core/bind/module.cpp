@@ -170,6 +170,7 @@ NB_MODULE(_native, m) {
         .def_ro("objective", &State::objective)
         .def_ro("kkt_residual", &State::kkt_residual)
         .def_ro("duality_gap", &State::duality_gap)
+        .def_ro("converged", &State::converged)
         .def_ro("certified_zeros", &State::certified_zeros)
         .def_ro("n_working", &State::n_working)
         .def_ro("n_products", &State::n_products)
@@ -194,8 +195,11 @@ NB_MODULE(_native, m) {
         .def(
             "set_largest_reference",
             [](Problem& problem, size_t pairs) { problem.solver().set_largest_reference(pairs); }, nb::arg("pairs"))
-        .def("mark_null", [](Problem& problem) { problem.solver().mark_null(); })
-        .def("free_pairs", [](const Problem& problem) { return give(problem.free_pairs()); })
+        .def("free_pairs", [](Problem& problem) { return give(problem.solver().free_pairs()); })
+        .def(
+            "fit_null",
+            [](Problem& problem, double tol, int max_iter) { return problem.solver().fit_null(tol, max_iter); },
+            nb::arg("tol"), nb::arg("max_iter"), Release())
         .def(
             "alpha_max", [](Problem& problem) { return problem.solver().alpha_max(); }, Release())
         .def(

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "rows/dense.hpp"
 #include "tuning.hpp"
 
 namespace isinglass {
@@ -57,9 +58,8 @@ std::vector<Infeasibility> find_infeasibilities(const Rows& rows, const WorkingS
     std::vector<double> sizes(set.n_nodes());  // free edges included
     for (size_t e = 0; e < set.n_edges(); ++e) {
         const double size = set.theta_norm(e);
-        const bool is_limited = set.ridge() == 0.0 && alpha * set.omega()[e] != 0.0;
-        for (int node : {set.s()[e], set.is_shared() ? set.t()[e] : -1}) {
-            if (node < 0) continue;
+        const bool is_limited = set.ridge() == 0.0 && alpha * set.omega(e) != 0.0;
+        for (int node : set.ends(e)) {
             sizes[node] += size;
             if (is_limited) infeasibilities[node].size += size;
         }
@@ -72,41 +72,29 @@ std::vector<Infeasibility> find_infeasibilities(const Rows& rows, const WorkingS
         infeasible.share = heavier > 0 ? std::min((uneven + 2 * rounding * heavier) / heavier, 1.0) : 0.0;
         infeasible.moment_error = uneven + 4 * rounding * infeasible.mass;
         infeasible.drift =
-            UNIT * (2 * point.travel[node] + (set.degree()[node] + 2) * (std::abs(point.fields[node]) + sizes[node]));
+            UNIT * (2 * point.travel[node] + (set.degree(node) + 2) * (std::abs(point.fields[node]) + sizes[node]));
         if (!rows.has_categories()) continue;
         // Returned are fields for uncentered scores, and blocks in the unit of these scores: a sum over the neighbors
         // and a few operations more.
         const double size = sums.largest_field + sizes[node];
-        infeasible.drift = 2 * UNIT * (2 * point.travel[node] + (2 * set.degree()[node] + 16) * size);
+        infeasible.drift = 2 * UNIT * (2 * point.travel[node] + (2 * set.degree(node) + 16) * size);
         infeasible.share = std::min(std::max(infeasible.share, sums.share + 2 * rounding), 1.0);
         infeasible.slope = sums.largest_slope + 4 * rounding * infeasible.mass;
     }
     return infeasibilities;
 }
 
-// A lower bound of the smallest eigenvalue of a matrix with unit diagonal, from its Cholesky factor: the trace of the
-// inverse is at least 1 over it. Not positive: nothing is known. error: of its entries.
+// A lower bound of the smallest eigenvalue of a matrix with unit diagonal: the trace of the inverse is at least 1 over
+// it. Not positive: nothing is known. error: of its entries.
 double smallest_eigenvalue(std::vector<double> A, int d, double error) {
+    factorize(A, d);
     double trace = 0;
-    for (int j = 0; j < d; ++j) {
-        double* row = A.data() + static_cast<size_t>(j) * d;
-        for (int i = 0; i <= j; ++i) {
-            const double* other = A.data() + static_cast<size_t>(i) * d;
-            double sum = row[i];
-            for (int k = 0; k < i; ++k) sum -= row[k] * other[k];
-            if (i == j && !(sum > 0)) return 0;
-            row[i] = i == j ? std::sqrt(sum) : sum / other[i];
-        }
+    for (int k = 0; k < d; ++k) {
+        std::vector<double> column(d);
+        column[k] = 1;
+        solve_lower(A, d, column.data());
+        for (double entry : column) trace += entry * entry;
     }
-    std::vector<double> column(d);
-    for (int c = 0; c < d; ++c)
-        for (int j = c; j < d; ++j) {
-            const double* row = A.data() + static_cast<size_t>(j) * d;
-            double sum = j == c ? 1.0 : 0.0;
-            for (int k = c; k < j; ++k) sum -= row[k] * column[k];
-            column[j] = sum / row[j];
-            trace += column[j] * column[j];
-        }
     return 0.5 / trace - d * error - 8.0 * d * d * UNIT;
 }
 
@@ -133,8 +121,9 @@ double repair_norm(const std::vector<double>& gram, const std::vector<double>& m
 }
 
 double moment_error_of(const WorkingSet& set, const std::vector<Infeasibility>& infeasibilities, size_t e) {
-    return infeasibilities[set.s()[e]].moment_error +
-           (set.is_shared() ? infeasibilities[set.t()[e]].moment_error : 0.0);
+    double error = 0;
+    for (int node : set.ends(e)) error += infeasibilities[node].moment_error;
+    return error;
 }
 
 // Edges whose moment is made exactly zero: free ones, or also those whose penalty is so small that rounding alone would
@@ -143,7 +132,7 @@ std::vector<char> find_zeroed(const WorkingSet& set, const std::vector<Infeasibi
                               bool with_negligible) {
     std::vector<char> zeroed(set.n_edges());
     for (size_t e = 0; e < set.n_edges(); ++e) {
-        const double limit = alpha * set.omega()[e];
+        const double limit = alpha * set.omega(e);
         zeroed[e] = set.ridge() == 0.0 &&
                     (limit == 0.0 ||
                      (with_negligible && limit < NEGLIGIBLE_PENALTY * moment_error_of(set, infeasibilities, e)));
@@ -159,11 +148,11 @@ bool repair(Rows& rows, const WorkingSet& set, const Point& point, const std::ve
     for (int node : set.nodes()) {
         std::vector<int> columns;
         std::vector<double> missing;
-        for (int slot = set.offset()[node]; slot < set.offset()[node] + set.degree()[node]; ++slot) {
-            const int e = set.edge()[slot];
+        for (int slot = set.first_slot(node); slot < set.first_slot(node) + set.degree(node); ++slot) {
+            const int e = set.edge_of(slot);
             if (!zeroed[e]) continue;
             const double reach = set.gradient_norm(e) + moment_error_of(set, infeasibilities, e);
-            columns.push_back(set.column()[slot]);
+            columns.push_back(set.column_of(slot));
             missing.push_back(set.is_shared() ? reach / 2 : reach);
         }
         if (columns.empty()) continue;
@@ -200,10 +189,9 @@ double node_cost(const Infeasibility& infeasible, const NodeSums& sums, double c
 
 // What an edge with a ridge adds to the gap: the square of what is missing to optimality, over twice the ridge, because
 // the penalty with it is strongly convex.
-double ridge_cost(const WorkingSet& set, size_t e, double limit, double moment_error) {
-    const size_t first = set.first(e), size = set.size(e);
-    const double missing = kkt_violation(set.theta().data() + first, set.gradient().data() + first, size, limit);
-    const double roundings = (8 + static_cast<double>(size)) * UNIT;
+double ridge_cost(const WorkingSet& set, size_t e, double alpha, double moment_error) {
+    const double missing = set.violation(e, alpha), limit = alpha * set.omega(e);
+    const double roundings = (8 + static_cast<double>(set.size(e))) * UNIT;
     const double reach = missing + moment_error + roundings * (missing + limit + set.ridge() * set.theta_norm(e));
     return reach * reach / (2 * set.ridge()) * (1 + roundings);
 }
@@ -225,7 +213,7 @@ Certificate prove(Rows& rows, const WorkingSet& set, const Point& point, double 
     bool is_plain = !has_ridge;  // no edge, no repair, no ridge
     double c = 1;
     for (size_t e = 0; e < set.n_edges(); ++e) {
-        const double limit = alpha * set.omega()[e] * (1 - (3 + static_cast<double>(set.size(e))) * UNIT);
+        const double limit = alpha * set.omega(e) * (1 - (3 + static_cast<double>(set.size(e))) * UNIT);
         const double reach = set.gradient_norm(e) + moment_error_of(set, infeasibilities, e);
         is_plain = is_plain && set.theta_norm(e) == 0.0 && !zeroed[e];
         if (!zeroed[e] && !has_ridge && reach > limit) c = std::min(c, limit / reach);
@@ -234,8 +222,8 @@ Certificate prove(Rows& rows, const WorkingSet& set, const Point& point, double 
     if (is_plain && alpha > 0) c = std::max(c, alpha < top ? alpha / top * (1 - 4 * UNIT) : 1.0);
     double gap = divergence(rows, set, point, c) * (1 + rounding), moment_error = 0, gradient_error = 0;
     for (size_t e = 0; e < set.n_edges(); ++e) {
-        const double limit = alpha * set.omega()[e], size = set.theta_norm(e);
-        if (has_ridge) gap += ridge_cost(set, e, limit, moment_error_of(set, infeasibilities, e));
+        const double limit = alpha * set.omega(e), size = set.theta_norm(e);
+        if (has_ridge) gap += ridge_cost(set, e, alpha, moment_error_of(set, infeasibilities, e));
         if (size == 0.0 || has_ridge) continue;
         double moment = 0;
         if (!zeroed[e])
@@ -265,7 +253,7 @@ double Point::loss() const {
 
 double penalty_of(const WorkingSet& set, double alpha) {
     double sum = 0;
-    for (size_t e = 0; e < set.n_edges(); ++e) sum += set.omega()[e] * set.theta_norm(e);
+    for (size_t e = 0; e < set.n_edges(); ++e) sum += set.omega(e) * set.theta_norm(e);
     double ridges = 0;
     for (size_t e = 0; e < set.n_edges(); ++e)
         if (set.ridge() > 0.0) ridges += set.ridge() / 2 * set.theta_norm(e) * set.theta_norm(e);
@@ -282,16 +270,19 @@ Certificate certify(Rows& rows, const WorkingSet& set, const Point& point, doubl
     return other.gap < plain.gap ? other : plain;
 }
 
+bool is_zero(const Certificate& certificate, double gradient, const std::pair<double, double>& sd, double limit) {
+    const double radius = std::sqrt(certificate.gap * (sd.first * sd.first + sd.second * sd.second) / 2) * (1 + 1e-9);
+    return certificate.scale * gradient + radius < limit;
+}
+
 int64_t count_certified(const WorkingSet& set, const Margins& margins, const Certificate& certificate, double alpha,
                         double slack_share) {
     int64_t count = 0;
     const double moment_error = slack_share > 0 ? 0 : certificate.moment_error;
-    for (size_t e = 0; e < set.n_edges(); ++e) {
-        const double sd_s = set.is_shared() ? margins.sd[set.s()[e]] : 0.0, sd_t = margins.sd[set.t()[e]];
-        const double radius = std::sqrt(certificate.gap * (sd_s * sd_s + sd_t * sd_t) / 2) * (1 + 1e-9);
-        const double moment = certificate.scale * (set.gradient_norm(e) + 2 * moment_error);
-        count += moment + radius < alpha * set.omega()[e] * (1 + slack_share);
-    }
+    for (size_t e = 0; e < set.n_edges(); ++e)
+        count += is_zero(certificate, set.gradient_norm(e) + 2 * moment_error,
+                         {set.is_shared() ? margins.sd[set.s(e)] : 0.0, margins.sd[set.t(e)]},
+                         alpha * set.omega(e) * (1 + slack_share));
     return count;
 }
 

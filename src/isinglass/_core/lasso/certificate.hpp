@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "lasso/working_set.hpp"
@@ -30,6 +31,9 @@ double penalty_of(const WorkingSet& set, double alpha);
 // Needs the complete gradient; tight where fields and free edges are stationary. top: no covariance, twice if both ends
 // of a pair count, is larger than this times the pair's penalty weight.
 Certificate certify(Rows& rows, const WorkingSet& set, const Point& point, double alpha, double top);
+// Whether a pair is zero in every optimum: with |g| at most `gradient`, the columns' standard deviations and the
+// penalty.
+bool is_zero(const Certificate& certificate, double gradient, const std::pair<double, double>& sd, double limit);
 // How many edges of the working set are zero in every optimum; slack_share: how many at most rows that count for
 // themselves may have found, with limits larger by this share and no moment error.
 int64_t count_certified(const WorkingSet& set, const Margins& margins, const Certificate& certificate, double alpha,

@@ -65,12 +65,12 @@ void GroupModel::gather(const std::vector<double>& gradient, double alpha) {
     groups_.clear(), z_.clear(), slope_.clear(), diagonal_.clear();
     for (int e : set_.inner()) {
         const size_t first = set_.first(e), size = set_.size(e);
-        const Pair pair{set_.first_node() + set_.s()[e], set_.t()[e]};
-        groups_.push_back({z_.size(), size, first, set_.slot_s()[e], set_.slot_t()[e], alpha * set_.omega()[e], pair});
+        const Pair pair{set_.first_node() + set_.s(e), set_.t(e)};
+        groups_.push_back({z_.size(), size, first, set_.slot_s(e), set_.slot_t(e), alpha * set_.omega(e), pair});
         z_.insert(z_.end(), set_.theta().begin() + first, set_.theta().begin() + first + size);
         slope_.insert(slope_.end(), gradient.begin() + first, gradient.begin() + first + size);
-        const float *one = set_.diagonal().data() + set_.at(set_.slot_s()[e]),
-                    *other = set_.diagonal().data() + set_.at(set_.slot_t()[e]);
+        const float *one = set_.diagonal().data() + set_.at(set_.slot_s(e)),
+                    *other = set_.diagonal().data() + set_.at(set_.slot_t(e));
         for (size_t i = 0; i < size; ++i) diagonal_.push_back(static_cast<double>(one[i]) + other[i] + set_.ridge());
     }
     damping_ = violation() / LONGEST_STEP;
@@ -93,8 +93,8 @@ void GroupModel::multiply(const Values& x, Values& Hx) {
     });
     tasks_.clear();
     for (int node : set_.nodes()) {
-        const size_t first = set_.at(set_.offset()[node]);
-        if (!set_.is_operator()[node]) {
+        const size_t first = set_.at(set_.first_slot(node));
+        if (!set_.is_operator(node)) {
             multiply_block(node, first);
             continue;
         }

@@ -7,6 +7,8 @@
 #include <limits>
 #include <vector>
 
+#include "rows/table.hpp"
+
 namespace isinglass {
 
 constexpr double INFINITE = std::numeric_limits<double>::infinity();
@@ -78,15 +80,20 @@ class Penalty {
             limits[t - first] = static_cast<float>(std::isfinite(omega) ? factor * omega : omega);
         }
     }
-    bool may_be_free() const { return kind_ == Kind::matrix; }
-    bool may_forbid() const { return kind_ == Kind::matrix; }
-    // Whether a pair is free.
+    bool is_matrix() const { return kind_ == Kind::matrix; }  // which alone may forbid pairs
+    // The free pairs of all nodes, or (node not negative) of one, in order.
+    std::vector<Pair> free_pairs(int node = -1) const {
+        std::vector<Pair> pairs;
+        if (!is_matrix() && kind_ != Kind::per_column) return pairs;
+        const int first = std::max(node, 0), last = node < 0 ? n_features_ : node + 1;
+        for (int s = first; s < last; ++s)
+            for (int t = node < 0 ? s + 1 : 0; t < n_features_; ++t)
+                if (t != s && (*this)(s, t) == 0.0) pairs.push_back({s, t});
+        return pairs;
+    }
     bool has_free() const {
-        if (kind_ == Kind::per_column) return std::find(values_, values_ + n_features_, 0.0) != values_ + n_features_;
-        for (int s = 0; may_be_free() && s < n_features_; ++s)
-            for (int t = s + 1; t < n_features_; ++t)
-                if ((*this)(s, t) == 0.0) return true;
-        return false;
+        return kind_ == Kind::per_column ? std::find(values_, values_ + n_features_, 0.0) != values_ + n_features_
+                                         : !free_pairs().empty();
     }
 
  private:

@@ -45,7 +45,7 @@ size_t Newton::coefficients_of(const std::vector<Pair>& pairs) const {
 void Newton::start(int first_node) {
     set_.start(first_node);
     last_ = before_ = {};
-    adopted_.clear(), support_.clear(), support_values_.clear();
+    adopted_.clear();
     certificate_ = {};
     top_ = INFINITE;
     needed_ = 1;
@@ -78,17 +78,16 @@ void Newton::reset_nodes(const std::vector<int>& nodes) {
 
 void Newton::place(const std::vector<Pair>& edges, const std::vector<double>& values,
                    const std::vector<double>& fields) {
-    support_.clear(), support_values_.clear();
+    last_ = before_ = {};
     const double* value = values.data();
     for (const Pair& pair : edges) {
         const size_t size = group_size(pair);
         if (std::isfinite(penalty_(pair.s, pair.t))) {
-            support_.push_back(pair);
-            support_values_.insert(support_values_.end(), value, value + size);
+            last_.edges.push_back(pair);
+            last_.values.insert(last_.values.end(), value, value + size);
         }
         value += size;
     }
-    last_ = before_ = {};
     certificate_ = {};
     needed_ = 1;
     adopted_ = {{-1, -1}};  // no set: this one has other values
@@ -99,7 +98,7 @@ void Newton::place(const std::vector<Pair>& edges, const std::vector<double>& va
 
 // Sorted, without repetitions and forbidden pairs.
 void Newton::adopt(std::vector<Pair> pairs) {
-    pairs.insert(pairs.end(), support_.begin(), support_.end());
+    pairs.insert(pairs.end(), last_.edges.begin(), last_.edges.end());
     std::sort(pairs.begin(), pairs.end());
     pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
     const auto is_forbidden = [&](const Pair& pair) { return !std::isfinite(penalty_(pair.s, pair.t)); };
@@ -107,11 +106,11 @@ void Newton::adopt(std::vector<Pair> pairs) {
     if (pairs == adopted_) return;
     adopted_ = pairs;
     size_t known = 0;
-    const double* value = support_values_.data();
+    const double* value = last_.values.data();
     set_.clear();
     for (const Pair& pair : pairs) {
         const size_t size = group_size(pair);
-        const bool is_known = known < support_.size() && support_[known] == pair;
+        const bool is_known = known < last_.edges.size() && last_.edges[known] == pair;
         set_.add_edge(pair, penalty_(pair.s, pair.t), size, is_known ? value : nullptr);
         if (is_known) value += size, ++known;
     }
@@ -119,8 +118,8 @@ void Newton::adopt(std::vector<Pair> pairs) {
     // Nodes that have left the working set go back to their field alone; the others keep their predictor.
     std::vector<int> leaving;
     for (int node = 0; node < set_.n_nodes(); ++node) {
-        if (set_.degree()[node] == 0 && !point_.is_isolated[node]) leaving.push_back(node);
-        if (set_.degree()[node] > 0) point_.is_isolated[node] = 0;
+        if (set_.degree(node) == 0 && !point_.is_isolated[node]) leaving.push_back(node);
+        if (set_.degree(node) > 0) point_.is_isolated[node] = 0;
         known_[node] = 0;
     }
     if (!leaving.empty()) reset_nodes(leaving);
@@ -130,10 +129,10 @@ void Newton::adopt(std::vector<Pair> pairs) {
 void Newton::complete_gradient() {
     std::vector<Gradient> tasks;
     for (int node : set_.nodes()) {
-        const int first = set_.offset()[node] + known_[node], count = set_.degree()[node] - known_[node];
+        const int first = set_.first_slot(node) + known_[node], count = set_.degree(node) - known_[node];
         if (count > 0)
-            tasks.push_back({set_.first_node() + node, {set_.column().data() + first, count}, set_.gradient_at(first)});
-        known_[node] = set_.degree()[node];
+            tasks.push_back({set_.first_node() + node, set_.columns_of(first, count), set_.gradient_at(first)});
+        known_[node] = set_.degree(node);
     }
     rows_.gradients(tasks);
     set_.gather_gradient();
@@ -145,8 +144,8 @@ void Newton::complete_gradient() {
 bool Newton::widen(double alpha) {
     std::vector<std::pair<double, int>> found;
     for (size_t e = 0; e < set_.n_edges(); ++e) {
-        if (set_.is_inner()[e]) continue;
-        const double limit = NEARLY_ACTIVE * alpha * set_.omega()[e], g = set_.gradient_norm(e);
+        if (set_.is_inner(e)) continue;
+        const double limit = NEARLY_ACTIVE * alpha * set_.omega(e), g = set_.gradient_norm(e);
         if (g > limit) found.push_back({limit > 0 ? -g / limit : -INFINITE, static_cast<int>(e)});
     }
     if (found.empty()) return false;
@@ -162,34 +161,40 @@ bool Newton::widen(double alpha) {
     return true;
 }
 
-double Newton::violation(size_t e, double alpha) const {
-    return kkt_violation(set_.theta().data() + set_.first(e), set_.gradient().data() + set_.first(e), set_.size(e),
-                         alpha * set_.omega()[e]);
+double Newton::field_residual() const {
+    double residual = 0;
+    for (int node : set_.nodes()) residual = std::max(residual, std::abs(point_.sums[node].field));
+    return residual;
 }
 
 double Newton::inner_residual(double alpha) const {
-    double residual = 0;
-    for (int node : set_.nodes()) residual = std::max(residual, std::abs(point_.sums[node].field));
-    for (int e : set_.inner()) residual = std::max(residual, violation(e, alpha));
+    double residual = field_residual();
+    for (int e : set_.inner()) residual = std::max(residual, set_.violation(e, alpha));
     return residual;
 }
 
 // Over the whole working set; needs the complete gradient.
 double Newton::kkt_residual(double alpha) const {
-    double residual = inner_residual(alpha);
-    for (size_t e = 0; e < set_.n_edges(); ++e) residual = std::max(residual, violation(e, alpha));
+    double residual = field_residual();
+    for (size_t e = 0; e < set_.n_edges(); ++e) residual = std::max(residual, set_.violation(e, alpha));
     return residual;
 }
 
 bool Newton::has_free(double alpha) const {
-    return std::any_of(set_.omega().begin(), set_.omega().end(), [&](double omega) { return alpha * omega == 0.0; });
+    for (size_t e = 0; e < set_.n_edges(); ++e)
+        if (alpha * set_.omega(e) == 0.0) return true;
+    return false;
+}
+
+bool Newton::Run::is_over() const {
+    return is_stuck || n_iter >= max_iter || since_best == STAGNATION;
 }
 
 State Newton::run(double alpha, const Tolerances& tolerances) {
     Run run{alpha,
             tolerances.kkt,
             tolerances.kkt / 2,
-            tolerances.gap * std::max(null_objective_, 1e-12) / 2,
+            largest_gap(tolerances.gap) / 2,
             tolerances.max_iter,
             rows_.has_categories() ? Precision::single : Precision::untried};
     certificate_.gap = std::numeric_limits<double>::quiet_NaN();
@@ -197,24 +202,29 @@ State Newton::run(double alpha, const Tolerances& tolerances) {
     complete_gradient();
     widen(alpha);
     run.kkt = run.best = kkt_residual(alpha);
-    const Parameters start{set_.theta(), point_.fields};
+    const Parameters start = here();
     const double start_value = objective(alpha);
-    for (Phase phase = next_phase(run); phase != Phase::done;) {
-        poll_();
-        if (phase == Phase::look)
-            phase = look(run);
-        else if (phase == Phase::model)
-            phase = advance(run);
-        else if (phase == Phase::majorize)
-            phase = majorize(run);
-        else
-            phase = certify_point(run, phase == Phase::settle);
+    descend(run);
+    certify_point(run);
+    while (!run.is_reached && (!run.is_over() || try_precise(run))) {
+        look(run);
+        take_step(run);  // the residual may be small enough and the gap not
+        descend(run);
+        certify_point(run);
     }
     if (!run.is_reached && !(objective(alpha) <= start_value * (1 + OBJECTIVE_ROUNDING))) {
         keep_better(start, alpha);
-        certify_point(run, true);
+        certify_point(run);
     }
     return record(run);
+}
+
+void Newton::descend(Run& run) {
+    while (!run.is_over() && !run.has_target()) {
+        const bool is_early = 0 < run.n_iter && run.n_iter <= EARLY_STEPS;
+        if (run.has_widened || is_early) look(run);
+        take_step(run);
+    }
 }
 
 // Starts from where the last two solutions point to, in the logarithm of alpha, if F is smaller there.
@@ -223,7 +233,7 @@ void Newton::extrapolate(double alpha) {
     if (!goes_on) return;
     const double ahead = std::log(last_.alpha / alpha) / std::log(before_.alpha / last_.alpha);
     if (ahead > MAX_EXTRAPOLATION) return;
-    const std::vector<double> start = set_.theta(), start_fields = point_.fields;
+    const Parameters start = here();
     model_.reset();
     size_t k = 0;
     const double* value = before_.values.data();  // of edge k
@@ -234,36 +244,26 @@ void Newton::extrapolate(double alpha) {
         const size_t first = set_.first(e), size = set_.size(e);
         double along = 0;
         for (size_t i = 0; i < size; ++i) {
-            const double from = start[first + i], step = ahead * (from - (is_known ? value[i] : 0.0));
+            const double from = start.theta[first + i], step = ahead * (from - (is_known ? value[i] : 0.0));
             model_.d[first + i] = step;
             along += from * (from + step);
         }
         if (along > 0.0) continue;
-        for (size_t i = first; i < first + size; ++i) model_.d[i] = -start[i];
+        for (size_t i = first; i < first + size; ++i) model_.d[i] = -start.theta[i];
     }
     for (int node : set_.nodes()) field_steps_[node] = ahead * (point_.fields[node] - before_.fields[node]);
     const double before = objective(alpha);
     shift(1.0);
-    step_from(start, 1.0);
-    if (objective(alpha) < before) return;
-    set_.set_theta(start);
-    point_.fields = start_fields;
-    rebuild(set_.nodes());
-}
-
-Newton::Phase Newton::next_phase(const Run& run) const {
-    if (run.n_iter >= run.max_iter || run.since_best == STAGNATION) return Phase::settle;
-    if (run.kkt <= run.target) return Phase::certify;
-    return run.looks ? Phase::look : Phase::model;
+    set_.move_theta(start.theta, 1.0, model_.d);
+    if (!(objective(alpha) < before)) go_to(start);
 }
 
 // At the whole working set, for edges that should move.
-Newton::Phase Newton::look(Run& run) {
+void Newton::look(Run& run) {
     complete_gradient();
     run.kkt = kkt_residual(run.alpha);
-    run.widened = widen(run.alpha);
-    run.is_stale |= run.widened;
-    return Phase::model;
+    run.has_widened = widen(run.alpha);
+    run.is_stale |= run.has_widened;
 }
 
 // How well to solve the model of the next step.
@@ -274,23 +274,26 @@ double Newton::inner_tolerance(const Run& run) const {
     return std::max(share * run.kkt, NEEDED_SHARE * std::min(run.target, needed_));
 }
 
-// One Newton step, and what it says about the next one.
-Newton::Phase Newton::advance(Run& run) {
-    if (run.is_stale || set_.has_operators()) assemble(Curvature::own, !run.is_stale);
+// One Newton step, and what it says about the next one. An operator costs next to nothing and is made anew each time.
+void Newton::take_step(Run& run) {
+    poll_();
+    if (run.is_stale || set_.has_operators()) {
+        curvature_ = Curvature::own;
+        make_matrices(run.is_stale ? set_.nodes() : set_.operators());
+    }
     const bool is_precise = run.precision == Precision::twofold && find_precise_step(run);
-    const bool is_accepted = is_precise ? search(run.alpha) : step(run.alpha, inner_tolerance(run), false);
-    run.looks = run.widened || run.n_iter < EARLY_STEPS;
-    run.widened = false;
+    if (!is_precise) find_step(run.alpha, inner_tolerance(run));
+    const bool is_accepted = search(run.alpha);
     ++run.n_iter;
-    // Rounding: no step decreases F any more.
     if (!is_accepted && !is_precise && curvature_ == Curvature::majorized) {
-        if (run.precision != Precision::single) return Phase::settle;
+        run.is_stuck = run.precision != Precision::single;
+        if (run.is_stuck) return;
         run.precision = Precision::twofold;
     }
     note_progress(run);
     choose_precision(run, is_precise, is_accepted);
     choose_blocks(run);
-    return is_accepted ? next_phase(run) : Phase::majorize;
+    if (!is_accepted) majorize(run);
 }
 
 void Newton::note_progress(Run& run) {
@@ -339,33 +342,31 @@ bool Newton::find_precise_step(Run& run) {
     }
     double residual = 0;
     for (int e : set_.inner())
-        if (set_.theta_norm(e) != 0.0) residual = std::max(residual, violation(e, run.alpha));
+        if (set_.theta_norm(e) != 0.0) residual = std::max(residual, set_.violation(e, run.alpha));
     model_.reset();
     std::fill(field_steps_.begin(), field_steps_.end(), 0.0);
     return residual > run.kkt / 2 && face.find_step(model_.d, field_steps_);
 }
 
 // After a refused step: a model that lies above the loss everywhere.
-Newton::Phase Newton::majorize(Run& run) {
+void Newton::majorize(Run& run) {
     set_.forget_matrices();
-    assemble(Curvature::majorized);
+    curvature_ = Curvature::majorized;
+    make_matrices(set_.nodes());
     set_.forget_matrices();
     run.is_stale = false;
-    return next_phase(run);
 }
 
-Newton::Phase Newton::certify_point(Run& run, bool is_last) {
+void Newton::certify_point(Run& run) {
     const bool is_wanted = std::isfinite(run.gap_target);
     if (is_wanted) finish(run.alpha, run.tolerance);
     complete_gradient();
     run.kkt = kkt_residual(run.alpha);
-    if (is_wanted) {
-        certificate_ = certify(rows_, set_, point_, run.alpha, top_);
-        if (certificate_.gap > 0 && run.kkt > 0) needed_ = run.kkt * run.gap_target / certificate_.gap;
-    }
-    run.is_reached = run.kkt <= run.target && !(is_wanted && !(certificate_.gap <= run.gap_target));
-    if (run.is_reached || (is_last && !try_precise(run))) return Phase::done;
-    return Phase::look;
+    run.is_reached = run.has_target();
+    if (!is_wanted) return;
+    certificate_ = certify(rows_, set_, point_, run.alpha, top_);
+    if (certificate_.gap > 0 && run.kkt > 0) needed_ = run.kkt * run.gap_target / certificate_.gap;
+    run.is_reached &= certificate_.gap <= run.gap_target;
 }
 
 // Of columns of 0 and 1, in a run that would end without its tolerance or is very slow.
@@ -376,6 +377,7 @@ bool Newton::try_precise(Run& run) {
     run.is_stale = true;
     run.best = run.kkt;
     run.since_best = 0;
+    run.is_stuck = false;
     return true;
 }
 
@@ -407,7 +409,7 @@ void Newton::project(std::vector<int>& changed) {
         }
         set_.set_theta(e, moved_group_.data());
         const double length = norm(moved_group_.data(), size);
-        for (int node : {set_.s()[e], set_.is_shared() ? set_.t()[e] : set_.s()[e]}) {
+        for (int node : set_.ends(e)) {
             point_.travel[node] += PROJECTION_ROUNDINGS * length;
             is_changed[node] |= !(change <= PROJECTION_ROUNDINGS * UNIT * length);
         }
@@ -420,34 +422,37 @@ void Newton::project(std::vector<int>& changed) {
 // Rounding may have made steps that seemed to lead down lead up: of where the run began, where it ended and the model
 // without edges, the best is kept.
 void Newton::keep_better(const Parameters& start, double alpha) {
-    Parameters best{set_.theta(), point_.fields}, none{std::vector<double>(set_.theta().size()), point_.fields};
+    Parameters best = here(), none{std::vector<double>(set_.theta().size()), point_.fields};
     for (int node : set_.nodes()) none.fields[node] = null_field(node);
-    const auto place = [&](const Parameters& parameters) {
-        set_.set_theta(parameters.theta);
-        point_.fields = parameters.fields;
-        rebuild(set_.nodes());
+    const auto value_at = [&](const Parameters& parameters) {
+        go_to(parameters);
         return objective(alpha);
     };
-    double least = place(best);
+    double least = value_at(best);
     for (const Parameters* other : {&start, static_cast<const Parameters*>(&none)})
-        if (const double found = place(*other); !(least <= found)) least = found, best = *other;
-    place(best);
+        if (const double found = value_at(*other); !(least <= found)) least = found, best = *other;
+    go_to(best);
 }
 
-// Makes the matrices that are out of date; an operator costs next to nothing and is made anew each time.
-void Newton::assemble(Curvature curvature, bool only_operators) {
-    curvature_ = curvature;
+void Newton::go_to(const Parameters& parameters) {
+    set_.set_theta(parameters.theta);
+    point_.fields = parameters.fields;
+    rebuild(set_.nodes());
+}
+
+// Makes the matrices of these nodes, unless they are blocks whose curvatures have hardly changed.
+void Newton::make_matrices(const std::vector<int>& nodes) {
     std::vector<Block> tasks;
     std::vector<int> remade;
-    for (int node : set_.nodes()) {
-        const bool is_kept = set_.is_made()[node] && !set_.is_operator()[node] &&
+    for (int node : nodes) {
+        const bool is_kept = set_.is_made(node) && !set_.is_operator(node) &&
                              STEEPEST_CURVATURE * moved_[node] <= UNCHANGED_CURVATURE * point_.sums[node].curve;
-        if (is_kept || (only_operators && !set_.is_operator()[node])) continue;
+        if (is_kept) continue;
         remade.push_back(node);
         tasks.push_back(set_.block_of(node));
         moved_[node] = 0;
     }
-    rows_.blocks(tasks, curvature);
+    rows_.blocks(tasks, curvature_);
     for (int node : remade) set_.finish_block(node);
 }
 
@@ -457,10 +462,10 @@ void Newton::profile_gradient() {
         model_.gradient = set_.gradient();
         return;
     }
-    const auto pull = [&](int slot, int node) { return set_.b()[slot] * point_.sums[node].field / set_.curve()[node]; };
+    const auto pull = [&](int slot, int node) { return set_.b()[slot] * point_.sums[node].field / set_.curve(node); };
     for (int e : set_.inner()) {
-        model_.gradient[e] = set_.gradient()[e] - pull(set_.slot_s()[e], set_.s()[e]);
-        if (set_.is_shared()) model_.gradient[e] -= pull(set_.slot_t()[e], set_.t()[e]);
+        model_.gradient[e] = set_.gradient()[e] - pull(set_.slot_s(e), set_.s(e));
+        if (set_.is_shared()) model_.gradient[e] -= pull(set_.slot_t(e), set_.t(e));
     }
 }
 
@@ -471,11 +476,11 @@ void Newton::find_field_steps() {
     }
     for (int node : set_.nodes()) {
         double sum = point_.sums[node].field;
-        const int first = set_.offset()[node], last = first + (set_.has_groups() ? 0 : set_.inner_degree()[node]);
-        for (int slot = first; slot < last; ++slot) sum += set_.b()[slot] * model_.d[set_.edge()[slot]];
+        const int first = set_.first_slot(node), last = first + (set_.has_groups() ? 0 : set_.inner_degree(node));
+        for (int slot = first; slot < last; ++slot) sum += set_.b()[slot] * model_.d[set_.edge_of(slot)];
         // A field that is at its minimum, with no edge moving, stays: the node then costs nothing.
         const double negligible = tuning::STATIONARY / 10 * (point_.sums[node].zeros + point_.sums[node].ones);
-        field_steps_[node] = std::abs(sum) <= negligible ? 0.0 : -sum / set_.curve()[node];
+        field_steps_[node] = std::abs(sum) <= negligible ? 0.0 : -sum / set_.curve(node);
     }
 }
 
@@ -489,37 +494,43 @@ double Newton::predicted_change(double alpha) {
             slope += set_.gradient()[first + i] * model_.d[first + i];
             moved_group_[i] = set_.theta()[first + i] + model_.d[first + i];
         }
-        change += slope + alpha * set_.omega()[e] * (norm(moved_group_.data(), size) - set_.theta_norm(e));
+        change += slope + alpha * set_.omega(e) * (norm(moved_group_.data(), size) - set_.theta_norm(e));
     }
     for (int node : set_.nodes()) change += point_.sums[node].field * field_steps_[node];
     return change;
 }
 
+void Newton::begin_moves() {
+    moves_.clear();
+    moved_columns_.resize(set_.n_slots());
+    moved_values_.resize(set_.n_numbers());
+}
+
 // A move of a node's predictor by offset and value(i) times the column of each inner edge, i its coefficients.
 template <class Value>
 void Newton::add_move(int node, double offset, bool afresh, Value value) {
-    const int first = set_.offset()[node];
+    const int first = set_.first_slot(node);
     int count = 0;
     bool is_moved = offset != 0.0;
     double* const values = moved_values_.data() + set_.at(first);
     double* next = values;
-    for (int slot = first; slot < first + set_.inner_degree()[node]; ++slot) {
-        const int e = set_.edge()[slot];
+    for (int slot = first; slot < first + set_.inner_degree(node); ++slot) {
+        const int e = set_.edge_of(slot);
         const size_t size = set_.size(e), begin = set_.first(e);
         for (size_t i = 0; i < size; ++i) next[i] = value(begin + i);
         const double length = norm(next, size);
         is_moved |= length != 0.0;
         // An operator on bits takes all its columns.
-        if (length == 0.0 && (set_.has_groups() || !set_.is_operator()[node])) continue;
+        if (length == 0.0 && (set_.has_groups() || !set_.is_operator(node))) continue;
         point_.travel[node] += length;
-        moved_[node] += length * rows_.margins().mean[set_.column()[slot]];
-        moved_columns_[first + count++] = set_.column()[slot];
+        moved_[node] += length * rows_.margins().mean[set_.column_of(slot)];
+        moved_columns_[first + count++] = set_.column_of(slot);
         next += size;
     }
     if (!is_moved && !afresh) return;
     point_.travel[node] += std::abs(offset);
     moved_[node] += std::abs(offset);
-    known_[node] = set_.inner_degree()[node];
+    known_[node] = set_.inner_degree(node);
     const NeighborColumns moved{moved_columns_.data() + first, count};
     moves_.push_back({set_.first_node() + node, offset, &point_.sums[node], moved, values, set_.inner_of(node),
                       set_.gradient_at(first)});
@@ -527,25 +538,20 @@ void Newton::add_move(int node, double offset, bool afresh, Value value) {
 
 // Moves along the step: fields, predictors and everything that follows from them; theta is the caller's.
 void Newton::shift(double length) {
-    moves_.clear();
-    moved_columns_.resize(set_.n_slots());
-    moved_values_.resize(set_.n_numbers());
+    begin_moves();
     for (int node : set_.nodes()) {
         add_move(node, length * field_steps_[node], false, [&](size_t i) { return length * model_.d[i]; });
         point_.fields[node] += length * field_steps_[node];
     }
     if (rows_.has_categories())  // adding a small step rounds what is there already
         for (int e : set_.inner())
-            for (int node : {set_.s()[e], set_.is_shared() ? set_.t()[e] : set_.s()[e]})
-                point_.travel[node] += set_.theta_norm(e);
+            for (int node : set_.ends(e)) point_.travel[node] += set_.theta_norm(e);
     rows_.move(moves_, false);
 }
 
 // Predictors computed from the parameters, and what follows from them.
 void Newton::rebuild(const std::vector<int>& nodes) {
-    moves_.clear();
-    moved_columns_.resize(set_.n_slots());
-    moved_values_.resize(set_.n_numbers());
+    begin_moves();
     for (int node : nodes) {
         add_move(node, point_.fields[node], true, [&](size_t i) { return set_.theta()[i]; });
         point_.travel[node] = 0;
@@ -554,29 +560,31 @@ void Newton::rebuild(const std::vector<int>& nodes) {
     set_.gather_gradient();
 }
 
-void Newton::step_from(const std::vector<double>& start, double length) {
-    set_.move_theta(start, length, model_.d);
-}
-
-// One Newton step with line search; false if no length decreases F enough (the point is then unchanged).
-bool Newton::step(double alpha, double inner_tolerance, bool free_only) {
+void Newton::find_step(double alpha, double tolerance) {
     model_.reset();
     profile_gradient();
-    free_only ? model_.minimize_free(alpha, inner_tolerance) : model_.minimize(alpha, inner_tolerance);
+    model_.minimize(alpha, tolerance);
     find_field_steps();
-    return search(alpha);
 }
 
-// Along the step of the model.
+// The same with all penalized edges left where they are.
+void Newton::find_free_step(double alpha, double tolerance) {
+    model_.reset();
+    profile_gradient();
+    model_.minimize_free(alpha, tolerance);
+    find_field_steps();
+}
+
+// Along the step of the model; false if no length decreases F enough (the point is then unchanged).
 bool Newton::search(double alpha) {
     const double before = objective(alpha);
     const double predicted = predicted_change(alpha);
-    const std::vector<double> start = set_.theta(), start_fields = point_.fields;
+    const Parameters start = here();
     double length = 1.0, moved = 0.0;
     for (int halving = 0; halving <= MAX_HALVINGS; ++halving, length /= 2) {
         shift(length - moved);
         moved = length;
-        step_from(start, length);
+        set_.move_theta(start.theta, length, model_.d);
         const double after = objective(alpha);
         if (after <= before + SUFFICIENT_DECREASE * length * std::min(predicted, 0.0) + OBJECTIVE_ROUNDING * before) {
             set_.gather_gradient();
@@ -584,9 +592,7 @@ bool Newton::search(double alpha) {
         }
         poll_();
     }
-    set_.set_theta(start);
-    point_.fields = start_fields;
-    rebuild(set_.nodes());  // not by stepping back: the step may have been enormous
+    go_to(start);  // not by stepping back: the step may have been enormous
     return false;
 }
 
@@ -607,7 +613,8 @@ void Newton::polish_fields() {
             double& field = point_.fields[bracket.node];
             if (std::abs(sums.field) <= tuning::STATIONARY * (sums.zeros + sums.ones)) continue;
             (sums.field > 0 ? bracket.high : bracket.low) = field;
-            double next = field - std::clamp(sums.field / std::max(sums.curve, SMALLEST_CURVE), -4.0, 4.0);
+            double next = field - std::clamp(sums.field / std::max(sums.curve, SMALLEST_CURVE), -LONGEST_FIELD_STEP,
+                                             LONGEST_FIELD_STEP);
             if (!(next > bracket.low && next < bracket.high)) next = (bracket.low + bracket.high) / 2;
             const double change = next - field;
             if (!std::isfinite(change) || change == 0.0) continue;
@@ -634,10 +641,12 @@ void Newton::polish_free(double alpha) {
         const auto mass = [&](int node) { return point_.sums[node].zeros + point_.sums[node].ones; };
         for (int node : set_.nodes()) look_at(point_.sums[node].field, mass(node));
         for (size_t e = 0; e < set_.n_edges(); ++e)
-            if (alpha * set_.omega()[e] == 0.0) look_at(set_.gradient()[e], mass(set_.s()[e]));
+            if (alpha * set_.omega(e) == 0.0) look_at(set_.gradient()[e], mass(set_.s(e)));
         if (!is_open) return;
-        assemble(Curvature::own);
-        if (!step(alpha, INNER_TOLERANCE * largest, true)) return;
+        curvature_ = Curvature::own;
+        make_matrices(set_.nodes());
+        find_free_step(alpha, INNER_TOLERANCE * largest);
+        if (!search(alpha)) return;
     }
 }
 
@@ -664,8 +673,6 @@ State Newton::record(const Run& run) {
         for (int& column : columns) column += set_.first_node();
         state.largest_eta = rows_.largest_predictor(columns);
     }
-    support_ = state.edges;
-    support_values_ = state.values;
     if (run.alpha != last_.alpha) before_ = std::move(last_);
     last_ = {run.alpha, state.edges, state.values, state.fields};
     return state;

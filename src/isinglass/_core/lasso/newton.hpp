@@ -2,6 +2,7 @@
 // with shared coefficients (joint), or one node with coefficients of its own.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "lasso/certificate.hpp"
@@ -18,6 +19,7 @@ struct State {
     std::vector<Pair> edges = {};
     std::vector<double> values = {};  // of every edge: one coefficient or a group (see Rows::has_groups)
     double loss = 0, objective = 0, kkt_residual = 0, duality_gap = 0;
+    bool converged = false;  // both within the tolerance of the path
     // Over the nodes with edges, if one is free: a hint that an unpenalized optimum is at infinity.
     double largest_eta = 0;
     int64_t certified_zeros = 0;  // in the working set
@@ -42,6 +44,8 @@ class Newton {
     // The current point is the null model: fields and free edges fitted, nothing else.
     void mark_null() { null_objective_ = point_.loss(); }
     double null_objective() const { return null_objective_; }
+    // The largest gap within a tolerance.
+    double largest_gap(double tol) const { return tol * std::max(null_objective_, tuning::newton::SMALLEST_NULL); }
     const Penalty& penalty() const { return penalty_; }
     // From this alpha on the model without edges is the optimum, for certain.
     void set_top(double alpha) { top_ = alpha; }
@@ -55,7 +59,7 @@ class Newton {
     size_t coefficients_of(const std::vector<Pair>& pairs) const;
     // How many coefficients the working set would have with these pairs, at most.
     size_t coefficients_with(const std::vector<Pair>& pairs) const {
-        return support_values_.size() + coefficients_of(pairs);
+        return last_.values.size() + coefficients_of(pairs);
     }
     State run(double alpha, const Tolerances& tolerances);
     // With the complete gradient, at the end of a run.
@@ -64,7 +68,6 @@ class Newton {
     double alpha() const { return last_.alpha; }  // of the last run
 
  private:
-    enum class Phase { look, model, majorize, certify, settle, done };
     // Of second derivatives. untried: single, until a run has nothing else left to try; twofold: PreciseFace.
     enum class Precision { untried, single, twofold };
     struct Run {
@@ -73,47 +76,58 @@ class Newton {
         Precision precision;
         double kkt = 0, best = 0;
         int n_iter = 0, since_best = 0;
-        int slow_steps = 0;    // in a row
-        bool is_stale = true;  // the matrices belong to another point
-        bool looks = false;    // at the edges that are not inner, before the next step
-        bool widened = false;
-        bool is_reached = false;  // the tolerance, at the last certificate
+        int slow_steps = 0;        // in a row
+        bool is_stale = true;      // the matrices belong to another point
+        bool has_widened = false;  // the set of inner edges, at the last look
+        bool is_stuck = false;     // no step decreases F any more
+        bool is_reached = false;   // the tolerance, at the last certificate
+
+        bool is_over() const;
+        bool has_target() const { return kkt <= target; }
     };
     struct Parameters {
         std::vector<double> theta, fields;
     };
-    double objective(double alpha) const { return point_.loss() + penalty_of(set_, alpha); }
-    Phase next_phase(const Run& run) const;
-    Phase look(Run& run);
-    double inner_tolerance(const Run& run) const;
-    Phase advance(Run& run);
+    // One step after the other.
+    void descend(Run& run);
+    void look(Run& run);
+    void take_step(Run& run);
     void note_progress(Run& run);
     void choose_precision(Run& run, bool is_precise, bool is_accepted);
     void choose_blocks(Run& run);
-    Phase majorize(Run& run);
-    Phase certify_point(Run& run, bool is_last);
+    void majorize(Run& run);
     bool try_precise(Run& run);
+    void certify_point(Run& run);
     State record(const Run& run);
 
-    size_t group_size(const Pair& pair) const;
-    double null_field(int node) const;
-    void reset_nodes(const std::vector<int>& nodes);
-    void complete_gradient();
-    bool widen(double alpha);
-    void extrapolate(double alpha);
-    double violation(size_t e, double alpha) const;
-    double inner_residual(double alpha) const;
-    double kkt_residual(double alpha) const;
-    bool has_free(double alpha) const;
-
-    void assemble(Curvature curvature, bool only_operators = false);
-    bool step(double alpha, double inner_tolerance, bool free_only);
+    // The step.
+    void make_matrices(const std::vector<int>& nodes);
+    double inner_tolerance(const Run& run) const;
+    void find_step(double alpha, double tolerance);
+    void find_free_step(double alpha, double tolerance);
     bool find_precise_step(Run& run);
-    bool search(double alpha);
     void profile_gradient();
     void find_field_steps();
     double predicted_change(double alpha);
-    void step_from(const std::vector<double>& start, double length);
+    bool search(double alpha);
+    void extrapolate(double alpha);
+
+    // The gradient and what it says.
+    void complete_gradient();
+    bool widen(double alpha);
+    double field_residual() const;
+    double inner_residual(double alpha) const;
+    double kkt_residual(double alpha) const;
+    bool has_free(double alpha) const;
+    double objective(double alpha) const { return point_.loss() + penalty_of(set_, alpha); }
+
+    // The point.
+    size_t group_size(const Pair& pair) const;
+    double null_field(int node) const;
+    void reset_nodes(const std::vector<int>& nodes);
+    Parameters here() const { return {set_.theta(), point_.fields}; }
+    void go_to(const Parameters& parameters);
+    void begin_moves();
     template <class Value>
     void add_move(int node, double offset, bool afresh, Value value);
     void shift(double length);
@@ -132,11 +146,9 @@ class Newton {
     Point point_;
     Certificate certificate_;
     std::vector<Pair> adopted_;  // the working set, sorted
-    std::vector<Pair> support_;  // sorted; edges that are not zero
-    std::vector<double> support_values_;
     struct Solved {
-        double alpha = 0;
-        std::vector<Pair> edges;
+        double alpha = 0;         // 0: a point that was placed
+        std::vector<Pair> edges;  // sorted; those that are not zero
         std::vector<double> values, fields;
     };
     Solved last_, before_;  // of the path, for the start of the next alpha

@@ -4,13 +4,12 @@
 #include <cmath>
 #include <limits>
 
-#include "rows/fields.hpp"
+#include "rows/dense.hpp"
 
 namespace isinglass {
 namespace {
 
 constexpr size_t ABSENT = std::numeric_limits<size_t>::max();
-constexpr double SMALLEST_CURVE = 1e-300;
 
 }  // namespace
 
@@ -33,7 +32,7 @@ bool PreciseFace::find_step(std::vector<double>& d, std::vector<double>& fields)
     H_.assign(size_ * size_, 0.0), y_.resize(size_);
     for (int node : set_.nodes()) add_loss(node);
     for (int e : edges_) add_penalty(e);
-    solve();
+    solve_scaled(H_, y_);
     if (!std::all_of(y_.begin(), y_.end(), [](double step) { return std::isfinite(step); })) return false;
     for (int e : edges_) {
         double along = 0;
@@ -43,7 +42,7 @@ bool PreciseFace::find_step(std::vector<double>& d, std::vector<double>& fields)
             along += theta * (theta - y_[begin_[e] + i]);
         }
         // A penalized edge that would turn around becomes zero.
-        if (along > 0.0 || alpha_ * set_.omega()[e] == 0.0) continue;
+        if (along > 0.0 || alpha_ * set_.omega(e) == 0.0) continue;
         for (size_t i = set_.first(e); i < set_.first(e) + set_.size(e); ++i) d[i] = -set_.theta()[i];
     }
     for (const FieldResponse& each : responses_) fields[each.node] -= each.response * d[set_.first(each.edge)];
@@ -67,10 +66,10 @@ void PreciseFace::shorten(std::vector<double>& d, std::vector<double>& fields) c
 void PreciseFace::add_loss(int node) {
     std::vector<int> columns, edges;
     std::vector<size_t> place;
-    for (int slot = set_.offset()[node]; slot < set_.offset()[node] + set_.inner_degree()[node]; ++slot) {
-        const int e = set_.edge()[slot];
+    for (int slot = set_.first_slot(node); slot < set_.first_slot(node) + set_.inner_degree(node); ++slot) {
+        const int e = set_.edge_of(slot);
         if (begin_[e] == ABSENT) continue;
-        columns.push_back(set_.column()[slot]);
+        columns.push_back(set_.column_of(slot));
         edges.push_back(e);
         for (size_t i = 0; i < set_.size(e); ++i) place.push_back(begin_[e] + i);
     }
@@ -86,7 +85,7 @@ void PreciseFace::add_loss(int node) {
 void PreciseFace::add_penalty(int e) {
     const size_t size = set_.size(e), begin = begin_[e];
     const double *theta = set_.theta().data() + set_.first(e), *gradient = set_.gradient().data() + set_.first(e);
-    const double length = set_.theta_norm(e), limit = alpha_ * set_.omega()[e];
+    const double length = set_.theta_norm(e), limit = alpha_ * set_.omega(e);
     for (size_t i = 0; i < size; ++i) {
         y_[begin + i] = gradient[i] + limit * (theta[i] / length);
         std::vector<double> part(size);
@@ -97,22 +96,6 @@ void PreciseFace::add_penalty(int e) {
             H_[(begin + i) * size_ + begin + j] += set_.ridge() * same + limit / length * across + (same - part[j]);
         }
     }
-}
-
-// H^-1 y, by Cholesky's method on the matrix scaled to a diagonal of ones and a few roundings.
-void PreciseFace::solve() {
-    const int d = static_cast<int>(size_);
-    std::vector<double> scale(size_);
-    for (size_t i = 0; i < size_; ++i) scale[i] = 1 / std::sqrt(std::max(H_[i * size_ + i], SMALLEST_CURVE));
-    for (size_t i = 0; i < size_; ++i) {
-        y_[i] *= scale[i];
-        for (size_t j = 0; j < size_; ++j) H_[i * size_ + j] *= scale[i] * scale[j];
-        H_[i * size_ + i] += 8 * std::numeric_limits<double>::epsilon() * d;
-    }
-    factorize(H_, d);
-    solve_lower(H_, d, y_.data());
-    solve_upper(H_, d, y_.data());
-    for (size_t i = 0; i < size_; ++i) y_[i] *= scale[i];
 }
 
 }  // namespace isinglass

@@ -21,7 +21,6 @@ class PreciseFace {
     void add_loss(int node);
     void shorten(std::vector<double>& d, std::vector<double>& fields) const;
     void add_penalty(int e);
-    void solve();
 
     const WorkingSet& set_;
     Rows& rows_;

@@ -77,11 +77,11 @@ void Quadratic::reset() {
     product_[set_.null_slot()] = 0;
     curvature_.resize(m);
     for (int e : set_.inner())
-        curvature_[e] = static_cast<double>(set_.diagonal()[set_.slot_s()[e]]) + set_.diagonal()[set_.slot_t()[e]];
+        curvature_[e] = static_cast<double>(set_.diagonal()[set_.slot_s(e)]) + set_.diagonal()[set_.slot_t(e)];
 }
 
 double Quadratic::slope(int e) const {
-    return gradient[e] + slope_[set_.slot_s()[e]] + slope_[set_.slot_t()[e]];
+    return gradient[e] + slope_[set_.slot_s(e)] + slope_[set_.slot_t(e)];
 }
 
 void Quadratic::move(int e, double change) {
@@ -89,15 +89,15 @@ void Quadratic::move(int e, double change) {
     const float factor = static_cast<float>(change);
     const auto add_row = [&](int slot, int node) {
         const float* r = set_.block_row(slot);
-        kernels_.add_rows(&r, &factor, 1, slope_.data() + set_.offset()[node], set_.block_stride(node));
+        kernels_.add_rows(&r, &factor, 1, slope_.data() + set_.first_slot(node), set_.block_stride(node));
     };
-    add_row(set_.slot_s()[e], set_.s()[e]);
-    if (set_.is_shared()) add_row(set_.slot_t()[e], set_.t()[e]);
+    add_row(set_.slot_s(e), set_.s(e));
+    if (set_.is_shared()) add_row(set_.slot_t(e), set_.t(e));
 }
 
 // One coordinate to its minimum; returns how much its optimality condition was violated.
 double Quadratic::visit(int e, double alpha) {
-    const double z = set_.theta()[e] + d[e], limit = alpha * set_.omega()[e], h = curvature_[e];
+    const double z = set_.theta()[e] + d[e], limit = alpha * set_.omega(e), h = curvature_[e];
     const double q = slope(e);
     if (z == 0.0 && std::abs(q) <= limit) return 0.0;
     const double target = soft_threshold(z - q / h, limit / h);
@@ -148,7 +148,7 @@ void Quadratic::minimize_by_faces(double alpha, double tolerance) {
             double largest = 0;
             for (size_t k = first; k < last; ++k) {
                 const int e = set_.inner()[k];
-                largest = std::max(largest, kkt_violation(set_.theta()[e] + d[e], slope(e), alpha * set_.omega()[e]));
+                largest = std::max(largest, kkt_violation(set_.theta()[e] + d[e], slope(e), alpha * set_.omega(e)));
             }
             return largest;
         });
@@ -168,7 +168,7 @@ bool Quadratic::gradient_step(double alpha) {
     for (double length = 1; length > SHORTEST_STEP; length /= 4) {
         for (int e : set_.inner()) {
             const double z = set_.theta()[e] + kept[e], h = curvature_[e] / length;
-            const double target = soft_threshold(z - slopes[e] / h, alpha * set_.omega()[e] / h);
+            const double target = soft_threshold(z - slopes[e] / h, alpha * set_.omega(e) / h);
             d[e] = target == 0.0 ? -set_.theta()[e] : kept[e] + (target - z);
         }
         rebuild_slopes();
@@ -183,7 +183,7 @@ void Quadratic::minimize_free(double alpha, double tolerance) {
     face_.clear();
     residual_.clear();
     for (int e : set_.inner()) {
-        if (alpha * set_.omega()[e] != 0.0) continue;
+        if (alpha * set_.omega(e) != 0.0) continue;
         face_.push_back(e);
         residual_.push_back(-slope(e));
     }
@@ -199,7 +199,7 @@ void Quadratic::minimize_free(double alpha, double tolerance) {
 Quadratic::FaceStep Quadratic::face_step(double alpha, double tolerance, bool with_violators) {
     face_.clear(), side_.clear(), residual_.clear();
     for (int e : set_.inner()) {
-        const double z = set_.theta()[e] + d[e], q = slope(e), limit = alpha * set_.omega()[e];
+        const double z = set_.theta()[e] + d[e], q = slope(e), limit = alpha * set_.omega(e);
         if (z == 0.0 && !(with_violators && std::abs(q) > limit)) continue;
         face_.push_back(e);
         side_.push_back(z == 0.0 ? -sign(q) : sign(z));
@@ -215,7 +215,7 @@ Quadratic::FaceStep Quadratic::face_step(double alpha, double tolerance, bool wi
         for (size_t k = 0; k < face_.size(); ++k) {
             const int e = face_[k];
             const double z = set_.theta()[e] + kept[e], move = length * x_[k];
-            if (alpha * set_.omega()[e] > 0.0 && side_[k] * (z + move) <= 0.0) {
+            if (alpha * set_.omega(e) > 0.0 && side_[k] * (z + move) <= 0.0) {
                 if (z != 0.0) longest = std::min(longest, -z / x_[k]);
                 d[e] = -set_.theta()[e];
                 is_cut = true;
@@ -245,7 +245,7 @@ Quadratic::FaceStep Quadratic::face_step(double alpha, double tolerance, bool wi
 bool Quadratic::leaves_face(double alpha) const {
     for (size_t k = 0; k < face_.size(); ++k) {
         const int e = face_[k];
-        if (alpha * set_.omega()[e] > 0.0 && side_[k] * (set_.theta()[e] + d[e] + x_[k]) <= 0.0) return true;
+        if (alpha * set_.omega(e) > 0.0 && side_[k] * (set_.theta()[e] + d[e] + x_[k]) <= 0.0) return true;
     }
     return false;
 }
@@ -301,15 +301,15 @@ void Quadratic::index_face() {
     face_nodes_.clear(), face_slots_.clear(), face_places_.clear(), face_rows_.clear();
     place_of_.resize(set_.n_slots());
     for (int node : set_.nodes()) {
-        const int first = set_.offset()[node], last = first + set_.inner_degree()[node];
-        if (set_.is_operator()[node]) {
-            for (int slot = first; slot < last; ++slot) place_of_[slot] = face_of_[set_.edge()[slot]];
+        const int first = set_.first_slot(node), last = first + set_.inner_degree(node);
+        if (set_.is_operator(node)) {
+            for (int slot = first; slot < last; ++slot) place_of_[slot] = face_of_[set_.edge_of(slot)];
             continue;
         }
         const int begin = static_cast<int>(face_slots_.size());
         int reach = 0;
         for (int slot = first; slot < last; ++slot) {
-            const int place = face_of_[set_.edge()[slot]];
+            const int place = face_of_[set_.edge_of(slot)];
             if (place == m) continue;
             face_slots_.push_back(slot);
             face_places_.push_back(place);
@@ -329,10 +329,10 @@ void Quadratic::apply_operators(float* out, Value value) {
     operators_.resize(set_.operators().size());
     slot_factors_.resize(set_.n_slots());
     pool_.each(operators_.size(), [&](int k, int) {
-        const int node = set_.operators()[k], first = set_.offset()[node], count = set_.inner_degree()[node];
+        const int node = set_.operators()[k], first = set_.first_slot(node), count = set_.inner_degree(node);
         float* factors = slot_factors_.data() + first;
         for (int i = 0; i < count; ++i) factors[i] = static_cast<float>(value(first + i));
-        const double center = dot(set_.b().data() + first, factors, count) / set_.curve()[node];
+        const double center = dot(set_.b().data() + first, factors, count) / set_.curve(node);
         operators_[k] = {set_.first_node() + node, set_.inner_of(node), factors, center, out + first};
     });
     rows_.operators()->products(operators_);
@@ -344,15 +344,14 @@ double Quadratic::multiply() {
     apply_operators(product_.data(), [&](int slot) { return direction_[place_of_[slot]]; });
     for (size_t k = 0; k < face_slots_.size(); ++k) factors_[k] = static_cast<float>(direction_[face_places_[k]]);
     for (const FaceNode& node : face_nodes_) {
-        float* out = product_.data() + set_.offset()[node.node];
+        float* out = product_.data() + set_.first_slot(node.node);
         std::fill(out, out + node.reach, 0.0f);
         kernels_.add_rows(face_rows_.data() + node.begin, factors_.data() + node.begin, node.end - node.begin, out,
                           node.reach);
     }
     return sum_over(face_.size(), [&](size_t first, size_t last) {
         for (size_t k = first; k < last; ++k)
-            product_face_[k] =
-                static_cast<double>(product_[set_.slot_s()[face_[k]]]) + product_[set_.slot_t()[face_[k]]];
+            product_face_[k] = static_cast<double>(product_[set_.slot_s(face_[k])]) + product_[set_.slot_t(face_[k])];
         return dot(direction_.data() + first, product_face_.data() + first, last - first);
     });
 }
@@ -373,7 +372,7 @@ void Quadratic::factorize_face() {
     for (const FaceNode& node : face_nodes_)
         for (int i = node.begin; i < node.end; ++i) {
             float* u = factor_.data() + face_places_[i] * stride;
-            const float* row = face_rows_[i] - set_.offset()[node.node];
+            const float* row = face_rows_[i] - set_.first_slot(node.node);
             for (int j = i; j < node.end; ++j) u[face_places_[j]] += row[face_slots_[j]];
         }
     std::vector<float> scale(m);
@@ -425,16 +424,16 @@ double Quadratic::precondition() {
 
 void Quadratic::rebuild_slopes() {
     ++n_products;
-    apply_operators(slope_.data(), [&](int slot) { return d[set_.edge()[slot]]; });
+    apply_operators(slope_.data(), [&](int slot) { return d[set_.edge_of(slot)]; });
     for (int node : set_.nodes()) {
-        if (set_.is_operator()[node]) continue;
-        const int first = set_.offset()[node], last = first + set_.inner_degree()[node];
+        if (set_.is_operator(node)) continue;
+        const int first = set_.first_slot(node), last = first + set_.inner_degree(node);
         rows_of_.clear();
         factors_.clear();
         for (int slot = first; slot < last; ++slot)
-            if (d[set_.edge()[slot]] != 0.0) {
+            if (d[set_.edge_of(slot)] != 0.0) {
                 rows_of_.push_back(set_.block_row(slot));
-                factors_.push_back(static_cast<float>(d[set_.edge()[slot]]));
+                factors_.push_back(static_cast<float>(d[set_.edge_of(slot)]));
             }
         const int length = set_.block_stride(node);
         std::fill(slope_.data() + first, slope_.data() + first + length, 0.0f);
@@ -448,10 +447,10 @@ double Quadratic::value(double alpha) {
         double sum = 0;
         for (size_t k = first; k < last; ++k) {
             const int e = set_.inner()[k];
-            const double Hd = static_cast<double>(slope_[set_.slot_s()[e]]) + slope_[set_.slot_t()[e]];
+            const double Hd = static_cast<double>(slope_[set_.slot_s(e)]) + slope_[set_.slot_t(e)];
             // The change of the penalty, not the penalty: no cancellation against what stays.
             const double penalty = std::abs(set_.theta()[e] + d[e]) - std::abs(set_.theta()[e]);
-            sum += d[e] * (gradient[e] + 0.5 * Hd) + alpha * set_.omega()[e] * penalty;
+            sum += d[e] * (gradient[e] + 0.5 * Hd) + alpha * set_.omega(e) * penalty;
         }
         return sum;
     });

@@ -48,13 +48,17 @@ void Screen::start(int node) {
 
 // Where most pairs are forbidden, those that are not; empty where there is no need to list them.
 void Screen::find_allowed() {
-    allowed_.clear();
-    if (!is_shared_ || !penalty_.may_forbid() || rows_.scans()) return;
+    allowed_ = {};
+    if (!is_shared_ || !penalty_.is_matrix() || rows_.scans()) return;
     const double most = FEW_ALLOWED * n_features_ * n_features_ / 2;
-    for (int s = 0; s < n_features_; ++s)
+    for (int s = 0; s < n_features_; ++s) {
         for (int t = s + 1; t < n_features_; ++t)
             if (std::isfinite(penalty_(s, t))) allowed_.push_back({s, t});
-    if (static_cast<double>(allowed_.size()) > most) allowed_.clear();
+        if (static_cast<double>(allowed_.size()) > most) {
+            allowed_ = {};
+            return;
+        }
+    }
 }
 
 // Otherwise all pairs are computed each time, a band of lines at a time.
@@ -318,7 +322,7 @@ int64_t Screen::count_certified(int first_line, int last_line) {
                 half_gap = static_cast<float>(certificate.gap / 2 * (1 + 1e-6));
     std::vector<int64_t> counts(std::max(last_line - first_line, 0), 0);
     std::vector<size_t> begin(set.n_nodes() + 1, 0);  // the working set, row by row
-    for (int s : set.s()) ++begin[s + 1];
+    for (size_t e = 0; e < set.n_edges(); ++e) ++begin[set.s(e) + 1];
     for (int s = 0; s < set.n_nodes(); ++s) begin[s + 1] += begin[s];
     pool_.each(counts.size(), [&](int k, int worker) {
         const int line = first_line + k, count = n_features_ - first(line);
@@ -327,7 +331,7 @@ int64_t Screen::count_certified(int first_line, int last_line) {
         fill_limits(line, newton_.alpha(), limit);
         for (int i = 0; i < count; ++i)
             if (std::isinf(limit[i])) limit[i] = -1.0f;
-        for (size_t e = begin[line]; e < begin[line + 1]; ++e) limit[set.t()[e] - first(line)] = -1.0f;
+        for (size_t e = begin[line]; e < begin[line + 1]; ++e) limit[set.t(e) - first(line)] = -1.0f;
         counts[k] = kernels_.count_certified(reference(line), drift(line), limit, c, half_gap, count);
     });
     return std::accumulate(counts.begin(), counts.end(), int64_t{0});
@@ -341,10 +345,9 @@ int64_t Screen::count_certified(const std::vector<double>& gradients) const {
     size_t e = 0;
     for (size_t k = 0; k < allowed_.size(); ++k) {
         const auto [s, t] = allowed_[k];
-        const double sd_s = rows_.margins().sd[s], sd_t = rows_.margins().sd[t];
-        const double radius = std::sqrt(known.gap * (sd_s * sd_s + sd_t * sd_t) / 2) * (1 + 1e-9);
-        const double moment = known.scale * (std::abs(gradients[k]) + 2 * known.moment_error);
-        count += !set.find(allowed_[k], e) && moment + radius < newton_.alpha() * penalty_(s, t);
+        count += !set.find(allowed_[k], e) &&
+                 is_zero(known, std::abs(gradients[k]) + 2 * known.moment_error,
+                         {rows_.margins().sd[s], rows_.margins().sd[t]}, newton_.alpha() * penalty_(s, t));
     }
     return count;
 }

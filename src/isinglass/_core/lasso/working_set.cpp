@@ -21,16 +21,15 @@ void WorkingSet::start(int first_node) {
 }
 
 void WorkingSet::clear() {
-    s_.clear(), t_.clear(), theta_.clear(), omega_.clear(), is_inner_.clear(), slot_s_.clear();
+    ends_.clear(), theta_.clear(), omega_.clear(), is_inner_.clear(), slots_.s.clear();
     place_.assign(1, 0);
 }
 
 void WorkingSet::add_edge(const Pair& pair, double omega, size_t size, const double* values) {
-    s_.push_back(pair.s - first_node_);
-    t_.push_back(pair.t);
+    ends_.push_back({pair.s - first_node_, pair.t});
     omega_.push_back(omega);
     theta_.resize(theta_.size() + size, 0.0);
-    if (has_groups_) place_.push_back(theta_.size());
+    if (has_groups()) place_.push_back(theta_.size());
     if (values) set_theta(n_edges() - 1, values);
     is_inner_.push_back(theta_norm(n_edges() - 1) != 0.0);
 }
@@ -52,7 +51,7 @@ void WorkingSet::move_theta(const std::vector<double>& start, double length, con
 
 void WorkingSet::gather_gradient() {
     for (size_t e = 0; e < n_edges(); ++e) {
-        const double *one = slot_gradient_.data() + at(slot_s_[e]), *other = slot_gradient_.data() + at(slot_t_[e]);
+        const double *one = slots_.gradient.data() + at(slots_.s[e]), *other = slots_.gradient.data() + at(slots_.t[e]);
         double* sum = gradient_.data() + first(e);
         for (size_t i = 0; i < size(e); ++i) sum[i] = one[i] + other[i];
         for (size_t i = 0; ridge_ > 0 && i < size(e); ++i) sum[i] += ridge_ * theta_[first(e) + i];
@@ -65,90 +64,99 @@ void WorkingSet::arrange() {
     inner_degree_.assign(n_nodes_, 0);
     inner_.clear();
     for (size_t e = 0; e < n_edges(); ++e) {
-        ++degree_[s_[e]];
-        inner_degree_[s_[e]] += is_inner_[e];
-        if (is_shared_) ++degree_[t_[e]], inner_degree_[t_[e]] += is_inner_[e];
+        for (int node : ends(e)) ++degree_[node], inner_degree_[node] += is_inner_[e];
         if (is_inner_[e]) inner_.push_back(static_cast<int>(e));
     }
     nodes_.clear();
-    offset_.assign(n_nodes_ + 1, 0);
+    first_slot_.assign(n_nodes_ + 1, 0);
     for (int node = 0; node < n_nodes_; ++node) {
         if (degree_[node]) nodes_.push_back(node);
-        offset_[node + 1] = offset_[node] + (degree_[node] + 15) / 16 * 16;
+        first_slot_[node + 1] = first_slot_[node] + (degree_[node] + 15) / 16 * 16;
     }
-    edge_.assign(offset_[n_nodes_] + 1, -1);
+    const Slots before = std::exchange(slots_, {});
+    place_slots();
+    slots_.gradient.assign(n_numbers(), 0.0);
+    if (before.s.size() == n_edges()) keep_gradients(before);
+    choose_operators();
+    place_matrices();
+}
+
+// Inner edges first. With groups, the null slot is as large as the largest group.
+void WorkingSet::place_slots() {
+    edge_.assign(first_slot_[n_nodes_] + 1, -1);
     column_.resize(edge_.size());
-    const std::vector<double> old_gradient = std::move(slot_gradient_);
-    const std::vector<int> old_s = std::move(slot_s_), old_t = std::move(slot_t_);
-    std::vector<size_t> old_spot;
-    old_spot.swap(spot_);
-    slot_s_.resize(n_edges());
-    slot_t_.assign(n_edges(), null_slot());
-    std::vector<int> next(offset_.begin(), offset_.end() - 1);
+    slots_.s.resize(n_edges());
+    slots_.t.assign(n_edges(), null_slot());
+    std::vector<int> next(first_slot_.begin(), first_slot_.end() - 1);
+    const auto take = [&](size_t e, int node, int column) {
+        const int slot = next[node]++;
+        edge_[slot] = static_cast<int>(e);
+        column_[slot] = column;
+        return slot;
+    };
     for (const char turn : {1, 0})
         for (size_t e = 0; e < n_edges(); ++e) {
             if (is_inner_[e] != turn) continue;
-            slot_s_[e] = next[s_[e]]++;
-            edge_[slot_s_[e]] = static_cast<int>(e);
-            column_[slot_s_[e]] = t_[e];
-            if (!is_shared_) continue;
-            slot_t_[e] = next[t_[e]]++;
-            edge_[slot_t_[e]] = static_cast<int>(e);
-            column_[slot_t_[e]] = s_[e];
+            slots_.s[e] = take(e, s(e), t(e));
+            if (is_shared_) slots_.t[e] = take(e, t(e), s(e));
         }
-    if (has_groups_) place_slots();
-    row_.resize(n_numbers());
-    slot_gradient_.assign(n_numbers(), 0.0);
+    if (!has_groups()) return;
+    slots_.spot.assign(1, 0);
+    size_t largest = 1;
+    for (size_t slot = 0; slot + 1 < n_slots(); ++slot) {
+        const size_t here = edge_[slot] < 0 ? 0 : size(edge_[slot]);
+        largest = std::max(largest, here);
+        slots_.spot.push_back(slots_.spot.back() + here);
+    }
+    slots_.spot.push_back(slots_.spot.back() + largest);
+}
+
+// The same edges had other slots.
+void WorkingSet::keep_gradients(const Slots& before) {
     const auto keep = [&](size_t e, int slot, int old) {
-        const double* from = old_gradient.data() + (has_groups_ ? old_spot[old] : old);
-        std::copy(from, from + size(e), slot_gradient_.data() + at(slot));
+        const double* from = before.gradient.data() + (has_groups() ? before.spot[old] : old);
+        std::copy(from, from + size(e), slots_.gradient.data() + at(slot));
     };
-    if (old_s.size() == n_edges())
-        for (size_t e = 0; e < n_edges(); ++e) {
-            keep(e, slot_s_[e], old_s[e]);
-            if (is_shared_) keep(e, slot_t_[e], old_t[e]);
-        }
-    size_t floats = 0;
-    is_operator_.assign(n_nodes_, 0);
-    operators_.clear();
+    for (size_t e = 0; e < n_edges(); ++e) {
+        keep(e, slot_s(e), before.s[e]);
+        if (is_shared_) keep(e, slot_t(e), before.t[e]);
+    }
+}
+
+// Nodes without a block, and wide ones where most are.
+void WorkingSet::choose_operators() {
     double sum = 0, squares = 0;
-    const auto has_block = [&](int node) { return !has_groups_ || groups_->has_block(first_node_ + node); };
     for (int node : nodes_) {
         if (!has_block(node)) continue;
         sum += inner_width(node);
         squares += static_cast<double>(inner_width(node)) * inner_width(node);
     }
     mean_width_ = sum > 0 ? squares / sum : 0;
-    const double widest = has_groups_ ? tuning::working_set::WIDEST_BESIDE_GROUPS : widest_block_;
+    const double widest = has_groups() ? tuning::working_set::WIDEST_BESIDE_GROUPS : widest_block_;
     const bool is_dense = !needs_blocks_ && squares > widest * sum;
+    is_operator_.assign(n_nodes_, 0);
+    operators_.clear();
     for (int node : nodes_) {
         const bool is_wide = is_dense && 2.0 * inner_width(node) > widest;
         is_operator_[node] = inner_degree_[node] > 0 && (is_wide || !has_block(node));
-        if (is_operator_[node]) {
-            operators_.push_back(node);
-            continue;
-        }
-        for (int k = 0; k < inner_width(node); ++k, floats += block_stride(node)) row_[at(offset_[node]) + k] = floats;
+        if (is_operator_[node]) operators_.push_back(node);
     }
+}
+
+// Room for blocks, diagonals and b, none of them made yet.
+void WorkingSet::place_matrices() {
+    row_.resize(n_numbers());
+    size_t floats = 0;
+    for (int node : nodes_)
+        for (int k = 0; !is_operator_[node] && k < inner_width(node); ++k, floats += block_stride(node))
+            row_[at(first_slot_[node]) + k] = floats;
     if (blocks_.size() < floats) blocks_.resize(floats + floats / 4);
     if (b_.size() < n_numbers()) b_.resize(n_numbers() * 2);
     if (diagonal_.size() < n_numbers()) diagonal_.resize(n_numbers() * 2);
     b_[at(null_slot())] = 0;
     std::fill(diagonal_.data() + at(null_slot()), diagonal_.data() + n_numbers(), 0.0f);
     curve_.resize(n_nodes_);
-    is_made_.assign(n_nodes_, 0);
-}
-
-// The null slot is as large as the largest group.
-void WorkingSet::place_slots() {
-    spot_.assign(1, 0);
-    size_t largest = 1;
-    for (size_t slot = 0; slot + 1 < n_slots(); ++slot) {
-        const size_t here = edge_[slot] < 0 ? 0 : size(edge_[slot]);
-        largest = std::max(largest, here);
-        spot_.push_back(spot_.back() + here);
-    }
-    spot_.push_back(spot_.back() + largest);
+    forget_matrices();
 }
 
 size_t WorkingSet::block_bytes() const {
@@ -158,7 +166,7 @@ size_t WorkingSet::block_bytes() const {
 }
 
 Block WorkingSet::block_of(int node) {
-    const size_t first = at(offset_[node]);
+    const size_t first = at(first_slot_[node]);
     float* G = is_operator_[node] || inner_degree_[node] == 0 ? nullptr : blocks_.data() + row_[first];
     return {first_node_ + node,       inner_of(node), G, block_stride(node), b_.data() + first,
             diagonal_.data() + first, &curve_[node]};
@@ -167,7 +175,7 @@ Block WorkingSet::block_of(int node) {
 void WorkingSet::finish_block(int node) {
     curve_[node] = std::max(curve_[node], 1e-30);
     is_made_[node] = 1;
-    const size_t first = at(offset_[node]);
+    const size_t first = at(first_slot_[node]);
     for (int k = 0; k < inner_width(node); ++k) {
         float& value = diagonal_[first + k];
         if (is_operator_[node]) {
@@ -175,7 +183,7 @@ void WorkingSet::finish_block(int node) {
             continue;
         }
         float& entry = blocks_[row_[first + k] + k];
-        if (const int e = has_groups_ ? -1 : edge_[first + k]; e >= 0 && slot_s_[e] == static_cast<int>(first) + k)
+        if (const int e = has_groups() ? -1 : edge_[first + k]; e >= 0 && slots_.s[e] == static_cast<int>(first) + k)
             entry += static_cast<float>(ridge_);
         value = entry = with_ridge(entry);
     }

@@ -15,6 +15,8 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -28,7 +30,7 @@ class WorkingSet {
  public:
     // groups: null where every edge has one coefficient. ridge: of every edge, part of its gradient.
     WorkingSet(int n_nodes, bool is_shared, const GroupRows* groups, double ridge)
-        : n_nodes_(n_nodes), is_shared_(is_shared), has_groups_(groups != nullptr), groups_(groups), ridge_(ridge) {
+        : n_nodes_(n_nodes), is_shared_(is_shared), groups_(groups), ridge_(ridge) {
         start(0);
     }
 
@@ -50,7 +52,7 @@ class WorkingSet {
     // theta = start + length d, over the inner edges.
     void move_theta(const std::vector<double>& start, double length, const std::vector<double>& d);
     // Where rows put the gradients of slots; gather_gradient() adds both slots of every edge.
-    double* gradient_at(int slot) { return slot_gradient_.data() + at(slot); }
+    double* gradient_at(int slot) { return slots_.gradient.data() + at(slot); }
     void gather_gradient();
     // What the rows are asked for to make the matrix of one node, and what is left to do then.
     Block block_of(int node);
@@ -61,78 +63,94 @@ class WorkingSet {
     int n_nodes() const { return n_nodes_; }
     int first_node() const { return first_node_; }
     bool is_shared() const { return is_shared_; }
-    bool has_groups() const { return has_groups_; }
-    const std::vector<int>& s() const { return s_; }
-    const std::vector<int>& t() const { return t_; }
-    const std::vector<double>& theta() const { return theta_; }
-    const std::vector<double>& omega() const { return omega_; }
+    bool has_groups() const { return groups_ != nullptr; }
+    int s(size_t e) const { return ends_[e][0]; }
+    int t(size_t e) const { return ends_[e][1]; }
+    std::span<const int> ends(size_t e) const { return {ends_[e].data(), is_shared_ ? 2u : 1u}; }  // that are nodes
+    Pair pair(size_t e) const { return {first_node_ + s(e), t(e)}; }                               // of columns
+    double omega(size_t e) const { return omega_[e]; }
     double ridge() const { return ridge_; }
-    const std::vector<double>& gradient() const { return gradient_; }
-    const std::vector<char>& is_inner() const { return is_inner_; }
-    const std::vector<int>& inner() const { return inner_; }  // edges that have second derivatives
-    size_t n_edges() const { return s_.size(); }
-    size_t n_coefficients() const { return theta_.size(); }
-    Pair pair(size_t e) const { return {first_node_ + s_[e], t_[e]}; }  // of columns
+    bool is_inner(size_t e) const { return is_inner_[e]; }
+    size_t n_edges() const { return ends_.size(); }
     // Moves e, at first 0, on to this pair; false if it is not in the set. Pairs are asked for in their order.
     bool find(const Pair& wanted, size_t& e) const {
         while (e < n_edges() && pair(e) < wanted) ++e;
         return e < n_edges() && pair(e) == wanted;
     }
-    size_t first(size_t e) const { return has_groups_ ? place_[e] : e; }
-    size_t size(size_t e) const { return has_groups_ ? place_[e + 1] - place_[e] : 1; }
+    const std::vector<int>& inner() const { return inner_; }  // edges that have second derivatives
+
+    // Coefficients, edge after edge.
+    const std::vector<double>& theta() const { return theta_; }
+    const std::vector<double>& gradient() const { return gradient_; }
+    size_t n_coefficients() const { return theta_.size(); }
+    size_t first(size_t e) const { return has_groups() ? place_[e] : e; }
+    size_t size(size_t e) const { return has_groups() ? place_[e + 1] - place_[e] : 1; }
     double theta_norm(size_t e) const { return norm(theta_.data() + first(e), size(e)); }
     double gradient_norm(size_t e) const { return norm(gradient_.data() + first(e), size(e)); }
+    double violation(size_t e, double alpha) const {
+        return kkt_violation(theta_.data() + first(e), gradient_.data() + first(e), size(e), alpha * omega_[e]);
+    }
 
     // Slots, node after node; every node starts at a multiple of 16 so that rows are padded alike. The last one is the
     // null slot.
-    const std::vector<int>& slot_s() const { return slot_s_; }
-    const std::vector<int>& slot_t() const { return slot_t_; }
-    const std::vector<int>& nodes() const { return nodes_; }    // those with a slot
-    const std::vector<int>& offset() const { return offset_; }  // first slot of each node
-    const std::vector<int>& degree() const { return degree_; }
-    const std::vector<int>& inner_degree() const { return inner_degree_; }
-    const std::vector<int>& edge() const { return edge_; }      // of a slot; -1 in the padding
-    const std::vector<int>& column() const { return column_; }  // of the slot's neighbor
-    size_t at(size_t slot) const { return has_groups_ ? spot_[slot] : slot; }
+    int slot_s(size_t e) const { return slots_.s[e]; }
+    int slot_t(size_t e) const { return slots_.t[e]; }
+    const std::vector<int>& nodes() const { return nodes_; }  // those with a slot
+    int first_slot(int node) const { return first_slot_[node]; }
+    int degree(int node) const { return degree_[node]; }
+    int inner_degree(int node) const { return inner_degree_[node]; }
+    int edge_of(int slot) const { return edge_[slot]; }      // -1 in the padding
+    int column_of(int slot) const { return column_[slot]; }  // the neighbor's
+    size_t at(size_t slot) const { return has_groups() ? slots_.spot[slot] : slot; }
     size_t n_slots() const { return edge_.size(); }
-    size_t n_numbers() const { return has_groups_ ? spot_.back() : n_slots(); }
+    size_t n_numbers() const { return has_groups() ? slots_.spot.back() : n_slots(); }
     int null_slot() const { return static_cast<int>(n_slots()) - 1; }
-    NeighborColumns inner_of(int node) const { return {column_.data() + offset_[node], inner_degree_[node]}; }
+    NeighborColumns columns_of(int first_slot, int count) const { return {column_.data() + first_slot, count}; }
+    NeighborColumns inner_of(int node) const { return columns_of(first_slot_[node], inner_degree_[node]); }
 
     // Matrices.
     const Buffer<float>& b() const { return b_; }
     const Buffer<float>& diagonal() const { return diagonal_; }
-    const std::vector<double>& curve() const { return curve_; }    // S_s when the blocks were made
-    const std::vector<char>& is_made() const { return is_made_; }  // a node's matrix belongs to its present slots
-    const std::vector<char>& is_operator() const { return is_operator_; }  // products on the rows instead of a block
-    const std::vector<int>& operators() const { return operators_; }       // these nodes
+    double curve(int node) const { return curve_[node]; }            // S_s when the blocks were made
+    bool is_made(int node) const { return is_made_[node]; }          // its matrix belongs to its present slots
+    bool is_operator(int node) const { return is_operator_[node]; }  // products on the rows instead of a block
+    const std::vector<int>& operators() const { return operators_; }
     bool has_operators() const { return !operators_.empty(); }
     size_t block_bytes() const;                        // if no node were an operator
     double mean_width() const { return mean_width_; }  // of blocks, on average over their rows
     int inner_width(int node) const {                  // numbers of its inner slots
-        return static_cast<int>(at(offset_[node] + inner_degree_[node]) - at(offset_[node]));
+        return static_cast<int>(at(first_slot_[node] + inner_degree_[node]) - at(first_slot_[node]));
     }
     int block_stride(int node) const { return (inner_width(node) + 15) / 16 * 16; }
     const float* block_row(size_t number) const { return blocks_.data() + row_[number]; }
 
  private:
+    bool has_block(int node) const { return !has_groups() || groups_->has_block(first_node_ + node); }
     void place_slots();
+    struct Slots {
+        std::vector<int> s, t;         // of an edge
+        std::vector<size_t> spot;      // with groups: where the numbers of a slot begin
+        std::vector<double> gradient;  // of these numbers
+    };
+    void keep_gradients(const Slots& before);
+    void choose_operators();
+    void place_matrices();
 
     const int n_nodes_;
-    const bool is_shared_, has_groups_;  // edges have two slots; groups of coefficients
-    const GroupRows* const groups_;
+    const bool is_shared_;           // edges have two slots
+    const GroupRows* const groups_;  // null where every edge has one coefficient
     const double ridge_;
     int first_node_ = 0;
     int widest_block_ = tuning::working_set::WIDEST_BLOCK;
     bool needs_blocks_ = false;
     double mean_width_ = 0;
 
-    std::vector<int> s_, t_, slot_s_, slot_t_;
+    std::vector<std::array<int, 2>> ends_;
+    Slots slots_;
     std::vector<double> theta_, omega_, gradient_;
-    std::vector<size_t> place_, spot_;  // with groups: where coefficients of edges, numbers of slots begin
+    std::vector<size_t> place_;  // with groups: where coefficients of edges begin
     std::vector<char> is_inner_;
-    std::vector<int> inner_, nodes_, offset_, degree_, inner_degree_, edge_, column_;
-    std::vector<double> slot_gradient_;
+    std::vector<int> inner_, nodes_, first_slot_, degree_, inner_degree_, edge_, column_;
     Buffer<float> blocks_, b_, diagonal_;
     std::vector<size_t> row_;  // of a number of a slot, in blocks
     std::vector<double> curve_;

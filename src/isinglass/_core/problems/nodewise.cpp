@@ -47,7 +47,7 @@ std::vector<double> Nodewise::alpha_max(const double* omega, const PathOptions& 
     each(top.size(), static_cast<double>(table_->stride) * n_features() * n_features(), omega,
          [&](int node, PathSolver& problem) {
              problem.start(node);
-             problem.fit_free(options);
+             problem.fit_null(options.tol, options.max_iter);
              top[node] = problem.alpha_max();
          });
     return top;
@@ -61,7 +61,7 @@ std::vector<std::vector<State>> Nodewise::solve(const std::vector<int>& nodes, c
          [&](int k, PathSolver& problem) {
              const double* own = alphas + static_cast<size_t>(k) * n_alphas;
              problem.start(nodes[k]);
-             problem.fit_free(options);
+             problem.fit_null(options.tol, options.max_iter);
              problem.alpha_max();
              for (int i = 0; i < n_alphas; ++i) {
                  paths[k].push_back(problem.follow(own[i], own[std::min(i + 1, n_alphas - 1)], options));

@@ -48,11 +48,6 @@ void PathSolver::start(int node) {
     screen_.start(node);
 }
 
-void PathSolver::mark_null() {
-    newton_.mark_null();
-    screen_.forget();
-}
-
 double PathSolver::alpha_max() {
     top_ = reached_ = screen_.alpha_max();
     newton_.set_top(screen_.top());
@@ -88,7 +83,7 @@ State PathSolver::follow(double alpha, double next, const PathOptions& options) 
     // taken.
     const bool may_mislead = is_placed_;
     State state = descend(alpha, next, options);
-    if (is_cold || is_certified(state, options.tol) || !(may_mislead || state.n_iter < options.max_iter)) return state;
+    if (is_cold || state.converged || !(may_mislead || state.n_iter < options.max_iter)) return state;
     newton_.clear();
     screen_.forget();
     reached_ = top_;
@@ -96,11 +91,7 @@ State PathSolver::follow(double alpha, double next, const PathOptions& options) 
     State again = descend(alpha, next, options);
     again.n_iter += state.n_iter;
     state.n_iter = again.n_iter;
-    return again.objective <= state.objective || is_certified(again, options.tol) ? again : state;
-}
-
-bool PathSolver::is_certified(const State& state, double tol) const {
-    return state.kkt_residual <= tol && state.duality_gap <= tol * std::max(newton_.null_objective(), 1e-12);
+    return again.objective <= state.objective || again.converged ? again : state;
 }
 
 State PathSolver::descend(double alpha, double next, const PathOptions& options) {
@@ -133,18 +124,19 @@ State PathSolver::descend(double alpha, double next, const PathOptions& options)
         state.n_iter += n_iter;
     }
     if (screens && kind_ == Kind::joint) state.certified_zeros += screen_.certified_outside();
+    state.converged = state.kkt_residual <= options.tol && state.duality_gap <= newton_.largest_gap(options.tol);
     reached_ = std::min(alpha, top_);
     note_density(state.edges.size());
     return state;
 }
 
-void PathSolver::fit_free(const PathOptions& options) {
-    std::vector<Pair> pairs;
-    for (int t = 0; t < n_features_; ++t)
-        if (t != node_ && newton_.penalty()(node_, t) == 0.0) pairs.push_back({node_, t});
-    if (pairs.empty()) return;
-    solve(pairs, 1.0, {options.tol, options.tol, options.max_iter});
-    mark_null();
+std::optional<State> PathSolver::fit_null(double tol, int max_iter) {
+    const std::vector<Pair> pairs = free_pairs();
+    if (pairs.empty()) return {};
+    const State state = solve(pairs, 1.0, {tol, tol, max_iter});
+    newton_.mark_null();
+    screen_.forget();
+    return state;
 }
 
 PairList PathSolver::every_pair() const {
@@ -207,15 +199,6 @@ void Problem::begin(Penalty::Kind kind, const double* penalty) {
     penalty_ = std::make_unique<Penalty>(kind, values, n_features_);
     solver_ = std::make_unique<PathSolver>(*rows_, *penalty_, *pool_, PathSolver::Kind::joint);
     solver_->start(0);
-}
-
-std::vector<Pair> Problem::free_pairs() const {
-    std::vector<Pair> pairs;
-    if (penalty_->may_be_free())
-        for (int s = 0; s < n_features_; ++s)
-            for (int t = s + 1; t < n_features_; ++t)
-                if ((*penalty_)(s, t) == 0.0) pairs.push_back({s, t});
-    return pairs;
 }
 
 }  // namespace isinglass

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "lasso/screen.hpp"
@@ -36,7 +37,6 @@ class PathSolver {
     }
     // The null model; one_node: of this node, whichever was solved before.
     void start(int node);
-    void mark_null();
     // Largest |g| / omega over the penalized pairs at the current point, the null model: where a path begins.
     double alpha_max();
     // Goes to a point, such as the solution of another table at this alpha; follows alpha_max().
@@ -46,15 +46,15 @@ class PathSolver {
     State follow(double alpha, double next, const PathOptions& options);
     PairList gradient_above(double threshold) { return screen_.above(threshold); }
     std::vector<double> gradient(const std::vector<Pair>& pairs) { return screen_.gradient(pairs); }
-    // One node: fields and coefficients without a penalty fitted, which is the null model.
-    void fit_free(const PathOptions& options);
+    // The pairs without a penalty, which the null model has beside the fields; it is fitted, if there are any.
+    std::vector<Pair> free_pairs() const { return newton_.penalty().free_pairs(kind_ == Kind::joint ? -1 : node_); }
+    std::optional<State> fit_null(double tol, int max_iter);
     // Minimizes F over the given pairs and the current support from the current point.
     State solve(const std::vector<Pair>& pairs, double alpha, const Tolerances& tolerances);
     void set_largest_reference(size_t pairs) { screen_.set_largest_reference(pairs); }
 
  private:
     State descend(double alpha, double next, const PathOptions& options);
-    bool is_certified(const State& state, double tol) const;
     PairList every_pair() const;
     void note_density(size_t n_edges);
     void look(double alpha, double next, double strictness);
@@ -89,7 +89,6 @@ class Problem {
         poll_.begin();
         return *solver_;
     }
-    std::vector<Pair> free_pairs() const;
 
  private:
     void begin(Penalty::Kind kind, const double* penalty);

@@ -117,18 +117,9 @@ std::vector<double> tree_step(const std::vector<char>& behind, const std::vector
             }
         y[k - 1] = flows[k].excess();
     }
-    std::vector<double> scale(d);
-    for (int k = 0; k < d; ++k) scale[k] = 1 / std::sqrt(std::max(H[k * d + k], SMALLEST));
-    for (int k = 0; k < d; ++k) {
-        y[k] *= scale[k];
-        for (int i = 0; i < k; ++i) H[k * d + i] *= scale[k] * scale[i];
-        H[k * d + k] = 1 + 8 * EPSILON * d;
-    }
-    factorize(H, d);
-    solve_lower(H, d, y.data());
-    solve_upper(H, d, y.data());
+    solve_scaled(H, y);
     std::vector<double> steps(q);
-    for (int k = 1; k < q; ++k) steps[k] = y[k - 1] * scale[k - 1];
+    for (int k = 1; k < q; ++k) steps[k] = y[k - 1];
     return move_together(behind, steps);
 }
 
@@ -182,36 +173,6 @@ FieldSlopes field_slopes(const double* confusion, int q) {
 }
 
 }  // namespace
-
-// Column after column, so that rows are updated side by side.
-void factorize(std::vector<double>& A, int d) {
-    std::vector<double> column(d);
-    for (int k = 0; k < d; ++k) {
-        const double pivot = A[k * d + k] = std::sqrt(std::max(A[k * d + k], SMALLEST));
-        for (int i = k + 1; i < d; ++i) {
-            const double factor = column[i] = A[i * d + k] /= pivot;
-            for (int j = k + 1; j <= i; ++j) A[i * d + j] -= factor * column[j];
-        }
-    }
-}
-
-void solve_lower(const std::vector<double>& L, int d, double* y, int count) {
-    for (int i = 0; i < d; ++i) {
-        double* own = y + static_cast<size_t>(i) * count;
-        for (int k = 0; k < i; ++k)
-            for (int j = 0; j < count; ++j) own[j] -= L[i * d + k] * y[static_cast<size_t>(k) * count + j];
-        for (int j = 0; j < count; ++j) own[j] /= L[i * d + i];
-    }
-}
-
-void solve_upper(const std::vector<double>& L, int d, double* y, int count) {
-    for (int i = d; i-- > 0;) {
-        double* own = y + static_cast<size_t>(i) * count;
-        for (int k = i + 1; k < d; ++k)
-            for (int j = 0; j < count; ++j) own[j] -= L[k * d + i] * y[static_cast<size_t>(k) * count + j];
-        for (int j = 0; j < count; ++j) own[j] /= L[i * d + i];
-    }
-}
 
 // What leaves one category arrives at another, so that the diagonal is a sum of the rest.
 std::vector<double> field_curvature(const double* products, int q) {

@@ -7,15 +7,10 @@
 #include <functional>
 #include <vector>
 
+#include "rows/dense.hpp"
 #include "rows/kernels.hpp"
 
 namespace isinglass {
-
-// A = L L^T in place, the lower triangle; d x d.
-void factorize(std::vector<double>& A, int d);
-// y <- L^-1 y and y <- L^-T y; y: d rows of `count` numbers.
-void solve_lower(const std::vector<double>& L, int d, double* y, int count = 1);
-void solve_upper(const std::vector<double>& L, int d, double* y, int count = 1);
 
 // The Hessian of the loss in the fields of all categories but the first; products: the second q^2 sums.
 std::vector<double> field_curvature(const double* products, int q);
