@@ -11,7 +11,7 @@ import scipy.sparse
 from choices import select_ebic, stars, two_stage
 from cluster import two_workers
 
-from isinglass._core import RecipeRows
+from isinglass._core import CpuRows
 from isinglass.data import PartedTable, Table, backends, read_parts
 from isinglass.errors import ConstantColumnWarning, DataError, LimitError, SeparationError, suppress_warnings
 from isinglass.select import Fixed, Method
@@ -115,7 +115,7 @@ def test_a_wide_table_with_few_ones_is_worked_on_as_lists_of_ones(monkeypatch):
     monkeypatch.setattr(limits, "CELLS_THAT_FIT", rare.size - 1)
     monkeypatch.setattr(limits, "SPARSE_COLUMNS", 200)
     monkeypatch.setattr(limits, "CELLS_OF_A_PART", 80_000)
-    monkeypatch.setattr(seam, "RecipeRows", lambda *given: asked.append(RecipeRows(*given)) or asked[-1])
+    monkeypatch.setattr(seam, "CpuRows", lambda *given: asked.append(CpuRows(*given)) or asked[-1])
     to_array, largest = scipy.sparse.csr_array.toarray, []
     monkeypatch.setattr(
         scipy.sparse.csr_array, "toarray", lambda self: largest.append(np.prod(self.shape)) or to_array(self)

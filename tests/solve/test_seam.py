@@ -7,7 +7,7 @@ import objectives as objective
 import pytest
 from reference import NumpyRows
 
-from isinglass._core import CpuRows, Problem, RecipeRows
+from isinglass._core import CpuRows, Problem
 from isinglass.pairs import all_pairs
 from isinglass.solve.seam import SumRows
 
@@ -86,8 +86,8 @@ def test_every_call_of_the_compiled_rows_equals_numpy(weighted, n):
     weight = random_weight(n) if weighted else None
     twin, rows = NumpyRows(X, weight, 0.0, 1), CpuRows(X, weight, 0.0, 1)
     summed = in_parts(X, weight, [50, 51])
-    lean = [RecipeRows(X, weight, 0.0, 2, n_kept) for n_kept in (0, 5, p)]
-    lean += [RecipeRows(X, weight, 0.0, n_threads, 0, 1.0) for n_threads in (1, 2)]
+    lean = [CpuRows(X, weight, 0.0, 2, n_kept) for n_kept in (0, 5, p)]
+    lean += [CpuRows(X, weight, 0.0, n_threads, 0, 1.0) for n_threads in (1, 2)]
     assert [rows.is_sparse() for rows in lean] == [False] * 3 + [True] * 2
     rng = np.random.default_rng(3)
     for other in (rows, summed, *lean):
@@ -219,7 +219,7 @@ def test_lean_rows_answer_the_same_bits_whatever_they_keep_and_after_they_were_m
     d, centers = np.linspace(-1, 1, 33).astype(np.float32), np.linspace(0, 1, 11)
     answers = []
     for n_kept, again in ((0, False), (5, False), (p, False), (0, True), (7, True)):
-        rows = RecipeRows(X, weight, 0.0, 1 + n_kept % 2, n_kept, rare)
+        rows = CpuRows(X, weight, 0.0, 1 + n_kept % 2, n_kept, rare)
         tasks = moved_rows(rows, p)[2]
         rows.remember(nodes)
         moved_rows(rows, p, seed=3)
@@ -227,7 +227,7 @@ def test_lean_rows_answer_the_same_bits_whatever_they_keep_and_after_they_were_m
         moved_rows(rows, p, seed=5)
         if again:
             state = rows.state()
-            rows = RecipeRows(X, weight, 0.0, 1, p - n_kept, rare)
+            rows = CpuRows(X, weight, 0.0, 1, p - n_kept, rare)
             rows.restore(state)
         answers.append(
             bits(
@@ -248,8 +248,8 @@ def test_lean_rows_answer_the_same_bits_whatever_they_keep_and_after_they_were_m
 
 def test_a_state_of_another_table_is_refused():
     X = random_table(0, 20, 4)
-    state = RecipeRows(random_table(0, 20, 5), None, 0.0, 1, 0).state()
-    rows = RecipeRows(X, None, 0.0, 1, 0)
+    state = CpuRows(random_table(0, 20, 5), None, 0.0, 1, 0).state()
+    rows = CpuRows(X, None, 0.0, 1, 0)
     with pytest.raises(ValueError, match="per column"):
         rows.restore(state)
     offsets, begin, _, _ = rows.state()[0]
@@ -318,7 +318,7 @@ def test_lean_rows_give_the_optimum_of_the_whole_table(width, weighted):
     X = random_table(8, 400, p)
     weight = random_weight(400) if weighted else None
     whole = Problem(X, weight, None, False, 1)
-    lean = Problem(RecipeRows(X, weight, 0.0, 2, 9), None, False, 1)
+    lean = Problem(CpuRows(X, weight, 0.0, 2, 9), None, False, 1)
     if width is not None:
         lean.set_widest_block(width)
     assert_same_optima(p, whole, lean, np.geomspace(0.9, 0.1, 6))
@@ -340,7 +340,7 @@ def test_lists_of_ones_give_the_optimum_of_the_whole_table(width, weighted):
     weight = random_weight(n) if weighted else None
     total = float(n) if weight is None else weight.sum()
     parts = [
-        RecipeRows(X[a:b], None if weight is None else weight[a:b], total, 2, 0, 0.1) for a, b in ((0, 900), (900, n))
+        CpuRows(X[a:b], None if weight is None else weight[a:b], total, 2, 0, 0.1) for a, b in ((0, 900), (900, n))
     ]
     assert all(part.is_sparse() for part in parts)
     summed = Problem(SumRows(parts), None, False, 1)
@@ -356,7 +356,7 @@ def test_rows_whose_weight_a_difference_would_lose():
     nodes = np.arange(p, dtype=np.int32)
     for light in (X.any(axis=1), ~X.any(axis=1)):
         weight = np.where(light, 1e-14, 1.0)
-        rows, twin = RecipeRows(X, weight, 0.0, 1, 0, 0.5), NumpyRows(X, weight, 0.0, 1)
+        rows, twin = CpuRows(X, weight, 0.0, 1, 0, 0.5), NumpyRows(X, weight, 0.0, 1)
         for a, b in zip(moved_rows(rows, p)[:2], moved_rows(twin, p)[:2], strict=True):
             np.testing.assert_allclose(a[0], b[0], rtol=1e-11)
             np.testing.assert_allclose(a[1], b[1], rtol=1e-11)

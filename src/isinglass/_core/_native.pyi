@@ -83,10 +83,20 @@ class GibbsSampler:
     ) -> None: ...
 
 class CpuRows:
-    """A part of a table on this computer, with the methods of ``solve.seam.SumRows``; total: all weights, or 0."""
+    """A part of a table on this computer, with the methods of ``solve.seam.SumRows``; total: all weights, or 0.
+
+    With ``n_kept``, predictors are made when they are needed and kept for so many nodes; all that such rows know can be
+    sent. Where the share of ones is below ``rare``, they are lists of ones instead of cells.
+    """
 
     def __init__(
-        self, X: NDArray[np.uint8], weights: NDArray[np.float64] | None, total: float, n_threads: int
+        self,
+        X: NDArray[np.uint8],
+        weights: NDArray[np.float64] | None,
+        total: float,
+        n_threads: int,
+        n_kept: int | None = None,
+        rare: float = 0.0,
     ) -> None: ...
     def n_distinct(self) -> int: ...
     def margins(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
@@ -126,22 +136,6 @@ class CpuRows:
     def remember(self, nodes: NDArray[np.int32]) -> None: ...
     def drift(self, nodes: NDArray[np.int32]) -> NDArray[np.float64]: ...
     def all_pairs(self, first: int, last: int) -> tuple[NDArray[np.float32], float]: ...
-
-class RecipeRows(CpuRows):
-    """The same with predictors made when they are needed, kept for ``n_kept`` nodes; all it knows can be sent.
-
-    Where the share of ones is below ``rare``, lists of them instead of cells.
-    """
-
-    def __init__(
-        self,
-        X: NDArray[np.uint8],
-        weights: NDArray[np.float64] | None,
-        total: float,
-        n_threads: int,
-        n_kept: int,
-        rare: float = 0.0,
-    ) -> None: ...
     def is_sparse(self) -> bool: ...
     def state(self) -> tuple[object, ...]: ...
     def restore(self, state: tuple[object, ...]) -> None: ...

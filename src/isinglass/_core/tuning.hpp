@@ -87,7 +87,6 @@ namespace working_set {
 // Inner degree, on average over the slots, from which on nodes are operators: a block costs as much to make as products
 // of one and a half times its width, and a step needs some dozens (measured on latent-factor tables).
 constexpr int WIDEST_BLOCK = 50;
-constexpr int WIDEST_BESIDE_GROUPS = 200;  // numbers: products without packed bits take longer
 }  // namespace working_set
 
 namespace certificate {

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass._core import RecipeRows
+from isinglass._core import CpuRows
 from isinglass.data.backends import BYTES_OF_A_ONE, RARE, Part
 from isinglass.data.parts import PartedTable, RowSelection, rows_of
 
@@ -201,7 +201,7 @@ class PartedRows(SumRows):
         super().__init__(range(len(table.sizes)))
         self.backend = table.backend
         self.recipe = _Recipe.of(table, total, n_threads)
-        self.shadow = RecipeRows(np.zeros((1, table.shape[1]), dtype=np.uint8), None, 1.0, 1, 0)
+        self.shadow = CpuRows(np.zeros((1, table.shape[1]), dtype=np.uint8), None, 1.0, 1, 0)
         self.turn = 0
         self.n_rows = len(table)
         self.rounds = 0
@@ -246,7 +246,7 @@ class _Recipe:
 class _Kept:
     """Compiled rows of a part, the problem they belong to, and the number of changes they went through."""
 
-    rows: RecipeRows
+    rows: CpuRows
     n_bytes: int
     owner: str = ""
     turn: int = -1
@@ -280,7 +280,7 @@ def _compile(part: Part, recipe: _Recipe) -> _Kept:
     room = part.room - BYTES_OTHER * table.size
     n_kept = int(np.clip(room // (BYTES_KEPT * len(table)), 0, table.shape[1]))
     n_threads = min(recipe.n_threads, part.n_threads) if table.size > FEW_CELLS else 1
-    rows = RecipeRows(table, weight, recipe.total, n_threads, n_kept, RARE)
+    rows = CpuRows(table, weight, recipe.total, n_threads, n_kept, RARE)
     if rows.is_sparse():
         return _Kept(rows, BYTES_OF_A_ONE * int(np.count_nonzero(table)))
     return _Kept(rows, 2 * table.size + BYTES_KEPT * len(table) * n_kept)

@@ -9,16 +9,30 @@ namespace {
 
 class CpuRows {
  public:
-    CpuRows(const Bytes& X, const std::optional<Vector>& weights, double total, int n_threads)
-        : CpuRows(X, weights, total, n_threads, [](Pool& pool, const std::shared_ptr<const Table>& table) {
-              return RecipeRows{kept_rows(pool, table, Holds::all_nodes)};
-          }) {}
-    virtual ~CpuRows() = default;
+    // n_kept: with recipes, see byte_rows; rare: the share of ones below which lists of them are kept.
+    CpuRows(const Bytes& X, const std::optional<Vector>& weights, double total, int n_threads,
+            std::optional<int> n_kept, double rare)
+        : pool_(n_threads, poll_) {
+        require(X.shape(0) > 0 && X.shape(1) > 0, "a part must have rows");
+        const auto table = std::make_shared<const Table>(to_given(X, weights), total);
+        n_features_ = table->n_features, n_distinct_ = table->n_distinct;
+        require(n_distinct_ > 0, "a part must have a row with weight");
+        if (!n_kept)
+            made_.rows = kept_rows(pool_, table, Holds::all_nodes);
+        else
+            made_ = share_of_ones(*table) < rare ? ones_rows(pool_, *table) : byte_rows(pool_, table, *n_kept);
+    }
 
     Rows& seam() {
         poll_.begin();
         return *made_.rows;
     }
+    RecipeState& recipes() {
+        poll_.begin();
+        require(made_.state, "these rows keep no recipes");
+        return *made_.state;
+    }
+    bool is_sparse() const { return made_.is_sparse; }
     int n_features() const { return n_features_; }
     int n_distinct() const { return n_distinct_; }
     void check(const Line<int32_t>& columns) const {
@@ -27,35 +41,11 @@ class CpuRows {
     }
     bool remembers = false;
 
- protected:
-    template <class Make>
-    CpuRows(const Bytes& X, const std::optional<Vector>& weights, double total, int n_threads, Make make)
-        : pool_(n_threads, poll_) {
-        require(X.shape(0) > 0 && X.shape(1) > 0, "a part must have rows");
-        const auto table = std::make_shared<const Table>(to_given(X, weights), total);
-        n_features_ = table->n_features, n_distinct_ = table->n_distinct;
-        require(n_distinct_ > 0, "a part must have a row with weight");
-        made_ = make(pool_, table);
-    }
-
  private:
     Poll poll_;
     Pool pool_;
     int n_features_ = 0, n_distinct_ = 0;
-
- protected:
-    RecipeRows made_;  // of rows that keep no recipes: without a state
-};
-
-class CpuRecipeRows : public CpuRows {
- public:
-    CpuRecipeRows(const Bytes& X, const std::optional<Vector>& weights, double total, int n_threads, int n_kept,
-                  double rare)
-        : CpuRows(X, weights, total, n_threads, [&](Pool& pool, const std::shared_ptr<const Table>& table) {
-              return share_of_ones(*table) < rare ? ones_rows(pool, *table) : byte_rows(pool, table, n_kept);
-          }) {}
-    RecipeState& recipes() { return seam(), *made_.state; }
-    bool is_sparse() const { return made_.is_sparse; }
+    RecipeRows made_;
 };
 
 // A call of the seam on some nodes.
@@ -229,13 +219,13 @@ std::vector<Recipe> read_recipes(const CpuRows& rows, nb::handle given) {
     return recipes;
 }
 
-nb::tuple state(CpuRecipeRows& rows) {
+nb::tuple state(CpuRows& rows) {
     const Recipes& state = rows.recipes().state();
     return nb::make_tuple(flatten(state.now), flatten(state.remembered), flatten(state.modeled), give(state.majorized),
                           rows.remembers);
 }
 
-void restore(CpuRecipeRows& rows, const nb::tuple& given) {
+void restore(CpuRows& rows, const nb::tuple& given) {
     require(given.size() == 5, "a state has five members");
     const auto majorized = nb::cast<Line<uint8_t>>(given[3]);
     require(majorized.shape(0) == static_cast<size_t>(rows.n_features()), "a byte per column");
@@ -258,8 +248,8 @@ void bind_rows(nb::module_& m) {
     using Release = nb::call_guard<nb::gil_scoped_release>;
     using nb::arg;
     nb::class_<CpuRows>(m, "CpuRows")
-        .def(nb::init<const Bytes&, const std::optional<Vector>&, double, int>(), arg("X"), arg("weights").none(),
-             arg("total"), arg("n_threads"))
+        .def(nb::init<const Bytes&, const std::optional<Vector>&, double, int, std::optional<int>, double>(), arg("X"),
+             arg("weights").none(), arg("total"), arg("n_threads"), arg("n_kept") = nb::none(), arg("rare") = 0.0)
         .def("n_distinct", &CpuRows::n_distinct)
         .def("margins", &margins)
         .def("rounding", [](CpuRows& rows) { return rows.seam().rounding(); })
@@ -275,11 +265,8 @@ void bind_rows(nb::module_& m) {
         .def("gram", &gram, arg("node"), arg("columns"), arg("most"))
         .def("remember", &remember, arg("nodes"), Release())
         .def("drift", &drift, arg("nodes"))
-        .def("all_pairs", &all_pairs, arg("first"), arg("last"));
-    nb::class_<CpuRecipeRows, CpuRows>(m, "RecipeRows")
-        .def(nb::init<const Bytes&, const std::optional<Vector>&, double, int, int, double>(), arg("X"),
-             arg("weights").none(), arg("total"), arg("n_threads"), arg("n_kept"), arg("rare") = 0.0)
-        .def("is_sparse", &CpuRecipeRows::is_sparse)
+        .def("all_pairs", &all_pairs, arg("first"), arg("last"))
+        .def("is_sparse", &CpuRows::is_sparse)
         .def("state", &state)
         .def("restore", &restore, arg("state"));
 }

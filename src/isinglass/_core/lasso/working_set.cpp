@@ -123,7 +123,7 @@ void WorkingSet::keep_gradients(const Slots& before) {
     }
 }
 
-// Nodes without a block, and wide ones where most are.
+// Nodes that cannot have a block; without groups, wide ones where most are.
 void WorkingSet::choose_operators() {
     double sum = 0, squares = 0;
     for (int node : nodes_) {
@@ -132,12 +132,11 @@ void WorkingSet::choose_operators() {
         squares += static_cast<double>(inner_width(node)) * inner_width(node);
     }
     mean_width_ = sum > 0 ? squares / sum : 0;
-    const double widest = has_groups() ? tuning::working_set::WIDEST_BESIDE_GROUPS : widest_block_;
-    const bool is_dense = !needs_blocks_ && squares > widest * sum;
+    const bool is_dense = !has_groups() && !needs_blocks_ && squares > static_cast<double>(widest_block_) * sum;
     is_operator_.assign(n_nodes_, 0);
     operators_.clear();
     for (int node : nodes_) {
-        const bool is_wide = is_dense && 2.0 * inner_width(node) > widest;
+        const bool is_wide = is_dense && 2.0 * inner_width(node) > widest_block_;
         is_operator_[node] = inner_degree_[node] > 0 && (is_wide || !has_block(node));
         if (is_operator_[node]) operators_.push_back(node);
     }
@@ -161,7 +160,8 @@ void WorkingSet::place_matrices() {
 
 size_t WorkingSet::block_bytes() const {
     size_t floats = 0;
-    for (int node : nodes_) floats += static_cast<size_t>(inner_width(node)) * block_stride(node);
+    for (int node : nodes_)
+        if (has_block(node)) floats += static_cast<size_t>(inner_width(node)) * block_stride(node);
     return floats * sizeof(float);
 }
 

@@ -116,7 +116,7 @@ class WorkingSet {
     bool is_operator(int node) const { return is_operator_[node]; }  // products on the rows instead of a block
     const std::vector<int>& operators() const { return operators_; }
     bool has_operators() const { return !operators_.empty(); }
-    size_t block_bytes() const;                        // if no node were an operator
+    size_t block_bytes() const;                        // of all nodes that can have one
     double mean_width() const { return mean_width_; }  // of blocks, on average over their rows
     int inner_width(int node) const {                  // numbers of its inner slots
         return static_cast<int>(at(first_slot_[node] + inner_degree_[node]) - at(first_slot_[node]));

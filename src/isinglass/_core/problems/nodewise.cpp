@@ -22,10 +22,7 @@ bool is_flat(const std::vector<State>& states, double null_loss) {
 }  // namespace
 
 Nodewise::Nodewise(const TableView& given, int n_threads)
-    : table_(std::make_shared<Table>(given)),
-      n_threads_(n_threads),
-      ranges_(given.ranges, given.ranges + (given.ranges ? given.n_features : 0)),
-      modelled_(given.modelled, given.modelled + (given.modelled ? given.n_features : 0)) {}
+    : table_(std::make_shared<Table>(given)), n_threads_(n_threads) {}
 
 template <class Task>
 void Nodewise::each(size_t count, double work, const double* omega, Task task) const {
@@ -35,8 +32,7 @@ void Nodewise::each(size_t count, double work, const double* omega, Task task) c
     std::vector<std::unique_ptr<Rows>> rows;
     std::vector<std::unique_ptr<PathSolver>> problems;
     for (int worker = 0; worker < pool.size(); ++worker) {
-        rows.push_back(make_rows(table_, ranges_.empty() ? nullptr : ranges_.data(),
-                                 modelled_.empty() ? nullptr : modelled_.data(), Holds::one_node, alone));
+        rows.push_back(make_rows(table_, Holds::one_node, alone));
         problems.push_back(std::make_unique<PathSolver>(*rows.back(), penalty, alone, PathSolver::Kind::one_node));
     }
     pool.each(count, [&](int k, int worker) { task(k, *problems[worker]); });

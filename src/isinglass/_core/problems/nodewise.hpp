@@ -34,8 +34,6 @@ class Nodewise {
 
     const std::shared_ptr<const Table> table_;
     const int n_threads_;
-    const std::vector<uint8_t> ranges_;    // empty: columns of 0 and 1
-    const std::vector<uint8_t> modelled_;  // empty: no covariates
 };
 
 }  // namespace isinglass

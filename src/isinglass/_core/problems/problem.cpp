@@ -30,10 +30,6 @@ std::vector<double> stops_between(double from, double to, double steepest) {
     return stops;
 }
 
-bool has_nominal(const uint8_t* ranges, int n_features) {
-    return ranges && std::find(ranges, ranges + n_features, 0) != ranges + n_features;
-}
-
 }  // namespace
 
 PathSolver::PathSolver(Rows& rows, const Penalty& penalty, Pool& pool, Kind kind)
@@ -69,8 +65,10 @@ void PathSolver::note_density(size_t n_edges) {
 }
 
 State PathSolver::solve(const std::vector<Pair>& pairs, double alpha, const Tolerances& tolerances) {
+    // Blocks beside groups: twice those of the last working set, as it was.
     const size_t bytes = taken_by_rows_ > 0
-                             ? group_bytes(taken_by_rows_, newton_.coefficients_with(pairs), pairs.size())
+                             ? group_bytes(taken_by_rows_, newton_.coefficients_with(pairs), pairs.size()) +
+                                   2 * newton_.set().block_bytes()
                              : path_bytes(n_distinct_, n_features_, pairs.size());
     check_memory(bytes, pairs.size(), most_bytes_);
     newton_.adopt(pairs);
@@ -162,10 +160,9 @@ std::vector<Pair> PathSolver::violators(double alpha) const {
     return pairs;
 }
 
-std::unique_ptr<Rows> make_rows(std::shared_ptr<const Table> table, const uint8_t* ranges, const uint8_t* modelled,
-                                Holds holds, Pool& pool) {
-    if (!ranges) return kept_rows(pool, std::move(table), holds);
-    return std::make_unique<CategoryRows>(std::move(table), ranges, modelled, holds, pool);
+std::unique_ptr<Rows> make_rows(std::shared_ptr<const Table> table, Holds holds, Pool& pool) {
+    if (table->ranges.empty()) return kept_rows(pool, std::move(table), holds);
+    return std::make_unique<CategoryRows>(std::move(table), holds, pool);
 }
 
 Problem::Problem(const TableView& given, Penalty::Kind kind, const double* penalty, int n_threads, size_t most_bytes)
@@ -174,10 +171,10 @@ Problem::Problem(const TableView& given, Penalty::Kind kind, const double* penal
     n_distinct_ = table->n_distinct;
     const bool is_small = static_cast<size_t>(n_distinct_) * n_features_ < SINGLE_THREAD_CELLS;
     pool_ = std::make_unique<Pool>(is_small ? 1 : n_threads, poll_);
-    const bool has_groups = has_nominal(given.ranges, n_features_);
-    const size_t taken = has_groups ? category_bytes(*table, given.ranges, pool_->size()) : 0;
+    const bool has_groups = std::count(table->ranges.begin(), table->ranges.end(), 0) > 0;  // nominal columns
+    const size_t taken = has_groups ? category_bytes(*table, pool_->size()) : 0;
     check_memory(has_groups ? group_bytes(taken, 0, 0) : path_bytes(n_distinct_, n_features_, 0), 0, most_bytes);
-    rows_ = make_rows(table, given.ranges, given.modelled, Holds::all_nodes, *pool_);
+    rows_ = make_rows(table, Holds::all_nodes, *pool_);
     if (given.widths && kind == Penalty::Kind::equal) {
         for (int s = 0; s < n_features_; ++s) inverse_widths_.push_back(1 / given.widths[s]);
         kind = Penalty::Kind::product, penalty = inverse_widths_.data();

@@ -72,9 +72,8 @@ class PathSolver {
     size_t most_bytes_ = ANY_SIZE, n_distinct_ = 0, taken_by_rows_ = 0;
 };
 
-// Rows of this computer; ranges and modelled: see TableView.
-std::unique_ptr<Rows> make_rows(std::shared_ptr<const Table> table, const uint8_t* ranges, const uint8_t* modelled,
-                                Holds holds, Pool& pool);
+// Rows of this computer.
+std::unique_ptr<Rows> make_rows(std::shared_ptr<const Table> table, Holds holds, Pool& pool);
 
 // The joint problem with everything it needs.
 class Problem {

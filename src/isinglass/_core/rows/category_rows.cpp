@@ -8,10 +8,10 @@ using namespace tuning::rows;
 
 namespace {
 
-std::vector<CategoryColumn> describe(const Table& table, const uint8_t* ranges, const uint8_t* modelled) {
+std::vector<CategoryColumn> describe(const Table& table) {
     std::vector<CategoryColumn> columns;
     columns.reserve(table.n_features);
-    for (int s = 0; s < table.n_features; ++s) columns.emplace_back(table, s, ranges[s], !modelled || modelled[s]);
+    for (int s = 0; s < table.n_features; ++s) columns.emplace_back(table, s);
     return columns;
 }
 
@@ -64,8 +64,9 @@ class NoLoss final : public NodeLoss {
 
 }  // namespace
 
-CategoryColumn::CategoryColumn(const Table& table, int column, int range, bool is_modelled)
-    : unit(range > 0 ? 1.0 : std::sqrt(0.5)), is_modelled(is_modelled) {
+CategoryColumn::CategoryColumn(const Table& table, int column)
+    : unit(table.ranges[column] > 0 ? 1.0 : std::sqrt(0.5)),
+      is_modelled(table.modelled.empty() || table.modelled[column]) {
     double weight[256] = {};
     for (int n = 0; n < table.n_distinct; ++n) weight[table.column(column)[n]] += table.w[n];
     for (int k = 0; k < 256; ++k) {
@@ -74,17 +75,16 @@ CategoryColumn::CategoryColumn(const Table& table, int column, int range, bool i
         share.push_back(weight[k]);
         center += weight[k] * k;
     }
-    if (range == 0) return;
-    step = 1.0 / range;
+    if (table.ranges[column] == 0) return;
+    step = 1.0 / table.ranges[column];
     for (double each : value) score.push_back(point(each));
 }
 
-CategoryState::CategoryState(std::shared_ptr<const Table> given, const uint8_t* ranges, const uint8_t* modelled,
-                             Holds holds, Pool& pool)
+CategoryState::CategoryState(std::shared_ptr<const Table> given, Holds holds, Pool& pool)
     : table(std::move(given)),
       stride(table->stride),
       workers(pool),
-      columns(describe(*table, ranges, modelled)),
+      columns(describe(*table)),
       lines(*table, leads(columns), holds, workers,
             std::any_of(columns.begin(), columns.end(), [](const auto& column) { return column.has_two_values(); })),
       fields(columns.size()),
@@ -108,9 +108,8 @@ CategoryState::CategoryState(std::shared_ptr<const Table> given, const uint8_t* 
 
 // Above the seam a column has, in place of shares, the mean distance of its points from their center, which is how far
 // a coefficient moves the predictor, and the mean square. There are no odds.
-CategoryRows::CategoryRows(std::shared_ptr<const Table> table, const uint8_t* ranges, const uint8_t* modelled,
-                           Holds holds, Pool& pool)
-    : state_(std::move(table), ranges, modelled, holds, pool), pool_(pool), ones_(state_.stride) {
+CategoryRows::CategoryRows(std::shared_ptr<const Table> table, Holds holds, Pool& pool)
+    : state_(std::move(table), holds, pool), pool_(pool), ones_(state_.stride) {
     std::fill(ones_.data(), ones_.data() + state_.stride, uint8_t{1});
     for (const CategoryColumn& column : state_.columns) {
         double size = 0, square = 0;
@@ -142,9 +141,7 @@ double CategoryRows::rounding() const {
 }
 
 std::vector<Overlap> CategoryRows::overlaps(std::span<const Pair> pairs) {
-    std::vector<Overlap> found(pairs.size());
-    pool_.each(pairs.size(), [&](int k, int) { found[k] = overlap(pairs[k]); });
-    return found;
+    return pool_.map(pairs, [&](const Pair& pair, int) { return overlap(pair); });
 }
 
 // The covariance of two columns, every entry a difference of sums of one sign.
@@ -322,21 +319,13 @@ void CategoryRows::project(const Pair& pair, double* block) const {
 
 // As for two categories, of which the one was observed.
 double CategoryRows::divergence(std::span<const int> nodes, double c) {
-    std::vector<double> parts(nodes.size());
-    pool_.each(nodes.size(), [&](int k, int worker) {
-        if (!state_.columns[nodes[k]].is_modelled) return;
-        auto [rows, odds] = loss(nodes[k]).odds(nodes[k], worker);
+    const std::vector<double> parts = pool_.map(nodes, [&](int node, int worker) {
+        if (!state_.columns[node].is_modelled) return 0.0;
+        auto [rows, odds] = loss(node).odds(node, worker);
         rows.x = ones_.data();
-        parts[k] = kernels().divergence(rows, odds, c, std::log(c), std::log1p(-c));
+        return kernels().divergence(rows, odds, c, std::log(c), std::log1p(-c));
     });
     return std::accumulate(parts.begin(), parts.end(), 0.0);
-}
-
-double CategoryRows::largest_predictor(std::span<const int> nodes) {
-    std::vector<double> parts(nodes.size());
-    pool_.each(nodes.size(),
-               [&](int k, int) { parts[k] = isinglass::largest_predictor(state_.lines.view_predictors(nodes[k])); });
-    return parts.empty() ? 0.0 : *std::max_element(parts.begin(), parts.end());
 }
 
 void CategoryRows::remember(std::span<const int> nodes) {
@@ -349,18 +338,18 @@ void CategoryRows::remember(std::span<const int> nodes) {
 
 // Residuals times centered points: sums of residuals do not matter.
 std::vector<ResidualDrift> CategoryRows::drift(std::span<const int> nodes) {
-    std::vector<ResidualDrift> moved(nodes.size());
-    pool_.each(nodes.size(), [&](int k, int) {
-        const NodeView view = state_.view(nodes[k]);
-        const float* reference = state_.lines.reference(nodes[k]);
-        const double unit = state_.columns[nodes[k]].unit;
+    return pool_.map(nodes, [&](int node, int) {
+        const NodeView view = state_.view(node);
+        const float* reference = state_.lines.reference(node);
+        const double unit = state_.columns[node].unit;
+        ResidualDrift moved;
         double sum;
         if (view.width == 1)
-            kernels().distance(view.rows, view.wr, reference, &moved[k].square, &sum);
+            kernels().distance(view.rows, view.wr, reference, &moved.square, &sum);
         else
-            moved[k].square = kernels().row_distance(view.rows, view.wr, reference, view.width) * unit * unit;
+            moved.square = kernels().row_distance(view.rows, view.wr, reference, view.width) * unit * unit;
+        return moved;
     });
-    return moved;
 }
 
 double CategoryRows::all_pairs(int first, int last, float* band) {
@@ -440,10 +429,10 @@ std::vector<double> CategoryRows::category_fields(int first, int last) const {
     return all;
 }
 
-size_t category_bytes(const Table& table, const uint8_t* ranges, int n_threads) {
+size_t category_bytes(const Table& table, int n_threads) {
     size_t rows = 0, widest = 0;
     for (int s = 0; s < table.n_features; ++s) {
-        const CategoryColumn column(table, s, ranges[s]);
+        const CategoryColumn column(table, s);
         const size_t ld = column.ld();
         rows += ld * sizeof(float) + column.lead() * (2 * sizeof(double) + sizeof(float)) + 1;
         // The rows of the rarer value are listed, and patterns are kept.

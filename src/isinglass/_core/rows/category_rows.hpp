@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <stdexcept>
 
 #include "rows/fields.hpp"
 #include "rows/merged_lines.hpp"
@@ -17,7 +18,7 @@ namespace isinglass {
 // The categories of a column that occur, in the order of their values: points on a line, scaled to a range of 1 and
 // centered, so that everything above the seam is as for 0 and 1; or, without an order, corners of a simplex.
 struct CategoryColumn {
-    CategoryColumn(const Table& table, int column, int range, bool is_modelled = true);
+    CategoryColumn(const Table& table, int column);
 
     int q() const { return static_cast<int>(value.size()); }
     bool is_ordered() const { return !score.empty(); }
@@ -44,8 +45,7 @@ struct RareRows {
 
 // What losses work on: the table and the state of its nodes.
 struct CategoryState {
-    CategoryState(std::shared_ptr<const Table> table, const uint8_t* ranges, const uint8_t* modelled, Holds holds,
-                  Pool& pool);
+    CategoryState(std::shared_ptr<const Table> table, Holds holds, Pool& pool);
     NodeView view(int node) { return lines.view_rows(node); }
     // The numbers of a column's categories, in tables with a column that has no order.
     const uint8_t* codes(int column) const { return numbers.data() + static_cast<size_t>(column) * stride; }
@@ -86,7 +86,7 @@ class NodeLoss {
     virtual void prepare_blocks(std::span<const Block> tasks) = 0;
     // Without G: what goes beside products.
     virtual void block(const Block& task, Curvature curvature, int worker) = 0;
-    virtual void product(const Product& task, int worker) = 0;
+    virtual void product(const Product&, int) { throw std::logic_error("a node with a block has no products"); }
 };
 
 std::unique_ptr<NodeLoss> ordered_loss(CategoryState& state, Holds holds);
@@ -94,10 +94,8 @@ std::unique_ptr<NodeLoss> unordered_loss(CategoryState& state, Holds holds);
 
 class CategoryRows final : public Rows, public FieldRows, public ProductRows, public PreciseRows, public GroupRows {
  public:
-    // The table holds scores in equal steps from 0, up to ranges, or, where the range is 0, category numbers. modelled:
-    // see TableView.
-    CategoryRows(std::shared_ptr<const Table> table, const uint8_t* ranges, const uint8_t* modelled, Holds holds,
-                 Pool& pool);
+    // The table has ranges (see TableView).
+    CategoryRows(std::shared_ptr<const Table> table, Holds holds, Pool& pool);
 
     const Margins& margins() const override { return margins_; }
     double rounding() const override;
@@ -109,7 +107,6 @@ class CategoryRows final : public Rows, public FieldRows, public ProductRows, pu
     ProductRows* operators() override { return unordered_ ? this : nullptr; }
     void products(std::span<const Product> tasks) override;
     double divergence(std::span<const int> nodes, double c) override;
-    double largest_predictor(std::span<const int> nodes) override;
     void remember(std::span<const int> nodes) override;
     std::vector<ResidualDrift> drift(std::span<const int> nodes) override;
     double all_pairs(int first, int last, float* band) override;
@@ -143,6 +140,6 @@ class CategoryRows final : public Rows, public FieldRows, public ProductRows, pu
 };
 
 // What rows of a table with a column that has no order take, before they take it.
-size_t category_bytes(const Table& table, const uint8_t* ranges, int n_threads);
+size_t category_bytes(const Table& table, int n_threads);
 
 }  // namespace isinglass

@@ -99,12 +99,11 @@ struct PlacesOut {
     double *margin, *given, *sums;
 };
 
-// Second derivatives: sum w P_k P_l for l < k (ld k + l); sum w Cov(place k, score) x of these columns and, last, of
-// ones (ld j + k); and w Cov(place k, score) of every row, ld numbers each. The last two may be null.
+// Second derivatives: sum w P_k P_l for l < k (ld k + l), and sum w Cov(place k, score) x of these columns and, last,
+// of ones (ld j + k), unless null.
 struct PlaceProducts {
     ColumnList columns;
     double *products, *mixed;
-    float* lines;
 };
 
 // The same with rows of `ld` numbers, one per category: P(k) = softmax_k(field_k + eta_k). Fields are padded to ld, P

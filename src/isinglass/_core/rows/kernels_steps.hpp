@@ -212,14 +212,13 @@ static void place_products(const Places& places, const double* start, const Node
         batch_of_rows<BY_POWERS>(c, start, rows, eta, i, P, weighted, mean);
         for (int l = 0; l < ld; l += 4)
             cross_lines<4>(weighted + l, ld, P, ld, l + 4, out.products + static_cast<size_t>(l) * ld);
-        if (!out.mixed && !out.lines) continue;
+        if (!out.mixed) continue;
         for (int b = 0; b < ROW_ALIGN; ++b)
             for (int v = 0; v < ld; v += DOUBLES) {
                 const vd off = (load<vd>(c.number + v) - mean[b]) * c.step;
                 store(weighted + b * ld + v, load<vd>(weighted + b * ld + v) * off);
             }
-        if (out.mixed) add_mixed(out.columns, weighted, ld, i, out.mixed);
-        if (out.lines) narrow(weighted, ROW_ALIGN * ld, out.lines + static_cast<size_t>(i) * ld);
+        add_mixed(out.columns, weighted, ld, i, out.mixed);
     }
 }
 

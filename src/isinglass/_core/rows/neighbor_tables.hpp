@@ -9,26 +9,43 @@ namespace isinglass {
 template <class T>
 class NeighborTables {
  public:
-    // Tables for these neighbors, all zero.
-    void lay_out(const CategoryState& state, int node, const NeighborColumns& neighbors) {
-        state_ = &state, node_ = node, neighbors_ = neighbors;
-        codes_.clear(), tables_.clear(), begin.clear();
-        const auto size = [&](int j) { return static_cast<size_t>(other(j).q()) * own().lead(); };
+    // Tables for these neighbors, all zero; those that are to be listed instead get none.
+    template <class IsListed>
+    void lay_out(const CategoryState& state, int node, const NeighborColumns& neighbors, IsListed is_listed) {
+        state_ = &state, node_ = node;
+        for (auto* list : {&listed_, &tabled_}) list->columns.clear(), list->begin.clear();
+        size_t begin = 0;
         numbers_ = 0;
-        for (int j = 0; j < neighbors.count; ++j) numbers_ += size(j);
+        for (int k = 0; k < neighbors.count; ++k) {
+            const int t = neighbors.column[k];
+            List& list = is_listed(t) ? listed_ : tabled_;
+            list.columns.push_back(t), list.begin.push_back(begin);
+            begin += static_cast<size_t>(own().width()) * state.columns[t].width();
+            if (&list == &tabled_) numbers_ += table_size(t);
+        }
         T* data = room(data_, numbers_);
         clear();
-        size_t first = 0;
-        for (int j = 0; j < neighbors.count; ++j) {
-            codes_.push_back(state.codes(neighbors.column[j]));
+        codes_.clear(), tables_.clear();
+        for (int t : tabled_.columns) {
+            codes_.push_back(state.codes(t));
             tables_.push_back(data);
-            begin.push_back(first);
-            first += static_cast<size_t>(own().width()) * other(j).width();
-            data += size(j);
+            data += table_size(t);
         }
     }
+    void lay_out(const CategoryState& state, int node, const NeighborColumns& neighbors) {
+        lay_out(state, node, neighbors, [](int) { return false; });
+    }
+    // Columns, and where their numbers begin among those of all neighbors.
+    struct List {
+        std::vector<int> columns;
+        std::vector<size_t> begin;
+
+        int count() const { return static_cast<int>(columns.size()); }
+        NeighborColumns neighbors() const { return {columns.data(), count()}; }
+    };
+    const List& listed() const { return listed_; }
+    const List& tabled() const { return tabled_; }
     void clear() { std::fill(data_.data(), data_.data() + numbers_, T{}); }
-    std::vector<size_t> begin;  // where the neighbors' blocks are among coefficients
 
     // What the neighbors' categories add to the predictor.
     template <class U>
@@ -59,12 +76,12 @@ class NeighborTables {
             },
             blocks);
     }
-    CodeTables<T> all() const { return some(0, neighbors_.count); }
+    CodeTables<T> all() const { return some(0, tabled_.count()); }
     // out_n += the rows that cells select, as many tables at a time as the cache holds.
     template <class Kernel>
     void gather(Kernel kernel, T* out) const {
         const size_t bytes = std::max<size_t>(numbers_ * sizeof(T), 1);
-        const int count = neighbors_.count;
+        const int count = tabled_.count();
         const int together = static_cast<int>(std::max<size_t>(tuning::rows::TABLE_CACHE_BYTES * count / bytes, 1));
         for (int j = 0; j < count; j += together) {
             const CodeTables<T> of = some(j, std::min(together, count - j));
@@ -74,7 +91,8 @@ class NeighborTables {
 
  private:
     const CategoryColumn& own() const { return state_->columns[node_]; }
-    const CategoryColumn& other(int j) const { return state_->columns[neighbors_.column[j]]; }
+    const CategoryColumn& other(int j) const { return state_->columns[tabled_.columns[j]]; }
+    size_t table_size(int column) const { return static_cast<size_t>(state_->columns[column].q()) * own().lead(); }
     CodeTables<T> some(int first, int count) const {
         return {codes_.data() + first, tables_.data() + first, count, own().lead(), state_->stride};
     }
@@ -82,11 +100,12 @@ class NeighborTables {
     // rows. Of a neighbor with an order there is one entry for all l.
     size_t place(int j, int k, int l) const {
         const int along = other(j).is_ordered() ? 0 : l;
-        return begin[j] + (node_ < neighbors_.column[j] ? k * other(j).width() + along : along * own().width() + k);
+        return tabled_.begin[j] +
+               (node_ < tabled_.columns[j] ? k * other(j).width() + along : along * own().width() + k);
     }
     template <class Visit>
     void each_entry(Visit visit) const {
-        for (int j = 0; j < neighbors_.count; ++j)
+        for (int j = 0; j < tabled_.count(); ++j)
             for (int k = 0; k < own().width(); ++k)
                 for (int l = 0; l < other(j).q(); ++l) visit(j, other(j), k, l);
     }
@@ -103,7 +122,7 @@ class NeighborTables {
 
     const CategoryState* state_ = nullptr;
     int node_ = 0;
-    NeighborColumns neighbors_;
+    List listed_, tabled_;
     std::vector<const uint8_t*> codes_;
     std::vector<T*> tables_;
     Buffer<T> data_;

@@ -7,8 +7,8 @@ namespace isinglass {
 
 double largest_predictor(const NodeView& view) {
     double largest = 0;
-    for (size_t i = 0; i < static_cast<size_t>(view.rows.n) * view.width; ++i)
-        if (view.rows.w[i / view.width] > 0) largest = std::max(largest, std::abs(view.eta[i]));
+    for (int n = 0; n < view.rows.n; ++n)
+        if (view.rows.w[n] > 0) largest = std::max(largest, std::abs(view.eta[n]));
     return largest;
 }
 

@@ -21,13 +21,11 @@ class Ordered final : public NodeLoss {
         : state_(state),
           stride_(state.stride),
           responses_(state.columns.size()),
-          operators_(state.lines.count()),
           many_(state.columns.size()),
           by_place_(state.workers.scratch.size()),
           points_(state.workers.scratch.size()),
           quarter_w_(stride_) {
         for (int n = 0; n < stride_; ++n) quarter_w_[n] = static_cast<float>(state_.table->w[n] / 4);
-        expand_columns();
         size_t most = 2, few = 2, all = 0;
         for (size_t s = 0; s < state_.columns.size(); ++s) {
             if (!is_own(s)) continue;
@@ -62,7 +60,7 @@ class Ordered final : public NodeLoss {
     FieldPasses passes(int node, int worker) override {
         if (!has_many(node)) return NodeLoss::passes(node, worker);
         return {[this, node, worker] { return pass(node, worker); },
-                [this, node, worker] { complete(node, worker, {}, nullptr, nullptr); }, &many_[node].factor};
+                [this, node, worker] { complete(node, worker, Axes(), nullptr); }, &many_[node].factor};
     }
 
     Odds odds(int node, int worker) override {
@@ -94,13 +92,12 @@ class Ordered final : public NodeLoss {
         if (is_own && !is_kept_) pass(task.node, worker);
         *task.curve = is_own ? passed.sums[2 * q * q + 1] : 0.25;
         if (task.inner.count == 0) return;
-        const bool is_merged = task.G && hold(task.node, task.inner, worker);
+        const bool is_merged = hold(task.node, task.inner, worker);
         const float* wv = has_two_values(task.node) ? curvatures(view_two_values(task.node, is_merged, worker), !is_own,
                                                                  state_.workers.scratch[worker])
                           : is_own                  ? passed.wv.data()
                                                     : quarter_w_.data();
-        if (!task.G) return make_operator(task, wv, is_own && q > 2, worker);
-        const Axes axes = axes_of(task.inner);
+        const Axes axes = axes_of(task.node, task.inner);
         const int d = axes.count();
         if (is_merged)
             kernels().gram(
@@ -118,31 +115,6 @@ class Ordered final : public NodeLoss {
             for (int j = 0; j < d; ++j)
                 task.G[static_cast<size_t>(i) * task.stride + j] *= static_cast<float>(axes.step[i] * axes.step[j]);
         if (is_own && q > 2) profile(task, axes, worker);
-    }
-
-    // Predictors of d, fields that follow, curvatures, sums over the rows.
-    void product(const Product& task, int worker) override {
-        const Operator& own = operators_[state_.lines.index(task.node)];
-        const int m = static_cast<int>(own.mixed.size());
-        size_t numbers = 0;
-        for (int k = 0; k < task.inner.count; ++k) numbers += state_.columns[task.inner.column[k]].width();
-        double *z = room(state_.workers.scratch[worker].line, stride_), *d = room(points_[worker].values, numbers);
-        std::copy(task.d, task.d + numbers, d);
-        std::fill(z, z + stride_, 0.0);
-        add_points(task.node, task.inner, d, z, worker);
-        std::vector<double> follow(m);
-        for (int k = 0; k < m; ++k) {
-            double sums[LANES] = {};
-            for (int n = 0; n < stride_; n += LANES)
-                for (int i = 0; i < LANES; ++i) sums[i] += own.mixed[k][n + i] * z[n + i];
-            follow[k] = std::accumulate(sums, sums + LANES, 0.0);
-        }
-        solve_lower(own.L, m, follow.data());
-        solve_upper(own.L, m, follow.data());
-        for (int n = 0; n < stride_; ++n) z[n] *= own.wv[n];
-        for (int k = 0; k < m; ++k)
-            for (int n = 0; n < stride_; ++n) z[n] -= own.mixed[k][n] * follow[k];
-        dots(task.node, z, std::accumulate(z, z + stride_, 0.0), task.inner, task.Hd, worker);
     }
 
  private:
@@ -166,25 +138,15 @@ class Ordered final : public NodeLoss {
         bool in_steps = false;
         FieldFactor factor;
     };
-    // What products need: curvatures, w Cov(category k, score) of every row for all categories but the first, and the
-    // factor of the curvature of the fields.
-    struct Operator {
-        Buffer<float> wv;
-        std::vector<Buffer<float>> mixed;
-        std::vector<double> L;
-    };
-    // Columns beside a node: those on a line, where their numbers are among those of all columns, and tables for those
-    // without an order.
+    // Scratch: columns beside a node, with tables for those without an order.
     struct Points {
-        std::vector<int> lines, others;
-        std::vector<size_t> spot;
         NeighborTables<double> tables;
-        Buffer<double> values;
         Buffer<float> gram, sums;
     };
     // The columns of a block: a line's own, or that of every category without an order, 0 and 1; and what a step of
     // their cells and their mean are.
     struct Axes {
+        Buffer<uint8_t> indicators;
         std::vector<const uint8_t*> cells;
         std::vector<double> step, center;
         int count() const { return static_cast<int>(cells.size()); }
@@ -199,20 +161,6 @@ class Ordered final : public NodeLoss {
         return std::all_of(columns.column, columns.column + columns.count, [&](int t) { return has_two_values(t); });
     }
     Passed& passed(int node, int worker) { return passed_[is_kept_ ? state_.lines.index(node) : worker]; }
-
-    // Categories without an order as columns of 0 and 1.
-    void expand_columns() {
-        size_t expanded = 0;
-        for (const CategoryColumn& column : state_.columns) expanded += column.is_ordered() ? 0 : column.q();
-        uint8_t* next = room(indicators_, expanded * stride_);
-        for (size_t s = 0; s < state_.columns.size(); ++s) {
-            const CategoryColumn& column = state_.columns[s];
-            const uint8_t* cells = state_.table->column(static_cast<int>(s));
-            first_.push_back(next);
-            for (int k = 0; k < column.q() && !column.is_ordered(); ++k, next += stride_)
-                for (int n = 0; n < stride_; ++n) next[n] = cells[n] == column.value[k];
-        }
-    }
 
     // Residuals, curvatures, margins, probabilities and sums at the node's predictor and fields.
     const double* run(int node, int worker, double* margin) {
@@ -311,7 +259,7 @@ class Ordered final : public NodeLoss {
     }
 
     // The second derivatives of many categories at the last pass, with what PlaceProducts has beside them.
-    void complete(int node, int worker, const Axes& axes, double* mixed, float* lines) {
+    void complete(int node, int worker, const Axes& axes, double* mixed) {
         const Places at = places(node);
         const NodeView view = state_.view(node);
         const int q = state_.columns[node].q();
@@ -319,7 +267,7 @@ class Ordered final : public NodeLoss {
         double *products = room(by_place_[worker], static_cast<size_t>(at.ld) * at.ld),
                *sums = passed(node, worker).sums.data() + static_cast<size_t>(q) * q;
         kernels().places_products(at, view.rows, view.eta,
-                                  {{axes.cells.data(), axes.count(), stride_}, products, mixed, lines});
+                                  {{axes.cells.data(), axes.count(), stride_}, products, mixed});
         for (int k = 0; k < q; ++k)
             for (int l = 0; l < k; ++l) sums[q * k + l] = products[spot[k] * at.ld + spot[l]];
     }
@@ -352,52 +300,41 @@ class Ordered final : public NodeLoss {
         kept = std::move(values);
     }
 
+    // Tables for neighbors without an order; the others are listed.
     Points& split(int node, const NeighborColumns& neighbors, int worker) {
-        Points& points = points_[worker];
-        points.lines.clear(), points.spot.clear(), points.others.clear();
-        std::vector<size_t> begin;
-        size_t spot = 0;
-        for (int k = 0; k < neighbors.count; ++k) {
-            const int t = neighbors.column[k];
-            const bool is_ordered = state_.columns[t].is_ordered();
-            (is_ordered ? points.lines : points.others).push_back(t);
-            (is_ordered ? points.spot : begin).push_back(spot);
-            spot += state_.columns[t].width();
-        }
-        points.tables.lay_out(state_, node, {points.others.data(), static_cast<int>(points.others.size())});
-        points.tables.begin = std::move(begin);
-        return points;
+        points_[worker].tables.lay_out(state_, node, neighbors, [&](int t) { return state_.columns[t].is_ordered(); });
+        return points_[worker];
     }
 
     // Adds the points of columns times their coefficients to one number per row.
     void add_points(int node, const NeighborColumns& neighbors, const double* coefficient, double* eta, int worker) {
         Points& points = split(node, neighbors, worker);
         Scratch& scratch = state_.workers.scratch[worker];
-        const int count = static_cast<int>(points.lines.size());
+        const NeighborTables<double>::List& listed = points.tables.listed();
+        const int count = listed.count();
         double offset = 0, *coefficients = room(scratch.numbers, count);
         for (int i = 0; i < count; ++i) {
-            const CategoryColumn& column = state_.columns[points.lines[i]];
-            coefficients[i] = coefficient[points.spot[i]] * column.step;
+            const CategoryColumn& column = state_.columns[listed.columns[i]];
+            coefficients[i] = coefficient[listed.begin[i]] * column.step;
             offset -= coefficients[i] * column.center;
         }
         if (count > 0)
-            kernels().add_columns(state_.table->list({points.lines.data(), count}, scratch.columns), coefficients,
-                                  offset, eta);
+            kernels().add_columns(state_.table->list(listed.neighbors(), scratch.columns), coefficients, offset, eta);
         points.tables.fill(coefficient);
         points.tables.gather(kernels().gather, eta);
     }
 
     // sum_n a_n times the points of the columns asked for, less their mean; sum: of a.
-    template <class T>
-    void dots(int node, const double* a, double sum, const NeighborColumns& asked, T* out, int worker) {
+    void dots(int node, const double* a, double sum, const NeighborColumns& asked, double* out, int worker) {
         const Points& points = split(node, asked, worker);
         Scratch& scratch = state_.workers.scratch[worker];
-        const int count = static_cast<int>(points.lines.size());
+        const NeighborTables<double>::List& listed = points.tables.listed();
+        const int count = listed.count();
         double* sums = room(scratch.numbers, count);
-        kernels().dots(state_.table->list({points.lines.data(), count}, scratch.columns), a, sums);
+        kernels().dots(state_.table->list(listed.neighbors(), scratch.columns), a, sums);
         for (int i = 0; i < count; ++i) {
-            const CategoryColumn& column = state_.columns[points.lines[i]];
-            out[points.spot[i]] = static_cast<T>((sums[i] - column.center * sum) * column.step);
+            const CategoryColumn& column = state_.columns[listed.columns[i]];
+            out[listed.begin[i]] = (sums[i] - column.center * sum) * column.step;
         }
         kernels().scatter(points.tables.all(), a);
         points.tables.read(&sum, out);
@@ -408,27 +345,28 @@ class Ordered final : public NodeLoss {
     void gram(const Block& task, const Axes& axes, const float* wv, int worker) {
         Points& points = split(task.node, task.inner, worker);
         float* panels = state_.workers.scratch[worker].panels.data();
-        if (points.others.empty())
+        const NeighborTables<double>::List &listed = points.tables.listed(), &tabled = points.tables.tabled();
+        if (tabled.count() == 0)
             return kernels().gram({axes.cells.data(), axes.count(), stride_}, wv,
                                   {task.G, task.stride, task.b, panels});
-        const int m = static_cast<int>(points.lines.size()), ld = (m + 15) / 16 * 16;
+        const int m = listed.count(), ld = (m + 15) / 16 * 16;
         float *G = room(points.gram, static_cast<size_t>(m) * ld), *sums = room(points.sums, m);
-        const ColumnList lines = state_.table->list({points.lines.data(), m}, state_.workers.scratch[worker].columns);
-        if (m > 0) kernels().gram(lines, wv, {G, ld, sums, panels});
+        const ColumnList cells = state_.table->list(listed.neighbors(), state_.workers.scratch[worker].columns);
+        if (m > 0) kernels().gram(cells, wv, {G, ld, sums, panels});
         const auto entry = [&](size_t i, size_t j) -> float& { return task.G[i * task.stride + j]; };
         for (int i = 0; i < m; ++i) {
-            task.b[points.spot[i]] = sums[i];
-            for (int j = 0; j < m; ++j) entry(points.spot[i], points.spot[j]) = G[static_cast<size_t>(i) * ld + j];
+            task.b[listed.begin[i]] = sums[i];
+            for (int j = 0; j < m; ++j) entry(listed.begin[i], listed.begin[j]) = G[static_cast<size_t>(i) * ld + j];
         }
         double total = 0;
         for (int n = 0; n < stride_; ++n) total += wv[n];
         // Of curvatures that underflow nothing is left to see.
         const double divisor = total > 3e-39 ? total : std::numeric_limits<double>::infinity();
         std::vector<std::vector<double>> weight;  // of the categories
-        for (size_t a = 0; a < points.others.size(); ++a) {
-            const int s = points.others[a], q = state_.columns[s].q();
+        for (size_t a = 0; a < static_cast<size_t>(tabled.count()); ++a) {
+            const int s = tabled.columns[a], q = state_.columns[s].q();
             const uint8_t* codes = state_.codes(s);
-            const size_t first = points.tables.begin[a];
+            const size_t first = tabled.begin[a];
             std::vector<double>& own = weight.emplace_back(q);
             for (int n = 0; n < stride_; ++n) own[codes[n]] += wv[n];
             for (int k = 0; k < q; ++k) {
@@ -443,28 +381,35 @@ class Ordered final : public NodeLoss {
             };
             for (int i = 0; i < m; ++i) {
                 std::vector<double> sum(q);
-                const std::vector<int>& listed = state_.rare[points.lines[i]].rows;
-                for (int n : listed) sum[codes[n]] += wv[n];
-                for (int n = 0; n < stride_ && listed.empty(); ++n) sum[codes[n]] += wv[n] * lines.x[i][n];
-                if (!listed.empty()) {
-                    const std::vector<double>& value = state_.columns[points.lines[i]].value;
-                    const double rarer = lines.x[i][listed[0]], other = value[rarer == value[0]];
+                const std::vector<int>& rare = state_.rare[listed.columns[i]].rows;
+                for (int n : rare) sum[codes[n]] += wv[n];
+                for (int n = 0; n < stride_ && rare.empty(); ++n) sum[codes[n]] += wv[n] * cells.x[i][n];
+                if (!rare.empty()) {
+                    const std::vector<double>& value = state_.columns[listed.columns[i]].value;
+                    const double rarer = cells.x[i][rare[0]], other = value[rarer == value[0]];
                     for (int k = 0; k < q; ++k) sum[k] = rarer * sum[k] + other * (own[k] - sum[k]);
                 }
-                for (int k = 0; k < q; ++k) put(points.spot[i], k, sum[k], sums[i]);
+                for (int k = 0; k < q; ++k) put(listed.begin[i], k, sum[k], sums[i]);
             }
             for (size_t b = 0; b < a; ++b) {
-                const int t = points.others[b], r = state_.columns[t].q();
+                const int t = tabled.columns[b], r = state_.columns[t].q();
                 std::vector<double> sum(static_cast<size_t>(q) * r);
                 for (int n = 0; n < stride_; ++n) sum[codes[n] * r + state_.codes(t)[n]] += wv[n];
                 for (int k = 0; k < q; ++k)
-                    for (int l = 0; l < r; ++l) put(points.tables.begin[b] + l, k, sum[k * r + l], weight[b][l]);
+                    for (int l = 0; l < r; ++l) put(tabled.begin[b] + l, k, sum[k * r + l], weight[b][l]);
             }
         }
     }
 
-    Axes axes_of(const NeighborColumns& neighbors) const {
+    // Cells of columns without an order are made for nodes with many categories alone.
+    Axes axes_of(int node, const NeighborColumns& neighbors) const {
         Axes axes;
+        size_t expanded = 0;
+        for (int k = 0; k < neighbors.count && has_many(node); ++k)
+            if (const CategoryColumn& column = state_.columns[neighbors.column[k]]; !column.is_ordered())
+                expanded += static_cast<size_t>(column.q()) * stride_;
+        axes.indicators.resize(expanded);
+        uint8_t* next = axes.indicators.data();
         const auto add = [&](const uint8_t* cells, double step, double center) {
             axes.cells.push_back(cells), axes.step.push_back(step), axes.center.push_back(center);
         };
@@ -472,8 +417,10 @@ class Ordered final : public NodeLoss {
             const int t = neighbors.column[k];
             const CategoryColumn& column = state_.columns[t];
             if (column.is_ordered()) add(state_.table->column(t), column.step, column.center);
-            for (int l = 0; l < column.q() && !column.is_ordered(); ++l)
-                add(first_[t] + static_cast<size_t>(l) * stride_, column.unit, column.share[l]);
+            for (int l = 0; l < column.q() && !column.is_ordered(); ++l) {
+                add(next, column.unit, column.share[l]);
+                for (int n = 0; n < stride_ && has_many(node); ++n) *next++ = state_.codes(t)[n] == l;
+            }
         }
         return axes;
     }
@@ -492,38 +439,6 @@ class Ordered final : public NodeLoss {
         return std::accumulate(sums, sums + LANES, 0.0);
     }
 
-    // Of two categories, and of bounds of the curvature, the fields follow as a mean does.
-    void make_operator(const Block& task, const float* wv, bool is_profiled, int worker) {
-        const int q = state_.columns[task.node].q(), m = is_profiled ? q - 1 : 1;
-        Operator& own = operators_[state_.lines.index(task.node)];
-        double* line = room(state_.workers.scratch[worker].line, stride_);
-        own.wv.resize(stride_), own.mixed.resize(m);
-        std::copy(wv, wv + stride_, own.wv.data());
-        const bool is_of_many = is_profiled && has_many(task.node);
-        const size_t ld = many_[task.node].number.size();
-        std::vector<float> lines(is_of_many ? ld * stride_ : 0);
-        if (is_of_many) complete(task.node, worker, {}, nullptr, lines.data());
-        for (int k = 0; k < m; ++k) {
-            own.mixed[k].resize(stride_);
-            if (is_of_many) {
-                const float* from = lines.data() + many_[task.node].spot[k + 1];
-                for (int n = 0; n < stride_; ++n) own.mixed[k][n] = from[n * ld];
-                continue;
-            }
-            if (is_profiled) mixed(task.node, k + 1, worker, line);
-            is_profiled ? kernels().narrow(line, stride_, own.mixed[k].data())
-                        : void(std::copy(wv, wv + stride_, own.mixed[k].data()));
-        }
-        std::copy(wv, wv + stride_, line);
-        own.L = is_profiled ? field_curvature(passed(task.node, worker).sums.data() + q * q, q)
-                            : std::vector<double>{std::accumulate(line, line + stride_, 0.0)};
-        factorize(own.L, m);
-        NeighborTables<double>& tables = points_[worker].tables;
-        tables.lay_out(state_, task.node, task.inner);
-        kernels().scatter(tables.all(), line);
-        tables.read_squares(task.diagonal);
-    }
-
     // The mixed derivatives of all fields but the first and the columns of a block. Of many categories, second
     // derivatives of the fields are completed with them.
     std::vector<double> mixed_with(const Block& task, const Axes& axes, int worker) {
@@ -533,7 +448,7 @@ class Ordered final : public NodeLoss {
             const std::vector<int>& spot = many_[task.node].spot;
             const size_t ld = many_[task.node].number.size();
             std::vector<double> sums(ld * (d + 1));
-            complete(task.node, worker, axes, sums.data(), nullptr);
+            complete(task.node, worker, axes, sums.data());
             for (int k = 0; k < m; ++k)
                 for (int j = 0; j < d; ++j)
                     B[static_cast<size_t>(k) * d + j] =
@@ -590,11 +505,8 @@ class Ordered final : public NodeLoss {
     CategoryState& state_;
     const int stride_;
     std::vector<Response> responses_;
-    std::vector<Operator> operators_;
     std::vector<Many> many_;
     std::vector<Buffer<double>> by_place_;  // of every thread
-    Buffer<uint8_t> indicators_;            // of all categories without an order ...
-    std::vector<const uint8_t*> first_;     // ... where those of a column begin
     std::vector<Points> points_;            // scratch of every thread
     Buffer<float> quarter_w_;
     bool is_kept_ = false;

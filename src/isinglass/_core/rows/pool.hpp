@@ -117,6 +117,14 @@ class Pool {
         if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
     }
 
+    // ask(item, worker) of every item.
+    template <class Items, class Ask>
+    auto map(const Items& items, Ask ask) {
+        std::vector<decltype(ask(items[0], 0))> answers(items.size());
+        each(items.size(), [&](int k, int worker) { answers[k] = ask(items[k], worker); });
+        return answers;
+    }
+
  private:
     // What throws ends the round for everybody; the caller of each() gets the first exception.
     template <class Action>

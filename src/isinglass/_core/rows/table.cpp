@@ -113,7 +113,10 @@ int put_most_frequent_first(std::vector<Distinct>& rows) {
 
 }  // namespace
 
-Table::Table(const TableView& given, double total) : n_features(given.n_features) {
+Table::Table(const TableView& given, double total)
+    : n_features(given.n_features),
+      ranges(given.ranges, given.ranges + (given.ranges ? n_features : 0)),
+      modelled(given.modelled, given.modelled + (given.modelled ? n_features : 0)) {
     std::vector<Distinct> rows = merge_rows(given);
     if (rows.size() > static_cast<size_t>(std::numeric_limits<int>::max() - ROW_ALIGN))
         throw std::invalid_argument("too many distinct rows");

@@ -110,6 +110,7 @@ struct Table final : ColumnSource {
     Buffer<double> w;          // weights over their total; 0 in the padding
     Buffer<double> inverse_w;  // 1 / w; 0 in the padding
     Margins margins;           // of a part: its contribution
+    std::vector<uint8_t> ranges, modelled;  // as given; empty: columns of 0 and 1, no covariates
 
  private:
     uint8_t* cells(int s) { return bytes.data() + static_cast<size_t>(s) * stride; }

@@ -42,7 +42,7 @@ class TwoValueRows final : public Rows, public ProductRows, public GramRows, pub
     PreciseRows* precise() override { return this; }
 
     std::vector<Overlap> overlaps(std::span<const Pair> pairs) override {
-        return each<Overlap>(pairs, [&](const Pair& pair, int worker) { return storage_.overlap(pair, worker); });
+        return workers_.pool.map(pairs, [&](const Pair& pair, int worker) { return storage_.overlap(pair, worker); });
     }
     void move(std::span<const Move> tasks, bool afresh) override {
         workers_.pool.each(tasks.size(), [&](int k, int worker) {
@@ -69,14 +69,14 @@ class TwoValueRows final : public Rows, public ProductRows, public GramRows, pub
     }
     double divergence(std::span<const int> nodes, double c) override {
         const double log_c = std::log(c), log_rest = std::log1p(-c);
-        const std::vector<double> parts = each<double>(nodes, [&](int node, int worker) {
+        const std::vector<double> parts = workers_.pool.map(nodes, [&](int node, int worker) {
             const NodeView view = storage_.view(node, {}, worker);
             return kernels().divergence(view.rows, view.eta, c, log_c, log_rest);
         });
         return std::accumulate(parts.begin(), parts.end(), 0.0);
     }
     double largest_predictor(std::span<const int> nodes) override {
-        const std::vector<double> parts = each<double>(
+        const std::vector<double> parts = workers_.pool.map(
             nodes, [&](int node, int worker) { return isinglass::largest_predictor(storage_.view(node, {}, worker)); });
         return parts.empty() ? 0.0 : *std::max_element(parts.begin(), parts.end());
     }
@@ -84,19 +84,11 @@ class TwoValueRows final : public Rows, public ProductRows, public GramRows, pub
     PreciseBlock precise_block(int node, const NeighborColumns& neighbors) override;
     void remember(std::span<const int> nodes) override { storage_.remember(nodes); }
     std::vector<ResidualDrift> drift(std::span<const int> nodes) override {
-        return each<ResidualDrift>(nodes, [&](int node, int worker) { return storage_.drift(node, worker); });
+        return workers_.pool.map(nodes, [&](int node, int worker) { return storage_.drift(node, worker); });
     }
     double all_pairs(int first, int last, float* band) override { return storage_.all_pairs(first, last, band); }
 
  private:
-    // answer(item, worker) for every item.
-    template <class Answer, class Item, class Ask>
-    std::vector<Answer> each(std::span<const Item> items, Ask ask) {
-        std::vector<Answer> answers(items.size());
-        workers_.pool.each(items.size(), [&](int k, int worker) { answers[k] = ask(items[k], worker); });
-        return answers;
-    }
-
     Workers workers_;
     Storage storage_;
 };

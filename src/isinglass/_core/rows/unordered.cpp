@@ -6,8 +6,8 @@
 // order. Categories that do not occur are left out.
 //
 // A node's predictor has one number per category, row after row. What a neighbor adds is the row of a small table that
-// its category selects; gradients and products with the Hessian are collected in such tables. No column of 0 and 1 is
-// ever stored, and no block of second derivatives. Of a neighbor with two values, the rows with the rarer one are
+// its category selects; gradients and products with the Hessian are collected in such tables. No block of second
+// derivatives is ever stored. Of a neighbor with two values, the rows with the rarer one are
 // listed: the other rows follow from the sum over all, which is known.
 #include "rows/neighbor_tables.hpp"
 
@@ -84,16 +84,16 @@ class Unordered final : public NodeLoss {
     void collect(int node, const NeighborColumns& asked, double* out, int worker) override {
         Working& scratch = scratch_[worker];
         const std::vector<double>& shift = state_.shift[node];
-        split(node, asked, scratch, scratch.wide);
+        const auto& listed = split(node, asked, scratch.wide);
         kernels().scatter(scratch.wide.all(), state_.lines.wr(node));
         scratch.wide.read(shift.data(), out);
         const CategoryColumn& own = state_.columns[node];
         double* sum = room(scratch.sum, own.ld());
-        for (const auto& [column, spot] : scratch.listed) {
-            const RareRows& rare = state_.rare[column];
+        for (int j = 0; j < listed.count(); ++j) {
+            const RareRows& rare = state_.rare[listed.columns[j]];
             kernels().sum_listed(rare.list(own.ld()), state_.lines.wr(node), sum);
             for (int k = 0; k < own.q(); ++k)
-                out[spot + k] = own.unit * (rare.score * sum[k] + rare.other * (shift[k] - sum[k]));
+                out[listed.begin[j] + k] = own.unit * (rare.score * sum[k] + rare.other * (shift[k] - sum[k]));
         }
     }
 
@@ -129,21 +129,21 @@ class Unordered final : public NodeLoss {
         *task.curve = scratch.sums[2 * q * q + 1];
         if (task.inner.count == 0) return;
         kernels().variances(curve(task.node, scratch), scratch.z.data());
-        split(task.node, task.inner, scratch, scratch.single);
+        const auto& listed = split(task.node, task.inner, scratch.single);
         kernels().scatter_single(scratch.single.all(), scratch.z.data());
         scratch.single.read_squares(task.diagonal);
-        if (scratch.listed.empty()) return;
+        if (listed.count() == 0) return;
         std::vector<float> all(ld);
         for (int n = 0; n < stride_; ++n)
             for (int k = 0; k < ld; ++k) all[k] += scratch.z[static_cast<size_t>(n) * ld + k];
         const double unit = state_.columns[task.node].unit;
         float* sum = room(scratch.single_sum, ld);
-        for (const auto& [column, spot] : scratch.listed) {
-            const RareRows& rare = state_.rare[column];
+        for (int j = 0; j < listed.count(); ++j) {
+            const RareRows& rare = state_.rare[listed.columns[j]];
             kernels().sum_listed_single(rare.list(ld), scratch.z.data(), sum);
             for (int k = 0; k < q; ++k) {
                 const double rest = std::max(all[k] - sum[k], 0.0f);
-                task.diagonal[spot + k] = static_cast<float>(
+                task.diagonal[listed.begin[j] + k] = static_cast<float>(
                     unit * unit * (rare.score * rare.score * sum[k] + rare.other * rare.other * rest));
             }
         }
@@ -155,18 +155,19 @@ class Unordered final : public NodeLoss {
         const int node = task.node, q = state_.columns[node].q(), ld = state_.columns[node].ld();
         const double unit = state_.columns[node].unit;
         NeighborTables<float>& tables = scratch.single;
-        split(node, task.inner, scratch, tables);
+        const auto& listed = split(node, task.inner, tables);
         tables.fill(task.d);
         float *z = scratch.z.data(), *line = room(scratch.single_sum, ld);
         std::fill(line, line + ld, 0.0f);
-        for (const auto& [column, spot] : scratch.listed)
+        for (int j = 0; j < listed.count(); ++j)
             for (int k = 0; k < q; ++k)
-                line[k] += static_cast<float>(unit * state_.rare[column].other) * task.d[spot + k];
+                line[k] +=
+                    static_cast<float>(unit * state_.rare[listed.columns[j]].other) * task.d[listed.begin[j] + k];
         for (int n = 0; n < stride_; ++n) std::copy(line, line + ld, z + static_cast<size_t>(n) * ld);
-        for (const auto& [column, spot] : scratch.listed) {
-            const float factor = static_cast<float>(unit * state_.rare[column].apart());
-            for (int k = 0; k < q; ++k) line[k] = factor * task.d[spot + k];
-            kernels().add_to_listed(state_.rare[column].list(ld), line, z);
+        for (int j = 0; j < listed.count(); ++j) {
+            const float factor = static_cast<float>(unit * state_.rare[listed.columns[j]].apart());
+            for (int k = 0; k < q; ++k) line[k] = factor * task.d[listed.begin[j] + k];
+            kernels().add_to_listed(state_.rare[listed.columns[j]].list(ld), line, z);
         }
         tables.gather(kernels().gather_single, z);
         const std::vector<double>& response = find_response(node, scratch);
@@ -177,10 +178,10 @@ class Unordered final : public NodeLoss {
         kernels().scatter_single(tables.all(), z);
         tables.read(nullptr, task.Hd);
         // The fields follow, so that the sum over all rows is zero.
-        for (const auto& [column, spot] : scratch.listed) {
-            const float factor = static_cast<float>(unit * state_.rare[column].apart());
-            kernels().sum_listed_single(state_.rare[column].list(ld), z, line);
-            for (int k = 0; k < q; ++k) task.Hd[spot + k] = factor * line[k];
+        for (int j = 0; j < listed.count(); ++j) {
+            const float factor = static_cast<float>(unit * state_.rare[listed.columns[j]].apart());
+            kernels().sum_listed_single(state_.rare[listed.columns[j]].list(ld), z, line);
+            for (int k = 0; k < q; ++k) task.Hd[listed.begin[j] + k] = factor * line[k];
         }
     }
 
@@ -192,13 +193,7 @@ class Unordered final : public NodeLoss {
         std::vector<uint8_t> likeliest;  // category of a row, at the probabilities of products
         size_t begin = 0;                // of these
     };
-    struct Listed {
-        int column;
-        size_t spot;  // of its numbers among those of all neighbors
-    };
     struct Working {
-        std::vector<Listed> listed;
-        std::vector<int> others;
         Buffer<double> sum;
         Buffer<float> single_sum;
         NeighborTables<double> wide;
@@ -208,23 +203,12 @@ class Unordered final : public NodeLoss {
         std::vector<double> sums, fields;
     };
 
-    // Neighbors of two values are listed, the others get tables.
+    // Tables for neighbors with more than two values; the others are listed.
     template <class T>
-    void split(int node, const NeighborColumns& neighbors, Working& scratch, NeighborTables<T>& tables) {
-        scratch.listed.clear(), scratch.others.clear();
-        std::vector<size_t> begin;
-        size_t spot = 0;
-        for (int k = 0; k < neighbors.count; ++k) {
-            const int t = neighbors.column[k];
-            const CategoryColumn& column = state_.columns[t];
-            if (state_.rare[t].rows.empty())
-                scratch.others.push_back(t), begin.push_back(spot);
-            else
-                scratch.listed.push_back({t, spot});
-            spot += static_cast<size_t>(state_.columns[node].width()) * column.width();
-        }
-        tables.lay_out(state_, node, {scratch.others.data(), static_cast<int>(scratch.others.size())});
-        tables.begin = std::move(begin);
+    const typename NeighborTables<T>::List& split(int node, const NeighborColumns& neighbors,
+                                                  NeighborTables<T>& tables) const {
+        tables.lay_out(state_, node, neighbors, [&](int t) { return !state_.rare[t].rows.empty(); });
+        return tables.listed();
     }
 
     // What the fields of all categories but the first give way by, to first order, where predictors move by scratch.z.
