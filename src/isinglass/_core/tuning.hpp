@@ -1,6 +1,6 @@
-// Every constant of the core that was chosen and not derived: what it counts, and what the choice rests on. "Measured"
-// refers to the notebook (docs/notebook.md) and the scripts of benchmarks/; what is not measured there only has to be
-// of the right order, because results do not depend on it. Constants of mathematics stay where they are used.
+// The constants of the core that were chosen and not derived: what each counts, and what the choice rests on.
+// "Measured" refers to the notebook (docs/notebook.md) and the scripts of benchmarks/; what is not measured there only
+// has to be of the right order, because results do not depend on it. Constants of mathematics stay where they are used.
 #pragma once
 
 #include <cstddef>

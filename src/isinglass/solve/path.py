@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from isinglass._core import Problem
 from isinglass.arguments import check_count, check_positive
@@ -236,9 +236,9 @@ class JointProblem:
         with within_memory():
             state = self.problem.fit_null(min(tol, NULL_TOLERANCE), max_iter)
         # It may lie at infinity; with categories the ridge keeps it from there.
-        if state is not None and self.reduction.variables.is_binary:
-            if state.largest_eta + self.reduction.log_spread > SUSPICIOUS_ETA:
-                self.reduction.refuse_separation(self.problem.free_pairs())
+        is_binary = self.reduction.variables.is_binary
+        if state is not None and is_binary and state.largest_eta + self.reduction.log_spread > SUSPICIOUS_ETA:
+            self.reduction.refuse_separation(self.problem.free_pairs())
         with within_memory():
             return self.problem.alpha_max() * self.unit
 

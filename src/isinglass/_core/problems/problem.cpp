@@ -131,7 +131,7 @@ State PathSolver::descend(double alpha, double next, const PathOptions& options)
 std::optional<State> PathSolver::fit_null(double tol, int max_iter) {
     const std::vector<Pair> pairs = free_pairs();
     if (pairs.empty()) return {};
-    const State state = solve(pairs, 1.0, {tol, tol, max_iter});
+    State state = solve(pairs, 1.0, {tol, tol, max_iter});
     newton_.mark_null();
     screen_.forget();
     return state;
