@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from isinglass.arguments import require
 from isinglass.arrays import AnyArray, FloatArray, Frozen, Mask, read_only
-from isinglass.data import AnyTable, hole_patterns
+from isinglass.data import AnyTable
 from isinglass.json_text import JsonObject
 from isinglass.network import Network
 from isinglass.variables import Variables
@@ -298,6 +298,24 @@ class Evidence(Frozen):
         require(
             shapes and 0 <= self.choice < len(self.alphas), "A curve has one value per alpha, and chooses one of them."
         )
+
+
+def hole_patterns(gone: Mask, most: int) -> tuple[Mask, NDArray[np.intp], int]:
+    """Return the columns that are missing together: patterns with a hole, the most frequent first, and their rows.
+
+    At most ``most`` of them; the third value is how many there are.
+
+    Examples
+    --------
+    >>> patterns, counts, n_patterns = hole_patterns(np.array([[1, 0], [0, 0], [1, 0], [1, 1]], dtype=bool), 1)
+    >>> patterns.tolist(), counts.tolist(), n_patterns
+    ([[True, False]], [2], 2)
+    """
+    bits, counts = np.unique(np.packbits(gone, axis=1), axis=0, return_counts=True)
+    order = np.argsort(-counts, kind="stable")
+    order = order[bits[order].any(axis=1)]
+    patterns = np.unpackbits(bits[order[:most]], axis=1, count=gone.shape[1]).astype(bool)
+    return read_only(patterns), counts[order[:most]], len(order)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

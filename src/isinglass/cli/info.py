@@ -269,7 +269,7 @@ def _describe_holes(data: Table, names: Sequence[str]) -> JsonObject:
     """Return the missing cells by column and by pattern: the columns that are missing together."""
     import numpy as np
 
-    from isinglass.data import hole_patterns
+    from isinglass.results import hole_patterns
 
     gone = data.holes if data.holes is not None else data.filled
     if gone is None:

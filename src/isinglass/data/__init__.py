@@ -4,7 +4,7 @@ from isinglass.data.coding import Coding
 from isinglass.data.counts import category_counts, column_sd, pair_counts, which_occur, which_vary
 from isinglass.data.open_table import TableLike, as_table
 from isinglass.data.parts import AnyTable, PartedTable, read_parts
-from isinglass.data.table import Table, hole_patterns
+from isinglass.data.table import Table
 from isinglass.data.weights import are_counts, check_sample_weight
 
 __all__ = [
@@ -18,7 +18,6 @@ __all__ = [
     "category_counts",
     "check_sample_weight",
     "column_sd",
-    "hole_patterns",
     "pair_counts",
     "read_parts",
     "which_occur",

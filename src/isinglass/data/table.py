@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from isinglass.arrays import AnyArray, Bytes, FloatArray, Mask, read_only
+from isinglass.arrays import AnyArray, Bytes, FloatArray, Mask
 from isinglass.data.coding import Coding, Guess, Value
 from isinglass.data.weights import check_sample_weight, check_weight_kind, kind_of_weights, scale_weights
 from isinglass.errors import DataError, setting
@@ -391,21 +391,3 @@ def _some(entries: Sequence[Value], rows: Rows) -> tuple[Value, ...]:
     objects = np.empty(len(entries), dtype=object)
     objects[:] = entries
     return tuple(objects[rows])
-
-
-def hole_patterns(gone: Mask, most: int) -> tuple[Mask, NDArray[np.intp], int]:
-    """Return the columns that are missing together: patterns with a hole, the most frequent first, and their rows.
-
-    At most ``most`` of them; the third value is how many there are.
-
-    Examples
-    --------
-    >>> patterns, counts, n_patterns = hole_patterns(np.array([[1, 0], [0, 0], [1, 0], [1, 1]], dtype=bool), 1)
-    >>> patterns.tolist(), counts.tolist(), n_patterns
-    ([[True, False]], [2], 2)
-    """
-    bits, counts = np.unique(np.packbits(gone, axis=1), axis=0, return_counts=True)
-    order = np.argsort(-counts, kind="stable")
-    order = order[bits[order].any(axis=1)]
-    patterns = np.unpackbits(bits[order[:most]], axis=1, count=gone.shape[1]).astype(bool)
-    return read_only(patterns), counts[order[:most]], len(order)
