@@ -24,7 +24,7 @@ _CHUNK = 2**20
 _NOT_BLANK = re.compile(rb"\S")
 LARGEST = 2**32
 """Bytes, unless the user says otherwise."""
-BYTES_PER_ROW, BYTES_PER_CELL, BYTES_PER_WORD = 80, 8, 160
+BYTES_PER_ROW, BYTES_PER_FIELD, BYTES_PER_WORD = 80, 8, 160
 """What text costs beside its own length, about; words are counted once for each column."""
 _COMPRESSED: dict[str, tuple[bytes, Callable[[Any], Any]]] = {
     "gzip": (b"\x1f\x8b", lambda file: gzip.GzipFile(fileobj=file)),
@@ -75,7 +75,7 @@ class Limits:
         """Refuse text with more rows, cells or different words than there is room for."""
         for each, number, what in (
             (BYTES_PER_ROW, n_rows, "rows of text"),
-            (BYTES_PER_CELL, n_cells, "cells of text"),
+            (BYTES_PER_FIELD, n_cells, "cells of text"),
             (BYTES_PER_WORD, n_words, "different words"),
         ):
             if each * number > self.n_bytes:

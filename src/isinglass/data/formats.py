@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 Found = TypeVar("Found")
 _SURVEYS = {"stata": "read_dta", "spss": "read_sav", "sas": "read_sas7bdat", "xport": "read_xport"}
-BYTES_PER_CELL = 24
-"""Of a survey or a spreadsheet, whose cells become objects of Python."""
+BYTES_PER_OBJECT = 24
+"""Of a cell that becomes an object of Python: of surveys, spreadsheets and arrays of text."""
 _CELL = re.compile(rb'<c [^>]*?r="([A-Z]{1,3})([0-9]{1,7})"')
 
 
@@ -73,7 +73,7 @@ def _as_table(array: Cells, limits: Limits) -> Source:
     if array.ndim == 2:
         limits.check_shape(*array.shape)
     if array.dtype.kind not in "buif":  # every cell becomes an object of Python
-        limits.check_bytes(24 * array.size, "an array of text, which takes the room")
+        limits.check_bytes(BYTES_PER_OBJECT * array.size, "an array of text, which takes the room")
     return open_source(array).of_file()
 
 
@@ -267,7 +267,7 @@ def _check_labelled(data: bytes) -> None:
 
 def _check_survey(n_rows: int, n_columns: int, limits: Limits) -> None:
     limits.check_shape(n_rows, n_columns)
-    limits.check_bytes(BYTES_PER_CELL * n_rows * n_columns, "the columns in memory")
+    limits.check_bytes(BYTES_PER_OBJECT * n_rows * n_columns, "the columns in memory")
 
 
 def _label(cells: Sequence[Value], labels: dict[Value, Value]) -> Column:
@@ -342,4 +342,4 @@ def _check_members(data: bytes, limits: Limits) -> None:
                     n_columns = max(n_columns, functools.reduce(lambda n, c: 26 * n + c - 64, letters, 0))
                 rest = piece[-100:]
         limits.check_shape(n_rows, n_columns)
-        limits.check_bytes(BYTES_PER_CELL * n_rows * n_columns, "the cells of a spreadsheet")
+        limits.check_bytes(BYTES_PER_OBJECT * n_rows * n_columns, "the cells of a spreadsheet")

@@ -37,7 +37,7 @@ MOST_STEPS = MAX_CATEGORIES - 1
 """Of equal length from the smallest to the largest score."""
 CATEGORIES_TO_CHECK = 5
 """Categories from which on their number is compared with that of the rows."""
-_CLOSE = 1e-9
+_RELATIVE_ROUNDING = 1e-9
 EPSILON = float(np.finfo(np.float64).eps)
 
 # Words whose meaning is known, 0 before 1; compared without regard to case.
@@ -442,7 +442,7 @@ def whole_steps(above: FloatArray, error: float) -> tuple[FloatArray, float] | N
 def steps_of(values: Sequence[Value], where: str) -> list[float]:
     """Return numbers as steps from the smallest, in units of the largest step that all are multiples of."""
     above = np.array([float(value) for value in values]) - float(values[0])
-    whole = whole_steps(above, _CLOSE * float(above[1])) if len(above) > 1 else (above, 1.0)
+    whole = whole_steps(above, _RELATIVE_ROUNDING * float(above[1])) if len(above) > 1 else (above, 1.0)
     if whole is None:
         raise DataError(
             f"{where} must hold multiples of one step, at most {MOST_STEPS} of them, to be ordinal; got "

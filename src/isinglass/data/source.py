@@ -21,7 +21,7 @@ from isinglass.errors import ArgumentError, CellTypeError, DataError, listed, se
 from isinglass.names import check_names, read_column
 
 Entry = TypeVar("Entry")
-SEEN = 10_000
+ROWS_TO_SAMPLE = 10_000
 """Rows that show whether a column has fractions."""
 # Headers of a first column that names the rows. pandas and R leave the header empty.
 ID_NAMES = frozenset({"", "id", "index", "row", "rowname", "rownames", "row_names", "unnamed: 0", "__index_level_0__"})
@@ -55,7 +55,7 @@ class Column:
         """Whether a number in it is not whole; of many numbers, one of the first."""
         if self.values is not None:
             return any(isinstance(value, float) and value % 1.0 != 0.0 for value in self.values)
-        seen = self.cells[:SEEN] if self.cells.dtype.kind == "f" else np.empty(0)
+        seen = self.cells[:ROWS_TO_SAMPLE] if self.cells.dtype.kind == "f" else np.empty(0)
         return bool((seen != np.floor(seen))[np.isfinite(seen)].any())
 
     @property
