@@ -104,35 +104,36 @@ class CurveChart {
     const trace = (values) => alphas.map((alpha, k) => [scale.x(alpha), values[k]]).filter(([, v]) => v !== null).map(([x, v]) => [x, scale.y(v)]);
     const points = (values) => trace(values).map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`);
     if (band) svg.append(makeSvg("polygon", { class: "band", points: [...points(band[1]), ...points(band[0]).reverse()].join(" ") }));
-    const taken = lines.flatMap((line) => along(trace(line.values)));
+    const taken = lines.flatMap((line) => pointsOn(trace(line.values)));
     if (limit !== undefined) {
       const y = scale.y(limit);
       svg.append(makeSvg("line", { class: "limit", x1: MARGIN.left, x2: width - MARGIN.right, y1: y, y2: y }));
       svg.append(makeSvg("text", { x: MARGIN.left + 6, y: y - 6 }, limitLabel));
-      taken.push(...along([[MARGIN.left, y], [width - MARGIN.right, y]]), ...along([[MARGIN.left + 6, y - 10], [MARGIN.left + 6 + LETTER * limitLabel.length, y - 10]]));
+      taken.push(...pointsOn([[MARGIN.left, y], [width - MARGIN.right, y]]));
+      taken.push(...pointsOn([[MARGIN.left + 6, y - 10], [MARGIN.left + 6 + LETTER * limitLabel.length, y - 10]]));
     }
     for (const line of lines) svg.append(makeSvg("polyline", { class: line.kind, points: points(line.values).join(" ") }));
     const [x, y] = [scale.x(alphas[choice]), scale.y(lines[lines.length - 1].values[choice] ?? scale.low)];
     const now = scale.inside(this.now) ? scale.x(this.now) : null;
     if (now !== null) {
       svg.append(makeSvg("line", { class: "now", x1: now, x2: now, y1: MARGIN.top, y2: bottom }));
-      taken.push(...along([[now, MARGIN.top], [now, bottom]]));
+      taken.push(...pointsOn([[now, MARGIN.top], [now, bottom]]));
     }
     svg.append(makeSvg("circle", { class: "choice", cx: x, cy: y, r: 6.5 }));
     const frame = { left: 4, right: width - 4, top: MARGIN.top, bottom };
     const near = [18, -12, 36, -30, 54, -48, 90, -84].flatMap((down) => [[x + 11, y + down, "start"], [x - 11, y + down, "end"]]);
     const chosen = `α = ${formatAlpha(alphas[choice])}`;
-    write(svg, [`selected: ${chosen}`, chosen], near, taken, frame, "strong");
+    placeText(svg, [`selected: ${chosen}`, chosen], near, taken, frame, "strong");
     if (now === null) return;
     const beside = [bottom - 8, MARGIN.top + 10, (bottom + MARGIN.top) / 2].flatMap((at) => [[now + 6, at, "start"], [now - 6, at, "end"]]);
-    write(svg, ["slider"], beside, taken, frame);
+    placeText(svg, ["slider"], beside, taken, frame);
   }
 }
 
 const LETTER = 7.2; /* width of a letter, in pixels, at most */
 
 /* Points on a line, two pixels apart. */
-function along(line) {
+function pointsOn(line) {
   return line.slice(1).flatMap(([x, y], k) => {
     const [x0, y0] = line[k];
     const steps = Math.max(1, Math.round(Math.hypot(x - x0, y - y0) / 2));
@@ -141,19 +142,20 @@ function along(line) {
 }
 
 /* Write one of the texts, at the first of these places at which it covers the fewest of the points that are taken. */
-function write(svg, texts, places, taken, frame, kind = "") {
-  const covered = ({ left, right, top, bottom }) => {
-    if (left < frame.left || right > frame.right || top < frame.top || bottom > frame.bottom) return Infinity;
-    return taken.filter(([x, y]) => x > left && x < right && y > top && y < bottom).length;
+function placeText(svg, texts, places, taken, frame, kind = "") {
+  const covered = (box) => {
+    if (box.left < frame.left || box.right > frame.right || box.top < frame.top || box.bottom > frame.bottom) return Infinity;
+    return taken.filter(([x, y]) => x > box.left && x < box.right && y > box.top && y < box.bottom).length;
   };
   const options = texts.flatMap((text) => places.map(([x, y, anchor]) => {
-    const left = anchor === "start" ? x : x - LETTER * text.length;
-    const box = { left, right: left + LETTER * text.length, top: y - 13, bottom: y + 4 };
+    const start = anchor === "start" ? x : x - LETTER * text.length;
+    const box = { left: start, right: start + LETTER * text.length, top: y - 13, bottom: y + 4 };
     return { text, x, y, anchor, box, price: covered(box) };
   }));
-  const { text, x, y, anchor, box } = options.reduce((best, one) => (one.price < best.price ? one : best));
-  svg.append(makeSvg("text", { class: kind, x, y, "text-anchor": anchor }, text));
-  for (let height = box.top; height <= box.bottom; height += 4) taken.push(...along([[box.left, height], [box.right, height]]));
+  const chosen = options.reduce((best, option) => (option.price < best.price ? option : best));
+  svg.append(makeSvg("text", { class: kind, x: chosen.x, y: chosen.y, "text-anchor": chosen.anchor }, chosen.text));
+  const { left, right, top, bottom } = chosen.box;
+  for (let height = top; height <= bottom; height += 4) taken.push(...pointsOn([[left, height], [right, height]]));
 }
 
 function formatTick(value) {
