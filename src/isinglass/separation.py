@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import FloatArray
-from isinglass.data import as_table
 from isinglass.errors import LimitError
 from isinglass.machine import call_interruptibly, defer_signals
 
@@ -16,35 +15,25 @@ Matrix: TypeAlias = Any  # dense or sparse: scipy has no type for both
 SEPARATION_SECONDS = 120.0  # the linear program over all pairs of 60 columns takes minutes
 
 
-def find_separation(
-    X: ArrayLike, pairs: ArrayLike, *, sample_weight: ArrayLike | None = None
-) -> tuple[int, int] | None:
+def find_separation(codes: ArrayLike, pairs: ArrayLike) -> tuple[int, int] | None:
     """Return a pair that sends the unpenalized optimum on ``pairs`` to infinity, or None if that optimum is finite.
 
-    Exact: it is infinite if and only if some direction δ of fields and pairs has
-    d_ns = (2x_ns−1)(δ_ss + Σ_t δ_st x_nt) ≥ 0 in every cell and > 0 in one, which a linear program decides.
-    A pair with a constant column always separates.
+    ``codes`` are the rows of 0 and 1 that occur, at least once each. Exact: the optimum is infinite if and only if some
+    direction δ of fields and pairs has d_ns = (2x_ns−1)(δ_ss + Σ_t δ_st x_nt) ≥ 0 in every cell and > 0 in one, which a
+    linear program decides, after cheap and sufficient tests. A pair with a constant column always separates.
 
     Examples
     --------
     >>> find_separation([[0, 0], [1, 0], [1, 1]], [(0, 1)])  # never 0 and 1 together
     (0, 1)
     """
-    table = as_table(X, sample_weight).whole().without_holes().above(0.0)
-    table.variables.require_two_values("X")
-    index = np.sort(np.asarray(pairs, dtype=np.intp).reshape(-1, 2), axis=1)
-    return separating_pair(table.codes, index)
-
-
-def separating_pair(table: NDArray[np.generic], pairs: NDArray[np.intp]) -> tuple[int, int] | None:
-    """Return what `find_separation` returns, for a table whose rows all count; cheap and sufficient tests first."""
-    columns = np.asarray(table, dtype=bool)
-    for s, t in pairs:  # an empty cell of the pair's own 2×2 table
+    columns, index = np.asarray(codes, dtype=bool), np.sort(np.asarray(pairs, dtype=np.intp).reshape(-1, 2), axis=1)
+    for s, t in index:  # an empty cell of the pair's own 2×2 table
         if len(np.unique(2 * columns[:, s] + columns[:, t].astype(int))) < 4:
             return int(s), int(t)
-    if not len(pairs):
+    if not len(index):
         return None
-    return _separating_triple(columns, pairs) or _separating_direction(columns, pairs)
+    return _separating_triple(columns, index) or _separating_direction(columns, index)
 
 
 def _separating_triple(columns: NDArray[np.bool_], pairs: NDArray[np.intp]) -> tuple[int, int] | None:

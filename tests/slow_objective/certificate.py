@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from isinglass.arrays import FloatArray, Mask
 from isinglass.errors import SeparationError, setting
 from isinglass.penalties import EPSILON
-from isinglass.separation import free_neighbors, separating_pair
+from isinglass.separation import find_separation, free_neighbors
 from slow_objective.reduced import Reduced
 
 _STATIONARY = 1e-14  # |g| over Σ w |r| at which Newton stops; the bound accounts for what is left
@@ -95,7 +95,7 @@ def _profile_free(
     # A row of small weight has to go further before its share of the gradient fades.
     distance = margin - np.log(problem.weight / problem.weight.max())[:, None]
     if not reached or distance.max() > _FAR:
-        found = separating_pair(problem.table, pairs)
+        found = find_separation(problem.table, pairs)
         if found is not None:
             s, t = problem.columns[list(found)]
             raise SeparationError(
