@@ -140,13 +140,14 @@ class Fit(FittedNetwork, Frozen):
         require(((shares >= 0) & (shares <= 1 + 1e-12)).all(), "The shares of a fit are from 0 to 1.")
         counted = all((np.isfinite(c) & (c >= 0)).all() for c in self.pair_counts)
         require(counted, "The counts behind the edges are not negative.")
-        n_given = len(self.network.covariate_pairs)
-        lengths = {"edge_refits": len(edges), "edge_errors": len(edges), "edge_q": len(edges)}
-        lengths |= {"covariate_refits": n_given, "covariate_errors": n_given, "conditional_variances": p}
-        for name, length in lengths.items():
+        n_couplings = len(self.network.covariate_pairs)
+        lengths = dict.fromkeys(("edge_refits", "edge_errors", "edge_q"), (len(edges), "edge"))
+        lengths |= dict.fromkeys(("covariate_refits", "covariate_errors"), (n_couplings, "coupling with a covariate"))
+        lengths["conditional_variances"] = p, "column"
+        for name, (length, of_what) in lengths.items():
             values = getattr(self, name)
             fitting = values is None or values.shape == (length,)
-            require(fitting, f"The {name} of a fit are one number for each of {length}.")
+            require(fitting, f"The {name} of a fit must be a vector of {length} numbers, one per {of_what}.")
             signed = values is None or name.endswith("refits") or not (values < 0).any()
             require(signed, f"The {name} of a fit are not negative.")
         require(self.edge_q is None or (self.edge_q <= 1).all(), "The q-values of a fit are from 0 to 1.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, TypeGuard
 
 import numpy as np
@@ -51,6 +51,10 @@ else:
 
     class _ScikitLearn(TransformerMixin, BaseEstimator):
         """scikit-learn's base classes."""
+
+
+READING = ("kinds", "scores", "missing", "encode", "binarize", "na_values", "weight_kind", "covariates")
+"""Parameters that say what a table means, as `isinglass.as_table` calls them."""
 
 
 def is_read(X: object) -> TypeGuard[AnyTable]:
@@ -182,7 +186,7 @@ class IsingEstimator(FittedNetwork, Fitted, _ScikitLearn):
         sample_weight : array-like of shape (n_samples,), optional
             Row weights; by default those of the table.
         """
-        table = self.read_table(X, sample_weight)
+        table = self.as_table(X, sample_weight)
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
         if is_read(X) or is_in_parts(X):
@@ -232,21 +236,11 @@ class IsingEstimator(FittedNetwork, Fitted, _ScikitLearn):
         """Return the method for one table."""
         return self.method
 
-    def read_table(self, X: TableLike, sample_weight: ArrayLike | None = None) -> AnyTable:
+    def as_table(self, X: TableLike, sample_weight: ArrayLike | None = None) -> AnyTable:
         """Return a table as `fit` reads it."""
-        given = () if self.covariates is None else self.covariates
-        options = ReadOptions(weight_kind=self.weight_kind, covariates=given)
-        if not is_read(X):
-            options = replace(
-                options,
-                kinds=self.kinds,
-                scores=self.scores,
-                missing=self.missing,
-                encode=self.encode,
-                binarize=self.binarize,
-                na_values=() if self.na_values is None else self.na_values,
-            )
-        return open_table(X, options, sample_weight)
+        names = ("weight_kind", "covariates") if is_read(X) else READING
+        stated = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        return open_table(X, ReadOptions(**stated), sample_weight)
 
     def _open(self, X: TableLike, *, missing: str | None = None, sample_weight: ArrayLike | None = None) -> AnyTable:
         """Return a table read like that of `fit`, whose columns are the same in the same order."""

@@ -308,7 +308,7 @@ def as_method(given: MethodLike) -> AnyMethod:
 
 def read_for(method: MethodLike, X: TableLike, sample_weight: ArrayLike | None) -> Table:
     """Return a table with its weights as an estimator reads it, if ``method`` is one, else as `as_table` does."""
-    read = getattr(method, "read_table", as_table)
+    read = getattr(method, "as_table", as_table)
     return cast(Table, read(X, sample_weight).whole().counted())
 
 
