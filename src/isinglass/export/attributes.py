@@ -50,11 +50,16 @@ class Annotated:
 
     network: Network
     nodes: Mapping[str, Column]  # all but the name
-    colors: Column | None  # of the nodes, for the formats that have colors
+    colors: Column | None  # of the nodes
     edges: Mapping[str, Column]  # all but the two nodes
     pairs: list[list[int]]  # the two nodes of every edge
     positions: FloatArray | None
     facts: Mapping[str, Cell]  # alpha and certificate, where they are known
+
+    @property
+    def colored_nodes(self) -> dict[str, Column]:
+        """The columns of nodes for formats that have colors."""
+        return {**self.nodes, **({} if self.colors is None else {"color": self.colors})}
 
 
 def annotate(
@@ -69,51 +74,36 @@ def annotate(
 ) -> Annotated:
     """Return a network with its attributes; the parameters are those of `write_network`."""
     drawn = as_network(network, names).without_covariates()
-    attributes = _node_attributes(drawn, list_columns(node_attributes, "node_attributes"))
-    colors = None
+    attributes = list_columns(node_attributes, "node_attributes")
+    nodes, colors = _node_columns(drawn, attributes), None
     if color_by is not None:
-        if color_by not in attributes:
-            raise ArgumentError("color_by", f"must be one of the node attributes ({', '.join(attributes)})", color_by)
-        groups = attributes[color_by].values
+        listed = [name for name, _ in attributes]
+        if color_by not in listed:
+            raise ArgumentError("color_by", f"must be one of the node attributes ({', '.join(listed)})", color_by)
+        groups = nodes[storable(color_by)].values
         color_of = color_groups(groups, group_colors)
         colors = Column("text", tuple(color_of[group] for group in groups))
     elif group_colors is not None:
         raise DataError("group_colors must come with color_by, the node attribute that holds the groups; got None.")
     pairs = drawn.edge_index[drawn.by_strength]
-    return Annotated(
-        network=drawn,
-        nodes=_node_columns(drawn, wording="wording" not in attributes) | attributes,
-        colors=colors,
-        edges=_edge_columns(drawn, pairs, list_columns(edge_attributes, "edge_attributes")),
-        pairs=pairs.tolist(),
-        positions=None if positions is None else check_positions(positions, drawn.n_features),
-        facts=_facts(network),
-    )
+    edges = _edge_columns(drawn, pairs, list_columns(edge_attributes, "edge_attributes"))
+    places = None if positions is None else check_positions(positions, drawn.n_features)
+    return Annotated(drawn, nodes, colors, edges, pairs.tolist(), places, _facts(network))
 
 
-def _node_columns(network: Network, *, wording: bool) -> dict[str, Column]:
-    """Return what a network itself says about its nodes, in ``wording`` also the text of items."""
-    columns = (
-        {"field": Column("real", tuple(network.fields.tolist()))}
-        if network.variables.is_binary
-        else {
-            "kind": Column("text", network.kinds),
-            "categories": Column(
-                "text", tuple(storable(_list_categories(network, s)) for s in range(network.n_features))
-            ),
-        }
-    )
-    if wording and network.variables.wording is not None:
-        columns["wording"] = Column("text", tuple(map(storable, network.variables.wording)))
+def _node_columns(network: Network, attributes: Sequence[tuple[str, Any]]) -> dict[str, Column]:  # Any: as given
+    """Return what a network and its user say about the nodes."""
+    variables, columns = network.variables, {}
+    reserved = () if variables.is_binary else _OF_CATEGORIES["node"]
+    if variables.is_binary:
+        columns["field"] = Column("real", tuple(network.fields.tolist()))
+    else:
+        listed = (storable(_list_categories(network, s)) for s in range(network.n_features))
+        columns |= {"kind": Column("text", network.kinds), "categories": Column("text", tuple(listed))}
+    if variables.wording is not None and "wording" not in dict(attributes):
+        columns["wording"] = Column("text", tuple(map(storable, variables.wording)))
     columns["degree"] = Column("integer", tuple(network.degree.tolist()))
     columns["strength"] = Column("real", tuple(network.strength.tolist()))
-    return columns
-
-
-def _node_attributes(network: Network, attributes: Iterable[tuple[str, Any]]) -> dict[str, Column]:  # Any: as given
-    """Return what the user says about the nodes."""
-    reserved = () if network.variables.is_binary else _OF_CATEGORIES["node"]
-    columns: dict[str, Column] = {}
     for key, values in attributes:
         name = check_name(key, "node", [*reserved, *columns])
         columns[name] = read_column(key, by_node(values, network.names, f"attribute {key!r}"), network.n_features)
@@ -154,21 +144,18 @@ def list_columns(table: object, name: str) -> list[tuple[str, Any]]:  # Any: as 
     """Return the columns of a mapping, a data frame, a structured array or a record with ``columns``."""
     if table is None:
         return []
-    columns = getattr(table, "columns", None)
+    columns = getattr(table, "columns", table)
     if isinstance(columns, Mapping):
-        table = columns
+        return list(columns.items())
+    if hasattr(table, "to_pydict"):  # pyarrow, the cells of whose columns are objects
+        return list(table.to_pydict().items())
     if hasattr(table, "get_columns"):  # polars, whose frames have no items()
-        items = [(column.name, column) for column in table.get_columns()]
-    elif hasattr(table, "column_names"):  # pyarrow
-        items = list(zip(table.column_names, columns or (), strict=True))
-    elif isinstance(table, np.ndarray) and table.dtype.names is not None:
-        items = [(key, table[key]) for key in table.dtype.names]
-    elif hasattr(table, "items"):
-        items = list(table.items())
-    else:
+        return [(column.name, column) for column in table.get_columns()]
+    if isinstance(table, np.ndarray) and table.dtype.names is not None:
+        return [(key, table[key]) for key in table.dtype.names]
+    if not hasattr(table, "items"):
         raise DataError(f"{name} must be a data frame or a mapping of columns; got {type(table).__name__}.")
-    # Cells of pyarrow's columns are objects.
-    return [(key, column.to_pylist() if hasattr(column, "to_pylist") else column) for key, column in items]
+    return list(table.items())
 
 
 def _facts(network: NetworkLike) -> dict[str, Cell]:

@@ -205,9 +205,7 @@ def _field_rows(graph: Annotated) -> Iterator[Sequence[Cell]]:
 
 
 def _gexf_lines(graph: Annotated) -> Iterator[str]:
-    nodes, edges = dict(graph.nodes), dict(graph.edges)
-    if graph.colors is not None:
-        nodes["color"] = graph.colors
+    nodes, edges = graph.colored_nodes, dict(graph.edges)
     colors = [SIGNS[sign] for sign in edges["sign"].values]  # type: ignore[index]  # integers
     weights = edges.pop("weight").values  # an attribute of the edge itself
     edges["color"] = Column("text", tuple(colors))
@@ -256,9 +254,7 @@ def _gexf_color(color: str) -> str:
 
 def _json_lines(graph: Annotated) -> Iterator[str]:
     """Yield the node-link layout of networkx, a line per node and per edge."""
-    network, nodes = graph.network, dict(graph.nodes)
-    if graph.colors is not None:
-        nodes["color"] = graph.colors
+    network, nodes = graph.network, graph.colored_nodes
     if graph.positions is not None:
         nodes |= {axis: Column("real", tuple(graph.positions[:, k].tolist())) for k, axis in enumerate("xy")}
     facts = {name: _json_cell(value) for name, value in graph.facts.items()}
