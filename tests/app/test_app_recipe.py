@@ -96,7 +96,7 @@ def test_the_command_line_says_what_the_arguments_say(survey, chosen):
     recipe, _ = see(Recipe(survey.name))
     recipe = chosen_for(recipe, chosen)
     for job in ("fit", "compare") if "groups" in chosen else ("fit",):
-        assert parse([survey.name, *words_of(recipe, job)]) == recipe.said(job)
+        assert parse([survey.name, *words_of(recipe, job)]) == recipe.arguments(job)
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_hostile_names_become_numbers(tmp_path, monkeypatch):
         }
         chosen = chosen_for(recipe, record)
         for job in ("fit", "compare") if groups is not None else ("fit",):
-            said = chosen.said(job)
+            said = chosen.arguments(job)
             assert parse(["table.csv", *words_of(chosen, job)]) == said
             data = read_table("table.csv", **said)
             kept = [j for j in places if j not in left_out | {weights, groups}]
@@ -195,7 +195,7 @@ def test_columns_without_names_have_numbers(tmp_path, monkeypatch):
     recipe, table = see(Recipe("plain.csv"))
     assert [column["key"] for column in table["columns"]] == list(range(6))
     chosen = chosen_for(recipe, {"left_out": [1], "weights": 0})
-    said = chosen.said()
+    said = chosen.arguments()
     assert parse(["plain.csv", *words_of(chosen)]) == said
     assert read_table("plain.csv", **said).shape == (50, 4)
 
@@ -204,7 +204,7 @@ def test_a_column_that_names_rows_can_be_used(survey):
     recipe, table = see(Recipe(survey.name, choices=Choices(row_names=False)))
     assert table["columns"][0]["name"] == "person"
     assert table["columns"][0]["kind"] is None
-    assert recipe.said()["id_column"] is None
+    assert recipe.arguments()["id_column"] is None
     assert "--id-column none" in recipe.command_text("fit")
 
 

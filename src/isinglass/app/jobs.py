@@ -48,10 +48,9 @@ class Job:
 
     def files(self) -> dict[str, Path]:
         """Return the files that it has made, by their names for the page."""
-        place = self.folder / self.recipe.fill(JOBS[self.kind]["target"])
-        found = sorted(place.iterdir()) if place.is_dir() else [place]
-        found += [self.folder / self.recipe.fill("{stem}.html")] if self.kind == "fit" else []
-        return {path.relative_to(self.folder).as_posix(): path for path in found if path.is_file()}
+        targets = [self.folder / self.recipe.fill(target) for target in JOBS[self.kind]["targets"]]
+        paths = [path for target in targets for path in (sorted(target.iterdir()) if target.is_dir() else [target])]
+        return {path.relative_to(self.folder).as_posix(): path for path in paths if path.is_file()}
 
 
 class Jobs:
@@ -61,6 +60,7 @@ class Jobs:
         self.jobs: list[Job] = []
         self.changed, self.version = threading.Condition(), 1
         self._ended, self._worker, self._line = ended, _start_worker(), ThreadPoolExecutor(1)
+        self._closed = False
 
     def tell(self) -> None:
         """Notify waiting requests of a change; the lock is held."""
@@ -85,6 +85,7 @@ class Jobs:
 
     def close(self) -> None:
         """Stop all jobs and end the worker."""
+        self._closed = True
         self.stop()
         self._line.shutdown()
         self._worker.kill()
@@ -105,7 +106,8 @@ class Jobs:
                 return
         self._hear(job, {"state": "failed", "error": LOST})
         worker.communicate()
-        self._worker = _start_worker()
+        if not self._closed:
+            self._worker = _start_worker()
 
     def _hear(self, job: Job, news: JsonObject) -> bool:
         """Read a message about a job, and tell whether the job has ended and its worker can take the next one."""

@@ -69,39 +69,41 @@ class Recipe:
         """Return a template with what was chosen; ``stem`` is the name of the file without its endings."""
         return template.format(file=self.file, stem=self.file.partition(".")[0], **vars(self.choices), **more)
 
-    def said(self, job: str = "fit") -> JsonObject:
+    def arguments(self, job: str = "fit") -> JsonObject:
         """Return the arguments of `read_table` for a job; a comparison takes the groups out itself."""
         chosen, columns = self.choices, self.table["columns"]
         keys = [column["key"] for column in columns]
-        gone = {*chosen.left_out, *(() if chosen.groups is None else (chosen.groups,))} - {chosen.weights}
-        nodes = [j for j in range(len(keys)) if j not in {*gone, chosen.weights}]
+        left_out = {*chosen.left_out, *(() if chosen.groups is None else (chosen.groups,))} - {chosen.weights}
+        nodes = [j for j in range(len(keys)) if j not in {*left_out, chosen.weights}]
         unstated = [j for j in nodes if j in chosen.kinds or not columns[j]["stated"]]
         kinds = {j: chosen.kinds.get(j) or columns[j]["kind"] for j in unstated}
         labels = [chosen.groups] if job == "compare" and chosen.groups is not None else []
-        said = {
-            **self._meaning(kinds),
+        arguments = {
+            **self._meaning_arguments(kinds),
             "covariates": [keys[j] for j in nodes if j in chosen.covariates],
-            "drop": [keys[j] for j in sorted(gone.difference(labels))],
+            "drop": [keys[j] for j in sorted(left_out.difference(labels))],
             "encode": "auto" if "binary" in kinds.values() else None,
             "missing": chosen.missing if any(columns[j]["missing"] for j in nodes) else None,
             "labels": [keys[j] for j in labels],
         }
         if chosen.weights is not None:
-            said |= {"weights": keys[chosen.weights], "weight_kind": chosen.weight_kind}
-        return {name: value for name, value in said.items() if value not in (None, [], {}) or name == "id_column"}
+            arguments |= {"weights": keys[chosen.weights], "weight_kind": chosen.weight_kind}
+        return {name: value for name, value in arguments.items() if value not in (None, [], {}) or name == "id_column"}
 
-    def _meaning(self, kinds: Mapping[int, str | None]) -> JsonObject:
+    def _meaning_arguments(self, kinds: Mapping[int, str | None]) -> JsonObject:
         """Return the arguments that say what the values of columns mean."""
         chosen, keys = self.choices, [column["key"] for column in self.table["columns"]]
         codes = {None if j < 0 else keys[j]: list(words) for j, words in chosen.codes.items() if words}
-        said = {"kinds": call_kinds(keys, kinds), "na_values": codes if codes.keys() - {None} else codes.get(None, [])}
-        return said if chosen.row_names else {**said, "id_column": None}
+        na_values = codes if codes.keys() - {None} else codes.get(None, [])
+        return {"kinds": call_kinds(keys, kinds), "na_values": na_values} | (
+            {} if chosen.row_names else {"id_column": None}
+        )
 
     def commands(self, job: str) -> list[list[str]]:
         """Return the commands of a job."""
         several = {
-            "{meaning}": spell_reading(self._meaning(self.choices.kinds)),
-            "{reading}": spell_reading(self.said(job)),
+            "{meaning}": spell_reading(self._meaning_arguments(self.choices.kinds)),
+            "{reading}": spell_reading(self.arguments(job)),
             "{needs}": self.fill(FIGURES[self.choices.figure].get("needs", "")).split(),
         }
         lines = [line.split() for line in JOBS[job]["commands"]]
@@ -114,10 +116,10 @@ class Recipe:
 
     def code(self, job: str) -> str:
         """Return Python code that does the same as a job, after the code of the fit."""
-        said = self.said(job)
-        arguments = [repr(self.file), *(f"{name}={value!r}" for name, value in said.items())]
-        table = f"read_table({', '.join(arguments)})"
-        table = table if len(table) < 80 else "read_table(\n    " + ",\n    ".join(arguments) + ",\n)"
-        rows = "fit.imputation.table" if said.get("missing") == "impute" else "table"
+        arguments = self.arguments(job)
+        words = [repr(self.file), *(f"{name}={value!r}" for name, value in arguments.items())]
+        table = f"read_table({', '.join(words)})"
+        table = table if len(table) < 80 else "read_table(\n    " + ",\n    ".join(words) + ",\n)"
+        rows = "fit.imputation.table" if arguments.get("missing") == "impute" else "table"
         drawing = FIGURES[self.choices.figure]["python"]
         return self.fill(JOBS[job]["python"], table=table, rows=rows, drawing=drawing)

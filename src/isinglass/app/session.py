@@ -18,7 +18,7 @@ from isinglass.json_text import JsonObject
 
 MOST_BYTES = 1 << 30  # of a table
 EXAMPLES = ("mood.csv", "senate.csv")
-KINDS = [kind for kind in JOBS if "target" in JOBS[kind]]  # of jobs that have a result
+KINDS = [kind for kind in JOBS if "targets" in JOBS[kind]]  # of jobs that have a result
 SHOWN = ("kind", "key", "number", "state", "text", "count", "total", "left", "error")  # of a job
 
 
@@ -106,7 +106,7 @@ class Session:
     def _is_fitted(self) -> bool:
         """Tell whether there is a network of what is chosen now."""
         fit = self.results.get("fit")
-        return fit is not None and fit.recipe.said() == self.recipe.said()
+        return fit is not None and fit.recipe.arguments() == self.recipe.arguments()
 
     def files(self) -> dict[str, Path]:
         """Return the files of all results, by their names for the page; nothing else is handed out."""

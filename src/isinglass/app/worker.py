@@ -16,17 +16,16 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from isinglass.cli import fit, info, main
+from isinglass.cli import fit, info, main  # noqa: F401 - fit is loaded before the first request
 from isinglass.cli.command import command
 from isinglass.cli.console import Console, csv_text
 from isinglass.cli.options import TABLE
 from isinglass.cli.reading import READING, Reading
-from isinglass.data import files
+from isinglass.data import files  # noqa: F401 - as above
 from isinglass.datasets import load_senate109
 from isinglass.datasets.mood import write_mood
 from isinglass.select.progress import reporting
 
-LOADED = (files, fit)  # before the first request
 REPORT_SECONDS = 0.1  # between two reports of progress
 SHOWN_VALUES = 30  # of a column
 
