@@ -1,4 +1,4 @@
-"""The command line: parse, call, print; no logic. Nothing but click is loaded until a command runs."""
+"""The command line: options become arguments, results become text. Only click is loaded until a command runs."""
 
 from __future__ import annotations
 

@@ -74,8 +74,8 @@ class Console:
     def write_json(self, record: JsonObject, schema: str | None = None) -> None:
         """Write one object to stdout, with the name and version of its schema first and the warnings last.
 
-        A field may be added without a new version; the meaning of a field never changes within one. No times: two runs
-        with one seed print the same bytes.
+        A field may be added without a new version; the meaning of a field never changes within one. Two runs with one
+        seed print the same bytes, except for the times of `info`.
         """
         whole = {"schema": f"isinglass/{schema or self.command}/1", "version": __version__, **record}
         self.write(json_text({**whole, "warnings": self.warnings}, indent=2) + "\n")

@@ -243,8 +243,10 @@ def _read_rows(file: str) -> tuple[list[str], dict[str, list[str]]]:
     return header, rows
 
 
-OF_THE_FILE = ["missing", "weights", "transpose", "weight_kind", "header", "id_column", "na_values", "delimiter"]
-OF_THE_FILE += ["encoding", "decimal", "sheet"]
+OF_THE_FILE = (
+    *("missing", "weights", "transpose", "weight_kind", "header", "id_column", "na_values", "delimiter"),
+    *("encoding", "decimal", "sheet"),
+)
 READING = Bundle("reading", Reading, under(options.READING, options.ADVANCED))
 """For a table to fit."""
 READING_AGAIN = Bundle("reading", Reading, OF_THE_FILE)

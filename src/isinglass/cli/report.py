@@ -66,6 +66,10 @@ def report(
         options["node_table"] = {f"strength {name}": nodes[name] for name in ("q2.5", "q97.5")}
         if (bootstrap / RESAMPLES["case-drop"]).exists():
             options["bootstrap"].append(loaded.resamples(bootstrap, "case-drop"))
+    settings = dict(summary)
+    for name, text in loaded.describe().items():  # of two texts about one thing, that of the fit stays
+        settings.setdefault(name, text)
+    settings |= fitted_to
     page = io.StringIO()
     with console.progress("Page"):
         write_report(
@@ -75,7 +79,7 @@ def report(
             wording=columns.get(WORDING),
             title=Path(model).resolve().parent.name if Path(model).stem == "model" else Path(model).stem,
             command=recipe,
-            settings={**summary, **(loaded.describe() | summary), **fitted_to},
+            settings=settings,
             random_state=random_state,
             **options,
         )
