@@ -10,6 +10,7 @@ from isinglass.errors import ConvergenceWarning, DataError, LimitError
 from isinglass.select import ImputationSettings, Run, ebic
 from isinglass.select import imputation as module
 from isinglass.select.method import Wrapped
+from isinglass.select.two_stage import FixedStages
 
 CHAIN = simulate.chain_network(6, strength=2.0, fields="balanced")
 X = simulate.exact_sample(CHAIN, 400, random_state=0)
@@ -67,7 +68,7 @@ def test_rounds_start_at_the_last_choice_and_end_when_only_noise_is_left(monkeyp
     for number, (method, start, choice) in enumerate(calls):
         assert (start and start.solution) is (last and last.solution)
         chooses = number == 0 or number % module.LOOK_BACK == 2
-        assert isinstance(method.selector, TwoStage if chooses else Fixed)
+        assert isinstance(method.selector, TwoStage if chooses else FixedStages)
         if chooses:  # near the choice before, and without folds
             assert (choice.reason, choice.n_folds) == ("ebic", 0)
             last = choice

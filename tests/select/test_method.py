@@ -129,11 +129,14 @@ def test_what_stands_for_a_method():
         as_method("ebic")
 
 
-def test_a_fit_can_be_repeated_at_its_penalty():
-    fit = Method(selector=TwoStage(keep=0)).fit(X)
-    again = fit.method.at(fit).fit(X)
-    assert again.solution.alpha == fit.solution.alpha
-    np.testing.assert_allclose(again.network.couplings, fit.network.couplings, atol=1e-6)
+def test_a_choice_can_be_repeated_at_its_penalty(tmp_path):
+    method = Method(selector=TwoStage(keep=0))
+    choice = method.choose(X)
+    again = method.at(choice).fit(X)
+    assert again.solution.alpha == choice.alpha
+    np.testing.assert_allclose(again.network.couplings, choice.solution.couplings, atol=1e-6)
+    save(again, tmp_path / "model.npz")
+    assert load(tmp_path / "model.npz").method == method.at(choice)
 
 
 def test_constant_columns_are_named_once():

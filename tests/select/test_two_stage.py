@@ -11,7 +11,7 @@ import pytest
 from choices import cross_validate, select_ebic, stars, two_stage
 from networks import make_table
 
-from isinglass import EBIC, Fixed, IsingNetwork, Method, Run, TwoStage, as_table, bootstrap, ising_path, refit, simulate
+from isinglass import EBIC, IsingNetwork, Method, Run, TwoStage, as_table, bootstrap, ising_path, refit, simulate
 from isinglass.data.parts import cut_into_parts
 from isinglass.errors import ConstantColumnWarning, DataError, DataWarning, suppress_warnings
 from isinglass.select import ebic, stages
@@ -553,8 +553,8 @@ def test_penalties_of_a_stage_beside_numbers_can_be_kept(stage):
     with suppress_warnings(ConstantColumnWarning):
         table = numbers_and_answers(1.0)
         found = Method().choose(table)
-        records = [{**record, "network": k == stage} for k, record in enumerate(found.stage_records)]
-        kept = Fixed.of(found.stages[stage].solution, records, 1.0)
+        chosen = found.stages[stage]
+        kept = replace(found, path=chosen.path, index=chosen.index, stage=stage).fixed()
         again = Method(selector=kept).choose(table).solution
     np.testing.assert_allclose(again.couplings, found.stages[stage].solution.couplings, atol=1e-5)
 

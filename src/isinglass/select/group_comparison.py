@@ -43,7 +43,6 @@ from isinglass.select.method import (
     read_for,
 )
 from isinglass.select.parallel import kernel_threads, run_tasks
-from isinglass.select.selector import Fixed
 from isinglass.select.settings import Run
 from isinglass.select.task import WarmStart
 
@@ -366,7 +365,7 @@ def _method_inside(
     method: AnyMethod, reselect: bool, sample: _Sample, plan: _Plan, run: Run
 ) -> tuple[AnyMethod, WarmStart | None]:
     """Return what is run on every group: the method, or the method at the penalty of all rows together, from there."""
-    if reselect or (isinstance(method, Method) and isinstance(method.selector, Fixed)):
+    if reselect or (isinstance(method, Method) and method.selector.is_given):
         return method, None
     subjects = plan.subject if plan.subject is None or sample.origin is None else plan.subject[sample.origin]
     pooled = method.choose(sample.take(np.arange(len(plan.member))), groups=subjects, run=run)

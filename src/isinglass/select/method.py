@@ -190,12 +190,9 @@ class Method(PathSettings):
         with suppress_warnings(ConstantColumnWarning):
             return self.selector.choose(Task(table, self.paths, labels, run, warm_start, deadline)), table, imputation
 
-    def at(self, found: Choice | Fit, scale: float = 1.0) -> Self:
+    def at(self, found: Choice, scale: float = 1.0) -> Self:
         """Return the method at the penalty of a network that it chose, times ``scale``; a given penalty stays."""
-        if isinstance(self.selector, Fixed):
-            return self
-        stages = found.stage_records if isinstance(found, Choice) else found.stages
-        return self.replace(selector=Fixed.of(found.solution, stages, scale))
+        return self if self.selector.is_given else self.replace(selector=found.fixed(scale))
 
     @property
     def paths(self) -> PathSettings:

@@ -14,7 +14,6 @@ from isinglass.errors import ArgumentError, DataError
 from isinglass.json_text import JsonObject
 from isinglass.results import Evidence, Path, Solution, Stability
 from isinglass.select.settings import Settings, option, settings
-from isinglass.select.stage_penalties import solve_stage
 from isinglass.select.task import Task, WarmStart
 from isinglass.solve.nodewise import choose_per_node, nodewise_at
 
@@ -49,6 +48,18 @@ class Choice(Frozen):
         """Where the fit of a similar table starts."""
         return WarmStart(self.solution)
 
+    def fixed(self, scale: float = 1.0) -> Selector:
+        """Return the selector at the penalty that was chosen, times ``scale``."""
+        per_node = self.solution.alphas_per_node
+        if per_node is not None:
+            return FixedPerNode(tuple((scale * np.asarray(per_node)).tolist()))
+        if not math.isfinite(self.alpha):
+            raise DataError(
+                "reselect=False needs a method with one penalty for all pairs; this one has none that could be kept. "
+                "Pass reselect=True, or the penalty as a number."
+            )
+        return Fixed(scale * float(self.alpha))
+
     @property
     def stage_records(self) -> list[JsonObject] | None:
         """What each stage of the two-stage estimate tried, chose and proves; None for other selectors."""
@@ -68,6 +79,7 @@ class Selector(Settings):
 
     name: ClassVar[str]  # what files and the command line call it
     counts_rows: ClassVar[bool] = True  # whether the number of rows matters to it, and not only ratios of weights
+    is_given: ClassVar[bool] = False  # whether there is nothing to choose
     keeps_errors: ClassVar[bool] = False  # whether its couplings are hardly shrunken and have standard errors
 
     @property
@@ -82,7 +94,7 @@ class Selector(Settings):
 
 @settings
 class Fixed(Selector):
-    """A penalty that is given, or that was chosen for another table.
+    """A penalty that is given.
 
     Examples
     --------
@@ -92,40 +104,13 @@ class Fixed(Selector):
     """
 
     name = "given"
-    counts_rows = False
-    alpha: float | tuple[float, ...] = option(
-        default=0.05, help="The penalty of all pairs; or that of every node's regression, NaN for constant columns."
-    )
-    first_alpha: float | None = option(
-        default=None, help="The penalty of stage 1, where ``alpha`` is that of stage 2 of the two-stage estimate."
-    )
-    exponent: float = option(
-        default=1.0, help="Exponent of the penalty weights of stage 2; 0: ``alpha`` is that of stage 1."
-    )
+    counts_rows, is_given = False, True
+    alpha: float = option(default=0.05, help="The penalty of all pairs.")
 
     def __post_init__(self) -> None:
-        if isinstance(self.alpha, tuple):
-            return
         if not is_real(self.alpha) or not (np.isfinite(self.alpha) and self.alpha >= 0):
             raise ArgumentError("alpha", "must be a finite number that is not negative", self.alpha)
         object.__setattr__(self, "alpha", float(self.alpha))
-
-    @classmethod
-    def of(cls, solution: Solution, stages: list[JsonObject] | None, scale: float) -> Fixed:
-        """Return the penalty of a network that was chosen, in these stages if there were any, times ``scale``."""
-        if solution.alphas_per_node is not None:
-            return cls(tuple((scale * np.asarray(solution.alphas_per_node)).tolist()))
-        if not math.isfinite(solution.alpha):
-            raise DataError(
-                "reselect=False needs a method with one penalty for all pairs; this one has none that could be kept. "
-                "Pass reselect=True, or the penalty as a number."
-            )
-        exponent = next((stage["exponent"] for stage in stages or () if stage["network"]), 0.0)
-        if not stages:
-            return cls(scale * float(solution.alpha))
-        if not exponent:
-            return cls(scale * float(solution.alpha), exponent=0.0)
-        return cls(scale * float(solution.alpha), scale * stages[0]["alpha"], exponent)
 
     @property
     def words(self) -> str:
@@ -134,18 +119,26 @@ class Fixed(Selector):
 
     def choose(self, task: Task) -> Choice:
         """Return the network at this penalty."""
-        if isinstance(self.alpha, tuple):
-            return Choice(nodewise_at(task.table.whole(), np.array(self.alpha), **_regressions(task)))
         known = task.warm_start
-        start = None if known is None else known.solution
-        if self.first_alpha is None:
-            if self.exponent:
-                return Choice(task.path([self.alpha], start=start))
-            return Choice(solve_stage(task, [self.alpha], start=start))
-        first = solve_stage(task, [self.first_alpha], start=None if known is None else known.first)
-        if not first[0].n_edges:
-            return Choice(first)
-        return Choice(solve_stage(task, [self.alpha], self.exponent, first[0], start=start))
+        return Choice(task.path([self.alpha], start=None if known is None else known.solution))
+
+
+@settings
+class FixedPerNode(Selector):
+    """Penalties of the regressions of nodes, which were chosen for another table."""
+
+    name = "given-per-node"
+    counts_rows, is_given = False, True
+    alphas: tuple[float, ...] = option(default=(), help="One for each node, NaN for constant columns.")
+
+    @property
+    def words(self) -> str:
+        """How it is set, in words."""
+        return "given"
+
+    def choose(self, task: Task) -> Choice:
+        """Return the network at these penalties."""
+        return Choice(nodewise_at(task.table.whole(), np.array(self.alphas), **_regressions(task)))
 
 
 @settings

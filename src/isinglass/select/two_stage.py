@@ -77,6 +77,11 @@ class TwoStageChoice(Choice):
         stage = self.stages[self.stage]
         return WarmStart(self.solution, self.stages[0].solution, stage.solution, stage.exponent, self.reason)
 
+    def fixed(self, scale: float = 1.0) -> FixedStages:
+        """Return the selector at the penalties that were chosen, times ``scale``."""
+        exponent, alpha = self.stages[self.stage].exponent, scale * float(self.alpha)
+        return FixedStages(scale * self.stages[0].solution.alpha, alpha, exponent) if exponent else FixedStages(alpha)
+
     @property
     def stage_records(self) -> list[JsonObject]:
         """What each stage tried, chose and proves, as plain values."""
@@ -180,6 +185,33 @@ class TwoStage(Selector):
             return whole
         left_out = found.left_out or whole.left_out
         return replace(whole, n_folds=found.n_folds, n_sampled=len(sample.table), left_out=left_out)
+
+
+@settings
+class FixedStages(Selector):
+    """Penalties of both stages, or of stage 1, that were chosen for another table."""
+
+    name = "given-stages"
+    counts_rows, is_given = False, True
+    first_alpha: float = option(default=0.05, help="The penalty of stage 1.")
+    alpha: float | None = option(default=None, help="The penalty of stage 2; by default there is only stage 1.")
+    exponent: float = option(default=FULL, help="Exponent of the penalty weights of stage 2.")
+
+    @property
+    def words(self) -> str:
+        """How it is set, in words."""
+        return "given"
+
+    def choose(self, task: Task) -> Choice:
+        """Return the network at these penalties."""
+        known = task.warm_start
+        start = None if known is None else known.solution
+        if self.alpha is None:
+            return Choice(solve_stage(task, [self.first_alpha], start=start))
+        first = solve_stage(task, [self.first_alpha], start=None if known is None else known.first)
+        if not first[0].n_edges:
+            return Choice(first)
+        return Choice(solve_stage(task, [self.alpha], self.exponent, first[0], start=start))
 
 
 @dataclass

@@ -20,7 +20,6 @@ from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.select.ebic import EBIC
 from isinglass.select.group_comparison_result import GroupComparison
 from isinglass.select.method import Method
-from isinglass.select.selector import Fixed
 from isinglass.variables import KINDS
 from isinglass.version import __version__
 
@@ -429,7 +428,7 @@ def describe_comparison(found: GroupComparison) -> Draft:
     else:
         alpha = found.solutions[0].alpha
         value = f" (α = {alpha:.4g})" if not np.isnan(alpha) else ""
-        pooled = found.method is not None and not isinstance(found.method.selector, Fixed)
+        pooled = found.method is not None and not found.method.selector.is_given
         origin = (
             f", chosen for all rows together{chosen} and multiplied by the square root of the number of groups"
             if pooled
