@@ -106,7 +106,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", default=list(SOURCES), choices=list(SOURCES))
     details = []
-    print("| table | rows × columns | adjusted for | edges alone | adjusted | gone | new |")
+    print("| table | rows × columns | adjusted for | edges, unadjusted | adjusted | gone | new |")
     print("|---|---|---|---:|---:|---:|---:|")
     for name in parser.parse_args().only:
         source = SOURCES[name]

@@ -133,7 +133,7 @@ def _describe(found: Bootstrap) -> dict[str, str]:
     }
     if found.kind == "case-drop":
         each = ", ".join(f"{of.replace('_', ' ')} {value:.2f}" for of, value in found.cs_coefficients().items())
-        facts = {"Stability": f"CS-coefficients: {each} (interpret an order only from 0.25 on, preferably 0.5)"}
+        facts = {"Stability": f"CS-coefficients: {each} (interpret an order only if at least 0.25, preferably 0.5)"}
     if found.n_constant:
         facts["Constant"] = f"a column that varies in the table is constant in {plural(found.n_constant, 'resample')}"
     return facts

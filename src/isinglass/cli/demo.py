@@ -22,8 +22,8 @@ def demo(console: Console, output: Path | None, force: bool) -> None:
     roll call of 2006, and senators.csv their parties and states. The questionnaire, survey.csv, is the American
     National Election Study of 1996: ordered answers, numbers and a vote.
 
-    Writes these files to the folder -o, demo by default, then runs `fit` and `report` on them, each command as it is
-    printed. Open senate.html and survey.html in a browser.
+    Writes these files to the folder -o, demo by default, then runs `fit` and `report` on them and prints each
+    command. Open senate.html and survey.html in a browser.
     """
     from isinglass.cli import main
     from isinglass.datasets import load_anes96, load_senate109

@@ -157,7 +157,7 @@ SECTIONS = {
             "What to write.",
             otherwise="by the ending of -o",
         ),
-        Option("--width", Number(20, 1000), "Width of the figure in print: 85 or 180.", metavar="MM"),
+        Option("--width", Number(20, 1000), "Width of the figure in print, such as 85 or 180.", metavar="MM"),
         _flag("--impute", "Fill in the missing cells and keep the others."),
         Option(
             "--tables",
@@ -188,7 +188,7 @@ SECTIONS = {
         Option(
             "--method",
             one_of("joint", "nodewise"),
-            "joint: pseudo-likelihood, certified optimal; nodewise: one regression per column, as IsingFit.",
+            "joint: pseudo-likelihood, certified optimal; nodewise: one regression per column, like IsingFit.",
             default="joint",
         ),
         Option(

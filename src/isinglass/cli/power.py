@@ -63,7 +63,7 @@ def power(
         "Method": estimate.summarize(),
         "Tables": f"{n_repeats} of each of {', '.join(map(str, found.rows))} rows, seed {estimate.seed}",
         "Enough": "80 % of the edges are found on average "
-        + ("at none of these sizes" if enough is None else f"from {enough} rows on"),
+        + ("at none of these sizes" if enough is None else f"with {enough} rows or more"),
     }
     record = {
         "n_nodes": network.n_features,

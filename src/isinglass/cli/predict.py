@@ -51,10 +51,10 @@ def predict(
 ) -> None:
     """Predict every cell of TABLE from the rest of its row with MODEL.
 
-    MODEL is the folder or the model.npz that `fit` wrote; TABLE may be - for stdin, or a pattern in quotes for several
-    files, whose rows follow each other. Prints the probability that a cell is 1 given the other cells of its row, as
-    CSV; where columns have categories, that of each category; for a column of numbers the expected one and the 95 %
-    interval around it (age, age_lower, age_upper). --impute prints the table with its own values, its
+    MODEL is the folder or the model.npz that `fit` wrote; TABLE may be - for stdin, or a quoted pattern for several
+    files, which are read in turn. Prints the probability that a cell is 1 given the other cells of its row, as CSV;
+    where columns have categories, that of each category; for a column of numbers, the expected number and a 95 %
+    interval (age, age_lower, age_upper). --impute prints the table with its own values, its
     missing cells filled in with the most probable ones; --score reports how well the model predicts. Row labels are in
     the column "row"; weights are not printed.
 

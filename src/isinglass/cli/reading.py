@@ -144,7 +144,7 @@ def _join_answers(meanings: Sequence[Answers]) -> Answers | None:
     for meaning in meanings:
         for column, codes in meaning.items() if isinstance(meaning, dict) else [(meaning, None)]:
             if not isinstance(codes, dict) or column in by_column:
-                raise click.UsageError("--encode may be repeated only for another column each time: sex=m=1,f=0.")
+                raise click.UsageError("--encode may be repeated, but each time for another column: sex=m=1,f=0.")
             by_column[column] = codes
     return by_column
 

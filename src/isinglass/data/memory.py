@@ -223,8 +223,8 @@ def complete_like(X: Any, values: Cells, names: Sequence[str] | None = None) -> 
     wanted = list(label if names is None else names)
     if not label.keys() >= set(wanted) or len(wanted) != values.shape[1]:
         raise DataError(
-            f"{setting('X')} must have all columns of the network as such; some were combined from indicator columns. "
-            "Pass as_table(X, encode=fit.coding)."
+            f"{setting('X')} must have the columns of the network themselves; some were combined from indicator "
+            "columns. Pass as_table(X, encode=fit.coding)."
         )
     cells = values.T.tolist() if values.dtype.kind == "O" else np.ascontiguousarray(values.T)
     library = nw.get_native_namespace(frame)

@@ -203,7 +203,7 @@ class Source:
         except _UnhashableError as error:
             (cell,) = error.args
             raise CellTypeError(
-                f"X must hold numbers or text; got {str(cell)[:40]} in {self.where(j)}. Every cell that is an argument "
+                f"X must hold numbers or text; got {str(cell)[:40]} in {self.where(j)}. Each cell of this argument "
                 f"must be a string or a number, not a {type(cell).__name__}."
             ) from None
 

@@ -110,11 +110,11 @@ def compare_groups(
 
     Missing cells are imputed without using the labels. If the groups have the same network and cells go missing in the
     same way in all groups, the rows are exchangeable and the test is exact. If the shares of missing cells differ by
-    more than 5 percentage points, cells are also deleted in each group as they are missing in the others, with a
-    warning; otherwise, tests of strength would reject too often. Imputed cells follow the same network in all groups,
-    which makes differences smaller and costs some power. ``impute_by_group=True`` is exact as well, and many times
-    slower. Rows without any answer are left out, except in paired designs. In a table that is completed already
-    (``impute(X).table``), the copies of a row change groups together.
+    more than 5 percentage points, cells are deleted in each group by the patterns in which they are missing in the
+    others, with a warning; otherwise, tests of strength would reject too often. Imputed cells follow the same network
+    in all groups, which makes differences smaller and costs some power. ``impute_by_group=True`` is exact as well, and
+    many times slower. Rows without any answer are left out, except in paired designs. In a table that is completed
+    already (``impute(X).table``), the copies of a row change groups together.
 
     Examples
     --------
@@ -218,8 +218,8 @@ def _lose_cells_alike(data: Table, plan: _Plan, rng: Generator) -> Table:
     shares = ", ".join(f"{share:.1%} in {group!r}" for group, share in zip(plan.groups, before, strict=True))
     warn(
         DataWarning(
-            f"the groups differ in their share of missing cells ({shares}). For the tests to keep their level, "
-            "cells were also deleted in each group as they are missing in the others; "
+            f"the groups differ in their share of missing cells ({shares}). To keep the level of the tests, "
+            "cells were deleted in each group by the patterns in which they are missing in the others; "
             f"{holes.mean():.1%} of all cells are now missing. Consider leaving out columns that one group hardly "
             "answered."
         )
