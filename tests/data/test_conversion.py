@@ -422,7 +422,7 @@ def test_bytes_that_are_bits_are_read_as_every_other_table_is(missing):
     short, long = (as_table(table, missing=missing) for table in (X, X.astype(np.int64)))
     assert short.codes is X
     np.testing.assert_array_equal(short.codes, long.codes)
-    assert short.reading == long.reading
+    assert short.coding == long.coding
     for name in ("names", "row_names", "sample_weight", "rows", "n_missing", "filled", "n_dropped", "holes"):
         assert getattr(short, name) == getattr(long, name), name
     for bad in (X + 1, X[:0], X[0]):
