@@ -59,8 +59,7 @@ class Jobs:
     def __init__(self, ended: Callable[[Job], object]) -> None:
         self.jobs: list[Job] = []
         self.changed, self.version = threading.Condition(), 1
-        self._ended, self._worker, self._line = ended, _start_worker(), ThreadPoolExecutor(1)
-        self._closed = False
+        self._ended, self._worker, self._line, self._closed = ended, _start_worker(), ThreadPoolExecutor(1), False
 
     def tell(self) -> None:
         """Notify waiting requests of a change; the lock is held."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+import operator
 import textwrap
 import time
 import warnings
@@ -152,21 +154,14 @@ def _options(columns: Sequence[JsonObject], reading: Reading, n_missing: int) ->
 
 def _table_lines(columns: Sequence[JsonObject]) -> list[str]:
     """Return a table of the columns; adjacent columns with the same description share a line."""
-    groups: list[list[JsonObject]] = []
-    for column in columns:
-        alike = [column[key] for key in ("kind", "stated", "values", "notes")]
-        if groups and [groups[-1][-1][key] for key in ("kind", "stated", "values", "notes")] == alike:
-            groups[-1].append(column)
-        else:
-            groups.append([column])
+    described = operator.itemgetter("kind", "stated", "values", "notes")
+    groups = [list(alike) for _, alike in itertools.groupby(columns, described)]
     rows = [("Column", "Kind", "Values", "Missing", "Notes")]
     for group in groups[:MOST_LINES]:
         first, last = group[0], group[-1]
-        name = (
-            first["name"]
-            if len(group) == 1
-            else f"{_short(first['name'], 10)} … {_short(last['name'], 10)} ({len(group)})"
-        )
+        name = first["name"]
+        if len(group) > 1:
+            name = f"{_short(name, 10)} … {_short(last['name'], 10)} ({len(group)})"
         kind = "left out" if first["kind"] is None else first["kind"] + ("" if first["stated"] else "?")
         shares = sorted(column["missing"] for column in group)
         low, high = (f"{100 * share:.1f}" for share in (shares[0], shares[-1]))
@@ -176,13 +171,11 @@ def _table_lines(columns: Sequence[JsonObject]) -> list[str]:
         rows.append((f"and {len(groups) - MOST_LINES} more", "", "", "", ""))
     cells = [[printable(str(cell)) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    widths[4] = max(WIDTH - sum(widths[:4]) - 8, 8)
     lines = []
-    for row in cells:
-        notes = textwrap.wrap(row[4], widths[4]) or [""]
-        for k, note in enumerate(notes):
-            shown = [*row[:4], note] if k == 0 else ["", "", "", "", note]
-            lines.append("  ".join(f"{cell:<{width}}" for cell, width in zip(shown, widths, strict=True)).rstrip())
+    for *row, notes in cells:
+        head = "".join(f"{cell:<{width}}  " for cell, width in zip(row, widths, strict=False))
+        width, indent = max(WIDTH, len(head) + 8), " " * len(head)
+        lines += textwrap.wrap(notes, width, initial_indent=head, subsequent_indent=indent) or [head.rstrip()]
     return lines
 
 
