@@ -27,7 +27,7 @@ METHOD = NET.method
 
 FUNCTIONS = {
     "fit": lambda X: ig.IsingLasso(0.05, kinds="ordinal").fit(X).couplings_,
-    "fit with a method": lambda X: METHOD.fit(NET.read_table(X)).network.couplings,
+    "fit with a method": lambda X: METHOD.fit(NET.as_table(X)).network.couplings,
     "score": lambda X: NET.score(X),
     "score_samples": lambda X: NET.score_samples(X),
     "predict": lambda X: NET.predict(X),

@@ -35,7 +35,7 @@ def test_the_fields_of_the_records_are_keyword_arguments():
 
 
 def test_an_estimator_states_its_own_options():
-    table = IsingNetwork(kinds="ordinal", na_values=[99], missing="drop").read_table([[1, 0], [2, 99], [3, 1]])
+    table = IsingNetwork(kinds="ordinal", na_values=[99], missing="drop").as_table([[1, 0], [2, 99], [3, 1]])
     assert table.variables.kinds == ("ordinal", "binary")
     assert (table.n_missing, table.n_dropped) == (1, 1)
 
