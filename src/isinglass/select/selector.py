@@ -92,8 +92,19 @@ class Selector(Settings):
         raise NotImplementedError
 
 
+class Given(Selector):
+    """Base class of the selectors that have nothing to choose."""
+
+    counts_rows, is_given = False, True
+
+    @property
+    def words(self) -> str:
+        """How it is set, in words."""
+        return "given"
+
+
 @settings
-class Fixed(Selector):
+class Fixed(Given):
     """A penalty that is given.
 
     Examples
@@ -104,18 +115,12 @@ class Fixed(Selector):
     """
 
     name = "given"
-    counts_rows, is_given = False, True
     alpha: float = option(default=0.05, help="The penalty of all pairs.")
 
     def __post_init__(self) -> None:
         if not is_real(self.alpha) or not (np.isfinite(self.alpha) and self.alpha >= 0):
             raise ArgumentError("alpha", "must be a finite number that is not negative", self.alpha)
         object.__setattr__(self, "alpha", float(self.alpha))
-
-    @property
-    def words(self) -> str:
-        """How it is set, in words."""
-        return "given"
 
     def choose(self, task: Task) -> Choice:
         """Return the network at this penalty."""
@@ -124,17 +129,11 @@ class Fixed(Selector):
 
 
 @settings
-class FixedPerNode(Selector):
+class FixedPerNode(Given):
     """Penalties of the regressions of nodes, which were chosen for another table."""
 
     name = "given-per-node"
-    counts_rows, is_given = False, True
     alphas: tuple[float, ...] = option(default=(), help="One for each node, NaN for constant columns.")
-
-    @property
-    def words(self) -> str:
-        """How it is set, in words."""
-        return "given"
 
     def choose(self, task: Task) -> Choice:
         """Return the network at these penalties."""

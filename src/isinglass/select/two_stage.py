@@ -22,7 +22,7 @@ from isinglass.select.folds import Split, count_units, split_parts, split_rows
 from isinglass.select.held_out import FoldScores, GainSums, score_folds
 from isinglass.select.progress import shown
 from isinglass.select.scoring import edge_price, judged_by_order
-from isinglass.select.selector import Choice, Selector
+from isinglass.select.selector import Choice, Given, Selector
 from isinglass.select.settings import Alphas, check_alphas, option, settings
 from isinglass.select.stage_penalties import solve_stage
 from isinglass.select.stages import Stage, extend_second, search_first, search_second
@@ -188,19 +188,13 @@ class TwoStage(Selector):
 
 
 @settings
-class FixedStages(Selector):
+class FixedStages(Given):
     """Penalties of both stages, or of stage 1, that were chosen for another table."""
 
     name = "given-stages"
-    counts_rows, is_given = False, True
     first_alpha: float = option(default=0.05, help="The penalty of stage 1.")
     alpha: float | None = option(default=None, help="The penalty of stage 2; by default there is only stage 1.")
     exponent: float = option(default=FULL, help="Exponent of the penalty weights of stage 2.")
-
-    @property
-    def words(self) -> str:
-        """How it is set, in words."""
-        return "given"
 
     def choose(self, task: Task) -> Choice:
         """Return the network at these penalties."""
