@@ -2,6 +2,7 @@
 
 import csv
 import json
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -259,6 +260,29 @@ def test_a_covariate_that_determines_a_column_is_named():
     data = frame().assign(copy=lambda each: each["a"])
     with pytest.warns(DataWarning, match="the covariate 'copy' almost determines column 'a'"):
         Method().fit(as_table(data.drop(columns=["age", "sex"]), covariates=["copy"]))
+
+
+def test_a_covariate_with_an_ordinary_correlation_is_not_named():
+    rng = np.random.default_rng(0)
+    age = rng.normal(size=1000)
+    data = pd.DataFrame({name: 0.5 * age + np.sqrt(0.75) * rng.normal(size=1000) for name in "abc"}).assign(age=age)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DataWarning)
+        Method().fit(as_table(data, kinds="continuous", covariates=["age"]))
+    copied = data.assign(age=data["a"])
+    with pytest.warns(DataWarning, match="the covariate 'age' almost determines column 'a'"):
+        Method().fit(as_table(copied, kinds="continuous", covariates=["age"]))
+
+
+def test_covariates_stay_when_columns_are_chosen(tmp_path):
+    file = tmp_path / "table.csv"
+    frame().to_csv(file, index=False)
+    chosen = read_table(file, columns=["a", "b"], covariates=["age"])
+    assert chosen.names == ("a", "b", "age")
+    assert chosen.variables.covariate == (False, False, True)
+    assert read_table(file, columns=["age", "a"], covariates=["age"]).names == ("age", "a")
+    with pytest.raises(DataError, match="covariates names 'age', which is left out"):
+        read_table(file, drop=["age"], covariates=["age"])
 
 
 def test_a_covariate_that_is_the_sum_of_the_columns_is_named_once():

@@ -872,3 +872,23 @@ def test_holes_are_imputed():
     np.testing.assert_allclose(chances[whole], net.network_.conditional_probabilities(table[whole]))
     with pytest.raises(DataError, match="cv must be a number of folds where missing cells are imputed"):
         IsingLassoCV(3, cv=KFold(3), missing="impute").fit(holes)
+
+
+def test_a_reversed_item_can_be_turned_where_the_warning_says():
+    rng = np.random.default_rng(0)
+    common = rng.normal(size=(400, 1))
+    answers = np.clip(np.round(2 + common + rng.normal(size=(400, 5))), 0, 4).astype(int)
+    items = pd.DataFrame(answers, columns=list("abcde")).assign(e=4 - answers[:, 4])
+    with pytest.warns(DataWarning, match=r"recode it with reverse=\['e'\]"):
+        IsingLasso(0.01, kinds="ordinal").fit(items)
+    turned = IsingLasso(0.01, kinds="ordinal", reverse=["e"]).fit(items)
+    recoded = IsingLasso(0.01, kinds="ordinal").fit(items.assign(e=answers[:, 4]))
+    assert np.array_equal(turned.couplings_, recoded.couplings_)
+    assert np.array_equal(turned.predict(items)[:, 0], recoded.predict(items.assign(e=answers[:, 4]))[:, 0])
+
+
+def test_what_is_asked_of_an_estimator_before_it_is_fitted_is_named():
+    for name in ("couplings_", "fields_"):
+        with pytest.raises(NotFittedError, match="This IsingLasso instance is not fitted yet"):
+            getattr(IsingLasso(), name)
+        assert not hasattr(IsingLasso(), name)

@@ -358,7 +358,8 @@ def test_a_bootstrap_is_mentioned():
     drops = bootstrap(X, Fixed(0.05), n_boot=20, kind="case-drop", random_state=0)
     text = methods_text(fit, found, drops)
     assert "12 bootstrap resamples" in text
-    assert f"20 subsets of the rows, from which {drops.dropped.min():.0%} to {drops.dropped.max():.0%}" in text
+    n_shares, ends = len(set(drops.dropped.tolist())), f"{drops.dropped.min():.0%} to {drops.dropped.max():.0%}"
+    assert f"20 subsets of the rows, about {20 // n_shares} for each of {n_shares} shares from {ends}" in text
     for of, value in drops.cs_coefficients().items():
         assert f"{value:.2f} ({of.replace('_', ' ')})" in text
     assert "Epskamp" in citation(fit, found)

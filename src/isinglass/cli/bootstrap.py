@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 RESAMPLES = {"rows": "resamples.npz", "case-drop": "case_drop.npz"}
 """What `plot` and `report` read again, by kind."""
+FEW_SUBSETS = 20
+"""Subsets per share of rows left out, below which "95 % of the subsets" means all of them."""
 # File -> what is in it, by kind.
 FILES: dict[str, dict[str, Callable[[Bootstrap], Arrays]]] = {
     "rows": {
@@ -134,6 +136,12 @@ def _describe(found: Bootstrap) -> dict[str, str]:
     if found.kind == "case-drop":
         each = ", ".join(f"{of.replace('_', ' ')} {value:.2f}" for of, value in found.cs_coefficients().items())
         facts = {"Stability": f"CS-coefficients: {each} (interpret an order only if at least 0.25, preferably 0.5)"}
+        n_per_share = found.n_boot // len(set(found.dropped.tolist()))
+        if n_per_share < FEW_SUBSETS:
+            facts["Caution"] = (
+                f"only about {plural(n_per_share, 'subset')} per share of rows left out, too few for a statement about "
+                "95 % of them; raise -B, which is divided among the shares"
+            )
     if found.n_constant:
         facts["Constant"] = f"a column that varies in the table is constant in {plural(found.n_constant, 'resample')}"
     return facts

@@ -250,7 +250,7 @@ def _take_apart(raw: Source, options: ReadOptions) -> tuple[FloatArray | None, d
 
 
 def _choose_columns(raw: Source, options: ReadOptions, apart: Sequence[int]) -> Source:
-    """Return the columns of the network: not those ``apart``; numbers count all columns of the file."""
+    """Return the columns of the network and the covariates: not those ``apart``; numbers count all columns."""
     columns, drop = options.columns, options.drop
     for argument, keys in (("columns", columns), ("drop", drop)):
         if isinstance(keys, str):
@@ -263,6 +263,11 @@ def _choose_columns(raw: Source, options: ReadOptions, apart: Sequence[int]) -> 
         places = raw.find_all(key, "columns")
         if kept.keys() & places:
             raise DataError(f"{setting('columns')} must not name a column twice; got {key!r} again.")
+        kept |= dict.fromkeys(places)
+    for key in options.covariates:
+        places = raw.find_all(key, "covariates")
+        if left_out.intersection(places):
+            raise DataError(f"{setting('covariates')} names {key!r}, which is left out of the table by another option.")
         kept |= dict.fromkeys(places)
     return raw.take([j for j in kept if j not in left_out])
 

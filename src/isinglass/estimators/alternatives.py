@@ -38,7 +38,7 @@ class NodewiseIsing(IsingEstimator):
     alphas : int, default 100
         Length of every column's list of penalties; only with a criterion.
     tol, max_iter, n_threads,
-    kinds, scores, missing, encode, binarize, na_values, weight_kind, covariates
+    kinds, scores, missing, encode, binarize, na_values, reverse, weight_kind, covariates
         See `IsingEstimator`, which also lists the other attributes.
 
     Attributes
@@ -92,7 +92,7 @@ class ExactIsing(IsingEstimator):
     alpha : float, default 0.025
         Penalty strength per row: half of `IsingLasso`'s alpha for the same strength.
     penalty_weights, tol, max_iter,
-    kinds, scores, missing, encode, binarize, na_values, weight_kind, covariates
+    kinds, scores, missing, encode, binarize, na_values, reverse, weight_kind, covariates
         See `IsingEstimator`, which also lists the attributes; 200 steps by default.
 
     Examples

@@ -53,7 +53,7 @@ else:
         """scikit-learn's base classes."""
 
 
-READING = ("kinds", "scores", "missing", "encode", "binarize", "na_values", "weight_kind", "covariates")
+READING = ("kinds", "scores", "missing", "encode", "binarize", "na_values", "reverse", "weight_kind", "covariates")
 """Parameters that say what a table means, as `isinglass.as_table` calls them."""
 
 
@@ -134,6 +134,8 @@ class IsingEstimator(FittedNetwork, Fitted, _ScikitLearn):
         Numbers above this threshold are 1, the others 0.
     na_values : sequence, optional
         Further values that stand for a missing cell, such as 99.
+    reverse : sequence of str or int, optional
+        Ordered columns to reverse, by name or number, so that the last category comes first.
     weight_kind : {"sampling", "counts"}, optional
         What ``sample_weight`` stands for; by default whole numbers are counts, and others sampling weights.
     covariates : sequence of str or int, optional
@@ -168,6 +170,7 @@ class IsingEstimator(FittedNetwork, Fitted, _ScikitLearn):
     encode: Encode = None
     binarize: float | Mapping[Any, float] | None = None
     na_values: Sequence[Any] | None = None
+    reverse: Sequence[str | int] | None = None
     weight_kind: str | None = None
     covariates: Sequence[str | int] | None = None
 
@@ -216,11 +219,13 @@ class IsingEstimator(FittedNetwork, Fitted, _ScikitLearn):
     @property
     def couplings_(self) -> FloatArray:
         """Dense symmetric coupling matrix, made on demand."""
+        check_is_fitted(self)
         return self.network_.couplings
 
     @property
     def fields_(self) -> FloatArray:
         """Fields of the nodes."""
+        check_is_fitted(self)
         return self.network_.fields
 
     @property

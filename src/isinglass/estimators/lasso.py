@@ -47,7 +47,7 @@ class IsingNetwork(ResamplingEstimator):
         Also test every pair given all others (`isinglass.edge_tests`): ``edges()`` gets q-values, and ``summary()``
         says how many edges are found at this false discovery rate.
     penalty_weights, tol, max_iter, random_state, n_jobs, n_threads, device,
-    kinds, scores, missing, encode, binarize, na_values, weight_kind, covariates
+    kinds, scores, missing, encode, binarize, na_values, reverse, weight_kind, covariates
         See `IsingEstimator`, which also lists the other attributes; ``random_state`` is 0 by default.
 
     Attributes
@@ -102,7 +102,7 @@ class IsingLasso(JointEstimator):
         Penalty strength. The network is empty if it is at least twice the largest absolute covariance of two 0/1
         columns, which is at most 0.5.
     penalty_weights, tol, max_iter, n_threads, device,
-    kinds, scores, missing, encode, binarize, na_values, weight_kind, covariates
+    kinds, scores, missing, encode, binarize, na_values, reverse, weight_kind, covariates
         See `IsingEstimator`, which also lists the attributes.
 
     Examples
@@ -139,7 +139,7 @@ class IsingLassoEBIC(JointEstimator):
         Compute the criterion from the unpenalized estimate on the edges of each network. The network returned is the
         penalized one, at the smallest of consecutive alphas with the chosen edges.
     alphas, penalty_weights, tol, max_iter, n_threads, device,
-    kinds, scores, missing, encode, binarize, na_values, weight_kind, covariates
+    kinds, scores, missing, encode, binarize, na_values, reverse, weight_kind, covariates
         See `IsingEstimator`, which also lists the other attributes; 30 alphas by default.
 
     Attributes
@@ -182,7 +182,7 @@ class IsingLassoStARS(ResamplingEstimator):
     threshold : float, default 0.05
         Largest instability that counts as stable, from 0 to 0.5.
     alphas, penalty_weights, tol, max_iter, random_state, n_jobs, n_threads, device,
-    kinds, scores, missing, encode, binarize, na_values, weight_kind, covariates
+    kinds, scores, missing, encode, binarize, na_values, reverse, weight_kind, covariates
         See `IsingEstimator`, which also lists the other attributes; 30 alphas by default, from the largest
         ``alpha_max`` of the subsamples and of the table.
 
@@ -233,7 +233,7 @@ class IsingLassoCV(ResamplingEstimator):
         "best": the largest mean score; "1se": the sparsest network whose mean score is at most one standard error below
         it.
     alphas, penalty_weights, tol, max_iter, random_state, n_jobs, n_threads, device,
-    kinds, scores, missing, encode, binarize, na_values, weight_kind, covariates
+    kinds, scores, missing, encode, binarize, na_values, reverse, weight_kind, covariates
         See `IsingEstimator`, which also lists the other attributes; 30 alphas by default.
 
     Attributes

@@ -12,7 +12,9 @@ from isinglass.network import Network
 from isinglass.penalties import NEGLIGIBLE
 from isinglass.variables import Variables
 
-DETERMINED = 12.0  # log odds from one end of a covariate to the other from which it is said to determine a variable
+# Log odds of two neighboring categories from one end of a covariate to the other, from which it is said to determine
+# the variable. Between the ends of the variable, two normal columns with a correlation of 0.5 already exceed this.
+DETERMINED = 12.0
 
 
 def without_negligible(table: AnyTable) -> AnyTable:
@@ -47,10 +49,13 @@ def warn_determined(network: Network) -> None:
     if not network.variables.has_covariates:
         return
     variables, index = network.variables, network.covariate_pairs
-    reach = np.abs(network.covariate_values) * variables.ranges[index].prod(axis=1)
+    is_first = np.array(variables.covariate)[index[:, 0]]
+    covariates, others_of = np.where(is_first, index.T, index.T[::-1])
+    steps = np.where(variables.has_scores, variables.ranges / (variables.sizes - 1), 1.0)
+    reach = np.abs(network.covariate_values) * variables.ranges[covariates] * steps[others_of]
     determined: dict[int, list[int]] = {}
-    for s, t in index[reach > DETERMINED].tolist():
-        given, other = (s, t) if variables.covariate[s] else (t, s)
+    is_determined = reach > DETERMINED
+    for given, other in zip(covariates[is_determined].tolist(), others_of[is_determined].tolist(), strict=True):
         determined.setdefault(given, []).append(other)
     for given, others in determined.items():
         shown = listed([variables.called(other) for other in others])

@@ -455,7 +455,8 @@ def describe_missing(subject: Subject) -> dict[str, object] | None:
 def describe_certificate(subject: Subject) -> dict[str, object]:
     """Return the certificate of every network along the slider, with the tolerance that it was solved to.
 
-    Gaps are relative to the objective without edges.
+    Gaps are relative to the objective without edges. Of a network of stage 2, ``candidates`` are the pairs that stage 1
+    left to it: the proof is about these.
     """
     fit, solutions = subject.fit, subject.solutions
     nodewise = subject.solution is not None and subject.solution.alphas_per_node is not None
@@ -474,4 +475,7 @@ def describe_certificate(subject: Subject) -> dict[str, object]:
     columns = {name: [getattr(each, name) for each in solutions] for name in names}
     relative = np.array(columns["duality_gap"]) / np.maximum(empty[0], 1e-12)
     proof = {"null_objective": empty[0], "relative_gap": relative, **columns}
-    return {"kind": kind, "rule": rule, "tol": tolerances, **proof}
+    stages = [] if fit is None or fit.stages is None else fit.stages
+    is_second = any(stage["network"] for stage in stages[1:])
+    candidates = stages[0]["n_edges"] if is_second else None
+    return {"kind": kind, "rule": rule, "tol": tolerances, "candidates": candidates, **proof}

@@ -380,8 +380,9 @@ def _describe_proof(fit: Fit) -> Iterator[str]:
             f"{pooled}; they do not account for the selection."
         )
     if solution.converged:
+        table = "the completed table" if fit.missing is not None and fit.missing.treatment == "impute" else "this table"
         yield (
-            f"The computation reached the optimum for this table and penalty (duality gap {solution.duality_gap:.1e}, "
+            f"The computation reached the optimum for {table} and penalty (duality gap {solution.duality_gap:.1e}, "
             f"KKT residual {solution.kkt_residual:.1e})."
         )
     else:
@@ -405,11 +406,12 @@ def _describe_bootstrap(found: Bootstrap) -> Iterator[str]:
         yield f"Intervals are from {found.n_boot} bootstrap resamples of rows{again} [@bootstrap]."
     else:
         stable = ", ".join(f"{value:.2f} ({of.replace('_', ' ')})" for of, value in found.cs_coefficients().items())
+        n_shares = len(np.unique(found.dropped))
         yield (
-            f"Stability was assessed by {found.n_boot} subsets of the rows, from which {found.dropped.min():.0%} to "
-            f"{found.dropped.max():.0%} were left out{again} [@bootstrap]. The CS-coefficients, the largest shares "
-            "that can be left out with a correlation of at least .7 with the whole table in 95% of the subsets, were "
-            f"{stable}."
+            f"Stability was assessed by {found.n_boot} subsets of the rows, about {found.n_boot // n_shares} for each "
+            f"of {n_shares} shares from {found.dropped.min():.0%} to {found.dropped.max():.0%} that were left "
+            f"out{again} [@bootstrap]. The CS-coefficients, the largest shares that can be left out with a correlation "
+            f"of at least .7 with the whole table in 95% of the subsets, were {stable}."
         )
     if found.n_unconverged:
         yield f"{found.n_unconverged} of these networks did not reach their tolerance."

@@ -26,10 +26,11 @@ const column = (label) => NODES.columns.find((found) => found.label === label)?.
 
 /* What the certificate is about, in words: one optimum, one per regression, or none that is proved. */
 const OTHER_ROWS = "It says nothing about other samples. How much the edges depend on the sample is measured by stability and bootstrap.";
+const TABLE = DATA.missing?.treatment === "impute" ? "the completed table" : "this table";
 const JOINT = {
   figure: ["Computation", "exact optimum", "not at the optimum"],
-  about: "for this table and penalty, with certificate",
-  reached: "The computation reached the optimum for this table and this penalty",
+  about: `for ${TABLE} and penalty, with certificate`,
+  reached: `The computation reached the optimum for ${TABLE} and this penalty`,
   missed: "The tolerance was NOT reached: some edges may be wrong. Allow more iterations.",
   residual: "Largest violation of the optimality conditions, over all pairs and fields. Zero at the optimum.",
   gap: "The objective is at most this much above its minimum.",
@@ -40,7 +41,7 @@ const VERDICTS = {
   exact: JOINT,
   nodewise: {
     figure: ["Computation", "exact optima", "not all at their optimum"],
-    about: "for this table and these penalties, with certificate",
+    about: `for ${TABLE} and these penalties, with certificate`,
     reached: `Each of the ${N_NODES} regressions reached its optimum`,
     missed: "A regression did NOT reach the tolerance: some edges may be wrong. Allow more iterations.",
     residual: "Largest violation of a regression’s optimality conditions. Zero where each is at its optimum.",
@@ -363,14 +364,17 @@ function showCertificate() {
   byId("certificate-note").textContent = words.note;
   const small = (value) => (value === null ? "–" : value === 0 ? "0" : value.toExponential(1).replace("-", MINUS));
   const n_pairs = (N_NODES * (N_NODES - 1)) / 2;
+  const n_candidates = proof.candidates ?? n_pairs;
+  const n_screened = proof.n_screened[k] === null ? 0 : proof.n_screened[k] - (n_pairs - n_candidates);
   const failed = proof.converged.filter((converged) => !converged).length;
   const facts = [
     ["KKT residual", small(proof.kkt_residual[k]), words.residual],
     ["Duality gap", small(proof.duality_gap[k]), words.gap],
     ["Relative gap", proof.relative_gap[k] === null ? null : small(proof.relative_gap[k]), "The gap as a share of the objective without edges; this share and the residual are what the tolerance bounds."],
     ["Objective", proof.objective[k] === null ? null : formatNumber(proof.objective[k], 6), proof.null_objective === null ? "Loss plus penalty." : `Loss plus penalty; ${formatNumber(proof.null_objective, 6)} without edges.`],
-    ["Certified zeros", proof.certified_zeros[k] ? proof.certified_zeros[k].toLocaleString("en") : null, `of ${n_pairs.toLocaleString("en")} pairs. These are proved to have no edge at this penalty.`],
-    ["Iterations", proof.n_iter[k] ? String(proof.n_iter[k]) : null, proof.n_screened[k] ? `Screening excluded ${formatCount(proof.n_screened[k], "pair")}; the proof covers them too.` : "Newton steps of the solver."],
+    ["Candidates", proof.candidates === null ? null : proof.candidates.toLocaleString("en"), `of ${n_pairs.toLocaleString("en")} pairs: those with an edge in stage 1, which sets their penalties. The proof is about these pairs; the others were left out by stage 1.`],
+    ["Certified zeros", proof.certified_zeros[k] ? proof.certified_zeros[k].toLocaleString("en") : null, `of ${n_candidates.toLocaleString("en")} ${proof.candidates === null ? "pairs" : "candidates"}. These are proved to have no edge at this penalty.`],
+    ["Iterations", proof.n_iter[k] ? String(proof.n_iter[k]) : null, n_screened > 0 ? `Screening excluded ${formatCount(n_screened, "pair")}; the proof covers them too.` : "Newton steps of the solver."],
     ["The path", N_ALPHAS > 1 ? `${N_ALPHAS - failed} of ${N_ALPHAS}` : null, "networks on the slider reached their tolerance."],
   ];
   byId("certificate-facts").replaceChildren(
