@@ -1,5 +1,6 @@
 """Rows written in Python below the compiled solver, rows of this computer above it, and sums of parts."""
 
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -200,6 +201,17 @@ def test_gradients_of_all_pairs_wait_for_few_parts_at_a_time(monkeypatch):
     found = Asked(in_parts(X, None, [50, 51, 90]).parts).all_pairs(2, 19)
     assert asked == [("margins", None), ("all_pairs", range(2)), ("all_pairs", range(2, 4))]
     assert bits(found) == bits(whole)
+
+
+@pytest.mark.parametrize("rows", [CpuRows, partial(RecipeRows, n_kept=0)], ids=["kept", "recipes"])
+def test_the_bound_of_all_pairs_grows_neither_with_the_parts_nor_with_the_rows(rows):
+    X = random_table(5, 40_000, 20)
+    short, long, parted = (
+        in_parts(some, None, cuts, rows=rows).all_pairs(0, 20)[1]
+        for some, cuts in ((X[:1000], []), (X, []), (X, range(1000, 40_000, 1000)))
+    )
+    assert long == pytest.approx(short, rel=1e-12)
+    assert parted <= long + 40 * 1.2e-7  # what adding the parts in single precision may round
 
 
 def bits(answer):

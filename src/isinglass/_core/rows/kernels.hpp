@@ -168,7 +168,7 @@ struct Kernels {
     // sum_n (wr_n - reference_n)^2 / w_n and sum_n (wr_n - reference_n).
     void (*distance)(const NodeRows& rows, const double* wr, const float* reference, double* square, double* sum);
     // tile[a ld + b] += wr_a . x_b + x_a . wr_b for four left and four right nodes.
-    void (*gradient_tile)(const TileSide& left, const TileSide& right, int n, float* tile, int ld);
+    void (*gradient_tile)(const TileSide& left, const TileSide& right, int n, double* tile, int ld);
     // Positions of the pairs whose gradient may reach their limit.
     int (*find_above)(const float* reference, const Drift& drift, const float* limit, int count, int* out);
     // How many pairs have c |g| + sqrt(half_gap (sd_s^2 + sd_t^2)) < limit for certain.

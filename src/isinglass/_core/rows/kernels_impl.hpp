@@ -392,7 +392,7 @@ static void narrow(const double* a, int n, float* out) {
     for (int i = 0; i < n; i += FLOATS) store(out + i, doubles_to_floats(a + i));
 }
 
-static void gradient_tile(const TileSide& left, const TileSide& right, int n, float* tile, int ld) {
+static void gradient_tile(const TileSide& left, const TileSide& right, int n, double* tile, int ld) {
     vf sum[16] = {};
     float out[16];
     accumulate(left.r, right.x, n, sum);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "rows/packed.hpp"
 #include "tuning.hpp"
@@ -64,20 +65,25 @@ PairTiles::PairTiles(const Table& table, int first, int last, Pool& pool)
     const int p = table.n_features;
     for (int top = first; top < last; top += TILE_NODES)
         for (int left = top; left < p; left += TILE_NODES) tiles_.push_back({top, left});
-    const size_t size = static_cast<size_t>(4 * std::min(TILE_NODES, p)) * TILE_ROWS + TILE_NODES * TILE_NODES;
-    for (Buffer<float>& panels : panels_) panels.resize(size);
+    for (Panels& each : panels_) {
+        each.tile.resize(TILE_NODES * TILE_NODES);
+        each.sides.resize(static_cast<size_t>(4 * std::min(TILE_NODES, p)) * TILE_ROWS);
+    }
 }
 
-// |computed - exact| at worst: per lane the products of one chunk from both sides, the sum of the lanes, the sum over
-// chunks, and the rounding of wr, each relative to a sum of absolute values of at most 2.
+// |computed - exact| at worst: per lane the products of one chunk from both sides, the sum of the lanes, the rounding
+// of wr and of the band after each slab, each relative to a sum of absolute values of at most twice the weight of the
+// rows, which is 1 for all parts together. Chunks are added in double precision, so the length of the table is not in
+// it.
 double PairTiles::slack() const {
-    return 2.0 * (2.0 * TILE_ROWS / kernels_.lanes + 8 + static_cast<double>(table_.stride) / TILE_ROWS) * 6e-8;
+    const double weight = std::accumulate(table_.w.data(), table_.w.data() + table_.stride, 0.0);
+    return 2.0 * (2.0 * TILE_ROWS / kernels_.lanes + 9 + n_slabs_) * 6e-8 * weight;
 }
 
 void PairTiles::add(int begin, int end, const Residuals& residuals, float* band) {
-    pool_.each(tiles_.size(), [&](int index, int worker) {
-        add_tile(tiles_[index], begin, end, residuals, panels_[worker].data(), band);
-    });
+    ++n_slabs_;
+    pool_.each(tiles_.size(),
+               [&](int index, int worker) { add_tile(tiles_[index], begin, end, residuals, panels_[worker], band); });
 }
 
 // Columns and residuals of some nodes, a chunk of rows, in single precision.
@@ -90,7 +96,7 @@ void PairTiles::fill_panels(int from, int count, int row, int rows, const Residu
 
 // visit(in the tile, in the band, length) for the part of each of its lines that holds pairs s < t.
 template <class Visit>
-void PairTiles::each_line(Pair corner, float* tile, float* band, Visit visit) {
+void PairTiles::each_line(Pair corner, double* tile, float* band, Visit visit) {
     const int p = table_.n_features, top = corner.s, left = corner.t;
     const int height = std::min(TILE_NODES, last_ - top), width = std::min(TILE_NODES, p - left);
     for (int i = 0; i < height; ++i) {
@@ -102,15 +108,16 @@ void PairTiles::each_line(Pair corner, float* tile, float* band, Visit visit) {
 }
 
 // The pairs between TILE nodes from the corner down and TILE nodes to its right.
-void PairTiles::add_tile(Pair corner, int begin, int end, const Residuals& residuals, float* scratch, float* band) {
+void PairTiles::add_tile(Pair corner, int begin, int end, const Residuals& residuals, Panels& scratch, float* band) {
     const int p = table_.n_features, top = corner.s, left = corner.t;
     const int height = std::min(TILE_NODES, last_ - top), width = std::min(TILE_NODES, p - left);
-    float *tile = scratch, *x_top = tile + TILE_NODES * TILE_NODES, *r_top = x_top + height * TILE_ROWS;
+    double* tile = scratch.tile.data();
+    float *x_top = scratch.sides.data(), *r_top = x_top + height * TILE_ROWS;
     float *x_left = r_top + height * TILE_ROWS, *r_left = x_left + width * TILE_ROWS;
-    std::fill(tile, tile + TILE_NODES * TILE_NODES, 0.0f);
+    std::fill(tile, tile + TILE_NODES * TILE_NODES, 0.0);
     if (begin > 0)
         each_line(corner, tile, band,
-                  [](float* in_tile, float* in_band, int length) { std::copy(in_band, in_band + length, in_tile); });
+                  [](double* in_tile, float* in_band, int length) { std::copy(in_band, in_band + length, in_tile); });
     for (int row = begin; row < end; row += TILE_ROWS, pool_.poll()()) {
         const int rows = std::min(TILE_ROWS, end - row);
         fill_panels(top, height, row, rows, residuals, x_top, r_top);
@@ -127,7 +134,7 @@ void PairTiles::add_tile(Pair corner, int begin, int end, const Residuals& resid
             }
     }
     each_line(corner, tile, band,
-              [](float* in_tile, float* in_band, int length) { std::copy(in_tile, in_tile + length, in_band); });
+              [](double* in_tile, float* in_band, int length) { std::copy(in_tile, in_tile + length, in_band); });
 }
 
 }  // namespace isinglass

@@ -49,21 +49,27 @@ class PairTiles {
     using Residuals = std::function<void(int node, int row, int rows, float* out)>;
     // Adds the rows from `begin`, a multiple of CHUNK, to `end`.
     void add(int begin, int end, const Residuals& residuals, float* band);
-    // Bound of the error of one gradient.
+    // Bound of the error of one gradient, once all slabs are added.
     double slack() const;
 
  private:
     void fill_panels(int from, int count, int row, int rows, const Residuals& residuals, float* x, float* r);
-    void add_tile(Pair corner, int begin, int end, const Residuals& residuals, float* scratch, float* band);
+    // Scratch of a thread: the sums of a tile, and the columns and residuals on either side of it.
+    struct Panels {
+        Buffer<double> tile;
+        Buffer<float> sides;
+    };
+    void add_tile(Pair corner, int begin, int end, const Residuals& residuals, Panels& scratch, float* band);
     template <class Visit>
-    void each_line(Pair corner, float* tile, float* band, Visit visit);
+    void each_line(Pair corner, double* tile, float* band, Visit visit);
 
     const Table& table_;
     const Kernels& kernels_;
     const int first_, last_;
     Pool& pool_;
     std::vector<Pair> tiles_;
-    std::vector<Buffer<float>> panels_;  // one per thread
+    std::vector<Panels> panels_;  // one per thread
+    int n_slabs_ = 0;             // added so far
 };
 
 }  // namespace isinglass
