@@ -55,7 +55,7 @@ void PathSolver::place(double alpha, const State& point, double strictness) {
     newton_.place(point.edges, point.values, point.fields);
     reached_ = std::min(alpha, top_);
     note_density(point.edges.size());
-    strictness > 0 ? look(INFINITE, reached_, strictness) : void(found_ = every_pair());
+    found_ = strictness > 0 ? PairList{} : every_pair();  // first on its own edges: a look at all pairs follows
     has_begun_ = is_placed_ = true;
 }
 
