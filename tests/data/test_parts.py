@@ -180,6 +180,34 @@ def test_folds_divide_the_rows_of_every_part():
         taken[1].take_fold(Fold(3, 6, 1, held=True))
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rows_of_parts_are_gathered_in_their_order(weighted):
+    weight = np.arange(1.0, 61.0) if weighted else None
+    given = {"sample_weight": [weight[:20], weight[20:]], "weight_kind": "counts"} if weighted else {}
+    table = read_parts([X[:20], X[20:]], **given)
+    found = table.gather()
+    assert found.codes.tolist() == X.tolist()
+    assert found.names == table.names
+    assert (found.sample_weight is None) == (weight is None)
+    assert found.total_weight == table.total_weight
+    fold = Fold(3, 4, 1, held=True)
+    rows = np.concatenate([fold.mask(0, 20), fold.mask(1, 40)])
+    some = table.take_fold(fold).gather()
+    assert some.codes.tolist() == X[rows].tolist()
+    assert weight is None or some.sample_weight.tolist() == weight[rows].tolist()
+
+
+def test_sums_without_arguments_are_computed_once(monkeypatch):
+    table, asked = read_parts(cut(X)), []
+    each = type(table).each
+    monkeypatch.setattr(type(table), "each", lambda self, *given: asked.append(given) or each(self, *given))
+    found = [table.sum_rows(column_sums) for _ in range(3)]
+    assert all(one.tolist() == X.sum(axis=0).tolist() for one in found)
+    assert len(asked) == 1
+    assert table.above(0.0).total_weight == len(X)  # without weights there is nothing to ask for
+    assert len(asked) == 1
+
+
 def test_rows_and_columns_that_are_meant():
     weight = np.arange(60.0)
     table = cut_into_parts(X, weight, 100).above(30.0).take(np.array([1, 4]))

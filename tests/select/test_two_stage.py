@@ -288,6 +288,22 @@ def test_rows_drawn_twice_do_not_lower_the_penalty_of_stage_1():
     assert found.solution.kkt_residual <= 1e-7
 
 
+def test_a_network_by_prediction_starts_at_the_nearest_of_its_own_path(monkeypatch):
+    known, starts, solve = two_stage(X).warm_start, [], module.solve_stage
+    denser = replace(known.own, alpha=0.8 * known.own.alpha)
+
+    def note(task, *given, **options):
+        starts.append(options.get("start"))
+        return solve(task, *given, **options)
+
+    monkeypatch.setattr(module, "solve_stage", note)
+    start = replace(known, solution=denser, reason="prediction", relation="resample")
+    found = Method().choose(X[:1200], warm_start=start)
+    assert found.reason == "prediction"
+    assert any(each is starts[-1] for each in found.stages[found.stage].path)
+    assert found.solution.kkt_residual <= 1e-7
+
+
 def test_kept_penalties_do_not_depend_on_the_start():
     whole = two_stage(X)
     kept, part = Method().at(whole), X[:1200]

@@ -203,7 +203,7 @@ def test_gradients_of_all_pairs_wait_for_few_parts_at_a_time(monkeypatch):
     assert bits(found) == bits(whole)
 
 
-@pytest.mark.parametrize("rows", [CpuRows, partial(RecipeRows, n_kept=0)], ids=["kept", "recipes"])
+@pytest.mark.parametrize("rows", [CpuRows, partial(CpuRows, n_kept=0)], ids=["kept", "recipes"])
 def test_the_bound_of_all_pairs_grows_neither_with_the_parts_nor_with_the_rows(rows):
     X = random_table(5, 40_000, 20)
     short, long, parted = (

@@ -80,6 +80,7 @@ class Here:
     """
 
     coding: Coding
+    known: tuple[object, Any] = None, None  # Any: what was computed last for a key, for the next problem of these rows
     is_whole = True  # all parts are in memory...
     is_roomy = True  # ...with what is kept beside them
 
@@ -144,6 +145,7 @@ class Cluster:
     """The parts on the workers of a Dask client, each on one of them until that is lost."""
 
     coding: Coding
+    known: tuple[object, Any] = None, None
 
     def __init__(self, blocks: list[Block], client: Client) -> None:
         self.blocks = blocks

@@ -120,14 +120,16 @@ class PartedTable:
         """Number of rows and of columns."""
         return len(self), len(self.coding.columns)
 
-    @property
+    @cached_property
     def total_weight(self) -> float:
         """The number of rows: the sum of the weights."""
-        return self.sum_rows(_count)
+        return float(len(self)) if self.weight_kind is None else self.sum_rows(_count)
 
-    @property
+    @cached_property
     def weight_range(self) -> tuple[float, float]:
         """Smallest and largest weight of a row."""
+        if self.weight_kind is None:
+            return 1.0, 1.0
         least, most = zip(*self.each(_extremes), strict=True)
         return min(least), max(most)
 
@@ -166,7 +168,7 @@ class PartedTable:
 
     def above(self, floor: float) -> PartedTable:
         """Return the rows whose weight is above a floor."""
-        return replace(self, selection=replace(self.selection, floor=floor))
+        return self if self.weight_kind is None else replace(self, selection=replace(self.selection, floor=floor))
 
     def with_names(self, names: Sequence[str] | None) -> PartedTable:
         """Return the same table with other names of the columns; None keeps those it has."""
@@ -192,9 +194,27 @@ class PartedTable:
         """Return the sum of ``function(codes, weight, *arguments)`` over the parts, in their order.
 
         The function returns an array, a number, or a tuple or dict of these, and is importable where the parts are.
+        Sums without other arguments are remembered: every problem of the same rows asks for them.
         """
+        if function in self._known and not arguments:
+            return self._known[function]  # type: ignore[no-any-return]
         total: Sum = functools.reduce(_add, self.each(function, *arguments))
+        if not arguments:
+            self._known[function] = total
         return total
+
+    @cached_property
+    def _known(self) -> dict[Function, Any]:  # Any: what the function returns
+        return {}
+
+    def gather(self) -> Table:
+        """Return the rows as a table in this process; they must fit into its memory."""
+        bits, weights = zip(*self.each(_pack), strict=True)
+        codes = np.unpackbits(np.concatenate(bits), axis=1, count=self.shape[1])
+        if all(weight is None for weight in weights):
+            return Table(codes, self.variables)
+        every = [np.ones(len(part)) if weight is None else weight for part, weight in zip(bits, weights, strict=True)]
+        return Table(codes, self.variables, np.concatenate(every), self.weight_kind)
 
     def distinct_rows(self) -> Bytes:
         """Return the combinations of codes that occur, some of them more than once."""
@@ -241,6 +261,10 @@ def _add(a: Any, b: Any) -> Any:  # Any: numbers, arrays, or tuples or dicts of 
     if isinstance(a, dict):
         return {name: _add(a[name], b[name]) for name in a}
     return tuple(map(_add, a, b)) if isinstance(a, tuple) else a + b
+
+
+def _pack(codes: Bytes, weight: FloatArray | None) -> tuple[Bytes, FloatArray | None]:
+    return np.packbits(codes, axis=1), weight
 
 
 def _distinct(codes: Bytes, weight: FloatArray | None) -> Bytes:

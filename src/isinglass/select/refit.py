@@ -19,7 +19,7 @@ from isinglass.penalties import check_network
 from isinglass.results import Solution
 from isinglass.select.sandwich import Support, newton, pair_units, sandwich_errors
 from isinglass.select.task import penalty_on
-from isinglass.solve.path import ising_path
+from isinglass.solve.path import ising_path, solve_near
 
 MAX_PARAMETERS = 20_000
 """Fields and edges up to which the covariance is computed: a matrix of this size takes 3 GiB."""
@@ -202,10 +202,11 @@ def nearly_free(
     if not table.variables.is_binary:
         penalty = pair_units(table) * (1.0 if penalty is None else penalty)
     alpha = penalty_in_rows / table.total_weight
+    tol = min(1e-7, alpha / 10)
+    if not table.is_whole and solution is not None and penalty is not None:
+        return solve_near(table, alpha, penalty, tol, n_threads, solution)
     with suppress_warnings(ConvergenceWarning):
-        path = ising_path(
-            table, [alpha], penalty_weights=penalty, tol=min(1e-7, alpha / 10), n_threads=n_threads, start=solution
-        )
+        path = ising_path(table, [alpha], penalty_weights=penalty, tol=tol, n_threads=n_threads, start=solution)
     return path.solutions[0]
 
 

@@ -6,6 +6,7 @@ docs/choosing-protocol.md.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -43,6 +44,8 @@ STRIDE = 2.0
 """Ratio of the alphas of networks that are judged one after the other, on the way to the best one."""
 MOST_SEARCHED = 500_000
 """Rows of a table in parts up to which penalties are searched and checked on all of them."""
+MOST_GATHERED = 100_000_000
+"""Cells of such a sample up to which it is searched in this process, where no messages are waited for: 2 GB."""
 FOLLOWED = ("ebic", "prediction")
 """Reasons for a choice by which one for a similar table is made."""
 TINY = 1e-300  # in place of an alpha of 0, which has no logarithm
@@ -175,7 +178,9 @@ class TwoStage(Selector):
         # Of a very short part, a sample could not be split into folds.
         if task.table.is_whole or n_samples == 1 or is_given or min(task.table.sizes) // n_samples < self.n_folds:
             return TwoStageSearch(self, task).run()
-        sample = task.on(Fold(int(as_generator(self.random_state).integers(2**32)), n_samples, 0, held=True))
+        drawn = Fold(int(as_generator(self.random_state).integers(2**32)), n_samples, 0, held=True)
+        rows = task.table.take_fold(drawn)
+        sample = task.replace(table=rows.gather() if math.prod(rows.shape) <= MOST_GATHERED else rows)
         found = TwoStageSearch(self, sample).run()
         start = found.warm_start.for_all(sample.n_rows / task.n_rows)
         if found.reason == "time" and start.own is not None:  # the best so far, in all rows
@@ -330,7 +335,9 @@ class TwoStageSearch:
         if known.reason == "ebic":
             return number, stage.index, "time" if self.is_cut else known.reason
         alpha = stage.solution.alpha * known.solution.alpha / known.own.alpha
-        found = solve_stage(self.task, [alpha], known.exponent, first.solution, start=known.solution)[0]
+        near = min(stage.path, key=lambda each: abs(math.log(each.alpha / alpha)))
+        start = near if max(near.alpha / alpha, alpha / near.alpha) < STRIDE else known.solution
+        found = solve_stage(self.task, [alpha], known.exponent, first.solution, start=start)[0]
         stage = stage.with_solution(found)
         self.stages[number] = _JudgedStage.of(stage)
         return number, stage.path.solutions.index(found), known.reason

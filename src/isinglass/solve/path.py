@@ -38,6 +38,7 @@ ALL_PAIRS_UP_TO = 30  # columns up to which screening costs more than it saves (
 STRICTNESS = 1.0  # share of the strong rule's threshold from which pairs are kept on longer tables
 CELLS_AT_ONCE = 500_000  # cells times alphas of one call without screening: a callback does not wait long
 NULL_TOLERANCE = 1e-7  # of the fit of free pairs: networks are compared with it, loosely solved ones too
+MAX_STEPS = 100  # of Newton's method per alpha
 SUSPICIOUS_ETA = 10.0  # largest |η| above which an unpenalized optimum is checked for lying at infinity
 
 
@@ -49,7 +50,7 @@ def ising_path(
     penalty_weights: ArrayLike | str | None = None,
     alpha_min_ratio: float = 0.01,
     tol: float = 1e-7,
-    max_iter: int = 100,
+    max_iter: int = MAX_STEPS,
     n_threads: int | None = None,
     device: str | None = None,
     callback: Callable[[Solution], object] | None = None,
@@ -142,7 +143,24 @@ def alpha_max(
     table = as_table(X, sample_weight)
     where = device_name() if table.variables.is_binary else "cpu"
     with suppress_warnings(ConstantColumnWarning):
-        return JointProblem.of(table, penalty_weights, None, where).fit_null(1e-7, 100)
+        return JointProblem.of(table, penalty_weights, None, where).fit_null(1e-7, MAX_STEPS)
+
+
+def solve_near(
+    table: AnyTable, alpha: float, penalty_weights: FloatArray, tol: float, n_threads: int | None, start: Solution
+) -> Solution:
+    """Return the solution on the edges of a close one, up to a KKT residual of ``tol``.
+
+    There is no bound on the duality gap: of a long table with next to no penalty it is all rounding, and steps that
+    try to reduce it are rounds of messages to the parts.
+    """
+    case = JointProblem.of(table, penalty_weights, n_threads, "cpu")
+    case.fit_null(tol, MAX_STEPS)
+    point, scaled = case.reduction.point(start.network), alpha / case.unit
+    with within_memory():
+        case.problem.place(scaled, *point, 0.0)
+        state = case.problem.solve(point[0], [scaled], tol, np.inf, MAX_STEPS)[0]
+    return case.solution(state, alpha)
 
 
 def _starts(start: Solution | Sequence[Solution] | None, grid: FloatArray) -> list[Solution | None]:
