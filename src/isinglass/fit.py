@@ -44,6 +44,10 @@ REASONS = {
 """Why a stage was chosen."""
 
 
+def _edges(count: int) -> str:
+    return f"{count} edge{'s' * (count != 1)}"
+
+
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Fit(FittedNetwork, Frozen):
     """The result of a fit, with its settings; what a fitted estimator holds as ``fit_``.
@@ -314,9 +318,7 @@ class Fit(FittedNetwork, Frozen):
             given = ", ".join(self.network.variables.covariates)
             facts["Adjusted for"] = f"{given} (couplings unpenalized apart from a ridge of {free_ridge:g})"
         if self.stages:
-            each = [(stage["criterion"].upper(), stage["n_edges"]) for stage in self.stages]
-            tried = ", then ".join(f"{criterion} {n} edge{'s' * (n != 1)}" for criterion, n in each)
-            facts["Stages"] = f"{tried}; {REASONS[next(s['reason'] for s in self.stages if s['network'])]}"
+            facts["Stages"] = self._describe_stages(self.stages)
         if self.edge_q is not None and self.method.fdr is not None:
             found = int((self.edge_q <= self.method.fdr).sum())
             facts["Error rate"] = (
@@ -329,6 +331,16 @@ class Fit(FittedNetwork, Frozen):
             f"{state} to a relative tolerance of {self.tol:g}: {gap}KKT residual {solution.kkt_residual:.1e}"
         )
         return facts
+
+    def _describe_stages(self, stages: list[JsonObject]) -> str:
+        """Say what each stage found, and why one was kept."""
+        found = []
+        for number, stage in enumerate(stages):
+            weaker = " with weaker weights" if number > 1 else ""  # once more, for a network that predicts better
+            found.append(f"{stage['criterion'].upper()}{weaker} {_edges(stage['n_edges'])}")
+        reason = next(stage["reason"] for stage in stages if stage["network"])
+        kept = f" ({_edges(self.solution.n_edges)})" if reason == "prediction" else ""
+        return f"{', then '.join(found)}; {REASONS[reason]}{kept}"
 
     def _repr_html_(self) -> str:
         names, rows = self._strongest(10)

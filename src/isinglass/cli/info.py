@@ -185,7 +185,7 @@ def _values(column: JsonObject, most: int = 24) -> str:
     words = [str(value) for value in whole if value is not None]
     if column["kind"] == "continuous":
         first, *_, last = column["values"]
-        return f"{first:g} … {last:g} ({len(words)})"
+        return f"{len(words)} steps, {first:g} … {last:g}"
     text = (" < " if column["kind"] == "ordinal" else ", ").join(words)
     if len(text) <= most and column["kind"] is not None:
         return text

@@ -29,8 +29,9 @@ class IsingNetwork(ResamplingEstimator):
 
     Stage 1 finds candidate edges by the AIC along a lasso path. Stage 2 is an adaptive lasso on these pairs: penalties
     are inversely proportional to the couplings of stage 1, which hardly shrinks strong ones, and the extended BIC
-    chooses the network. A cross-validation then checks whether other networks predict clearly better; if so, a denser
-    network is taken. `isinglass fit` gives the same network, and ``Method()`` is the method behind it.
+    chooses the network. A cross-validation then checks whether other networks predict clearly better; if so, the
+    sparsest one that predicts well is taken. `isinglass fit` gives the same network, and ``Method()`` is the method
+    behind it.
 
     Parameters
     ----------
