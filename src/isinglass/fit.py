@@ -335,8 +335,8 @@ class Fit(FittedNetwork, Frozen):
     def _describe_stages(self, stages: list[JsonObject]) -> str:
         """Say what each stage found, and why one was kept."""
         found = []
-        for number, stage in enumerate(stages):
-            weaker = " with weaker weights" if number > 1 else ""  # once more, for a network that predicts better
+        for stage in stages:
+            weaker = " with weaker weights" if 0.0 < stage["exponent"] < 1.0 else ""  # for a better prediction
             found.append(f"{stage['criterion'].upper()}{weaker} {_edges(stage['n_edges'])}")
         reason = next(stage["reason"] for stage in stages if stage["network"])
         kept = f" ({_edges(self.solution.n_edges)})" if reason == "prediction" else ""

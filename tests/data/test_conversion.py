@@ -428,3 +428,9 @@ def test_bytes_that_are_bits_are_read_as_every_other_table_is(missing):
     for bad in (X + 1, X[:0], X[0]):
         with pytest.raises(DataError):
             as_table(bad)
+
+
+def test_one_column_to_reverse_may_be_given_as_a_text():
+    frame = pd.DataFrame({"ab": [0, 1, 2, 2], "a": [2, 1, 0, 1], "b": [0, 0, 1, 2]})
+    found = as_table(frame, kinds="ordinal", reverse="ab")
+    assert found.codes.T.tolist() == [[2, 1, 0, 0], [2, 1, 0, 1], [0, 0, 1, 2]]

@@ -225,7 +225,7 @@ def _few(column):
 def _grid(column):
     steps = equal_steps(column.to_numpy())
     ends = [f"{value:g}" for value in (steps.values[0], steps.values[-1])]
-    return f"{ends[0]} … {ends[1]} ({steps.n_categories})"
+    return f"{steps.n_categories} steps, {ends[0]} … {ends[1]}"
 
 
 def test_info_fits_a_terminal_whatever_the_names(tmp_path):

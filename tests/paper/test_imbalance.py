@@ -193,7 +193,7 @@ def started(nlr, plg):
         ((False, True), (True, False), Verdict.NOT, "exchanges the failures: on 1 tables"),
         ((False, False), (True, True), Verdict.REPRODUCED, "leaves the failures as they are: "),
         ((False, True), (True, True), Verdict.REMARK, "changes the failures, but does not exchange them: "),
-        ((True, True), (True, True), Verdict.REMARK, "There are no failures for an exchange"),
+        ((True, True), (True, True), Verdict.REMARK, "There are no failures that an exchange"),
     ],
 )
 def test_the_reason_is_judged_by_its_rule(nlr, plg, verdict, words):
@@ -213,7 +213,7 @@ def test_conditions_are_kinds_of_unbalanced_tables():
     found = text_of(imbalance, rows)
     assert "1 of the 2 kinds of unbalanced tables: the paper's, p = 25 (30 against 20 passes, 0 of 1 failed)." in found
     assert "It does not with: the paper's: θ_11 = 5" in found
-    assert "It also does with balanced tables" in found
+    assert "The same happens with balanced tables" in found
     assert "It also does" not in text_of(imbalance, [row for row in rows if row["data"] != "balanced"])
 
 
@@ -233,8 +233,8 @@ def test_the_older_rule_is_compared_on_the_same_tables():
     [
         ({"n_meeting": 4, "n_alone": 4, "n_failed_meeting": 3, "n_failed_alone": 1}, {}, "That is the case: "),
         ({"n_meeting": 4, "n_alone": 4, "n_failed_meeting": 1, "n_failed_alone": 3}, {}, "That is not the case: "),
-        ({"joint_separated": True}, {}, "The stacked problem does not escape: "),
-        ({"joint_separated": False}, {}, "The stacked problem escapes: "),
+        ({"joint_separated": True}, {}, "The stacked problem is affected as well: "),
+        ({"joint_separated": False}, {}, "The stacked problem is not affected: "),
         ({}, {"passes": 5.0, "epsilon": 0.5}, "too early to come as close"),
         ({}, {"passes": 50.0, "epsilon": 0.01}, "and comes at least as close"),
     ],

@@ -180,7 +180,7 @@ def test_price_of_losing_no_accuracy_is_counted_in_passes():
     rows = pd.DataFrame(epsilon_rows(bmn=1.01 * near))
     assert epsilon.sufficient_threshold(rows) == 1e-8
     assert epsilon.passes_factor(rows, 1e-8) == pytest.approx(80 / 70)
-    assert "from the threshold 1e-08 on, which takes 1.1 times the passes" in text_of(epsilon, rows)
+    assert "it needs a threshold of 1e-08, which takes 1.1 times the passes" in text_of(epsilon, rows)
     assert epsilon.sufficient_threshold(pd.DataFrame(epsilon_rows(bmn=1e-12))) is None
     assert "No threshold down to 1e-14 brings it as close" in text_of(epsilon, epsilon_rows(bmn=1e-12))
     for p in (5, 25):  # the distance is p times the root of the threshold

@@ -89,7 +89,7 @@ def test_a_fit_remembers_its_method_in_a_file(method, tmp_path):
     ("settings", "message"),
     [
         ({"estimator": "bayes"}, "estimator must be one of joint, nodewise"),
-        ({"selector": "ebic"}, "selector must be one of"),
+        ({"selector": "ebic"}, "selector must be an instance of TwoStage, EBIC"),
     ],
 )
 def test_bad_settings_are_named(settings, message):

@@ -11,7 +11,19 @@ import pytest
 from choices import cross_validate, select_ebic, stars, two_stage
 from networks import make_table
 
-from isinglass import EBIC, IsingNetwork, Method, Run, TwoStage, as_table, bootstrap, ising_path, refit, simulate
+from isinglass import (
+    EBIC,
+    IsingNetwork,
+    Method,
+    Run,
+    Solution,
+    TwoStage,
+    as_table,
+    bootstrap,
+    ising_path,
+    refit,
+    simulate,
+)
 from isinglass.data.parts import cut_into_parts
 from isinglass.errors import ConstantColumnWarning, DataError, DataWarning, suppress_warnings
 from isinglass.select import ebic, stages
@@ -345,6 +357,18 @@ def test_a_long_table_in_parts_is_searched_in_a_sample(monkeypatch, keep):
     said = method.fit(table).methods_text()
     assert "searched in a random sample of 750 rows, and then near those in all rows" in said
     assert "5-fold cross-validation (seed 0) of these 750 rows" in said
+    with pytest.raises(DataError, match="groups cannot be given for a table in parts"):
+        method.choose(table, groups=np.arange(1500))
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.02])  # of the network, and of its stage
+def test_a_start_at_no_penalty_is_followed(alpha):
+    found = two_stage(X)
+    own = Solution(found.solution.network, alpha)
+    start = replace(found.warm_start, solution=Solution(found.solution.network, 0.0), own=own, reason="prediction")
+    again = Method().choose(X, warm_start=start)
+    assert again.solution.converged
+    assert again.solution.n_edges >= found.solution.n_edges
 
 
 def test_short_parts_are_searched_whole(monkeypatch):

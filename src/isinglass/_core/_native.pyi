@@ -185,7 +185,6 @@ class Problem:
         edges: NDArray[np.int32],
         values: NDArray[np.float64],
         fields: NDArray[np.float64],
-        strictness: float,
     ) -> None: ...
     def follow(
         self, alphas: Sequence[float], next: float, tol: float, max_iter: int, strictness: float

@@ -135,7 +135,7 @@ constexpr double PER_CELL = 20;            // predictor, residual, pattern and b
 constexpr double PER_CELL_REMEMBERED = 4;  // residuals of the reference, with more columns than are always fresh
 constexpr double PER_PAIR = 4;             // gradient of the reference
 // Of a pair in the working set: its lists, and either its share of blocks of second derivatives or two packed columns
-// (see WorkingSet::arrange for which).
+// (see WorkingSet::choose_operators for which).
 constexpr double PER_WORKING = 850, PER_WORKING_BLOCK = 500, PER_WORKING_ROW = 0.625;
 constexpr double OPERATOR_DEGREE = 25;   // mean degree from which packed columns are counted
 constexpr double PER_COEFFICIENT = 260;  // of a group: itself, its gradient, two slots, vectors of conjugate gradients

@@ -68,10 +68,12 @@ def describe_imputation(found: Imputation | None) -> dict[str, str]:
     if found is None:
         return {}
     empty = f", {plural(found.n_empty, 'row')} without any answer left out" if found.n_empty else ""
-    state = f"converged in round {found.settled + 1} of" if found.converged else "NOT converged after"
+    state = f"NOT converged after {plural(found.n_rounds, 'round')}"
+    if found.converged:
+        state = f"converged in round {found.settled + 1} of {found.n_rounds}"
     return {
-        "Imputed": f"{found.missing.mean():.1%} of the cells, {found.n_imputations} times, {state} {found.n_rounds} "
-        f"(Monte Carlo error of couplings {found.noise:.2g}){empty}"
+        "Imputed": f"{found.missing.mean():.1%} of the cells, {found.n_imputations} times, {state} "
+        f"(Monte Carlo error of the network {found.noise:.2g}){empty}"
     }
 
 

@@ -48,8 +48,9 @@ class ValueOptions:
         normalized: dict[str, object] = {}
         if not isinstance(self.na_values, Mapping):
             normalized["na_values"] = tuple(self.na_values)
-        if isinstance(self.covariates, str):
-            normalized["covariates"] = (self.covariates,)
+        for name in ("covariates", "reverse"):
+            if isinstance(getattr(self, name), str):
+                normalized[name] = (getattr(self, name),)
         if by_column(self.encode):
             normalized["encode"] = {key: _as_mapping(entry) for key, entry in self.encode.items()}
         self.__dict__.update(normalized)

@@ -63,10 +63,15 @@ def split_rows(table: Table, groups: AnyArray | None, n_folds: int, rng: Generat
     return [(rows[~held], rows[held]) for held in is_held]
 
 
-def split_parts(table: PartedTable, groups: AnyArray | None, n_folds: int, rng: Generator) -> list[Split]:
-    """Return the rows of each fold of a table in parts."""
+def refuse_groups(groups: AnyArray | None) -> None:
+    """Refuse groups of rows, which may lie in several parts of a table."""
     if groups is not None:
         raise DataError("groups cannot be given for a table in parts. Read the table into memory.")
+
+
+def split_parts(table: PartedTable, groups: AnyArray | None, n_folds: int, rng: Generator) -> list[Split]:
+    """Return the rows of each fold of a table in parts."""
+    refuse_groups(groups)
     seed = int(rng.integers(2**32))
     return [(Fold(seed, n_folds, k, held=False), Fold(seed, n_folds, k, held=True)) for k in range(n_folds)]
 

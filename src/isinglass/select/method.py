@@ -121,7 +121,8 @@ class Method(PathSettings):
         if self.fdr is not None:
             check_rate(self.fdr)
         if not isinstance(self.selector, Selector):
-            raise ArgumentError("selector", f"must be one of {', '.join(SELECTORS)}", self.selector)
+            names = ", ".join(made.__name__ for made in SELECTORS.values())
+            raise ArgumentError("selector", f"must be an instance of {names}", self.selector)
 
     def choose(
         self, X: TableLike, *, groups: ArrayLike | None = None, run: Run = Run(), warm_start: WarmStart | None = None

@@ -19,7 +19,7 @@ from isinglass.data.parts import Fold
 from isinglass.errors import ArgumentError
 from isinglass.json_text import JsonObject
 from isinglass.results import Evidence, Solution
-from isinglass.select.folds import Split, count_units, split_parts, split_rows
+from isinglass.select.folds import Split, count_units, refuse_groups, split_parts, split_rows
 from isinglass.select.held_out import FoldScores, GainSums, score_folds
 from isinglass.select.progress import shown
 from isinglass.select.scoring import edge_price, judged_by_order
@@ -178,6 +178,7 @@ class TwoStage(Selector):
         # Of a very short part, a sample could not be split into folds.
         if task.table.is_whole or n_samples == 1 or is_given or min(task.table.sizes) // n_samples < self.n_folds:
             return TwoStageSearch(self, task).run()
+        refuse_groups(task.groups)
         drawn = Fold(int(as_generator(self.random_state).integers(2**32)), n_samples, 0, held=True)
         rows = task.table.take_fold(drawn)
         sample = task.replace(table=rows.gather() if math.prod(rows.shape) <= MOST_GATHERED else rows)
@@ -334,9 +335,10 @@ class TwoStageSearch:
         self.is_cut = known.relation == "sample" and self.task.is_late
         if known.reason == "ebic":
             return number, stage.index, "time" if self.is_cut else known.reason
-        alpha = stage.solution.alpha * known.solution.alpha / known.own.alpha
-        near = min(stage.path, key=lambda each: abs(math.log(each.alpha / alpha)))
-        start = near if max(near.alpha / alpha, alpha / near.alpha) < STRIDE else known.solution
+        ratio = known.solution.alpha / known.own.alpha if known.own.alpha else 1.0
+        alpha = stage.solution.alpha * ratio
+        near = min(stage.path, key=lambda each: _distance(each.alpha, alpha))
+        start = near if _distance(near.alpha, alpha) < math.log(STRIDE) else known.solution
         found = solve_stage(self.task, [alpha], known.exponent, first.solution, start=start)[0]
         stage = stage.with_solution(found)
         self.stages[number] = _JudgedStage.of(stage)
@@ -463,3 +465,7 @@ class TwoStageSearch:
 
 def _standard_error(mean: FloatArray | float, mean_square: FloatArray | float, n_rows: float) -> FloatArray:
     return np.asarray(np.sqrt(np.maximum(mean_square - mean**2, 0.0) / n_rows))
+
+
+def _distance(alpha: float, other: float) -> float:
+    return abs(math.log(max(alpha, TINY)) - math.log(max(other, TINY)))

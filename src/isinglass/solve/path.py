@@ -158,7 +158,7 @@ def solve_near(
     case.fit_null(tol, MAX_STEPS)
     point, scaled = case.reduction.point(start.network), alpha / case.unit
     with within_memory():
-        case.problem.place(scaled, *point, 0.0)
+        case.problem.place(scaled, *point)
         state = case.problem.solve(point[0], [scaled], tol, np.inf, MAX_STEPS)[0]
     return case.solution(state, alpha)
 
@@ -185,7 +185,7 @@ def _follow(
         following = alphas[min(k + at_once, len(alphas) - 1)]
         with within_memory():
             if (start := starts[k]) is not None:
-                problem.place(alphas[k] / case.unit, *case.reduction.point(start.network), strictness)
+                problem.place(alphas[k] / case.unit, *case.reduction.point(start.network))
             scaled = [alpha / case.unit for alpha in alphas[k : k + at_once]]
             states = problem.follow(scaled, following / case.unit, tol, max_iter, strictness)
         for alpha, state in zip(alphas[k : k + at_once], states, strict=True):

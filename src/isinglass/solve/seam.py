@@ -231,9 +231,10 @@ class PartedRows(SumRows):
         if len(columns) or self.n_columns > MOST_REMEMBERED:
             return super().all_pairs(first, last)
         key = self.recipe.key, first, last, offsets.tobytes()
-        if self.backend.known[0] != key:
-            self.backend.known = key, super().all_pairs(first, last)
-        answer: tuple[Floats, float] = self.backend.known[1]
+        known = self.backend.known
+        if known[0] != key:
+            known = self.backend.known = key, super().all_pairs(first, last)
+        answer: tuple[Floats, float] = known[1]
         return answer
 
 

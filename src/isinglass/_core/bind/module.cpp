@@ -67,15 +67,14 @@ std::vector<State> follow(Problem& problem, const std::vector<double>& alphas, d
 }
 
 // Goes to a point: edges with their coefficients, and fields of all columns, which tables with categories do not need.
-void place(Problem& problem, double alpha, const PairArray& edges, const Vector& values, const Vector& fields,
-           double strictness) {
+void place(Problem& problem, double alpha, const PairArray& edges, const Vector& values, const Vector& fields) {
     State point{alpha, {fields.data(), fields.data() + fields.shape(0)}, {}, to_pairs(edges, problem.n_features())};
     require(fields.shape(0) == static_cast<size_t>(problem.n_features()), "one field per column");
     require(std::is_sorted(point.edges.begin(), point.edges.end()), "pairs in their order");
     point.values.assign(values.data(), values.data() + values.shape(0));
     require(problem.solver().newton().coefficients_of(point.edges) == point.values.size(), "the values of all pairs");
     nb::gil_scoped_release release;
-    problem.solver().place(alpha, point, strictness);
+    problem.solver().place(alpha, point);
 }
 
 auto gradient(Problem& problem, const PairArray& array) {
@@ -209,8 +208,7 @@ NB_MODULE(_native, m) {
         .def("gradient", &gradient, nb::arg("pairs"))
         .def("solve", &solve, nb::arg("pairs"), nb::arg("alphas"), nb::arg("kkt_tol"), nb::arg("gap_tol"),
              nb::arg("max_iter"))
-        .def("place", &place, nb::arg("alpha"), nb::arg("edges"), nb::arg("values"), nb::arg("fields"),
-             nb::arg("strictness"))
+        .def("place", &place, nb::arg("alpha"), nb::arg("edges"), nb::arg("values"), nb::arg("fields"))
         .def("follow", &follow, nb::arg("alphas"), nb::arg("next"), nb::arg("tol"), nb::arg("max_iter"),
              nb::arg("strictness"), Release());
 }

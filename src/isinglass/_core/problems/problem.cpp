@@ -51,11 +51,11 @@ double PathSolver::alpha_max() {
     return top_;
 }
 
-void PathSolver::place(double alpha, const State& point, double strictness) {
+void PathSolver::place(double alpha, const State& point) {
     newton_.place(point.edges, point.values, point.fields);
     reached_ = std::min(alpha, top_);
     note_density(point.edges.size());
-    found_ = strictness > 0 ? PairList{} : every_pair();  // first on its own edges: a look at all pairs follows
+    found_ = {};  // first on its own edges: a look at all pairs follows
     has_begun_ = is_placed_ = true;
 }
 
@@ -96,7 +96,11 @@ State PathSolver::descend(double alpha, double next, const PathOptions& options)
     const bool screens = options.strictness > 0;
     const double steepest = screens ? STEEPEST : alpha < COLD_RATIO * top_ ? STEEP_RATIO : 0;
     const std::vector<double> stops = stops_between(reached_, alpha, steepest);
-    if (!has_begun_) screens ? look(INFINITE, stops.front(), options.strictness) : void(found_ = every_pair());
+    if (!screens && (!has_begun_ || is_placed_)) {
+        found_ = every_pair();
+    } else if (!has_begun_) {
+        look(INFINITE, stops.front(), options.strictness);
+    }
     has_begun_ = true;
     if (is_placed_ && screens) {  // roughly first: another table has other edges
         solve(found_.pairs, reached_, {STOP_TOLERANCE * reached_, INFINITE, options.max_iter});

@@ -40,7 +40,7 @@ class PathSolver {
     // Largest |g| / omega over the penalized pairs at the current point, the null model: where a path begins.
     double alpha_max();
     // Goes to a point, such as the solution of another table at this alpha; follows alpha_max().
-    void place(double alpha, const State& point, double strictness);
+    void place(double alpha, const State& point);
     // The certified solution at alpha, from the one before on the path; `next` is the alpha to come. Where that start
     // leads to no certificate, once more from the null model.
     State follow(double alpha, double next, const PathOptions& options);

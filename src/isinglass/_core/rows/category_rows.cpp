@@ -372,10 +372,11 @@ double CategoryRows::gradients_on_lines(int first, int last, float* band) {
     };
     PairTiles tiles(*state_.table, first, last, pool_);
     tiles.add(0, state_.stride, residuals, band);
-    double error = tiles.slack();
+    const double slack = tiles.slack();
+    double error = slack;
     for (int s = first; s < p; ++s)
         if (is_on_line(s) && state_.columns[s].is_modelled)
-            error = std::max(error, tiles.slack() + 2 * std::abs(state_.shift[s][0]));
+            error = std::max(error, slack + 2 * std::abs(state_.shift[s][0]));
     for (int s = first; s < last; ++s)
         for (int t = s + 1; t < p; ++t, ++band) {
             *band *= static_cast<float>(state_.columns[s].step * state_.columns[t].step);

@@ -47,7 +47,7 @@ class PairTiles {
 
     // Writes the residuals wr of a node from `row` on, `rows` of them.
     using Residuals = std::function<void(int node, int row, int rows, float* out)>;
-    // Adds the rows from `begin`, a multiple of CHUNK, to `end`.
+    // Adds the rows from `begin`, a multiple of TILE_ROWS, to `end`.
     void add(int begin, int end, const Residuals& residuals, float* band);
     // Bound of the error of one gradient, once all slabs are added.
     double slack() const;
