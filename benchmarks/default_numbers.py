@@ -1,4 +1,4 @@
-"""How long the default takes on tables of every kind, beside the times that were asked for: some fifteen quiet minutes.
+"""How long the default takes on tables of every kind, beside the times that were asked for: some ten quiet minutes.
 
     PYTHONPATH=tests python benchmarks/default_numbers.py --tables DIR [--only senate six holes]
 
