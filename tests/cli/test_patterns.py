@@ -60,3 +60,12 @@ def test_a_part_that_disagrees_is_named_and_nothing_is_written(folder):
     assert "p1.csv" in run("fit", folder / "p*.csv", "-o", folder / "out", code=3).stderr
     assert not (folder / "out").exists()
     assert "nothing*.csv" in run("fit", folder / "nothing*.csv", code=2).stderr
+
+
+def test_missing_cells_of_parts_are_read_as_zero_or_dropped(tmp_path):
+    rng = np.random.default_rng(0)
+    for k in range(2):
+        rows = [["" if rng.random() < 0.05 else str(rng.integers(2)) for _ in "abc"] for _ in range(60)]
+        (tmp_path / f"p{k}.csv").write_text("a,b,c\n" + "\n".join(map(",".join, rows)) + "\n")
+    for option, done in (("zero", "read as 0"), ("drop", "dropped with")):
+        assert f"missing cells {done}" in run("fit", tmp_path / "p*.csv", "--missing", option).stderr

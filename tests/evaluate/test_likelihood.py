@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from isinglass import IsingNetwork, Network, Variables, exact, load, metrics, simulate
+from isinglass import IsingNetwork, Network, Variables, as_table, exact, load, metrics, simulate
 from isinglass.errors import DataError, LimitError, MixingWarning
 from isinglass.evaluate.elimination import edge_terms, eliminate, elimination_order
 from isinglass.simulate.annealing import _bennett, _BinaryChains
@@ -162,3 +162,12 @@ def test_what_is_refused():
     net = IsingNetwork(missing="impute").fit(simulate.exact_sample(simulate.chain_network(5), 50, random_state=0))
     with pytest.raises(DataError, match="no missing cells"):
         net.log_likelihood(holes)
+
+
+def test_the_weights_of_a_table_count():
+    network = Network.from_couplings([[0, 1.0], [1.0, 0]], [0.2, -0.4])
+    X, weight = [[0, 0], [1, 0], [1, 1]], [3, 1, 2]
+    repeated = np.repeat(np.array(X), weight, axis=0)
+    expected = pytest.approx(metrics.log_likelihood(repeated, network), rel=1e-12)
+    assert metrics.log_likelihood(as_table(X, sample_weight=weight), network) == expected
+    assert metrics.log_likelihood(X, network, weight) == expected

@@ -104,11 +104,11 @@ class Reading:
         """Say in words what was read."""
         parts = [self.describe_shape(data, table)]
         if data.n_missing:
-            done = f"dropped with {plural(data.n_dropped, 'row')}"
-            if getattr(data, "filled", None) is not None:
+            done = "imputed"
+            if data.n_dropped:
+                done = f"dropped with {plural(data.n_dropped, 'row')}"
+            elif data.filled is not None or not data.is_whole:  # parts are not imputed
                 done = "read as 0"
-            elif not data.n_dropped:
-                done = "imputed"
             parts.append(f"{plural(data.n_missing, 'missing cell')} {done}")
         parts += self.describe_file(data)
         if data.sample_weight is not None and "weights" in self.said:

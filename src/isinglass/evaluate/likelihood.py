@@ -139,7 +139,8 @@ def log_likelihood(
 ) -> float:
     """Return the mean log P(x) per row, in nats; for columns with categories, P is the probability of the categories.
 
-    ``partition`` is what `log_partition` returned; by default its default, which a network computes once.
+    ``sample_weight`` is by default that of the table, if it has one. ``partition`` is what `log_partition` returned; by
+    default its default, which a network computes once.
 
     Examples
     --------
@@ -149,5 +150,7 @@ def log_likelihood(
     """
     whole = as_network(network)
     energies = whole.energy(X)
+    if sample_weight is None:
+        sample_weight = getattr(X, "sample_weight", None)
     known = whole.log_partition() if partition is None else partition
     return -float(np.average(energies, weights=check_sample_weight(sample_weight, len(energies)))) - known.value
