@@ -136,7 +136,7 @@ def _describe(found: Bootstrap) -> dict[str, str]:
     if found.kind == "case-drop":
         each = ", ".join(f"{of.replace('_', ' ')} {value:.2f}" for of, value in found.cs_coefficients().items())
         facts = {"Stability": f"CS-coefficients: {each} (interpret an order only if at least 0.25, preferably 0.5)"}
-        n_per_share = found.n_boot // len(set(found.dropped.tolist()))
+        n_per_share = found.n_boot // len(found.drop_shares)
         if n_per_share < FEW_SUBSETS:
             facts["Caution"] = (
                 f"only about {plural(n_per_share, 'subset')} per share of rows left out, too few for a statement about "

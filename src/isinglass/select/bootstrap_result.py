@@ -234,7 +234,7 @@ class Bootstrap(Frozen):
         advise not to interpret the order below 0.25 and to prefer 0.5. A correlation that does not exist counts as too
         small.
         """
-        shares = self._shares()
+        shares = self.drop_shares
         for value, name in ((correlation, "correlation"), (probability, "probability")):
             if not 0 < value <= 1:
                 raise ArgumentError(name, "must be above 0 and at most 1", value)
@@ -251,7 +251,7 @@ class Bootstrap(Frozen):
         ``betweenness`` and ``edges`` the mean correlation with the whole table and, with ``_q5`` and ``_q95`` behind,
         its 5 % and 95 % quantiles; 0 for one that does not exist.
         """
-        shares = self._shares()
+        shares = self.drop_shares
         columns: Arrays = {"dropped": shares}
         for of in STATISTICS:
             found = np.nan_to_num(self._known_correlations[of], nan=0.0)
@@ -269,8 +269,9 @@ class Bootstrap(Frozen):
         """Return the CS-coefficient of every centrality and of the edges."""
         return {of: self.cs_coefficient(of) for of in STATISTICS}
 
-    def _shares(self) -> FloatArray:
-        """Return the shares that were dropped."""
+    @property
+    def drop_shares(self) -> FloatArray:
+        """The shares of rows that were left out, among which the resamples are divided."""
         if self.kind != "case-drop":
             raise DataError(f'kind must be "case-drop" for a CS-coefficient; got a bootstrap of kind {self.kind!r}.')
         return np.unique(self.dropped)

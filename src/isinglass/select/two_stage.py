@@ -337,8 +337,8 @@ class TwoStageSearch:
             return number, stage.index, "time" if self.is_cut else known.reason
         ratio = known.solution.alpha / known.own.alpha if known.own.alpha else 1.0
         alpha = stage.solution.alpha * ratio
-        near = min(stage.path, key=lambda each: _distance(each.alpha, alpha))
-        start = near if _distance(near.alpha, alpha) < math.log(STRIDE) else known.solution
+        distances = _distances(stage.path.alphas, alpha)
+        start = stage.path[int(distances.argmin())] if distances.min() < math.log(STRIDE) else known.solution
         found = solve_stage(self.task, [alpha], known.exponent, first.solution, start=start)[0]
         stage = stage.with_solution(found)
         self.stages[number] = _JudgedStage.of(stage)
@@ -398,7 +398,7 @@ class TwoStageSearch:
         alphas = self.stages[number].stage.path.alphas
         if number and step > 0 and alphas[-1] > alphas[index] / STRIDE:
             alphas = self._extend(number)
-        distances = np.abs(np.log(np.maximum(alphas, TINY) / (alphas[index] * STRIDE**-step or TINY)))
+        distances = _distances(alphas, alphas[index] * STRIDE**-step)
         found = int(distances.argmin()) if alphas[index] > 0 else index
         widest = WIDEST * self.stages[0].stage.solution.alpha
         if (found - index) * step <= 0 or (number == 0 and alphas[found] > widest):
@@ -467,5 +467,6 @@ def _standard_error(mean: FloatArray | float, mean_square: FloatArray | float, n
     return np.asarray(np.sqrt(np.maximum(mean_square - mean**2, 0.0) / n_rows))
 
 
-def _distance(alpha: float, other: float) -> float:
-    return abs(math.log(max(alpha, TINY)) - math.log(max(other, TINY)))
+def _distances(alphas: FloatArray, alpha: float) -> FloatArray:
+    """Return how far alphas are from one of them, on the scale of their logarithms."""
+    return np.asarray(np.abs(np.log(np.maximum(alphas, TINY) / (alpha or TINY))))

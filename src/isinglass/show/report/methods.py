@@ -406,10 +406,10 @@ def _describe_bootstrap(found: Bootstrap) -> Iterator[str]:
         yield f"Intervals are from {found.n_boot} bootstrap resamples of rows{again} [@bootstrap]."
     else:
         stable = ", ".join(f"{value:.2f} ({of.replace('_', ' ')})" for of, value in found.cs_coefficients().items())
-        n_shares = len(np.unique(found.dropped))
+        shares = found.drop_shares
         yield (
-            f"Stability was assessed by {found.n_boot} subsets of the rows, about {found.n_boot // n_shares} for each "
-            f"of {n_shares} shares from {found.dropped.min():.0%} to {found.dropped.max():.0%} that were left "
+            f"Stability was assessed by {found.n_boot} subsets of the rows, about {found.n_boot // len(shares)} for "
+            f"each of {len(shares)} shares from {shares.min():.0%} to {shares.max():.0%} that were left "
             f"out{again} [@bootstrap]. The CS-coefficients, the largest shares that can be left out with a correlation "
             f"of at least .7 with the whole table in 95% of the subsets, were {stable}."
         )
