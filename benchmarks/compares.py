@@ -23,7 +23,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from isinglass import IsingNetwork, NodewiseIsing, Run, bootstrap, compare_groups, nodewise_ebic, nodewise_path
+from isinglass import IsingNetwork, NodewiseIsingEBIC, Run, bootstrap, compare_groups, nodewise_ebic, nodewise_path
 from isinglass.data import as_table
 from isinglass.errors import IsinglassWarning, suppress_warnings
 
@@ -53,7 +53,7 @@ def ordinal(X: Matrix) -> Matrix:
 
 def ising(X: Matrix) -> Matrix:
     """Return what IsingFit computes."""
-    return np.asarray(NodewiseIsing(criterion="ebic", standardize=True, n_threads=1).fit(X).couplings_)
+    return np.asarray(NodewiseIsingEBIC(n_threads=1).fit(X).couplings_)
 
 
 def compare(X: Matrix, gender: NDArray[np.int64]) -> Matrix:
@@ -74,7 +74,7 @@ def ours(job: str, X: Matrix, gender: NDArray[np.int64]) -> Callable[[], Any]:
         "bootnet": lambda: (
             bootstrap(
                 binary,
-                NodewiseIsing(criterion="ebic", standardize=True, n_threads=1),
+                NodewiseIsingEBIC(n_threads=1),
                 n_boot=20,
                 random_state=1,
                 run=Run(n_jobs=1),

@@ -17,6 +17,7 @@ from isinglass import (
     IsingNetwork,
     Network,
     NodewiseIsing,
+    NodewiseIsingEBIC,
     as_table,
     bootstrap,
     load,
@@ -35,7 +36,7 @@ ESTIMATORS = [
     IsingLassoEBIC(alphas=8),
     IsingLassoCV(alphas=8, cv=4, random_state=0),
     NodewiseIsing(0.03),
-    NodewiseIsing(criterion="ebic", alphas=20),
+    NodewiseIsingEBIC(penalty_weights=None, alphas=20),
     ExactIsing(0.03),
 ]
 every = pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)

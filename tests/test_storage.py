@@ -30,6 +30,7 @@ from isinglass import (
     IsingNetwork,
     Network,
     NodewiseIsing,
+    NodewiseIsingEBIC,
     as_table,
     load,
     save,
@@ -53,7 +54,7 @@ ESTIMATORS = [
     IsingLassoCV(tuple(GRID), cv=4, random_state=0),
     IsingNetwork(),
     NodewiseIsing(0.03, rule="or"),
-    NodewiseIsing(criterion="ebic", standardize=True),
+    NodewiseIsingEBIC(),
     ExactIsing(0.02),
 ]
 FITTED = {type(estimator).__name__: estimator.fit(FRAME).fit_ for estimator in ESTIMATORS}
@@ -153,7 +154,12 @@ def test_a_fit_remembers_how_its_table_was_read(tmp_path):
 @pytest.mark.filterwarnings("ignore::isinglass.errors.ConstantColumnWarning")
 def test_networks_without_edges_and_with_constant_columns(tmp_path):
     table = FRAME.assign(never=0)
-    for estimator in (IsingLasso(5.0), IsingLassoEBIC([0.6, 0.55]), NodewiseIsing(criterion="ebic"), ExactIsing(5.0)):
+    for estimator in (
+        IsingLasso(5.0),
+        IsingLassoEBIC([0.6, 0.55]),
+        NodewiseIsingEBIC(penalty_weights=None),
+        ExactIsing(5.0),
+    ):
         fit = estimator.fit(table).fit_
         assert same(round_trip(fit, tmp_path), stored(fit))
 

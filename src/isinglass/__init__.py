@@ -29,6 +29,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which do not 
     from isinglass.estimators import IsingLassoStARS as IsingLassoStARS
     from isinglass.estimators import IsingNetwork as IsingNetwork
     from isinglass.estimators import NodewiseIsing as NodewiseIsing
+    from isinglass.estimators import NodewiseIsingEBIC as NodewiseIsingEBIC
     from isinglass.fit import Fit as Fit
     from isinglass.model_file import load as load
     from isinglass.model_file import save as save
@@ -60,7 +61,8 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which do not 
 _NAMES = {
     "data": "Coding Table as_table read_parts",
     "data.files": "read_table",
-    "estimators": "ExactIsing IsingLasso IsingLassoCV IsingLassoEBIC IsingLassoStARS IsingNetwork NodewiseIsing",
+    "estimators": "ExactIsing IsingLasso IsingLassoCV IsingLassoEBIC IsingLassoStARS IsingNetwork NodewiseIsing "
+    "NodewiseIsingEBIC",
     "fit": "Fit",
     "model_file": "load save",
     "network": "Network",

@@ -18,6 +18,7 @@ from isinglass import (
     IsingNetwork,
     Method,
     NodewiseIsing,
+    NodewiseIsingEBIC,
     Run,
     as_table,
     bootstrap,
@@ -93,7 +94,7 @@ def test_missing_covariates_are_refused_and_dropped_on_demand():
         IsingLassoCV(cv=3),
         IsingLassoStARS(n_subsamples=5),
         NodewiseIsing(alpha=0.02),
-        NodewiseIsing(criterion="ebic"),
+        NodewiseIsingEBIC(penalty_weights=None),
     ],
     ids=lambda each: type(each).__name__,
 )

@@ -35,6 +35,7 @@ from isinglass import (
     IsingLassoStARS,
     IsingNetwork,
     NodewiseIsing,
+    NodewiseIsingEBIC,
     exact,
     exact_path,
     ising_path,
@@ -67,7 +68,7 @@ ESTIMATORS = [
     IsingLassoEBIC(GRID),
     IsingLassoCV(GRID, cv=4, random_state=0),
     NodewiseIsing(0.03, rule="or"),
-    NodewiseIsing(criterion="ebic", standardize=True),
+    NodewiseIsingEBIC(),
     ExactIsing(0.02),
     IsingNetwork(),
 ]
@@ -480,7 +481,7 @@ def test_constant_columns_keep_their_place_and_are_named_once(estimator):
     assert np.isfinite(net.score(table))
 
 
-@pytest.mark.parametrize("estimator", [IsingLassoEBIC(GRID), NodewiseIsing(criterion="ebic", alphas=5)])
+@pytest.mark.parametrize("estimator", [IsingLassoEBIC(GRID), NodewiseIsingEBIC(5)])
 def test_the_ebic_says_what_weights_are_taken_for(estimator):
     weight = np.random.default_rng(0).uniform(0.5, 1.5, 400)
     expected = fitted(estimator, sample_weight=weight)  # no warning
@@ -758,8 +759,9 @@ def test_parameters_are_kept_as_they_are():
 
 
 def test_a_second_fit_forgets_the_first():
-    net = NodewiseIsing(criterion="ebic").fit(FRAME)
-    net.set_params(criterion=None).fit(X[:, :4])
+    net = IsingLasso(missing="drop").fit(FRAME)
+    assert hasattr(net, "feature_names_in_")
+    net.set_params(alpha=0.1).fit(X[:, :4])
     assert net.n_features_in_ == 4
     assert not hasattr(net, "feature_names_in_")
     assert not hasattr(net, "alphas_per_node_")
@@ -810,9 +812,9 @@ BAD = [
     (IsingLassoCV(rule="2se"), 'rule must be "best" or "1se"'),
     (IsingLassoCV(n_repeats=0), "n_repeats must be"),
     (NodewiseIsing(rule="xor"), "rule must be one of"),
-    (NodewiseIsing(criterion="aic"), "criterion must be None or \"ebic\"; got 'aic'"),
-    (NodewiseIsing(criterion="ebic", gamma=-1), "gamma must be"),
-    (NodewiseIsing(criterion="ebic", alphas=[0.1]), "alphas must be an integer"),
+    (NodewiseIsing(penalty_weights="unit"), "penalty_weights must be"),
+    (NodewiseIsingEBIC(gamma=-1), "gamma must be"),
+    (NodewiseIsingEBIC([0.1]), "alphas must be an integer"),
     (NodewiseIsing(-1), "alpha must be"),
     (ExactIsing(-1), "alpha must be"),
     (ExactIsing(max_iter=0), "max_iter must be"),

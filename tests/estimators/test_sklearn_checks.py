@@ -4,7 +4,16 @@ import numpy as np
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from isinglass import ExactIsing, IsingLasso, IsingLassoCV, IsingLassoEBIC, IsingLassoStARS, IsingNetwork, NodewiseIsing
+from isinglass import (
+    ExactIsing,
+    IsingLasso,
+    IsingLassoCV,
+    IsingLassoEBIC,
+    IsingLassoStARS,
+    IsingNetwork,
+    NodewiseIsing,
+    NodewiseIsingEBIC,
+)
 
 # Random numbers cut at a threshold give constant columns, grids that end too early and warnings about both.
 pytestmark = [
@@ -23,7 +32,7 @@ ESTIMATORS = [
     IsingLassoCV(ALPHAS, cv=3, **CUT),
     # With fewer rows than columns, small penalties leave many optima, and the order of the rows picks one of them.
     NodewiseIsing(0.1, **CUT),
-    NodewiseIsing(criterion="ebic", alphas=5, gamma=3.0, **CUT),
+    NodewiseIsingEBIC(penalty_weights=None, alphas=5, gamma=3.0, **CUT),
     ExactIsing(0.05, **CUT),
     IsingNetwork(5, binarize=0.0, **TIGHT),  # other tables: positive numbers are columns of ones
 ]

@@ -28,6 +28,7 @@ from isinglass import (
     IsingNetwork,
     Network,
     NodewiseIsing,
+    NodewiseIsingEBIC,
     save,
 )
 from isinglass.errors import DataError, LimitError
@@ -47,7 +48,7 @@ def model_files() -> list[bytes]:
         IsingLassoStARS([0.3, 0.2, 0.1, 0.0], n_subsamples=3, random_state=0, threshold=0.5).fit(X),
         IsingLassoEBIC([0.2, 0.05, 0.0]).fit(X),
         IsingLassoCV([0.2, 0.05, 0.0], cv=2, random_state=0).fit(X),
-        NodewiseIsing(criterion="ebic").fit(X),
+        NodewiseIsingEBIC(penalty_weights=None).fit(X),
         ExactIsing(0.05).fit(X),
         IsingLasso(0.01, **kinds).fit(three),
         IsingNetwork(kinds="nominal").fit(np.where(three == 2, "often", three.astype(str))),

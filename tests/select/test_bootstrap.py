@@ -16,7 +16,7 @@ from isinglass import (
     IsingLassoEBIC,
     IsingLassoStARS,
     Method,
-    NodewiseIsing,
+    NodewiseIsingEBIC,
     PerNode,
     Run,
     Solution,
@@ -40,7 +40,7 @@ METHODS = {
     "cv": CrossValidation(n_folds=3),
     "stars": StARS(n_subsamples=5, threshold=0.12),
     "IsingFit": ISING_FIT,
-    "IsingFit estimator": NodewiseIsing(criterion="ebic", standardize=True),
+    "IsingFit estimator": NodewiseIsingEBIC(),
     "estimator": IsingLassoEBIC(alphas=10),
     "StARS estimator": IsingLassoStARS(alphas=10, n_subsamples=5, threshold=0.12, random_state=0),
     "CV estimator": IsingLassoCV(alphas=10, cv=3, random_state=0),
@@ -143,7 +143,7 @@ def test_kept_stages_give_the_network_of_the_whole_table(keep):
     np.testing.assert_allclose(again.edge_values, found.solution.edge_values, atol=1e-5)
 
 
-@pytest.mark.parametrize("method", [ISING_FIT, NodewiseIsing(criterion="ebic")])
+@pytest.mark.parametrize("method", [ISING_FIT, NodewiseIsingEBIC(penalty_weights=None)])
 def test_penalties_of_nodes_can_be_kept(table, method):
     wanted = as_method(method)
     found = wanted.choose(table)

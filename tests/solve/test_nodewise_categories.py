@@ -7,8 +7,9 @@ import pytest
 from commands import run
 from networks import make_table
 from reference_discrete import OneNode
+from sklearn.base import clone
 
-from isinglass import NodewiseIsing, load, nodewise_ebic, nodewise_path
+from isinglass import NodewiseIsing, NodewiseIsingEBIC, load, nodewise_ebic, nodewise_path
 from isinglass.data import as_table
 from isinglass.errors import ArgumentError
 from isinglass.solve.nodewise import nodewise_at
@@ -192,10 +193,10 @@ def test_unpenalized_regressions_are_refused():
         nodewise_path(answers(10), [0.1, 0.0], kinds=KINDS)
 
 
-@pytest.mark.parametrize("criterion", [None, "ebic"])
-def test_estimator_and_file(criterion, tmp_path):
+@pytest.mark.parametrize("estimator", [NodewiseIsing(0.02, kinds=KINDS), NodewiseIsingEBIC(20, kinds=KINDS)])
+def test_estimator_and_file(estimator, tmp_path):
     X = answers(11, n=300)
-    net = NodewiseIsing(alpha=0.02, criterion=criterion, alphas=20, kinds=KINDS).fit(X)
+    net = clone(estimator).fit(X)
     assert not net.network_.variables.is_binary
     assert [P.shape for P in net.predict_proba(X[:4])] == [(4, q) for q in LEVELS]
     net.fit_.save(tmp_path / "model.npz")

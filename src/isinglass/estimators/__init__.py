@@ -1,6 +1,6 @@
 """Networks with the interface of scikit-learn: validate, delegate to the functions, hold the `Fit`."""
 
-from isinglass.estimators.alternatives import ExactIsing, NodewiseIsing
+from isinglass.estimators.alternatives import ExactIsing, NodewiseIsing, NodewiseIsingEBIC
 from isinglass.estimators.lasso import IsingLasso, IsingLassoCV, IsingLassoEBIC, IsingLassoStARS, IsingNetwork
 
 __all__ = [
@@ -11,4 +11,5 @@ __all__ = [
     "IsingLassoStARS",
     "IsingNetwork",
     "NodewiseIsing",
+    "NodewiseIsingEBIC",
 ]

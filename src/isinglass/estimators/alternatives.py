@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 import scipy.sparse as sp
 
-from isinglass.errors import ArgumentError
 from isinglass.estimators.base import IsingEstimator
 from isinglass.penalties import Penalty
 from isinglass.select.method import Method
@@ -15,36 +15,40 @@ from isinglass.solve.regressions import NodewisePath
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class NodewiseIsing(IsingEstimator):
-    """Ising network of one logistic lasso per column; with ``criterion="ebic"`` what R's IsingFit computes.
+class _Nodewise(IsingEstimator):
+    """A network of one regression per column."""
+
+    rule: str = "and"
+    penalty_weights: Literal["standardized"] | None = None
+    n_threads: int | None = None
+
+    def _hold_choice(self, choice: Choice) -> None:
+        assert isinstance(choice.path, NodewisePath)
+        self.asymmetric_couplings_ = sp.csr_array(choice.path.asymmetric_couplings[0])
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class NodewiseIsing(_Nodewise):
+    """Ising network of one logistic lasso per column, all at a given penalty.
 
     The certificate is that of the regressions: the largest violation over all columns, the sum of their duality gaps,
-    and the largest number of steps. The functions behind it are `nodewise_path` and `nodewise_ebic`.
+    and the largest number of steps. The function behind it is `nodewise_path`.
 
     Parameters
     ----------
     alpha : float, default 0.025
-        Penalty of one regression: half of `IsingLasso`'s alpha for the same strength. Not used with a criterion.
+        Penalty of one regression: half of `IsingLasso`'s alpha for the same strength.
     rule : {"and", "or", "mean"}, default "and"
         How the two coefficients of a pair become one coupling. "and": their mean if both are non-zero, else 0. "or":
         the mean of those that are non-zero. "mean": (a + b) / 2 with zeros counted (IsingFit's AND = FALSE).
-    standardize : bool, default False
-        Penalize as if the columns had unit standard deviation. IsingFit does: set it to True to get its networks.
-    criterion : None or "ebic", default None
-        "ebic": every column chooses its own penalty by the extended BIC. Its number of rows is the sum of counts, or
-        the effective number of rows with sampling weights.
-    gamma : float, default 0.25
-        Weight of the number of candidate models in the extended BIC; 0 is the BIC.
-    alphas : int, default 100
-        Length of every column's list of penalties; only with a criterion.
+    penalty_weights : None or "standardized", default None
+        "standardized" penalizes as if the columns had unit standard deviation.
     tol, max_iter, n_threads,
     kinds, scores, missing, encode, binarize, na_values, reverse, weight_kind, covariates
         See `IsingEstimator`, which also lists the other attributes.
 
     Attributes
     ----------
-    alphas_per_node_ : ndarray of shape (n_features,)
-        The penalty of every column (NaN for constant ones); ``alpha_`` is then NaN. Only with a criterion.
     asymmetric_couplings_ : csr_array of shape (n_features, n_features)
         Coefficients before the rule: row s is the regression of column s on the others.
 
@@ -52,31 +56,64 @@ class NodewiseIsing(IsingEstimator):
     --------
     >>> from isinglass import NodewiseIsing, simulate
     >>> X = simulate.exact_sample(simulate.chain_network(5, strength=2.0, fields="balanced"), 1000, random_state=0)
-    >>> net = NodewiseIsing(criterion="ebic", standardize=True).fit(X)
+    >>> net = NodewiseIsing(alpha=0.05).fit(X)
     >>> net.solution_.edge_index.tolist(), net.asymmetric_couplings_.shape
     ([[0, 1], [1, 2], [2, 3], [3, 4]], (5, 5))
     """
 
     alpha: float = field(default=0.025, kw_only=False)
-    rule: str = "and"
-    standardize: bool = False
-    criterion: str | None = None
-    gamma: float = 0.25
-    alphas: int = 100
-    n_threads: int | None = None
 
     @property
     def method(self) -> Method:
         """The `Method` with the settings of this estimator, which `bootstrap` and other functions use."""
-        if self.criterion not in (None, "ebic"):
-            raise ArgumentError("criterion", 'must be None or "ebic"', self.criterion)
-        selector = Fixed(self.alpha) if self.criterion is None else PerNode(self.alphas, self.gamma)
-        penalty = "standardized" if self.standardize else None
-        return self._make("nodewise", selector, "rule").replace(penalty_weights=penalty)
+        return self._make("nodewise", Fixed(self.alpha), "rule", "penalty_weights")
 
-    def _hold_choice(self, choice: Choice) -> None:
-        assert isinstance(choice.path, NodewisePath)
-        self.asymmetric_couplings_ = sp.csr_array(choice.path.asymmetric_couplings[0])
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class NodewiseIsingEBIC(_Nodewise):
+    """Ising network of one logistic lasso per column, each at the penalty with the smallest extended BIC.
+
+    By default this is what R's IsingFit computes. The number of rows of the criterion is the sum of counts, or the
+    effective number of rows with sampling weights. The function behind it is `nodewise_ebic`.
+
+    Parameters
+    ----------
+    alphas : int, default 100
+        Length of every column's list of penalties.
+    gamma : float, default 0.25
+        Weight of the number of candidate models in the extended BIC; 0 is the BIC.
+    rule : {"and", "or", "mean"}, default "and"
+        How the two coefficients of a pair become one coupling, as for `NodewiseIsing`.
+    penalty_weights : None or "standardized", default "standardized"
+        "standardized" penalizes as if the columns had unit standard deviation, as IsingFit does.
+    tol, max_iter, n_threads,
+    kinds, scores, missing, encode, binarize, na_values, reverse, weight_kind, covariates
+        See `IsingEstimator`, which also lists the other attributes.
+
+    Attributes
+    ----------
+    alphas_per_node_ : ndarray of shape (n_features,)
+        The penalty of every column (NaN for constant ones); ``alpha_`` is NaN.
+    asymmetric_couplings_ : csr_array of shape (n_features, n_features)
+        Coefficients before the rule: row s is the regression of column s on the others.
+
+    Examples
+    --------
+    >>> from isinglass import NodewiseIsingEBIC, simulate
+    >>> X = simulate.exact_sample(simulate.chain_network(5, strength=2.0, fields="balanced"), 1000, random_state=0)
+    >>> net = NodewiseIsingEBIC().fit(X)
+    >>> net.solution_.edge_index.tolist(), net.alphas_per_node_.shape
+    ([[0, 1], [1, 2], [2, 3], [3, 4]], (5,))
+    """
+
+    alphas: int = field(default=100, kw_only=False)
+    gamma: float = 0.25
+    penalty_weights: Literal["standardized"] | None = "standardized"
+
+    @property
+    def method(self) -> Method:
+        """The `Method` with the settings of this estimator, which `bootstrap` and other functions use."""
+        return self._make("nodewise", PerNode(self.alphas, self.gamma), "rule", "penalty_weights")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -114,11 +114,10 @@ class PathSettings(Settings):
     @property
     def standardized(self) -> bool:
         """Whether regressions are penalized as if columns had unit standard deviation."""
-        if self.penalty_weights is not None and not isinstance(self.penalty_weights, str):
-            raise ArgumentError(
-                "penalty_weights", 'must be None or "standardized" for node-wise regressions', "a matrix"
-            )
-        return self.penalty_weights is not None
+        weights = self.penalty_weights
+        if weights is None or (isinstance(weights, str) and weights == "standardized"):
+            return weights is not None
+        raise ArgumentError("penalty_weights", 'must be None or "standardized" for node-wise regressions', weights)
 
 
 @dataclass(frozen=True, eq=False)
