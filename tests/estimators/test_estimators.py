@@ -1,7 +1,9 @@
 """Estimators: the same bits as the functions they wrap, whatever the table comes in; scikit-learn's company."""
 
 import contextlib
+import inspect
 import pickle
+import re
 import warnings
 
 import numpy as np
@@ -746,6 +748,14 @@ def test_copies(estimator):
     assert clone(net).get_params() == net.get_params() == estimator.get_params()
     assert type(estimator).__name__ in net._repr_html_()
     assert repr(estimator).startswith(type(estimator).__name__)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
+def test_the_documentation_of_a_class_describes_every_parameter(estimator):
+    described = re.findall(r"^(\w+) : ", inspect.getdoc(type(estimator)), re.MULTILINE)
+    assert set(estimator.get_params()) <= set(described)
+    assert {"fit_", "network_", "solution_"} <= set(described)
+    assert len(described) == len(set(described))
 
 
 def test_parameters_are_kept_as_they_are():

@@ -287,11 +287,11 @@ def _make(codes: Codes, coding: Coding, **fields: Any) -> Table:  # Any: fields 
 def _refuse_missing(gone: NDArray[np.bool_], source: Source, bits: bool) -> NoReturn:
     j = int(np.flatnonzero(gone.any(axis=0))[0])
     row = source.describe_row(int(np.flatnonzero(gone[:, j])[0]))
-    zero = f"with {setting('missing', 'zero')} where a missing cell means 0, " if bits else ""
+    zero = f"{setting('missing', 'zero')} where a missing cell means 0, " if bits else ""
     raise DataError(
         f"{setting('X')} must have no missing cells; got NaN in {source.where(j)} ({row}; {int(gone.sum())} missing "
-        f"cell(s) in all). Read the table with {setting('missing', 'impute')} to draw them from the network, {zero}or "
-        f"with {setting('missing', 'drop')} to leave out their rows."
+        f"cell(s) in all). Choose {setting('missing', 'impute')} to draw them from the network, {zero}or "
+        f"{setting('missing', 'drop')} to leave out their rows."
     )
 
 

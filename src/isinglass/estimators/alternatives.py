@@ -45,7 +45,7 @@ class NodewiseIsing(_Nodewise):
         "standardized" penalizes as if the columns had unit standard deviation.
     tol, max_iter, n_threads,
     kinds, scores, missing, encode, binarize, na_values, reverse, weight_kind, covariates
-        See `IsingEstimator`, which also lists the other attributes.
+        See `IsingEstimator`.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class NodewiseIsingEBIC(_Nodewise):
         "standardized" penalizes as if the columns had unit standard deviation, as IsingFit does.
     tol, max_iter, n_threads,
     kinds, scores, missing, encode, binarize, na_values, reverse, weight_kind, covariates
-        See `IsingEstimator`, which also lists the other attributes.
+        See `IsingEstimator`.
 
     Attributes
     ----------
@@ -128,9 +128,11 @@ class ExactIsing(IsingEstimator):
     ----------
     alpha : float, default 0.025
         Penalty strength per row: half of `IsingLasso`'s alpha for the same strength.
-    penalty_weights, tol, max_iter,
+    max_iter : int, default 200
+        Newton steps per alpha.
+    penalty_weights, tol,
     kinds, scores, missing, encode, binarize, na_values, reverse, weight_kind, covariates
-        See `IsingEstimator`, which also lists the attributes; 200 steps by default.
+        See `IsingEstimator`.
 
     Examples
     --------

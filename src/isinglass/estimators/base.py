@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, TypeGuard
@@ -96,6 +98,23 @@ class Fitted:
     feature_names_in_: AnyArray
 
 
+_REFERENCE = re.compile(r"^([\w, \n]+)\n    See `IsingEstimator`\.\n", re.MULTILINE)
+_ENTRY = re.compile(r"^(\w+) : .*\n(?:    .*\n)+", re.MULTILINE)
+
+
+def _with_shared_entries(text: str, shared: str) -> str:
+    """Return a docstring in which parameters that say "See `IsingEstimator`." and its attributes are described."""
+    text, shared = inspect.cleandoc(text), inspect.cleandoc(shared) + "\n"
+    parameters, heading, attributes = shared.partition("Attributes\n----------\n")
+    described = {entry[1]: entry[0] for entry in _ENTRY.finditer(parameters)}
+    text = _REFERENCE.sub(lambda found: "".join(described[name] for name in re.findall(r"\w+", found[1])), text)
+    before, examples, code = text.partition("Examples\n--------\n")
+    if not examples:
+        return text  # not an estimator itself, but the base of some
+    before = before.rstrip() + ("\n" if heading in before else f"\n\n{heading}")
+    return f"{before}{attributes}\n{examples}{code}"
+
+
 @dataclass(kw_only=True, eq=False, repr=False)
 class IsingEstimator(FittedNetwork, Fitted, _ScikitLearn):
     """A network that is estimated from a table.
@@ -104,7 +123,7 @@ class IsingEstimator(FittedNetwork, Fitted, _ScikitLearn):
 
     Parameters
     ----------
-    alphas : int, float or array-like
+    alphas : int, float or array-like, default 30
         Number of log-spaced penalties from ``alpha_max`` down to a hundredth of it, or an explicit list.
     penalty_weights : None, "standardized" or symmetric matrix, default None
         Weight of each pair's penalty: 1; the sum of the two standard deviations; or given, where 0 leaves a pair
@@ -173,6 +192,12 @@ class IsingEstimator(FittedNetwork, Fitted, _ScikitLearn):
     reverse: Sequence[str | int] | None = None
     weight_kind: str | None = None
     covariates: Sequence[str | int] | None = None
+
+    def __init_subclass__(cls) -> None:
+        """Write the parameters and attributes that are described here into the documentation of every estimator."""
+        super().__init_subclass__()
+        if cls.__doc__ and IsingEstimator.__doc__:
+            cls.__doc__ = _with_shared_entries(cls.__doc__, IsingEstimator.__doc__)
 
     def fit(self, X: TableLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Estimate the network of a table.

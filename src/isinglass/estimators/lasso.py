@@ -31,7 +31,7 @@ class IsingNetwork(ResamplingEstimator):
     are inversely proportional to the couplings of stage 1, which hardly shrinks strong ones, and the extended BIC
     chooses the network. A cross-validation then checks whether other networks predict clearly better; if so, the
     sparsest one that predicts well is taken. `isinglass fit` gives the same network, and ``Method()`` is the method
-    behind it.
+    behind it. In a pipeline it is a transformer that only fills in missing cells.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class IsingNetwork(ResamplingEstimator):
         says how many edges are found at this false discovery rate.
     penalty_weights, tol, max_iter, random_state, n_jobs, n_threads, device,
     kinds, scores, missing, encode, binarize, na_values, reverse, weight_kind, covariates
-        See `IsingEstimator`, which also lists the other attributes; ``random_state`` is 0 by default.
+        See `IsingEstimator`.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ class IsingLasso(JointEstimator):
         columns, which is at most 0.5.
     penalty_weights, tol, max_iter, n_threads, device,
     kinds, scores, missing, encode, binarize, na_values, reverse, weight_kind, covariates
-        See `IsingEstimator`, which also lists the attributes.
+        See `IsingEstimator`.
 
     Examples
     --------
@@ -141,7 +141,7 @@ class IsingLassoEBIC(JointEstimator):
         penalized one, at the smallest of consecutive alphas with the chosen edges.
     alphas, penalty_weights, tol, max_iter, n_threads, device,
     kinds, scores, missing, encode, binarize, na_values, reverse, weight_kind, covariates
-        See `IsingEstimator`, which also lists the other attributes; 30 alphas by default.
+        See `IsingEstimator`.
 
     Attributes
     ----------
@@ -172,7 +172,8 @@ class IsingLassoStARS(ResamplingEstimator):
     """Sparse Ising network at the smallest penalty whose edges are stable under subsampling (StARS).
 
     A row with a count is drawn as that many equal rows. Sampling weights affect the fits but not which rows are drawn.
-    A row of weight 0 is never drawn. The selector behind it is `StARS`.
+    A row of weight 0 is never drawn. Unless they are listed, the alphas begin at the largest ``alpha_max`` of the
+    subsamples and of the table. The selector behind it is `StARS`.
 
     Parameters
     ----------
@@ -184,8 +185,7 @@ class IsingLassoStARS(ResamplingEstimator):
         Largest instability that counts as stable, from 0 to 0.5.
     alphas, penalty_weights, tol, max_iter, random_state, n_jobs, n_threads, device,
     kinds, scores, missing, encode, binarize, na_values, reverse, weight_kind, covariates
-        See `IsingEstimator`, which also lists the other attributes; 30 alphas by default, from the largest
-        ``alpha_max`` of the subsamples and of the table.
+        See `IsingEstimator`.
 
     Attributes
     ----------
@@ -235,7 +235,7 @@ class IsingLassoCV(ResamplingEstimator):
         it.
     alphas, penalty_weights, tol, max_iter, random_state, n_jobs, n_threads, device,
     kinds, scores, missing, encode, binarize, na_values, reverse, weight_kind, covariates
-        See `IsingEstimator`, which also lists the other attributes; 30 alphas by default.
+        See `IsingEstimator`.
 
     Attributes
     ----------
