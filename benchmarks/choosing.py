@@ -121,7 +121,7 @@ def run_simulations(only: list[str] | None, quick: bool) -> None:
 
 
 def split(V: Table, n_train: int | None = None) -> tuple[Table, Table]:
-    """Return two thirds of the rows to train, or so many of them, and the other third to test."""
+    """Return two thirds of the rows to train, or ``n_train`` of them, and the other third to test."""
     rows = np.random.default_rng(0).permutation(len(V))
     third = len(V) // 3
     train = rows[third:] if n_train is None else rows[third : third + n_train]

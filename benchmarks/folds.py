@@ -174,7 +174,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tables", type=Path, required=True)
     parser.add_argument("--only", nargs="+", default=TABLES)
-    parser.add_argument("--rows", type=int, default=None, help="at most so many rows")
+    parser.add_argument("--rows", type=int, default=None, help="largest number of rows")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     two_stage.TwoStageSearch = Watched  # type: ignore[misc]

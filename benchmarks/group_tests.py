@@ -59,7 +59,7 @@ def independent(reverse: bool) -> Draw:
 def repeated() -> Draw:
     """Return a function that draws subjects twice: most answer the same again, the others are two Gibbs sweeps away.
 
-    Both rows of a subject are one sweep away from a row that nobody sees, so that they can change places.
+    Both rows of a subject are one sweep away from a hidden row, so that they can change places.
     """
     network = make_network()
 

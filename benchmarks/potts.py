@@ -27,7 +27,7 @@ SWEEPS = 100
 
 
 def plant(n_columns: int, n_letters: int, n_contacts: int, strength: float, seed: int) -> Network:
-    """Return a Potts model with so many contacts, drawn from all pairs, and letters of unequal frequency."""
+    """Return a Potts model with ``n_contacts`` contacts, drawn from all pairs, and letters of unequal frequency."""
     rng = np.random.default_rng(seed)
     pairs = all_pairs(n_columns)
     contacts = pairs[np.sort(rng.choice(len(pairs), n_contacts, replace=False))]

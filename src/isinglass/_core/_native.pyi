@@ -33,7 +33,7 @@ class PairList:
     strength: NDArray[np.float64]
 
 def path_bytes(n_distinct: int, n_features: int, n_pairs: int) -> int:
-    """Return the peak memory of a joint path whose largest working set has so many pairs; the table not included."""
+    """Return the peak memory of a joint path whose largest working set has ``n_pairs`` pairs, without the table."""
 
 def stop_threads(idents: list[int]) -> None:
     """Let the kernels that these threads run end with KeyboardInterrupt, until another list is given."""
