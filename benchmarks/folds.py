@@ -26,27 +26,17 @@ from scipy.special import expit
 from isinglass import Method, Network, Run, Solution
 from isinglass.arrays import Bytes, FloatArray
 from isinglass.data import Table, as_table
-from isinglass.select import two_stage
+from isinglass.select import TwoStageChoice
+from isinglass.select.folds import split_rows
 from isinglass.select.held_out import _without_edges
 from isinglass.select.scoring import row_scores
-from isinglass.select.stage_penalties import StagePenalties
+from isinglass.select.stage_penalties import StagePenalties, solve_stage
 from isinglass.select.task import Task
 
 TABLES = ("nltcs", "mushrooms", "dna", "adult", "plants", "connect4", "jester", "baudio", "moviereview")
 TOLERANCES = (1e-7, 1e-4, 1e-3, 1e-2)
 MOST_DENSE = 4000
 """Parameters up to which the Hessian is a matrix; beyond, conjugate gradients."""
-
-
-class Watched(two_stage.TwoStageSearch):
-    """The search of the default, which remembers itself."""
-
-    last: Watched
-
-    def run(self) -> two_stage.TwoStageChoice:
-        """Run it."""
-        Watched.last = self
-        return super().run()
 
 
 def newton(X: Bytes, start: Solution, penalties: FloatArray, n_steps: int) -> Solution | None:
@@ -122,25 +112,27 @@ def gains(fits: Sequence[Solution | None], held: Table, alone: Solution) -> Floa
     return np.array([np.nan if fit is None else row_scores(held, fit).sum() - base for fit in fits])
 
 
-def study(X: Bytes) -> tuple[two_stage.TwoStageChoice, dict[str, FloatArray], dict[str, float], list[float]]:
+def study(X: Bytes) -> tuple[TwoStageChoice, dict[str, FloatArray], dict[str, float], list[float]]:
     """Return the choice; gains per row and processor seconds of every way; Newton steps of the default's folds."""
     begin = time.process_time()
     choice = Method().choose(X, run=Run(n_threads=1))
     seconds = {"default": time.process_time() - begin}
-    search = Watched.last
-    judged = [(k, int(i)) for k, some in enumerate(search.gains) for i in np.flatnonzero(~np.isnan(some))]
-    wanted = [(search.stages[k].exponent, search.stages[k].path[i]) for k, i in judged]
-    first, task = search.stages[0].solution, search.task
+    assert isinstance(choice, TwoStageChoice)
+    wanted = [
+        (stage.exponent, stage.path[i]) for stage in choice.stages for i in np.flatnonzero(~np.isnan(stage.held_out))
+    ]
+    table = as_table(X).whole()
+    first, task, rng = choice.stages[0].solution, Task(table, run=Run(n_threads=1)), np.random.default_rng(0)
     found: dict[str, FloatArray] = {}
     steps: list[float] = []
-    for part in search.folds:
+    for part in split_rows(table, None, choice.n_folds, rng):
         training, held = (task.on(side) for side in part)
         alone, rows = _without_edges(training), np.asarray(training.table)
         for tol in TOLERANCES:
             begin = time.process_time()
             rough: Task = training.replace(paths=training.paths.replace(tol=tol))
-            lasso = rough.stage([first.alpha], start=[first])[0]
-            fits = [rough.stage([one.alpha], exponent, lasso, start=[one])[0] for exponent, one in wanted]
+            lasso = solve_stage(rough, [first.alpha], start=[first])[0]
+            fits = [solve_stage(rough, [one.alpha], exponent, lasso, start=[one])[0] for exponent, one in wanted]
             name = f"to {tol:g}"
             seconds[name] = seconds.get(name, 0.0) + time.process_time() - begin
             found[name] = found.get(name, 0.0) + gains(fits, held.table, alone)
@@ -177,7 +169,6 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=None, help="largest number of rows")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    two_stage.TwoStageSearch = Watched  # type: ignore[misc]
     print("| table | rows × columns | networks | way | largest error of a gain | best kept | s | of the default's |")
     print("|---|---|---:|---|---:|---|---:|---:|")
     for name in options.only:

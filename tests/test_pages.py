@@ -148,6 +148,7 @@ def quoted_facts():
         group_comparison,
         imputation,
         parallel,
+        prediction_check,
         stars,
         task,
         two_stage,
@@ -178,7 +179,8 @@ def quoted_facts():
     kept, kept_if_few = (round(100 * share) for share in (two_stage.KEEP, two_stage.KEEP_IF_FEW_ROWS))
     yield "selection.md", f"with $\\gamma = {TwoStage().gamma}$ selects the network"
     yield "selection.md", f"Both stages are repeated in {word(TwoStage().n_folds)} folds"
-    yield "selection.md", f"by more than {word(int(two_stage.DOUBT))} standard errors and by more than {100 - kept} %"
+    doubt = word(int(prediction_check.DOUBT))
+    yield "selection.md", f"by more than {doubt} standard errors and by more than {100 - kept} %"
     yield "selection.md", f"({100 - kept_if_few} % if there are no more rows than columns)"
     yield "selection.md", f"keeps {kept} % ({kept_if_few} %) of the gain"
     yield "selection.md", f"solved to a relative gap of {task.LOOSE:g}"
@@ -270,7 +272,7 @@ def _facts_about_reading():
 
 
 def _facts_about_stages():
-    from isinglass.select import stages, two_stage
+    from isinglass.select import prediction_check, stages, two_stage
 
     assert two_stage.MOST_SEARCHED == 500_000
     yield "scale.md", "on a random sample of at most half a million rows"
@@ -282,7 +284,7 @@ def _facts_about_stages():
     assert "(10 or more give the same pass)" in str(two_stage.TwoStage.__dataclass_fields__["alphas"].metadata)
     assert (stages.SECOND.far, stages.FARTHEST) == (0.5, 0.25)
     yield "notebook.md", "stage 2 ends at half of its best alpha"
-    judged = two_stage.KEEP + two_stage.CLEARLY * (1 - two_stage.KEEP)
+    judged = two_stage.KEEP + prediction_check.CLEARLY * (1 - two_stage.KEEP)
     yield "notebook.md", f"if the second keeps {100 * judged:g} % of the gain of the first"
 
 

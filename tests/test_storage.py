@@ -183,7 +183,7 @@ def test_what_the_header_says(tmp_path):
     save(FITTED["IsingLassoStARS"], tmp_path / "model.npz")
     header = header_of(tmp_path / "model.npz")
     content = header["content"]["Fit"]
-    assert (header["kind"], header["version"]) == ("isinglass model", 10)
+    assert (header["kind"], header["version"]) == ("isinglass model", 11)
     assert [part["Variables"]["names"]["shared"] for part in header["shared"] if "Variables" in part]
     assert {"tuple": NAMES} in header["shared"]
     assert [part["StARS"]["threshold"] for part in header["shared"] if "StARS" in part] == [0.1]
@@ -422,7 +422,7 @@ def valid(tmp_path_factory):
     [
         (lambda h: h | {"kind": "other"}, "not a file of this kind, but 'other'"),
         (lambda h: h | {"version": 4}, "written by an older version of isinglass"),
-        (lambda h: h | {"version": 11}, "layout 11, and this version of isinglass reads 10"),
+        (lambda h: h | {"version": 12}, "layout 12, and this version of isinglass reads 11"),
         (lambda h: h | {"version": "5"}, "layout 5"),
         (lambda h: h | {"content": {"Pipeline": {}}}, "unknown class, 'Pipeline'"),
         (lambda h: h | {"content": h["content"]["Fit"]["solution"]}, "holds a Solution by itself|holds more"),
@@ -530,6 +530,9 @@ WRONG = [
     ("IsingLassoCV", "evidence.kind", "omen", "'ebic' or 'score', not 'omen'"),
     ("IsingLassoCV", "evidence.choice", 10**6, "chooses one of them"),
     ("IsingNetwork", "stages", [[1]], "Fit.stages is not"),
+    ("IsingNetwork", "stages.number", 2, "from one of its stages"),
+    ("IsingNetwork", "stages.reason", "whim", "TwoStageRecord.reason is not"),
+    ("IsingNetwork", "stages.each.0.n_edges", "many", "StageRecord.n_edges is not int"),
     (
         "IsingNetwork",
         "edge_errors",

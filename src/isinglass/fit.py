@@ -25,23 +25,22 @@ from isinglass.errors import DataError, setting
 from isinglass.evaluate.numbers import conditional_variances, partial_correlations, warn_beyond_one
 from isinglass.evaluate.prediction import score_rows
 from isinglass.fitted import FittedNetwork
-from isinglass.json_text import JsonObject
 from isinglass.network import Network
 from isinglass.pairs import symmetric_matrix
-from isinglass.results import Evidence, Missing, Path, Solution, Stability
+from isinglass.results import Evidence, Missing, Path, Reason, Solution, Stability, TwoStageRecord
 from isinglass.select.imputation import Imputation
 from isinglass.select.method import Method
 from isinglass.select.scoring import sum_scores
 from isinglass.select.selector import Choice
 from isinglass.storage import NOT_STORED
 
-REASONS = {
+REASONS: dict[Reason, str] = {
     "ebic": "the EBIC network is kept",
     "prediction": "the EBIC predicts held-out rows too poorly, so the sparsest network that predicts well is kept",
     "empty": "no network predicts held-out rows better than an empty one",
     "time": "the time limit was reached",
 }
-"""Why a stage was chosen."""
+"""Why a network was taken, in words."""
 
 
 def _edges(count: int) -> str:
@@ -81,8 +80,8 @@ class Fit(FittedNetwork, Frozen):
         The curve by which the penalty was chosen.
     stability : Stability, optional
         How well the subsamples agree.
-    stages : list of dict, optional
-        What each stage of the default estimate chose.
+    stages : TwoStageRecord, optional
+        What each stage of the default estimate chose, and why the network was taken.
     left_out : str
         What the time limit (``Run.max_time``) left out, in words. Such a fit may differ from one run to the next.
     edge_refits : ndarray of shape (n_edges,), optional
@@ -117,7 +116,7 @@ class Fit(FittedNetwork, Frozen):
     path: Path | None = None
     evidence: Evidence | None = None
     stability: Stability | None = None
-    stages: list[JsonObject] | None = None
+    stages: TwoStageRecord | None = None
     left_out: str = ""
     edge_refits: FloatArray | None = None
     edge_errors: FloatArray | None = None
@@ -318,7 +317,12 @@ class Fit(FittedNetwork, Frozen):
             given = ", ".join(self.network.variables.covariates)
             facts["Adjusted for"] = f"{given} (couplings unpenalized apart from a ridge of {free_ridge:g})"
         if self.stages:
-            facts["Stages"] = self._describe_stages(self.stages)
+            each = []
+            for stage in self.stages.each:
+                weaker = " with weaker weights" if 0.0 < stage.exponent < 1.0 else ""  # for a better prediction
+                each.append(f"{stage.criterion.upper()}{weaker} {_edges(stage.n_edges)}")
+            kept = f" ({_edges(self.solution.n_edges)})" if self.stages.reason == "prediction" else ""
+            facts["Stages"] = f"{', then '.join(each)}; {REASONS[self.stages.reason]}{kept}"
         if self.edge_q is not None and self.method.fdr is not None:
             found = int((self.edge_q <= self.method.fdr).sum())
             facts["Error rate"] = (
@@ -331,16 +335,6 @@ class Fit(FittedNetwork, Frozen):
             f"{state} to a relative tolerance of {self.tol:g}: {gap}KKT residual {solution.kkt_residual:.1e}"
         )
         return facts
-
-    def _describe_stages(self, stages: list[JsonObject]) -> str:
-        """Say what each stage found, and why one was kept."""
-        found = []
-        for stage in stages:
-            weaker = " with weaker weights" if 0.0 < stage["exponent"] < 1.0 else ""  # for a better prediction
-            found.append(f"{stage['criterion'].upper()}{weaker} {_edges(stage['n_edges'])}")
-        reason = next(stage["reason"] for stage in stages if stage["network"])
-        kept = f" ({_edges(self.solution.n_edges)})" if reason == "prediction" else ""
-        return f"{', then '.join(found)}; {REASONS[reason]}{kept}"
 
     def _repr_html_(self) -> str:
         names, rows = self._strongest(10)

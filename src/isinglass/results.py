@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, Self, TypeVar, overload
+from typing import Any, Generic, Literal, Self, TypeVar, overload
 
 import numpy as np
 import scipy.sparse as sp
@@ -298,6 +298,50 @@ class Evidence(Frozen):
         require(
             shapes and 0 <= self.choice < len(self.alphas), "A curve has one value per alpha, and chooses one of them."
         )
+
+
+Reason = Literal["ebic", "prediction", "empty", "time"]
+"""Why the two-stage estimate took a network: it has the smallest EBIC; it is the sparsest that predicts well, because
+that one does not; none predicts better than no edges; or the time was spent."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StageRecord:
+    """What one stage of the two-stage estimate tried, chose and proves."""
+
+    criterion: str  #: what chose in it, "aic" or "ebic"
+    #: pairs are penalized in proportion to ``1 / abs(coupling of stage 1) ** exponent``; 0 is stage 1 itself
+    exponent: float
+    n_alphas: int  #: networks that were compared
+    alpha: float  #: penalty of the choice, its number of edges, and the value of the criterion
+    n_edges: int
+    score: float
+    #: its cross-validated gain in log pseudo-likelihood per row over independent columns; NaN where it was not needed
+    held_out: float
+    extended: bool  #: whether it lies below a hundredth of the first alpha, the usual end of a grid
+    kkt_residual: float  #: its certificate
+    duality_gap: float
+    converged: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwoStageRecord:
+    """How the two-stage estimate came to its network."""
+
+    each: tuple[StageRecord, ...]  #: stage 1, and stage 2 with full and, if that was needed, with gentle weights
+    number: int  #: which of these the network is from, counted from 0
+    reason: Reason  #: why it was taken
+    keep: float  #: share of the best cross-validated gain that it had to keep
+    n_folds: int  #: folds of the cross-validation; 0 if there was none
+    n_sampled: int  #: rows of the sample that was searched and checked; 0: all rows
+
+    def __post_init__(self) -> None:
+        require(0 <= self.number < len(self.each), "The network of a two-stage estimate is from one of its stages.")
+
+    @property
+    def chosen(self) -> StageRecord:
+        """The stage that the network is from."""
+        return self.each[self.number]
 
 
 def hole_patterns(gone: Mask, most: int) -> tuple[Mask, NDArray[np.intp], int]:

@@ -31,7 +31,7 @@ from isinglass.select import two_stage as module
 from isinglass.select.progress import tell
 from isinglass.select.refit import refit_edges
 from isinglass.select.scoring import prediction_scores
-from isinglass.select.task import LOOSE, Task
+from isinglass.select.task import LOOSE, Relation, Task
 
 CHAIN = simulate.chain_network(8, strength=1.2, fields="balanced")
 X = simulate.exact_sample(CHAIN, 1500, random_state=1)
@@ -292,7 +292,7 @@ def test_rows_drawn_twice_do_not_lower_the_penalty_of_stage_1():
     whole = two_stage(X)
     times = np.random.default_rng(0).multinomial(len(X), np.full(len(X), 1.0 / len(X)))
     drawn = as_table(X, sample_weight=times)
-    found = Method().choose(drawn, warm_start=replace(whole.warm_start, relation="resample"))
+    found = Method().choose(drawn, warm_start=replace(whole.warm_start, relation=Relation.RESAMPLE))
     assert found.stages[0].path.alphas.tolist() == [whole.stages[0].solution.alpha]
     scores = found.stages[1].scores
     assert 0 < found.stages[1].index == scores.argmin() < len(scores) - 1  # that of stage 2 is looked for
@@ -309,7 +309,7 @@ def test_a_network_by_prediction_starts_at_the_nearest_of_its_own_path(monkeypat
         return solve(task, *given, **options)
 
     monkeypatch.setattr(module, "solve_stage", note)
-    start = replace(known, solution=denser, reason="prediction", relation="resample")
+    start = replace(known, solution=denser, reason="prediction", relation=Relation.RESAMPLE)
     found = Method().choose(X[:1200], warm_start=start)
     assert found.reason == "prediction"
     assert any(each is starts[-1] for each in found.stages[found.stage].path)
@@ -408,7 +408,7 @@ def test_a_time_that_is_spent_leaves_the_best_so_far(monkeypatch, looks, number,
     asked = []
     monkeypatch.setattr(Task, "is_late", property(lambda task: len(asked) > looks or asked.append(0)))
     fit = Method(standard_errors=False).fit(X, run=Run(max_time=60))
-    assert [stage["network"] for stage in fit.stages].index(True) == number
+    assert fit.stages.number == number
     assert re.fullmatch(left_out, fit.left_out)
     assert fit.solution.kkt_residual <= 1e-7
     assert "Left out" in fit.summary()

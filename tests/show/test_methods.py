@@ -155,9 +155,9 @@ def test_two_stages_that_the_ebic_decided():
     assert "has the smallest extended BIC" in text
     assert "In 4-fold cross-validation (seed 5), no other network" in text
     assert "5% of the gain" in text
-    first = fit.stages[0]
-    assert number(r"smallest AIC \(α = ([\d.e-]+),", text) == pytest.approx(first["alpha"], rel=1e-3)
-    assert f"{first['n_edges']} edges), then" in text
+    first = fit.stages.each[0]
+    assert number(r"smallest AIC \(α = ([\d.e-]+),", text) == pytest.approx(first.alpha, rel=1e-3)
+    assert f"{first.n_edges} edges), then" in text
     assert "Zou" in citation(fit)
 
 
@@ -314,7 +314,7 @@ def test_a_limit_of_time_is_mentioned():
     assert f"A time limit ended the search before it reached {fit.left_out}." in text
     assert "The network has the smallest AIC of those that were compared" in text
     whole = Method().fit(chain())
-    stages = [{**stage, "reason": "time" * stage["network"], "n_folds": 0} for stage in whole.stages]
+    stages = replace(whole.stages, reason="time", n_folds=0)
     text = methods_text(replace(whole, stages=stages, left_out="the check by prediction"))
     assert "The network has the smallest extended BIC of those that were compared" in text
     assert "taken instead" not in text

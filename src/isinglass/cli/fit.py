@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -88,7 +88,8 @@ def fit(
     edges = text_of(lambda file: write_network(found.network, file, "edges", edge_attributes=found.edge_attributes))
     record = {"table": describe_table(raw), "method": estimate.record}
     if console.as_json:
-        record["selection"] = {"criterion": estimate.criterion, "description": found.chosen, "stages": found.stages}
+        stages = None if found.stages is None else asdict(found.stages)
+        record["selection"] = {"criterion": estimate.criterion, "description": found.chosen, "stages": stages}
         record |= _describe(found)
     deliver(
         *(console, folder, facts, {"edges.csv": edges}, record),

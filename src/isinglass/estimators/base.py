@@ -27,7 +27,7 @@ from isinglass.fit import Fit
 from isinglass.fitted import FittedNetwork
 from isinglass.network import Network
 from isinglass.penalties import Penalty
-from isinglass.results import Evidence, Missing, Path, Solution, Stability
+from isinglass.results import Evidence, Missing, Path, Solution, Stability, TwoStageRecord
 from isinglass.select.imputation import Imputation
 from isinglass.select.method import Method
 from isinglass.select.selector import Choice, Selector
@@ -87,7 +87,7 @@ class Fitted:
     path_: Path
     evidence_: Evidence
     stability_: Stability
-    stages_: list[dict[str, Any]]
+    stages_: TwoStageRecord
     edge_refits_: FloatArray
     edge_errors_: FloatArray
     edge_q_: FloatArray

@@ -57,9 +57,9 @@ class IsingNetwork(ResamplingEstimator):
         Extended BIC of the networks of the chosen stage, and their cross-validated gain in log pseudo-likelihood per
         row over independent columns (for continuous columns see `TwoStage`); NaN for networks whose gain was not
         needed.
-    stages_ : list of dict
-        What each stage tried and chose, with its certificate; ``"network"`` marks the stage of the network, and
-        ``"reason"`` says why.
+    stages_ : TwoStageRecord
+        What each stage tried and chose, with its certificate; ``stages_.chosen`` is the stage of the network, and
+        ``stages_.reason`` says why.
     edge_refits_, edge_errors_ : ndarray of shape (n_edges,)
         The coupling of each edge of `solution_` estimated without penalty, and its standard error; NaN where the
         estimate is infinite.

@@ -23,7 +23,7 @@ from isinglass.select.folds import labels_of
 from isinglass.select.method import COUNTED, AnyMethod, MethodLike, as_method, failed, read_for
 from isinglass.select.parallel import kernel_threads, run_tasks
 from isinglass.select.settings import Run
-from isinglass.select.task import WarmStart
+from isinglass.select.task import Relation, WarmStart
 
 DROP_SHARES = (0.05, 0.1278, 0.2056, 0.2833, 0.3611, 0.4389, 0.5167, 0.5944, 0.6722, 0.75)  # those of bootnet
 
@@ -191,7 +191,7 @@ def _fit_resample(
         assert labels is not None
         resample, labels = table.with_weight(draw.scale)[rows].bare(copies), labels[rows]
     with suppress_warnings(*COUNTED):
-        start = replace(warm_start, relation="similar" if share else "resample")
+        start = replace(warm_start, relation=Relation.SIMILAR if share else Relation.RESAMPLE)
         solution = method.choose(resample, groups=labels, run=run, warm_start=start).solution.without_covariates()
     return {
         "edges": solution.edge_index,

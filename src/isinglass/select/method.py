@@ -1,4 +1,4 @@
-"""A method: how pairs are estimated, what chooses the penalty, and the one way from a table to a network.
+"""A method: how pairs are estimated, what chooses the penalty, and the one way from a table to a `Fit`.
 
 Constant columns are named, missing cells imputed, weights applied and standard errors added here, for every caller.
 """

@@ -11,8 +11,7 @@ import numpy as np
 from isinglass.arguments import Options, is_real
 from isinglass.arrays import Frozen
 from isinglass.errors import ArgumentError, DataError
-from isinglass.json_text import JsonObject
-from isinglass.results import Evidence, Path, Solution, Stability
+from isinglass.results import Evidence, Path, Solution, Stability, TwoStageRecord
 from isinglass.select.settings import Settings, option, settings
 from isinglass.select.task import Task, WarmStart
 from isinglass.solve.nodewise import choose_per_node, nodewise_at
@@ -61,7 +60,7 @@ class Choice(Frozen):
         return Fixed(scale * float(self.alpha))
 
     @property
-    def stage_records(self) -> list[JsonObject] | None:
+    def stage_records(self) -> TwoStageRecord | None:
         """What each stage of the two-stage estimate tried, chose and proves; None for other selectors."""
         return None
 

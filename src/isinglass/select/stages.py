@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isinglass.arrays import FloatArray, Frozen
-from isinglass.results import Path, Solution
+from isinglass.results import Path, Solution, StageRecord
 from isinglass.select.progress import tell
 from isinglass.select.scoring import EdgePrice, aic_price
 from isinglass.select.settings import Alphas
 from isinglass.select.stage_penalties import StagePenalties
-from isinglass.select.task import Task
+from isinglass.select.task import Relation, Task
 from isinglass.solve.alphas import alpha_grid
 
 USUAL_END = 0.01
@@ -118,6 +118,24 @@ class Stage(Frozen):
         """The choice of the criterion."""
         return self.path.solutions[self.index]
 
+    @property
+    def record(self) -> StageRecord:
+        """What it tried, chose and proves."""
+        chosen = self.solution
+        return StageRecord(
+            criterion=self.criterion,
+            exponent=self.exponent,
+            n_alphas=len(self.path),
+            alpha=chosen.alpha,
+            n_edges=chosen.n_edges,
+            score=float(self.scores[self.index]),
+            held_out=float(self.held_out[self.index]),
+            extended=self.extended,
+            kkt_residual=chosen.kkt_residual,
+            duality_gap=chosen.duality_gap,
+            converged=bool(chosen.converged),
+        )
+
     def solved(self, index: int, solution: Solution) -> Stage:
         """Return the stage with a better solution of the same problem."""
         path = (*self.path[:index], solution, *self.path[index + 1 :])
@@ -160,7 +178,7 @@ class StageSearch:
         task, known = self.task, self.task.warm_start
         if np.ndim(alphas) > 0 or isinstance(alphas, float | np.floating):
             return self._try_all(alphas, start=near)
-        if near is not None and near.alpha > 0.0 and not (known is not None and known.relation == "sample"):
+        if near is not None and near.alpha > 0.0 and not (known is not None and known.relation is Relation.SAMPLE):
             return self._run_near(near)
         if near is not None and task.is_late:
             return self._try_all([near.alpha], start=near)

@@ -7,6 +7,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from functools import cached_property
 from typing import Any
 
@@ -120,6 +121,17 @@ class PathSettings(Settings):
         raise ArgumentError("penalty_weights", 'must be None or "standardized" for node-wise regressions', weights)
 
 
+class Relation(Enum):
+    """What the table of a `WarmStart` is to the table that is fitted."""
+
+    SIMILAR = "similar"
+    RESAMPLE = "resample"
+    """The rows that are fitted were drawn from its rows with replacement. Stage 1 keeps its alpha: the AIC takes a row
+    that was drawn twice for two that agree."""
+    SAMPLE = "sample"
+    """Its rows are some of those that are fitted: its choice says where paths start, and these are searched."""
+
+
 @dataclass(frozen=True, eq=False)
 class WarmStart:
     """What was chosen for a table, where the fit of a similar one starts and looks for its own choice."""
@@ -131,10 +143,7 @@ class WarmStart:
     own: Solution | None = None
     exponent: float = 0.0
     reason: str = ""
-    # "similar": to the table that is fitted; "resample": that one's rows were drawn from it with replacement, and stage
-    # 1 keeps its alpha, since the AIC takes a row that was drawn twice for two that agree; "sample": its rows are some
-    # of that one's.
-    relation: str = "similar"
+    relation: Relation = Relation.SIMILAR
 
     def for_all(self, share: float) -> WarmStart:
         """Return it for the table of which it has this share of the rows, with the alphas to be expected there.
@@ -147,7 +156,7 @@ class WarmStart:
             return found and dataclasses.replace(found, alpha=found.alpha * share ** (0.5 * (1.0 + exponent)))
 
         own = {name: scale(getattr(self, name), self.exponent) for name in ("solution", "own")}
-        return dataclasses.replace(self, first=scale(self.first, 0.0), relation="sample", **own)
+        return dataclasses.replace(self, first=scale(self.first, 0.0), relation=Relation.SAMPLE, **own)
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,6 +198,11 @@ class Task:
     def n_rows(self) -> float:
         """Number of rows: the sum of the weights."""
         return self.table.total_weight
+
+    @property
+    def has_few_rows(self) -> bool:
+        """Whether there are no more rows than columns."""
+        return self.n_rows <= self.table.shape[1]
 
     def on(self, part: RowSet) -> Task:
         """Return the task of some of the rows."""

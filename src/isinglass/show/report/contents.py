@@ -475,7 +475,6 @@ def describe_certificate(subject: Subject) -> dict[str, object]:
     columns = {name: [getattr(each, name) for each in solutions] for name in names}
     relative = np.array(columns["duality_gap"]) / np.maximum(empty[0], 1e-12)
     proof = {"null_objective": empty[0], "relative_gap": relative, **columns}
-    stages = [] if fit is None or fit.stages is None else fit.stages
-    is_second = any(stage["network"] for stage in stages[1:])
-    candidates = stages[0]["n_edges"] if is_second else None
+    stages = None if fit is None else fit.stages
+    candidates = stages.each[0].n_edges if stages and stages.number else None
     return {"kind": kind, "rule": rule, "tol": tolerances, "candidates": candidates, **proof}

@@ -319,22 +319,22 @@ def _cite_ebic(fit: Fit) -> str:
 def _describe_stages(fit: Fit, selector: TwoStage) -> Iterator[str]:
     """Say how the two stages went, and which network was taken for which reason."""
     assert fit.stages
-    first, taken = fit.stages[0], next(stage for stage in fit.stages if stage["network"])
-    n_folds, reason, share = taken["n_folds"], taken["reason"], 1 - taken["keep"]
-    if first["n_edges"] == 0 and reason != "time":
+    stages, first, taken = fit.stages, fit.stages.each[0], fit.stages.chosen
+    n_folds, reason, share = stages.n_folds, stages.reason, 1 - stages.keep
+    if first.n_edges == 0 and reason != "time":
         yield "A lasso whose penalty was chosen by the AIC found no edges, so no second stage was needed."
         return
-    if len(fit.stages) > 1:
+    if len(stages.each) > 1:
         blocks = ", counting parameters of tables of couplings by their effective number [@effective]"
         yield (
-            f"Edges were selected in two stages: a lasso with the smallest AIC (α = {first['alpha']:.4g}, "
-            f"{first['n_edges']} edges), then an adaptive lasso [@adaptive] on its edges with penalties in inverse "
+            f"Edges were selected in two stages: a lasso with the smallest AIC (α = {first.alpha:.4g}, "
+            f"{first.n_edges} edges), then an adaptive lasso [@adaptive] on its edges with penalties in inverse "
             f"proportion to their couplings, compared by the extended BIC (γ = {selector.gamma:g}) {_cite_ebic(fit)}"
             f"{blocks if 'nominal' in fit.network.kinds else ''}."
         )
     folds = f"{n_folds}-fold cross-validation (seed {selector.random_state})"
-    if taken.get("n_sampled"):
-        sample = f"{taken['n_sampled']} rows"
+    if stages.n_sampled:
+        sample = f"{stages.n_sampled} rows"
         yield f"Both penalties were searched in a random sample of {sample}, and then near those in all rows."
         folds += f" of these {sample}"
     by_order = "continuous" in _modelled_kinds(fit.network)
@@ -349,17 +349,17 @@ def _describe_stages(fit: Fit, selector: TwoStage) -> Iterator[str]:
     elif reason == "empty":
         yield f"In {folds}, none of these networks predicted held-out observations better than a network without edges."
     elif reason == "time":
-        which = {"aic": "AIC", "ebic": "extended BIC"}[taken["criterion"]]
+        which = {"aic": "AIC", "ebic": "extended BIC"}[taken.criterion]
         yield f"The network has the smallest {which} of those that were compared (α = {fit.solution.alpha:.4g})."
     else:
         from_stage = {0.0: "the first stage", 1.0: "the second stage"}.get(
-            taken["exponent"], "a second stage with penalties in inverse proportion to the square root of the couplings"
+            taken.exponent, "a second stage with penalties in inverse proportion to the square root of the couplings"
         )
         yield (
             f"In {folds}, the network with the smallest extended BIC predicted held-out observations worse than "
             f"another one, by more than two standard errors and more than {share:.0%} of the gain over a network "
             f"without edges. "
-            f"The sparsest network that keeps {taken['keep']:.0%} of the largest cross-validated gain{measure} "
+            f"The sparsest network that keeps {stages.keep:.0%} of the largest cross-validated gain{measure} "
             f"was taken instead, from {from_stage} (α = {fit.solution.alpha:.4g})."
         )
     if by_order and n_folds:

@@ -1,0 +1,232 @@
+"""The check by prediction: networks of the stages judged by rows that were left out, and which of them is taken.
+
+The gain of held-out rows rises to the best network of a stage and falls beyond: few networks need to be judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from isinglass.arrays import FloatArray
+from isinglass.results import Reason, Solution
+from isinglass.select.folds import Split
+from isinglass.select.held_out import FoldScores, GainSums, score_folds
+from isinglass.select.scoring import EdgePrice, judged_by_order
+from isinglass.select.stages import Stage, extend_second, search_second
+from isinglass.select.task import Task
+
+GENTLE = 0.5
+"""Exponent of the weights of a further stage, which is tried if full reweighting predicts too badly."""
+CLEARLY = 0.5
+"""Share of what may be lost that the choice of the EBIC must have left, compared with that of the AIC, to need no other
+network to be judged. The AIC looks for the best prediction, and finds it where there are more rows than columns."""
+DOUBT = 2.0
+"""Standard errors by which another network must predict better before the choice of the EBIC is given up."""
+WIDEST = 30.0
+"""Networks of stage 1 are judged by prediction from this multiple of its alpha down."""
+STRIDE = 2.0
+"""Ratio of the alphas of networks that are judged one after the other, on the way to the best one."""
+TINY = 1e-300  # in place of an alpha of 0, which has no logarithm
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """The network that is taken, and why."""
+
+    stages: tuple[Stage, ...]
+    number: int  # of its stage
+    index: int  # in its stage
+    reason: Reason
+    is_solved: bool  # to the tolerance of the task, and not only compared
+    left_out: str = ""  # what there was no time for, in words
+    n_folds: int = 0
+    independent: float = float("nan")  # as in `TwoStageChoice`
+
+
+@dataclass(frozen=True, eq=False)
+class PredictionCheck:
+    """What held-out rows say so far about networks of the stages; a step that judges more returns another record.
+
+    ``held_out`` of a stage has the gains of its networks, NaN for those that were not judged.
+    """
+
+    task: Task
+    folds: Sequence[Split]
+    price: EdgePrice  # of edges in stage 2
+    keep: float  # share of the best gain that the network must keep
+    reference: Solution  # the choice of the EBIC, which is checked
+    stages: tuple[Stage, ...]
+    errors: tuple[FloatArray, ...]  # standard errors of the leads of these networks over the reference
+    scores: Sequence[FoldScores] = ()  # of the networks that were judged last, in every fold
+    is_cut: bool = False  # whether there was no time to judge all that was asked for
+
+    @classmethod
+    def of(
+        cls, task: Task, folds: Sequence[Split], price: EdgePrice, keep: float, first: Stage, second: Stage
+    ) -> PredictionCheck:
+        """Return a check of both stages in which nothing is judged yet."""
+        unknown = [np.full(len(stage.path), np.nan) for stage in (first, second)]
+        stages = tuple(replace(stage, held_out=each) for stage, each in zip((first, second), unknown, strict=True))
+        return cls(task, folds, price, keep, second.solution, stages, tuple(unknown))
+
+    def decide(self) -> Verdict:
+        """Return the network that is taken; where the EBIC turns out smaller beyond the end of stage 2, check that."""
+        verdict = self._decide()
+        first, second = verdict.stages[:2]
+        if second.solution is self.reference:
+            return verdict
+        return PredictionCheck.of(self.task, self.folds, self.price, self.keep, first, second).decide()
+
+    def _decide(self) -> Verdict:
+        first, second = self.stages
+        check = self.judge({0: [first.index], 1: [second.index]})
+        if check.is_cut:
+            return check._verdict(1, second.index, "time")
+        plain, gain = check._gain(0, first.index), check._gain(1, second.index)
+        if self.task.has_few_rows:
+            check = check._climb(0, 1, least=gain / self.keep)
+        elif not gain >= (self.keep + CLEARLY * (1.0 - self.keep)) * plain > 0.0:
+            check = check._climb(1, least=gain / self.keep)
+        best, error = check._best()
+        if best - gain <= max((1.0 - self.keep) * best, DOUBT * error):
+            return check._verdict(1, second.index, "ebic")
+        if best == 0.0:
+            return check._verdict(1, 0, "empty")
+        gentle = search_second(self.task, first.solution, GENTLE, self.price)
+        check = check._add(gentle).judge({2: [gentle.index]})
+        if not check.is_cut:
+            check = check._climb(0, 1, 2)._refine()
+        return check._sparsest(self.keep * check._best()[0])
+
+    def _verdict(self, number: int, index: int, reason: Reason) -> Verdict:
+        """Return a verdict with what is known of its networks."""
+        independent = float("nan")
+        if self.scores and not judged_by_order(self.task.table.variables).any():
+            independent = GainSums.over(self.scores).independent / self.task.n_rows
+        left_out = ""
+        if self.is_cut:
+            left_out = "the check by prediction"
+            if self.scores:
+                left_out = f"networks that {left_out} would have looked at"
+        is_solved = index == self.stages[number].index
+        return Verdict(self.stages, number, index, reason, is_solved, left_out, len(self.scores), independent)
+
+    def _gain(self, number: int, index: int) -> float:
+        return float(self.stages[number].held_out[index])
+
+    def _add(self, stage: Stage) -> PredictionCheck:
+        """Return the check with one more stage."""
+        return replace(self, stages=(*self.stages, stage), errors=(*self.errors, np.full(len(stage.path), np.nan)))
+
+    def judge(self, asked: Mapping[int, Sequence[int]]) -> PredictionCheck:
+        """Return the check with the gains of networks, given by the number of their stage, if there is time."""
+        places = [(k, i) for k, some in asked.items() for i in some if np.isnan(self.stages[k].held_out[i])]
+        if not places:
+            return self
+        if self.task.is_late or self.is_cut:
+            return replace(self, is_cut=True)
+        wanted: dict[float, list[Solution]] = {}
+        for k, i in places:
+            wanted.setdefault(self.stages[k].exponent, []).append(self.stages[k].path.solutions[i])
+        scores = score_folds(self.task, self.folds, self.stages[0].solution, self.reference, wanted, self.scores)
+        sums, n_rows = GainSums.over(scores), self.task.n_rows
+        found = sums.gains / n_rows
+        leads = _standard_error(found - sums.reference / n_rows, sums.squares / n_rows, n_rows)
+        gains, errors = ([each.copy() for each in known] for known in ([s.held_out for s in self.stages], self.errors))
+        for (k, i), gain, error in zip(places, found, leads, strict=True):
+            gains[k][i], errors[k][i] = gain, error
+        stages = tuple(replace(stage, held_out=each) for stage, each in zip(self.stages, gains, strict=True))
+        return replace(self, stages=stages, errors=tuple(errors), scores=scores)
+
+    def _climb(self, *numbers: int, least: float = np.inf) -> PredictionCheck:
+        """Judge networks beside the choices of some stages until gains fall, or can no longer reach ``least``."""
+        check, following = self, {}
+        for number in numbers:
+            side = 1 if number else -1  # stage 1 is too dense if anything
+            check, following[number] = check._next(number, side, self.stages[number].index)
+        check = check.judge(following)
+        for number in numbers:
+            start = self.stages[number].index
+            check = check._climb_on(number, 1 if number else -1, start, least)
+            if number and int(np.nanargmax(check.stages[number].held_out)) == start:
+                check = check._climb_on(number, -1, start, least)
+        return check
+
+    def _climb_on(self, number: int, step: int, index: int, least: float) -> PredictionCheck:
+        """Judge networks in one direction, 1 to the dense end; each step gains less than the one before."""
+        check, following = self._next(number, step, index)
+        for ahead in following:
+            check = check.judge({number: [ahead]})
+            gain = check._gain(number, ahead)
+            gained = gain - check._gain(number, index)
+            if gained > 0 and gain + gained > least:
+                check = check._climb_on(number, step, ahead, least)
+        return check
+
+    def _next(self, number: int, step: int, index: int) -> tuple[PredictionCheck, list[int]]:
+        """Return the next network to judge in one direction, if there is one that is worth it."""
+        check, alphas = self, self.stages[number].path.alphas
+        if number and step > 0 and alphas[-1] > alphas[index] / STRIDE:
+            check = self._extend(number)
+            alphas = check.stages[number].path.alphas
+        distances = log_distances(alphas, alphas[index] * STRIDE**-step)
+        found = int(distances.argmin()) if alphas[index] > 0 else index
+        widest = WIDEST * self.stages[0].solution.alpha
+        is_none = (found - index) * step <= 0 or (number == 0 and alphas[found] > widest)
+        return check, [] if is_none else [found]
+
+    def _extend(self, number: int) -> PredictionCheck:
+        """Follow stage 2 beyond its end, if there is more to it."""
+        stages, errors = list(self.stages), list(self.errors)
+        longer = extend_second(self.task, stages[number], stages[0].solution, self.price)
+        unknown = np.full(len(longer.path) - len(stages[number].path), np.nan)
+        stages[number], errors[number] = longer, np.append(errors[number], unknown)
+        return replace(self, stages=tuple(stages), errors=tuple(errors))
+
+    def _refine(self) -> PredictionCheck:
+        """Judge the networks halfway between the best of every stage and its neighbors that were judged."""
+        halves = {}
+        for number, gains in enumerate(stage.held_out for stage in self.stages):
+            judged, top = np.flatnonzero(~np.isnan(gains)), int(np.nanargmax(gains))
+            sides = [judged[judged < top][-1:], judged[judged > top][:1]]
+            halves[number] = [int(top + side[0]) // 2 for side in sides if len(side) and abs(top - side[0]) > 1]
+        return self.judge(halves)
+
+    def _best(self) -> tuple[float, float]:
+        """Return the best gain, at least that of no edges, and the standard error of its lead over the reference."""
+        gains = np.concatenate([stage.held_out for stage in self.stages])
+        place = int(np.nanargmax(gains))
+        if gains[place] > 0.0:
+            return float(gains[place]), float(np.concatenate(self.errors)[place])
+        sums, n_rows = GainSums.over(self.scores), self.task.n_rows
+        return 0.0, float(_standard_error(-sums.reference / n_rows, sums.reference_squares / n_rows, n_rows))
+
+    def _sparsest(self, least: float) -> Verdict:
+        """Return the sparsest network with at least this gain, judging those around it."""
+        check, found = self, list[tuple[int, float, int, int]]()
+        for number in sorted(range(len(self.stages)), key=lambda k: -self.stages[k].exponent):
+            path, gains = self.stages[number].path, check.stages[number].held_out
+            enough = np.flatnonzero(gains >= least)
+            if not len(enough):
+                continue
+            last = int(enough[0])
+            before = max(np.flatnonzero(gains[:last] < least).tolist(), default=-1)
+            while last - before > 1 and not (found and path[before + 1].n_edges > min(found)[0]):
+                middle = (last + before) // 2
+                check = check.judge({number: [middle]})
+                last, before = (middle, before) if check._gain(number, middle) >= least else (last, middle)
+            found.append((path[last].n_edges, -check._gain(number, last), number, last))
+        _, _, number, index = min(found)
+        return check._verdict(number, index, "prediction")
+
+
+def _standard_error(mean: FloatArray | float, mean_square: FloatArray | float, n_rows: float) -> FloatArray:
+    return np.asarray(np.sqrt(np.maximum(mean_square - mean**2, 0.0) / n_rows))
+
+
+def log_distances(alphas: FloatArray, alpha: float) -> FloatArray:
+    """Return how far alphas are from one of them, on the scale of their logarithms."""
+    return np.asarray(np.abs(np.log(np.maximum(alphas, TINY) / (alpha or TINY))))
