@@ -53,7 +53,7 @@ class Claim:
 
 
 def number(value: float, digits: int = 3) -> str:
-    """Return a value with the given number of significant digits, tiny and huge ones with a power of ten; – for none."""
+    """Return a value with significant digits, tiny and huge ones with a power of ten; – for none."""
     if math.isnan(value):
         return "–"
     if value == 0 or 1e-3 <= abs(value) < 1e6:

@@ -30,7 +30,8 @@ def test_every_error_and_warning_has_the_common_base():
             assert issubclass(kind, errors.IsinglassWarning), name
     for kind in (errors.DataError, errors.LimitError, errors.SeparationError):
         assert issubclass(kind, ValueError)
-    assert issubclass(errors.CellTypeError, TypeError)
+    for kind in (errors.CellTypeError, errors.ArgumentError):
+        assert issubclass(kind, TypeError)
     assert issubclass(errors.IsinglassWarning, UserWarning)
 
 

@@ -122,8 +122,10 @@ class DataError(IsinglassError, ValueError):
     """The table, the weights or another argument cannot be used; the message says why and what to do."""
 
 
-class ArgumentError(DataError):
+class ArgumentError(DataError, TypeError):
     """An argument breaks its constraint: its name, what it must be, what was passed, and what to do about it.
+
+    It is a ValueError and a TypeError, like scikit-learn's error for invalid parameters.
 
     Examples
     --------
