@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import pyarrow
 
     Frame = nw.DataFrame[Any]  # Any: of any library
+    Series = nw.Series[Any]
 
 
 def open_source(X: object) -> Source:
@@ -145,48 +146,55 @@ def _frame_source(frame: Frame) -> Source:
     import narwhals.stable.v1 as nw
 
     _check_shape(frame.shape, nw.to_native(frame))
-    pandas_like, polars = frame.implementation.is_pandas_like(), frame.implementation.is_polars()
-
-    @functools.cache  # texts are numbered once
-    def column(j: int) -> Column:
-        series = frame[:, j]
-        if series.dtype == nw.Boolean or series.dtype.is_numeric():
-            values = series.to_numpy()
-            return Column(values) if values.dtype.kind in NUMBER_TYPES else number_objects(values)
-        native = nw.to_native(series)
-        is_pandas = pandas_like and hasattr(native, "cat")
-        if is_pandas:
-            coded = Column(native.cat.codes.to_numpy(), native.cat.categories.tolist())
-        elif series.dtype in (nw.String, nw.Categorical, nw.Enum):
-            coded = number_arrow(series.to_arrow())
-        else:
-            return number_objects(series.to_list())
-        if series.dtype not in (nw.Categorical, nw.Enum):
-            return coded
-        # A Categorical of polars has the order of first appearance, which says nothing.
-        has_order = series.dtype == nw.Enum or is_pandas or not (polars or pandas_like)
-        declared = "ordinal" if has_order and nw.is_ordered_categorical(series) else "nominal"
-        if declared == "nominal" and not is_pandas:
-            return replace(coded, declared=declared)
-        categories = tuple(series.cat.get_categories().to_list())
-        if not all(isinstance(value, str | numbers.Number | np.bool_) for value in categories):
-            text = _texts(categories, labels[j])
-            coded = replace(coded, values=[text.get(value, value) for value in coded.values or ()])
-            categories = tuple(text.values())
-        return replace(coded, categories=categories, declared=declared)
-
-    index: Any = nw.maybe_get_index(frame)
-    plain = index is None or type(index).__name__ == "RangeIndex"
-    labels: list[Value] = list(frame.columns)  # of pandas also numbers
+    names: list[Value] = list(frame.columns)  # of pandas also numbers
     types = set(frame.schema.values())
     is_numbers = len(types) == 1 and all(kind == nw.Boolean or kind.is_numeric() for kind in types)
     block = frame.to_numpy() if is_numbers else None
+    index: Any = nw.maybe_get_index(frame)
+    has_index = index is not None and type(index).__name__ != "RangeIndex"
     return Source(
         frame.shape,
-        column,
+        functools.cache(lambda j: _frame_column(frame[:, j], names[j])),  # texts are numbered once
         block=block if block is not None and block.dtype.kind in NUMBER_TYPES else None,
-        names=None if labels == list(range(len(labels))) else labels,
-        row_names=None if plain else list(index),
+        names=None if names == list(range(len(names))) else names,
+        row_names=list(index) if has_index else None,
+    )
+
+
+def _frame_column(series: Series, name: Hashable) -> Column:
+    """Return a column of a frame: numbers as they are, others as positions among their values."""
+    import narwhals.stable.v1 as nw
+
+    if series.dtype == nw.Boolean or series.dtype.is_numeric():
+        values = series.to_numpy()
+        return Column(values) if values.dtype.kind in NUMBER_TYPES else number_objects(values)
+    if series.dtype in (nw.Categorical, nw.Enum):
+        return _categorical_column(series, name)
+    return number_arrow(series.to_arrow()) if series.dtype == nw.String else number_objects(series.to_list())
+
+
+def _categorical_column(series: Series, name: Hashable) -> Column:
+    """Return a column of categories with the kind that its type declares, and its categories if their order counts."""
+    import narwhals.stable.v1 as nw
+
+    native, library = nw.to_native(series), series.implementation
+    is_pandas = library.is_pandas_like() and hasattr(native, "cat")
+    if is_pandas:
+        column = Column(native.cat.codes.to_numpy(), native.cat.categories.tolist())
+    else:
+        column = number_arrow(series.to_arrow())
+    # A Categorical of polars has the order of first appearance, which says nothing.
+    has_order = series.dtype == nw.Enum or is_pandas or not (library.is_polars() or library.is_pandas_like())
+    is_ordered = has_order and nw.is_ordered_categorical(series)
+    column = replace(column, declared="ordinal" if is_ordered else "nominal")
+    if not (is_ordered or is_pandas):
+        return column
+    categories = tuple(series.cat.get_categories().to_list())
+    if all(isinstance(value, str | numbers.Number | np.bool_) for value in categories):
+        return replace(column, categories=categories)
+    text = _texts(categories, name)
+    return replace(
+        column, values=[text.get(value, value) for value in column.values or ()], categories=tuple(text.values())
     )
 
 
@@ -219,15 +227,14 @@ def complete_like(X: Any, values: Cells, names: Sequence[str] | None = None) -> 
         return values
     import narwhals.stable.v1 as nw
 
-    label = {str(each): each for each in frame.columns}
-    wanted = list(label if names is None else names)
-    if not label.keys() >= set(wanted) or len(wanted) != values.shape[1]:
+    label_of = {str(label): label for label in frame.columns}
+    wanted = list(label_of if names is None else names)
+    if not label_of.keys() >= set(wanted) or len(wanted) != values.shape[1]:
         raise DataError(
             f"{setting('X')} must have the columns of the network themselves; some were combined from indicator "
             "columns. Pass as_table(X, encode=fit.coding)."
         )
     cells = values.T.tolist() if values.dtype.kind == "O" else np.ascontiguousarray(values.T)
-    library = nw.get_native_namespace(frame)
-    each = zip(wanted, cells, strict=True)
-    filled = [nw.new_series(label[name], own, native_namespace=library) for name, own in each]
+    library, columns = nw.get_native_namespace(frame), zip(wanted, cells, strict=True)
+    filled = [nw.new_series(label_of[name], column, native_namespace=library) for name, column in columns]
     return nw.to_native(frame.with_columns(*filled))

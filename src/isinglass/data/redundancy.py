@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass._core import count_ones
-from isinglass.arrays import Bytes, Mask
+from isinglass.arrays import Bytes, FloatArray, Mask
 from isinglass.variables import MAX_CATEGORIES
 
 ROWS_TO_SCREEN = 4096
@@ -38,14 +38,14 @@ def dependent_columns(codes: Bytes, is_binary: Mask) -> list[list[int]]:
 
 def _alike(codes: Bytes, columns: Sequence[int], is_binary: Mask, *, keep_constant: bool = False) -> list[list[int]]:
     """Return the groups of columns that partition the rows in the same way."""
-    found: dict[bytes, list[int]] = {}
+    groups: dict[bytes, list[int]] = {}
     for start in range(0, len(columns), COLUMNS_AT_ONCE):
         some = columns[start : start + COLUMNS_AT_ONCE]
         for j, column in zip(some, np.ascontiguousarray(codes[:, some].T), strict=True):
-            same = _partition(column, is_binary[j])
-            if keep_constant or same.any():
-                found.setdefault(same.tobytes(), []).append(j)
-    return [group for group in found.values() if len(group) > 1]
+            partition = _partition(column, is_binary[j])
+            if keep_constant or partition.any():
+                groups.setdefault(partition.tobytes(), []).append(j)
+    return [group for group in groups.values() if len(group) > 1]
 
 
 def _partition(column: NDArray[np.uint8], is_binary: bool) -> NDArray[np.uint8]:
@@ -68,45 +68,67 @@ def indicator_sets(codes: Bytes, is_binary: Mask, names: Sequence[str] | None) -
     >>> indicator_sets(rows, np.ones(3, dtype=bool), ["a_red", "a_green", "a_blue"])
     [([0, 1, 2], True)]
     """
-    n_rows, counts = len(codes), np.zeros(codes.shape[1])
+    counts = np.zeros(codes.shape[1])
     if is_binary.any():
         two = codes if is_binary.all() else np.ascontiguousarray(codes[:, is_binary])
         counts[is_binary] = count_ones(two, None)[0]
-    varied = np.flatnonzero((counts > 0) & (counts < n_rows))
+    varied = np.flatnonzero((counts > 0) & (counts < len(codes)))
     if len(varied) < 2:
         return []
-    some = np.packbits(codes[:ROWS_TO_SCREEN, varied], axis=0).T  # enough to see that most columns are no set
     stems = ["" if names is None else _stem(names[j]) for j in varied.tolist()]
-    sizes = [int(count) for count in counts[varied]]
-    ends = np.concatenate([[0], np.cumsum(sizes)])
-    found: list[tuple[list[int], bool]] = []
-    k = 0
-    while k < len(varied):
-        end = int(np.searchsorted(ends, ends[k] + n_rows))  # where the ones would suffice for one in every row
-        whole = 3 <= end - k < MAX_CATEGORIES and end < len(ends) and ends[end] == ends[k] + n_rows
-        if (
-            whole
-            and (codes[:ROWS_TO_SCREEN, varied[k:end]].any(axis=1)).all()
-            and codes[:, varied[k:end]].any(axis=1).all()
-        ):
-            found.append((varied[k:end].tolist(), True))
-            k = end
-            continue
-        begin, total, chance, seen = k, sizes[k], 0.0, some[k]
-        k += 1
-        while k < len(varied) and k - begin < MAX_CATEGORIES - 1:
-            together, alike = total * sizes[k] / n_rows, stems[k] == stems[begin] != ""
-            if not (together >= EXPECTED_ROWS or alike) or (seen & some[k]).any():
+    neighbors = _Neighbors(codes, varied, counts[varied], stems)
+    sets: list[tuple[list[int], bool]] = []
+    start = 0
+    while start < len(varied):
+        whole = neighbors.end_of_whole(start)
+        end = whole or neighbors.end_of_partial(start)
+        if end is not None:
+            sets.append((varied[start:end].tolist(), whole is not None))
+        start = end or start + 1
+    return sets
+
+
+class _Neighbors:
+    """Columns of 0 and 1 that vary, in the order of the table, among which sets of indicators are looked for."""
+
+    def __init__(self, codes: Bytes, columns: NDArray[np.intp], ones: FloatArray, stems: Sequence[str]) -> None:
+        self.codes, self.columns, self.stems = codes, columns, stems
+        self.ones = [int(count) for count in ones]
+        self.ones_before = np.concatenate([[0], np.cumsum(self.ones)])
+        self.first_rows = np.packbits(codes[:ROWS_TO_SCREEN, columns], axis=0).T  # they rule out most sets
+
+    def end_of_whole(self, start: int) -> int | None:
+        """Return where a set ends of which every row has exactly one, None if none starts here."""
+        n_rows, before = len(self.codes), self.ones_before
+        end = int(np.searchsorted(before, before[start] + n_rows))  # where there are as many ones as rows
+        if not 3 <= end - start < MAX_CATEGORIES or end == len(before) or before[end] != before[start] + n_rows:
+            return None
+        columns = self.columns[start:end]
+        some_have_none = not self.codes[:ROWS_TO_SCREEN, columns].any(axis=1).all()
+        return None if some_have_none or not self.codes[:, columns].any(axis=1).all() else end
+
+    def end_of_partial(self, start: int) -> int | None:
+        """Return where a set ends of which no row has two, None if none starts here."""
+        n_rows, stem = len(self.codes), self.stems[start]
+        n_ones, n_expected, seen = self.ones[start], 0.0, self.first_rows[start]
+        end = start + 1
+        while end < min(len(self.columns), start + MAX_CATEGORIES - 1):
+            by_chance, alike = n_ones * self.ones[end] / n_rows, self.stems[end] == stem != ""
+            if not (by_chance >= EXPECTED_ROWS or alike) or self._meet(start, end, seen):
                 break
-            if n_rows > ROWS_TO_SCREEN and codes[codes[:, varied[k]] > 0][:, varied[begin:k]].any():
-                break
-            total, chance, seen = total + sizes[k], chance + together, seen | some[k]
-            k += 1
-        if chance >= 2 * EXPECTED_ROWS and (k - begin > 2 or stems[begin] == stems[k - 1] != "") and total < n_rows:
-            found.append((varied[begin:k].tolist(), False))
-        else:
-            k = begin + 1
-    return found
+            n_ones, n_expected, seen = n_ones + self.ones[end], n_expected + by_chance, seen | self.first_rows[end]
+            end += 1
+        enough = end - start > 2 or self.stems[end - 1] == stem != ""
+        return end if enough and n_expected >= 2 * EXPECTED_ROWS and n_ones < n_rows else None
+
+    def _meet(self, start: int, end: int, seen: NDArray[np.uint8]) -> bool:
+        """Tell whether a row has a 1 in the column at ``end`` and in one before; ``seen``: which of the first rows."""
+        if (seen & self.first_rows[end]).any():
+            return True
+        if len(self.codes) <= ROWS_TO_SCREEN:
+            return False
+        rows = self.codes[:, self.columns[end]] > 0
+        return bool(self.codes[rows][:, self.columns[start:end]].any())
 
 
 def _stem(name: str) -> str:

@@ -116,17 +116,32 @@ class ColumnSpec:
         return len(self.values) > MANY_LEVELS and numbers and not all(float(v).is_integer() for v in self.values)
 
     @property
-    def scale(self) -> Mapping[Value, Value] | None:
-        """What `encode` says about the values of a column with categories, if it says something."""
-        if self.is_named or not isinstance(self.entries, Mapping):
-            return self.entries if self.is_named else None
-        if not any(value in self.entries for value in self.values):
+    def numbers_by_value(self) -> Mapping[Value, Value] | None:
+        """What `encode` or `scores` say about values of a column with categories: numbers, None for a missing cell."""
+        numbers = self._encoded
+        if not isinstance(self.points, Mapping):
+            return numbers
+        missing = [value for value, number in (numbers or {}).items() if number is None]
+        return {**self.points, **dict.fromkeys(missing)}
+
+    @property
+    def _encoded(self) -> Mapping[Value, Value] | None:
+        """What `encode` says about the values, if it says something."""
+        entries = self.entries
+        if self.is_named:
+            return entries  # type: ignore[no-any-return]
+        if not isinstance(entries, Mapping) or not any(value in entries for value in self.values):
             return None
-        numbers = [number for number in self.entries.values() if number is not None]
+        numbers = [number for number in entries.values() if number is not None]
         if len(set(numbers)) == len(numbers):
-            return self.entries
+            return entries
         # For columns of several kinds, yes=1 and often=1: the categories of this one are those that occur in it.
-        return {value: number for value, number in self.entries.items() if number is None or value in self.values}
+        return {value: number for value, number in entries.items() if number is None or value in self.values}
+
+    @property
+    def missing_values(self) -> list[Value]:
+        """The values that `encode` declares missing."""
+        return [value for value, number in (self.numbers_by_value or {}).items() if number is None]
 
 
 def specify(source: Source, stated: ValueOptions) -> list[ColumnSpec]:
@@ -235,57 +250,59 @@ def _has_more(spec: ColumnSpec) -> bool:
 
 
 def _find_column(spec: ColumnSpec, kind: str) -> Rule:
-    """Return kind, values and scores of a column."""
-    column, where, distinct, points, numbers_by_value = spec.column, spec.where, spec.values, spec.points, spec.scale
+    """Return the rule of a column that is ordinal, nominal or continuous."""
+    _check_points(spec, kind)
     if kind == "continuous":
-        if points is not None and not (isinstance(points, str) and points == "normal"):
-            raise ArgumentError("scores", f'must be "normal" for {where}, which is continuous', points)
-        missing = [value for value, number in (numbers_by_value or {}).items() if number is None]
-        if len([value for value in distinct if value not in missing]) > 2:
-            return _find_steps(spec, missing)
-        kind, points = "ordinal", None
-    elif isinstance(points, str):
-        rule = f'must be numbers for {where}, which is {kind}; "normal" is for continuous columns'
-        raise ArgumentError("scores", rule, points)
-    other_codes: dict[Value, int] = {}  # values that are missing, or belong to the category of another value
-    numbers: list[float] | None = None
-    if isinstance(points, Mapping):
-        if len(set(points.values())) < len(points):
-            raise ArgumentError("scores", f"must be different numbers for {where}", points)
-        missing = [value for value, number in (numbers_by_value or {}).items() if number is None]
-        numbers_by_value, points = {**points, **dict.fromkeys(missing)}, None
-    if numbers_by_value is not None:
-        values, numbers, other_codes = _read_entries(numbers_by_value, distinct, where)
-    elif column.categories is not None:
-        values = _declared_values(column, kind, where)
-    else:
-        values = _plain_values(spec, kind)
+        if len(set(spec.values) - set(spec.missing_values)) > 2:
+            return _find_steps(spec)
+        spec, kind = replace(spec, points=None), "ordinal"
+    values, numbers, other_codes = _find_categories(spec, kind)
     _check_count(values, spec)
-    if len(values) <= 2 and points is None:
-        two = _two(values, column, kind)
-        places = {k: two.index(value) for k, value in enumerate(values)}
-        others = {value: places.get(k, k) for value, k in other_codes.items()}
-        return Levels({value: k for k, value in enumerate(two) if value is not None} | others)
+    scores = numbers if spec.points is None or isinstance(spec.points, Mapping) else spec.points
+    if len(values) <= 2 and scores is numbers:
+        zero_one = _two(values, spec.column, kind)
+        codes = {k: zero_one.index(value) for k, value in enumerate(values)}
+        others = {value: codes.get(k, k) for value, k in other_codes.items()}
+        return Levels({value: k for k, value in enumerate(zero_one) if value is not None} | others)
     entries = {value: k for k, value in enumerate(values)} | other_codes
     if kind == "nominal":
-        if points is not None:
-            raise DataError(f"{setting('scores')} must be for ordinal columns; got some for {where}, which is nominal.")
         return Levels(entries, kind, None)
-    if points is not None:
-        scores = check_scores(points, len(values), where)
-    elif numbers is not None:
-        scores = check_scores(numbers, len(values), where)
-    elif all(is_number(value) for value in values) and values == sorted(values):
-        scores = steps_of(values, where)
-    else:
-        scores = [float(k) for k in range(len(values))]
-    return Levels(entries, "ordinal", tuple(scores))
+    if scores is not None:
+        return Levels(entries, kind, tuple(check_scores(scores, len(values), spec.where)))
+    if all(map(is_number, values)) and values == sorted(values):
+        return Levels(entries, kind, tuple(steps_of(values, spec.where)))
+    return Levels(entries, kind, tuple(map(float, range(len(values)))))
 
 
-def _find_steps(spec: ColumnSpec, missing: Collection[Value]) -> Steps:
+def _check_points(spec: ColumnSpec, kind: str) -> None:
+    """Refuse scores that a column of this kind cannot have."""
+    points, where = spec.points, spec.where
+    if points is None:
+        return
+    if kind == "continuous":
+        if not (isinstance(points, str) and points == "normal"):
+            raise ArgumentError("scores", f'must be "normal" for {where}, which is continuous', points)
+    elif isinstance(points, str):
+        constraint = f'must be numbers for {where}, which is {kind}; "normal" is for continuous columns'
+        raise ArgumentError("scores", constraint, points)
+    elif kind == "nominal":
+        raise DataError(f"{setting('scores')} must be for ordinal columns; got some for {where}, which is nominal.")
+    elif isinstance(points, Mapping) and len(set(points.values())) < len(points):
+        raise ArgumentError("scores", f"must be different numbers for {where}", points)
+
+
+def _find_categories(spec: ColumnSpec, kind: str) -> tuple[list[Value], list[float] | None, dict[Value, int]]:
+    """Return a value for every category in their order, their numbers if these are stated, and other values' codes."""
+    if spec.numbers_by_value is not None:
+        return _read_entries(spec.numbers_by_value, spec.values, spec.where)
+    find = _plain_values if spec.column.categories is None else _declared_values
+    return find(spec, kind), None, {}
+
+
+def _find_steps(spec: ColumnSpec) -> Steps:
     """Return the grid of a continuous column."""
-    missing_values = set(missing)
-    numbers = [cell for cell in spec.column.entries.tolist() if not is_missing(cell) and cell not in missing_values]
+    missing = set(spec.missing_values)
+    numbers = [cell for cell in spec.column.entries.tolist() if not is_missing(cell) and cell not in missing]
     not_finite = [number for number in numbers if not is_number(number) or not math.isfinite(number)]
     if not_finite:
         raise DataError(
@@ -294,16 +311,17 @@ def _find_steps(spec: ColumnSpec, missing: Collection[Value]) -> Steps:
         )
     values = np.array(numbers, dtype=np.float64)
     steps = normal_steps(values) if spec.points == "normal" else equal_steps(values, is_fine=spec.is_covariate)
-    return steps.with_missing(missing)
+    return steps.with_missing(spec.missing_values)
 
 
-def _declared_values(column: Column, kind: str, where: str) -> list[Value]:
+def _declared_values(spec: ColumnSpec, kind: str) -> list[Value]:
     """Return the categories that the source declares, in its order."""
+    column = spec.column
     values = list(column.categories or ())
     words = all(isinstance(value, str) for value in values)
     if kind == "ordinal" and len(values) > 2 and not (column.declared == "ordinal" or column.numbers) and words:
         raise DataError(
-            f"{where} must be an ordered categorical to be ordinal; got one whose categories have no order "
+            f"{spec.where} must be an ordered categorical to be ordinal; got one whose categories have no order "
             f"({show_values(values)}). Use pandas.Categorical(…, categories=[…], ordered=True), or give each value its "
             f"number: {setting('encode', python='encode={…: 0, …: 1, …: 2}')}."
         )
