@@ -67,6 +67,11 @@ def setting(name: str, *value: object, python: str | None = None) -> str:
     return f"\x1f{name}\x1e{repr(value[0]) if value else ''}\x1e{python}\x1f"
 
 
+def called(label: Hashable) -> str:
+    """Return what messages call a column: its name, or its number, from 0 in Python and ``#1`` on the command line."""
+    return setting("column", label, python=repr(label)) if isinstance(label, int) else repr(label)
+
+
 class _Literals(ast.NodeTransformer):
     """Reads inf and nan, too, which are names."""
 

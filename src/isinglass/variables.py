@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.arrays import FloatArray, Mask, read_only
-from isinglass.errors import ArgumentError, DataError
+from isinglass.errors import ArgumentError, DataError, called
 from isinglass.names import check_names, default_names
 
 KINDS = ("binary", "ordinal", "nominal", "continuous")
@@ -186,7 +186,7 @@ class Variables:
 
     def called(self, column: int) -> str:
         """Return what messages call a variable: its name in quotes, or its number if the source had no names."""
-        return repr(self.names[column]) if self.named else str(column)
+        return called(self.names[column] if self.named else int(column))
 
     @cached_property
     def is_binary(self) -> bool:

@@ -249,3 +249,10 @@ def test_columns_and_drop_take_ranges_and_patterns():
         read_table(io.StringIO(text), columns=["A1:B1", "A2"])
     with pytest.raises(DataError, match="drop must name a range from left to right; got 'B1:A1'"):
         read_table(io.StringIO(text), drop=["B1:A1"])
+
+
+def test_one_column_of_labels_or_to_reverse_may_be_given_as_a_word():
+    text = "who,a,b\nAnn,1,3\nBob,2,1\nAnn,3,2\n"
+    table = read_table(io.StringIO(text), labels="who", kinds="ordinal", reverse="b")
+    assert table.labels == {"who": ("Ann", "Bob", "Ann")}
+    assert table.variables.categories == ((1, 2, 3), (3, 2, 1))

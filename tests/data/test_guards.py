@@ -389,3 +389,22 @@ def test_numbers_without_a_bound_are_left_out_by_a_guess():
     table = as_table(frame, guess=True)
     assert table.names == ("a",)
     assert {name: guess.note for name, guess in table.guesses.items()} == {"b": "not finite", "c": "not finite"}
+
+
+def test_columns_without_names_keep_the_numbers_by_which_options_call_them(tmp_path):
+    """They count all columns of the file: what is left out by an option or as row names does not change them."""
+    answers = np.random.default_rng(0).integers(1, 6, (60, 4))
+    answers[::7, 3] = 99
+    (tmp_path / "answers.csv").write_text("".join(",".join(map(str, row)) + "\n" for row in answers))
+    for drop in ([], [0], [0, 2]):
+        with pytest.warns(MeaningWarning, match="[Cc]olumn 3 has 99") as caught:
+            read_table(tmp_path / "answers.csv", header=False, id_column=None, kinds="ordinal", drop=drop)
+        assert caught[0].message.columns == (3,)
+    copies = answers % 2
+    copies[:, 3] = copies[:, 1]
+    text = "".join(f"r{k}," + ",".join(map(str, row)) + "\n" for k, row in enumerate(copies))
+    (tmp_path / "copies.csv").write_text(text)
+    with pytest.warns(MeaningWarning, match=r"1 = 3\. Leave .* \(drop=\[3\] in read_table\)"):
+        read_table(tmp_path / "copies.csv", header=False, drop=[0])
+    shown = run("info", tmp_path / "answers.csv", "--no-header", "--drop", "#1").stdout
+    assert [line.split()[0] for line in shown.splitlines() if "99 missing?" in line] == ["#4"]

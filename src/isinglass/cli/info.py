@@ -117,24 +117,25 @@ def _describe_columns(data: Table, doubts: Sequence[MeaningWarning]) -> list[Jso
     shares = [0.0] * data.shape[1] if gone is None else gone.mean(axis=0).tolist()
     variables, n_rows = data.variables, len(data)
     columns = []
-    each = zip(data.names, variables.kinds, variables.categories, shares, strict=True)
-    for number, (name, kind, values, share) in enumerate(each):
-        label = name if variables.named else number
+    labels = data.names if variables.named else data.column_labels or range(data.shape[1])
+    each = zip(labels, variables.kinds, variables.categories, shares, strict=True)
+    for number, (label, kind, values, share) in enumerate(each):
         stated, notes = label not in data.guesses, list(dict.fromkeys(notes_of.get(label, ())))
         if kind == "continuous":
             rule = data.coding.columns[number]
             notes += [rule.tails_in_words] if isinstance(rule, Steps) and rule.tails_in_words else []
         columns.append(
-            {"name": name, "kind": kind, "stated": stated, "values": list(values), "missing": share, "notes": notes}
+            {"name": label, "kind": kind, "stated": stated, "values": list(values), "missing": share, "notes": notes}
         )
     for label, guess in data.guesses.items():  # in the order of their places
         if guess.kind is None:
-            record = {"name": str(label), "kind": None, "stated": False, "values": list(guess.values[:SHOWN])}
+            record = {"name": label, "kind": None, "stated": False, "values": list(guess.values[:SHOWN])}
             notes = list(dict.fromkeys([guess.note, *notes_of.get(label, ())]))
             columns.insert(guess.place, record | {"missing": guess.n_missing / n_rows, "notes": notes})
-    names = [column["name"] if variables.named else "" for column in columns]
-    for number, (column, key) in enumerate(zip(columns, call_columns(names), strict=True), start=1):
-        column |= {"key": key} if variables.named else {"key": key, "name": f"#{number}"}  # as options call it
+    keys = call_columns([column["name"] for column in columns]) if variables.named else None
+    for number, column in enumerate(columns):
+        name = column["name"]
+        column |= {"name": f"#{name + 1}", "key": name} if keys is None else {"key": keys[number]}
     return columns
 
 

@@ -64,7 +64,7 @@ def convert(X: object, stated: ValueOptions) -> Table:
     missing = stated.missing
     if not stated.about_columns and missing in MISSING_CHOICES and _is_bits(X):
         if X.size > CELLS_TO_CHECK:
-            check_columns(X, Variables.binary(X.shape[1]))
+            check_columns(X, Variables.binary(X.shape[1]), [[j] for j in range(X.shape[1])])
         return Table(X, read_by=None if missing == "error" else Coding(None, (BITS,) * X.shape[1], missing))
     source = open_source(X).named(stated.names)
     return convert_source(source.mark_missing(stated.missing_in(source)), stated)
@@ -116,18 +116,19 @@ def convert_source(source: Source, stated: ValueOptions) -> Table:
         source = specs[0].source
     rules, levels = find_rules(specs)
     codes, rules = _convert_cells(source, rules)
-    check_meaning(source.labels, {j: rules[j] for j in levels}, {j: specs[j].values for j in levels}, codes)
+    labels = [spec.label for spec in specs]
+    check_meaning(labels, {j: rules[j] for j in levels}, {j: specs[j].values for j in levels}, codes)
     rules = [rule.with_missing(spec.na_values) for rule, spec in zip(rules, specs, strict=True)]
     covariate = tuple(spec.is_covariate for spec in specs) if stated.covariates else ()
     coding = Coding(_names(source), tuple(rules), stated.missing, covariate)
     table = build_table(codes, source, coding, lambda: _advise_kinds(specs))
-    table = replace(table, guesses=guesses) if guesses else table
-    if not stated.combine_indicators:
-        check_columns(table.codes, table.variables)
-        return table
-    place = {name: name if table.variables.named else j for j, name in enumerate(table.names)}
-    table = combine_indicators(table)
-    check_columns(table.codes, table.variables, [[place[name] for name in each] for each in table.coding.members])
+    if guesses or not (table.variables.named or labels == list(range(len(labels)))):
+        table = replace(table, guesses=guesses, column_labels=tuple(labels))
+    label_of = dict(zip(table.names, labels, strict=True))
+    if stated.combine_indicators:
+        table = combine_indicators(table)
+    sources = [[label_of[name] for name in members] for members in table.coding.members]
+    check_columns(table.codes, table.variables, sources)
     return table
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from isinglass.arrays import Bytes, Mask
 from isinglass.data.coding import ABSENT, Codes, Levels, Rule, Steps, Value, show_values
 from isinglass.data.redundancy import ROWS_TO_SCREEN, dependent_columns, indicator_sets
-from isinglass.errors import DataWarning, MeaningWarning, listed, setting, warn
+from isinglass.errors import DataWarning, MeaningWarning, called, listed, setting, warn
 from isinglass.variables import Variables
 
 MANY_LEVELS = 12
@@ -386,11 +386,6 @@ def _remedy(codes: Sequence[Value]) -> str:
     )
 
 
-def called(label: Hashable) -> str:
-    """Return what messages call a column: its name, or its number, from 0 in Python and ``#1`` on the command line."""
-    return setting("column", label, python=repr(label)) if isinstance(label, int) else repr(label)
-
-
 def _columns(labels: Sequence[Hashable], singular: str, plural: str) -> str:
     """Return the subject of a sentence, with its verb."""
     shown = listed(list(map(called, labels)), _LISTED)
@@ -412,15 +407,15 @@ def _say(text: str, columns: Sequence[Hashable], note: str) -> None:
     warn(MeaningWarning(text[0].upper() + text[1:], tuple(columns), note))
 
 
-def check_columns(codes: Bytes, variables: Variables, sources: Sequence[Sequence[str | int]] | None = None) -> None:
+def check_columns(codes: Bytes, variables: Variables, sources: Sequence[Sequence[Hashable]]) -> None:
     """Warn about columns that are copies or opposites of others, and about sets of indicator columns.
 
-    ``sources`` has the columns of the file or frame that each is made of, by name or number, if it is not one of them.
+    ``sources`` has the columns of the file or frame that each is made of, as options call them.
     """
     if len(codes) < ROWS_TO_JUDGE:
         return
     is_binary = np.array([kind == "binary" for kind in variables.kinds])
-    labels: Sequence[Hashable] = variables.names if variables.named else range(variables.n_features)
+    labels: Sequence[Hashable] = variables.names if variables.named else [columns[0] for columns in sources]
     sets = indicator_sets(codes, is_binary, variables.names if variables.named else None)
     same = dependent_columns(codes, is_binary)
     if sets:
@@ -438,10 +433,11 @@ def check_columns(codes: Bytes, variables: Variables, sources: Sequence[Sequence
     if same:
         shown = [" = ".join(called(labels[j]) for j in group[:3]) for group in same]
         others = [j for group in same for j in group[1:]]
-        gone: list[Hashable] = [key for j in others for key in ([labels[j]] if sources is None else sources[j])]
+        redundant = [column for j in others for column in sources[j]]
         _say(
             f"{len(others) + len(same)} columns are copies or exact opposites of each other: "
-            f"{listed(shown, _LISTED, sep='; ', noun=' groups')}. Leave out all but one of each group ({drop(gone)}).",
+            f"{listed(shown, _LISTED, sep='; ', noun=' groups')}. Leave out all but one of each group "
+            f"({drop(redundant)}).",
             [labels[j] for group in same for j in group],
             "duplicate",
         )

@@ -48,8 +48,8 @@ class ValueOptions:
         normalized: dict[str, object] = {}
         if not isinstance(self.na_values, Mapping):
             normalized["na_values"] = tuple(self.na_values)
-        for name in ("covariates", "reverse"):
-            if isinstance(getattr(self, name), str):
+        for name in ("covariates", "reverse", "labels"):
+            if isinstance(getattr(self, name, None), str):
                 normalized[name] = (getattr(self, name),)
         if by_column(self.encode):
             normalized["encode"] = {key: _as_mapping(entry) for key, entry in self.encode.items()}

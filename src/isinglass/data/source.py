@@ -188,8 +188,10 @@ class Source:
 
     @property
     def labels(self) -> Sequence[Hashable]:
-        """The names of the columns, or their numbers if they have none."""
-        return range(self.shape[1]) if self.names is None else self.names
+        """What options call the columns: their names, or their numbers in the table that columns were chosen from."""
+        if self.names is not None or self.whole is None:
+            return self.names or range(self.shape[1])
+        return [list(self.whole.numbers).index(number) for number in self.numbers]
 
     @property
     def is_array(self) -> bool:
@@ -217,12 +219,8 @@ class Source:
         """Return what messages add about the values of a column, sentences or nothing."""
         values = self.column(j).distinct
         is_first = self.may_have_row_names and self.numbers[j] == 0
-        label = self.names[j] if self.names is not None else self.numbers[j] if self.numbers else j
-        return (
-            advise_missing(values)
-            + remark_identifier(len(values), self.shape[0], label, is_first)
-            + remark_decimals(values)
-        )
+        identifier = remark_identifier(len(values), self.shape[0], self.labels[j], is_first)
+        return advise_missing(values) + identifier + remark_decimals(values)
 
     def mark_missing(self, values: Mapping[int, Collection[Value]]) -> Source:
         """Return the table in which more values stand for missing cells, given for some of its columns.
