@@ -414,12 +414,13 @@ class Missing(Frozen):
         >>> found.treatment, found.n_cells, found.n_rows, found.n_left_out
         ('drop', 1, 3, 1)
         """
-        if table.filled is not None:
-            return cls(treatment="zero", **cls.count(table.filled))
-        if not table.n_dropped:
+        treatment = table.missing_treatment
+        if treatment not in ("zero", "drop"):
             return None
+        if table.filled is not None:
+            return cls(treatment=treatment, **cls.count(table.filled))
         n_rows = len(table) + table.n_dropped
-        return cls(treatment="drop", n_rows=n_rows, n_cells=table.n_missing, n_left_out=table.n_dropped)
+        return cls(treatment=treatment, n_rows=n_rows, n_cells=table.n_missing, n_left_out=table.n_dropped)
 
     @staticmethod
     def count(gone: NDArray[np.bool_]) -> JsonObject:

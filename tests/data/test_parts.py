@@ -10,7 +10,9 @@ from networks import make_table
 from isinglass.data import PartedTable, Table, as_table, backends, category_counts, pair_counts, read_parts, which_vary
 from isinglass.data.backends import Here
 from isinglass.data.parts import Fold, cut_into_parts, rows_of
+from isinglass.data.weights import WeightSums
 from isinglass.errors import DataError, DataWarning, LimitError, suppress_warnings
+from isinglass.results import Missing
 
 RNG = np.random.default_rng(0)
 X = RNG.integers(0, 2, (60, 5), dtype=np.uint8)
@@ -256,42 +258,52 @@ def test_chosen_columns_have_their_part_of_the_coding():
     assert (renamed.names, rows(renamed).tolist()) == (("f", "g"), X[:, [4, 1]].tolist())
 
 
-class FlakyClient:
-    """The part of a Dask client that `Cluster` uses; a worker loses what it holds ``n_losses`` times."""
-
-    status = "closed"
-
-    def __init__(self, n_losses):
-        self.n_losses = n_losses
-
-    def wait_for_workers(self, n):
-        pass
-
-    def nthreads(self):
-        return {"worker": 1}
-
-    def gather(self, futures):
-        return futures
-
-    def submit(self, function, *arguments, **_):
-        if function is backends._load:
-            return "worker"
-        _, numbers, _, _ = arguments
-        self.n_losses -= 1
-        return {} if self.n_losses >= 0 else dict.fromkeys(numbers, "done")
+def test_what_became_of_missing_cells_is_recorded_alike_in_parts_and_in_memory():
+    holes = np.where(np.random.default_rng(1).random(X.shape) < 0.1, np.nan, X)
+    holes[20] = X[20]  # a part of one row, which must stay
+    for missing in ("zero", "drop"):
+        with suppress_warnings(DataWarning):
+            whole, parts = as_table(holes, missing=missing), read_parts(cut(holes), missing=missing)
+        assert whole.missing_treatment == parts.missing_treatment == missing
+        one, other = Missing.of(whole), Missing.of(parts)
+        for name in ("treatment", "n_rows", "n_cells", "n_left_out"):
+            assert getattr(one, name) == getattr(other, name)
+    for table in (as_table(X, missing="zero"), read_parts(cut(X), missing="zero")):
+        assert table.missing_treatment is Missing.of(table) is None
 
 
-def test_parts_may_be_lost_until_the_last_attempt():
-    """An answer to the last attempt is one."""
-    blocks = read_parts(cut(X), client=False).backend.blocks
-    for n_losses in range(backends.ATTEMPTS):
-        cluster = backends.Cluster(blocks, FlakyClient(n_losses))
-        cluster.load(None)
-        assert cluster.each(len, ()) == ["done"] * 3
-    lost = backends.Cluster(blocks, FlakyClient(backends.ATTEMPTS))
-    lost.load(None)
-    with pytest.raises(DataError, match="part 0 was lost 5 times in a row"):
-        lost.each(len, ())
+def test_sums_of_weights_add_up_over_parts():
+    rng = np.random.default_rng(2)
+    weight = rng.exponential(size=60) * 10.0 ** rng.integers(-3, 4, 60)
+    weight[20] = 0.0  # the only row of its part
+    whole, sums = WeightSums.of(weight), [WeightSums.of(part) for part in cut(weight)]
+    for total in (sums[0] + sums[1] + sums[2], sums[2] + (sums[1] + sums[0])):
+        assert vars(total) == pytest.approx(vars(whole), rel=1e-14)
+
+
+def test_a_part_that_takes_its_workers_along_is_an_error():
+    distributed = pytest.importorskip("distributed")
+
+    class Client:
+        """The part of a Dask client that `Cluster` uses, whose only worker dies of every task."""
+
+        def wait_for_workers(self, n):
+            pass
+
+        def nthreads(self):
+            return {"worker": 1}
+
+        def submit(self, *arguments, **_):
+            pass
+
+        def gather(self, futures):
+            state = type("State", (), {"address": "worker"})
+            raise distributed.KilledWorker("run", state, 3)
+
+    cluster = backends.Cluster(read_parts(cut(X), client=False).backend.blocks, Client())
+    cluster.load(None)
+    with pytest.raises(DataError, match=r"lost several times .*Give the workers more memory"):
+        cluster.each(len, ())
 
 
 def test_one_path_is_not_a_table_in_parts(folder):

@@ -203,9 +203,9 @@ def test_the_two_stage_estimate_over_parts():
 # --- workers ----------------------------------------------------------------------------------------------------------
 
 
-def tables_held():
-    """On a worker: how many tables it has parts of."""
-    return len(backends._HELD)
+def n_held(dask_worker):
+    """On a worker: how many results it keeps for the client, parts among them."""
+    return len(dask_worker.data)
 
 
 def test_workers_give_the_bits_of_one_process():
@@ -247,12 +247,12 @@ def test_workers_give_the_bits_of_one_process_also_when_one_dies_and_another_com
             assert ising_path(table, [0.05])[0].converged
         assert len(set(table.backend.home.values())) == 3  # the one that was added has parts now
         assert bits(ising_path(read_parts(rare_parts), [0.003])) == rare_expected
-        assert any(client.run(tables_held).values())
+        assert any(client.run(n_held).values())
         del table
         deadline = time.monotonic() + 20
-        while any(client.run(tables_held).values()) and time.monotonic() < deadline:
+        while any(client.run(n_held).values()) and time.monotonic() < deadline:
             time.sleep(0.1)
-        assert not any(client.run(tables_held).values())  # workers forget what nobody uses any more
+        assert not any(client.run(n_held).values())  # workers forget what nobody uses any more
         for k, part in enumerate(PARTS):
             np.savetxt(tmp_path / f"{k}.csv", part if k != 1 else part + 1, fmt="%d", delimiter=",")
         with pytest.raises(DataError, match=r"part 1 \(.*1\.csv\): .*got 2"):

@@ -104,12 +104,9 @@ class Reading:
         """Say in words what was read."""
         parts = [self.describe_shape(data, table)]
         if data.n_missing:
-            done = "imputed"
-            if data.n_dropped:
-                done = f"dropped with {plural(data.n_dropped, 'row')}"
-            elif data.filled is not None or not data.is_whole:  # parts are not imputed
-                done = "read as 0"
-            parts.append(f"{plural(data.n_missing, 'missing cell')} {done}")
+            done = {"zero": "read as 0", "drop": f"dropped with {plural(data.n_dropped, 'row')}"}
+            treatment = done.get(data.missing_treatment or "", "imputed")
+            parts.append(f"{plural(data.n_missing, 'missing cell')} {treatment}")
         parts += self.describe_file(data)
         if data.sample_weight is not None and "weights" in self.said:
             parts.append(f"weights {self.said['weights']!r}: {describe_weights(data)}")

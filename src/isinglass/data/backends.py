@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import logging
 import sys
-import uuid
-import weakref
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from isinglass.arguments import Options
 from isinglass.arrays import AnyArray
 from isinglass.data.blocks import Block
 from isinglass.data.coding import Coding
@@ -26,7 +26,7 @@ from isinglass.errors import DataError, LimitError
 from isinglass.machine import MAX_THREADS, available_memory
 
 if TYPE_CHECKING:
-    from distributed import Client
+    from distributed import Client, Future
 
 logger = logging.getLogger("isinglass")
 
@@ -38,8 +38,6 @@ RARE = 0.03
 """Share of ones below which computations keep lists of ones instead of cells."""
 BYTES_OF_A_ONE = 8
 """Of such a list."""
-ATTEMPTS = 5
-"""How often a part may be lost in a row before we give up."""
 
 Function = Callable[..., Any]
 Answers = list[Any]  # Any: what the function returns
@@ -66,6 +64,13 @@ class Part:
         table = block.read(coding).without_holes()
         bits = np.packbits(table.codes, axis=1)
         return cls(block.number, bits, table.shape[1], table.sample_weight, table.n_missing, table.n_dropped)
+
+    def __getstate__(self) -> Options:
+        """Return what is sent to another process: without what computations keep, which they make again."""
+        return vars(self) | {"kept": {}}
+
+    def __sizeof__(self) -> int:
+        return self.bits.nbytes  # for Dask, which decides by it where to run a task
 
     def table(self) -> NDArray[np.uint8]:
         """Return its cells as bytes."""
@@ -142,94 +147,87 @@ class Here:
 
 
 class Cluster:
-    """The parts on the workers of a Dask client, each on one of them until that is lost."""
+    """The parts on the workers of a Dask client, which reads a part again where its worker is lost."""
 
     coding: Coding
     known: tuple[object, Any] = None, None
 
     def __init__(self, blocks: list[Block], client: Client) -> None:
-        self.blocks = blocks
-        self.client = client
-        self.key = f"isinglass-{uuid.uuid4().hex}"
-        self.home: dict[int, str] = {}
-        self._finalizer = weakref.finalize(self, _release, client, self.key)
+        self.blocks, self.client = blocks, client
+        self.parts: dict[int, Future[Part]] = {}
+        self.home: dict[int, str] = {}  # the worker that has each part, with what computations keep beside it
 
     def __repr__(self) -> str:
         return f"on {len(set(self.home.values()))} workers"
 
     def read(self, function: Callable[[Block], Found], blocks: Iterable[Block]) -> list[Found]:
-        return list(self.client.gather([self._submit(_read_block, block, function) for block in blocks]))
+        return list(self.client.gather([self._submit(function, block) for block in blocks]))
 
     def load(self, coding: Coding) -> None:
         self.coding = coding
         self.settle()
 
     def each(self, function: Function, arguments: tuple[object, ...], only: Iterable[int] | None = None) -> Answers:
+        from distributed import KilledWorker
+
         numbers = list(range(len(self.blocks)) if only is None else only)
+        at_home: dict[str, list[int]] = {}
+        for k in numbers:
+            at_home.setdefault(self.home[k], []).append(k)
+        sent, n_parts = self._send(arguments), Counter(self.home.values())
+        futures = [  # one for each worker: what has begun is not moved to another one
+            self.client.submit(
+                *(_run, [self.parts[k] for k in some], n_parts[worker], function, sent), **_at(worker), pure=False
+            )
+            for worker, some in at_home.items()
+        ]
+        try:
+            found = self.client.gather(futures)
+        except KilledWorker as error:
+            raise DataError(
+                f"a part was lost several times in a row, each time with its worker: {error} "
+                f"Give the workers more memory, or make smaller parts."
+            ) from None
         answers: dict[int, Any] = {}
-        sent = self._send(arguments)
-        missing = numbers
-        for _ in range(ATTEMPTS):
-            self._place([k for k in missing if k not in self.home])
-            by_worker: dict[str, list[int]] = {}
-            for k in missing:
-                by_worker.setdefault(self.home[k], []).append(k)
-            futures = [
-                self.client.submit(
-                    _run, self.key, some, function, sent, workers=[worker], allow_other_workers=True, pure=False
-                )
-                for worker, some in by_worker.items()
-            ]
-            for found in self.client.gather(futures):
-                answers |= found
-            missing = [k for k in missing if k not in answers]
-            if not missing:
-                return [answers[k] for k in numbers]
-            for k in missing:
-                logger.warning("part %d was lost with its worker %s and is read again", k, self.home.pop(k))
-        raise DataError(
-            f"{self.blocks[missing[0]].label} was lost {ATTEMPTS} times in a row, each time with its worker. "
-            f"Give the workers more memory, or make smaller parts."
-        )
+        for some, (worker, answers_of_worker) in zip(at_home.values(), found, strict=True):
+            answers |= zip(some, answers_of_worker, strict=True)
+            self.home |= dict.fromkeys(some, worker)  # another one if that was lost
+        return [answers[k] for k in numbers]
 
     def settle(self) -> None:
-        workers = self._workers()
-        self.home = {k: worker for k, worker in self.home.items() if worker in workers}
-        most = -(-len(self.blocks) // len(workers))
-        for worker in workers:
-            moved = [k for k, home in self.home.items() if home == worker][most:]  # to a worker that has been added
-            if moved:
-                self.client.run(_forget, self.key, moved, workers=[worker], on_error="ignore")
-            for k in moved:
-                del self.home[k]
-        self._place([k for k in range(len(self.blocks)) if k not in self.home])
-
-    def _workers(self) -> list[str]:
         self.client.wait_for_workers(1)
-        return list(self.client.nthreads())
+        load = dict.fromkeys(self.client.nthreads(), 0)
+        most = -(-len(self.blocks) // len(load))
+        for k in range(len(self.blocks)):
+            if self.home.get(k) in load and load[self.home[k]] < most:
+                load[self.home[k]] += 1
+            else:
+                self.home.pop(k, None)
+        for k, block in enumerate(self.blocks):  # the others, to workers that have the fewest
+            if k not in self.home:
+                worker = self.home[k] = min(load, key=lambda each: load[each])
+                load[worker] += 1
+                self.parts[k] = self._submit(Part.read, block, self.coding, worker=worker)
 
-    def _place(self, numbers: Sequence[int]) -> None:
-        """Read parts on the workers that have the fewest."""
-        if not numbers:
-            return
-        load = {worker: list(self.home.values()).count(worker) for worker in self._workers()}
-        futures = []
-        for k in numbers:
-            worker = min(load, key=lambda each: load[each])
-            load[worker] += 1
-            futures.append(self._submit(_load, self.blocks[k], self.key, self.coding, worker=worker))
-        self.home |= dict(zip(numbers, self.client.gather(futures), strict=True))
-
-    def _submit(self, function: Function, block: Block, *arguments: object, worker: str | None = None) -> object:
-        place = {} if worker is None else {"workers": [worker], "allow_other_workers": True}
+    def _submit(
+        self, function: Callable[..., Found], block: Block, *arguments: object, worker: str | None = None
+    ) -> Future[Found]:
+        place = {} if worker is None else _at(worker)
         what = self.client.compute(block.what, **place) if block.is_task else block.what
-        return self.client.submit(function, replace(block, what=None), what, *arguments, pure=False, **place)
+        return self.client.submit(
+            _call_with_block, function, replace(block, what=None), what, *arguments, pure=False, **place
+        )
 
     def _send(self, arguments: tuple[object, ...]) -> object:
         """Send large arguments to the workers once instead of with every task."""
         if sum(each.nbytes for each in _arrays(arguments)) < 1_000_000:
             return arguments
         return self.client.scatter([arguments], broadcast=True, hash=False)[0]
+
+
+def _at(worker: str) -> Options:
+    """Return the options by which a task runs on this worker, or on another one if that is lost."""
+    return {"workers": [worker], "allow_other_workers": True}
 
 
 Backend = Here | Cluster
@@ -245,10 +243,6 @@ def find_backend(blocks: list[Block], client: Client | Literal[False] | None = N
     return Here(blocks) if client is None or client is False else Cluster(blocks, client)
 
 
-_HELD: dict[str, dict[int, Part]] = {}
-"""On a worker: the parts of every table that it holds."""
-
-
 def _arrays(value: object) -> Iterable[AnyArray]:
     if isinstance(value, np.ndarray):
         yield value
@@ -257,44 +251,19 @@ def _arrays(value: object) -> Iterable[AnyArray]:
             yield from _arrays(each)
 
 
-def _read_block(block: Block, what: object, function: Callable[[Block], Found]) -> Found:
-    return function(replace(block, what=what))
+def _call_with_block(function: Callable[..., Found], block: Block, what: object, *arguments: object) -> Found:
+    """On a worker: call a function of a block, whose rows Dask may have computed."""
+    return function(replace(block, what=what), *arguments)
 
 
-def _load(block: Block, what: object, key: str, coding: Coding) -> str:
-    """On a worker: read a part and keep it; return where."""
+def _run(
+    parts: Sequence[Part], n_parts: int, function: Function, arguments: tuple[object, ...]
+) -> tuple[str, list[object]]:
+    """On a worker: run a function on some of the parts that it has; return which worker it is, and the answers."""
     from distributed import get_worker
 
-    _HELD.setdefault(key, {})[block.number] = Part.read(replace(block, what=what), coding)
-    return str(get_worker().address)
-
-
-def _run(key: str, numbers: Sequence[int], function: Function, arguments: tuple[object, ...]) -> dict[int, object]:
-    """On a worker: run a function on the parts that it holds."""
-    from distributed import get_worker
-
-    held, worker, answers = _HELD.get(key, {}), get_worker(), {}
-    room = SHARE * (worker.memory_manager.memory_limit or available_memory()) / max(len(held), 1)
-    for number in numbers:
-        part = held.get(number)
-        if part is not None:
-            part.room, part.n_threads = room - part.bits.nbytes, worker.state.nthreads
-            answers[number] = function(part, *arguments)
-    return answers
-
-
-def _release(client: Client, key: str) -> None:
-    """Release the parts of a table that is no longer used."""
-    if client.status == "running":
-        try:
-            client.run(_forget, key, wait=False, on_error="ignore")
-        except Exception:  # at the end of the process nothing needs to be forgotten
-            logger.debug("the workers could not be told to forget %s", key)
-
-
-async def _forget(key: str, numbers: Sequence[int] | None = None) -> None:
-    """On a worker: release a table, or some of its parts. Dask waits for every function that is not asynchronous."""
-    if numbers is None:
-        _HELD.pop(key, None)
-    for number in numbers or ():
-        _HELD.get(key, {}).pop(number, None)
+    worker = get_worker()
+    room = SHARE * (worker.memory_manager.memory_limit or available_memory()) / n_parts
+    for part in parts:
+        part.room, part.n_threads = room - part.bits.nbytes, worker.state.nthreads
+    return str(worker.address), [function(part, *arguments) for part in parts]

@@ -21,7 +21,7 @@ from isinglass.data.options import Encode, ReadOptions, takes
 from isinglass.data.source import Source
 from isinglass.data.table import Table
 from isinglass.data.text import blank_comments, blank_titles, find_delimiter, read_records, to_utf8
-from isinglass.data.weights import state_kind
+from isinglass.data.weights import scale_weights
 from isinglass.errors import ArgumentError, DataError, LimitError, setting
 
 _LOADERS: dict[str, Callable[[bytes, Limits], Source]] = {
@@ -296,7 +296,7 @@ def _add_of_file(
     rows = slice(None) if table.rows is None else table.rows
     row_weights = None if weight is None else weight[rows]
     if row_weights is not None and weight_kind is None:
-        weight_kind = state_kind(row_weights)
+        _, weight_kind = scale_weights(row_weights)
     return replace(
         table.with_variables(table.variables.with_wording(source.described)),
         sample_weight=row_weights,

@@ -14,7 +14,7 @@ from isinglass.data.coding import Coding
 from isinglass.data.conversion import convert, read_codes
 from isinglass.data.memory import as_frame
 from isinglass.data.options import ReadOptions, ValueOptions, takes
-from isinglass.data.parts import NO_COVARIATES, AnyTable, PartedTable, open_parts, scale_parts
+from isinglass.data.parts import NO_COVARIATES, AnyTable, PartedTable, open_parts
 from isinglass.data.table import Table, find_columns
 from isinglass.data.weights import check_sample_weight, check_weight_kind
 from isinglass.errors import DataError, setting
@@ -159,7 +159,7 @@ def _add_weight(table: AnyTable, sample_weight: ArrayLike | None, weight_kind: s
     """Return a table with its weights: those given, or those it has."""
     check_weight_kind(weight_kind, None)
     if weight_kind is not None and weight_kind != table.weight_kind:
-        table = replace(table, weight_kind=weight_kind) if table.is_whole else scale_parts(table, weight_kind)
+        table = table.with_weight_kind(weight_kind)
     if sample_weight is None:
         return table
     if isinstance(table, PartedTable):

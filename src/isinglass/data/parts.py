@@ -31,7 +31,7 @@ from isinglass.data.options import (
     takes,
 )
 from isinglass.data.table import Table
-from isinglass.data.weights import Sums, check_weight_kind, find_scale, sum_weights
+from isinglass.data.weights import WeightSums, check_weight_kind
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.variables import Variables
 
@@ -87,9 +87,10 @@ class PartedTable:
     sizes: tuple[int, ...]  # rows of every part
     n_missing: int = 0  # cells that were filled or dropped
     n_dropped: int = 0  # rows that were left out because of them
+    weights: WeightSums | None = None  # the weights of all rows as they were read; None if no part has some
     selection: RowSelection = RowSelection()  # which of the rows are meant
     columns: NDArray[np.intp] | None = None  # which of the columns are meant
-    weight_kind: str | None = "counts"  # what the weights of the parts stand for; None if these have none
+    weight_kind: str | None = "counts"  # what the weights of the parts stand for, if these have some
 
     is_whole: ClassVar[Literal[False]] = False
     guesses: ClassVar[Mapping[Hashable, Guess]] = {}
@@ -111,6 +112,11 @@ class PartedTable:
         return self.variables.names
 
     @property
+    def missing_treatment(self) -> str | None:
+        """As of a `Table`."""
+        return self.coding.missing if self.n_missing else None
+
+    @property
     def encoding(self) -> dict[Hashable, tuple[Value, Value]]:
         """As of a `Table`."""
         return self.coding.encoding
@@ -123,12 +129,12 @@ class PartedTable:
     @cached_property
     def total_weight(self) -> float:
         """The number of rows: the sum of the weights."""
-        return float(len(self)) if self.weight_kind is None else self.sum_rows(_count)
+        return float(len(self)) if self.weights is None else self.sum_rows(_count)
 
     @cached_property
     def weight_range(self) -> tuple[float, float]:
         """Smallest and largest weight of a row."""
-        if self.weight_kind is None:
+        if self.weights is None:
             return 1.0, 1.0
         least, most = zip(*self.each(_extremes), strict=True)
         return min(least), max(most)
@@ -168,11 +174,23 @@ class PartedTable:
 
     def above(self, floor: float) -> PartedTable:
         """Return the rows whose weight is above a floor."""
-        return self if self.weight_kind is None else replace(self, selection=replace(self.selection, floor=floor))
+        return self if self.weights is None else replace(self, selection=replace(self.selection, floor=floor))
 
     def with_names(self, names: Sequence[str] | None) -> PartedTable:
         """Return the same table with other names of the columns; None keeps those it has."""
         return self if names is None else replace(self, coding=replace(self.coding, names=tuple(names)))
+
+    def with_weight_kind(self, kind: str | None) -> PartedTable:
+        """Return the table with weights of this kind, or the one that is found, scaled as those of a `Table` are."""
+        check_weight_kind(kind, None)
+        sums = self.weights
+        if sums is None:
+            return replace(self, weight_kind=None)
+        if kind == "counts" and sums.n_broken:
+            raise DataError(f"counts must be whole numbers; got {sums.n_broken} weights that are not.")
+        kind_found, factor = sums.find_scale(kind)
+        scale = 1.0 if factor is None else factor / sums.largest
+        return replace(self, weight_kind=kind_found, selection=replace(self.selection, scale=scale))
 
     def bare(self) -> PartedTable:
         """Return itself: it knows nothing of single rows."""
@@ -362,7 +380,7 @@ def open_parts(
                 f"{shown} must not be given for a table in parts, whose columns have two values. Read it into memory."
             )
     blocks = find_blocks(X, replace(options, weight_kind=None, names=None), sample_weight)
-    return scale_parts(_load(blocks, client), options.weight_kind).with_names(options.names)
+    return _load(blocks, client).with_weight_kind(options.weight_kind).with_names(options.names)
 
 
 def read_like(
@@ -390,31 +408,9 @@ def _load(blocks: list[Block], client: Client | Literal[False] | None = None) ->
     else:
         coding = backend.read(_describe, blocks[:1])[0][0]
     backend.load(coding)
-    sizes, n_missing, n_dropped = zip(*backend.each(_measure, ()), strict=True)
-    return PartedTable(backend, coding, sizes, sum(n_missing), sum(n_dropped))
-
-
-def scale_parts(table: PartedTable, kind: str | None) -> PartedTable:
-    """Return the table with the kind of its weights, which are scaled from what was read, as `scale_weights` does."""
-    check_weight_kind(kind, None)
-    if not any(table.each(_has_weights)):
-        return replace(table, weight_kind=None)
-    table = replace(table, selection=replace(table.selection, scale=1.0))
-    largest = table.weight_range[1]
-    sums = table.sum_rows(_sum_weights, largest)
-    if kind == "counts" and sums[0]:
-        raise DataError(f"counts must be whole numbers; got {sums[0]} weights that are not.")
-    found, factor = find_scale(sums, kind)
-    scale = 1.0 if factor is None else factor / largest
-    return replace(table, weight_kind=found, selection=replace(table.selection, scale=scale))
-
-
-def _has_weights(codes: Bytes, weight: FloatArray | None) -> bool:
-    return weight is not None
-
-
-def _sum_weights(codes: Bytes, weight: FloatArray | None, largest: float) -> Sums:
-    return sum_weights(np.ones(len(codes)) if weight is None else weight, largest)
+    sizes, n_missing, n_dropped, have_weights, sums = zip(*backend.each(_measure, ()), strict=True)
+    weights = functools.reduce(_add, sums) if any(have_weights) else None
+    return PartedTable(backend, coding, sizes, sum(n_missing), sum(n_dropped), weights)
 
 
 def cut_into_parts(cells: Bytes | sp.csr_array, weight: FloatArray | None, most: int) -> PartedTable:
@@ -456,5 +452,6 @@ def _agree(parts: list[tuple[Coding, list[list[Value]]]]) -> Coding:
     return replace(convert(table, ReadOptions(encode="auto")).coding, names=first.names)
 
 
-def _measure(part: Part) -> tuple[int, int, int]:
-    return len(part.bits), part.n_missing, part.n_dropped
+def _measure(part: Part) -> tuple[int, int, int, bool, WeightSums]:
+    weight = np.ones(len(part.bits)) if part.weight is None else part.weight
+    return len(weight), part.n_missing, part.n_dropped, part.weight is not None, WeightSums.of(weight)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from isinglass.arrays import AnyArray, Bytes, FloatArray, Mask
 from isinglass.data.coding import Coding, Guess, Value
-from isinglass.data.weights import check_sample_weight, check_weight_kind, kind_of_weights, scale_weights
+from isinglass.data.weights import check_sample_weight, check_weight_kind, scale_weights
 from isinglass.errors import DataError, setting
 from isinglass.variables import Variables
 
@@ -59,6 +59,8 @@ class Table:
         How it was read; by default by the categories of the variables. `coding` is one of both.
     numbers : ndarray of shape (n_samples, n_features), optional
         The original numbers of continuous columns, NaN elsewhere. Imputation keeps them.
+    column_labels : tuple, optional
+        What the options of the reading call the columns, if that is not their names, or their numbers from 0.
     guesses : mapping of columns to Guess
         What the columns of the source were taken for about which nothing was stated, with ``guess=True``.
 
@@ -85,6 +87,7 @@ class Table:
     n_dropped: int = 0
     read_by: Coding | None = None
     numbers: FloatArray | None = None
+    column_labels: tuple[Hashable, ...] | None = None
     guesses: Mapping[Hashable, Guess] = field(default_factory=dict)
 
     is_whole: ClassVar[Literal[True]] = True  # all rows are here
@@ -129,6 +132,15 @@ class Table:
     def coding(self) -> Coding:
         """How another table is read in the same way: ``as_table(X, encode=table.coding)``."""
         return self.read_by or Coding.of(self.variables)
+
+    @property
+    def missing_treatment(self) -> str | None:
+        """What became of the missing cells of the source: "impute", "zero" or "drop"; None if there were none."""
+        if self.holes is not None:
+            return "impute"
+        if self.filled is not None:
+            return "zero"
+        return self.coding.missing if self.n_missing else None
 
     @property
     def encoding(self) -> dict[Hashable, tuple[Value, Value]]:
@@ -204,6 +216,10 @@ class Table:
         check_weight_kind(self.weight_kind, weight if self.rows is None else None)
         return self._with(sample_weight=weight)
 
+    def with_weight_kind(self, kind: str) -> Table:
+        """Return the same table, whose weights are of this kind."""
+        return replace(self, weight_kind=kind)
+
     def counted(self, *, quiet: bool = False) -> Table:
         """Return the table with weights whose sum is the number of rows, N, of criteria and standard errors.
 
@@ -211,8 +227,8 @@ class Table:
         """
         if self.sample_weight is None:
             return self
-        scaled = scale_weights(self.sample_weight, self.weight_kind, self.units, quiet=quiet)
-        return self._with(sample_weight=scaled, weight_kind=kind_of_weights(scaled, self.units))
+        scaled, kind = scale_weights(self.sample_weight, self.weight_kind, self.units, quiet=quiet)
+        return self._with(sample_weight=scaled, weight_kind=kind)
 
     def with_names(self, names: Sequence[str] | None) -> Table:
         """Return the same table with other names of the columns; None keeps those it has."""
@@ -267,6 +283,7 @@ class Table:
             codes=np.ascontiguousarray(self.codes[:, chosen]),
             variables=self.variables.take(chosen),
             read_by=None if self.read_by is None else self.read_by.take(chosen.tolist()),
+            column_labels=None if self.column_labels is None else tuple(self.column_labels[j] for j in chosen),
             **self._marks_of(np.s_[:, chosen]),
         )
 

@@ -6,18 +6,19 @@ it is one row all the same, and their scale means nothing.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from isinglass.arrays import FloatArray
 from isinglass.data.guards import warn_of_kind
 from isinglass.errors import ArgumentError, DataError, setting
 
 WEIGHT_KINDS = ("sampling", "counts")
-Sums = tuple[int, int, float, float, float]
-"""Of row weights: how many are not whole, how many positive, the sum; sum and squares relative to the largest."""
 
 
-def check_sample_weight(sample_weight: ArrayLike | None, n_samples: int) -> NDArray[np.float64] | None:
+def check_sample_weight(sample_weight: ArrayLike | None, n_samples: int) -> FloatArray | None:
     """Return finite, non-negative row weights with a positive sum, or None for equal weights."""
     if sample_weight is None:
         return None
@@ -34,7 +35,7 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_samples: int) -> NDAr
     return weight
 
 
-def check_weight_kind(kind: str | None, weight: NDArray[np.float64] | None) -> None:
+def check_weight_kind(kind: str | None, weight: FloatArray | None) -> None:
     """Refuse an unknown kind of row weights, and counts that are not whole numbers."""
     if kind is not None and kind not in WEIGHT_KINDS:
         raise ArgumentError("weight_kind", 'must be "sampling", "counts" or None', kind)
@@ -45,12 +46,12 @@ def check_weight_kind(kind: str | None, weight: NDArray[np.float64] | None) -> N
         )
 
 
-def are_whole(weight: NDArray[np.float64]) -> NDArray[np.bool_]:
+def are_whole(weight: FloatArray) -> NDArray[np.bool_]:
     """Tell which weights are whole numbers, up to rounding: copies of a row share its count."""
     return np.isclose(weight, np.rint(weight), rtol=1e-9, atol=0.0)
 
 
-def are_counts(weight: NDArray[np.float64] | None) -> bool:
+def are_counts(weight: FloatArray | None) -> bool:
     """Tell whether scaled weights are counts.
 
     Scaled sampling weights are not whole, or all 1: their mean under themselves is 1, and whole numbers that are not
@@ -59,68 +60,71 @@ def are_counts(weight: NDArray[np.float64] | None) -> bool:
     return weight is None or bool(are_whole(weight).all())
 
 
+@dataclass(frozen=True)
+class WeightSums:
+    """Sums over rows that say what their weights stand for; relative to the largest, whose square may overflow."""
+
+    n_positive: int
+    n_broken: int  # weights that are not whole
+    largest: float
+    relative: float  # the sum of the weights relative to the largest, and of their squares
+    squares: float
+
+    @classmethod
+    def of(cls, weight: FloatArray) -> WeightSums:
+        """Return the sums over these weights."""
+        largest = float(weight.max())
+        relative = weight / (largest or 1.0)
+        n_positive, n_broken = (int(np.count_nonzero(some)) for some in (weight, ~are_whole(weight)))
+        return cls(n_positive, n_broken, largest, float(relative.sum()), float(relative @ relative))
+
+    def __add__(self, other: WeightSums) -> WeightSums:
+        largest = max(self.largest, other.largest)
+        a, b = (sums.largest / (largest or 1.0) for sums in (self, other))
+        return WeightSums(
+            self.n_positive + other.n_positive,
+            self.n_broken + other.n_broken,
+            largest,
+            a * self.relative + b * other.relative,
+            a * a * self.squares + b * b * other.squares,
+        )
+
+    def find_scale(self, kind: str | None = None, *, quiet: bool = False) -> tuple[str, float | None]:
+        """Return the kind of the weights, and what weights relative to the largest are multiplied by; None: nothing.
+
+        Counts stay as they are, sampling weights are rescaled to their effective number. Whole numbers are counts and
+        others sampling weights, unless the kind is stated. ``quiet``: say nothing of how they were understood.
+        """
+        total = self.largest * self.relative
+        kind_found = kind or ("sampling" if self.n_broken else "counts")
+        effective = total if kind_found == "counts" else self.relative**2 / self.squares
+        if kind is None and not quiet:
+            warn_of_kind(kind_found, total, effective, self.n_positive)
+        return kind_found, None if abs(total - effective) <= 1e-9 * effective else effective / self.relative
+
+
 def scale_weights(
-    weight: NDArray[np.float64] | None,
-    kind: str | None = None,
-    units: NDArray[np.intp] | None = None,
-    *,
-    quiet: bool = False,
-) -> NDArray[np.float64] | None:
-    """Return row weights whose sum is N, as `find_scale` understands them.
+    weight: FloatArray, kind: str | None = None, units: NDArray[np.intp] | None = None, *, quiet: bool = False
+) -> tuple[FloatArray, str]:
+    """Return row weights whose sum is N, and their kind, as `WeightSums.find_scale` understands them.
 
     ``units``: rows with equal entries are copies of one row that share its weight.
     """
-    if weight is None:
-        return None
-    own = per_unit(weight, units)
-    check_weight_kind(kind, own)
-    largest = float(own.max())
-    _, factor = find_scale(sum_weights(own, largest), kind, quiet=quiet)
-    return weight if factor is None else np.asarray(weight / largest * factor)
+    shared = per_unit(weight, units)
+    check_weight_kind(kind, shared)
+    sums = WeightSums.of(shared)
+    kind_found, factor = sums.find_scale(kind, quiet=quiet)
+    return weight if factor is None else np.asarray(weight / sums.largest * factor), kind_found
 
 
-def sum_weights(weight: NDArray[np.float64], largest: float) -> Sums:
-    """Return sums over rows that say what their weights stand for; see `Sums`."""
-    relative = weight / (largest or 1.0)
-    broken, positive = np.count_nonzero(~are_whole(weight)), np.count_nonzero(weight)
-    return int(broken), int(positive), float(weight.sum()), float(relative.sum()), float(relative @ relative)
-
-
-def find_scale(sums: Sums, kind: str | None = None, *, quiet: bool = False) -> tuple[str, float | None]:
-    """Return the kind of row weights, and what weights relative to the largest are multiplied by; None: as they are.
-
-    Counts stay as they are, sampling weights are rescaled to their effective number. Whole numbers are counts and
-    others sampling weights, unless the kind is stated. ``quiet``: say nothing of how they were understood.
-    """
-    n_broken, n_rows, total, relative, squares = sums
-    found = kind or ("sampling" if n_broken else "counts")
-    effective = total if found == "counts" else relative**2 / squares
-    if kind is None and not quiet:
-        warn_of_kind(found, total, effective, n_rows)
-    return found, None if abs(total - effective) <= 1e-9 * effective else effective / relative
-
-
-def state_kind(weight: NDArray[np.float64]) -> str:
-    """Return what weights of unstated kind are taken for, and say so where it matters."""
-    scale_weights(weight)
-    return "counts" if are_counts(weight) else "sampling"
-
-
-def kind_of_weights(scaled: NDArray[np.float64] | None, units: NDArray[np.intp] | None) -> str | None:
-    """Return the kind of scaled weights, None if there are none."""
-    if scaled is None:
-        return None
-    return "counts" if are_counts(per_unit(scaled, units)) else "sampling"
-
-
-def per_unit(weight: NDArray[np.float64], units: NDArray[np.intp] | None) -> NDArray[np.float64]:
+def per_unit(weight: FloatArray, units: NDArray[np.intp] | None) -> FloatArray:
     """Return the weight of every row, of which there may be copies that share it."""
     if units is None:
         return weight
     return np.asarray(np.bincount(np.unique(units, return_inverse=True)[1], weight), dtype=np.float64)
 
 
-def as_floats(name: str, values: ArrayLike) -> NDArray[np.float64]:
+def as_floats(name: str, values: ArrayLike) -> FloatArray:
     """Return an argument as an array of numbers."""
     try:
         return np.asarray(values, dtype=np.float64)
