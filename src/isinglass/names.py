@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from itertools import groupby
 from typing import Any, TypeAlias
 
 from isinglass.errors import ArgumentError, DataError
@@ -75,6 +76,23 @@ def find_nodes(labels: Sequence[object], names: Sequence[str], what: str) -> lis
                 "Pass a plain list to assign values by position."
             )
         found[k] = place
+    return found
+
+
+def name_ranges(keys: Sequence[str | int], places: Iterable[int]) -> list[str | int]:
+    """Return names or numbers of the columns at some places; three neighbors and more as a range.
+
+    Examples
+    --------
+    >>> name_ranges(["a", "b", 2, "d", "e", "f:g", "h", "i"], [0, 1, 2, 4, 5, 6, 7])
+    ['a:#3', 'e:i']
+    """
+    found: list[str | int] = []
+    for _, run in groupby(enumerate(sorted(places)), lambda item: item[1] - item[0]):
+        near = [keys[place] for _, place in run]
+        ends = [key if isinstance(key, str) else f"#{key + 1}" for key in (near[0], near[-1])]
+        joined = len(near) > 2 and not any(set(":*?[") & set(end) for end in ends)
+        found += [":".join(ends)] if joined else near
     return found
 
 

@@ -121,3 +121,19 @@ def test_wording_of_items_reaches_the_report(table, tmp_path):
     (tmp_path / "items.csv").write_text("name,wording\nitem 1,I sleep well.\n")
     run("report", tmp_path / "net", "--attributes", tmp_path / "items.csv", "-o", tmp_path / "page.html")
     assert "I sleep well." in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_value_labels_name_the_groups(tmp_path):
+    coded = write_csv(tmp_path / "coded.csv", [*NAMES, "sex"], [[*x, s] for x, s in zip(X.tolist(), SEX, strict=True)])
+    for codes in ({"men": 1, "women": 2}, {"men": 0, "women": 1}):
+        rows = [[*x, codes[s]] for x, s in zip(X.tolist(), SEX, strict=True)]
+        numbered = write_csv(tmp_path / "numbered.csv", [*NAMES, "sex"], rows)
+        labels = ",".join(f"{code}={label}" for label, code in codes.items())
+        said = run("compare", numbered, *WORDS, "--value-labels", f"sex={labels}", "-o", tmp_path / "out")
+        assert f"men ({len(X) // 2} rows), women ({len(X) // 2} rows)" in said.stderr
+        assert (tmp_path / "out" / "edges.csv").read_text() == run("compare", coded, *WORDS).stdout
+        page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+        assert "men minus women" in page
+    line = error_line(run("compare", numbered, *WORDS, "--value-labels", "sex=0=men", code=3))
+    assert "--value-labels must label every value of column 'sex'; got 1. Add its label." in line
+    assert "gender=1=men,2=women" in error_line(run("compare", numbered, *WORDS, "--value-labels", "sex", code=2))

@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from commands import invoke, run
+from commands import invoke, run, write_csv
 
 from isinglass import compare_groups, load, read_table
 from isinglass._core import path_bytes
@@ -197,8 +197,33 @@ def test_clear_errors(table):
         (["--drop", "#99"], "got --drop '#99'", 3),
         (["--weights", "#99"], "got --weights '#99'", 3),
         (["--ordinal", "a1", "--nominal", "a1"], "both name a1", 2),
-        ([], "(--ordinal) or not (--nominal)", 3),
+        ([], "By the values of the columns, pass --ordinal ", 3),
     ):
         answer = invoke("info" if words else "fit", table, *words)
         assert answer.exit_code == code
         assert message in " ".join(answer.stderr.split())
+
+
+def test_value_labels_are_categories_in_the_order_of_their_values(tmp_path):
+    rng = np.random.default_rng(0)
+    base = rng.integers(0, 4, 300)
+    codes = np.column_stack([base + 1, np.clip(base + rng.integers(0, 2, 300), 0, 3) + 1, base > 1])
+    table = write_csv(tmp_path / "t.csv", ["mood", "sleep", "rest"], codes.tolist())
+    labels = "1=never,2=some days,3=most days,4=always"
+    words = ["--ordinal", "mood,sleep", "--alpha", "0.05"]
+    run("fit", table, *words, "-o", tmp_path / "plain")
+    run(
+        "fit",
+        table,
+        *words,
+        "--value-labels",
+        f"mood={labels}",
+        "--value-labels",
+        f"sleep={labels}",
+        "-o",
+        tmp_path / "net",
+    )
+    network = load(tmp_path / "net" / "model.npz").network
+    assert network.labels[0] == network.labels[1] == ("never", "some days", "most days", "always")
+    assert network.edge_values.tolist() == load(tmp_path / "plain" / "model.npz").network.edge_values.tolist()
+    assert "mood=some days" in run("predict", tmp_path / "net", table).stdout.splitlines()[0]  # reads the labels again

@@ -554,3 +554,24 @@ def test_info_tells_models_from_tables(folder, tmp_path, network):
     assert "300" in run("info", tmp_path / "table.npz").stdout
     assert "no model.npz" in error_line(run("info", tmp_path, code=2))
     assert "do not apply to a MODEL" in error_line(run("info", folder / "given", "--drop", "a", code=2))
+
+
+def test_a_model_with_a_penalty_per_node_has_no_path(tmp_path, folder):
+    run("fit", folder / "table.csv", "--method", "nodewise", "-o", tmp_path / "net")
+    for words in ([], [folder / "table.csv"]):
+        line = error_line(run("plot", "path", tmp_path / "net", *words, "-o", tmp_path / "a.png", code=2))
+        assert "has a penalty for each node" in line
+        assert "--alpha" not in line
+
+
+def test_exported_json_has_alpha_and_certificate(model):
+    exported = json.loads(run("export", model, "--format", "json").stdout)
+    solution = load(model).solution
+    assert exported["graph"]["alpha"] == solution.alpha
+    assert exported["graph"]["kkt_residual"] == solution.kkt_residual
+    assert exported["graph"]["converged"] is True
+
+
+def test_formats_of_cytoscape_lead_to_graphml(tmp_path, model):
+    assert "For Cytoscape, use .graphml." in error_line(run("export", model, "-o", tmp_path / "a.cyjs", code=2))
+    assert "Cytoscape" not in error_line(run("export", model, "-o", tmp_path / "a.xyz", code=2))

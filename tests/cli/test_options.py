@@ -47,6 +47,8 @@ NEWER = {
     "--covariates",
     "--normal-scores",
     "--port",
+    "--title",
+    "--value-labels",
 }
 """Options of abilities that came after the command line was cut down to fifty; with them there are at most 65."""
 

@@ -175,7 +175,7 @@ BITS4 = np.random.default_rng(3).integers(0, 2, size=(40, 4))
         ([["x" * 500], ["y"]], "got 'x{35}…', 'y' in column 0 .*Say which is 1, or"),
         (np.array([[0, None]], dtype=object), "got NaN in column 1"),
         ([[0, 10**5000]], "got an integer of thousands of digits in column 1"),
-        (np.array([["1970-01-01", "NaT"]], dtype="datetime64[D]"), "got datetime.date.* in column 0"),
+        (np.array([["1970-01-01", "NaT"]], dtype="datetime64[D]"), "got dates in column 0"),
         (np.array([[1 + 2j]]), "got dtype complex128. Complex data not supported"),
         (sparse.csr_array(np.array([[1j]])), "got a sparse matrix of dtype complex128. Complex data not supported"),
         ([0, 1], r"1 dimension\(s\). Reshape your data: X.reshape\(-1, 1\) if it is one column"),

@@ -1,5 +1,6 @@
 """Tables that do not mean what they say: what is warned about, what is not, and whether the advice mends it."""
 
+import ast
 import json
 import re
 import shlex
@@ -208,7 +209,7 @@ def test_info_of_answers_about_which_nothing_was_stated(tmp_path):
         "smokes       binary?      no, yes                   5.0%",
     ]
     assert "pass --na 99" in shown.stderr
-    needs = "--ordinal i0:i2,i3:i5 --nominal party --continuous weight --drop number --encode auto --missing impute"
+    needs = "--ordinal i0:i2,i3:i5 --nominal party --drop number --weights weight --encode auto --missing impute"
     assert needs in " ".join(shown.stdout.split())
     record = json.loads(run("info", path, "--json").stdout)
     assert [column["stated"] for column in record["columns"]] == [False] * 10
@@ -223,9 +224,7 @@ def _few(column):
 
 
 def _grid(column):
-    steps = equal_steps(column.to_numpy())
-    ends = [f"{value:g}" for value in (steps.values[0], steps.values[-1])]
-    return f"{steps.n_categories} steps, {ends[0]} … {ends[1]}"
+    return f"{column.min():g} … {column.max():g} ({equal_steps(column.to_numpy()).n_categories} steps)"
 
 
 def test_info_fits_a_terminal_whatever_the_names(tmp_path):
@@ -351,11 +350,26 @@ def test_a_refused_table_says_which_kinds_to_state(tmp_path):
     columns = [rng.normal(size=60).round(3), rng.permutation(60) // 2 + 70, rng.integers(1, 4, 60), np.arange(60) % 2]
     path = write_rows(tmp_path / "t.csv", ["ash", "magnesium", "target", "red"], zip(*columns, strict=True))
     message = error_line(run("fit", path, "-o", tmp_path / "net", code=3))
-    assert "By their values, pass --continuous ash,magnesium and --ordinal target." in message
-    stated = {"continuous": "ash,magnesium", "ordinal": "target"}
-    run("fit", path, "-o", tmp_path / "net", *(word for kind, names in stated.items() for word in (f"--{kind}", names)))
-    with pytest.raises(DataError, match=r"pass kinds=\{'ash': 'continuous', 'magnesium': 'continuous'\} and kinds="):
+    options = "--ordinal target --continuous ash,magnesium"
+    assert f"(first in row 1, line 2). By the values of the columns, pass {options} (`isinglass info FILE`" in message
+    run("fit", path, "-o", tmp_path / "net", *options.split())
+    with pytest.raises(DataError) as refused:
         as_table(pd.read_csv(path))
+    argument = re.search(r"pass kinds=(\{.*?\})\.", str(refused.value))[1]
+    assert as_table(pd.read_csv(path), kinds=ast.literal_eval(argument)).variables.kinds[-2:] == ("ordinal", "binary")
+    assert not re.search("isinglass info|read_table", str(refused.value))
+
+
+def test_the_refusal_of_frames_and_arrays_is_short():
+    rng = np.random.default_rng(0)
+    with pytest.raises(DataError, match=r'got (-?\d\.\d{1,3}, ){5}… in column 0 .*pass kinds="continuous"\. Otherwise'):
+        as_table(rng.normal(size=(30, 3)))
+    dated = pd.DataFrame({"day": pd.date_range("2020-01-01", periods=30), "a": np.arange(30) % 2})
+    with pytest.raises(DataError, match=r"got dates in column 'day' .*: leave the column out\.$"):
+        as_table(dated)
+    items = pd.DataFrame(rng.integers(1, 6, (30, 4)), columns=["a1", "a2", "a3", "b"]).assign(b=lambda x: x["b"] % 2)
+    with pytest.raises(DataError, match=r"pass kinds=\{'a1:a3': 'ordinal'\}\. Otherwise choose a threshold"):
+        as_table(items)
 
 
 def test_info_asks_about_a_column_called_like_weights(tmp_path):
@@ -408,3 +422,38 @@ def test_columns_without_names_keep_the_numbers_by_which_options_call_them(tmp_p
         read_table(tmp_path / "copies.csv", header=False, drop=[0])
     shown = run("info", tmp_path / "answers.csv", "--no-header", "--drop", "#1").stdout
     assert [line.split()[0] for line in shown.splitlines() if "99 missing?" in line] == ["#4"]
+
+
+def test_reversed_items_are_found_within_scales():
+    """Two scales that have nothing to do with each other are no battery; each by itself is one."""
+    rng = np.random.default_rng(1)
+    scales = []
+    for turned in ([1], [3, 4]):
+        items = rng.normal(size=(400, 1)) + rng.normal(size=(400, 5))
+        items[:, turned] *= -1
+        scales.append(np.clip(np.round(items + 3), 1, 5))
+    frame = pd.DataFrame(np.hstack(scales), columns=[f"{s}{k}" for s in "ab" for k in range(1, 6)])
+    with pytest.warns(MeaningWarning, match=r"reverse=\['a2', 'b4', 'b5'\]") as caught:
+        as_table(frame, kinds="ordinal")
+    assert caught[0].message.note == "reversed?"
+
+
+def test_many_columns_of_different_numbers_do_not_name_rows(tmp_path):
+    """Counts of species differ in almost every row."""
+    rng = np.random.default_rng(0)
+    counts = np.round(np.exp(rng.normal(6, 1.5, (60, 4)))).astype(int)
+    species = write_rows(tmp_path / "t.csv", ["s1", "s2", "s3", "s4"], counts.tolist())
+    shown = " ".join(run("info", species).stdout.split())
+    assert "Fit needs --continuous s1:s4" in shown
+    assert "Consider --normal-scores s" in shown
+
+
+def test_info_sets_demographic_columns_apart_from_items(tmp_path):
+    rng = np.random.default_rng(0)
+    items = rng.integers(1, 6, (200, 6))
+    rows = np.column_stack([items, rng.integers(1, 3, 200), rng.integers(18, 80, 200)])
+    table = write_rows(tmp_path / "t.csv", [*(f"q{k}" for k in range(1, 7)), "gender", "age"], rows.tolist())
+    shown = " ".join(run("info", table).stdout.split())
+    assert "Fit needs --ordinal q1:q6 --continuous age --encode auto (change" in shown
+    assert "Consider --covariates gender,age to adjust for columns unlike the others" in shown
+    assert "Consider" not in run("info", table, "--covariates", "gender,age").stdout

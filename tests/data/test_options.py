@@ -24,9 +24,9 @@ def test_the_fields_of_the_records_are_keyword_arguments():
     assert of_values.items() >= defaults(ValueOptions).items()
     assert of_values.keys() - defaults(ValueOptions) == {"X", "sample_weight", "variables"}
     assert of_files.items() >= defaults(ReadOptions).items()
-    assert of_files.keys() == {"path", "labels", *defaults(ValueOptions), *defaults(FileOptions)}
+    assert of_files.keys() == {"path", "labels", "value_labels", *defaults(ValueOptions), *defaults(FileOptions)}
     assert of_parts.items() >= defaults(FileOptions).items()
-    refused = {"kinds", "scores", "reverse", "covariates", "combine_indicators", "guess", "labels"}
+    refused = {"kinds", "scores", "reverse", "covariates", "combine_indicators", "guess", "labels", "value_labels"}
     assert of_files.keys() - of_parts == {"path", *refused}
     with pytest.raises(TypeError, match="delimeter"):
         read_table("a.csv", delimeter=",")

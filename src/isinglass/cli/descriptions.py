@@ -55,6 +55,24 @@ def describe_table(table: AnyTable) -> JsonObject:
     return record
 
 
+def describe_shape(data: Table, table: str) -> str:
+    """Name a table and its size."""
+    n, p = data.shape
+    if data.units is not None:
+        n = len(set(data.units.tolist()))
+    given = len(data.variables.covariates)
+    covariates = f" and {plural(given, 'covariate')}" if given else ""
+    return f"{'stdin' if table == '-' else table}, {plural(n, 'row')} × {plural(p - given, 'column')}{covariates}"
+
+
+def describe_missing(data: Table) -> list[str]:
+    """Say in words what became of missing cells, if there are some."""
+    if not data.n_missing:
+        return []
+    done = {"zero": "read as 0", "drop": f"dropped with {plural(data.n_dropped, 'row')}"}
+    return [f"{plural(data.n_missing, 'missing cell')} {done.get(data.missing_treatment or '', 'imputed')}"]
+
+
 def describe_weights(data: Table) -> str:
     """Say in words what the weights of the rows are taken for."""
     counted, total = data.counted(quiet=True), f"{data.total_weight:.6g}"
@@ -86,7 +104,7 @@ def describe_coding(coding: Coding | None) -> dict[str, str]:
     for label, rule in zip(labels, coding.columns, strict=True):
         meaning = "0 and 1 as they are" if rule.is_plain else _meaning(rule)
         many = rule.kind == "continuous" and len(labels) > LISTED  # each has a grid of its own
-        columns.setdefault("continuous (isinglass info shows their grids)" if many else meaning, []).append(str(label))
+        columns.setdefault("continuous (isinglass info shows the grid)" if many else meaning, []).append(str(label))
     shown = [
         f"{', '.join(names) if len(labels) <= LISTED else plural(len(names), 'column')}: {meaning}"
         for meaning, names in columns.items()

@@ -131,6 +131,10 @@ def _as_option(mention: Setting) -> str:
     option = _option_of(mention.name)
     if mention.name == "column":  # the number of a column without a name
         return f"#{mention.value + 1}"
+    if mention.name == "kinds" and mention.has_value:  # an option for each kind
+        from isinglass.cli.reading import spell_reading
+
+        return shlex.join(spell_reading({"kinds": mention.value}))
     if option is None:
         return NOT_OPTIONS.get(mention.name, f"{mention.python} in Python")
     if option.is_flag:

@@ -33,28 +33,30 @@ def export(console: Console, model: str, format: str | None, output: Path | None
       json     nodes and edges, for your own programs
     """
     from isinglass.export import write_network
-    from isinglass.export.formats import SUFFIXES
+    from isinglass.export.formats import SUFFIXES, WITH_POSITIONS
     from isinglass.show.layout import force_layout
 
     ending = "" if output is None else output.suffix.lower()
     if format is None and output is not None and ending not in SUFFIXES:
+        cytoscape = " For Cytoscape, use .graphml." if ending in (".cyjs", ".cys", ".sif", ".xgmml") else ""
         raise click.BadParameter(
-            f"{str(output)!r} must end in {', '.join(SUFFIXES)}; or add --format.", param_hint="'-o'"
+            f"{str(output)!r} must end in {', '.join(SUFFIXES)}; or add --format.{cytoscape}", param_hint="'-o'"
         )
     check_target(output, [model, attributes])
     loaded = Loaded.open(model)
     network = loaded.network.without_covariates()
     columns, color_by = read_attributes(attributes, network.names)
+    format = format or SUFFIXES.get(ending, "edges")
     options: dict[str, Any] = {
         "node_attributes": columns or None,
         "edge_attributes": loaded.fit.edge_attributes if loaded.fit else None,
         "color_by": color_by,
     }
-    if (format or ending[1:]) in ("gexf", "json"):  # the others have no places
+    if format in WITH_POSITIONS:
         options["positions"] = force_layout(network.n_features, network.edge_index, network.weights)
     if output is None:
-        console.write(text_of(lambda stream: write_network(network, stream, format or "edges", **options)))
+        console.write(text_of(lambda stream: write_network(loaded.result, stream, format, **options)))
     else:
         output.parent.mkdir(parents=True, exist_ok=True)
-        write_network(network, output, format, **options)
+        write_network(loaded.result, output, format, **options)
         console.say_facts({"Wrote": str(output)})

@@ -5,10 +5,12 @@ from __future__ import annotations
 import itertools
 import math
 import operator
+import shlex
 import textwrap
 import time
 import warnings
-from collections.abc import Hashable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -17,12 +19,14 @@ import click
 from isinglass.cli.command import command
 from isinglass.cli.console import Console, format_seconds, plural
 from isinglass.cli.descriptions import describe_table, describe_weights, format_bytes, shares_of
-from isinglass.cli.exits import printable
+from isinglass.cli.exits import longest, printable
 from isinglass.cli.models import Loaded
-from isinglass.cli.options import TABLE_OR_MODEL
+from isinglass.cli.options import OPTIONS, TABLE_OR_MODEL
 from isinglass.cli.reading import READING, Reading, call_columns, call_kinds, spell_reading
+from isinglass.cli.values import spell_value
 from isinglass.errors import DataError, MeaningWarning
 from isinglass.json_text import JsonObject
+from isinglass.names import name_ranges
 from isinglass.storage import holds_record
 
 if TYPE_CHECKING:
@@ -32,6 +36,7 @@ RARE = 0.05  # share of the rows below which the rarer value of a column is list
 SHOWN = 10  # names listed before the rest is counted
 WIDTH = 80  # of a terminal
 MOST_LINES = 60  # of the table of columns
+BATTERY, BATTERY_SHARE = 5, 0.6  # columns, and share of all columns, that make a battery of items
 TRIAL = 2.0  # seconds of trial fits after which no further one begins
 TRIAL_ROWS = 250  # of the first trial fit
 
@@ -57,6 +62,7 @@ def info(console: Console, table: str, reading: Reading) -> None:
     data, columns = look(console, table, reading)
     found = {**_describe(data), "columns": columns}
     found["options"] = _options(columns, reading, data.n_missing)
+    found["suggestions"] = _suggestions(columns, reading)
     with console.progress("Trial fits"):
         found["estimate"] = _estimate(data, found)
     if console.as_json:
@@ -70,9 +76,8 @@ def info(console: Console, table: str, reading: Reading) -> None:
 def _print(console: Console, reading: Reading, data: Table, found: JsonObject) -> None:
     """Print the table of the columns, and the description in words."""
     weights = "" if data.sample_weight is None else describe_weights(data)
-    file = reading.describe_file(data)
-    lines = [*_table_lines(found["columns"]), "", *_lines(found, {"File": ", ".join(file)} if file else {}, weights)]
-    console.write("".join(f"{line}\n" for line in lines))
+    facts = _facts(found, weights, reading.describe_file(data))
+    console.write("".join(f"{line}\n" for line in (*_table_lines(found["columns"]), "", *_wrap(facts))))
 
 
 def _describe_model(console: Console, path: str) -> None:
@@ -107,6 +112,8 @@ def look(console: Console, table: str, reading: Reading) -> tuple[Table, list[Js
 
 def _describe_columns(data: Table, doubts: Sequence[MeaningWarning]) -> list[JsonObject]:
     """Return a description of every column, in the order of the file."""
+    import numpy as np
+
     from isinglass.data.coding import Steps
 
     notes_of: dict[Hashable, list[str]] = {}
@@ -121,12 +128,13 @@ def _describe_columns(data: Table, doubts: Sequence[MeaningWarning]) -> list[Jso
     each = zip(labels, variables.kinds, variables.categories, shares, strict=True)
     for number, (label, kind, values, share) in enumerate(each):
         stated, notes = label not in data.guesses, list(dict.fromkeys(notes_of.get(label, ())))
-        if kind == "continuous":
-            rule = data.coding.columns[number]
-            notes += [rule.tails_in_words] if isinstance(rule, Steps) and rule.tails_in_words else []
-        columns.append(
-            {"name": label, "kind": kind, "stated": stated, "values": list(values), "missing": share, "notes": notes}
-        )
+        described = {"name": label, "kind": kind, "stated": stated, "values": list(values), "missing": share}
+        rule = data.coding.columns[number]
+        if isinstance(rule, Steps):
+            notes += [rule.in_words] if rule.tails_in_words else []
+            if data.numbers is not None:
+                described["range"] = [float(end(data.numbers[:, number])) for end in (np.nanmin, np.nanmax)]
+        columns.append({**described, "notes": notes})
     for label, guess in data.guesses.items():  # in the order of their places
         if guess.kind is None:
             record = {"name": label, "kind": None, "stated": False, "values": list(guess.values[:SHOWN])}
@@ -141,16 +149,53 @@ def _describe_columns(data: Table, doubts: Sequence[MeaningWarning]) -> list[Jso
 
 def _options(columns: Sequence[JsonObject], reading: Reading, n_missing: int) -> str:
     """Return the options that fit needs, where something was guessed or cells are missing."""
-    import shlex
-
     keys = [column["key"] for column in columns]
-    guessed = {j: column["kind"] for j, column in enumerate(columns) if not column["stated"]}
-    said = {"kinds": call_kinds(keys, guessed), "drop": [keys[j] for j, kind in guessed.items() if kind is None]}
-    if "binary" in guessed.values() and "encode" not in reading.said:
+    weights = [] if "weights" in reading.said else _noted(columns)["weights"]
+    kinds = {j: column["kind"] for j, column in enumerate(columns) if not column["stated"] and j not in weights}
+    said = {"kinds": call_kinds(keys, kinds), "drop": [keys[j] for j, kind in kinds.items() if kind is None]}
+    if weights:
+        said["weights"] = keys[weights[0]]
+    if "binary" in kinds.values() and "encode" not in reading.said:
         said["encode"] = "auto"
     if n_missing and "missing" not in reading.said:
         said["missing"] = "impute"
     return shlex.join(spell_reading(said))
+
+
+def _suggestions(columns: Sequence[JsonObject], reading: Reading) -> dict[str, str]:
+    """Return options that may be wanted, each with its reason."""
+    keys, places = [column["key"] for column in columns], _noted(columns)
+    places["covariates"] = [] if "covariates" in reading.said else _unlike_the_others(columns, places["weights"])
+    reasons = {
+        "covariates": "to adjust for columns unlike the others (or leave them out with --drop)",
+        "reverse": "if the wording is reversed",
+        "normal_scores": "because couplings are linear in the values, and these have a long tail",
+    }
+    found = {}
+    for option, reason in reasons.items():
+        if places[option]:
+            called = name_ranges(keys, places[option])
+            found[shlex.join([longest(OPTIONS[option].opts), spell_value(OPTIONS[option], called)])] = reason
+    return found
+
+
+def _noted(columns: Sequence[JsonObject]) -> dict[str, list[int]]:
+    """Return the places of columns with a note, by the option that it calls for."""
+    from isinglass.data.guards import LONG_TAIL, REVERSED, WEIGHTS
+
+    notes = {"weights": WEIGHTS, "reverse": REVERSED, "normal_scores": LONG_TAIL}
+    return {
+        option: [j for j, column in enumerate(columns) if note in column["notes"]] for option, note in notes.items()
+    }
+
+
+def _unlike_the_others(columns: Sequence[JsonObject], weights: Sequence[int]) -> list[int]:
+    """Return the places of columns that are no items, if most columns are items with the same kind and values."""
+    kept = [j for j, column in enumerate(columns) if column["kind"] is not None and j not in weights]
+    looks = {j: (columns[j]["kind"], columns[j]["kind"] != "continuous" and str(columns[j]["values"])) for j in kept}
+    most, size = Counter(looks.values()).most_common(1)[0] if looks else (None, 0)
+    is_battery = size >= max(BATTERY, BATTERY_SHARE * len(kept))
+    return [j for j in kept if is_battery and looks[j] != most]
 
 
 def _table_lines(columns: Sequence[JsonObject]) -> list[str]:
@@ -185,8 +230,8 @@ def _values(column: JsonObject, most: int = 24) -> str:
     whole = (int(value) if isinstance(value, float) and value.is_integer() else value for value in column["values"])
     words = [str(value) for value in whole if value is not None]
     if column["kind"] == "continuous":
-        first, *_, last = column["values"]
-        return f"{len(words)} steps, {first:g} … {last:g}"
+        first, last = column.get("range", [column["values"][0], column["values"][-1]])
+        return f"{first:g} … {last:g} ({len(words)} steps)"
     text = (" < " if column["kind"] == "ordinal" else ", ").join(words)
     if len(text) <= most and column["kind"] is not None:
         return text
@@ -328,56 +373,82 @@ def _extrapolate(trials: Sequence[JsonObject], n_rows: int) -> float:
     return float(last["seconds"] * (n_rows / last["n_rows"]) ** min(max(power, 0.5), 1.5))
 
 
-def _lines(found: JsonObject, values: dict[str, str], weights: str) -> list[str]:
+def _facts(found: JsonObject, weights: str, file: Sequence[str]) -> dict[str, str]:
     """Return the description in words."""
-    n, p = found["n_rows"], found["n_columns"]
-    facts = {
-        "Rows": f"{n}, {found['n_distinct_rows']} distinct",
+    p = found["n_columns"]
+    return {
+        "Rows": f"{found['n_rows']}, {found['n_distinct_rows']} distinct",
         "Columns": f"{p}, {plural(p * (p - 1) // 2, 'pair')}",
         **_cells(found),
-        "Missing": plural(found["n_missing"], "cell"),
+        **_missing(found),
+        **({"Weights": weights} if weights else {}),
+        **({"File": ", ".join(file)} if file else {}),
+        **_special_columns(found),
+        "alpha_max": f"{found['alpha_max']:.6g}, the smallest penalty without edges",
+        **_cost(found["estimate"], found["n_rows"]),
+        **_advice(found),
     }
-    if "missing_by_column" in found:
-        cells, rows, empty = (found[key] for key in ("n_missing", "n_rows_with_holes", "n_rows_without_answer"))
-        facts["Missing"] = (
-            f"{plural(cells, 'cell')} ({cells / (n * p):.1%}) in {plural(rows, 'row')}, {empty} of them without any "
-            "answer"
-        )
-        facts["  patterns"] = _list(
-            [
-                f"{' + '.join(pattern['columns'][:SHOWN])} ({plural(pattern['n_rows'], 'row')})"
-                for pattern in found["missing_patterns"]
-            ],
-            found["n_missing_patterns"],
-        )
-    if found["weight_kind"] is not None:
-        facts["Weights"] = weights
-    facts |= values
-    facts["Constant"] = _list(found["constant_columns"])
+
+
+def _missing(found: JsonObject) -> dict[str, str]:
+    """Say how many cells are missing, and in which columns together."""
+    n_cells = found["n_missing"]
+    if "missing_by_column" not in found:
+        return {"Missing": plural(n_cells, "cell")}
+    patterns = [
+        f"{' + '.join(pattern['columns'][:SHOWN])} ({plural(pattern['n_rows'], 'row')})"
+        for pattern in found["missing_patterns"]
+    ]
+    return {
+        "Missing": f"{plural(n_cells, 'cell')} ({n_cells / (found['n_rows'] * found['n_columns']):.1%}) in "
+        f"{plural(found['n_rows_with_holes'], 'row')}, {found['n_rows_without_answer']} of them without any answer",
+        "  patterns": _list(patterns, found["n_missing_patterns"]),
+    }
+
+
+def _special_columns(found: JsonObject) -> dict[str, str]:
+    """Name the columns that are constant, rare, duplicated, or indicators of one variable."""
     what = "" if "kinds" in found else " ones"
-    facts["Rare"] = _list([f"{name} ({share:.1%}{what})" for name, share in found["rare_columns"].items()])
-    facts["Rare"] += f" [rarer value below {RARE:.0%}]" if found["rare_columns"] else f" below {RARE:.0%}"
-    facts["Duplicates"] = _list([" = ".join(group) for group in found["equal_columns"]])
+    rare = _list([f"{name} ({share:.1%}{what})" for name, share in found["rare_columns"].items()])
     sets = [f"{group[0]} to {group[-1]} ({len(group)})" for group in found["indicator_sets"]]
-    if sets:
-        facts["Indicators"] = _list(sets)
-    facts["alpha_max"] = f"{found['alpha_max']:.6g}, the smallest penalty without edges"
-    estimate = found["estimate"]
+    return {
+        "Constant": _list(found["constant_columns"]),
+        "Rare": rare + (f" [rarer value below {RARE:.0%}]" if found["rare_columns"] else f" below {RARE:.0%}"),
+        "Duplicates": _list([" = ".join(group) for group in found["equal_columns"]]),
+        **({"Indicators": _list(sets)} if sets else {}),
+    }
+
+
+def _cost(estimate: JsonObject, n_rows: int) -> dict[str, str]:
+    """Say what memory and time a fit will take."""
+    facts = {}
     if "bytes" in estimate:
-        facts["Memory"] = (
-            f"about {format_bytes(estimate['bytes'])} with few edges, "
-            f"{format_bytes(estimate['bytes_dense'])} with all pairs (estimated)"
-        )
+        few, all_pairs = (format_bytes(estimate[name]) for name in ("bytes", "bytes_dense"))
+        facts["Memory"] = f"about {few} with few edges, {all_pairs} with all pairs (estimated)"
     trials = estimate["trial_fits"]
-    facts["Time"] = "nothing to fit"
-    if trials:
-        tried = trials[-1]["n_rows"]
-        how = f" (estimated from a fit to {tried} rows)" if tried < n else ""
-        facts["Time"] = f"about {format_seconds(estimate['seconds'])} for the default fit{how}"
+    if not trials:
+        return facts | {"Time": "nothing to fit"}
+    tried = trials[-1]["n_rows"]
+    how = f" (estimated from a fit to {tried} rows)" if tried < n_rows else ""
+    return facts | {"Time": f"about {format_seconds(estimate['seconds'])} for the default fit{how}"}
+
+
+def _advice(found: JsonObject) -> dict[str, str]:
+    """Say which options a fit needs, and which are worth a thought."""
+    facts = {}
     if found["options"]:
         guessed = any(not column["stated"] for column in found["columns"])
-        other = " (change the kinds that were guessed wrong)" if guessed else " (or drop, or zero)"
-        facts["Fit needs"] = found["options"] + other
+        is_binary = all(column["kind"] == "binary" for column in found["columns"])
+        other = "or drop, or zero" if is_binary else "or drop"
+        facts["Fit needs"] = f"{found['options']} ({'change the kinds that were guessed wrong' if guessed else other})"
+    if found["suggestions"]:
+        said = [f"{words} {why}" for words, why in found["suggestions"].items()]
+        facts["Consider"] = "; ".join(said)
+    return facts
+
+
+def _wrap(facts: Mapping[str, str]) -> list[str]:
+    """Return facts as lines of a terminal, the names on the left."""
     width = max(map(len, facts))
     lines = []
     for name, value in facts.items():

@@ -21,6 +21,7 @@ from isinglass.cli.values import (
     MODEL_FILE,
     TABLE_OR_MODEL_FILE,
     TABLES,
+    VALUE_LABELS,
     Number,
     OutputType,
     one_of,
@@ -109,7 +110,8 @@ SECTIONS = {
         Option(
             "--fdr",
             Number(min=0),
-            "Also test every pair given all others: q-values, and the edges at this false discovery rate, such as 0.1.",
+            "Also test every pair given all others: q-values, and the number of edges found at this false discovery "
+            "rate, such as 0.1. The network does not change.",
             metavar="RATE",
         ),
         Option("--groups", COLUMN, "Column with the group of each row.", required=True),
@@ -157,6 +159,7 @@ SECTIONS = {
             "What to write.",
             otherwise="by the ending of -o",
         ),
+        Option("--title", str, "Heading of the page.", metavar="TEXT", otherwise="the name of the folder of MODEL"),
         Option("--width", Number(20, 1000), "Width of the figure in print, such as 85 or 180.", metavar="MM"),
         _flag("--impute", "Fill in the missing cells and keep the others."),
         Option(
@@ -222,8 +225,8 @@ SECTIONS = {
         ),
         _columns("--nominal", "Columns of categories without an order: names, ranges, patterns, or #3."),
         _columns("--continuous", "Columns of numbers, such as age or counts: names, ranges, patterns, or #3."),
+        _columns("--reverse", "Ordered columns with reversed wording: the last category comes first."),
         _columns("--covariates", "Columns to adjust for: conditioned on, not part of the network."),
-        _flag("--transpose", "The file has one line per variable.", default=None),
     ],
     ADVANCED: [
         Option(
@@ -255,8 +258,14 @@ SECTIONS = {
             otherwise="detected",
         ),
         _columns("--normal-scores", "Columns of numbers to be replaced by normal scores, ranks as normal quantiles."),
-        _columns("--reverse", "Ordered columns to reverse: the last category comes first."),
         _flag("--combine-indicators", "Turn each set of indicator columns into one nominal column.", default=None),
+        Option(
+            "--value-labels",
+            VALUE_LABELS,
+            "What the values of a column, such as the groups of compare, are called; repeat it for other columns.",
+            multiple=True,
+        ),
+        _flag("--transpose", "The file has one line per variable.", default=None),
         Option("--encoding", str, "Text encoding of the file.", otherwise="utf-8"),
         Option("--decimal", one_of(".", ","), "Decimal separator of numbers in a text file.", otherwise="detected"),
         Option("--sheet", str, "Sheet of a spreadsheet.", otherwise="the first with a table"),

@@ -55,7 +55,14 @@ class Request:
         """Return the path of the model: that of its fit, or one made from the table."""
         if self.loaded.fit is not None and self.loaded.fit.path is not None:
             return self.loaded.fit.path.without_covariates()
-        if self.data is None or not self.loaded.can_follow:
+        if not self.loaded.can_follow:
+            raise click.UsageError(
+                "MODEL is a network without a fit, so it has no path to draw."
+                if self.loaded.fit is None
+                else "MODEL has a penalty for each node and no common path to draw. Fit it with --method joint, or "
+                "select one penalty for all nodes with --select cv or --select stars."
+            )
+        if self.data is None:
             raise click.UsageError(
                 "MODEL was fitted at one penalty and has no path to draw. Fit it without --alpha, or add TABLE, "
                 "the table of the fit."

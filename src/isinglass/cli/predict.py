@@ -9,7 +9,7 @@ import click
 
 from isinglass.cli.command import command
 from isinglass.cli.console import Console, csv_text, plural
-from isinglass.cli.descriptions import row_labels
+from isinglass.cli.descriptions import describe_shape, row_labels
 from isinglass.cli.models import Loaded
 from isinglass.cli.options import MODEL, TABLE_OR_PATTERN
 from isinglass.cli.output import OutputFolder, check_target, write_file
@@ -78,7 +78,7 @@ def predict(
     # Probabilities and imputed cells do not depend on weights, which another table need not have.
     reading = loaded.recall(reading, **({} if score else {"missing": "impute", "weights": None}))
     data = _read(console, reading, table)
-    shape = {"Table": reading.describe_shape(data, table)}
+    shape = {"Table": describe_shape(data, table)}
     if folder is not None:
         _write_tables(console, loaded, data, folder, random_state, shape, model)
         return

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import itertools
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -14,13 +13,13 @@ import click
 
 from isinglass.cli import options
 from isinglass.cli.command import Bundle
-from isinglass.cli.console import Console, plural
-from isinglass.cli.descriptions import describe_weights
+from isinglass.cli.console import Console
+from isinglass.cli.descriptions import describe_missing, describe_shape, describe_weights
 from isinglass.cli.exits import longest
 from isinglass.cli.options import OPTIONS, under
 from isinglass.cli.values import Answers, Codes, files_of, spell_value
 from isinglass.errors import DataError
-from isinglass.names import read_column
+from isinglass.names import name_ranges, read_column
 
 if TYPE_CHECKING:
     from isinglass.arguments import Options
@@ -55,6 +54,9 @@ class Reading:
         values["kinds"] = _kinds({kind: values.pop(kind) for kind in _KINDS})
         values["scores"] = dict.fromkeys(values.pop("normal_scores"), "normal")
         values["na_values"] = _spellings(na_values)
+        values["value_labels"] = {
+            key: labels for each in values.get("value_labels", ()) for key, labels in each.items()
+        }
         values["encode"] = _join_answers(encode)
         said = {name: value for name, value in values.items() if value not in (None, (), {})}
         self.said = said | {name: None for name in ("id_column", "weights") if said.get(name) == "none"}
@@ -84,13 +86,6 @@ class Reading:
             options = ReadOptions(**self.said)
             return open_parts(files_of(table), options, None, client=False)  # type: ignore[return-value]
 
-    def describe_shape(self, data: Table, table: str) -> str:
-        """Name the table and its size."""
-        n, p = data.shape
-        if data.units is not None:
-            n = len(set(data.units.tolist()))
-        return f"{'stdin' if table == '-' else table}, {plural(n, 'row')} × {plural(p, 'column')}"
-
     def describe_file(self, data: AnyTable) -> list[str]:
         """Say in words what was found out about the file and not said by the user."""
         found = getattr(data, "detected", {})
@@ -102,12 +97,7 @@ class Reading:
 
     def describe(self, data: Table, table: str) -> str:
         """Say in words what was read."""
-        parts = [self.describe_shape(data, table)]
-        if data.n_missing:
-            done = {"zero": "read as 0", "drop": f"dropped with {plural(data.n_dropped, 'row')}"}
-            treatment = done.get(data.missing_treatment or "", "imputed")
-            parts.append(f"{plural(data.n_missing, 'missing cell')} {treatment}")
-        parts += self.describe_file(data)
+        parts = [describe_shape(data, table), *describe_missing(data), *self.describe_file(data)]
         if data.sample_weight is not None and "weights" in self.said:
             parts.append(f"weights {self.said['weights']!r}: {describe_weights(data)}")
         return ", ".join(parts)
@@ -167,12 +157,8 @@ def call_kinds(keys: Sequence[str | int], kinds: Mapping[int, str | None]) -> di
     {'a:#3': 'ordinal', 'd': 'nominal'}
     """
     found: dict[str | int, str] = {}
-    places = sorted(j for j, kind in kinds.items() if kind in _KINDS)
-    for (_, kind), run in itertools.groupby(enumerate(places), lambda item: (item[1] - item[0], kinds[item[1]])):
-        near = [keys[j] for _, j in run]
-        if len(near) > 2:
-            near = [":".join(spell_value(OPTIONS["weights"], key) for key in (near[0], near[-1]))]
-        found |= dict.fromkeys(near, str(kind))
+    for kind in _KINDS:
+        found |= dict.fromkeys(name_ranges(keys, [j for j, each in kinds.items() if each == kind]), kind)
     return found
 
 
@@ -194,6 +180,12 @@ def spell_reading(said: Options) -> list[str]:
             for key, codes in (value if isinstance(value, Mapping) else {None: value}).items():
                 prefix = "" if key is None else spell_value(OPTIONS["weights"], key) + "="
                 words += [word for code in codes for word in ("--na", prefix + code)]
+        elif name == "value_labels":
+            words += [
+                word
+                for key, labels in value.items()
+                for word in ("--value-labels", spell_value(OPTIONS[name], {key: labels}))
+            ]
         elif name == "labels":
             words += ["--groups", spell_value(OPTIONS["groups"], value[0])]
         elif value != []:

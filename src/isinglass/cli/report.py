@@ -11,7 +11,7 @@ from isinglass.cli.command import command, command_line
 from isinglass.cli.console import Console
 from isinglass.cli.models import Loaded
 from isinglass.cli.options import MAYBE_TABLE, MODEL
-from isinglass.cli.output import check_target, file_or_stdout, read_record, write_file
+from isinglass.cli.output import Record, check_target, file_or_stdout, read_record, write_file
 from isinglass.cli.reading import READING_AGAIN, WORDING, Reading, read_attributes
 
 STEPS = 30  # of the slider, if the model has no path of its own
@@ -19,7 +19,7 @@ STEPS = 30  # of the slider, if the model has no path of its own
 
 @command(
     "report",
-    *(MODEL, MAYBE_TABLE, "output", "bootstrap", "attributes", "random_state"),
+    *(MODEL, MAYBE_TABLE, "output", "title", "bootstrap", "attributes", "random_state"),
     bundles=[READING_AGAIN],
     general="",
 )
@@ -28,6 +28,7 @@ def report(
     model: str,
     table: str | None,
     output: Path | None,
+    title: str | None,
     bootstrap: Path | None,
     attributes: str | None,
     random_state: int,
@@ -46,7 +47,8 @@ def report(
     check_target(output, [model, table, attributes])
     loaded = Loaded.open(model)
     columns, color_by = read_attributes(attributes, loaded.network.without_covariates().names)
-    recipe, summary = _recipe(Path(model))
+    place = Path(model)
+    recipe, summary = _recipe(place, bootstrap)
     options: dict[str, Any] = {}
     fitted_to: dict[str, str] = {}
     if table is not None:
@@ -77,7 +79,7 @@ def report(
             page,
             groups=None if color_by is None else columns[color_by],
             wording=columns.get(WORDING),
-            title=Path(model).resolve().parent.name if Path(model).stem == "model" else Path(model).stem,
+            title=title or (place.resolve().parent.name if place.stem == "model" else place.stem),
             command=recipe,
             settings=settings,
             random_state=random_state,
@@ -90,13 +92,14 @@ def report(
         console.say_facts({"Wrote": f"{output}, {output.stat().st_size / 1e6:.1f} MB; open it in a browser"})
 
 
-def _recipe(model: Path) -> tuple[str, dict[str, str]]:
-    """Return the commands that make this page, and the summary of the fit, if its folder tells.
+def _recipe(model: Path, bootstrap: Path | None) -> tuple[str, dict[str, str]]:
+    """Return the commands that make this page, and the summary of the fit, if the folders tell.
 
     The page replaces {page} by its own name: equal pages are equal files under any name.
     """
-    record = read_record(model.parent)
+    fit, resampled = read_record(model.parent), Record() if bootstrap is None else read_record(bootstrap)
+    made = [(fit, model.parent)] if model.name in fit.files else []
+    made += [(resampled, bootstrap)] if resampled.command and bootstrap is not None else []
+    commands = [f"{record.command} -o {shlex.quote(str(folder))}" for record, folder in made]
     here = f"{shlex.join(command_line())} -o {{page}}"
-    if model.name not in record.files:
-        return here, {}
-    return f"{record.command} -o {shlex.quote(str(model.parent))} && {here}", record.summary
+    return " && ".join([*commands, here]), fit.summary if model.name in fit.files else {}

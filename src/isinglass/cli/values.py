@@ -107,6 +107,16 @@ def _read_code(text: str) -> float | None:
     return int(number) if number is not None and number.is_integer() else number
 
 
+def _read_labels(text: str) -> dict[str | int, dict[str, str]]:
+    """Read ``column=value=label`` and further ``value=label`` pairs of the same column."""
+    column, _, rest = text.partition("=")
+    pairs = [word.partition("=") for word in split_words(rest)]
+    if not column or not pairs or not all(value and label for value, _, label in pairs):
+        raise ValueError
+    values = _distinct([value for value, _, _ in pairs])
+    return {read_column(column): dict(zip(values, (label for _, _, label in pairs), strict=True))}
+
+
 def _read_cuts(text: str) -> float | dict[str | int, float]:
     """Read a number, or ``column=number`` pairs."""
     if "=" not in text:
@@ -162,7 +172,9 @@ def _spell_pairs(option: click.Option, pairs: dict[object, object]) -> str:
         prefix, pairs = f"{spell_value(OF_COLUMNS, column)}=", codes
     else:
         prefix = "=" if option.type is ANSWERS and "=" in str(column) else ""
-    words = [f"{spell_value(option, key)}={'' if code is None else f'{code:.12g}'}" for key, code in pairs.items()]
+    words = [
+        f"{spell_value(option, key)}={'' if code is None else spell_value(option, code)}" for key, code in pairs.items()
+    ]
     return ",".join(map(_quote, [prefix + words[0], *words[1:]]))
 
 
@@ -176,6 +188,7 @@ def _quote(word: str) -> str:
 ALPHAS = Form("COUNT|A,B,…", _read_alphas, "neither a count such as 30 nor distinct values such as 0.1,0.05")
 COUNTS = Form("N,N,…", _read_counts, "not a list of different whole numbers such as 100,200,400")
 ANSWERS = Form("auto|[COLUMN=]YES=1,NO=0", _read_answers, "neither auto nor a list such as Yes=1,No=0,Unknown=")
+VALUE_LABELS = Form("COLUMN=VALUE=LABEL,…", _read_labels, "not a list such as gender=1=men,2=women")
 CUTS = Form("CUT|COLUMN=CUT,…", _read_cuts, "neither a number nor a list such as age=40,income=2e4")
 COLUMN, COLUMNS = Form("COLUMN", read_column), Form("COLUMN,…", read_columns)
 OF_COLUMNS = click.Option(["--column"], type=COLUMN)  # what spells the name or number of a column

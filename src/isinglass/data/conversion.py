@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn, TypeGuard
@@ -31,9 +30,10 @@ from isinglass.data.coding import (
 )
 from isinglass.data.guards import (
     IDENTIFIER,
+    are_dates,
     check_columns,
     check_meaning,
-    kind_option,
+    drop,
     warn_codes,
     warn_dropped,
     warn_identifiers,
@@ -48,7 +48,7 @@ from isinglass.data.rules import ColumnSpec, find_rules, specify, suggest
 from isinglass.data.source import Column, Source, convert_numbers
 from isinglass.data.table import Table, check_width, find_columns, refuse_holes
 from isinglass.errors import ArgumentError, DataError, setting
-from isinglass.names import default_names
+from isinglass.names import default_names, name_ranges
 from isinglass.variables import MAX_CATEGORIES, Variables
 
 CELLS_TO_CHECK = 20_000
@@ -56,7 +56,7 @@ CELLS_TO_CHECK = 20_000
 COLUMNS_AT_ONCE = 8
 """Columns that are written together: one by one, each would pass through the memory of the whole table."""
 MISSING_CHOICES = ("error", "impute", "zero", "drop")
-_SUGGESTED = 8  # most entries of a mapping that a message writes out
+_SUGGESTED, _MOST_RANGES = 8, 30  # most entries of a mapping, and of kinds, that a message writes out
 
 
 def convert(X: object, stated: ValueOptions) -> Table:
@@ -215,12 +215,17 @@ def _convert_column(column: Column, rule: Rule) -> tuple[Codes, Rule]:
 
 def _advise_kinds(specs: Sequence[ColumnSpec]) -> str:
     """Say which kinds to state for the columns that would be refused, as their values show; or nothing."""
-    by_kind: dict[str, list[Hashable]] = defaultdict(list)
-    for label, guess in guess_kinds(specs).items():
-        if guess.kind is not None:
-            by_kind[guess.kind].append(label)
-    mentions = [kind_option(kind, labels) for kind, labels in by_kind.items()]
-    return f" By their values, pass {' and '.join(mentions)}." if mentions else ""
+    guesses = [guess for guess in guess_kinds(specs).values() if guess.kind is not None]
+    labels = [spec.label if isinstance(spec.label, int) else str(spec.label) for spec in specs]
+    kinds: dict[str | int, str] = {}
+    for kind in dict.fromkeys(str(guess.kind) for guess in guesses):
+        kinds |= dict.fromkeys(name_ranges(labels, [guess.place for guess in guesses if guess.kind == kind]), kind)
+    if not kinds or len(kinds) > _MOST_RANGES:
+        return ""
+    everywhere = len(set(kinds.values())) == 1 and len(guesses) == len(specs)
+    mention = setting("kinds", kinds, python=f'kinds="{guesses[0].kind}"' if everywhere else None)
+    of_file = " (`isinglass info FILE` shows all columns)" if specs[0].source.numbers else ""
+    return f"By the values of the columns, pass {mention}{of_file}."
 
 
 def build_table(codes: Codes, source: Source, coding: Coding, advise: Callable[[], str] = str) -> Table:
@@ -301,7 +306,7 @@ def _refuse(source: Source, j: int, coding: Coding, row: int, advise: Callable[[
     rule = coding.columns[j]
     values = source.column(j).distinct
     wrong = [value for value, code in zip(values, rule.read(values), strict=True) if code == UNKNOWN]
-    where = f"got {show_values(wrong)} in {source.where(j)} (first in {source.describe_row(row)})"
+    where = f"got {_show_wrong(wrong)} in {source.where(j)} (first in {source.describe_row(row)})"
     if isinstance(rule, Cut):
         raise DataError(
             f"{setting('X')} must hold finite numbers for {setting('binarize', rule.threshold)}; {where}. Leave "
@@ -322,9 +327,37 @@ def _refuse(source: Source, j: int, coding: Coding, row: int, advise: Callable[[
     if not rule.is_plain:
         remedy = _lacking_remedy(rule, wrong)
         raise DataError(f"{setting('encode')} must say what every value means; {where}, which is not in it. {remedy}")
-    remedy = suggest(values, for_all=all(each.kind == "binary" for each in coding.columns))
-    remedy += advise() if len(values) > 2 else ""
-    raise DataError(f"{setting('X')} must hold only 0 and 1; {where}. {remedy}{source.remark_column(j)}")
+    remedy = _suggest(source, j, values, all(each.kind == "binary" for each in coding.columns), advise)
+    raise DataError(f"{setting('X')} must hold only 0 and 1; {where}. {remedy}")
+
+
+def _suggest(source: Source, j: int, values: list[Value], for_all: bool, advise: Callable[[], str]) -> str:
+    """Say what to do with a column that is not 0 and 1: what its values show comes first."""
+    label = source.names[j] if source.names is not None else source.numbers[j] if source.numbers else j
+    leave_out = "leave the column out" + (f" ({drop([label])})" if source.numbers else "")
+    if _are_dates(values):
+        return f"A network has no kind for dates: {leave_out}."
+    kinds = advise() if len(values) > 2 else ""
+    if not kinds:
+        return f"{suggest(values, for_all=for_all)}{source.remark_column(j)}"
+    other = f"say what each value means ({setting('encode', python='encode={…: 0, …: 1, …: None}')})"
+    if all(map(is_number, values)):
+        other = f"choose a threshold for numbers ({setting('binarize', python='binarize=…')})"
+    fractions = any(isinstance(value, float) and value % 1 for value in values)
+    return f"{kinds} Otherwise {other}, or {leave_out}.{'' if fractions else source.remark_column(j)}"
+
+
+def _are_dates(values: list[Value]) -> bool:
+    """Tell whether values are dates, as objects or as text."""
+    return are_dates(values) or all(hasattr(value, "year") or isinstance(value, np.datetime64) for value in values)
+
+
+def _show_wrong(values: list[Value]) -> str:
+    """Write a few values for a message, numbers with a few digits where that cannot be misread."""
+    if _are_dates(values):
+        return "dates"
+    rounded = [float(f"{value:.4g}") if isinstance(value, float) and value % 1 else value for value in values]
+    return show_values(values if {0.0, 1.0} & {value for value in rounded if is_number(value)} else rounded)
 
 
 def _lacking_remedy(rule: Levels, wrong: list[Value]) -> str:

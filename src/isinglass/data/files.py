@@ -85,6 +85,9 @@ def read_table(path: str | PathLike[str] | IO[bytes] | IO[str], options: ReadOpt
         What these weights stand for, as for `as_table`.
     labels : sequence of str or int, default=()
         Columns that are not variables, such as the group or the subject of each row; they become `Table.labels`.
+    value_labels : mapping, optional
+        What the values of columns are called, such as ``{"gender": {1: "men", 2: "women"}}``; every value that occurs
+        needs a label. Categories keep the order of the values. A variable of 0 and 1 keeps these.
     na_values : sequence or mapping, optional
         Spellings of a missing cell, or numbers that stand for one, besides an empty field, ``NA``, ``N/A``, ``n/a``,
         ``#N/A``, ``<NA>``, ``NaN``, ``nan``, ``NULL``, ``null``, ``.``, ``?`` and, except in columns of words,
@@ -141,7 +144,9 @@ def read_file(path: str | PathLike[str] | IO[bytes] | IO[str], options: ReadOpti
         document = replace(document, data=b"")  # what was read from it stays
         labelled = _name_rows(loaded, kind, options)
         turned = labelled.transpose() if options.transpose else labelled
-        whole = turned.mark_missing(options.missing_in(turned))
+        marked = turned.mark_missing(options.missing_in(turned))
+        groups = [marked.find(key, "labels") for key in options.labels]
+        whole = marked.label_values(options.value_labels or {}, groups)
         weight, labels, apart = _take_apart(whole, options)
         chosen = replace(_choose_columns(whole, options, apart), whole=whole)
         table = convert_source(_name_columns(chosen).named(options.names), replace(options, encode=encode))

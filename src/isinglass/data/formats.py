@@ -277,14 +277,13 @@ def _label(cells: Sequence[Value], labels: dict[Value, Value]) -> Column:
     """
     column = number_objects(cells)
     values = [value if isinstance(value, str | int | float | None) else str(value) for value in column.values or ()]
+    column = Column(column.cells, values)
     present = {value for value in values if value is not None}
     if present <= {0, 1} or not present <= set(labels):
-        return Column(column.cells, values)
+        return column
     short = {code: " ".join(label.split()) for code, label in labels.items() if isinstance(label, str)}
     labels = short if len(set(short.values())) == len(set(labels.values())) else labels
-    labels = {code: label for code, label in labels.items() if code in present or not no_answers([label])}
-    numbers = {labels[code]: code for code in sorted(labels, key=lambda code: (isinstance(code, str), code))}
-    return Column(column.cells, [labels.get(value) for value in values], categories=tuple(numbers), numbers=numbers)
+    return column.labeled({code: label for code, label in labels.items() if code in present or not no_answers([label])})
 
 
 def load_excel(data: bytes, limits: Limits, sheet: str | int | None, header: bool | str) -> tuple[Records, str]:

@@ -28,12 +28,13 @@ MOST_ITEMS, MOST_ROWS = 300, 20_000
 """Ordered columns up to which reversed items are looked for, and rows that are enough for it."""
 SKEWNESS = 2.0
 """Skewness beyond which normal scores of a continuous column are worth a thought; an exponential one has 2."""
-REVERSED_CORRELATION, POSITIVE_SHARE = -0.1, 0.9
-"""Mean correlation with the others below which an item is reversed, and share of positive ones in a battery."""
+FEWEST_ITEMS, REVERSED_CORRELATION, POSITIVE_SHARE, REVERSED_SHARE = 4, -0.1, 0.9, 0.4
+"""Items of a battery; mean correlation with the others below which one is reversed; share of positive correlations once
+these are turned, and largest share of reversed items."""
 DISTINCT_SHARE = 0.9
 """Share of different values above which a column probably names its rows."""
-IDENTIFIER = "names rows?"
-"""The note of such a column."""
+IDENTIFIER, WEIGHTS, LONG_TAIL, REVERSED = "names rows?", "weights?", "long tail", "reversed?"
+"""Notes of columns: such a one, and others that commands give advice about."""
 DROPPED_SHARE, ZERO_SHARE, ZERO_SHARE_OF_COLUMN = 0.1, 0.05, 0.5
 """Share of the rows dropped, and of all cells or those of a column taken for 0, above which there is a warning."""
 SUM_RATIO, MEAN_COUNT = 2.0, 5.0
@@ -182,7 +183,7 @@ def warn_weights(labels: Iterable[Hashable]) -> None:
             f"{_columns(found, 'looks', '')} like row weights: if it counts or weights the rows, pass "
             f"{setting('weights', found[0])}; if it is a variable, say so ({kind_option('continuous', found)}).",
             found,
-            "weights?",
+            WEIGHTS,
         )
 
 
@@ -208,9 +209,9 @@ def check_meaning(
     _warn_rare({labels[j]: (rule, codes[:, j]) for j, rule in levels.items() if isinstance(rule, Levels)})
     _warn_skewed({labels[j]: (rule, codes[:, j]) for j, rule in levels.items() if isinstance(rule, Steps)})
     ordered = [j for j, rule in levels.items() if rule.kind == "ordinal"]
-    if 4 <= len(ordered) <= MOST_ITEMS:
+    if FEWEST_ITEMS <= len(ordered) <= MOST_ITEMS:
         some = slice(None, None, max(1, len(codes) // MOST_ROWS))
-        _warn_reversed([labels[j] for j in ordered], [codes[some, j] for j in ordered])
+        _warn_reversed([labels[j] for j in ordered], np.stack([codes[some, j] for j in ordered]))
 
 
 def warn_measured(columns: Mapping[Hashable, Rule]) -> None:
@@ -332,21 +333,44 @@ def _warn_skewed(columns: Mapping[Hashable, tuple[Steps, Codes]]) -> None:
             f"{_columns(found, 'has', 'have')} a long tail, and couplings are linear in the values. Take "
             f"logarithms first, or use ranks instead with {setting('normal_scores', found, python=python)}.",
             found,
-            "long tail",
+            LONG_TAIL,
         )
 
 
-def _warn_reversed(labels: list[Hashable], columns: list[Codes]) -> None:
-    """Warn about items that are negatively correlated with the others of their battery."""
-    codes = np.stack(columns)
+def _warn_reversed(labels: list[Hashable], codes: Codes) -> None:
+    """Warn about items, a row each, that are negatively correlated with the others of their battery.
+
+    The battery is the whole table or, if that is none, a scale: columns whose names differ in a number at the end.
+    """
+    found = _find_reversed(codes)
+    if found is None:
+        scales: dict[str, list[int]] = defaultdict(list)
+        for k, label in enumerate(labels):
+            scales[str(label).rstrip("0123456789")].append(k)
+        each = [(scale, _find_reversed(codes[scale])) for scale in scales.values() if len(scale) >= FEWEST_ITEMS]
+        found = [scale[k] for scale, turned in each for k in turned or ()]
+    if found:
+        turned = [labels[k] for k in sorted(found)]
+        names = [str(label) for label in turned]
+        _say(
+            f"{_columns(turned, 'runs', 'run')} against the direction of the others: if the wording is "
+            f"reversed, recode "
+            f"{'it' if len(turned) == 1 else 'them'} with {setting('reverse', names)}.",
+            turned,
+            REVERSED,
+        )
+
+
+def _find_reversed(codes: Codes) -> list[int] | None:
+    """Return the items, a row each, that run against the others; None if they are no battery."""
     cells = np.where(codes < 0, 0.0, codes)
     means = cells.sum(axis=1) / np.maximum((codes >= 0).sum(axis=1), 1)
     cells = np.where(codes < 0, 0.0, cells - means[:, None])
     size = np.sqrt((cells**2).sum(axis=1))
     if not size.all():
-        return
+        return None
     cells /= size[:, None]
-    n = len(labels)
+    n = len(codes)
     correlations = cells @ cells.T
     np.fill_diagonal(correlations, 0.0)
     sign = np.ones(n)
@@ -356,18 +380,10 @@ def _warn_reversed(labels: list[Hashable], columns: list[Codes]) -> None:
             break
         sign[against.argmin()] *= -1
     sign *= 1 if sign.sum() >= 0 else -1
-    turned = [labels[k] for k in np.flatnonzero((sign < 0) & (correlations @ sign < REVERSED_CORRELATION * (n - 1)))]
+    turned = np.flatnonzero((sign < 0) & (correlations @ sign < REVERSED_CORRELATION * (n - 1))).tolist()
     # In a battery nearly all correlations are positive once the reversed items are turned.
     positive = (np.outer(sign, sign) * correlations)[np.triu_indices(n, 1)] > 0
-    if turned and 3 * len(turned) <= n and positive.mean() > POSITIVE_SHARE:
-        names = [str(label) for label in turned]
-        _say(
-            f"{_columns(turned, 'runs', 'run')} against the direction of the others: if the wording is "
-            f"reversed, recode "
-            f"{'it' if len(turned) == 1 else 'them'} with {setting('reverse', names)}.",
-            turned,
-            "reversed?",
-        )
+    return turned if len(turned) <= REVERSED_SHARE * n and positive.mean() > POSITIVE_SHARE else None
 
 
 def are_dates(values: Sequence[Value]) -> bool:

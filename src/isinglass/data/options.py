@@ -106,6 +106,7 @@ class ReadOptions(ValueOptions, FileOptions):
     """All options of `read_table`."""
 
     labels: Sequence[str | int] = ()
+    value_labels: Mapping[Any, Mapping[Value, str]] | None = None  # Any: name or number of a column
 
     def __post_init__(self) -> None:
         ValueOptions.__post_init__(self)
@@ -114,7 +115,7 @@ class ReadOptions(ValueOptions, FileOptions):
     @property
     def for_files(self) -> Options:
         """The options given here that are about a file and its columns."""
-        names = {*_FILE_OPTIONS, "labels", "reverse", "weight_kind", "na_values"}
+        names = {*_FILE_OPTIONS, "labels", "value_labels", "reverse", "weight_kind", "na_values"}
         values = [(field, getattr(self, field.name)) for field in fields(self) if field.name in names]
         return {field.name: value for field, value in values if value not in (field.default, (), [])}
 
@@ -152,7 +153,7 @@ def for_another_file(given: Options, coding: Coding) -> Options:
     A coding with names finds its columns itself; without, the columns of the file are chosen as before.
     """
     found_by_name = set() if coding.names is None else {"columns", "drop"}
-    again = {*_FILE_OPTIONS, "weight_kind", "na_values"} - found_by_name
+    again = {*_FILE_OPTIONS, "value_labels", "weight_kind", "na_values"} - found_by_name
     return {name: value for name, value in given.items() if name in again}
 
 

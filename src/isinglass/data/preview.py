@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,6 +12,9 @@ from isinglass.data.coding import Guess, Value, is_bit, is_number
 from isinglass.data.guards import DISTINCT_SHARE, IDENTIFIER, MANY_LEVELS, are_dates
 from isinglass.data.rules import ColumnSpec, has_too_many, is_unclear, steps_of
 from isinglass.errors import DataError
+
+MOST_NAMING = 2
+"""Columns of different numbers in almost every row that may all name the rows."""
 
 
 def guess_kinds(specs: Sequence[ColumnSpec]) -> dict[Hashable, Guess]:
@@ -27,6 +31,9 @@ def guess_kinds(specs: Sequence[ColumnSpec]) -> dict[Hashable, Guess]:
             n_missing = int(column.missing.sum())
             guess = _guess(values, column.categories is not None, spec.source.shape[0])
             found[spec.label] = Guess(j, *guess, tuple(values), n_missing)
+    naming = [label for label, guess in found.items() if guess.note == IDENTIFIER and is_number(guess.values[0])]
+    if len(naming) > MOST_NAMING:  # counts, say
+        found |= {label: replace(found[label], kind="continuous", note="") for label in naming}
     return found
 
 

@@ -52,7 +52,7 @@ _ORDINAL, _NOMINAL, _CONTINUOUS = (
 )
 SAY_KIND = (
     f"If these are categories, say whether they have an order ({_ORDINAL}) or not ({_NOMINAL}); if they are numbers, "
-    f"say so ({_CONTINUOUS}). `isinglass info FILE` suggests a kind for every column."
+    f"say so ({_CONTINUOUS})."
 )
 SAY_ALL = (
     f"Say what each value means ({setting('encode', python='encode={…: 0, …: 1, …: None}')}), choose a threshold for "

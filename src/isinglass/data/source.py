@@ -15,14 +15,16 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.data.coding import ABSENT, Cells, Codes, Rule, Value, is_one_of
+from isinglass.data.coding import ABSENT, Cells, Codes, Rule, Value, is_one_of, read_word
 from isinglass.data.guards import advise_missing, remark_decimals, remark_identifier
-from isinglass.errors import ArgumentError, CellTypeError, DataError, listed, setting
+from isinglass.errors import ArgumentError, CellTypeError, DataError, setting
 from isinglass.names import check_names, read_column
 
 Entry = TypeVar("Entry")
 ROWS_TO_SAMPLE = 10_000
 """Rows that show whether a column has fractions."""
+ENDS_SHOWN = 4
+"""Names of columns that a message lists from either end of a table."""
 # Headers of a first column that names the rows. pandas and R leave the header empty.
 ID_NAMES = frozenset({"", "id", "index", "row", "rowname", "rownames", "row_names", "unnamed: 0", "__index_level_0__"})
 NUMBER_TYPES = "buif"
@@ -90,6 +92,13 @@ class Column:
             return np.frombuffer(self.cells.tobytes().translate(codes.tobytes().ljust(256)), np.int8)
         return np.asarray(codes[self.cells])
 
+    def labeled(self, labels: Mapping[Value, Value]) -> Column:
+        """Return the column with labels in place of its values, in the order of the numbers that they label."""
+        column = number_objects(self.entries) if self.values is None else self
+        numbers = {labels[code]: code for code in sorted(labels, key=lambda code: (isinstance(code, str), code))}
+        values = [labels.get(value) for value in column.values or ()]
+        return Column(column.cells, values, categories=tuple(numbers), numbers=numbers)
+
     def without(self, is_gone: Callable[[Value], bool]) -> Column:
         """Return the column in which more values stand for a missing cell: one, or the number that it labels."""
         if self.values is None:
@@ -122,6 +131,14 @@ def convert_numbers(numbers: Cells, rule: Rule) -> Codes:
     if numbers.dtype.kind == "f":
         codes[np.isnan(numbers)] = ABSENT
     return codes
+
+
+def _list_ends(names: Sequence[str]) -> str:
+    """Return the first and the last names: items come first in most tables, and the other columns last."""
+    shown = list(map(repr, names))
+    if len(shown) > 2 * ENDS_SHOWN + 1:
+        shown = [*shown[:ENDS_SHOWN], "…", *shown[-ENDS_SHOWN:]]
+    return ", ".join(shown) or "no names"
 
 
 def number_objects(objects: Sequence[Value] | Cells) -> Column:
@@ -238,6 +255,32 @@ class Source:
 
         return replace(self, load=load, block=None)
 
+    def label_values(self, labels: Mapping[Any, Mapping[Value, str]], apart: Collection[int]) -> Source:  # Any: a key
+        """Return the table with labels in place of the values of some columns.
+
+        Columns of 0 and 1 keep these, except those ``apart``, which are no variables.
+        """
+        by_place = {
+            j: {read_word(value): label for value, label in entries.items()}
+            for j, entries in self.locate(labels, "value_labels").items()
+        }
+        if not by_place:
+            return self
+
+        @functools.cache
+        def load(j: int) -> Column:
+            column = self.load(j)
+            if j not in by_place or (j not in apart and set(column.distinct) <= {0, 1}):
+                return column
+            unknown = [value for value in column.distinct if value not in by_place[j]]
+            if unknown:
+                raise ArgumentError(
+                    "value_labels", f"must label every value of {self.where(j)}", unknown[0], "Add its label."
+                )
+            return column.labeled(by_place[j])
+
+        return replace(self, load=load, block=None)
+
     def find(self, key: str | int, argument: str) -> int:
         """Return the position of the column with this name or number."""
         n_columns = self.shape[1]
@@ -257,8 +300,7 @@ class Source:
         near = get_close_matches(str(key), names, n=1)
         if near:
             raise ArgumentError(argument, "must be a column of the table", key, f"Did you mean {near[0]!r}?")
-        shown = listed(list(map(repr, names))) or "no names"
-        raise ArgumentError(argument, "must be a column of the table", key, f"The table has {shown}.")
+        raise ArgumentError(argument, "must be a column of the table", key, f"The table has {_list_ends(names)}.")
 
     def find_all(self, key: str | int, argument: str) -> list[int]:
         """Return the positions of the columns that a name, number, range ``A1:A5`` or pattern ``A*`` stands for."""

@@ -309,3 +309,5 @@ LINES: dict[str, Callable[[Annotated], Iterator[str]]] = {
     "json": _json_lines,
 }
 """All other formats: their lines."""
+WITH_POSITIONS = ("gexf", "json")
+"""Formats that hold the positions of nodes."""
