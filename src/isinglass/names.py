@@ -55,10 +55,8 @@ def by_node(values: NodeValues, names: Sequence[str], what: str) -> list[Any]:  
 def find_nodes(labels: Sequence[object], names: Sequence[str], what: str) -> list[int | None]:
     """Return the place of every node among the labels of a series, a mapping or one side of a matrix."""
     # The numbers 0, 1, 2, … that pandas makes up are no names.
-    if type(labels).__name__ in ("range", "RangeIndex") and [getattr(labels, name) for name in ("start", "step")] == [
-        0,
-        1,
-    ]:
+    counts: Any = labels
+    if type(labels).__name__ in ("range", "RangeIndex") and (counts.start, counts.step) == (0, 1):
         if len(labels) != len(names):
             raise DataError(f"{what} must have one entry per node ({len(names)}); got {len(labels)}.")
         return list(range(len(names)))

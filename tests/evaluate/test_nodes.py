@@ -77,6 +77,9 @@ def test_bridges_are_sums_over_edges_to_other_communities():
     shuffled = pd.Series(labels, index=network.names).sample(frac=1, random_state=0)
     np.testing.assert_array_equal(centrality(network, shuffled)["bridge_strength"], found["bridge_strength"])
     assert list(found.columns) == ["name", "community", *MEASURES, *BRIDGES]
+    once = centrality(network, iter(labels))
+    np.testing.assert_array_equal(once["bridge_strength"], found["bridge_strength"])
+    assert once.communities == found.communities
 
 
 def test_a_network_without_edges_has_no_central_nodes():
@@ -134,7 +137,7 @@ def test_stability_of_every_measure():
         slow = [centrality(_resampled(dropped, k), labels)[of] for k in range(21)]
         np.testing.assert_allclose(draws, slow, atol=1e-12)
         assert 0.0 <= dropped.cs_coefficient(of, communities=labels) <= 0.75
-        assert dropped.nodes(of, labels)[of] == pytest.approx(centrality(dropped.solution, labels)[of])
+        assert dropped.nodes(of, iter(labels))[of] == pytest.approx(centrality(dropped.solution, labels)[of])
 
 
 def _resampled(found, k):

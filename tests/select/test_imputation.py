@@ -5,11 +5,24 @@ import pytest
 from choices import cross_validate, select_ebic, stars, two_stage
 from networks import make_table
 
-from isinglass import Fixed, Method, TwoStage, as_table, bootstrap, compare_groups, impute, ising_path, refit, simulate
-from isinglass.errors import ConvergenceWarning, DataError, LimitError
+from isinglass import (
+    Fixed,
+    Method,
+    PerNode,
+    TwoStage,
+    as_table,
+    bootstrap,
+    compare_groups,
+    impute,
+    ising_path,
+    refit,
+    simulate,
+)
+from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, LimitError, suppress_warnings
 from isinglass.select import ImputationSettings, Run, ebic
 from isinglass.select import imputation as module
 from isinglass.select.method import Wrapped
+from isinglass.select.pooling import _redraw
 from isinglass.select.two_stage import FixedStages
 
 CHAIN = simulate.chain_network(6, strength=2.0, fields="balanced")
@@ -202,6 +215,20 @@ def test_a_column_without_an_answer_is_named():
     bad[:, 3] = np.nan
     with pytest.raises(DataError, match=r"got none in 'x3'. Leave out"):
         impute(bad)
+
+
+@pytest.mark.filterwarnings("ignore::isinglass.errors.DataWarning")
+@pytest.mark.parametrize("model", [None, Method("nodewise", PerNode())], ids=["two stages", "per node"])
+def test_a_value_that_was_not_observed_is_not_drawn(model):
+    cells = np.column_stack([X[:60], np.ones(60), np.zeros(60)]).astype(float)
+    cells[np.random.default_rng(1).random(cells.shape) < 0.4] = np.nan
+    with suppress_warnings(ConstantColumnWarning, ConvergenceWarning):
+        found = impute(cells, model=model, n_imputations=5)
+        solution, seeds = ising_path(found.table, [0.05])[0], np.random.SeedSequence(0).spawn(5)
+        again = [_redraw(one, found.holes_of(one), solution, seeds[k]) for k, one in enumerate(found.tables())]
+    for table in (found.table, *again):
+        assert np.unique(table.codes[:, 6]).tolist() == [1]
+        assert np.unique(table.codes[:, 7]).tolist() == [0]
 
 
 def test_rows_without_an_answer_are_left_out_and_counted():

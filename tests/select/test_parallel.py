@@ -259,28 +259,35 @@ from pathlib import Path
 import numpy as np
 from isinglass import ising_path
 from isinglass.select.parallel import run_tasks
+from isinglass.select.settings import Run
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
 X = np.random.default_rng(0).integers(0, 2, (2000, 60), dtype=np.uint8)
 
-def fit(number):
-    Path(sys.argv[1], str(number)).touch()
-    if number == 3:
+def fit(outer, number):
+    Path(sys.argv[1], f"{outer} {number}").touch()
+    if (outer, number) == (0, 3):
         os.kill(os.getpid(), signal.SIGINT)
     return ising_path(X, [0.02, 0.01, 0.005, 0.002, 0.001], n_threads=1).n_edges
 
+def fit_all(outer):
+    return run_tasks(fit, [(outer, number) for number in range(50)], n_threads=2)
+
 try:
-    run_tasks(fit, [(number,) for number in range(50)], n_threads=2)
+    fit_all(0) if sys.argv[2] == "1" else run_tasks(fit_all, [(0,), (1,)], run=Run(n_jobs=2))
 except KeyboardInterrupt:
     sys.stdout.write("interrupted")
 """
 
 
-def test_an_interrupt_ends_tasks_in_threads_before_the_others_start(tmp_path):
-    command = [sys.executable, "-c", INTERRUPTED_THREADS, tmp_path]
+@pytest.mark.parametrize("n_outer", [1, 2])
+def test_an_interrupt_ends_tasks_in_threads_before_the_others_start(tmp_path, n_outer):
+    command = [sys.executable, "-c", INTERRUPTED_THREADS, tmp_path, str(n_outer)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stdout, done.stderr) == (0, "interrupted", "")
-    assert 4 <= len(list(tmp_path.iterdir())) < 50
+    started = [len(list(tmp_path.glob(f"{outer} *"))) for outer in range(n_outer)]
+    assert 4 <= started[0] < 50
+    assert max(started) < 50
 
 
 def test_results_do_not_depend_on_threads():

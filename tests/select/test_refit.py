@@ -174,8 +174,10 @@ def test_errors_of_many_rows_in_parts_take_few_rounds(table, monkeypatch):
         PartedRows, "ask", lambda rows, *given, **some: asked.append(given) or ask(rows, *given, **some)
     )
     solution = support(4, PAIRS)
-    found = refit_edges(cut_into_parts(table, weight, 600), solution)
+    parts = cut_into_parts(table, weight, 600)
+    found = refit_edges(parts, solution)
     assert len(asked) < 40
+    assert nearly_free(parts, solution).converged
     for one, two in zip(found, refit_edges(as_table(table, weight), solution), strict=True):
         np.testing.assert_allclose(one, two, rtol=1e-5)
 

@@ -158,8 +158,7 @@ def test_nothing_that_varies_together_is_nothing_to_choose():
     X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 3, dtype=np.uint8)
     constant = np.zeros((12, 3), dtype=np.uint8)
     assert stars(X[:, :1], random_state=0).alphas.tolist() == [0.0]
-    with pytest.warns(ConstantColumnWarning, match="in 20 of 20 subsamples .* column 0, 1, 2"):
-        found = stars(constant, random_state=0)
+    found = stars(constant, random_state=0)
     assert (found.alpha, found.n_constant, found.frequencies().any()) == (0.0, 0, np.False_)
 
 

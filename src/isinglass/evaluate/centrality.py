@@ -66,10 +66,9 @@ def centrality(network: NetworkLike, communities: NodeValues | None = None) -> C
     x2       1.000              -1.000      0.800        0.000            1.000                     -1.000
     """
     read = as_network(network).without_covariates()
-    member = None if communities is None else _members(communities, read)
-    wanted = MEASURES if member is None else (*MEASURES, *BRIDGES)
     labels = None if communities is None else tuple(by_node(communities, read.names, "communities"))
-    return Centrality(tuple(read.names), {of: node_measure(read, of, member) for of in wanted}, labels)
+    wanted = MEASURES if labels is None else (*MEASURES, *BRIDGES)
+    return Centrality(tuple(read.names), {of: node_measure(read, of, labels) for of in wanted}, labels)
 
 
 def node_measure(network: Network, of: str, communities: NodeValues | None = None) -> FloatArray:

@@ -14,7 +14,7 @@ from isinglass.arguments import require
 from isinglass.arrays import Arrays, FloatArray, Frozen, read_only
 from isinglass.errors import ArgumentError, DataError, LimitError
 from isinglass.evaluate.centrality import measure_many, node_measure
-from isinglass.names import NodeValues
+from isinglass.names import NodeValues, by_node
 from isinglass.network import Network
 from isinglass.pairs import check_pairs, pair_keys, values_at
 from isinglass.results import Solution
@@ -138,7 +138,7 @@ class Bootstrap(Frozen):
         if of == "expected_influence":
             signed = sp.diags_array(self.solution.network.has_sign(self.edge_index).astype(np.float64))
             return _sums_over_pairs(sp.csc_array(self.draws @ signed), self.edge_index, len(self.names))
-        rows, nodes = sp.csr_array(self.draws), Variables.binary(self.names)
+        rows, nodes, labels = sp.csr_array(self.draws), Variables.binary(self.names), self._labels(communities)
         measured = []
         if of in ("closeness", "betweenness") and len(self.names) <= MOST_DENSE_NODES:
             return np.concatenate([measure_many(weights, of) for weights in self._dense_weights(rows)])
@@ -148,8 +148,12 @@ class Bootstrap(Frozen):
             pairs, values = self.edge_index[rows.indices[some][order]], rows.data[some][order]
             present = values != 0.0
             network = Network.trusted(nodes, np.zeros(len(self.names)), pairs[present], values[present])
-            measured.append(node_measure(network, of, communities))
+            measured.append(node_measure(network, of, labels))
         return np.array(measured)
+
+    def _labels(self, communities: NodeValues | None) -> NodeValues | None:
+        """Return one community per node, which may be an iterator that can be read once."""
+        return None if communities is None else by_node(communities, self.names, "communities")
 
     def _dense_weights(self, rows: sp.csr_array) -> Iterator[FloatArray]:
         """Yield the absolute couplings of all resamples as matrices, some at a time."""
@@ -167,10 +171,11 @@ class Bootstrap(Frozen):
         Columns are ``name``, the measure in the whole table under its own name, and ``mean``, ``q2.5``, ``q50`` and
         ``q97.5`` of it over the resamples.
         """
-        draws = self.node_draws(of, communities)
+        labels = self._labels(communities)
+        draws = self.node_draws(of, labels)
         quantiles = dict(zip(COLUMNS, np.quantile(draws, QUANTILES, axis=0), strict=True))
         names = np.array(self.names, dtype=object)
-        whole = node_measure(self.solution.network, of, communities)
+        whole = node_measure(self.solution.network, of, labels)
         return {"name": names, of: whole, "mean": draws.mean(axis=0), **quantiles}
 
     def differences(self, of: str = "edges", *, level: float = 0.95) -> Differences:
@@ -216,8 +221,8 @@ class Bootstrap(Frozen):
         if of == "edges":
             p = self.solution.n_features
             return _correlate_sparse(self.draws, self.edge_values, p * (p - 1) // 2)
-        whole = node_measure(self.solution.network, of, communities)
-        return _correlate(self.node_draws(of, communities), whole)
+        labels = self._labels(communities)
+        return _correlate(self.node_draws(of, labels), node_measure(self.solution.network, of, labels))
 
     def cs_coefficient(
         self,

@@ -20,6 +20,7 @@ from isinglass.select.scoring import warn_at_grid_end
 from isinglass.select.settings import Alphas, Run
 from isinglass.select.task import PathSettings, Task
 from isinglass.select.two_stage import TwoStageChoice
+from isinglass.solve.columns import name_constant
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -104,6 +105,7 @@ def compare_criteria(
     mine         0.05      1         1         1695.5   -1.6916
     """
     table = as_table(X, sample_weight).without_holes().counted()
+    name_constant(table)
     task = Task(table, paths, run=run)
     fits = {name: found for name, found in (others or {}).items() if isinstance(found, TwoStageChoice)}
     named = {str(name): float(alpha) for name, alpha in (others or {}).items() if not isinstance(alpha, TwoStageChoice)}

@@ -51,7 +51,7 @@ class EdgeTests(Frozen):
         """Return the pairs that are found at a false discovery rate."""
         return np.asarray(self.pair_index[self.q_values <= check_rate(fdr)])
 
-    def edges(self, fdr: float = 1.0) -> Arrays:  # Any: names or numbers
+    def edges(self, fdr: float = 1.0) -> Arrays:
         """Return the pairs that are found at a false discovery rate as columns, the smallest p-value first."""
         order = np.argsort(self.p_values, kind="stable")
         order = order[self.q_values[order] <= check_rate(fdr)]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from isinglass.arguments import RandomSource, spawn_seeds
 from isinglass.arrays import AnyArray, FloatArray, Frozen, Mask
-from isinglass.data import Table, which_occur
+from isinglass.data import Table, category_counts
 from isinglass.errors import (
     ConvergenceWarning,
     DataError,
@@ -213,7 +213,7 @@ def _run_rounds(
     """Return the network of the last draws, those of the rounds, their changes, and the round that settled (or -1)."""
     networks: list[Network] = []
     changes: list[float] = []
-    settled, observed = -1, which_occur(stack.take(range(stack.n_copies))[0])
+    settled, observed = -1, category_counts(stack.take(range(stack.n_copies))[0]) > 0.0
     while len(networks) < max_rounds:
         number = len(networks)
         few, _, groups = stack.take(
@@ -226,15 +226,15 @@ def _run_rounds(
             settled = number if moved <= NOISE * changes[-1] else -1
         if 0 <= settled <= number - AVERAGED:
             break
-        stack.chains.sweep(_restrict(networks[-1], observed), n_sweeps)
+        stack.chains.sweep(among(observed, networks[-1]), n_sweeps)
     network = mean_network(networks[-AVERAGED:])
-    stack.chains.sweep(_restrict(network, observed), 2 * n_sweeps)
+    stack.chains.sweep(among(observed, network), 2 * n_sweeps)
     return network, networks, np.array(changes), settled
 
 
-def _restrict(network: Network, possible: Mask | None) -> Network:
-    """Return a network from which no other categories are drawn; None: all are possible."""
-    if possible is None or possible.all():
+def among(possible: Mask, network: Network) -> Network:
+    """Return a network from which only these categories are drawn."""
+    if possible.all():
         return network
     variables = network.variables
     fields = np.where(possible, network.category_fields, IMPOSSIBLE)
@@ -262,7 +262,7 @@ class _Rounds:
             self.warm_start = found.warm_start
             try:
                 self.kept = model.at(found)
-            except DataError:  # it has one per node, or none
+            except DataError:  # it has no penalty that could be kept
                 self.kept = None
         return nearly_free(table, found.solution, PRIOR, self.run.n_threads).network
 

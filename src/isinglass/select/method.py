@@ -188,8 +188,7 @@ class Method(PathSettings):
             if labels is not None:
                 labels = labels[table.rows]
         name_constant(table)
-        with suppress_warnings(ConstantColumnWarning):
-            return self.selector.choose(Task(table, self.paths, labels, run, warm_start, deadline)), table, imputation
+        return self.selector.choose(Task(table, self.paths, labels, run, warm_start, deadline)), table, imputation
 
     def at(self, found: Choice, scale: float = 1.0) -> Self:
         """Return the method at the penalty of a network that it chose, times ``scale``; a given penalty stays."""

@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
-from contextvars import copy_context
+from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -115,15 +115,18 @@ def _attempt_apart(run: int, number: int, *task: Any) -> _Outcome:  # Any: as fo
         return _Outcome(number, error=error)
 
 
+_own_runs: ContextVar[tuple[int, ...]] = ContextVar("runs", default=())  # whose tasks this thread runs, outermost first
+
+
 class _Running:
-    """The threads of this process that run tasks, each with the number of its run.
+    """The threads of this process that run tasks, each with the number of its run, and of those that this is part of.
 
     Python raises KeyboardInterrupt in its main thread alone, and kernels of other threads would go on. They are told to
     stop, and waited for: an interpreter that ends while a kernel runs aborts the process.
     """
 
     def __init__(self) -> None:
-        self._threads: list[tuple[int, int]] = []  # run, thread
+        self._threads: list[tuple[tuple[int, ...], int]] = []  # runs, thread
         self._stopped: set[int] = set()
         self._changed = threading.Condition()
         atexit.register(self.stop)
@@ -131,14 +134,16 @@ class _Running:
     @contextmanager
     def task(self, run: int) -> Iterator[None]:
         """Note that this thread works for a run inside the block."""
-        entry = run, threading.get_ident()
+        entry = (*_own_runs.get(), run), threading.get_ident()
         with self._changed:
-            if run in self._stopped:
+            if self._stopped.intersection(entry[0]):
                 raise KeyboardInterrupt
             self._threads.append(entry)
+        token = _own_runs.set(entry[0])
         try:
             yield
         finally:
+            _own_runs.reset(token)
             with self._changed:
                 self._threads.remove(entry)
                 self._changed.notify_all()
@@ -147,9 +152,10 @@ class _Running:
         """Interrupt the tasks of some runs, or of all, in other threads; return when they have ended."""
         here = threading.get_ident()
         with self._changed:
-            self._stopped.update(runs or (run for run, _ in self._threads))
-            while others := [thread for run, thread in self._threads if run in self._stopped and thread != here]:
-                _core.stop_threads(others)
+            ending = set(runs or (run for own, _ in self._threads for run in own))
+            self._stopped |= ending
+            while others := {thread for own, thread in self._threads if ending.intersection(own)} - {here}:
+                _core.stop_threads(list(others))
                 self._changed.wait(0.1)
             _core.stop_threads([])
 

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from isinglass.arguments import RandomSource, spawn_seeds
 from isinglass.arrays import FloatArray, Frozen
-from isinglass.data import Table
+from isinglass.data import Table, category_counts
 from isinglass.errors import ArgumentError, ConstantColumnWarning, suppress_warnings
 from isinglass.machine import thread_count
 from isinglass.results import Solution
-from isinglass.select.imputation import PRIOR, Imputation
+from isinglass.select.imputation import PRIOR, Imputation, among
 from isinglass.select.parallel import run_tasks
 from isinglass.select.refit import free_estimate, nearly_free
 from isinglass.select.settings import Run
@@ -171,9 +171,9 @@ def _redraw(table: Table, holes: NDArray[np.bool_], solution: Solution, seed: np
     variance.
     """
     rng = np.random.default_rng(seed)
-    chains = Completions(table.codes, holes, random_state=rng, n_threads=1)
+    chains, observed = Completions(table.codes, holes, random_state=rng, n_threads=1), category_counts(table) > 0.0
     for _ in range(ROUNDS):
         times = rng.multinomial(len(table), np.full(len(table), 1.0 / len(table))).astype(np.float64)
         drawn = table.with_codes(chains.table).with_weight(times * table.unit_weight)
-        chains.sweep(nearly_free(drawn, solution, PRIOR, n_threads=1).network, SWEEPS)
+        chains.sweep(among(observed, nearly_free(drawn, solution, PRIOR, n_threads=1).network), SWEEPS)
     return table.with_codes(chains.table)

@@ -193,10 +193,10 @@ def nearly_free(
     penalty_in_rows: float = NEARLY_FREE,
     n_threads: int | None = None,
 ) -> Solution:
-    """Return the optimum on the edges of ``solution`` with a penalty of a hundredth of a row, far below its errors.
+    """Return the optimum on the edges of ``solution`` with a penalty in rows, by default far below its errors.
 
     It is finite for every table, and needs no search for separation. The unit of scores does not matter. None: every
-    pair may have an edge.
+    pair may have an edge. Of a table in parts, its duality gap is not bounded.
     """
     penalty = None if solution is None else penalty_on(solution.edge_index, table.shape[1], 1.0)
     if not table.variables.is_binary:
@@ -259,7 +259,7 @@ def _is_too_large(support: Support, table: AnyTable) -> bool:
 def _refuse_constant(solution: Solution, is_varying: NDArray[np.bool_]) -> None:
     lost = ~is_varying[solution.edge_index].all(axis=1)
     if lost.any():
-        s, t = (int(node) for node in solution.edge_index[lost][0])
+        s, t = (solution.network.variables.called(int(node)) for node in solution.edge_index[lost][0])
         raise SeparationError(
             f"the unpenalized optimum must be finite; one of the columns {s} and {t} is constant in X, and their "
             "coupling cannot be estimated. Remove that edge, or refit on rows in which both columns vary."

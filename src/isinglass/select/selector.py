@@ -10,7 +10,7 @@ import numpy as np
 
 from isinglass.arguments import Options, is_real
 from isinglass.arrays import Frozen
-from isinglass.errors import ArgumentError, DataError
+from isinglass.errors import ArgumentError, ConstantColumnWarning, DataError, suppress_warnings
 from isinglass.results import Evidence, Path, Solution, Stability, TwoStageRecord
 from isinglass.select.settings import Settings, option, settings
 from isinglass.select.task import Task, WarmStart
@@ -136,7 +136,8 @@ class FixedPerNode(Given):
 
     def choose(self, task: Task) -> Choice:
         """Return the network at these penalties."""
-        return Choice(nodewise_at(task.table.whole(), np.array(self.alphas), **_regressions(task)))
+        with suppress_warnings(ConstantColumnWarning):
+            return Choice(nodewise_at(task.table.whole(), np.array(self.alphas), **_regressions(task)))
 
 
 @settings
@@ -158,7 +159,8 @@ class PerNode(Selector):
     def choose(self, task: Task) -> Choice:
         """Return the network of regressions that each chose their penalty."""
         chosen: Options = {"gamma": self.gamma, "alpha_min_ratio": self.alpha_min_ratio}
-        return Choice(choose_per_node(task.table.whole(), self.alphas, **chosen, **_regressions(task)))
+        with suppress_warnings(ConstantColumnWarning):
+            return Choice(choose_per_node(task.table.whole(), self.alphas, **chosen, **_regressions(task)))
 
 
 def _regressions(task: Task) -> Options:

@@ -16,7 +16,7 @@ from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
 from isinglass.arguments import MOST_TASKS, RandomSource, check_count, spawn_seeds
-from isinglass.arrays import AnyArray, FloatArray
+from isinglass.arrays import AnyArray, FloatArray, Mask
 from isinglass.data import are_counts, which_vary
 from isinglass.errors import (
     ArgumentError,
@@ -38,6 +38,7 @@ from isinglass.select.selector import Choice, Selector
 from isinglass.select.settings import Alphas, check_alphas, option, settings
 from isinglass.select.task import Task
 from isinglass.solve.alphas import alpha_grid
+from isinglass.variables import Variables
 
 ABOVE = 1.0 + 1e-9
 """A grid starts this far above the largest alpha_max, so that rounding cannot put an edge at its first point."""
@@ -128,7 +129,7 @@ class StARS(Selector):
         sample = _Units(task, member, self._size(int(member.max()) + 1))
         seeds = spawn_seeds(self.random_state, self.n_subsamples)
         equal = table.with_weight(None)
-        constant = np.array([~which_vary(equal[sample.rows(seed)]) for seed in seeds])
+        constant = np.array([which_vary(equal) & ~which_vary(equal[sample.rows(seed)]) for seed in seeds])
         grid = self._grid(sample, seeds)
         fingerprint = {
             "X": table,
@@ -140,8 +141,8 @@ class StARS(Selector):
             "random_state": seeds[0].entropy,
         }
         runs = _Runs(sample, seeds, grid, fingerprint)
-        stability = _search(runs, self.threshold, int((constant & which_vary(equal)).any(axis=1).sum()))
-        _warn(stability, constant, runs.n_unconverged)
+        stability = _search(runs, self.threshold, int(constant.any(axis=1).sum()))
+        _warn(stability, table.variables, constant, runs.n_unconverged)
         return stability
 
     def _size(self, n_units: int) -> int:
@@ -187,7 +188,7 @@ class _Units:
 
 def _fit_subsample(sample: _Units, seed: SeedSequence, grid: FloatArray) -> dict[str, AnyArray | int]:
     """Return the edges along the grid, as s · p + t, one alpha after the other."""
-    with suppress_warnings(ConstantColumnWarning, ConvergenceWarning):
+    with suppress_warnings(ConvergenceWarning):
         path = sample.take(seed).path(grid)
     codes = [pair_keys(solution.edge_index, sample.task.table.shape[1]) for solution in path]
     return {
@@ -298,13 +299,13 @@ def _last_stable(instability: FloatArray, threshold: float) -> int:
     return max(int(exceeds.argmax()) - 1, 0) if exceeds.any() else len(instability) - 1
 
 
-def _warn(stability: Stability, constant: NDArray[np.bool_], n_unconverged: int) -> None:
+def _warn(stability: Stability, variables: Variables, constant: Mask, n_unconverged: int) -> None:
     """Say what the user may want to change, once each."""
-    affected = np.flatnonzero(constant.any(axis=0))
-    if len(affected):
+    affected = [variables.called(s) for s in np.flatnonzero(constant.any(axis=0)).tolist()]
+    if affected:
         where = f"in {int(constant.any(axis=1).sum())} of {len(constant)} subsamples a column is constant"
         remedy = f"A larger {setting('subsample_size')} (now {stability.subsample_size}) makes this rarer."
-        warn(ConstantColumnWarning(f"{where} and has no edges there: column {listed(affected.tolist())}. {remedy}"))
+        warn(ConstantColumnWarning(f"{where} and has no edges there: column {listed(affected)}. {remedy}"))
     if n_unconverged:
         wrong = f"{n_unconverged} of {stability.n_fits} fits did not converge, and their edges may be wrong"
         remedy = f"Raise {setting('max_iter')} or {setting('tol')}."

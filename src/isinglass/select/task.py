@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from isinglass.arguments import Options
 from isinglass.arrays import AnyArray, FloatArray
 from isinglass.data import AnyTable, TableLike, as_table
-from isinglass.errors import ArgumentError
+from isinglass.errors import ArgumentError, ConstantColumnWarning, suppress_warnings
 from isinglass.results import Path, Solution
 from isinglass.select.folds import RowSet, take_part
 from isinglass.select.settings import Alphas, Run, Settings, option, settings
@@ -161,7 +161,10 @@ class WarmStart:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """A table to choose a network for, how its pairs are estimated, and how that is run."""
+    """A table to choose a network for, how its pairs are estimated, and how that is run.
+
+    Who makes it names the constant columns of the table.
+    """
 
     table: AnyTable  # with its weights
     paths: PathSettings = PathSettings()
@@ -181,11 +184,13 @@ class Task:
     ) -> Path:
         """Return the solutions at some alphas, with these penalty weights if they are given."""
         options: dict[str, Any] = {"alpha_min_ratio": alpha_min_ratio, "callback": callback, "start": start}
-        return self._with(penalty).path(self.table, alphas, run=self.run, **options)
+        with suppress_warnings(ConstantColumnWarning):
+            return self._with(penalty).path(self.table, alphas, run=self.run, **options)
 
     def alpha_max(self, penalty: FloatArray | None = None) -> float:
         """Return the smallest alpha without penalized edges."""
-        return self._with(penalty).alpha_max(self.table)
+        with suppress_warnings(ConstantColumnWarning):
+            return self._with(penalty).alpha_max(self.table)
 
     def _with(self, penalty: FloatArray | None) -> PathSettings:
         return self.paths if penalty is None else self.paths.replace(penalty_weights=penalty)

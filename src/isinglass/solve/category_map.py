@@ -53,7 +53,7 @@ class CategoryMap:
             if score is not None and len(score) == 2 and score[0] < score[1]:
                 ranges[k] = 1
             elif score is not None:
-                steps = _steps(s, score)
+                steps = _steps(self.variables.called(s), score)
                 points[:, k], ranges[k] = steps[points[:, k]], steps.max()
         return points, ranges
 
@@ -201,7 +201,7 @@ def _lagrange(points: FloatArray, at: FloatArray) -> FloatArray:
     return share
 
 
-def _steps(column: int, scores: FloatArray) -> Bytes:
+def _steps(column: str, scores: FloatArray) -> Bytes:
     """Return the scores as whole numbers of equal steps from the smallest."""
     found = _known_steps((scores - scores.min()).tobytes())
     if found is None:

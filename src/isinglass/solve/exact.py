@@ -137,8 +137,9 @@ def _refuse_separation(problem: Likelihood, penalty: FloatArray) -> None:
         return
     worst = separating_statistic(problem, free)
     if worst is not None:
-        s, t = problem.reduction.columns[[nodes[worst - problem.n_varying] for nodes in problem.pairs]].tolist()
+        pair = problem.reduction.columns[[nodes[worst - problem.n_varying] for nodes in problem.pairs]].tolist()
+        s, t = map(problem.reduction.variables.called, pair)
         raise SeparationError(
-            f"The unpenalized edges must have a finite optimum; got a table in which the pair ({s}, {t}) "
-            "separates: its estimate is infinite. Use alpha > 0 and a positive penalty weight."
+            f"the unpenalized optimum must be finite; columns {s} and {t} separate the table, so their coupling grows "
+            "without bound. Penalize that pair: alpha > 0 and a penalty weight > 0."
         )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -160,7 +160,7 @@ def solve_near(
     with within_memory():
         case.problem.place(scaled, *point)
         state = case.problem.solve(point[0], [scaled], tol, np.inf, MAX_STEPS)[0]
-    return case.solution(state, alpha)
+    return replace(case.solution(state, alpha), converged=state.kkt_residual <= tol)
 
 
 def _starts(start: Solution | Sequence[Solution] | None, grid: FloatArray) -> list[Solution | None]:

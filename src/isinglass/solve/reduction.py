@@ -177,7 +177,7 @@ class Reduction:
         refuse_unpenalized(self.table)
         found = find_separation(self.table.distinct_rows(), pairs)
         if found is not None:
-            s, t = (int(self.columns[node]) for node in found)
+            s, t = (self.variables.called(int(self.columns[node])) for node in found)
             raise SeparationError(
                 f"the unpenalized optimum must be finite; columns {s} and {t} separate the table, so their "
                 f"coupling grows without bound. Penalize that pair: alpha > 0 and a penalty weight > 0."

@@ -314,7 +314,8 @@ class NodewiseProblem:
             direction = separating_direction((2.0 * patterns[:, [node]] - 1.0) * design)
             if direction is not None:
                 direction[node] = 0.0
-                s, t = self.varying[[node, int(np.abs(direction).argmax())]].tolist()
+                pair = self.varying[[node, int(np.abs(direction).argmax())]].tolist()
+                s, t = map(self.reduction.variables.called, pair)
                 raise SeparationError(
                     f"the unpenalized regression of column {s} must have a finite optimum; the other columns separate "
                     f"its zeros from its ones, so the coefficient of column {t} grows without bound. "
