@@ -120,9 +120,9 @@ def misplaced_modules(modules: Mapping[str, str]) -> list[str]:
     return wrong
 
 
-# Methods of a fit that draw or write a page load the room that does so when they are called, and so does the likelihood
-# of a network, which takes sampling.
-UPWARD = {("fitted", "show"), ("network", "evaluate")}
+# Methods of results that draw, or write a page or a text, load the room that does so when they are called, and so does
+# the likelihood of a network, which takes sampling.
+UPWARD = {("fitted", "show"), ("select", "show"), ("network", "evaluate")}
 
 
 def upward_imports(modules: Mapping[str, str]) -> list[str]:

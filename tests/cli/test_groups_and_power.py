@@ -58,7 +58,14 @@ def test_compare_paired_and_as_json(table):
 
 def test_compare_writes_tables_and_a_page(table, tmp_path):
     result = run("compare", table, *WORDS, "--drop", "who", "-o", tmp_path / "out", "--reselect")
-    assert list(files_of(tmp_path / "out")) == ["edges.csv", "groups.csv", "nodes.csv", "report.html", "run.json"]
+    assert list(files_of(tmp_path / "out")) == [
+        "edges.csv",
+        "groups.csv",
+        "methods.txt",
+        "nodes.csv",
+        "report.html",
+        "run.json",
+    ]
     assert "Networks by sex" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "men (" in result.stderr
 

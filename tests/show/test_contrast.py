@@ -64,6 +64,30 @@ def test_the_page_has_all_parts_and_nothing_from_outside(found):
     assert f"p = {found.p_structure:.3g}" in page
 
 
+def widths(page, caption):
+    """Return kind and width of the edges of the figure with a caption."""
+    figure = re.search(rf"<figcaption>{caption}.*?</figure>", page, re.S)[0]
+    return [
+        (kind, float(width)) for kind, width in re.findall(r'<line class="(\w+)".*?stroke-width="([\d.]+)"', figure)
+    ]
+
+
+def test_differences_that_were_not_found_are_thin_and_gray(found):
+    """Widths are those of the networks; only what is found at the family-wise level has a color."""
+    n_found = int((found.edge_p_family <= 0.05).sum())
+    assert 0 < n_found < len(found.edge_index)
+    drawn = widths(build_comparison(found), "&lt;b&gt;women minus men: .* at family-wise p ≤ 0.05")
+    assert {kind for kind, _ in drawn} == {"up", "level"}
+    assert {width for kind, width in drawn if kind == "level"} == {contrast.THIN}
+    assert len([kind for kind, _ in drawn if kind == "up"]) == n_found
+    X = simulate.exact_sample(simulate.chain_network(5, strength=1.0), 300, random_state=0)
+    same = compare_groups(X, np.tile(["a", "b"], 150), 0.01, n_permutations=19, random_state=0)
+    assert (same.edge_p_family > 0.05).all()
+    page = build_comparison(same)
+    assert {kind for kind, _ in widths(page, "a minus b: no edge differs at family-wise p ≤ 0.05")} == {"level"}
+    assert "dashed orange" in page
+
+
 def test_three_groups_have_a_table_of_pairs():
     X = simulate.exact_sample(simulate.chain_network(4, strength=1.0), 300, random_state=0)
     found = compare_groups(X, np.tile([1, 2, 3], 100), 0.03, n_permutations=9, random_state=0)

@@ -23,6 +23,7 @@ from isinglass import (
     ising_path,
     load,
     read_table,
+    save,
     simulate,
 )
 from isinglass.data import as_table
@@ -300,7 +301,7 @@ def test_covariates_are_no_variables_of_the_network():
     fit = Method(selector=Fixed(0.05)).fit(table)
     text = methods_text(fit)
     assert "A pairwise Markov network (Ising model) of 6 binary variables was estimated" in text
-    assert "adjusted for age, which was conditioned on and not modelled" in text
+    assert "adjusted for age, which was conditioned on and not modeled" in text
     assert "put on" not in text
     assert f"has {fit.solution.n_edges} of 15 possible edges" in text
     assert not any(name in citation(fit) for name in ("Hastie", "Yang"))
@@ -374,7 +375,9 @@ def test_groups_name_the_estimator():
     text = draft.text
     assert f"a (n = {N // 2}), b (n = {N // 2})" in text
     assert "by maximizing the L1-penalized pseudo-likelihood" in text
-    assert "9 permutations, reassigning rows to groups at random" in text
+    assert "9 permutations (seed 0), reassigning rows to groups at random" in text
+    assert found.methods_text() == text
+    assert "The computation reached the optimum in every group" in text
     assert "chosen for all rows together (two-stage" in text
     assert number(r"\(α = ([\d.e-]+)\)", text) == pytest.approx(found.solutions[0].alpha, rel=1e-3)
     assert "van Borkulo" in draft.references
@@ -386,3 +389,43 @@ def test_groups_name_the_estimator():
     assert "binary variables were compared between" in unknown
     again = compare_groups(X, labels, EBIC(alphas=5), reselect=True, n_permutations=9, random_state=0)
     assert "again in every permutation (EBIC, gamma 0.25)" in describe_comparison(again).text
+
+
+def test_a_comparison_says_what_became_of_cells_and_items(tmp_path):
+    frame, labels = likert(), np.tile(["b", "a"], N // 2)
+    n_cells = int(holes(frame).isna().to_numpy().sum())
+    n_rows = int(holes(frame).isna().any(axis=1).sum())
+    options = {"kinds": "ordinal", "reverse": ["b", "d"]}
+    for missing, words in (
+        ("impute", f"{n_cells} missing cells ({n_cells / frame.size:.1%}) were imputed 5 times by stochastic EM"),
+        (
+            "drop",
+            f"{n_rows} of {N} rows were left out because of {n_cells} missing",
+        ),
+    ):
+        table = as_table(holes(frame), missing=missing, **options)
+        found = compare_groups(table, labels, 0.05, n_permutations=3, random_state=7)
+        text = found.methods_text()
+        assert words in text
+        assert ("from one network of all rows, ignoring groups" in text) == (missing == "impute")
+        assert "The categories of b and d were taken in reverse order." in text
+        assert "3 permutations (seed 7)" in text
+        n_found = int((found.edge_p_family <= 0.05).sum())
+        assert n_found == 0  # three permutations
+        assert f"No edge differed at p ≤ 0.05, corrected for all {len('abcde') * 2} pairs" in text
+    save(found, tmp_path / "found.npz")
+    assert load(tmp_path / "found.npz").methods_text() == text
+    whole = compare_groups(frame > 3, labels, 0.05, n_permutations=3, random_state=np.random.default_rng(0))
+    assert "missing" not in whole.methods_text()
+    assert "(seed" not in whole.methods_text()
+
+
+def test_cells_deleted_to_make_groups_alike_are_counted():
+    frame, labels = likert(), np.repeat(["a", "b"], N // 2)
+    frame.iloc[: N // 2, 0] = np.nan
+    frame.iloc[:5, 0] = [1, 2, 3, 4, 5]
+    table = as_table(frame, kinds="ordinal", missing="impute")
+    found = compare_groups(table, labels, 0.05, n_permutations=2, random_state=0)
+    assert found.missing.n_cells == N // 2 - 5
+    assert found.n_deleted > 0
+    assert f"{found.n_deleted} further cells were deleted" in found.methods_text()

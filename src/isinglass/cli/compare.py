@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from isinglass.data import Table
     from isinglass.select import GroupComparison
 
-FILES = ["edges.csv", "nodes.csv", "groups.csv", "report.html"]
+FILES = ["edges.csv", "nodes.csv", "groups.csv", "report.html", "methods.txt"]
 
 
 @command(
@@ -49,17 +48,19 @@ def compare(
     largest difference in a coupling, their global strength, each edge and the strength of each node. Prints the edges
     with their p-values as CSV. TABLE may be - for stdin.
 
-    With -o, writes edges.csv, nodes.csv, groups.csv, report.html with the networks side by side, and run.json to a
-    folder.
+    With -o, writes edges.csv, nodes.csv, groups.csv, report.html with the networks side by side, methods.txt with a
+    paragraph for the methods section of a paper, and run.json to a folder. --value-labels gender=1=men,2=women names
+    the groups.
     """
     from isinglass.select.group_comparison import compare_groups
     from isinglass.show.report import write_comparison
+    from isinglass.show.report.methods import describe_comparison
 
     folder = None if output is None else OutputFolder(output, FILES, force=force, inputs=[table])
     data = _read(console, table, reading, [groups] if paired is None else [groups, paired])
     column = spell_value(OPTIONS["groups"], groups)
     console.restart_clock()
-    found = compare_groups(
+    tested = compare_groups(
         data,
         data.labels[str(groups)],
         estimate.method,
@@ -69,13 +70,15 @@ def compare(
         random_state=estimate.seed,
         run=estimate.run(console, checkpoint=checkpoint),
     )
+    found = replace(tested, reading=reading.said)
     again = "selected again in every permutation" if found.reselect else "selected on all rows and kept"
     facts = {
         "Table": reading.describe(data, table),
         "Method": estimate.summarize(f", {again}"),
-        **_describe_holes(data, found.paired),
+        **_describe_missing(found),
         **_describe(found, column),
     }
+    draft = describe_comparison(found)
     each = zip(found.groups, found.n_rows, found.solutions, strict=True)
     tables = {"edges.csv": found.edges(), "nodes.csv": found.nodes(), "groups.csv": found.pairs()}
     record = {
@@ -86,11 +89,17 @@ def compare(
         **fields(found, "paired", "reselect", "covariates"),
         "groups": [{"group": group, "n_rows": n, **describe_solution(network)} for group, n, network in each],
         **fields(found, "structure", "p_structure", "global_strengths", "strength", "p_strength"),
+        "methods": draft.text,
+        "citation": draft.references,
         **dict(zip(("edges", "nodes", "pairs"), map(records, tables.values()), strict=True)),
     }
-    page = functools.partial(write_comparison, found, title=f"Networks by {column}")
+
+    def write(here: Path) -> None:
+        write_comparison(found, here / "report.html", title=f"Networks by {column}")
+        (here / "methods.txt").write_text(f"{draft.text}\n\n{draft.references}\n", encoding="utf-8")
+
     kept = ("Table", "Method", "Groups", "Adjusted for", "Permutations")
-    deliver(console, folder, facts, tables, record, kept=kept, write=lambda here: page(here / "report.html"))
+    deliver(console, folder, facts, tables, record, kept=kept, write=write)
 
 
 def _read(console: Console, table: str, reading: Reading, keys: list[str | int]) -> Table:
@@ -103,13 +112,14 @@ def _read(console: Console, table: str, reading: Reading, keys: list[str | int])
     return replace(kept, n_dropped=data.n_dropped + sum(absent), n_missing=data.n_missing + sum(absent))
 
 
-def _describe_holes(data: Table, paired: bool) -> dict[str, str]:
-    """Say in words what was done about missing cells."""
-    if data.holes is None:
+def _describe_missing(found: GroupComparison) -> dict[str, str]:
+    """Say in words how missing cells were imputed, if they were."""
+    missing = found.missing
+    if missing is None or missing.treatment != "impute":
         return {}
-    empty = 0 if paired else int(data.holes.all(axis=1).sum())
-    left = f"; {plural(empty, 'row')} without any answer left out" if empty else ""
-    return {"Imputed": f"{data.holes.mean():.1%} of the cells, from one network of all rows, ignoring groups{left}"}
+    share = missing.n_cells / (missing.n_rows * (len(found.names) + len(found.covariates)))
+    left = f"; {plural(missing.n_left_out, 'row')} without any answer left out" if missing.n_left_out else ""
+    return {"Imputed": f"{share:.1%} of the cells, from one network of all rows, ignoring groups{left}"}
 
 
 def _describe(found: GroupComparison, column: str) -> dict[str, str]:

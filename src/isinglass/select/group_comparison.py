@@ -28,7 +28,7 @@ from isinglass.errors import (
 )
 from isinglass.network import union_keys
 from isinglass.pairs import pairs_of
-from isinglass.results import Solution
+from isinglass.results import Missing, Solution
 from isinglass.select.folds import has_counts, repeated
 from isinglass.select.group_comparison_result import Differing, GroupComparison, reaches
 from isinglass.select.method import (
@@ -130,9 +130,12 @@ def compare_groups(
     count = check_count("n_permutations", n_permutations, most=MOST_TASKS)
     wanted = as_method(method)
     seeds = spawn_seeds(random_state, count + LARGEST_BLOCK)
-    data, plan = _read_groups(X, groups, paired, sample_weight, method)
+    data, plan, missing = _read_groups(X, groups, paired, sample_weight, method)
+    n_missing = data.n_missing
     data = _lose_cells_alike(data, plan, np.random.default_rng(seeds[0].spawn(1)[0]))
-    sample = _Sample.of(data, impute_by_group, 1 if isinstance(wanted, Wrapped) else COPIES)
+    n_deleted = data.n_missing - n_missing
+    n_copies = 1 if isinstance(wanted, Wrapped) else COPIES
+    sample = _Sample.of(data, impute_by_group, n_copies)
     names = data.names
     _name_constant(names, sample, plan)
     with suppress_warnings(ConstantColumnWarning):  # named by group above
@@ -159,8 +162,15 @@ def compare_groups(
     work = [(*shared, seeds[k : k + size]) for k in range(0, count, size)]
     results = run_tasks(_permute, work, "permutations", "Permutations", run=run, fingerprint=fingerprint)
     found = _gather(plan, solutions, pairs_of(keys, networks[0].n_features), results, count, reselect)
-    known = wanted if isinstance(wanted, Method) else None
-    return replace(found, method=known, covariates=data.variables.covariates)
+    return replace(
+        found,
+        method=wanted if isinstance(wanted, Method) else None,
+        covariates=data.variables.covariates,
+        coding=data.coding.take(np.flatnonzero(data.variables.is_modelled).tolist()),
+        missing=missing and replace(missing, n_imputations=n_copies if missing.treatment == "impute" else 0),
+        n_deleted=n_deleted,
+        seed=int(random_state) if isinstance(random_state, int | np.integer) else None,
+    )
 
 
 def _read_groups(
@@ -169,11 +179,18 @@ def _read_groups(
     paired: ArrayLike | str | None,
     sample_weight: ArrayLike | None,
     method: MethodLike,
-) -> tuple[Table, _Plan]:
-    """Return the table with its weights, and who is in which group; rows without any answer are left out."""
+) -> tuple[Table, _Plan, Missing | None]:
+    """Return the table with its weights, who is in which group, and what was missing.
+
+    Rows without any answer are left out.
+    """
     frame, labels = _take_column(X, groups, "groups")
     frame, subjects = _take_column(frame, paired, "paired")
     data = read_for(method, frame, sample_weight)
+    missing = Missing.of(data)
+    if data.holes is not None:
+        n_empty = 0 if subjects is not None else int(data.holes.all(axis=1).sum())
+        missing = Missing(treatment="impute", n_left_out=n_empty, **Missing.count(data.holes))
     members = _entries("groups", labels, data)
     pairs = None if subjects is None else _entries("paired", subjects, data)
     if data.units is not None and data.holes is None:
@@ -188,14 +205,14 @@ def _read_groups(
         data, members = data[order].bare(row[order]), members[first]
         pairs = None if pairs is None else pairs[first]
     if pairs is not None:
-        return data, _Plan.of(members, pairs)
+        return data, _Plan.of(members, pairs), missing
     if data.holes is not None and not data.holes.all():
         answered = np.flatnonzero(~data.holes.all(axis=1))
         data, members = data[answered], members[answered]
     if has_counts(data):
         data, rows = repeated(data)
         members = members[rows]
-    return data, _Plan.of(members, None)
+    return data, _Plan.of(members, None), missing
 
 
 def _lose_cells_alike(data: Table, plan: _Plan, rng: Generator) -> Table:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.arguments import require
 from isinglass.arrays import Arrays, FloatArray, Frozen, IntArray
+from isinglass.data import Coding
 from isinglass.errors import ArgumentError
 from isinglass.network import Network, union_keys
 from isinglass.pairs import check_pairs, pair_keys, values_at
-from isinglass.results import Solution
+from isinglass.results import Missing, Solution
 from isinglass.select.error_rates import false_discovery
 from isinglass.select.method import Method
 
@@ -78,6 +80,11 @@ class GroupComparison(Frozen):
     n_unconverged: int = 0  #: permutations with a network that is not proved optimal to its tolerance
     method: Method | None = None  #: how the networks were estimated; None if a function did it
     covariates: tuple[str, ...] = ()  #: columns that the networks are adjusted for
+    coding: Coding | None = None  #: how the columns were read
+    reading: Mapping[str, Any] = field(default_factory=dict)  #: the options that the file was read with, if it was one
+    missing: Missing | None = None  #: which cells were missing, and how they were treated
+    n_deleted: int = 0  #: cells deleted so that all groups miss the same share
+    seed: int | None = None  #: of the permutations, if it is a number
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -193,6 +200,12 @@ class GroupComparison(Frozen):
     def node_q(self) -> FloatArray:
         """False discovery rate at which the node is found."""
         return false_discovery(self.node_p)
+
+    def methods_text(self) -> str:
+        """Return a paragraph for the methods section of a paper: data, estimate, test, and what was found."""
+        from isinglass.show.report.methods import describe_comparison
+
+        return describe_comparison(self).text
 
     def edges(self) -> Arrays:
         """Return one row per pair with an edge in some group as columns, the largest difference first.

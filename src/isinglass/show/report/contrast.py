@@ -17,12 +17,12 @@ from isinglass.names import NodeValues, by_node
 from isinglass.network import Network
 from isinglass.select.group_comparison_result import GroupComparison
 from isinglass.show.layout import shared_layout
-from isinglass.show.report.methods import describe_comparison
+from isinglass.show.report.methods import FOUND, describe_comparison
 from isinglass.show.report.page import read_part, write_page
 
 SIZE, MARGIN = 440.0, 46.0  # side of a drawing and room for labels around it
+THIN = 0.6  # width of the thinnest edge
 MOST_ROWS = 2000  # rows of a table that a browser shows without trouble
-FOUND = 0.05  # family-wise p-value up to which edges are drawn and written in bold
 
 
 def write_comparison(
@@ -125,29 +125,42 @@ def _cell(value: str | float, said: Mapping[str, str]) -> str:
 
 
 def _networks(result: GroupComparison, xy: FloatArray, said: Mapping[str, str]) -> str:
-    widest = max(float(one.weights.max(initial=0.0)) for one in result.networks)
-    figures = []
+    figures, widest = [], _widest(result)
     for network, group, n_rows in zip(result.networks, result.groups, result.n_rows, strict=True):
         caption = f"{group} ({n_rows} rows, {network.n_edges} edges)"
-        figures.append(_drawing(caption, network, xy, said, widest, set()))
+        figures.append(_drawing(caption, network, xy, said, widest))
     return "".join(figures)
+
+
+def _widest(result: GroupComparison) -> float:
+    """Return the coupling that is drawn widest, in the networks and in their difference."""
+    return max(float(one.weights.max(initial=0.0)) for one in result.networks)
 
 
 def _differences(result: GroupComparison, xy: FloatArray, said: Mapping[str, str]) -> str:
     figures, pairs = [], result.pairs()
     for first, second in zip(pairs["first"], pairs["second"], strict=True):
         network = result.difference(first, second)
-        found = result.edge_p_between(first, second) <= FOUND
-        bold = {(s, t) for s, t in result.edge_index[found].tolist()}
-        widest = float(network.weights.max(initial=0.0))
-        figures.append(_drawing(f"{first} minus {second}", network, xy, said, widest, bold))
+        is_found = result.edge_p_between(first, second) <= FOUND
+        found = {(s, t) for s, t in result.edge_index[is_found].tolist()}
+        counted = {0: "no edge differs", 1: "one edge differs"}.get(len(found), f"{len(found)} edges differ")
+        caption = f"{first} minus {second}: {counted} at family-wise p ≤ {FOUND:g}"
+        figures.append(_drawing(caption, network, xy, said, _widest(result), found))
     return "".join(figures)
 
 
 def _drawing(
-    caption: str, network: Network, xy: FloatArray, said: Mapping[str, str], widest: float, bold: set[tuple[int, int]]
+    caption: str,
+    network: Network,
+    xy: FloatArray,
+    said: Mapping[str, str],
+    widest: float,
+    found: set[tuple[int, int]] | None = None,
 ) -> str:
-    """Return the network as a figure in SVG: edges by strength and sign, nodes, names."""
+    """Return the network as a figure in SVG: edges by strength and sign, nodes, names.
+
+    If some edges are ``found``, the others are thin and gray.
+    """
     low, extent = xy.min(axis=0), max(float(np.ptp(xy, axis=0).max()), 1e-9)
     places = MARGIN + (xy - low) / extent * (SIZE - 2 * MARGIN)
     places[:, 1] = SIZE - places[:, 1]
@@ -156,16 +169,16 @@ def _drawing(
     parts = [f'<svg viewBox="0 0 {SIZE:.0f} {tall:.0f}" role="img" aria-label="{network.n_edges} edges">']
     for k in network.by_strength[::-1]:
         s, t = network.edge_index[k].tolist()
-        found = (s, t) in bold
-        share = float(network.weights[k] / max(widest, 1e-300))
+        is_gray = found is not None and (s, t) not in found
+        share = min(float(network.weights[k] / max(widest, 1e-300)), 1.0)
         sign = int(network.edge_signs[k])
-        kind = {1: "up", -1: "down", 0: "level"}[sign]
+        kind = "level" if is_gray else {1: "up", -1: "down", 0: "level"}[sign]
         number = f"{network.edge_values[k]:{'+' if sign else ''}.3g}"
         title = html.escape(f"{network.names[s]} – {network.names[t]}: {number}")
-        opacity = 1.0 if found else 0.25 + 0.5 * share
+        opacity, width = (0.5, THIN) if is_gray else (0.4 + 0.6 * share, THIN + 4.4 * share + 1.2 * (found is not None))
         parts.append(
             f'<line class="{kind}" x1="{places[s, 0]:.1f}" y1="{places[s, 1]:.1f}" x2="{places[t, 0]:.1f}" '
-            f'y2="{places[t, 1]:.1f}" stroke-width="{0.6 + 4.4 * share + 1.2 * found:.2f}" '
+            f'y2="{places[t, 1]:.1f}" stroke-width="{width:.2f}" '
             f'stroke-opacity="{opacity:.2f}"><title>{title}</title></line>'
         )
     radius = float(np.clip(40.0 / np.sqrt(len(places)), 2.5, 8.0))

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 import numpy as np
 
-from isinglass.data.coding import Cut, Indicators, Levels, Rule, Steps
+from isinglass.data.coding import Coding, Cut, Indicators, Levels, Rule, Steps
 from isinglass.evaluate.text import join_words
 from isinglass.fit import Fit
 from isinglass.network import Network
+from isinglass.results import Missing
 from isinglass.select import CrossValidation, PerNode, StARS, TwoStage
 from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.select.ebic import EBIC
 from isinglass.select.group_comparison_result import GroupComparison
 from isinglass.select.method import Method
-from isinglass.variables import KINDS
+from isinglass.variables import KINDS, Variables
 from isinglass.version import __version__
 
 ESTIMATES = {
@@ -34,6 +36,8 @@ REGRESSIONS = {
     "nominal": "multinomial logistic",
     "continuous": "adjacent-category logistic on a grid",
 }
+FOUND = 0.05
+"""Family-wise p-value up to which an edge of a comparison is said to differ."""
 SHOWN = 6  # columns whose values or thresholds are listed one by one
 CITED = re.compile(r"\[((?:@[\w-]+(?:; )?)+)\]")
 
@@ -78,9 +82,11 @@ def describe_fit(fit: Fit, *bootstraps: Bootstrap) -> Draft:
     """Say how the network of a fit was estimated, as the methods section of a paper does."""
     sentences = [
         _describe_estimate(fit),
-        *_describe_coding(fit),
+        *_describe_coding(fit.network, fit.coding, fit.reading),
         *_describe_weights(fit),
-        *_describe_missing(fit),
+        *_describe_missing(
+            fit.missing, fit.solution.n_features, "the network itself given the observed cells of their row"
+        ),
         *_describe_choice(fit),
         f"The network has {fit.solution.n_edges} of {fit.network.n_pairs} possible edges.",
         *_describe_proof(fit),
@@ -92,7 +98,7 @@ def describe_fit(fit: Fit, *bootstraps: Bootstrap) -> Draft:
 def _describe_estimate(fit: Fit) -> str:
     """Say what was estimated from how many observations, and by which criterion."""
     network = fit.network
-    kinds = set(_modelled_kinds(network))
+    kinds = set(_modeled_kinds(network))
     model = "A pairwise Markov network (Ising model)" if kinds == {"binary"} else "A pairwise Markov network"
     mixed = " [@mixed]" if len(kinds) > 1 or "nominal" in kinds else ""
     blocks = ""
@@ -116,12 +122,12 @@ def _describe_covariates(subject: str, given: Sequence[str]) -> str:
         return ""
     were = "was" if len(given) == 1 else "were"
     listed = _list_variables(given)
-    return f" {subject} adjusted for {listed}, which {were} conditioned on and not modelled, without a penalty."
+    return f" {subject} adjusted for {listed}, which {were} conditioned on and not modeled, without a penalty."
 
 
 def _describe_likelihood(method: Method, network: Network) -> str:
     """Say what was maximized; regressions have the likelihood of their variable's kind."""
-    kinds = _modelled_kinds(network)
+    kinds = _modeled_kinds(network)
     is_binary = set(kinds) == {"binary"}
     if method.estimator == "nodewise" and not is_binary:
         present = ", ".join(REGRESSIONS[kind] for kind in KINDS if kind in kinds)
@@ -132,7 +138,7 @@ def _describe_likelihood(method: Method, network: Network) -> str:
     return f"{ESTIMATES[method.estimator]} [{cited}]"
 
 
-def _modelled_kinds(network: Network) -> list[str]:
+def _modeled_kinds(network: Network) -> list[str]:
     """Return the kinds of the variables that are no covariates."""
     variables = network.variables
     return [kind for kind, is_given in zip(variables.kinds, variables.covariate, strict=True) if not is_given]
@@ -151,14 +157,14 @@ def _describe_columns(network: Network) -> str:
     return join_words(parts)
 
 
-def _describe_coding(fit: Fit) -> Iterator[str]:
+def _describe_coding(network: Network, coding: Coding, reading: Mapping[str, Any]) -> Iterator[str]:  # Any: options
     """Say which answer is 1, where numbers were cut, and what the scores of other variables are."""
-    names = fit.network.names
-    by_column = dict(fit.encoding)
+    names = network.names
+    by_column = dict(coding.encoding)
     pairs = {name: by_column.get(name, by_column.get(k)) for k, name in enumerate(names)}
     bits = {name: f"1 stands for {_value(pair[1])} and 0 for {_value(pair[0])}" for name, pair in pairs.items() if pair}
     yield from _say_once(bits, len(names))
-    rules = dict(zip(names, fit.coding.columns, strict=True))
+    rules = dict(zip(names, coding.columns, strict=True))
     cuts = {
         name: f"1 stands for values above {rule.threshold:g}" for name, rule in rules.items() if isinstance(rule, Cut)
     }
@@ -166,15 +172,16 @@ def _describe_coding(fit: Fit) -> Iterator[str]:
     for name, rule in rules.items():
         if isinstance(rule, Indicators):
             yield f"{name} was made of {len(rule.members)} indicator columns."
-    yield from _describe_ordinal(fit)
-    given = fit.network.variables.covariates
+    yield from _describe_ordinal(network.variables, coding, reading)
+    given = network.variables.covariates
     grids = {name: rule for name, rule in rules.items() if isinstance(rule, Steps) and name not in given}
     yield from _describe_continuous(grids)
 
 
-def _describe_ordinal(fit: Fit) -> Iterator[str]:
+def _describe_ordinal(
+    variables: Variables, coding: Coding, reading: Mapping[str, Any]
+) -> Iterator[str]:  # Any: as above
     """Say what is assumed about ordered categories, and which were turned."""
-    variables = fit.network.variables
     each = zip(variables.kinds, variables.scores, variables.covariate, strict=True)
     scores = [scores for kind, scores, is_given in each if kind == "ordinal" and not is_given]
     if not scores:
@@ -185,8 +192,8 @@ def _describe_ordinal(fit: Fit) -> Iterator[str]:
         "Every category of an ordinal variable has a threshold of its own; couplings are linear in the categories, "
         f"which entered with {spacing}."
     )
-    stated = set(map(str, fit.reading.get("reverse", ())))
-    rules = zip(variables.names, fit.coding.columns, strict=True)
+    stated = set(map(str, reading.get("reverse", ())))
+    rules = zip(variables.names, coding.columns, strict=True)
     turned = [name for name, rule in rules if name in stated or _is_turned(rule)]
     if turned:
         yield f"The categories of {_list_variables([str(name) for name in turned])} were taken in reverse order."
@@ -264,12 +271,11 @@ def _describe_weights(fit: Fit) -> Iterator[str]:
         yield "Row weights were counts of equal observations."
 
 
-def _describe_missing(fit: Fit) -> Iterator[str]:
-    """Say what was done about missing cells, and how many there were."""
-    missing = fit.missing
+def _describe_missing(missing: Missing | None, n_columns: int, origin: str) -> Iterator[str]:
+    """Say what was done about missing cells; ``origin`` is what imputed ones were drawn from."""
     if missing is None:
         return
-    share = missing.n_cells / (missing.n_rows * fit.solution.n_features)
+    share = missing.n_cells / (missing.n_rows * n_columns)
     cells = f"{missing.n_cells} missing cells ({share:.1%})"
     if missing.treatment == "drop":
         yield f"{missing.n_left_out} of {missing.n_rows} rows were left out because of {cells}."
@@ -277,10 +283,8 @@ def _describe_missing(fit: Fit) -> Iterator[str]:
         yield f"{cells} were counted as 0."
     else:
         empty = f"; {missing.n_left_out} rows without any answer were left out" if missing.n_left_out else ""
-        yield (
-            f"{cells} were imputed {missing.n_imputations} times by stochastic EM [@stochastic-em], from the network "
-            f"itself given the observed cells of their row{empty}."
-        )
+        times = f"{missing.n_imputations} times by stochastic EM [@stochastic-em]"
+        yield f"{cells} were imputed {times}, from {origin}{empty}."
 
 
 def _describe_choice(fit: Fit) -> Iterator[str]:
@@ -311,7 +315,7 @@ def _describe_choice(fit: Fit) -> Iterator[str]:
 
 def _cite_ebic(fit: Fit) -> str:
     """Return the key of the reference of the extended BIC: Ising models have their own."""
-    if set(_modelled_kinds(fit.network)) != {"binary"}:
+    if set(_modeled_kinds(fit.network)) != {"binary"}:
         return "[@ebic]"
     return "[@per-node]" if isinstance(fit.method.selector, PerNode) else "[@ebic-ising]"
 
@@ -337,7 +341,7 @@ def _describe_stages(fit: Fit, selector: TwoStage) -> Iterator[str]:
         sample = f"{stages.n_sampled} rows"
         yield f"Both penalties were searched in a random sample of {sample}, and then near those in all rows."
         folds += f" of these {sample}"
-    by_order = "continuous" in _modelled_kinds(fit.network)
+    by_order = "continuous" in _modeled_kinds(fit.network)
     measure = "" if by_order else " in log pseudo-likelihood"
     if reason == "ebic":
         yield f"The network has the smallest extended BIC (α = {fit.solution.alpha:.4g})."
@@ -418,37 +422,72 @@ def _describe_bootstrap(found: Bootstrap) -> Iterator[str]:
 
 
 def describe_comparison(found: GroupComparison) -> Draft:
-    """Say how groups were compared."""
+    """Say how groups were compared, as the methods section of a paper does, and what was found."""
+    network = found.networks[0]
     sizes = ", ".join(f"{group} (n = {n})" for group, n in zip(found.groups, found.n_rows, strict=True))
     how = "exchanging labels within subjects" if found.paired else "reassigning rows to groups at random"
-    estimate = ""
-    if found.method is not None:
-        estimate = f", estimated {_describe_likelihood(found.method, found.networks[0])},"
+    seed = "" if found.seed is None else f" (seed {found.seed})"
+    estimate = "" if found.method is None else f", estimated {_describe_likelihood(found.method, network)},"
+    sentences = [
+        f"Networks of {_describe_columns(network)}{estimate} were compared between {len(found.groups)} groups, "
+        f"{sizes}, by a permutation test [@comparison] with {found.n_permutations} permutations{seed}, {how}, using "
+        f"isinglass {__version__}.{_describe_covariates('The networks are', found.covariates)}",
+        *(() if found.coding is None else _describe_coding(network, found.coding, found.reading)),
+        *_describe_missing(
+            found.missing, len(found.names) + len(found.covariates), "one network of all rows, ignoring groups"
+        ),
+        *_describe_deleted(found),
+        _describe_common_penalty(found),
+        *_describe_differences(found),
+        _describe_optima(found),
+    ]
+    return Draft(" ".join(sentences))
+
+
+def _describe_deleted(found: GroupComparison) -> Iterator[str]:
+    if found.n_deleted:
+        yield (
+            "Because groups differed in their share of missing cells, "
+            f"{found.n_deleted} further cells were deleted before, by the patterns of the other groups."
+        )
+
+
+def _describe_common_penalty(found: GroupComparison) -> str:
+    """Say which penalty the networks of groups and permutations have."""
     chosen = "" if found.method is None else f" ({found.method.words})"
     if found.reselect:
-        penalty = f"The penalty was chosen in every group and again in every permutation{chosen}."
-    else:
-        alpha = found.solutions[0].alpha
-        value = f" (α = {alpha:.4g})" if not np.isnan(alpha) else ""
-        pooled = found.method is not None and not found.method.selector.is_given
-        origin = (
-            f", chosen for all rows together{chosen} and multiplied by the square root of the number of groups"
-            if pooled
-            else ""
-        )
-        penalty = f"All groups and permutations used the same penalty{origin}{value}."
-    apart = (
-        ""
-        if len(found.groups) == 2
-        else " With more than two groups, differences are those between the two groups furthest apart."
+        return f"The penalty was chosen in every group and again in every permutation{chosen}."
+    alpha = found.solutions[0].alpha
+    value = "" if np.isnan(alpha) else f" (α = {alpha:.4g})"
+    origin = ""
+    if found.method is not None and not found.method.selector.is_given:
+        origin = f", chosen for all rows together{chosen} and multiplied by the square root of the number of groups"
+    return f"All groups and permutations used the same penalty{origin}{value}."
+
+
+def _describe_differences(found: GroupComparison) -> Iterator[str]:
+    """Say what differs between the groups."""
+    if len(found.groups) > 2:
+        yield "With more than two groups, differences are those between the two groups furthest apart."
+    yield (
+        f"The largest difference in a coupling was {found.structure:.3g} (p = {found.p_structure:.3g}), the difference "
+        f"in global strength {found.strength:.3g} (p = {found.p_strength:.3g})."
     )
-    return Draft(
-        f"Networks of {_describe_columns(found.networks[0])}{estimate} were compared between "
-        f"{len(found.groups)} groups, {sizes}, by a permutation test [@comparison] with {found.n_permutations} "
-        f"permutations, {how}, with isinglass {__version__}."
-        f"{_describe_covariates('The networks are', found.covariates)} {penalty}{apart} "
-        f"The largest difference in a coupling was {found.structure:.3g} (p = {found.p_structure:.3g}), the "
-        f"difference in global strength {found.strength:.3g} "
-        f"(p = {found.p_strength:.3g}). P-values of edges were corrected for the number of pairs by the distribution "
-        "of the largest difference (max-T) and by false discovery rate."
+    n_found = int((found.edge_p_family <= FOUND).sum())
+    edges = {0: "No edge differed", 1: "One edge differed"}.get(n_found, f"{n_found} edges differed")
+    yield (
+        f"{edges} at p ≤ {FOUND:g}, corrected for all {found.networks[0].n_pairs} pairs by the distribution of the "
+        "largest difference (max-T)."
+    )
+
+
+def _describe_optima(found: GroupComparison) -> str:
+    """Say whether the networks reached their optima."""
+    if not all(solution.converged for solution in found.solutions):
+        return "Not all networks of the groups reached their tolerance."
+    gap, residual = (max(getattr(one, name) for one in found.solutions) for name in ("duality_gap", "kkt_residual"))
+    missed = f"{found.n_unconverged} permutations did not reach their tolerance" if found.n_unconverged else ""
+    return (
+        f"The computation reached the optimum in every group (duality gaps up to {gap:.1e}, KKT residuals up to "
+        f"{residual:.1e}){f'; {missed}' if missed else ' and in every permutation'}."
     )
