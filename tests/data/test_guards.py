@@ -14,7 +14,7 @@ from commands import error_line, run
 from isinglass import as_table, read_table
 from isinglass.data.grid import equal_steps
 from isinglass.data.guards import missing_codes, no_answers
-from isinglass.errors import DataError, MeaningWarning
+from isinglass.errors import DataError, MeaningWarning, suppress_warnings
 
 N = 200
 
@@ -457,3 +457,29 @@ def test_info_sets_demographic_columns_apart_from_items(tmp_path):
     assert "Fit needs --ordinal q1:q6 --continuous age --encode auto (change" in shown
     assert "Consider --covariates gender,age to adjust for columns unlike the others" in shown
     assert "Consider" not in run("info", table, "--covariates", "gender,age").stdout
+
+
+@pytest.mark.parametrize(
+    ("column", "name", "kind"),
+    [
+        ("amounts", "crimes", "continuous"),
+        ("amounts", "area code", None),
+        ("amounts", "caseID", None),
+        ("amounts", "candid", "continuous"),  # ends with "id", which is no word of it
+        ("ascending", "crimes", None),
+        ("ranks", "wealth", None),
+    ],
+)
+def test_whole_numbers_that_differ_in_every_row_are_names_only_for_a_reason(column, name, kind):
+    rng = np.random.default_rng(3)
+    amounts = rng.choice(100_000, 60, replace=False)
+    numbers = {"amounts": amounts, "ascending": np.sort(amounts), "ranks": rng.permutation(60) + 1}[column]
+    frame = pd.DataFrame({"b": rng.integers(0, 2, 60), name: numbers})
+    with suppress_warnings(MeaningWarning):
+        assert as_table(frame, guess=True).guesses[name].kind == kind
+
+
+def test_several_columns_of_ranks_are_numbers():
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame({name: rng.permutation(60) for name in ("wealth", "commerce", "clergy")})
+    assert {guess.kind for guess in as_table(frame, guess=True).guesses.values()} == {"continuous"}

@@ -9,12 +9,9 @@ from dataclasses import replace
 import numpy as np
 
 from isinglass.data.coding import Guess, Value, is_bit, is_number
-from isinglass.data.guards import DISTINCT_SHARE, IDENTIFIER, MANY_LEVELS, are_dates
+from isinglass.data.guards import DISTINCT_SHARE, IDENTIFIER, IDENTIFIER_NAME, MANY_LEVELS, are_dates
 from isinglass.data.rules import ColumnSpec, has_too_many, is_unclear, steps_of
 from isinglass.errors import DataError
-
-MOST_NAMING = 2
-"""Columns of different numbers in almost every row that may all name the rows."""
 
 
 def guess_kinds(specs: Sequence[ColumnSpec]) -> dict[Hashable, Guess]:
@@ -31,10 +28,27 @@ def guess_kinds(specs: Sequence[ColumnSpec]) -> dict[Hashable, Guess]:
             n_missing = int(column.missing.sum())
             guess = _guess(values, column.categories is not None, spec.source.shape[0])
             found[spec.label] = Guess(j, *guess, tuple(values), n_missing)
-    naming = [label for label, guess in found.items() if guess.note == IDENTIFIER and is_number(guess.values[0])]
-    if len(naming) > MOST_NAMING:  # counts, say
-        found |= {label: replace(found[label], kind="continuous", note="") for label in naming}
-    return found
+    return _spare_numbers(found, specs)
+
+
+def _spare_numbers(guesses: dict[Hashable, Guess], specs: Sequence[ColumnSpec]) -> dict[Hashable, Guess]:
+    """Take columns of different whole numbers for measurements, unless there is more reason to see names in them.
+
+    In a short table, amounts differ in every row as well. Numbers that name rows ascend from row to row, have the name
+    of an identifier, or take all values of a range in this column alone; columns that all do are ranks.
+    """
+    whole = {
+        label: guess
+        for label, guess in guesses.items()
+        if guess.note == IDENTIFIER and all(is_number(value) and abs(value) < 2**53 for value in guess.values)
+    }
+    ranges = [label for label, guess in whole.items() if np.ptp(guess.values) < len(guess.values) / DISTINCT_SHARE]
+    for label, guess in whole.items():
+        cells = specs[guess.place].column.entries.astype(float)
+        ascends = bool((np.diff(cells[~np.isnan(cells)]) > 0).all())
+        if not (ascends or ranges == [label] or IDENTIFIER_NAME.fullmatch(str(label))):
+            guesses[label] = replace(guess, kind="continuous", note="")
+    return guesses
 
 
 def _guess(values: list[Value], is_labeled: bool, n_rows: int) -> tuple[str | None, str]:
