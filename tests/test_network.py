@@ -1,5 +1,6 @@
 import itertools
 import math
+import pickle
 import warnings
 from dataclasses import FrozenInstanceError
 from types import SimpleNamespace
@@ -333,3 +334,14 @@ def test_rows_of_a_network_are_not_asked_what_their_columns_mean():
     for X in (rows.astype(np.uint8), rows.astype(float), rows.tolist()):
         with warnings.catch_warnings(action="error"):
             np.testing.assert_allclose(network.log_pseudolikelihood(X), -3 * np.log(2))
+
+
+def test_edges_print_as_a_table_and_are_a_dict_of_arrays():
+    edges = Network([0, 0, 0], [[0, 1], [1, 2]], [0.5, -1.25], names=["tea", "rain", "sun"]).edges()
+    assert repr(edges).splitlines() == [
+        "source  target  coupling  sign  weight",
+        "rain       sun    -1.250    -1   1.250",
+        "tea       rain     0.500     1   0.500",
+    ]
+    assert dict(edges)["source"].tolist() == ["rain", "tea"]
+    assert pickle.loads(pickle.dumps(edges)).keys() == edges.keys()

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from isinglass.arguments import RandomSource
-from isinglass.arrays import AnyArray, Arrays, Bytes, FloatArray
+from isinglass.arrays import AnyArray, Bytes, FloatArray
 from isinglass.data import AnyTable, Table, TableLike
 from isinglass.data.memory import complete_like
 from isinglass.errors import ArgumentError, DataError, MixingWarning, setting, suppress_warnings, warn
@@ -24,10 +24,10 @@ from isinglass.evaluate.prediction import (
     label_cells,
     score_rows,
 )
-from isinglass.evaluate.text import text_table
 from isinglass.network import Network, strongest_first
 from isinglass.simulate.enumeration import can_enumerate, exact_sample
 from isinglass.simulate.gibbs import describe_mixing, gibbs_diagnostics, gibbs_sample
+from isinglass.text_tables import Columns, text_table
 
 if TYPE_CHECKING:
     from isinglass.evaluate.checking import ModelCheck
@@ -275,12 +275,14 @@ class FittedNetwork:
         rows = zip(*columns.values(), strict=True)
         return list(columns), [[f"{v:.4g}" if isinstance(v, float) else str(v) for v in row] for row in rows]
 
-    def edges(self) -> Arrays:
+    def edges(self) -> Columns:
         """Return the edge table as columns for a data frame, the largest absolute coupling (edge weight) first.
 
         Returns
         -------
-        dict of str to ndarray
+        Columns
+            A dict of arrays that prints as a table:
+
             - ``source``, ``target``: names of the two columns;
             - ``coupling``: θ_st, the edge weight (the log odds ratio given all other columns); its ``sign``, 1 or -1;
               and its absolute value, ``weight``;
@@ -298,7 +300,8 @@ class FittedNetwork:
         """
         record = self._record
         order = record.network.by_strength
-        columns = record.network.edges() | {name: values[order] for name, values in record.known_of_edges().items()}
+        columns = record.network.edges()
+        columns |= {name: values[order] for name, values in record.known_of_edges().items()}
         if not record.network.variables.is_binary:
             return columns
         tables = np.array(record.pair_counts or np.empty((0, 4), np.int64)).reshape(-1, 4)[order]
@@ -308,7 +311,7 @@ class FittedNetwork:
         columns["log_odds_ratio"] = logs[:, 0] - logs[:, 1] - logs[:, 2] + logs[:, 3]
         return columns
 
-    def covariate_edges(self) -> Arrays:
+    def covariate_edges(self) -> Columns:
         """Return the couplings of variables with covariates as columns; see `Network.covariate_edges`.
 
         The default also has ``refitted``, the estimate in which the edges are not penalized either, and its standard

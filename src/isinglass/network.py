@@ -18,6 +18,7 @@ from isinglass.arrays import Arrays, Bytes, FloatArray, Mask, read_only
 from isinglass.data import Table, TableLike, as_table
 from isinglass.errors import ArgumentError, DataError, MeaningWarning, suppress_warnings
 from isinglass.pairs import check_pairs, coordinate_matrix, pair_keys, symmetric_matrix
+from isinglass.text_tables import Columns
 from isinglass.variables import Variables
 
 if TYPE_CHECKING:
@@ -275,7 +276,7 @@ class Network:
         variables = self.variables.take(np.flatnonzero(kept))
         return Network.trusted(variables, fields, place[self.edge_index], self.edge_values, self.parameters)
 
-    def covariate_edges(self) -> Arrays:
+    def covariate_edges(self) -> Columns:
         """Return the couplings with covariates as columns, the largest first; see `edges`.
 
         ``covariate`` and ``variable`` (names), ``coupling`` per unit of both scores, ``sign`` and ``weight``.
@@ -291,7 +292,7 @@ class Network:
         index, values = self.covariate_pairs[order], self.covariate_values[order]
         names, is_covariate = np.array(self.names, dtype=object), ~self.variables.is_modelled[index[:, :1]]
         covariate, variable = names[np.where(is_covariate, index, index[:, ::-1])].T
-        return {"covariate": covariate, "variable": variable, **self._describe_couplings(index, values)}
+        return Columns(covariate=covariate, variable=variable, **self._describe_couplings(index, values))
 
     def _describe_couplings(self, pairs: NDArray[np.int32], values: FloatArray) -> Arrays:
         """Return the columns that edges and couplings with covariates share."""
@@ -378,7 +379,7 @@ class Network:
         """Numbers of the edges, the largest |θ_st| first, ties in node order: the order of every edge table."""
         return strongest_first(self.edge_values)
 
-    def edges(self) -> Arrays:
+    def edges(self) -> Columns:
         """Return the edge table as columns, ready for a data frame: the largest |θ_st| first, ties in node order.
 
         ``source`` and ``target`` (names), ``coupling`` (θ_st), ``sign`` (1 or -1; 0 for an edge without one) and
@@ -386,7 +387,7 @@ class Network:
         """
         pairs, values = self.edge_index[self.by_strength], self.edge_values[self.by_strength]
         source, target = np.array(self.names, dtype=object)[pairs].T
-        return {"source": source, "target": target, **self._describe_couplings(pairs, values)}
+        return Columns(source=source, target=target, **self._describe_couplings(pairs, values))
 
     def conditional_probabilities(self, X: ArrayLike) -> FloatArray:
         """Return P(x_s = 1 | the rest) for every cell, shape (n_samples, n_features); for columns of two values."""

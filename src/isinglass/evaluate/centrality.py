@@ -15,10 +15,10 @@ from isinglass.arguments import RandomSource, as_generator, check_positive
 from isinglass.arrays import FloatArray, read_only
 from isinglass.data.source import is_missing
 from isinglass.errors import ArgumentError
-from isinglass.evaluate.text import NodeColumns
 from isinglass.names import NodeValues, by_node
 from isinglass.network import Network, NetworkLike, as_network
 from isinglass.pairs import symmetric_matrix
+from isinglass.text_tables import NodeColumns
 
 _CELLS_OF_PATHS = 4_000_000  # sources × directed edges at a time
 MEASURES = ("strength", "expected_influence", "closeness", "betweenness")

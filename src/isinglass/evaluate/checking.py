@@ -21,12 +21,12 @@ from isinglass.arguments import RandomSource, as_generator, check_count, spawn_s
 from isinglass.arrays import Bytes, FloatArray, Frozen, Mask
 from isinglass.data import Table
 from isinglass.errors import ArgumentError, DataError
-from isinglass.evaluate.text import join_words
 from isinglass.network import Network
 from isinglass.pairs import all_pairs
 from isinglass.simulate.enumeration import can_enumerate, exact_sample
 from isinglass.simulate.gibbs import gibbs_sample
 from isinglass.simulate.mixing import MixingDiagnostics, diagnose
+from isinglass.text_tables import join_words
 
 MAX_PAIRS, N_TRIPLES, MAX_COUNTS = 20_000, 2_000, 40
 _CHAINS, _BURN_IN, _THIN = 100, 1000, 10

@@ -13,8 +13,8 @@ from isinglass.arrays import Bytes, FloatArray
 from isinglass.data import TableLike, as_table, category_counts
 from isinglass.data.table import check_width
 from isinglass.evaluate.numbers import conditionals_of_blocks
-from isinglass.evaluate.text import NodeColumns
 from isinglass.network import Network, NetworkLike, as_network
+from isinglass.text_tables import NodeColumns
 
 
 @dataclass(frozen=True, eq=False, repr=False)

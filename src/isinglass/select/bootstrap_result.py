@@ -11,13 +11,14 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from isinglass.arguments import require
-from isinglass.arrays import Arrays, FloatArray, Frozen, read_only
+from isinglass.arrays import FloatArray, Frozen, read_only
 from isinglass.errors import ArgumentError, DataError, LimitError
 from isinglass.evaluate.centrality import measure_many, node_measure
 from isinglass.names import NodeValues, by_node
 from isinglass.network import Network
 from isinglass.pairs import check_pairs, pair_keys, values_at
 from isinglass.results import Solution
+from isinglass.text_tables import Columns
 from isinglass.variables import Variables
 
 QUANTILES = (0.025, 0.5, 0.975)
@@ -95,7 +96,7 @@ class Bootstrap(Frozen):
             quantiles[:, first : first + step] = np.quantile(block, QUANTILES, axis=0)
         return read_only(quantiles)
 
-    def edges(self) -> Arrays:
+    def edges(self) -> Columns:
         """Return the pairs as columns, ready for a data frame: strongest first, then those seen most often.
 
         Columns are ``source``, ``target``, ``coupling`` (in the whole table), ``mean``, ``q2.5``, ``q50``, ``q97.5``
@@ -105,7 +106,7 @@ class Bootstrap(Frozen):
         s, t = np.array(self.names, dtype=object)[self.edge_index[order].T]
         numbers = [self.edge_values, self.edge_means, *self.edge_quantiles, self.inclusion]
         columns = dict(zip(("coupling", "mean", *COLUMNS, "inclusion"), (n[order] for n in numbers), strict=True))
-        return {"source": s, "target": t, **columns}
+        return Columns(source=s, target=t, **columns)
 
     @cached_property
     def strengths(self) -> FloatArray:
@@ -165,7 +166,7 @@ class Bootstrap(Frozen):
             weights[:, s, t] = weights[:, t, s] = values
             yield weights
 
-    def nodes(self, of: str = "strength", communities: NodeValues | None = None) -> Arrays:
+    def nodes(self, of: str = "strength", communities: NodeValues | None = None) -> Columns:
         """Return the nodes as columns, ready for a data frame, with a measure as for `node_draws`.
 
         Columns are ``name``, the measure in the whole table under its own name, and ``mean``, ``q2.5``, ``q50`` and
@@ -176,7 +177,7 @@ class Bootstrap(Frozen):
         quantiles = dict(zip(COLUMNS, np.quantile(draws, QUANTILES, axis=0), strict=True))
         names = np.array(self.names, dtype=object)
         whole = node_measure(self.solution.network, of, labels)
-        return {"name": names, of: whole, "mean": draws.mean(axis=0), **quantiles}
+        return Columns({"name": names, of: whole, "mean": draws.mean(axis=0), **quantiles})
 
     def differences(self, of: str = "edges", *, level: float = 0.95) -> Differences:
         """Compare the edges of the network with each other, or the strengths of its nodes.
@@ -249,7 +250,7 @@ class Bootstrap(Frozen):
         kept = [enough[self.dropped == share].mean() >= probability for share in shares]
         return float(shares[kept].max(initial=0.0))
 
-    def drops(self) -> Arrays:
+    def drops(self) -> Columns:
         """Return as columns what becomes of nodes and edges as more rows are dropped.
 
         Columns are ``dropped``, the share; then for ``strength``, ``expected_influence``, ``closeness``,
@@ -257,7 +258,7 @@ class Bootstrap(Frozen):
         its 5 % and 95 % quantiles; 0 for one that does not exist.
         """
         shares = self.drop_shares
-        columns: Arrays = {"dropped": shares}
+        columns = Columns(dropped=shares)
         for of in STATISTICS:
             found = np.nan_to_num(self._known_correlations[of], nan=0.0)
             parts = [found[self.dropped == share] for share in shares]
@@ -321,7 +322,7 @@ class Differences(Frozen):
         """Which two differ: 0 is not in the interval of their difference. Shape (n, n)."""
         return (self.lower > 0) | (self.upper < 0)
 
-    def table(self) -> Arrays:
+    def table(self) -> Columns:
         """Return one row per comparison as columns, ready for a data frame.
 
         Columns are ``first``, ``second``, ``difference`` (first minus second, in the whole table), ``lower``, ``upper``
@@ -329,14 +330,14 @@ class Differences(Frozen):
         """
         i, j = np.triu_indices(len(self.values), 1)
         labels = np.array(self.labels, dtype=object)
-        return {
-            "first": labels[i],
-            "second": labels[j],
-            "difference": self.values[i] - self.values[j],
-            "lower": self.lower[i, j],
-            "upper": self.upper[i, j],
-            "different": self.different[i, j],
-        }
+        return Columns(
+            first=labels[i],
+            second=labels[j],
+            difference=self.values[i] - self.values[j],
+            lower=self.lower[i, j],
+            upper=self.upper[i, j],
+            different=self.different[i, j],
+        )
 
     def __repr__(self) -> str:
         n, found = len(self.values), int(self.different.sum()) // 2

@@ -12,7 +12,6 @@ from isinglass.arguments import RandomSource
 from isinglass.arrays import FloatArray, Frozen
 from isinglass.data import as_table
 from isinglass.errors import DataError, GridEndWarning, suppress_warnings
-from isinglass.evaluate.text import text_table
 from isinglass.results import Path
 from isinglass.select.cross_validation import CrossValidation
 from isinglass.select.ebic import ebic
@@ -21,6 +20,7 @@ from isinglass.select.settings import Alphas, Run
 from isinglass.select.task import PathSettings, Task
 from isinglass.select.two_stage import TwoStageChoice
 from isinglass.solve.columns import name_constant
+from isinglass.text_tables import text_table
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -15,7 +15,7 @@ import scipy  # its parts are loaded when they are needed
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import is_real
-from isinglass.arrays import Arrays, FloatArray, Frozen
+from isinglass.arrays import FloatArray, Frozen
 from isinglass.data import AnyTable, TableLike, as_table, category_counts
 from isinglass.errors import (
     ArgumentError,
@@ -27,6 +27,7 @@ from isinglass.errors import (
 from isinglass.pairs import all_pairs, pair_keys
 from isinglass.select.refit import MAX_PARAMETERS, nearly_free
 from isinglass.select.sandwich import Support, sandwich_errors
+from isinglass.text_tables import Columns
 
 LEAST_ROWS = 5
 """Rows per parameter of a column's regression: with fewer the tests find little, and were not measured."""
@@ -51,13 +52,13 @@ class EdgeTests(Frozen):
         """Return the pairs that are found at a false discovery rate."""
         return np.asarray(self.pair_index[self.q_values <= check_rate(fdr)])
 
-    def edges(self, fdr: float = 1.0) -> Arrays:
+    def edges(self, fdr: float = 1.0) -> Columns:
         """Return the pairs that are found at a false discovery rate as columns, the smallest p-value first."""
         order = np.argsort(self.p_values, kind="stable")
         order = order[self.q_values[order] <= check_rate(fdr)]
         source, target = np.array(self.names, dtype=object)[self.pair_index[order]].T
         known = {"refitted": self.values, "std_error": self.errors, "p": self.p_values, "q": self.q_values}
-        return {"source": source, "target": target} | {name: column[order] for name, column in known.items()}
+        return Columns(source=source, target=target, **{name: column[order] for name, column in known.items()})
 
     def q_of(self, pairs: NDArray[np.int32]) -> FloatArray:
         """Return the q-values of some pairs; 1 for one that was not tested."""

@@ -20,6 +20,7 @@ from isinglass.pairs import check_pairs, pair_keys, values_at
 from isinglass.results import Missing, Solution
 from isinglass.select.error_rates import false_discovery
 from isinglass.select.method import Method
+from isinglass.text_tables import Columns
 
 ROUNDING = 1e-6
 """Statistics that differ by less, relative to their size, are equal: fits agree to their tolerance, not to the bit."""
@@ -201,6 +202,7 @@ class GroupComparison(Frozen):
         """False discovery rate at which the node is found."""
         return false_discovery(self.node_p)
 
+<<<<<<< HEAD
     def methods_text(self) -> str:
         """Return a paragraph for the methods section of a paper: data, estimate, test, and what was found."""
         from isinglass.show.report.methods import describe_comparison
@@ -208,6 +210,9 @@ class GroupComparison(Frozen):
         return describe_comparison(self).text
 
     def edges(self) -> Arrays:
+=======
+    def edges(self) -> Columns:
+>>>>>>> 32baef6a (Print edge tables as tables)
         """Return one row per pair with an edge in some group as columns, the largest difference first.
 
         Columns are ``source``, ``target``, ``coupling in G`` for each group G, ``difference`` (first minus second
@@ -218,7 +223,7 @@ class GroupComparison(Frozen):
         order = np.argsort(-self.edge_differences, kind="stable")
         return self._sorted(order, {"source": s, "target": t}, "coupling", self.couplings(), tests)
 
-    def nodes(self) -> Arrays:
+    def nodes(self) -> Columns:
         """Return one row per node as columns, the largest difference in strength first.
 
         Columns are ``name``, ``strength in G`` for each group G, ``difference``, ``p``, ``p_family`` and ``q``, as for
@@ -231,14 +236,14 @@ class GroupComparison(Frozen):
 
     def _sorted(
         self, order: NDArray[np.intp], named: Arrays, measure: str, values: FloatArray, tests: Arrays
-    ) -> Arrays:
+    ) -> Columns:
         """Return columns in some order: names, a measure in every group, its difference, and the tests."""
         columns = {f"{measure} in {group}": row for group, row in zip(self.groups, values, strict=True)}
         difference = values[0] - values[1] if len(values) == 2 else np.ptp(values, axis=0)
         every = {**named, **columns, "difference": difference, **tests}
-        return {name: column[order] for name, column in every.items()}
+        return Columns({name: column[order] for name, column in every.items()})
 
-    def pairs(self) -> Arrays:
+    def pairs(self) -> Columns:
         """Return one row per two groups as columns.
 
         Columns are ``first``, ``second``, ``structure``, ``p_structure``, ``strength`` and ``p_strength``. The p-values
@@ -248,14 +253,14 @@ class GroupComparison(Frozen):
         found = [Differing.of([self.networks[a], self.networks[b]]) for a, b in every]
         structure, strength = (np.array([getattr(one, name) for one in found]) for name in ("structure", "strength"))
         groups = np.array(self.groups, dtype=object)
-        return {
-            "first": groups[[a for a, _ in every]],
-            "second": groups[[b for _, b in every]],
-            "structure": structure,
-            "p_structure": self._family(structure, self.null_structure),
-            "strength": strength,
-            "p_strength": self._family(strength, self.null_strength),
-        }
+        return Columns(
+            first=groups[[a for a, _ in every]],
+            second=groups[[b for _, b in every]],
+            structure=structure,
+            p_structure=self._family(structure, self.null_structure),
+            strength=strength,
+            p_strength=self._family(strength, self.null_strength),
+        )
 
     def couplings(self) -> FloatArray:
         """Return the couplings of the pairs of ``edge_index`` in every group, shape (n_groups, n_edges)."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.random import SeedSequence
 
 from isinglass.arguments import MOST_TASKS, RandomSource, check_count, spawn_seeds
-from isinglass.arrays import Arrays, FloatArray, read_only
+from isinglass.arrays import FloatArray, read_only
 from isinglass.errors import ArgumentError, suppress_warnings
 from isinglass.evaluate.agreement import edge_confusion, weight_correlation
 from isinglass.network import Network, NetworkLike, as_network
@@ -17,6 +17,7 @@ from isinglass.select.method import COUNTED, AnyMethod, MethodLike, as_method
 from isinglass.select.parallel import kernel_threads, run_tasks
 from isinglass.select.settings import Run
 from isinglass.simulate import exact_sample, gibbs_sample
+from isinglass.text_tables import Columns
 
 MEASURES = ("sensitivity", "specificity", "correlation")
 ENUMERATED = 15
@@ -57,9 +58,9 @@ class SampleSizeStudy:
         return np.array([low, values.mean(axis=1), high])
 
     @property
-    def columns(self) -> Arrays:
+    def columns(self) -> Columns:
         """One row per number of rows as columns, ready for a data frame: the mean of each score and its quantiles."""
-        columns: Arrays = {"rows": np.array(self.rows)}
+        columns = Columns(rows=np.array(self.rows))
         for name in self.measures:
             low, mean, high = self.summary(name)
             columns |= {name: mean, f"{name}_q5": low, f"{name}_q95": high}
