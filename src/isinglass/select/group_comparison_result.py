@@ -202,17 +202,13 @@ class GroupComparison(Frozen):
         """False discovery rate at which the node is found."""
         return false_discovery(self.node_p)
 
-<<<<<<< HEAD
     def methods_text(self) -> str:
         """Return a paragraph for the methods section of a paper: data, estimate, test, and what was found."""
         from isinglass.show.report.methods import describe_comparison
 
         return describe_comparison(self).text
 
-    def edges(self) -> Arrays:
-=======
     def edges(self) -> Columns:
->>>>>>> 32baef6a (Print edge tables as tables)
         """Return one row per pair with an edge in some group as columns, the largest difference first.
 
         Columns are ``source``, ``target``, ``coupling in G`` for each group G, ``difference`` (first minus second

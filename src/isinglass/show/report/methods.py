@@ -12,12 +12,7 @@ from typing import Any
 
 import numpy as np
 
-<<<<<<< HEAD
 from isinglass.data.coding import Coding, Cut, Indicators, Levels, Rule, Steps
-from isinglass.evaluate.text import join_words
-=======
-from isinglass.data.coding import Cut, Indicators, Levels, Rule, Steps
->>>>>>> 32baef6a (Print edge tables as tables)
 from isinglass.fit import Fit
 from isinglass.network import Network
 from isinglass.results import Missing
@@ -26,12 +21,8 @@ from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.select.ebic import EBIC
 from isinglass.select.group_comparison_result import GroupComparison
 from isinglass.select.method import Method
-<<<<<<< HEAD
-from isinglass.variables import KINDS, Variables
-=======
 from isinglass.text_tables import join_words
-from isinglass.variables import KINDS
->>>>>>> 32baef6a (Print edge tables as tables)
+from isinglass.variables import KINDS, Variables
 from isinglass.version import __version__
 
 ESTIMATES = {
