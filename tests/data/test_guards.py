@@ -479,6 +479,13 @@ def test_whole_numbers_that_differ_in_every_row_are_names_only_for_a_reason(colu
         assert as_table(frame, guess=True).guesses[name].kind == kind
 
 
+def test_an_identifier_that_occurs_in_several_rows_is_left_out():
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame({"id": np.repeat(np.arange(30), 4), "idea": rng.integers(0, 30, 120)})
+    guesses = as_table(frame.assign(b=rng.integers(0, 2, 120)), guess=True).guesses
+    assert (guesses["id"].kind, guesses["id"].note, guesses["idea"].kind) == (None, "identifier?", "continuous")
+
+
 def test_several_columns_of_ranks_are_numbers():
     rng = np.random.default_rng(4)
     frame = pd.DataFrame({name: rng.permutation(60) for name in ("wealth", "commerce", "clergy")})

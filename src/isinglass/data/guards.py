@@ -35,9 +35,12 @@ DISTINCT_SHARE = 0.9
 """Share of different values above which a column probably names its rows."""
 IDENTIFIER, WEIGHTS, LONG_TAIL, REVERSED = "names rows?", "weights?", "long tail", "reversed?"
 """Notes of columns: such a one, and others that commands give advice about."""
-IDENTIFIER_NAME = re.compile(
-    r"(?i:(?:.*[\W_])?(?:id|nr|no|number|code|case|subject|respondent|participant|person|zip)(?:[\W_].*)?)|.*[a-z]I[Dd]"
+ID = re.compile(r"(?i:(?:.*[\W_])?id(?:[\W_].*)?)|.*[a-z]I[Dd]")
+"""Names of columns that hold an identifier, even if it occurs in several rows."""
+ROW_NAME = re.compile(
+    r"(?i:(?:.*[\W_])?(?:nr|no|number|code|case|subject|respondent|participant|person|zip)(?:[\W_].*)?)"
 )
+"""Names of columns that hold one if it is different in almost every row."""
 DROPPED_SHARE, ZERO_SHARE, ZERO_SHARE_OF_COLUMN = 0.1, 0.05, 0.5
 """Share of the rows dropped, and of all cells or those of a column taken for 0, above which there is a warning."""
 SUM_RATIO, MEAN_COUNT = 2.0, 5.0

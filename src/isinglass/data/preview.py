@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from isinglass.data.coding import Guess, Value, is_bit, is_number
-from isinglass.data.guards import DISTINCT_SHARE, IDENTIFIER, IDENTIFIER_NAME, MANY_LEVELS, are_dates
+from isinglass.data.guards import DISTINCT_SHARE, ID, IDENTIFIER, MANY_LEVELS, ROW_NAME, are_dates
 from isinglass.data.rules import ColumnSpec, has_too_many, is_unclear, steps_of
 from isinglass.errors import DataError
 
@@ -27,6 +27,8 @@ def guess_kinds(specs: Sequence[ColumnSpec]) -> dict[Hashable, Guess]:
             column = spec.column
             n_missing = int(column.missing.sum())
             guess = _guess(values, column.categories is not None, spec.source.shape[0])
+            if guess[0] == "continuous" and ID.fullmatch(str(spec.label)):
+                guess = None, "identifier?"
             found[spec.label] = Guess(j, *guess, tuple(values), n_missing)
     return _spare_numbers(found, specs)
 
@@ -46,7 +48,7 @@ def _spare_numbers(guesses: dict[Hashable, Guess], specs: Sequence[ColumnSpec]) 
     for label, guess in whole.items():
         cells = specs[guess.place].column.entries.astype(float)
         ascends = bool((np.diff(cells[~np.isnan(cells)]) > 0).all())
-        if not (ascends or ranges == [label] or IDENTIFIER_NAME.fullmatch(str(label))):
+        if not (ascends or ranges == [label] or ID.fullmatch(str(label)) or ROW_NAME.fullmatch(str(label))):
             guesses[label] = replace(guess, kind="continuous", note="")
     return guesses
 
