@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import Arrays, Bytes, FloatArray, Mask, read_only
+from isinglass.conditionals import category_logits, cell_scores, log_probabilities
 from isinglass.data import Table, TableLike, as_table
 from isinglass.errors import ArgumentError, DataError, MeaningWarning, suppress_warnings
 from isinglass.pairs import check_pairs, coordinate_matrix, pair_keys, symmetric_matrix
@@ -405,7 +406,7 @@ class Network:
         """
         codes = self._codes(X)
         if not self.variables.is_binary:
-            return self.variables.condition(self.variables.log_softmax(self.logits(codes)), codes)
+            return log_probabilities(self.variables, self.logits(codes), codes)
         eta = self._predictors(codes)
         return -np.logaddexp(0.0, np.stack([eta, -eta], axis=1)).reshape(-1, len(codes))
 
@@ -418,7 +419,7 @@ class Network:
         if self.variables.is_binary:
             # log P(x_s | rest) = −log(1 + exp(∓η)); logaddexp has no overflow where exp(η) would.
             return -np.logaddexp(0.0, (1.0 - 2.0 * codes.T) * self._predictors(codes))
-        return self.variables.cell_scores(self.logits(codes), self.variables.flat(codes), possible)
+        return cell_scores(self.variables, self.logits(codes), self.variables.flat(codes), possible)
 
     def log_pseudolikelihood(self, X: ArrayLike) -> FloatArray:
         """Return Σ_s log P(x_s | the rest) of every row, shape (n_samples,)."""
@@ -471,7 +472,7 @@ class Network:
 
     def logits(self, codes: NDArray[np.uint8]) -> FloatArray:
         """Return μ_s(k) plus what the rest of the row adds to it for every category, shape (T, n_samples)."""
-        return self.variables.logits(self.category_fields, self.neighbor_sums(codes))
+        return category_logits(self.variables, self.category_fields, self.neighbor_sums(codes))
 
     def neighbor_sums(self, codes: NDArray[np.uint8]) -> FloatArray:
         """Return Σ_t θ_st x_t for every coordinate of the variables, shape (n_coordinates, n_samples)."""

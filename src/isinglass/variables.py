@@ -329,45 +329,6 @@ class Variables:
         placed[self.coordinate[flat], np.arange(flat.shape[1])] = self.factor[flat]
         return placed
 
-    def logits(self, fields: FloatArray, eta: FloatArray) -> FloatArray:
-        """Return the field of every category plus what the rest of the row adds to it, shape (T, n).
-
-        ``eta`` has a row per coordinate. Several networks at once if there is an axis in front; so in what follows.
-        """
-        return np.asarray(fields[..., None] + self.factor[:, None] * eta[..., self.coordinate, :])
-
-    def log_sums(self, logits: FloatArray) -> FloatArray:
-        """Return log Σ exp over the categories of every variable, shape (p, n)."""
-        top = np.maximum.reduceat(logits, self.starts, axis=-2)
-        total = np.add.reduceat(np.exp(logits - top[..., self.column, :]), self.starts, axis=-2)
-        return np.asarray(top + np.log(total))
-
-    def log_softmax(self, logits: FloatArray) -> FloatArray:
-        """Return the logarithms of probabilities that sum to 1 within every variable, shape (T, n)."""
-        return np.asarray(logits - self.log_sums(logits)[..., self.column, :])
-
-    def cell_scores(self, logits: FloatArray, flat: Integers, possible: Mask | None = None) -> FloatArray:
-        """Return the log-probability of the categories that cells have, given by `flat`, shape (p, n).
-
-        ``possible`` tells which categories have a probability at all; None: all. ``logits`` may be overwritten.
-        """
-        if possible is not None:
-            logits[..., ~possible, :] = -np.inf
-        places = np.broadcast_to(flat, (*logits.shape[:-2], *flat.shape))
-        scores = np.asarray(np.take_along_axis(logits, places, axis=-2) - self.log_sums(logits))
-        if self.has_covariates:
-            scores[..., ~self.is_modelled, :] = 0.0
-        return scores
-
-    def condition(self, logs: FloatArray, codes: NDArray[np.uint8]) -> FloatArray:
-        """Return log-probabilities with those of covariates 0 for the category of the row and −inf for others."""
-        if self.has_covariates:
-            given, n = ~self.is_modelled[self.column], codes.shape[0]
-            logs[given] = -np.inf
-            flat = self.flat(codes)[~self.is_modelled]
-            logs[flat, np.broadcast_to(np.arange(n), flat.shape)] = 0.0
-        return logs
-
     def has_sign(self, pairs: NDArray[np.integer]) -> Mask:
         """Tell which pairs, shape (n, 2), have one parameter, and so a sign."""
         return np.asarray(self.has_scores[pairs].all(axis=1))

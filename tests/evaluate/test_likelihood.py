@@ -7,7 +7,7 @@ from isinglass import IsingNetwork, Network, Variables, as_table, exact, load, m
 from isinglass.errors import DataError, LimitError, MixingWarning
 from isinglass.evaluate.elimination import edge_terms, eliminate, elimination_order
 from isinglass.simulate.annealing import _bennett, _BinaryChains
-from isinglass.solve.enumeration import log_sum, log_weights
+from isinglass.solve.exact_likelihood import log_sum, log_weights
 
 MIXED = simulate.category_network(
     *(simulate.random_network(6, edge_probability=0.6, random_state=3), ["ordinal", "nominal", "binary"] * 2, 3),

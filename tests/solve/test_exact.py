@@ -14,9 +14,9 @@ from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataErro
 from isinglass.exact import MAX_NODES, exact_sample, moments, state_probabilities
 from isinglass.network import Network
 from isinglass.simulate import category_network
-from isinglass.solve import enumeration, exact_proof
-from isinglass.solve.enumeration import Likelihood, log_sum, log_weights
+from isinglass.solve import exact_likelihood, exact_proof
 from isinglass.solve.exact import exact_alpha_max, exact_path
+from isinglass.solve.exact_likelihood import Likelihood, log_sum, log_weights
 from isinglass.solve.exact_proof import certify
 
 seeds = st.integers(0, 2**31)
@@ -387,11 +387,11 @@ def test_gap_is_primal_minus_dual_and_bounds_the_distance_to_the_optimum(seed):
     # A point that is not optimal but matches the means, as the certificate needs.
     theta = np.concatenate([np.zeros(4), rng.normal(scale=0.3, size=6)])
     penalty = np.concatenate([np.zeros(4), np.full(6, alpha)])
-    theta, _ = enumeration.minimize(
+    theta, _ = exact_likelihood.minimize(
         problem, np.concatenate([np.zeros(4), np.full(6, np.inf)]), 0 * theta, tol=1e-9, max_iter=9
     )
     theta[4:] = rng.normal(scale=0.3, size=6)
-    theta = enumeration.match_moments(problem, penalty, theta)
+    theta = exact_likelihood.match_moments(problem, penalty, theta)
     proof = certify(problem, theta, penalty)
     gap = proof.gap
     assert proof.kkt_residual > 1e-4  # it is not the optimum

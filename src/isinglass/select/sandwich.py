@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.arrays import Bytes, FloatArray, Mask
+from isinglass.conditionals import log_probabilities
 from isinglass.data import AnyTable, are_counts, category_counts
 from isinglass.data.counts import sd_of
 from isinglass.errors import SeparationError
@@ -272,7 +273,7 @@ def _sum_rows(
             continue
         logits = network.logits(codes[rows])
         logits[~support.occurs] = -np.inf
-        logs = variables.condition(variables.log_softmax(logits), codes[rows])
+        logs = log_probabilities(variables, logits, codes[rows])
         chosen = np.take_along_axis(logs, variables.flat(codes[rows]), axis=0)
         loss -= float((chosen @ raw[rows]).sum())
         slope, product = support.add(codes[rows], raw[rows], squares[rows], np.exp(logs), hessian)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from isinglass.arguments import check_gamma
 from isinglass.arrays import Bytes, FloatArray, Mask
+from isinglass.conditionals import category_logits, cell_scores
 from isinglass.data import AnyTable, Table, category_counts, column_sd, which_vary
 from isinglass.data.counts import dimensions_of
 from isinglass.errors import GridEndWarning, setting, warn
@@ -73,8 +74,8 @@ def path_scores(table: Table | Bytes, solutions: Sequence[Solution], possible: M
             s, t = network.pairs.T
             matrix[s, t] = matrix[t, s] = network.pair_values
         fields = np.array([network.category_fields for network in some])
-        logits = variables.logits(fields, couplings @ placed)
-        scores[first : first + step] = variables.cell_scores(logits, seen, possible).sum(axis=1)
+        logits = category_logits(variables, fields, couplings @ placed)
+        scores[first : first + step] = cell_scores(variables, logits, seen, possible).sum(axis=1)
     return scores
 
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from isinglass.arguments import RandomSource, as_generator, spawn_seeds
 from isinglass.arrays import Bytes, FloatArray
+from isinglass.conditionals import log_sums
 from isinglass.machine import thread_count
 from isinglass.network import Network, expit
 from isinglass.simulate.completions import node_logits, sampler_of
@@ -54,7 +55,7 @@ def anneal(
     seeds = spawn_seeds(random_state, 5)
     shares = _pilot(network, n_chains, seeds[0], n_threads)
     base = np.log(shares) - np.log(shares)[network.variables.starts][network.variables.column]
-    log_z0 = float(network.variables.log_sums(base[:, None]).sum())
+    log_z0 = float(log_sums(network.variables, base[:, None]).sum())
     start = _draw(network.variables, shares, n_chains, as_generator(seeds[1]))
     betas = _schedule(n_sweeps)
     forward = _chains(network, base, start, seeds[2], n_threads)

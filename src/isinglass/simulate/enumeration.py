@@ -12,7 +12,7 @@ from isinglass.arrays import Bytes, FloatArray
 from isinglass.data import Table
 from isinglass.errors import ArgumentError, LimitError
 from isinglass.network import Network, NetworkLike, as_network
-from isinglass.solve.enumeration import MAX_NODES, log_sum, log_weights, superset_sums
+from isinglass.solve.exact_likelihood import MAX_NODES, log_sum, log_weights, superset_sums
 
 _STATES_AT_ONCE = 2**14
 

@@ -15,7 +15,7 @@ from isinglass.machine import thread_count
 from isinglass.network import Network, NetworkLike, as_network
 from isinglass.simulate.completions import Completions, sampler_of
 from isinglass.simulate.mixing import ESS_PER_CHAIN, RHAT_LIMIT, MixingDiagnostics, diagnose
-from isinglass.solve.enumeration import MAX_NODES
+from isinglass.solve.exact_likelihood import MAX_NODES
 
 
 def gibbs_sample(

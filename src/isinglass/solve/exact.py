@@ -11,7 +11,7 @@ from isinglass.errors import ArgumentError, SeparationError
 from isinglass.results import Path, Solution
 from isinglass.solve.alphas import alpha_grid
 from isinglass.solve.columns import warn_constant
-from isinglass.solve.enumeration import Likelihood, minimize
+from isinglass.solve.exact_likelihood import Likelihood, minimize
 from isinglass.solve.exact_proof import certify, separating_statistic
 from isinglass.solve.path import warn_if_not_converged
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from isinglass.arrays import FloatArray
 from isinglass.penalties import violations
 from isinglass.separation import solve_program
-from isinglass.solve.enumeration import Likelihood, log_weights, superset_sums
+from isinglass.solve.exact_likelihood import Likelihood, log_weights, superset_sums
 
 _EPSILON = float(np.finfo(np.float64).eps)
 _LP_TOL = 1e-7  # of the linear programming solver

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from isinglass._core import free_ridge
 from isinglass.arrays import FloatArray, Mask
+from isinglass.conditionals import log_probabilities
 from isinglass.data import Table, as_table, category_counts, column_sd
 from isinglass.data.counts import varying_among
 from isinglass.errors import ConstantColumnWarning, suppress_warnings
@@ -174,7 +175,7 @@ class Objective:
         check_network(network, self.variables)
         logits = network.logits(self.table.codes)
         logits[self.counts == 0.0] = -np.inf
-        return self.variables.condition(self.variables.log_softmax(logits), self.table.codes)
+        return log_probabilities(self.variables, logits, self.table.codes)
 
     def _slopes(self, network: Network) -> tuple[FloatArray, FloatArray]:
         """Return the gradient with blocks whose norm is that of Θ's: centered over the categories of nominal sides."""
