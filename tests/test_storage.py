@@ -518,7 +518,7 @@ WRONG = [
     ("IsingLasso", "coding", None, "Fit.coding is not Coding"),
     ("IsingLasso", "coding.missing", "magic", "not as 'magic'"),
     ("IsingLasso", "coding.columns", (), "one rule per column"),
-    ("IsingLasso", "coding.columns.0.entries", {"a": 7}, "stands for 0 or 1"),
+    ("IsingLasso", "coding.columns.0.entries", {"a": 7}, "numbered from 0"),
     ("IsingLassoEBIC", "path.tol", "x", "Path.tol is not float"),
     ("IsingLassoEBIC", "path.solutions.0.network.pairs", lambda a: a + 9, "pairs"),
     ("IsingLassoEBIC", "path.solutions.0.network", Network([0.0], np.empty((0, 2), int), []), "the same columns"),

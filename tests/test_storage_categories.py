@@ -160,10 +160,10 @@ WRONG = [
     ("shares", lambda part: part + 1, "from 0 to 1"),
     ("pair_counts.0", lambda part: part - 99, "not negative"),
     ("pair_counts", lambda parts: parts[:-1], "shares and counts"),
-    ("coding.columns.0.kind", "cardinal", "not 'cardinal'"),
-    ("coding.columns.0.entries", lambda entries: dict.fromkeys(entries, 0), "numbered from 0"),
-    ("coding.columns.0.scores", None, "unless it is nominal"),
-    ("coding.columns.0.scores", (0.0, 1.0, 2.0), "one finite number per category"),
+    ("coding.columns.0.kind", "cardinal", "got 'cardinal'"),
+    ("coding.columns.0.entries", lambda entries: dict.fromkeys(entries, 0), "2 to 256 categories"),
+    ("coding.columns.0.scores", None, "one finite number for each"),
+    ("coding.columns.0.scores", (0.0, 1.0, 2.0), "one finite number for each"),
 ]
 
 

@@ -417,7 +417,7 @@ class Missing(Frozen):
         treatment = table.missing_treatment
         if treatment not in ("zero", "drop"):
             return None
-        if table.filled is not None:
+        if table.is_whole and table.filled is not None:
             return cls(treatment=treatment, **cls.count(table.filled))
         n_rows = len(table) + table.n_dropped
         return cls(treatment=treatment, n_rows=n_rows, n_cells=table.n_missing, n_left_out=table.n_dropped)

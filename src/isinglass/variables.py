@@ -82,7 +82,7 @@ class Variables:
         if all(self.covariate):
             raise DataError("covariates must leave a column that is modelled.")
         for s, (kind, values, points) in enumerate(zip(self.kinds, self.categories, self.scores, strict=True)):
-            _check(self.called(s), kind, len(values), points)
+            check_variable(self.called(s), kind, len(values), points)
 
     @classmethod
     def binary(cls, names: Sequence[str] | int) -> Variables:
@@ -410,7 +410,7 @@ def _floats(scores: Sequence[float]) -> tuple[float, ...]:
         raise ArgumentError("scores", "must be numbers", scores) from None
 
 
-def _check(called: str, kind: str, n_categories: int, scores: tuple[float, ...] | None) -> None:
+def check_variable(called: str, kind: str, n_categories: int, scores: tuple[float, ...] | None) -> None:
     """Refuse a variable whose kind, categories and scores do not fit together."""
     if kind not in KINDS:
         raise ArgumentError("kinds", f"must be {', '.join(KINDS[:-1])} or {KINDS[-1]}", kind)

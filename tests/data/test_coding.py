@@ -188,7 +188,7 @@ def test_a_rule_treats_arrays_and_single_values_alike(values, rule):
 def test_codings_are_checked():
     with pytest.raises(DataError, match="not as '\\?'"):
         Coding(("a", "b"), (BITS, Cut(0.5)), "?")
-    with pytest.raises(DataError, match="stands for 0 or 1"):
+    with pytest.raises(DataError, match="numbered from 0"):
         Levels({1: 7})
 
 

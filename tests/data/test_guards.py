@@ -490,3 +490,16 @@ def test_several_columns_of_ranks_are_numbers():
     rng = np.random.default_rng(4)
     frame = pd.DataFrame({name: rng.permutation(60) for name in ("wealth", "commerce", "clergy")})
     assert {guess.kind for guess in as_table(frame, guess=True).guesses.values()} == {"continuous"}
+
+
+def test_a_reversed_item_without_a_name_is_reversed_by_its_number(tmp_path):
+    rng = np.random.default_rng(0)
+    items = np.clip(np.round(3 + rng.normal(size=(200, 1)) + 0.5 * rng.normal(size=(200, 6))), 1, 5).astype(int)
+    items[:, 4] = 6 - items[:, 4]
+    (tmp_path / "items.csv").write_text("".join(",".join(map(str, row)) + "\n" for row in items))
+    options = {"header": False, "id_column": None, "kinds": "ordinal", "drop": [0]}
+    with pytest.warns(MeaningWarning, match=r"[Cc]olumn 4 runs against .* with reverse=\[4\]"):
+        read_table(tmp_path / "items.csv", **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read_table(tmp_path / "items.csv", reverse=[4], **options)

@@ -129,8 +129,8 @@ def _is_lazy(X: object) -> TypeGuard[Lazy]:
 
 def are_files(X: object) -> TypeGuard[Files]:
     """Tell whether something names files."""
-    each = X if isinstance(X, list | tuple) and len(X) > 0 else [X]
-    return all(isinstance(name, str | PathLike) for name in each)
+    names = X if isinstance(X, list | tuple) and len(X) > 0 else [X]
+    return all(isinstance(name, str | PathLike) for name in names)
 
 
 def find_blocks(
@@ -138,35 +138,35 @@ def find_blocks(
 ) -> list[Block]:
     """Return the blocks of a table in parts, in order."""
     is_file = are_files(X)
-    each = _list_files(X) if are_files(X) else _split_collection(X)
-    if not each:
+    rows = _list_files(X) if are_files(X) else _split_collection(X)
+    if not rows:
         raise ArgumentError("X", "must have at least one part", X)
     if sample_weight is not None and options.weights is not None:
         raise DataError("sample_weight and a column of weights cannot both be given.")
     wrong = [name for name in options.for_files if name not in ("weight_kind", "na_values")]
     if wrong and not is_file:
         raise DataError(f"{wrong[0]} applies only to parts that are files; these are arrays or frames.")
-    given: list[Any] = [None] * len(each)
+    weights: list[Any] = [None] * len(rows)
     if sample_weight is not None:
-        given = [part.compute() if _is_lazy(part) else part for part in _split_collection(sample_weight)]
-        if len(given) != len(each):
-            raise DataError(f"sample_weight must have a block for each of the {len(each)} parts; got {len(given)}.")
+        weights = [part.compute() if _is_lazy(part) else part for part in _split_collection(sample_weight)]
+        if len(weights) != len(rows):
+            raise DataError(f"sample_weight must have a block for each of the {len(rows)} parts; got {len(weights)}.")
     return [
         Block(k, f"part {k} ({what})" if is_file else f"part {k}", what, is_file, options, may_lack_weights, weight)
-        for k, (what, weight) in enumerate(zip(each, given, strict=True))
+        for k, (what, weight) in enumerate(zip(rows, weights, strict=True))
     ]
 
 
 def _list_files(X: Files) -> list[str]:
     """Return the files that a name, a pattern or a list of them stands for; those of a pattern in order of name."""
-    found: list[str] = []
+    files: list[str] = []
     for name in [X] if isinstance(X, str | PathLike) else X:
         text = os.fspath(name)
         matches = sorted(glob.glob(text)) if any(sign in text for sign in _WILD) else [text]  # noqa: PTH207 - a pattern may be absolute
         if not matches:
             raise DataError(f"X must name files; no file matches {text!r}.")
-        found += matches
-    return found
+        files += matches
+    return files
 
 
 def _split_collection(X: object) -> list[object]:

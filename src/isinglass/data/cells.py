@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from isinglass.data.coding import Codes, Value, by_column, is_number, read_number
+from isinglass.data.coding import Codes, Value, by_column, is_bit, read_number
 from isinglass.data.source import ID_NAMES, Column, Source
 from isinglass.errors import DataError, setting
 
@@ -146,19 +146,17 @@ def _has_header(records: Records, values: list[list[Value]], vocabulary: Vocabul
     first, width, n_rows = records.first, len(records.codes), len(records.codes[0]) - 1
     if len(first) < width:
         return True
-    own = int(width > 1)
+    start = int(width > 1)
     read = [vocabulary.read(word) for word in first]
-    texts = [value for value in read[own:] if isinstance(value, str)]
+    texts = [value for value in read[start:] if isinstance(value, str)]
     if texts:
-        named = own and (first[0].strip().casefold() in ID_NAMES or (n_rows > 2 and len(values[0]) == n_rows))
+        named = start and (first[0].strip().casefold() in ID_NAMES or (n_rows > 2 and len(values[0]) == n_rows))
         below = {value for column in values[int(named) :] for value in column if isinstance(value, str)}
         return 2 * sum(text not in below for text in texts) > len(texts)
     words = {word.strip() for word in first}
     if width > 1 and len(words) == width and words <= {*NA_VALUES[1:]}:  # names, unless one of them is a cell
         return not any(word.strip() in words for column in records.words for word in column)
-    if own and all(value is None for value in read[1:]):
+    if start and all(value is None for value in read[1:]):
         return isinstance(read[0], str) and not any(isinstance(value, str) for value in values[0])
-    other = any(value is not None and value not in (0, 1) for value in read[own:])
-    return other and all(
-        value is None or (is_number(value) and value in (0, 1)) for column in values[own:] for value in column
-    )
+    other = any(value is not None and value not in (0, 1) for value in read[start:])
+    return other and all(value is None or is_bit(value) for column in values[start:] for value in column)

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from isinglass.arguments import require
 from isinglass.arrays import AnyArray
 from isinglass.names import default_names
-from isinglass.variables import KINDS, Variables
+from isinglass.variables import Variables, check_variable
 
+MISSING_CHOICES = ("error", "impute", "zero", "drop")
 ABSENT, UNKNOWN = -1, -2
 """What stands for a missing cell, and for a value without meaning, among the numbers of categories."""
 Value: TypeAlias = Any
@@ -43,16 +44,11 @@ class Levels:
     scores: tuple[float, ...] | None = (0.0, 1.0)  # None for a nominal column
 
     def __post_init__(self) -> None:
-        found = [number for number in self.entries.values() if number != ABSENT]
-        q, scores = self.n_categories, self.scores
-        require(self.kind in KINDS, f"The kind of a column is one of {', '.join(KINDS)}, not {self.kind!r}.")
-        if self.kind == "binary":
-            require(set(found) <= {0, 1}, "A value of a column with two values stands for 0 or 1.")
-        else:
-            require(2 <= q <= 256 and set(found) == set(range(q)), "A column has 2 to 256 categories, numbered from 0.")
-        require((scores is None) == (self.kind == "nominal"), "A column has scores unless it is nominal.")
-        different = scores is None or (len(set(scores)) == len(scores) == q and all(map(math.isfinite, scores)))
-        require(different, "The scores of a column are one finite number per category, all different.")
+        check_variable("of the coding", self.kind, self.n_categories, self.scores)
+        codes = set(self.entries.values()) - {ABSENT}
+        unused = set(range(self.n_categories)) - codes
+        fits = codes <= set(range(self.n_categories)) and (self.kind == "binary" or not unused)
+        require(fits, "The values of a column stand for its categories, numbered from 0.")
 
     @cached_property
     def n_categories(self) -> int:
@@ -159,8 +155,8 @@ class Steps(_NumberRule):
     def __post_init__(self) -> None:
         q = len(self.values)
         require(3 <= q == len(self.scores) == len(self.bounds) + 1 <= 256, "A continuous column has 3 to 256 steps.")
-        for each in (self.bounds, self.values, self.scores):
-            ascending = all(a < b for a, b in pairwise(each)) and all(map(math.isfinite, each))
+        for points in (self.bounds, self.values, self.scores):
+            ascending = all(a < b for a, b in pairwise(points)) and all(map(math.isfinite, points))
             require(ascending, "The steps of a continuous column are finite numbers in ascending order.")
 
     @classmethod
@@ -183,8 +179,8 @@ class Steps(_NumberRule):
     @property
     def tails_in_words(self) -> str:
         """How many rows are beyond the ends of the grid and count for its end steps; empty if none is."""
-        each = [f"{n} {side}" for n, side in zip(self.beyond, ("below", "above"), strict=True) if n]
-        return f"{' and '.join(each)} the grid" if each else ""
+        tails = [f"{n} {side}" for n, side in zip(self.beyond, ("below", "above"), strict=True) if n]
+        return f"{' and '.join(tails)} the grid" if tails else ""
 
     @property
     def dtype(self) -> type[np.int8] | type[np.int16]:
@@ -233,57 +229,51 @@ class Coding:
         require(
             len(self.covariate) in (0, len(self.columns)), "A coding says of every column whether it is a covariate."
         )
-        known = self.missing in ("error", "impute", "zero", "drop")
-        require(known, f"Missing cells are read as 'error', 'impute', 'zero' or 'drop', not as {self.missing!r}.")
+        is_choice = self.missing in MISSING_CHOICES
+        require(is_choice, f"Missing cells are read as 'error', 'impute', 'zero' or 'drop', not as {self.missing!r}.")
 
     @classmethod
     def of(cls, variables: Variables) -> Coding:
         """Return the coding of a table that holds the categories of these variables."""
-        each = zip(variables.kinds, variables.categories, variables.scores, strict=True)
         rules = (
             Steps.around(values, scores or ())
             if kind == "continuous"
             else Levels({value: k for k, value in enumerate(values) if value is not None}, kind, scores)
-            for kind, values, scores in each
+            for kind, values, scores in zip(variables.kinds, variables.categories, variables.scores, strict=True)
         )
-        plain = (BITS,) * variables.n_features if variables.is_plain else tuple(rules)
-        given = variables.covariate if variables.has_covariates else ()
-        return cls(variables.names if variables.named else None, plain, covariate=given)
+        columns = (BITS,) * variables.n_features if variables.is_plain else tuple(rules)
+        covariate = variables.covariate if variables.has_covariates else ()
+        return cls(variables.names if variables.named else None, columns, covariate=covariate)
 
     @property
     def variables(self) -> Variables:
         """The variables of a table that is read with this coding."""
         if all(rule.is_plain or isinstance(rule, Cut) for rule in self.columns):
-            found = Variables.binary(len(self.columns) if self.names is None else self.names)
+            variables = Variables.binary(len(self.columns) if self.names is None else self.names)
         else:
             kinds, scores, values = zip(*((rule.kind, rule.scores, rule.values) for rule in self.columns), strict=True)
-            found = Variables.of(values, kinds, scores, self.names)
-        given = [j for j, is_given in enumerate(self.covariate) if is_given]
-        return found.with_covariates(given) if given else found
+            variables = Variables.of(values, kinds, scores, self.names)
+        covariates = [j for j, is_covariate in enumerate(self.covariate) if is_covariate]
+        return variables.with_covariates(covariates) if covariates else variables
 
     def take(self, columns: Sequence[int]) -> Coding:
         """Return the coding of some of the columns."""
         names = None if self.names is None else tuple(self.names[j] for j in columns)
-        given = tuple(self.covariate[j] for j in columns) if self.covariate else ()
-        return replace(self, names=names, columns=tuple(self.columns[j] for j in columns), covariate=given)
+        covariate = tuple(self.covariate[j] for j in columns) if self.covariate else ()
+        return replace(self, names=names, columns=tuple(self.columns[j] for j in columns), covariate=covariate)
 
     @property
     def encoding(self) -> dict[Hashable, tuple[Value, Value]]:
         """The values that stand for 0 and 1, for each binary column of other values than 0 and 1 or a threshold."""
         labels: Sequence[Hashable] = range(len(self.columns)) if self.names is None else self.names
-        both = zip(labels, self.columns, strict=True)
-        return {
-            label: rule.pair
-            for label, rule in both
-            if isinstance(rule, Levels) and rule.kind == "binary" and not rule.is_plain
-        }
+        levels = {label: rule for label, rule in zip(labels, self.columns, strict=True) if isinstance(rule, Levels)}
+        return {label: rule.pair for label, rule in levels.items() if rule.kind == "binary" and not rule.is_plain}
 
     @property
     def members(self) -> list[tuple[str, ...]]:
         """The columns of the source that each column is made of: itself, or several indicators."""
-        names = self.names or default_names(len(self.columns))
-        each = zip(names, self.columns, strict=True)
-        return [rule.members if isinstance(rule, Indicators) else (name,) for name, rule in each]
+        rule_of = zip(self.names or default_names(len(self.columns)), self.columns, strict=True)
+        return [rule.members if isinstance(rule, Indicators) else (name,) for name, rule in rule_of]
 
     def expand(self) -> Coding:
         """Return the coding of the columns of the source, with indicator columns as such."""

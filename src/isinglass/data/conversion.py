@@ -13,6 +13,7 @@ from isinglass.arrays import Bytes, FloatArray
 from isinglass.data.coding import (
     ABSENT,
     BITS,
+    MISSING_CHOICES,
     UNKNOWN,
     Cells,
     Codes,
@@ -55,7 +56,6 @@ CELLS_TO_CHECK = 20_000
 """Cells of 0 and 1 below which looking for indicator columns takes as long as the fit."""
 COLUMNS_AT_ONCE = 8
 """Columns that are written together: one by one, each would pass through the memory of the whole table."""
-MISSING_CHOICES = ("error", "impute", "zero", "drop")
 _SUGGESTED, _MOST_RANGES = 8, 30  # most entries of a mapping, and of kinds, that a message writes out
 
 
@@ -333,8 +333,7 @@ def _refuse(source: Source, j: int, coding: Coding, row: int, advise: Callable[[
 
 def _suggest(source: Source, j: int, values: list[Value], for_all: bool, advise: Callable[[], str]) -> str:
     """Say what to do with a column that is not 0 and 1: what its values show comes first."""
-    label = source.names[j] if source.names is not None else source.numbers[j] if source.numbers else j
-    leave_out = "leave the column out" + (f" ({drop([label])})" if source.numbers else "")
+    leave_out = "leave the column out" + (f" ({drop([source.labels[j]])})" if source.numbers else "")
     if _are_dates(values):
         return f"A network has no kind for dates: {leave_out}."
     kinds = advise() if len(values) > 2 else ""

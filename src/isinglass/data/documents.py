@@ -73,13 +73,12 @@ class Limits:
 
     def check_text(self, *, n_rows: int = 0, n_cells: int = 0, n_words: int = 0) -> None:
         """Refuse text with more rows, cells or different words than there is room for."""
-        for each, number, what in (
+        for n_bytes, number, what in (
             (BYTES_PER_ROW, n_rows, "rows of text"),
             (BYTES_PER_FIELD, n_cells, "cells of text"),
             (BYTES_PER_WORD, n_words, "different words"),
         ):
-            if each * number > self.n_bytes:
-                self.check_bytes(each * number, f"{number} {what}, which take the room")
+            self.check_bytes(n_bytes * number, f"{number} {what}, which take the room")
 
     def check_bytes(self, n_bytes: int, what: str) -> None:
         """Refuse more bytes than allowed."""

@@ -211,10 +211,10 @@ def load_survey(kind: str, data: bytes, limits: Limits) -> Source:
     if n_rows == 0:
         raise DataError(f"the file must be a table; got {len(columns)} column(s) and no rows.")
     _check_survey(n_rows, len(columns), limits)
-    found = [_label(cells, meta.variable_value_labels.get(name, {})) for name, cells in columns.items()]
+    labelled = [_label(cells, meta.variable_value_labels.get(name, {})) for name, cells in columns.items()]
     described = {name: label for name, label in meta.column_names_to_labels.items() if label}
     names = [name or "" for name in columns]  # damaged files can have nameless columns
-    return Source((n_rows, len(found)), found.__getitem__).of_file(names=names, described=described)
+    return Source((n_rows, len(names)), labelled.__getitem__).of_file(names=names, described=described)
 
 
 def _check_labelled(data: bytes) -> None:

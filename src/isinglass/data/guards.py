@@ -357,11 +357,9 @@ def _warn_reversed(labels: list[Hashable], codes: Codes) -> None:
         found = [scale[k] for scale, turned in each for k in turned or ()]
     if found:
         turned = [labels[k] for k in sorted(found)]
-        names = [str(label) for label in turned]
         _say(
             f"{_columns(turned, 'runs', 'run')} against the direction of the others: if the wording is "
-            f"reversed, recode "
-            f"{'it' if len(turned) == 1 else 'them'} with {setting('reverse', names)}.",
+            f"reversed, recode {'it' if len(turned) == 1 else 'them'} with {setting('reverse', _keys(turned))}.",
             turned,
             REVERSED,
         )
@@ -467,8 +465,12 @@ def check_columns(codes: Bytes, variables: Variables, sources: Sequence[Sequence
 
 def drop(labels: Sequence[Hashable]) -> str:
     """Return the mention of the option that leaves columns out."""
-    keys = [label if isinstance(label, int) else str(label) for label in labels]
-    return setting("drop", keys, python=f"drop={keys} in read_table")
+    return setting("drop", _keys(labels), python=f"drop={_keys(labels)} in read_table")
+
+
+def _keys(labels: Sequence[Hashable]) -> list[str | int]:
+    """Return what options call columns."""
+    return [label if isinstance(label, int) else str(label) for label in labels]
 
 
 def warn_dropped(gone: Mask, n_kept: int) -> None:

@@ -54,16 +54,17 @@ def combine(table: Table, coding: Coding) -> Table:
     for k, (members, rule) in enumerate(zip(coding.members, coding.columns, strict=True)):
         columns = [place[name] for name in members]
         cells = table.codes[:, columns]
-        known = cells.sum(axis=1) > 0
+        answered = cells.sum(axis=1) > 0
         if isinstance(rule, Indicators):
-            _check_rows(cells, rule, known if table.holes is None else known | table.holes[:, columns].any(axis=1))
-            codes[:, k] = np.where(known, cells.argmax(axis=1), len(rule.values) - 1)
+            may_have_one = answered if table.holes is None else answered | table.holes[:, columns].any(axis=1)
+            _check_rows(cells, rule, may_have_one)
+            codes[:, k] = np.where(answered, cells.argmax(axis=1), len(rule.values) - 1)
         else:
             codes[:, k] = cells[:, 0]
-        for mark, found in marks.items():
-            if found is not None:
-                gone = getattr(table, mark)[:, columns].any(axis=1)
-                found[:, k] = gone & ~known if isinstance(rule, Indicators) else gone
+        for name, mark in marks.items():
+            if mark is not None:
+                gone = getattr(table, name)[:, columns].any(axis=1)
+                mark[:, k] = gone & ~answered if isinstance(rule, Indicators) else gone
     holes = marks["holes"]
     n_missing = table.n_missing if holes is None else int(holes.sum())
     holes = holes if holes is not None and holes.any() else None
@@ -75,17 +76,17 @@ def combine(table: Table, coding: Coding) -> Table:
     return replace(table, codes=codes, variables=coding.variables, read_by=coding, n_missing=n_missing, **marks)
 
 
-def _check_rows(cells: Bytes, rule: Indicators, known: Mask) -> None:
+def _check_rows(cells: Bytes, rule: Indicators, may_have_one: Mask) -> None:
     """Refuse rows with several indicators, and those with none where every row of the fit had one."""
     every_row = len(rule.values) == len(rule.members)  # no category for rows without an indicator
     several = np.flatnonzero(cells.sum(axis=1, dtype=np.intp) > 1)
-    none = np.flatnonzero(~known) if every_row else several[:0]
+    none = np.flatnonzero(~may_have_one) if every_row else several[:0]
     if len(several) or len(none):
-        row, found = (several[0], "several") if len(several) else (none[0], "none")
+        row, number = (several[0], "several") if len(several) else (none[0], "none")
         asked = "exactly one 1" if every_row else "at most one 1"
         raise DataError(
             f"{setting('X')} must have {asked} in every row of the indicator columns {rule.members[0]!r} to "
-            f"{rule.members[-1]!r}, as in the fitted table; got {found} in row {row + 1}."
+            f"{rule.members[-1]!r}, as in the fitted table; got {number} in row {row + 1}."
         )
 
 
@@ -110,4 +111,4 @@ def split_names(names: Sequence[str]) -> tuple[str, list[str]]:
 
 def _unused(name: str, taken: Collection[str]) -> str:
     """Return a name that is not taken: the same, or with the first number that makes it differ."""
-    return next(each for each in chain([name], (f"{name} ({k})" for k in count(2))) if each not in taken)
+    return next(free for free in chain([name], (f"{name} ({k})" for k in count(2))) if free not in taken)

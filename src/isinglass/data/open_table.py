@@ -141,18 +141,17 @@ def open_table(
             X = X.take(np.array(find_columns(wanted, X.names)))
         return _add_weight(X, sample_weight, options.weight_kind).with_names(options.names)
     if is_in_parts(X) and not is_one_file(X):  # one file is for `read_table`, as `open_source` says
-        known = {each.name: getattr(options, each.name) for each in fields(ValueOptions)}
-        return open_parts(X, ReadOptions(**known), sample_weight)
+        values = {field.name: getattr(options, field.name) for field in fields(ValueOptions)}
+        return open_parts(X, ReadOptions(**values), sample_weight)
     stated = options.encode is not None or options.binarize is not None
     if variables is not None and not (variables.is_plain and stated) and as_frame(X) is not None:
         options = replace(options, kinds=None, scores=None, encode=Coding.of(variables), binarize=None)
     elif variables is not None and not variables.is_binary:
         return _add_weight(read_codes(X, variables), sample_weight, options.weight_kind)
     table = convert(X, options)
-    weight = sample_weight
-    if weight is not None and table.rows is not None:
-        weight = np.asarray(check_sample_weight(weight, len(table) + table.n_dropped))[table.rows]
-    return _add_weight(table, weight, options.weight_kind)
+    if sample_weight is not None and table.rows is not None:
+        sample_weight = np.asarray(check_sample_weight(sample_weight, len(table) + table.n_dropped))[table.rows]
+    return _add_weight(table, sample_weight, options.weight_kind)
 
 
 def _add_weight(table: AnyTable, sample_weight: ArrayLike | None, weight_kind: str | None) -> AnyTable:

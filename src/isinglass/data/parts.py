@@ -94,7 +94,7 @@ class PartedTable:
 
     is_whole: ClassVar[Literal[False]] = False
     guesses: ClassVar[Mapping[Hashable, Guess]] = {}
-    sample_weight = row_names = filled = holes = rows = units = None  # the parts have weights of their own
+    row_names = rows = units = holes = None  # nothing is known of single rows, and no cell is to be imputed
 
     @property
     def file_options(self) -> Options:
@@ -214,15 +214,15 @@ class PartedTable:
         The function returns an array, a number, or a tuple or dict of these, and is importable where the parts are.
         Sums without other arguments are remembered: every problem of the same rows asks for them.
         """
-        if function in self._known and not arguments:
-            return self._known[function]  # type: ignore[no-any-return]
-        total: Sum = functools.reduce(_add, self.each(function, *arguments))
+        total: Sum | None = None if arguments else self._remembered.get(function)
+        if total is None:
+            total = functools.reduce(_add, self.each(function, *arguments))
         if not arguments:
-            self._known[function] = total
+            self._remembered[function] = total
         return total
 
     @cached_property
-    def _known(self) -> dict[Function, Any]:  # Any: what the function returns
+    def _remembered(self) -> dict[Function, Any]:  # Any: what the function returns
         return {}
 
     def gather(self) -> Table:
@@ -231,8 +231,8 @@ class PartedTable:
         codes = np.unpackbits(np.concatenate(bits), axis=1, count=self.shape[1])
         if all(weight is None for weight in weights):
             return Table(codes, self.variables)
-        every = [np.ones(len(part)) if weight is None else weight for part, weight in zip(bits, weights, strict=True)]
-        return Table(codes, self.variables, np.concatenate(every), self.weight_kind)
+        filled = [np.ones(len(part)) if weight is None else weight for part, weight in zip(bits, weights, strict=True)]
+        return Table(codes, self.variables, np.concatenate(filled), self.weight_kind)
 
     def distinct_rows(self) -> Bytes:
         """Return the combinations of codes that occur, some of them more than once."""
@@ -313,8 +313,8 @@ class PartOptions(FileOptions):
     @property
     def of_a_part(self) -> ReadOptions:
         """The options by which every part is read."""
-        own = {field.name: getattr(self, field.name) for field in fields(self)}
-        return ReadOptions(**{name: value for name, value in own.items() if name not in ("sample_weight", "client")})
+        names = {field.name for field in fields(self)} - {"sample_weight", "client"}
+        return ReadOptions(**{name: getattr(self, name) for name in names})
 
 
 @takes(PartOptions)
@@ -440,15 +440,15 @@ def _describe(block: Block) -> tuple[Coding, list[list[Value]]]:
 def _agree(parts: list[tuple[Coding, list[list[Value]]]]) -> Coding:
     """Return the coding of a small table in which every column takes all values that it has in some part."""
     first, width = parts[0][0], len(parts[0][0].columns)
-    levels: list[dict[Value, None]] = [{} for _ in range(width)]
-    for coding, found in parts:
+    values_of: list[dict[Value, None]] = [{} for _ in range(width)]
+    for coding, values_in_part in parts:
         if len(coding.columns) == width:  # else the part is refused when it is read by the coding
-            for known, values in zip(levels, found, strict=True):
-                known.update(dict.fromkeys(values))
-    longest = max(map(len, levels))
-    rows = [[list(known)[min(k, len(known) - 1)] if known else 0 for known in levels] for k in range(longest)]
+            for values, more in zip(values_of, values_in_part, strict=True):
+                values.update(dict.fromkeys(more))
+    longest = max(map(len, values_of))
     table = np.empty((longest, width), dtype=object)
-    table[:] = rows
+    for j, values in enumerate(values_of):
+        table[:, j] = [*values, *[next(reversed(values), 0)] * (longest - len(values))]
     return replace(convert(table, ReadOptions(encode="auto")).coding, names=first.names)
 
 

@@ -381,15 +381,9 @@ def _read_entries(
 
 def _two(values: list[Value], column: Column, kind: str) -> tuple[Value, Value]:
     """Return the values that stand for 0 and 1 of a column with at most two; None for one that never occurs."""
-    if len(values) == 2 and kind == "nominal":
-        pair = order_pair(values, column)
-        assert pair is not None
-        return pair
-    if len(values) == 2:
-        return values[0], values[1]
-    if not values or (is_number(values[0]) and values[0] in (0, 1)):
-        return 0, 1
-    return values[0], None
+    if len(values) < 2:
+        return _pair_of_single(values, [])
+    return order_pair(values, column) if kind == "nominal" else (values[0], values[1])
 
 
 def _check_count(values: list[Value], spec: ColumnSpec) -> None:
@@ -534,10 +528,9 @@ def _choose_pairs(specs: Sequence[ColumnSpec]) -> list[Rule]:
                 f"{setting('encode', 'auto')}; got {show_values(values)} in {spec.where}. "
                 f"{SAY_ALL}{f' {SAY_KIND}' if len(two) > 2 else ''}{spec.remark}"
             )
-        pairs.append(order_pair(two, column))
+        pairs.append(order_pair(two, column) if len(two) == 2 else None)
     clear_pairs = [pair for pair in pairs if pair is not None]
-    each = zip(specs, pairs, strict=True)
-    chosen = [pair or (_pair_of_single(spec.values, clear_pairs) if spec.values else (0, 1)) for spec, pair in each]
+    chosen = [pair or _pair_of_single(spec.values, clear_pairs) for spec, pair in zip(specs, pairs, strict=True)]
     return [Levels({value: bit for bit, value in enumerate(pair) if value is not None}) for pair in chosen]
 
 
@@ -550,10 +543,8 @@ def is_unclear(two: list[Value]) -> bool:
     return one_is_bit and set(two) not in ({1, 2}, {-1, 1})
 
 
-def order_pair(two: list[Value], column: Column) -> tuple[Value, Value] | None:
-    """Return (zero, one), None if there are no two values."""
-    if len(two) < 2:
-        return None
+def order_pair(two: list[Value], column: Column) -> tuple[Value, Value]:
+    """Return which of two values of a column stands for 0, and which for 1."""
     if all(is_bit(value) for value in two):
         return 0, 1  # whatever order its categories have
     if column.declared == "ordinal":
@@ -570,6 +561,8 @@ def order_pair(two: list[Value], column: Column) -> tuple[Value, Value] | None:
 
 def _pair_of_single(values: list[Value], others: list[tuple[Value, Value]]) -> tuple[Value, Value]:
     """Return what the only value of a column stands for: as in other columns, if these agree, or by its meaning."""
+    if not values:
+        return 0, 1
     value = values[0]
     holders = {pair for pair in others if value in pair}
     if len(holders) == 1:
@@ -588,7 +581,7 @@ def suggest(values: list[Value], *, for_all: bool) -> str:
         return f"{SAY_ALL} {SAY_KIND}"
     if len(values) != 2 or is_unclear(values):
         return SAY_ALL
-    zero, one = order_pair(values, UNTYPED) or values
+    zero, one = order_pair(values, UNTYPED)
     shown = [show_value(value) for value in (one, zero)]
     plain = all(
         isinstance(value, str | int | float) and "…" not in text and "inf" not in text and "an integer" not in text

@@ -112,17 +112,18 @@ class Reduction:
             refuse_categories(len(points), sizes)
             rows = len(points) * int(sizes.max(initial=1))
             needed = path_bytes(rows, p, p * (p - 1) // 2) + _PER_COEFFICIENT * int(sizes.sum()) ** 2
-            given = points, self.table.sample_weight, penalty, standardized, n_threads
+            given = points, self.table.whole().sample_weight, penalty, standardized, n_threads
             return Problem(*given, memory_for(needed), ranges, relative, self.modelled)
         if not self.table.is_whole and len(self.columns):
             refuse_pairs(self.table.shape[1])
             parts = PartedRows(self.table, self.table.total_weight, n_threads)
             return Problem(parts, penalty, standardized, n_threads)
-        # Parts have no rows without a column.
-        codes = self.table.codes if self.table.is_whole else np.empty((1, 0), dtype=np.uint8)
+        codes, weight = np.empty((1, 0), dtype=np.uint8), None  # parts have no rows without a column
+        if self.table.is_whole:
+            codes, weight = self.table.codes, self.table.sample_weight
         n_rows, p = codes.shape
         most = memory_for(path_bytes(n_rows, p, p * (p - 1) // 2))
-        return Problem(codes, self.table.sample_weight, penalty, standardized, n_threads, most)
+        return Problem(codes, weight, penalty, standardized, n_threads, most)
 
     # ---------------------------------------------------------------------------------------------------- and back
 

@@ -213,7 +213,8 @@ class NodewiseProblem:
         """Compile the columns that vary; name the others in one warning, unless ``quiet``."""
         reduction = Reduction.of(table, quiet=quiet)
         columns, n_rows, null_losses = reduction.columns, reduction.n_rows, np.zeros(reduction.n_features)
-        codes, weight, threads = reduction.table.codes, reduction.table.sample_weight, thread_count(n_threads)
+        kept, threads = reduction.table.whole(), thread_count(n_threads)
+        codes, weight = kept.codes, kept.sample_weight
         if reduction.variables.is_binary:
             ones = reduction.counts[1::2][columns]
             zeros = n_rows - ones if weight is None else weight @ (1 - codes)  # not a difference of rounded sums
