@@ -63,8 +63,6 @@ def test_edges_of_very_different_lengths_have_one_direction(weak):
     for couplings in (path, triangle):
         network = Network.from_couplings(couplings, np.zeros(3))
         assert centrality(network)["betweenness"].tolist() == [0.0, 1.0, 0.0]
-    found = module.measure_many(np.array([path, triangle]), "betweenness")
-    assert found.tolist() == [[0.0, 1.0, 0.0]] * 2
 
 
 def test_bridges_are_sums_over_edges_to_other_communities():
@@ -156,18 +154,3 @@ def test_bad_arguments():
         metrics.communities(network, resolution=0.0)
     with pytest.raises(DataError, match=r"members must have one entry per node \(5\); got 2"):
         metrics.modularity(network, [0, 1])
-
-
-@pytest.mark.parametrize("of", ["closeness", "betweenness"])
-def test_many_networks_are_measured_like_one(of):
-    """Random networks, one in two parts, one with ties between paths, and one without edges."""
-    rng = np.random.default_rng(0)
-    weights = np.triu(rng.exponential(size=(40, 9, 9)) * (rng.random((40, 9, 9)) < 0.3), 1)
-    weights[0, :4, 4:] = 0.0
-    weights[1] = np.triu(np.ones((9, 9)) * (rng.random((9, 9)) < 0.4), 1)
-    weights[2] = 0.0
-    weights += weights.transpose(0, 2, 1)
-    expected = [module.node_measure(Network.from_couplings(each, np.zeros(9)), of) for each in weights]
-    np.testing.assert_allclose(module.measure_many(weights, of), expected, rtol=1e-12, atol=1e-15)
-    tiny = module.measure_many(np.array([[[0.0, 2.0], [2.0, 0.0]]]), of)
-    assert tiny.tolist() == ([[2.0, 2.0]] if of == "closeness" else [[0.0, 0.0]])

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,7 +23,6 @@ _CELLS_OF_PATHS = 4_000_000  # sources × directed edges at a time
 MEASURES = ("strength", "expected_influence", "closeness", "betweenness")
 BRIDGES = ("bridge_strength", "bridge_expected_influence")  # measures that need the community of every node
 SAME = 1e-10  # relative difference below which two paths have the same length
-_Step: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -117,7 +115,7 @@ def _closeness(distances: FloatArray) -> FloatArray:
 def _betweenness(network: Network) -> FloatArray:
     """Return the share of shortest paths between two other nodes that pass through each node.
 
-    Many sources at once: in each round all paths grow by one edge.
+    Brandes' recursion, of many sources at once: in each round all paths grow by one edge.
     """
     n = network.n_features
     total = np.zeros(n)
@@ -135,12 +133,15 @@ def _betweenness(network: Network) -> FloatArray:
         last = _is_last(distance[:, tail], edge, distance[:, head])
         start = np.zeros((len(sources), n))
         start[np.arange(len(sources)), sources] = 1.0
-        total += _passing(
-            start,
-            last,
-            lambda last, grown: np.asarray((last * grown[:, tail]) @ into),
-            lambda last, carried: np.asarray((last * carried[:, head]) @ out_of),
-        ).sum(axis=0)
+        grown, paths = start, start.copy()  # number of shortest paths from the source
+        while grown.any():
+            grown = np.asarray((last * grown[:, tail]) @ into)
+            paths += grown
+        share = np.divide(1.0, paths, out=np.zeros_like(paths), where=paths > 0)
+        carried = (paths > 0).astype(np.float64)  # dependency of the source on each node
+        while carried.any():
+            carried = paths * np.asarray((last * (carried * share)[:, head]) @ out_of)
+            total += np.where(start > 0, 0.0, carried).sum(axis=0)
     return np.asarray(total / ((n - 1) * (n - 2)))
 
 
@@ -152,62 +153,7 @@ def _is_last(before: FloatArray, edge: FloatArray, after: FloatArray) -> FloatAr
     """
     with np.errstate(invalid="ignore"):  # infinity minus infinity: out of reach
         same = np.abs(before + edge - after) <= SAME * np.maximum(after, edge)
-    return np.asarray(same & (before < after) & np.isfinite(edge), dtype=np.float64)
-
-
-def _passing(start: FloatArray, last: FloatArray, onward: _Step, back: _Step) -> FloatArray:
-    """Return how many shortest paths from each source pass through each node, each pair of ends counting 1.
-
-    Brandes' recursion: ``start`` is 1 at the source; ``onward`` and ``back`` sum over the edges that are the
-    ``last`` of a shortest path.
-    """
-    grown, paths = start, start.copy()  # number of shortest paths from the source
-    while grown.any():
-        grown = onward(last, grown)
-        paths += grown
-    share = np.divide(1.0, paths, out=np.zeros_like(paths), where=paths > 0)
-    carried = (paths > 0).astype(np.float64)  # dependency of the source on each node
-    passing = np.zeros_like(paths)
-    while carried.any():
-        carried = paths * back(last, carried * share)
-        passing += carried
-    passing[start > 0] = 0.0
-    return passing
-
-
-def measure_many(weights: FloatArray, of: str) -> FloatArray:
-    """Return the closeness or betweenness of the nodes of many small networks.
-
-    ``weights`` has shape (n_networks, n_features, n_features) and holds absolute couplings. All networks take each step
-    together: distances by Floyd and Warshall's algorithm, then Brandes' recursion as for one network.
-    """
-    p = weights.shape[-1]
-    measure, step = np.empty(weights.shape[:2]), max(1, _CELLS_OF_PATHS // p**3)
-    for first in range(0, len(weights), step):
-        some = slice(first, first + step)
-        with np.errstate(divide="ignore"):
-            lengths = 1.0 / weights[some]
-        distances = lengths.copy()
-        distances[:, range(p), range(p)] = 0.0
-        for k in range(p):
-            np.minimum(distances, distances[:, :, k, None] + distances[:, None, k, :], out=distances)
-        measure[some] = _closeness(distances) if of == "closeness" else _betweenness_of_many(lengths, distances)
-    return measure
-
-
-def _betweenness_of_many(lengths: FloatArray, distances: FloatArray) -> FloatArray:
-    p = lengths.shape[-1]
-    # From source s, whether the edge from u is the last of a shortest path to v.
-    last = _is_last(distances[:, :, :, None], lengths[:, None], distances[:, :, None, :])
-    start = np.zeros_like(distances)
-    start[:, range(p), range(p)] = 1.0
-    passing = _passing(
-        start,
-        last,
-        lambda last, grown: (grown[:, :, None, :] @ last)[:, :, 0],
-        lambda last, carried: (last @ carried[..., None])[..., 0],
-    )
-    return np.asarray(passing.sum(axis=1) / max((p - 1) * (p - 2), 1))
+    return np.asarray(same & (before < after), dtype=np.float64)
 
 
 def communities(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from isinglass.arguments import require
 from isinglass.arrays import FloatArray, Frozen, read_only
 from isinglass.errors import ArgumentError, DataError, LimitError
-from isinglass.evaluate.centrality import measure_many, node_measure
+from isinglass.evaluate.centrality import node_measure
 from isinglass.names import NodeValues, by_node
 from isinglass.network import Network
 from isinglass.pairs import check_pairs, pair_keys, values_at
@@ -24,8 +23,6 @@ from isinglass.variables import Variables
 QUANTILES = (0.025, 0.5, 0.975)
 COLUMNS = ("q2.5", "q50", "q97.5")
 STATISTICS = ("strength", "expected_influence", "closeness", "betweenness", "edges")
-MOST_DENSE_NODES = 60
-"""Nodes up to which shortest paths are found in all resamples at once."""
 MAX_COMPARED = 3000
 """Edges or nodes that are compared with each other: the work grows with the square."""
 _CELLS_PER_BLOCK = 4_000_000  # resamples × pairs that are dense at once
@@ -141,8 +138,6 @@ class Bootstrap(Frozen):
             return _sums_over_pairs(sp.csc_array(self.draws @ signed), self.edge_index, len(self.names))
         rows, nodes, labels = sp.csr_array(self.draws), Variables.binary(self.names), self._labels(communities)
         measured = []
-        if of in ("closeness", "betweenness") and len(self.names) <= MOST_DENSE_NODES:
-            return np.concatenate([measure_many(weights, of) for weights in self._dense_weights(rows)])
         for k in range(self.n_boot):
             some = slice(rows.indptr[k], rows.indptr[k + 1])
             order = np.argsort(rows.indices[some])
@@ -155,16 +150,6 @@ class Bootstrap(Frozen):
     def _labels(self, communities: NodeValues | None) -> NodeValues | None:
         """Return one community per node, which may be an iterator that can be read once."""
         return None if communities is None else by_node(communities, self.names, "communities")
-
-    def _dense_weights(self, rows: sp.csr_array) -> Iterator[FloatArray]:
-        """Yield the absolute couplings of all resamples as matrices, some at a time."""
-        p, (s, t) = len(self.names), self.edge_index.T
-        step = max(1, _CELLS_PER_BLOCK // p**2)
-        for first in range(0, self.n_boot, step):
-            values = np.abs(rows[first : first + step].toarray())
-            weights = np.zeros((len(values), p, p))
-            weights[:, s, t] = weights[:, t, s] = values
-            yield weights
 
     def nodes(self, of: str = "strength", communities: NodeValues | None = None) -> Columns:
         """Return the nodes as columns, ready for a data frame, with a measure as for `node_draws`.

@@ -8,13 +8,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from isinglass.arguments import Options, is_real
+from isinglass.arguments import is_real
 from isinglass.arrays import Frozen
 from isinglass.errors import ArgumentError, ConstantColumnWarning, DataError, suppress_warnings
 from isinglass.results import Evidence, Path, Solution, Stability, TwoStageRecord
 from isinglass.select.settings import Settings, option, settings
 from isinglass.select.task import Task, WarmStart
-from isinglass.solve.nodewise import choose_per_node, nodewise_at
+from isinglass.solve.nodewise import Regressions
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -137,7 +137,7 @@ class FixedPerNode(Given):
     def choose(self, task: Task) -> Choice:
         """Return the network at these penalties."""
         with suppress_warnings(ConstantColumnWarning):
-            return Choice(nodewise_at(task.table.whole(), np.array(self.alphas), **_regressions(task)))
+            return Choice(_regressions(task).at(task.table.whole(), self.alphas))
 
 
 @settings
@@ -158,15 +158,15 @@ class PerNode(Selector):
 
     def choose(self, task: Task) -> Choice:
         """Return the network of regressions that each chose their penalty."""
-        chosen: Options = {"gamma": self.gamma, "alpha_min_ratio": self.alpha_min_ratio}
+        given = self.alphas, self.gamma, self.alpha_min_ratio
         with suppress_warnings(ConstantColumnWarning):
-            return Choice(choose_per_node(task.table.whole(), self.alphas, **chosen, **_regressions(task)))
+            return Choice(_regressions(task).choose(task.table.whole(), *given))
 
 
-def _regressions(task: Task) -> Options:
-    """Return the options of regressions with a penalty per node."""
+def _regressions(task: Task) -> Regressions:
+    """Return how regressions with a penalty per node are solved."""
     paths = task.paths
     if paths.estimator != "nodewise":
         raise ArgumentError("estimator", 'must be "nodewise" for a penalty per node', paths.estimator)
-    limits = {"tol": paths.tolerance, "max_iter": 100 if paths.max_iter is None else paths.max_iter}
-    return {"rule": paths.rule, "standardize": paths.standardized, "n_threads": task.run.n_threads, **limits}
+    max_iter = 100 if paths.max_iter is None else paths.max_iter
+    return Regressions(paths.rule, paths.standardized, paths.tolerance, max_iter, task.run.n_threads)

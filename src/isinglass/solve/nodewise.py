@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,7 +20,7 @@ from isinglass.errors import ArgumentError
 from isinglass.results import Solution
 from isinglass.solve.alphas import alpha_grid
 from isinglass.solve.path import warn_if_not_converged
-from isinglass.solve.regressions import NodewisePath, NodewiseProblem, check_rule
+from isinglass.solve.regressions import NodeFits, NodewisePath, NodewiseProblem, check_rule
 
 logger = logging.getLogger("isinglass")
 
@@ -87,9 +88,9 @@ def nodewise_path(
     >>> path[-1].edge_index.tolist(), bool(path.converged.all())
     ([[0, 2]], True)
     """
-    _check_options(rule, tol, max_iter)
+    regressions = Regressions(rule, standardize, tol, max_iter, n_threads)
     table = as_table(X, sample_weight, kinds=kinds, scores=scores).whole().counted(quiet=True)
-    case = NodewiseProblem.of(table, standardize, n_threads)
+    case = regressions.compile(table)
     top = float(case.alpha_max().max(initial=0.0))
     at_zero = 0.0 if table.variables.is_binary else float(case.alphas_at_zero.max())  # no category without penalty
     grid = alpha_grid(top, alphas, alpha_min_ratio=alpha_min_ratio, at_zero=at_zero)
@@ -151,70 +152,8 @@ def nodewise_ebic(
     >>> network.edge_index.tolist(), network.alphas_per_node.shape
     ([[0, 2]], (3,))
     """
-    return choose_per_node(
-        as_table(X, sample_weight).whole(),
-        alphas,
-        gamma=gamma,
-        rule=rule,
-        standardize=standardize,
-        alpha_min_ratio=alpha_min_ratio,
-        tol=tol,
-        max_iter=max_iter,
-        n_threads=n_threads,
-    ).solutions[0]
-
-
-def nodewise_at(
-    table: Table,
-    alphas: ArrayLike,
-    *,
-    rule: str = "and",
-    standardize: bool = True,
-    tol: float = 1e-7,
-    max_iter: int = 100,
-    n_threads: int | None = None,
-) -> NodewisePath:
-    """Return the network of regressions at given penalties, one per node: what ``nodewise_ebic`` chose elsewhere.
-
-    NaN is for a column without regression: a constant one or a covariate. Everything else is as for ``nodewise_ebic``.
-    """
-    _check_options(rule, tol, max_iter)
-    case = NodewiseProblem.of(table.counted(quiet=True), standardize, n_threads)
-    given = np.asarray(alphas, dtype=np.float64)
-    if given.shape != (case.n_features,) or not (given[case.varying[case.nodes]] > 0).all():
-        raise ArgumentError("alphas", f"must be positive, one for each of {case.n_features} columns", alphas)
-    fits = case.solve(given[:, None], tol, max_iter, stops_early=False)
-    path = NodewisePath.of_own_alphas(fits, rule, tol)
-    warn_if_not_converged(path, float(fits.null_losses.sum()), max_iter)
-    return path
-
-
-def choose_per_node(
-    table: Table,
-    alphas: int,
-    *,
-    gamma: float,
-    rule: str,
-    standardize: bool,
-    alpha_min_ratio: float | None,
-    tol: float,
-    max_iter: int,
-    n_threads: int | None,
-) -> NodewisePath:
-    """Return the solution of ``nodewise_ebic`` as a path of length one, with the regressions that were chosen."""
-    _check_options(rule, tol, max_iter)
-    check_gamma(gamma)
-    case = NodewiseProblem.of(table.counted(), standardize, n_threads)
-    if alpha_min_ratio is None:
-        alpha_min_ratio = 1e-2 if case.reduction.n_rows < len(case.varying) - 1 else 1e-4
-    shape = alpha_grid(1.0, check_count("alphas", alphas), alpha_min_ratio=alpha_min_ratio)
-    top = np.full(case.n_features, np.nan)
-    top[case.varying] = case.alpha_max()
-    grids = np.where(top == 0.0, case.alphas_at_zero, top)[:, None] * shape
-    fits = case.solve(grids, tol, max_iter, stops_early=True)
-    path = NodewisePath.of_own_alphas(fits.take(fits.choose_ebic(gamma)), rule, tol)
-    warn_if_not_converged(path, float(fits.null_losses.sum()), max_iter)
-    return path
+    regressions = Regressions(rule, standardize, tol, max_iter, n_threads)
+    return regressions.choose(as_table(X, sample_weight).whole(), alphas, gamma, alpha_min_ratio).solutions[0]
 
 
 def nodewise_alpha_max(X: ArrayLike, sample_weight: ArrayLike | None = None, *, standardize: bool = False) -> float:
@@ -223,7 +162,50 @@ def nodewise_alpha_max(X: ArrayLike, sample_weight: ArrayLike | None = None, *, 
     return float(case.alpha_max().max(initial=0.0))
 
 
-def _check_options(rule: str, tol: float, max_iter: int) -> None:
-    check_rule(rule)
-    check_positive("tol", tol)
-    check_count("max_iter", max_iter)
+@dataclass(frozen=True)
+class Regressions:
+    """How the regressions of nodes are solved, and two of them merged; as for `nodewise_path`."""
+
+    rule: str = "and"
+    standardize: bool = True
+    tol: float = 1e-7
+    max_iter: int = 100
+    n_threads: int | None = None
+
+    def __post_init__(self) -> None:
+        check_rule(self.rule)
+        check_positive("tol", self.tol)
+        check_count("max_iter", self.max_iter)
+
+    def compile(self, table: Table) -> NodewiseProblem:
+        """Return the regressions of a table."""
+        return NodewiseProblem.of(table, self.standardize, self.n_threads)
+
+    def at(self, table: Table, alphas: ArrayLike) -> NodewisePath:
+        """Return the network at given penalties, one per node: what `choose` chose elsewhere.
+
+        NaN is for a column without regression: a constant one or a covariate.
+        """
+        case = self.compile(table.counted(quiet=True))
+        given = np.asarray(alphas, dtype=np.float64)
+        if given.shape != (case.n_features,) or not (given[case.varying[case.nodes]] > 0).all():
+            raise ArgumentError("alphas", f"must be positive, one for each of {case.n_features} columns", alphas)
+        return self._merge(case.solve(given[:, None], self.tol, self.max_iter, stops_early=False))
+
+    def choose(self, table: Table, count: int, gamma: float, alpha_min_ratio: float | None) -> NodewisePath:
+        """Return what `nodewise_ebic` does as a path of length one, with the regressions that were chosen."""
+        check_gamma(gamma)
+        case = self.compile(table.counted())
+        if alpha_min_ratio is None:
+            alpha_min_ratio = 1e-2 if case.reduction.n_rows < len(case.varying) - 1 else 1e-4
+        shape = alpha_grid(1.0, check_count("alphas", count), alpha_min_ratio=alpha_min_ratio)
+        top = np.full(case.n_features, np.nan)
+        top[case.varying] = case.alpha_max()
+        grids = np.where(top == 0.0, case.alphas_at_zero, top)[:, None] * shape
+        fits = case.solve(grids, self.tol, self.max_iter, stops_early=True)
+        return self._merge(fits.take(fits.choose_ebic(gamma)))
+
+    def _merge(self, fits: NodeFits) -> NodewisePath:
+        path = NodewisePath.of_own_alphas(fits, self.rule, self.tol)
+        warn_if_not_converged(path, float(fits.null_losses.sum()), self.max_iter)
+        return path
