@@ -140,6 +140,7 @@ def quoted_facts():
     from isinglass.data import backends, documents, grid, guards, rules
     from isinglass.data.cells import NA_VALUES
     from isinglass.evaluate import elimination
+    from isinglass.evaluate.centrality import MOST_PATHS
     from isinglass.exact import MAX_NODES
     from isinglass.export.formats import LINES, ROWS
     from isinglass.select import (
@@ -156,7 +157,6 @@ def quoted_facts():
     from isinglass.select.refit import NEARLY_FREE
     from isinglass.show.plot import arrange
     from isinglass.show.plot.rows import MOST_ROWS
-    from isinglass.show.report.contents import MOST_PATHS
     from isinglass.simulate import mixing
     from isinglass.solve import device, path
     from isinglass.solve.limits import LARGE, SPARSE_COLUMNS

@@ -204,7 +204,7 @@ class Fit(FittedNetwork, Frozen):
         return self.solution.network
 
     def without_covariates(self) -> Fit:
-        """Return what is drawn, counted and compared: the fit of the variables that are modelled.
+        """Return what is drawn, counted and compared: the fit of the variables that are modeled.
 
         It predicts nothing, as its fields are those for covariates whose scores are 0.
         """

@@ -250,15 +250,15 @@ class FittedNetwork:
 
         write_report(self._record, os.fspath(filename), X=X, groups=groups, title=title)
 
-    def methods_text(self, *bootstraps: Bootstrap) -> str:
+    def methods_text(self, *bootstraps: Bootstrap, check: ModelCheck | None = None) -> str:
         """Return a paragraph for the methods section of a paper: data, estimate, and choice of the penalty.
 
-        The paragraph also describes ``bootstraps`` of the same table; of those of kind "case-drop", it has the
-        CS-coefficients.
+        The paragraph also describes ``bootstraps`` of the same table, with the CS-coefficients of those of kind
+        "case-drop", and what ``check`` found, if they are given.
         """
         from isinglass.show.report.methods import describe_fit
 
-        return describe_fit(self._record, *bootstraps).text
+        return describe_fit(self._record, *bootstraps, check=check).text
 
     def summary(self, n_edges: int = 10) -> str:
         """Return a summary as text: the network, its penalty, its certificate, and the strongest edges."""

@@ -117,7 +117,7 @@ class Solution(Frozen):
     )
 
     def without_covariates(self) -> Solution:
-        """Return the solution with the network of the variables that are modelled."""
+        """Return the solution with the network of the variables that are modeled."""
         smaller = self.network.without_covariates()
         return self if smaller is self.network else replace(self, network=smaller)
 
@@ -170,7 +170,7 @@ class Path(Sequence[Solution]):
     converged = Attribute[Mask](lambda self: self._column("converged"), "Whether each solution converged.")
 
     def without_covariates(self) -> Path:
-        """Return the path with networks of the variables that are modelled."""
+        """Return the path with networks of the variables that are modeled."""
         return replace(self, solutions=tuple(solution.without_covariates() for solution in self))
 
     def with_names(self, names: Sequence[str] | None) -> Path:

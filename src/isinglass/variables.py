@@ -48,7 +48,7 @@ class Variables:
     scores : tuple
         The points on a line that the categories lie at; None for a nominal variable.
     covariate : tuple of bool, optional
-        Which variables are covariates: conditioned on, not modelled. Default none.
+        Which variables are covariates: conditioned on, not modeled. Default none.
     named : bool
         Whether the names come from the source. Otherwise they count the columns, and others are joined by position.
         Not part of comparisons.
@@ -80,7 +80,7 @@ class Variables:
             if given is not None and len(given) != len(self.kinds):
                 raise DataError(f"{name} must have one entry per variable.")
         if all(self.covariate):
-            raise DataError("covariates must leave a column that is modelled.")
+            raise DataError("covariates must leave a column that is modeled.")
         for s, (kind, values, points) in enumerate(zip(self.kinds, self.categories, self.scores, strict=True)):
             check_variable(self.called(s), kind, len(values), points)
 
@@ -171,12 +171,12 @@ class Variables:
 
     @cached_property
     def is_modelled(self) -> Mask:
-        """Which variables are modelled, shape (p,): those that are no covariates."""
+        """Which variables are modeled, shape (p,): those that are no covariates."""
         return read_only(~np.array(self.covariate))
 
     @property
     def has_covariates(self) -> bool:
-        """Whether some variables are conditioned on and not modelled."""
+        """Whether some variables are conditioned on and not modeled."""
         return any(self.covariate)
 
     @property
@@ -184,13 +184,18 @@ class Variables:
         """Names of the covariates."""
         return tuple(name for name, is_given in zip(self.names, self.covariate, strict=True) if is_given)
 
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """Names of the others, which are the nodes of a network."""
+        return tuple(name for name, is_given in zip(self.names, self.covariate, strict=True) if not is_given)
+
     def called(self, column: int) -> str:
         """Return what messages call a variable: its name in quotes, or its number if the source had no names."""
         return called(self.names[column] if self.named else int(column))
 
     @cached_property
     def is_binary(self) -> bool:
-        """Whether every variable has two categories with the scores 0 and 1, and is modelled."""
+        """Whether every variable has two categories with the scores 0 and 1, and is modeled."""
         return self.kinds.count("binary") == len(self.kinds) and not self.has_covariates
 
     @cached_property
@@ -443,5 +448,5 @@ def find_covariates(columns: Sequence[int | str] | str, labels: Sequence[Hashabl
         else:
             raise ArgumentError("covariates", "must be names or numbers of columns", given)
     if len(chosen) == len(labels):
-        raise ArgumentError("covariates", "must leave a column that is modelled", columns)
+        raise ArgumentError("covariates", "must leave a column that is modeled", columns)
     return chosen

@@ -5,7 +5,7 @@ import pytest
 from choices import two_stage
 from commands import NAMES, draw_rows, error_line, files_of, read_csv, read_json, run, write_csv, write_table
 
-from isinglass import IsingNetwork, load
+from isinglass import IsingNetwork, load, metrics
 from isinglass import bootstrap as resample
 
 X = draw_rows()
@@ -51,7 +51,32 @@ def test_bootstrap_files_do_not_depend_on_jobs(table, tmp_path):
         words = ["--method", "nodewise", "--alpha", "0.05", "-B", "10", "-j", jobs]
         run("bootstrap", table, *words, "-o", tmp_path / name)
     assert files_of(tmp_path / "a") == files_of(tmp_path / "b")
-    assert len(read_csv((tmp_path / "a" / "nodes.csv").read_text())) == len(NAMES)
+    rows = read_csv((tmp_path / "a" / "nodes.csv").read_text())
+    found = load(tmp_path / "a" / "resamples.npz")
+    for of in ("strength", "expected_influence", "closeness", "betweenness"):
+        wanted = found.nodes(of)
+        assert [row["name"] for row in rows if row["measure"] == of] == NAMES
+        for column, name in (("value", of), ("mean", "mean"), ("q97.5", "q97.5")):
+            assert [float(row[column]) for row in rows if row["measure"] == of] == wanted[name].tolist()
+
+
+def test_bridges_are_those_between_groups_of_nodes(table, tmp_path):
+    domains = write_csv(tmp_path / "domains.csv", ["node", "kind"], [[name, k % 2] for k, name in enumerate(NAMES)])
+    words = ["--alpha", "0.02", "--attributes", domains]
+    run("fit", table, *words, "-o", tmp_path / "net")
+    run("bootstrap", table, *words, "-B", "5", "-o", tmp_path / "boot")
+    network, found = load(tmp_path / "net" / "model.npz").network, load(tmp_path / "boot" / "resamples.npz")
+    groups = [k % 2 for k in range(len(NAMES))]
+    measured, rows = metrics.centrality(network, groups), read_csv((tmp_path / "boot" / "nodes.csv").read_text())
+    nodes = read_csv((tmp_path / "net" / "nodes.csv").read_text())
+    for of in ("bridge_strength", "bridge_expected_influence"):
+        assert [float(row[of]) for row in nodes] == measured[of].tolist()
+        wanted = found.nodes(of, groups)
+        assert [float(row["q2.5"]) for row in rows if row["measure"] == of] == wanted["q2.5"].tolist()
+    for of in ("closeness", "betweenness"):
+        assert [float(row[of]) for row in nodes] == measured[of].tolist()
+    shared = [float(row["bridge_strength"]) < float(row["strength"]) for row in nodes]
+    assert any(shared)
 
 
 def test_bootstrap_case_drop(table, tmp_path):

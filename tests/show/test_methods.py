@@ -3,6 +3,7 @@
 import re
 import warnings
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -28,7 +29,9 @@ from isinglass import (
 )
 from isinglass.data import as_table
 from isinglass.errors import IsinglassWarning
-from isinglass.show.report.methods import describe_comparison, describe_fit
+from isinglass.fit import REASONS
+from isinglass.show.report.methods import DECISIONS, describe_comparison, describe_fit
+from isinglass.version import YEAR
 
 N = 300
 
@@ -154,7 +157,7 @@ def test_two_stages_that_the_ebic_decided():
     text = methods_text(fit)
     check_everywhere(fit, text)
     assert "has the smallest extended BIC" in text
-    assert "In 4-fold cross-validation (seed 5), no other network" in text
+    assert "A 4-fold cross-validation (seed 5) found no network that predicts held-out observations clearly" in text
     assert "5% of the gain" in text
     first = fit.stages.each[0]
     assert number(r"smallest AIC \(α = ([\d.e-]+),", text) == pytest.approx(first.alpha, rel=1e-3)
@@ -429,3 +432,53 @@ def test_cells_deleted_to_make_groups_alike_are_counted():
     assert found.missing.n_cells == N // 2 - 5
     assert found.n_deleted > 0
     assert f"{found.n_deleted} further cells were deleted" in found.methods_text()
+
+
+def test_every_reason_has_its_sentence():
+    assert DECISIONS.keys() == REASONS.keys()
+
+
+def test_a_check_is_mentioned_whether_it_passes_or_not():
+    X = chain()
+    fit = Method().fit(X)
+    passed = fit.check(X)
+    assert passed.passed
+    assert passed.consequence == ""
+    assert "simulated" not in fit.methods_text()
+    text = fit.methods_text(check=passed)
+    assert f"{passed.n_simulated} rows simulated from the network reproduced the shares of ones, " in text
+    failed = Method(selector=Fixed(1.0)).fit(X).check(X)
+    assert not failed.passed
+    text = fit.methods_text(check=failed)
+    for one in failed.comparisons:
+        words = {"means": "ones", "counts": "rows with k or more ones"}.get(one.what, one.what)
+        assert (f"{one.n_flagged} of {len(one.p_values)} shares of {words}" in text) == bool(one.n_flagged)
+    assert "not the distribution of whole rows" in text
+    assert "Do not simulate rows" in failed.consequence
+
+
+def test_resamples_say_what_is_repeated_in_them():
+    X = chain()
+    fit = Method().fit(X)
+    again = bootstrap(X, n_boot=3, random_state=0)
+    assert "chosen again in each near that of the whole table, without the check by prediction" in methods_text(
+        fit, again
+    )
+    frame = as_table(holes(likert()), kinds="ordinal", missing="impute")
+    method = Method(selector=Fixed(0.05))
+    text = methods_text(method.fit(frame), bootstrap(frame, method, n_boot=2, random_state=0))
+    assert "at the penalty of the whole table, and missing cells imputed again in each" in text
+
+
+def test_isingfit_is_named():
+    method = Method("nodewise", selector=PerNode(), penalty_weights="standardized")
+    text = methods_text(method.fit(chain()))
+    assert "van Borkulo et al., 2014), as in the R package IsingFit." in text
+    assert "one coupling per pair" not in text
+    assert "one coupling per pair" in methods_text(Method(selector=Fixed(0.05)).fit(chain()))
+
+
+def test_the_reference_of_the_package_has_its_year():
+    license_text = (Path(__file__).parents[2] / "LICENSE").read_text(encoding="utf-8")
+    assert f"Copyright (c) {YEAR}, the isinglass developers" in license_text
+    assert citation(Method(selector=Fixed(0.05)).fit(chain())).startswith(f"The isinglass developers. ({YEAR}).")

@@ -37,6 +37,7 @@ from isinglass import (
 from isinglass.datasets import load_senate109
 from isinglass.errors import DataError
 from isinglass.estimators import IsingLasso, IsingLassoCV, IsingLassoEBIC, IsingLassoStARS
+from isinglass.evaluate import centrality
 from isinglass.show.report import contents, page, write_report
 
 ROOT = FilePath(__file__).resolve().parents[2]
@@ -439,7 +440,7 @@ def test_centralities_stand_beside_what_the_table_tells(path, table, monkeypatch
         np.testing.assert_allclose(given[of], found[of])
     assert given["community"] == list("aabbccdd")
     np.testing.assert_allclose(given["accuracy"], metrics.node_table(table, path[5]).accuracy)
-    monkeypatch.setattr(contents, "MOST_PATHS", 1)
+    monkeypatch.setattr(centrality, "MOST_PATHS", 1)
     assert read_columns(path[5]) == []
 
 

@@ -1101,3 +1101,21 @@ def test_a_column_of_numbers_shows_its_density(visit, numbers_file, numbers):
     shares = np.bincount(numbers[1].codes[:, 0]) / 200
     heights = [float(bar.get_attribute("height")) for bar in bars]
     assert heights == pytest.approx(shares / shares.max() * max(heights), rel=0.01)
+
+
+def test_the_page_says_what_was_not_assessed_and_what_follows_from_a_failed_check(visit, tmp_path, table):
+    fit = Method(selector=Fixed(1.0)).fit(table)  # no edges: pairs are not reproduced
+    write_report(fit, tmp_path / "a.html", X=table)
+    page = visit(tmp_path / "a.html")
+    assert "Sampling uncertainty\nnot assessed" in page.inner_text("#figures")
+    assert "isinglass bootstrap" in page.inner_text("#certificate-note")
+    assert page.inner_text("#check-consequence") == fit.check(table).consequence != ""
+    assert "not the distribution of whole rows" in page.inner_text("#methods")
+    fit = Method(selector=Fixed(0.02)).fit(table)
+    found = [bootstrap(table, Fixed(0.02), n_boot=30, kind=kind, random_state=0) for kind in ("rows", "case-drop")]
+    write_report(fit, tmp_path / "b.html", X=table, bootstrap=found, edge_table=found[0].edges())
+    page = visit(tmp_path / "b.html")
+    assert "Sampling uncertainty\n30 resamples" in page.inner_text("#figures")
+    assert "Bootstrap q2.5" in page.inner_text("#edges-table thead")
+    assert "about 3 subsets per share. That is too few" in page.inner_text("#cs")
+    assert page.is_visible("text=Closeness, betweenness")

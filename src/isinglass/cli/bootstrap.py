@@ -14,32 +14,33 @@ from isinglass.cli.descriptions import describe_solution, describe_table, record
 from isinglass.cli.estimate import ESTIMATE, Estimate
 from isinglass.cli.options import TABLE
 from isinglass.cli.output import OutputFolder, deliver
-from isinglass.cli.reading import READING, Reading
+from isinglass.cli.reading import READING, Reading, read_attributes
 
 if TYPE_CHECKING:
     from isinglass.arrays import Arrays
     from isinglass.select import Bootstrap
 
+Communities = list[str | None] | None  # of every node, if they are given
 RESAMPLES = {"rows": "resamples.npz", "case-drop": "case_drop.npz"}
 """What `plot` and `report` read again, by kind."""
 FEW_SUBSETS = 20
 """Subsets per share of rows left out, below which "95 % of the subsets" means all of them."""
 # File -> what is in it, by kind.
-FILES: dict[str, dict[str, Callable[[Bootstrap], Arrays]]] = {
+FILES: dict[str, dict[str, Callable[[Bootstrap, Communities], Arrays]]] = {
     "rows": {
-        "edges.csv": lambda found: found.edges(),
-        "nodes.csv": lambda found: found.nodes(),
-        "edge_differences.csv": lambda found: _differences(found, "edges"),
-        "node_differences.csv": lambda found: _differences(found, "strength"),
+        "edges.csv": lambda found, communities: found.edges(),
+        "nodes.csv": lambda found, communities: _measure_nodes(found, communities),
+        "edge_differences.csv": lambda found, communities: _differences(found, "edges"),
+        "node_differences.csv": lambda found, communities: _differences(found, "strength"),
     },
-    "case-drop": {"drops.csv": lambda found: found.drops()},
+    "case-drop": {"drops.csv": lambda found, communities: found.drops()},
 }
 
 
 @command(
     "bootstrap",
     TABLE,
-    *("n_resamples", "kind", "reselect", "checkpoint", "output", "force"),
+    *("n_resamples", "kind", "reselect", "checkpoint", "attributes", "output", "force"),
     bundles=[ESTIMATE, READING],
     general="strict as_json",
 )
@@ -50,6 +51,7 @@ def bootstrap(
     kind: str,
     reselect: bool | None,
     checkpoint: str | None,
+    attributes: str | None,
     output: Path | None,
     force: bool,
     estimate: Estimate,
@@ -61,7 +63,8 @@ def bootstrap(
     CSV, the mean and the quantiles of each edge and the share of resamples that have it; with --kind case-drop, how
     well nodes and edges keep their order when rows are dropped. TABLE may be - for stdin.
 
-    With -o, writes a folder with edges.csv, nodes.csv and the tests of differences between edges and between nodes
+    With -o, writes a folder with edges.csv, nodes.csv with intervals of the centralities (with --attributes also of
+    bridges between the groups of nodes), and the tests of differences between edges and between nodes
     (edge_differences.csv, node_differences.csv); with --kind case-drop, drops.csv. The folder also holds the resamples,
     which `plot` and `report` read.
     """
@@ -73,8 +76,12 @@ def bootstrap(
         raise click.UsageError("--kind all needs -o FOLDER.")
     names = [name for each in kinds for name in (*FILES[each], RESAMPLES[each])]
     every = [name for each in FILES for name in (*FILES[each], RESAMPLES[each])]
-    folder = None if output is None else OutputFolder(output, names, force=force, inputs=[table], others=every)
+    folder = (
+        None if output is None else OutputFolder(output, names, force=force, inputs=[table, attributes], others=every)
+    )
     data = reading.read_to_fit(console, table)
+    columns, group = read_attributes(attributes, data.variables.nodes)
+    communities = None if group is None else columns[group]
     console.restart_clock()
     reselect = reselect is not False
     how: dict[str, Any] = {"n_boot": n_resamples or 1000, "reselect": reselect, "random_state": estimate.seed}
@@ -87,7 +94,7 @@ def bootstrap(
         run = estimate.run(console, checkpoint=place)
         found = every_found[each] = resample(data, estimate.method, kind=each, run=run, **how)
         wanted = {name: make for name, make in FILES[each].items() if output is not None or "diff" not in name}
-        tables |= {name: make(found) for name, make in wanted.items()}
+        tables |= {name: make(found, communities) for name, make in wanted.items()}
     facts = {
         "Table": reading.describe(data, table),
         "Method": estimate.summarize(", selected again in every resample" if reselect else ", kept"),
@@ -112,6 +119,20 @@ def bootstrap(
             save(one, here / RESAMPLES[each])
 
     deliver(console, folder, facts, tables, record, kept=("Table", "Method", "Resamples"), write=write)
+
+
+def _measure_nodes(found: Bootstrap, communities: Communities) -> Arrays:
+    """Return the centralities of all nodes with their intervals, one after the other; of paths in small networks."""
+    import numpy as np
+
+    from isinglass.evaluate.centrality import BRIDGES, MEASURES
+    from isinglass.select.bootstrap_result import COLUMNS, MOST_DENSE_NODES
+
+    wanted = MEASURES if len(found.names) <= MOST_DENSE_NODES else MEASURES[:2]
+    parts = {of: found.nodes(of, communities) for of in (*wanted, *(BRIDGES if communities else ()))}
+    measured = [{**part, "measure": np.full(len(part["name"]), of), "value": part[of]} for of, part in parts.items()]
+    columns = ("name", "measure", "value", "mean", *COLUMNS)
+    return {name: np.concatenate([part[name] for part in measured]) for name in columns}
 
 
 def _differences(found: Bootstrap, of: str) -> Arrays:

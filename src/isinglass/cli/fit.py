@@ -72,8 +72,7 @@ def fit(
         raise click.UsageError(f"--device needs --method joint, not {estimate.method.estimator}.")
     folder = None if output is None else OutputFolder(output, FILES, force=force, inputs=[*files_of(table), attributes])
     raw = reading.read_to_fit(console, table)
-    nodes = [name for name, is_given in zip(raw.names, raw.variables.covariate, strict=True) if not is_given]
-    known = read_attributes(attributes, nodes)
+    known = read_attributes(attributes, raw.variables.nodes)
     found = replace(estimate.fit(console, raw, device=device, max_time=max_time, fdr=fdr), reading=reading.said)
     facts = {
         "Table": reading.describe(raw, table),
@@ -125,6 +124,7 @@ def write_files(
 
     ``drawn`` are other options of the GEXF file.
     """
+    from isinglass.evaluate.centrality import further_measures
     from isinglass.evaluate.nodes import node_table
     from isinglass.export import write_network
     from isinglass.model_file import save
@@ -132,7 +132,8 @@ def write_files(
 
     model = found.network.without_covariates()
     measured = node_table(data, found.network).columns
-    nodes: dict[str, Any] = {**columns, **{name: measured[name] for name in NODE_MEASURES}}
+    bridged = further_measures(model, None if color_by is None else columns[color_by])
+    nodes: dict[str, Any] = {**columns, **bridged, **{name: measured[name] for name in NODE_MEASURES}}
     write_network(model, here / "nodes.csv", "nodes", node_attributes=nodes)
     if not model.variables.is_binary:
         write_network(model, here / "blocks.csv", "blocks")

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 RARE = 0.05  # share of the rows below which the rarer value of a column is listed
 SHOWN = 10  # names listed before the rest is counted
 WIDTH = 80  # of a terminal
-MOST_LINES = 60  # of the table of columns
+NOTE_WIDTH = 24  # of the last column of the table of columns, at least
+MOST_LINES = 60  # of this table
 BATTERY, BATTERY_SHARE = 5, 0.6  # columns, and share of all columns, that make a battery of items
 TRIAL = 2.0  # seconds of trial fits after which no further one begins
 TRIAL_ROWS = 250  # of the first trial fit
@@ -131,7 +132,8 @@ def _describe_columns(data: Table, doubts: Sequence[MeaningWarning]) -> list[Jso
         described = {"name": label, "kind": kind, "stated": stated, "values": list(values), "missing": share}
         rule = data.coding.columns[number]
         if isinstance(rule, Steps):
-            notes += [rule.in_words] if rule.tails_in_words else []
+            ends, n_beyond = f"{rule.values[0]:.3g} … {rule.values[-1]:.3g}", sum(rule.beyond)
+            notes += [f"grid {ends}, {n_beyond} beyond"] if n_beyond else []
             if data.numbers is not None:
                 described["range"] = [float(end(data.numbers[:, number])) for end in (np.nanmin, np.nanmax)]
         columns.append({**described, "notes": notes})
@@ -220,7 +222,7 @@ def _table_lines(columns: Sequence[JsonObject]) -> list[str]:
     lines = []
     for *row, notes in cells:
         head = "".join(f"{cell:<{width}}  " for cell, width in zip(row, widths, strict=False))
-        width, indent = max(WIDTH, len(head) + 8), " " * len(head)
+        width, indent = max(WIDTH, len(head) + NOTE_WIDTH), " " * len(head)
         lines += textwrap.wrap(notes, width, initial_indent=head, subsequent_indent=indent) or [head.rstrip()]
     return lines
 
@@ -231,7 +233,7 @@ def _values(column: JsonObject, most: int = 24) -> str:
     words = [str(value) for value in whole if value is not None]
     if column["kind"] == "continuous":
         first, last = column.get("range", [column["values"][0], column["values"][-1]])
-        return f"{first:g} … {last:g} ({len(words)} steps)"
+        return f"{first:.4g} … {last:.4g} ({len(words)} steps)"
     text = (" < " if column["kind"] == "ordinal" else ", ").join(words)
     if len(text) <= most and column["kind"] is not None:
         return text

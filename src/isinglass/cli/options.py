@@ -173,7 +173,8 @@ SECTIONS = {
         Option(
             "--attributes",
             click.Path(exists=True, dir_okay=False),
-            "CSV file with node names, then attributes: the first gives the colors, `wording` the text of an item.",
+            "CSV file with node names, then attributes: the first gives the colors and the communities of bridge "
+            "measures, `wording` the text of an item.",
             metavar="FILE",
         ),
     ],

@@ -65,7 +65,7 @@ def report(
         options |= {"edge_table": found.edges(), "bootstrap": [found]}
         fitted_to["Bootstrap"] = read_record(bootstrap).summary.get("Resamples", str(found.n_boot))
         nodes = found.nodes()
-        options["node_table"] = {f"strength {name}": nodes[name] for name in ("q2.5", "q97.5")}
+        options["node_table"] = {f"bootstrap strength {name}": nodes[name] for name in ("q2.5", "q97.5")}
         if (bootstrap / RESAMPLES["case-drop"]).exists():
             options["bootstrap"].append(loaded.resamples(bootstrap, "case-drop"))
     settings = dict(summary)

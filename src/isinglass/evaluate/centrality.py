@@ -22,6 +22,7 @@ from isinglass.text_tables import NodeColumns
 _CELLS_OF_PATHS = 4_000_000  # sources × directed edges at a time
 MEASURES = ("strength", "expected_influence", "closeness", "betweenness")
 BRIDGES = ("bridge_strength", "bridge_expected_influence")  # measures that need the community of every node
+MOST_PATHS = 100_000  # nodes times edges up to which closeness and betweenness take less than a second
 SAME = 1e-10  # relative difference below which two paths have the same length
 
 
@@ -85,6 +86,13 @@ def node_measure(network: Network, of: str, communities: NodeValues | None = Non
     between = member[network.edge_index[:, 0]] != member[network.edge_index[:, 1]]
     signs = 1 if of == "bridge_strength" else network.edge_signs
     return network.node_sums(network.weights * signs * between)
+
+
+def further_measures(network: Network, communities: NodeValues | None = None) -> dict[str, FloatArray]:
+    """Return closeness and betweenness, unless the network is large, and bridges where communities are given."""
+    of_paths = network.n_features * network.n_edges <= MOST_PATHS
+    wanted = (*(MEASURES[2:] if of_paths else ()), *(BRIDGES if communities is not None else ()))
+    return {of: node_measure(network, of, communities) for of in wanted}
 
 
 def _members(communities: NodeValues, network: Network, what: str = "communities") -> NDArray[np.intp]:

@@ -107,7 +107,7 @@ class ModelCheck(Frozen):
         else:
             text += f" reproduce the {join_words([one.what for one in kept])} of the data."
         (least, most), (fewest, largest) = self.score_range, self.simulated_range
-        if self["counts"].n_flagged:
+        if self["counts"].n_flagged and self.score_range != self.simulated_range:
             text += f" Simulated rows have {fewest} to {largest} ones, rows of the data {least} to {most}."
         if self.is_split:
             text += (
@@ -117,6 +117,18 @@ class ModelCheck(Frozen):
         if not self.mixed:
             text += " The chains have not mixed, so the samples depend on their starting values."
         return text
+
+    @property
+    def consequence(self) -> str:
+        """What a failed check means for the use of the network; nothing if it passed."""
+        if self.passed:
+            return ""
+        curved = ", or couplings that are not linear in the scores of categories" if self.is_split else ""
+        return (
+            "The edges still say which columns help to predict each other, and predictions of single columns remain "
+            "valid. Do not simulate rows from this network, and do not use its probabilities of several values "
+            f"together. A possible reason is a common cause that is not in the table{curved}."
+        )
 
     def _describe(self, one: Comparison) -> str:
         worst = int(np.argmax(np.where(one.flagged, np.abs(one.observed - one.expected), -1.0)))

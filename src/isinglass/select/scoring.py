@@ -100,7 +100,7 @@ def prediction_scores(table: Bytes, solution: Solution, unit: FloatArray, possib
 
 
 def judged_by_order(variables: Variables) -> Mask:
-    """Tell which columns the check by prediction judges by their order: the continuous ones that are modelled."""
+    """Tell which columns the check by prediction judges by their order: the continuous ones that are modeled."""
     return np.isin(np.arange(variables.n_features), variables.continuous) & variables.is_modelled
 
 

@@ -15,8 +15,8 @@ from isinglass.arguments import RandomSource
 from isinglass.arrays import AnyArray, FloatArray, Mask
 from isinglass.data import Table, TableLike
 from isinglass.errors import ArgumentError, DataError, setting
-from isinglass.evaluate.centrality import node_measure
-from isinglass.evaluate.checking import check_model
+from isinglass.evaluate.centrality import further_measures
+from isinglass.evaluate.checking import ModelCheck, check_model
 from isinglass.export.attributes import list_columns, plain_value
 from isinglass.fit import Fit, count_observations, summarize
 from isinglass.json_text import JsonObject
@@ -24,6 +24,7 @@ from isinglass.names import NodeValues, by_node
 from isinglass.network import Network, NetworkLike, as_network, union_keys
 from isinglass.pairs import pair_keys, pairs_of, values_at
 from isinglass.results import Path, Solution, Stability, solution_of
+from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.show.layout import force_layout
 from isinglass.show.palette import GroupColors, color_groups
 
@@ -31,7 +32,6 @@ SAME_ALPHA = 1e-9  # relative difference up to which two alphas are the same
 DIGITS = 6  # significant digits of couplings off the selected network, whose own are exact, and of tables of categories
 MOST_SIMULATED = 400  # categories of all columns up to which rows are simulated from the network: seconds
 MOST_CELLS = 200_000  # largest number of cells of the tables of edges
-MOST_PATHS = 100_000  # nodes times edges up to which closeness and betweenness are computed: less than a second
 COUNTED = {"degree", "strength", "expected_influence"}
 """Measures of nodes that the page computes itself, for every point of the path."""
 
@@ -210,17 +210,23 @@ def list_covariates(model: Network | Fit) -> dict[str, str]:
     return {name: ", ".join(entries) for name, entries in found.items()}
 
 
-def check_rows(subject: Subject) -> JsonObject | None:
+def check_rows(subject: Subject) -> ModelCheck | None:
     """Return whether the network reproduces the rows, unless simulating would take long."""
     variables = subject.network.variables
     if subject.table is None or variables.has_covariates or variables.sizes.sum() > MOST_SIMULATED:
         return None
-    found = check_model(subject.table, subject.network)
-    return {
-        "passed": found.passed,
-        "text": found.sentence,
-        "parts": [{"what": one.what, "n": len(one.p_values), "n_flagged": one.n_flagged} for one in found.comparisons],
-    }
+    return check_model(subject.table, subject.network)
+
+
+def describe_stability(found: Bootstrap) -> JsonObject:
+    """Return the CS-coefficients, and the number of subsets that each share of them rests on."""
+    return {"coefficients": found.cs_coefficients(), "n_per_share": found.n_boot // len(found.drop_shares)}
+
+
+def describe_check(found: ModelCheck) -> JsonObject:
+    """Return what a check found, and what follows from it."""
+    parts = [{"what": one.what, "n": len(one.p_values), "n_flagged": one.n_flagged} for one in found.comparisons]
+    return {"passed": found.passed, "text": found.sentence, "consequence": found.consequence, "parts": parts}
 
 
 def count_rows(subject: Subject) -> dict[str, float | None]:
@@ -234,8 +240,13 @@ def count_rows(subject: Subject) -> dict[str, float | None]:
     return {"n_rows": n_rows, "effective_rows": effective if kind == "sampling" else None}
 
 
-def node_columns(subject: Subject, wording: NodeValues | None, tables: Iterable[object]) -> JsonObject:
-    """Return the columns of the table of nodes: kinds, wording, measures, and how much is missing."""
+def node_columns(
+    subject: Subject, wording: NodeValues | None, members: Sequence[str | None], tables: Iterable[object]
+) -> JsonObject:
+    """Return the columns of the table of nodes: kinds, wording, measures, and how much is missing.
+
+    ``members`` are the groups of nodes, between which there are bridges.
+    """
     network, missing = subject.network, None if subject.fit is None else subject.fit.missing
     found: JsonObject = {}
     if not network.variables.is_binary:
@@ -245,8 +256,7 @@ def node_columns(subject: Subject, wording: NodeValues | None, tables: Iterable[
     if wording is not None:
         texts = by_node(wording, network.names, "wording")
         found["wording"] = ["" if text is None else str(text) for text in texts]
-    if network.n_features * network.n_edges <= MOST_PATHS:
-        found |= {of: node_measure(network, of) for of in ("closeness", "betweenness")}
+    found |= further_measures(network, members if any(member is not None for member in members) else None)
     for table in tables:
         found |= _measures(table, network)
     if missing is not None:

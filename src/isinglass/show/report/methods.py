@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from isinglass.data.coding import Coding, Cut, Indicators, Levels, Rule, Steps
+from isinglass.evaluate.checking import ModelCheck
 from isinglass.fit import Fit
 from isinglass.network import Network
-from isinglass.results import Missing
+from isinglass.results import Missing, Reason, TwoStageRecord
 from isinglass.select import CrossValidation, PerNode, StARS, TwoStage
 from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.select.ebic import EBIC
@@ -23,7 +24,7 @@ from isinglass.select.group_comparison_result import GroupComparison
 from isinglass.select.method import Method
 from isinglass.text_tables import join_words
 from isinglass.variables import KINDS, Variables
-from isinglass.version import __version__
+from isinglass.version import YEAR, __version__
 
 ESTIMATES = {
     "joint": "by maximizing the L1-penalized pseudo-likelihood",
@@ -38,6 +39,13 @@ REGRESSIONS = {
 }
 FOUND = 0.05
 """Family-wise p-value up to which an edge of a comparison is said to differ."""
+COMPARED = {
+    "means": "shares of ones",
+    "pairs": "shares of pairs",
+    "triples": "shares of triples",
+    "counts": "shares of rows with k or more ones",
+}
+"""What a check compares, in words."""
 SHOWN = 6  # columns whose values or thresholds are listed one by one
 CITED = re.compile(r"\[((?:@[\w-]+(?:; )?)+)\]")
 
@@ -56,7 +64,7 @@ class Draft:
     @property
     def references(self) -> str:
         """What to cite, a line each: this version of the package, and what the text cites."""
-        own = f"The isinglass developers. isinglass (version {__version__}) [Computer software]."
+        own = f"The isinglass developers. ({YEAR}). isinglass (version {__version__}) [Computer software]."
         keys = {key for match in CITED.finditer(self.marked) for key in _keys(match)}
         return "\n".join([own, *sorted((references()[key]["reference"] for key in keys), key=str.casefold)])
 
@@ -78,8 +86,8 @@ def references() -> dict[str, dict[str, str]]:
     return known
 
 
-def describe_fit(fit: Fit, *bootstraps: Bootstrap) -> Draft:
-    """Say how the network of a fit was estimated, as the methods section of a paper does."""
+def describe_fit(fit: Fit, *bootstraps: Bootstrap, check: ModelCheck | None = None) -> Draft:
+    """Say how the network of a fit was estimated and checked, as the methods section of a paper does."""
     sentences = [
         _describe_estimate(fit),
         *_describe_coding(fit.network, fit.coding, fit.reading),
@@ -90,7 +98,8 @@ def describe_fit(fit: Fit, *bootstraps: Bootstrap) -> Draft:
         *_describe_choice(fit),
         f"The network has {fit.solution.n_edges} of {fit.network.n_pairs} possible edges.",
         *_describe_proof(fit),
-        *(sentence for found in bootstraps for sentence in _describe_bootstrap(found)),
+        *(sentence for found in bootstraps for sentence in _describe_bootstrap(fit, found)),
+        *_describe_check(check),
     ]
     return Draft(" ".join(sentences))
 
@@ -104,6 +113,7 @@ def _describe_estimate(fit: Fit) -> str:
     blocks = ""
     if "nominal" in kinds:
         blocks = ", and a table of couplings, penalized by its Frobenius norm, for a pair with a nominal variable"
+    one_each = "" if fit.method.estimator == "nodewise" else ", with one coupling per pair of variables"
     weights = ""
     if isinstance(fit.method.penalty_weights, str):
         weights = "; penalties were weighted by the standard deviations of the variables"
@@ -111,7 +121,7 @@ def _describe_estimate(fit: Fit) -> str:
         weights = "; penalty weights were given for every pair"
     return (
         f"{model}{mixed} of {_describe_columns(network)} was estimated from {fit.n_observations} observations "
-        f"{_describe_likelihood(fit.method, network)}, with one coupling per pair of variables{blocks}{weights}, using "
+        f"{_describe_likelihood(fit.method, network)}{one_each}{blocks}{weights}, using "
         f"isinglass {__version__}.{_describe_covariates('The network is', network.variables.covariates)}"
     )
 
@@ -293,7 +303,10 @@ def _describe_choice(fit: Fit) -> Iterator[str]:
     if isinstance(selector, TwoStage):
         yield from _describe_stages(fit, selector)
     elif isinstance(selector, PerNode):
-        yield f"The penalty of every node was chosen by the extended BIC (γ = {selector.gamma:g}) {_cite_ebic(fit)}."
+        is_isingfit = isinstance(fit.method.penalty_weights, str) and set(_modeled_kinds(fit.network)) == {"binary"}
+        as_there = ", as in the R package IsingFit" if is_isingfit else ""
+        chosen = f"chosen by the extended BIC (γ = {selector.gamma:g}) {_cite_ebic(fit)}"
+        yield f"The penalty of every node was {chosen}{as_there}."
     elif isinstance(selector, EBIC):
         relaxed = " of the unpenalized estimates on the selected edges" if selector.relaxed else ""
         yield (
@@ -323,9 +336,8 @@ def _cite_ebic(fit: Fit) -> str:
 def _describe_stages(fit: Fit, selector: TwoStage) -> Iterator[str]:
     """Say how the two stages went, and which network was taken for which reason."""
     assert fit.stages
-    stages, first, taken = fit.stages, fit.stages.each[0], fit.stages.chosen
-    n_folds, reason, share = stages.n_folds, stages.reason, 1 - stages.keep
-    if first.n_edges == 0 and reason != "time":
+    stages, first = fit.stages, fit.stages.each[0]
+    if first.n_edges == 0 and stages.reason != "time":
         yield "A lasso whose penalty was chosen by the AIC found no edges, so no second stage was needed."
         return
     if len(stages.each) > 1:
@@ -336,43 +348,58 @@ def _describe_stages(fit: Fit, selector: TwoStage) -> Iterator[str]:
             f"proportion to their couplings, compared by the extended BIC (γ = {selector.gamma:g}) {_cite_ebic(fit)}"
             f"{blocks if 'nominal' in fit.network.kinds else ''}."
         )
-    folds = f"{n_folds}-fold cross-validation (seed {selector.random_state})"
+    folds = f"{stages.n_folds}-fold cross-validation (seed {selector.random_state})"
     if stages.n_sampled:
         sample = f"{stages.n_sampled} rows"
         yield f"Both penalties were searched in a random sample of {sample}, and then near those in all rows."
         folds += f" of these {sample}"
-    by_order = "continuous" in _modeled_kinds(fit.network)
-    measure = "" if by_order else " in log pseudo-likelihood"
-    if reason == "ebic":
-        yield f"The network has the smallest extended BIC (α = {fit.solution.alpha:.4g})."
-        if n_folds:
-            yield (
-                f"In {folds}, no other network predicted held-out observations better by more than two standard "
-                f"errors and more than {share:.0%} of the gain over a network without edges."
-            )
-    elif reason == "empty":
-        yield f"In {folds}, none of these networks predicted held-out observations better than a network without edges."
-    elif reason == "time":
-        which = {"aic": "AIC", "ebic": "extended BIC"}[taken.criterion]
-        yield f"The network has the smallest {which} of those that were compared (α = {fit.solution.alpha:.4g})."
-    else:
-        from_stage = {0.0: "the first stage", 1.0: "the second stage"}.get(
-            taken.exponent, "a second stage with penalties in inverse proportion to the square root of the couplings"
-        )
-        yield (
-            f"In {folds}, the network with the smallest extended BIC predicted held-out observations worse than "
-            f"another one, by more than two standard errors and more than {share:.0%} of the gain over a network "
-            f"without edges. "
-            f"The sparsest network that keeps {stages.keep:.0%} of the largest cross-validated gain{measure} "
-            f"was taken instead, from {from_stage} (α = {fit.solution.alpha:.4g})."
-        )
-    if by_order and n_folds:
+    yield from DECISIONS[stages.reason](fit, stages, folds)
+    if "continuous" in _modeled_kinds(fit.network) and stages.n_folds:
         yield (
             "The gain of a continuous column is −½ log(1 − r²), where r is the rank correlation of held-out values and "
             "their linear predictors."
         )
     if fit.left_out:
         yield f"A time limit ended the search before it reached {fit.left_out}."
+
+
+def _taken_by_ebic(fit: Fit, stages: TwoStageRecord, folds: str) -> Iterator[str]:
+    yield f"The network has the smallest extended BIC (α = {fit.solution.alpha:.4g})."
+    if stages.n_folds:
+        yield f"A {folds} found no network that predicts held-out observations clearly better ({_clearly(stages)})."
+
+
+def _taken_by_prediction(fit: Fit, stages: TwoStageRecord, folds: str) -> Iterator[str]:
+    weaker = "a second stage with penalties in inverse proportion to the square root of the couplings"
+    from_stage = {0.0: "the first stage", 1.0: "the second stage"}.get(stages.chosen.exponent, weaker)
+    measure = "" if "continuous" in _modeled_kinds(fit.network) else " in log pseudo-likelihood"
+    yield (
+        f"A {folds} found that other networks predict held-out observations clearly better than the one with the "
+        f"smallest extended BIC ({_clearly(stages)}). The sparsest network that keeps {stages.keep:.0%} of the largest "
+        f"cross-validated gain{measure} was taken instead, from {from_stage} (α = {fit.solution.alpha:.4g})."
+    )
+
+
+def _taken_empty(fit: Fit, stages: TwoStageRecord, folds: str) -> Iterator[str]:
+    yield f"In a {folds}, none of these networks predicted held-out observations better than a network without edges."
+
+
+def _taken_in_time(fit: Fit, stages: TwoStageRecord, folds: str) -> Iterator[str]:
+    which = {"aic": "AIC", "ebic": "extended BIC"}[stages.chosen.criterion]
+    yield f"The network has the smallest {which} of those that were compared (α = {fit.solution.alpha:.4g})."
+
+
+def _clearly(stages: TwoStageRecord) -> str:
+    return f"by two standard errors and {1 - stages.keep:.0%} of the gain over a network without edges"
+
+
+DECISIONS: dict[Reason, Callable[[Fit, TwoStageRecord, str], Iterator[str]]] = {
+    "ebic": _taken_by_ebic,
+    "prediction": _taken_by_prediction,
+    "empty": _taken_empty,
+    "time": _taken_in_time,
+}
+"""What is said of a two-stage estimate, by the reason for which its network was taken."""
 
 
 def _describe_proof(fit: Fit) -> Iterator[str]:
@@ -384,7 +411,7 @@ def _describe_proof(fit: Fit) -> Iterator[str]:
             f"{pooled}; they do not account for the selection."
         )
     if solution.converged:
-        table = "the completed table" if fit.missing is not None and fit.missing.treatment == "impute" else "this table"
+        table = "the completed table" if _is_imputed(fit) else "this table"
         yield (
             f"The computation reached the optimum for {table} and penalty (duality gap {solution.duality_gap:.1e}, "
             f"KKT residual {solution.kkt_residual:.1e})."
@@ -396,16 +423,26 @@ def _describe_proof(fit: Fit) -> Iterator[str]:
         )
 
 
+def _is_imputed(fit: Fit) -> bool:
+    return fit.missing is not None and fit.missing.treatment == "impute"
+
+
 def _is_pooled(fit: Fit) -> bool:
     return fit.missing is not None and fit.missing.edge_information is not None
 
 
-def _describe_bootstrap(found: Bootstrap) -> Iterator[str]:
+def _describe_bootstrap(fit: Fit, found: Bootstrap) -> Iterator[str]:
     """Say how often rows were drawn again, and how far orders were stable when rows were left out."""
     again = ""
     if not np.isnan(found.alphas).any():
         is_kept = bool((found.alphas == found.alphas[0]).all())
-        again = ", at the penalty of the whole table" if is_kept else ", with the penalty chosen again in each"
+        near = isinstance(fit.method.selector, TwoStage)
+        again = (
+            ", with the penalty chosen again in each"
+            + near * " near that of the whole table, without the check by prediction"
+        )
+        again = ", at the penalty of the whole table" if is_kept else again
+    again += ", and missing cells imputed again in each" if _is_imputed(fit) else ""
     if found.kind == "rows":
         yield f"Intervals are from {found.n_boot} bootstrap resamples of rows{again} [@bootstrap]."
     else:
@@ -419,6 +456,27 @@ def _describe_bootstrap(found: Bootstrap) -> Iterator[str]:
         )
     if found.n_unconverged:
         yield f"{found.n_unconverged} of these networks did not reach their tolerance."
+
+
+def _describe_check(check: ModelCheck | None) -> Iterator[str]:
+    """Say whether rows simulated from the network are like those of the table."""
+    if check is None:
+        return
+    subject = f"{check.n_simulated} rows simulated from the network"
+    cut = ", with variables of more than two values cut in two" if check.is_split else ""
+    missed = [
+        f"{one.n_flagged} of {len(one.p_values)} {COMPARED[one.what]}" for one in check.comparisons if one.n_flagged
+    ]
+    if not check.mixed:
+        yield f"The chains that simulated {subject} did not mix, so they were not compared with the data."
+    elif missed:
+        yield (
+            f"{subject} did not reproduce {join_words(missed)} of the data (family-wise level 5%{cut}): the network "
+            "describes how each variable depends on the others, not the distribution of whole rows."
+        )
+    else:
+        parts = join_words([COMPARED[one.what] for one in check.comparisons])
+        yield f"{subject} reproduced the {parts} of the data (family-wise level 5%{cut})."
 
 
 def describe_comparison(found: GroupComparison) -> Draft:

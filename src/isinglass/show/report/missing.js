@@ -89,6 +89,7 @@ function showCheck() {
   if (check === null) return;
   byId("check-text").textContent = check.text;
   byId("check-text").className = `verdict ${check.passed ? "good" : "bad"}`;
+  byId("check-consequence").textContent = check.consequence;
   byId("check-facts").append(
     ...check.parts.map(({ what, n, n_flagged }) => {
       const [name, text] = CHECKED[what];

@@ -24,8 +24,21 @@ function nameFile(what, ending) {
 
 const column = (label) => NODES.columns.find((found) => found.label === label)?.values ?? null;
 
+/* How far the edges depend on the sample, as far as that was looked at. */
+function describeUncertainty() {
+  if (DATA.n_resamples !== null) {
+    return { figure: `${DATA.n_resamples.toLocaleString("en")} resamples`, extra: "intervals in the tables below", sentence: "How much the edges depend on the sample is shown by the resamples in the tables of edges and nodes." };
+  }
+  if (DATA.curve?.kind === "instability") {
+    return { figure: "subsamples", extra: "shares in the table of edges", sentence: "How much the edges depend on the sample is shown by the shares of subsamples in the table of edges." };
+  }
+  const commands = "isinglass bootstrap, then isinglass report --bootstrap (Python: bootstrap, write_report)";
+  return { figure: "not assessed", extra: `to add it: ${commands}`, sentence: `How much the edges depend on the sample was not assessed here; ${commands} adds it.` };
+}
+
 /* What the certificate is about, in words: one optimum, one per regression, or none that is proved. */
-const OTHER_ROWS = "It says nothing about other samples. How much the edges depend on the sample is measured by stability and bootstrap.";
+const UNCERTAINTY = describeUncertainty();
+const OTHER_ROWS = `It says nothing about other samples. ${UNCERTAINTY.sentence}`;
 const TABLE = DATA.missing?.treatment === "impute" ? "the completed table" : "this table";
 const JOINT = {
   figure: ["Computation", "exact optimum", "not at the optimum"],
@@ -92,6 +105,7 @@ function showLead() {
     const residual = `KKT residual ${formatNumber(proof.kkt_residual[SELECTED], 2)}`;
     figures.push([label, converged ? reached : missed, converged ? `${about}; ${residual}` : residual, tone]);
   }
+  if (DATA.methods !== null) figures.push(["Sampling uncertainty", UNCERTAINTY.figure, UNCERTAINTY.extra]);
   byId("figures").append(
     ...figures.map(([label, value, extra, tone]) => {
       const figure = make("dd", { class: tone ?? "", text: value });
@@ -133,7 +147,7 @@ const isCount = (label) => /^n[01][01]$/.test(label);
 /* Hide what there is nothing to say about, and the links that lead there. */
 function showSections() {
   const hasColumn = (name) => DATA.edge_columns.some(({ label }) => label === name);
-  const present = { categories: CATEGORIES !== null, binary: CATEGORIES === null, nominal: CATEGORIES?.kinds.includes("nominal") ?? false, partial: hasColumn("partial_correlation"), continuous: CATEGORIES?.kinds.includes("continuous") ?? false, unsigned: HAS_UNSIGNED, signed: HAS_SIGNED, missing: MISSING !== null, imputed: MISSING?.treatment === "impute", check: DATA.check !== null, choice: DATA.curve !== null, predictability: column("accuracy") !== null, "choice-instability": DATA.curve?.kind === "instability", counts: hasColumn("n11"), resampled: hasColumn("inclusion") };
+  const present = { categories: CATEGORIES !== null, binary: CATEGORIES === null, nominal: CATEGORIES?.kinds.includes("nominal") ?? false, partial: hasColumn("partial_correlation"), refitted: hasColumn("refitted"), paths: column("closeness") !== null, bridges: column("bridge_strength") !== null, continuous: CATEGORIES?.kinds.includes("continuous") ?? false, unsigned: HAS_UNSIGNED, signed: HAS_SIGNED, missing: MISSING !== null, imputed: MISSING?.treatment === "impute", check: DATA.check !== null, choice: DATA.curve !== null, predictability: column("accuracy") !== null, "choice-instability": DATA.curve?.kind === "instability", counts: hasColumn("n11"), resampled: hasColumn("inclusion") };
   for (const element of document.querySelectorAll("[data-section]")) element.hidden = !present[element.dataset.section];
   byId("choice").hidden = !present.choice;
   byId("predictability").hidden = !present.predictability;
@@ -150,12 +164,20 @@ function showSections() {
   byId("edges-note").textContent = notes.join(" ");
   byId("nodes-note").hidden = NODES.columns.length === 0 || N_ALPHAS < 2;
   byId("cs").hidden = DATA.cs === null;
-  byId("cs").textContent = `CS-coefficients: ${Object.entries(DATA.cs ?? {}).map(([of, value]) => `${of.replaceAll("_", " ")} ${value.toFixed(2)}`).join(", ")}. Each is the largest share of rows that can be dropped while the measure still correlates by at least 0.7 with that of all rows in 95 % of resamples; it should be above 0.25, preferably above 0.5.`;
+  byId("cs").textContent = DATA.cs === null ? "" : describeStability(DATA.cs);
   if (IS_CAPPED) {
     byId("capped").hidden = false;
     byId("capped").textContent =
       `This page stores ${PATH.s.length.toLocaleString("en")} of the ${PATH.n_pairs.toLocaleString("en")} pairs that are joined somewhere on the path: those of the selected network first, then those that appear early. Counts of edges are complete; the drawing, the tables and the measures of nodes are not.`;
   }
+}
+
+const FEW_SUBSETS = 20; /* below which "95 % of the subsets" means all of them */
+
+function describeStability({ coefficients, n_per_share }) {
+  const each = Object.entries(coefficients).map(([of, value]) => `${of.replaceAll("_", " ")} ${value.toFixed(2)}`).join(", ");
+  const few = n_per_share < FEW_SUBSETS ? " That is too few for a statement about 95 % of them." : "";
+  return `CS-coefficients: ${each}. Each is the largest share of rows that can be dropped while the measure still correlates by at least 0.7 with that of all rows in 95 % of the subsets; it should be above 0.25, preferably above 0.5. There are about ${formatCount(n_per_share, "subset")} per share.${few}`;
 }
 
 function makeCurve() {
@@ -245,7 +267,7 @@ const edgeTable = new DataTable("edges", {
     },
     { label: "Weight", field: "weight", number: true, minor: true, value: (pair) => Math.abs(pair.value) },
     ...DATA.edge_columns.map(({ label, field, values }) => ({
-      label: (/^[a-z]\d/.test(label) ? label : label[0].toUpperCase() + label.slice(1)).replaceAll("_", " "),
+      label: /^(mean$|q\d)/.test(label) ? `Bootstrap ${label}` : (/^[a-z]\d/.test(label) ? label : label[0].toUpperCase() + label.slice(1)).replaceAll("_", " "),
       field: field.replaceAll(" ", "_"),
       minor: isCount(label),
       counts: isCount(label),
@@ -269,7 +291,7 @@ const nodeTable = new DataTable("nodes", {
     { label: "Node", field: "name", value: (node) => NODES.names[node], searched: true },
     ...(HAS_GROUPS ? [{ label: "Group", field: "group", value: (node) => groupOf(node)?.name ?? "", write: (node) => groupOf(node)?.name ?? "" }] : []),
     ...["degree", "strength", "influence"].map((measure) => ({
-      label: measure[0].toUpperCase() + measure.slice(1),
+      label: measure === "influence" ? "Expected influence" : measure[0].toUpperCase() + measure.slice(1),
       field: measure === "influence" ? "expected_influence" : measure,
       number: true,
       whole: measure === "degree",

@@ -113,11 +113,12 @@ def write_report(
     measured = None if whole.table is None else measure_nodes(whole.table, whole.network)
     subject = whole.without_covariates()  # what is drawn and counted
     resamples = [bootstrap] if isinstance(bootstrap, Bootstrap) else list(bootstrap)
-    draft = Draft("") if whole.fit is None else describe_fit(whole.fit, *resamples)
-    nodes = contents.node_columns(subject, wording, (measured, node_table))
+    check = contents.check_rows(whole)
+    draft = Draft("") if whole.fit is None else describe_fit(whole.fit, *resamples, check=check)
+    members, colors = contents.read_groups(groups, group_colors, subject.network.names)
+    nodes = contents.node_columns(subject, wording, members, (measured, node_table))
     edges = {} if subject.fit is None else contents.edge_columns(subject.fit.edges(), subject.fit.network.names)
     edges |= contents.edge_columns(edge_table, subject.network.names)
-    members, colors = contents.read_groups(groups, group_colors, subject.network.names)
     data = {
         "format": FORMAT,
         "title": str(title),
@@ -134,10 +135,11 @@ def write_report(
         "path": contents.describe_path(subject),
         "edge_columns": contents.list_edge_columns(subject, edges),
         "edge_tables": contents.list_tables(subject),
-        "cs": next((each.cs_coefficients() for each in resamples if each.kind == "case-drop"), None),
+        "cs": next((contents.describe_stability(each) for each in resamples if each.kind == "case-drop"), None),
         "curve": contents.read_curve(subject),
         "missing": contents.describe_missing(subject),
-        "check": contents.check_rows(whole),
+        "n_resamples": max((each.n_boot for each in resamples), default=None),
+        "check": None if check is None else contents.describe_check(check),
         "certificate": contents.describe_certificate(subject),
         "covariates": contents.list_covariates(whole.network if whole.fit is None else whole.fit),
         "settings": contents.read_settings(settings, result, whole.fit),
