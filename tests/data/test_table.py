@@ -71,7 +71,7 @@ def test_repr():
         ({"variables": Variables.binary(3)}, "variables must be those of 2 columns; got 3"),
         ({"row_names": ("a",)}, r"row_names must have one entry per row \(3\); got 1"),
         ({"rows": np.arange(2)}, r"rows must have one entry per row \(3\); got 2"),
-        ({"labels": {"group": (1,)}}, r"labels must have one entry per row \(3\); 'group' has 1"),
+        ({"labels": {"group": (1,)}}, r"group must have one entry per row \(3\); got 1"),
         ({"filled": np.zeros((3, 1), dtype=bool)}, r"filled must have the shape of codes, \(3, 2\); got \(3, 1\)"),
         ({"sample_weight": np.array([1.0, -1.0, 1.0])}, "sample_weight must be finite and not negative"),
         ({"weight_kind": "guess"}, "weight_kind must be"),

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NoReturn, TypeGuard
+from typing import Any, TypeGuard
 
 import numpy as np
-from numpy.typing import NDArray
 
 from isinglass.arrays import Bytes, FloatArray
 from isinglass.data.coding import (
@@ -24,17 +23,12 @@ from isinglass.data.coding import (
     Levels,
     Rule,
     Steps,
-    Value,
     is_number,
-    show_value,
-    show_values,
 )
 from isinglass.data.guards import (
     IDENTIFIER,
-    are_dates,
     check_columns,
     check_meaning,
-    drop,
     warn_codes,
     warn_dropped,
     warn_identifiers,
@@ -45,18 +39,18 @@ from isinglass.data.indicators import combine, combine_indicators
 from isinglass.data.memory import open_source
 from isinglass.data.options import ValueOptions
 from isinglass.data.preview import guess_kinds
-from isinglass.data.rules import ColumnSpec, find_rules, specify, suggest
+from isinglass.data.refusals import advise_kinds, refuse_missing, refuse_values
+from isinglass.data.rules import ColumnSpec, find_rules, specify
 from isinglass.data.source import Column, Source, convert_numbers
 from isinglass.data.table import Table, check_width, find_columns, refuse_holes
 from isinglass.errors import ArgumentError, DataError, setting
-from isinglass.names import default_names, name_ranges
+from isinglass.names import default_names
 from isinglass.variables import MAX_CATEGORIES, Variables
 
 CELLS_TO_CHECK = 20_000
 """Cells of 0 and 1 below which looking for indicator columns takes as long as the fit."""
 COLUMNS_AT_ONCE = 8
 """Columns that are written together: one by one, each would pass through the memory of the whole table."""
-_SUGGESTED, _MOST_RANGES = 8, 30  # most entries of a mapping, and of kinds, that a message writes out
 
 
 def convert(X: object, stated: ValueOptions) -> Table:
@@ -121,7 +115,7 @@ def convert_source(source: Source, stated: ValueOptions) -> Table:
     rules = [rule.with_missing(spec.na_values) for rule, spec in zip(rules, specs, strict=True)]
     covariate = tuple(spec.is_covariate for spec in specs) if stated.covariates else ()
     coding = Coding(_names(source), tuple(rules), stated.missing, covariate)
-    table = build_table(codes, source, coding, lambda: _advise_kinds(specs))
+    table = build_table(codes, source, coding, lambda: advise_kinds(specs))
     if guesses or not (table.variables.named or labels == list(range(len(labels)))):
         table = replace(table, guesses=guesses, column_labels=tuple(labels))
     label_of = dict(zip(table.names, labels, strict=True))
@@ -213,21 +207,6 @@ def _convert_column(column: Column, rule: Rule) -> tuple[Codes, Rule]:
     return codes, rule
 
 
-def _advise_kinds(specs: Sequence[ColumnSpec]) -> str:
-    """Say which kinds to state for the columns that would be refused, as their values show; or nothing."""
-    guesses = [guess for guess in guess_kinds(specs).values() if guess.kind is not None]
-    labels = [spec.label if isinstance(spec.label, int) else str(spec.label) for spec in specs]
-    kinds: dict[str | int, str] = {}
-    for kind in dict.fromkeys(str(guess.kind) for guess in guesses):
-        kinds |= dict.fromkeys(name_ranges(labels, [guess.place for guess in guesses if guess.kind == kind]), kind)
-    if not kinds or len(kinds) > _MOST_RANGES:
-        return ""
-    everywhere = len(set(kinds.values())) == 1 and len(guesses) == len(specs)
-    mention = setting("kinds", kinds, python=f'kinds="{guesses[0].kind}"' if everywhere else None)
-    of_file = " (`isinglass info FILE` shows all columns)" if specs[0].source.numbers else ""
-    return f"By the values of the columns, pass {mention}{of_file}."
-
-
 def build_table(codes: Codes, source: Source, coding: Coding, advise: Callable[[], str] = str) -> Table:
     """Refuse what has no meaning, deal with the missing cells, and put the table together.
 
@@ -240,11 +219,11 @@ def build_table(codes: Codes, source: Source, coding: Coding, advise: Callable[[
     bad = codes == UNKNOWN
     if bad.any():
         j = int(np.flatnonzero(bad.any(axis=0))[0])
-        _refuse(source, j, coding, int(np.flatnonzero(bad[:, j])[0]), advise)
+        refuse_values(source, j, coding, int(np.flatnonzero(bad[:, j])[0]), advise)
     gone = codes == ABSENT
     n_missing = int(gone.sum())
     if coding.missing == "error":
-        _refuse_missing(gone, source, all(rule.kind == "binary" for rule in coding.columns))
+        refuse_missing(gone, source, has_only_bits=all(rule.kind == "binary" for rule in coding.columns))
     filled = np.where(gone, 0, codes)
     if coding.missing == "impute":
         refuse_holes(coding.variables, gone)
@@ -288,85 +267,3 @@ def _make(codes: Codes, coding: Coding, **fields: Any) -> Table:  # Any: fields 
     """Return a table of bytes."""
     cells = codes.view(np.uint8) if codes.dtype == np.int8 else codes.astype(np.uint8, copy=False)
     return Table(cells, coding.variables, read_by=coding, **fields)
-
-
-def _refuse_missing(gone: NDArray[np.bool_], source: Source, bits: bool) -> NoReturn:
-    j = int(np.flatnonzero(gone.any(axis=0))[0])
-    row = source.describe_row(int(np.flatnonzero(gone[:, j])[0]))
-    zero = f"{setting('missing', 'zero')} where a missing cell means 0, " if bits else ""
-    raise DataError(
-        f"{setting('X')} must have no missing cells; got NaN in {source.where(j)} ({row}; {int(gone.sum())} missing "
-        f"cell(s) in all). Choose {setting('missing', 'impute')} to draw them from the network, {zero}or "
-        f"{setting('missing', 'drop')} to leave out their rows."
-    )
-
-
-def _refuse(source: Source, j: int, coding: Coding, row: int, advise: Callable[[], str]) -> NoReturn:
-    """Say which values of a column are wrong, and what to do about it."""
-    rule = coding.columns[j]
-    values = source.column(j).distinct
-    wrong = [value for value, code in zip(values, rule.read(values), strict=True) if code == UNKNOWN]
-    where = f"got {_show_wrong(wrong)} in {source.where(j)} (first in {source.describe_row(row)})"
-    if isinstance(rule, Cut):
-        raise DataError(
-            f"{setting('X')} must hold finite numbers for {setting('binarize', rule.threshold)}; {where}. Leave "
-            f"{setting('binarize')} out, or replace these values."
-        )
-    if isinstance(rule, Steps):
-        raise DataError(
-            f"{setting('X')} must hold finite numbers in a continuous column; {where}. Replace these values, or make "
-            f"them missing ({setting('na_values', wrong[0])})."
-        )
-    if rule.kind != "binary":
-        categories = [value for value in rule.values if value is not None]
-        raise DataError(
-            f"{setting('X')} must have the categories that were declared or fitted; {where}, which has "
-            f"{show_values(categories)}. Declare all categories before the fit, with a categorical type or with "
-            "encode, or make these cells missing."
-        )
-    if not rule.is_plain:
-        remedy = _lacking_remedy(rule, wrong)
-        raise DataError(f"{setting('encode')} must say what every value means; {where}, which is not in it. {remedy}")
-    remedy = _suggest(source, j, values, all(each.kind == "binary" for each in coding.columns), advise)
-    raise DataError(f"{setting('X')} must hold only 0 and 1; {where}. {remedy}")
-
-
-def _suggest(source: Source, j: int, values: list[Value], for_all: bool, advise: Callable[[], str]) -> str:
-    """Say what to do with a column that is not 0 and 1: what its values show comes first."""
-    leave_out = "leave the column out" + (f" ({drop([source.labels[j]])})" if source.numbers else "")
-    if _are_dates(values):
-        return f"A network has no kind for dates: {leave_out}."
-    kinds = advise() if len(values) > 2 else ""
-    if not kinds:
-        return f"{suggest(values, for_all=for_all)}{source.remark_column(j)}"
-    other = f"say what each value means ({setting('encode', python='encode={…: 0, …: 1, …: None}')})"
-    if all(map(is_number, values)):
-        other = f"choose a threshold for numbers ({setting('binarize', python='binarize=…')})"
-    fractions = any(isinstance(value, float) and value % 1 for value in values)
-    return f"{kinds} Otherwise {other}, or {leave_out}.{'' if fractions else source.remark_column(j)}"
-
-
-def _are_dates(values: list[Value]) -> bool:
-    """Tell whether values are dates, as objects or as text."""
-    return are_dates(values) or all(hasattr(value, "year") or isinstance(value, np.datetime64) for value in values)
-
-
-def _show_wrong(values: list[Value]) -> str:
-    """Write a few values for a message, numbers with a few digits where that cannot be misread."""
-    if _are_dates(values):
-        return "dates"
-    rounded = [float(f"{value:.4g}") if isinstance(value, float) and value % 1 else value for value in values]
-    return show_values(values if {0.0, 1.0} & {value for value in rounded if is_number(value)} else rounded)
-
-
-def _lacking_remedy(rule: Levels, wrong: list[Value]) -> str:
-    if len(rule.entries) == 1:
-        return (
-            f"The rows that it was made from had only {show_value(next(iter(rule.entries)))} there. "
-            "Encode the whole table at once, or pass a mapping."
-        )
-    whole = {value: None if bit == ABSENT else bit for value, bit in {**rule.entries, **dict.fromkeys(wrong)}.items()}
-    plain = all(isinstance(value, str | int | float) and "…" not in show_value(value) for value in whole)
-    if len(whole) > _SUGGESTED or not plain:
-        return "Add them."
-    return f"Add them, for example {setting('encode', whole)} if they are missing answers."

@@ -29,7 +29,7 @@ from isinglass.data.coding import (
 from isinglass.data.grid import equal_steps, normal_steps
 from isinglass.data.guards import MANY_LEVELS, warn_measured
 from isinglass.data.options import ValueOptions
-from isinglass.data.source import UNTYPED, Column, Source, is_missing
+from isinglass.data.source import Column, Source, is_missing
 from isinglass.errors import ArgumentError, CellTypeError, DataError, setting
 from isinglass.variables import KINDS, MAX_CATEGORIES, find_covariates
 
@@ -571,23 +571,3 @@ def _pair_of_single(values: list[Value], others: list[tuple[Value, Value]]) -> t
         return 0, 1
     word = value.strip().casefold() if isinstance(value, str) else None
     return (None, value) if any(word == one for _, one in _KNOWN) else (value, None)
-
-
-def suggest(values: list[Value], *, for_all: bool) -> str:
-    """Say what to do with a column of these values; ``for_all``: a mapping of them would suit all columns."""
-    if values and all(is_number(value) and value in (-1, 1) for value in values):
-        return f"For ±1 spins pass {setting('encode', {-1: 0, 1: 1})}."
-    if len(values) > 2:
-        return f"{SAY_ALL} {SAY_KIND}"
-    if len(values) != 2 or is_unclear(values):
-        return SAY_ALL
-    zero, one = order_pair(values, UNTYPED)
-    shown = [show_value(value) for value in (one, zero)]
-    plain = all(
-        isinstance(value, str | int | float) and "…" not in text and "inf" not in text and "an integer" not in text
-        for value, text in zip((one, zero), shown, strict=True)
-    )
-    if not for_all:
-        return f"Read the table with {setting('encode', 'auto')}, or leave the column out ({_DROP})."
-    example = f", for example {setting('encode', {one: 1, zero: 0})}" if plain else ""
-    return f"Say which is 1{example}, or read the table with {setting('encode', 'auto')}."

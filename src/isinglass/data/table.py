@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
@@ -105,13 +106,9 @@ class Table:
         weight = check_sample_weight(self.sample_weight, n_rows)
         check_weight_kind(self.weight_kind, weight if self.rows is None else None)  # copies of a row share a count
         self.__dict__.update(codes=np.ascontiguousarray(codes), variables=variables, sample_weight=weight)
-        for name in ("row_names", "rows"):
-            given = getattr(self, name)
-            if given is not None and len(given) != n_rows:
-                raise DataError(f"{name} must have one entry per row ({n_rows}); got {len(given)}.")
-        for name, entries in self.labels.items():
-            if len(entries) != n_rows:
-                raise DataError(f"labels must have one entry per row ({n_rows}); {name!r} has {len(entries)}.")
+        for name, entries in {"row_names": self.row_names, "rows": self.rows, **self.labels}.items():
+            if entries is not None and len(entries) != n_rows:
+                raise DataError(f"{name} must have one entry per row ({n_rows}); got {len(entries)}.")
         for name in _MARKS:
             marks = getattr(self, name)
             if marks is not None and marks.shape != codes.shape:
@@ -384,24 +381,22 @@ def stack_rows(tables: Sequence[Table]) -> Table:
     """
     if len(tables) == 1:
         return tables[0]
-    before = np.cumsum([0, *(len(table) + table.n_dropped for table in tables)])
-    numbers = [np.arange(len(table)) if table.rows is None else table.rows for table in tables]
+    starts = np.cumsum([0, *(len(table) + table.n_dropped for table in tables)])
+    rows = [start + (np.arange(len(t)) if t.rows is None else t.rows) for start, t in zip(starts, tables, strict=False)]
     names = [table.row_names for table in tables]
-    changes: dict[str, Any] = {
-        "codes": np.concatenate([table.codes for table in tables]),
-        "numbers": None,
-        "rows": np.concatenate([rows + start for rows, start in zip(numbers, before[:-1], strict=True)]),
-        "row_names": None if None in names else tuple(name for each in names for name in each or ()),
-        "n_missing": sum(table.n_missing for table in tables),
-        "n_dropped": sum(table.n_dropped for table in tables),
-        "labels": {},
-    }
+    changes: dict[str, Any] = {name: sum(getattr(t, name) for t in tables) for name in ("n_missing", "n_dropped")}
     for name, nothing in (("sample_weight", 1.0), ("filled", False), ("holes", False), ("numbers", np.nan)):
         if any(getattr(table, name) is not None for table in tables):
-            shapes = [len(table) if name == "sample_weight" else table.shape for table in tables]
-            each = zip((getattr(table, name) for table in tables), shapes, strict=True)
-            changes[name] = np.concatenate([np.full(shape, nothing) if v is None else v for v, shape in each])
-    return tables[0]._with(**changes)
+            absent = [np.full(len(t) if name == "sample_weight" else t.shape, nothing) for t in tables]
+            entries = [getattr(table, name) for table in tables]
+            changes[name] = np.concatenate([a if e is None else e for a, e in zip(absent, entries, strict=True)])
+    return tables[0]._with(
+        codes=np.concatenate([table.codes for table in tables]),
+        rows=np.concatenate(rows),
+        row_names=None if None in names else tuple(chain.from_iterable(filter(None, names))),
+        labels={},
+        **changes,
+    )
 
 
 def _some(entries: Sequence[Value], rows: Rows) -> tuple[Value, ...]:

@@ -1,0 +1,148 @@
+"""Why a table is refused: the column, its values and a row, and what to do about it, by what the values show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NoReturn
+
+import numpy as np
+
+from isinglass.arrays import Mask
+from isinglass.data.coding import (
+    ABSENT,
+    UNKNOWN,
+    Coding,
+    Cut,
+    Levels,
+    Steps,
+    Value,
+    is_number,
+    show_value,
+    show_values,
+)
+from isinglass.data.guards import are_dates, drop
+from isinglass.data.preview import guess_kinds
+from isinglass.data.rules import SAY_ALL, SAY_KIND, ColumnSpec, is_unclear, order_pair
+from isinglass.data.source import UNTYPED, Source
+from isinglass.errors import DataError, setting
+from isinglass.names import name_ranges
+
+_SUGGESTED, _MOST_RANGES = 8, 30  # most entries of a mapping, and of kinds, that a message writes out
+
+
+def refuse_missing(gone: Mask, source: Source, *, has_only_bits: bool) -> NoReturn:
+    """Say where a cell is missing, and what can become of missing cells."""
+    j = int(np.flatnonzero(gone.any(axis=0))[0])
+    row = source.describe_row(int(np.flatnonzero(gone[:, j])[0]))
+    zero = f"{setting('missing', 'zero')} where a missing cell means 0, " if has_only_bits else ""
+    raise DataError(
+        f"{setting('X')} must have no missing cells; got NaN in {source.where(j)} ({row}; {int(gone.sum())} missing "
+        f"cell(s) in all). Choose {setting('missing', 'impute')} to draw them from the network, {zero}or "
+        f"{setting('missing', 'drop')} to leave out their rows."
+    )
+
+
+def refuse_values(source: Source, j: int, coding: Coding, row: int, advise: Callable[[], str]) -> NoReturn:
+    """Say which values of a column are wrong, and what to do about it."""
+    rule = coding.columns[j]
+    values = source.column(j).distinct
+    wrong = [value for value, code in zip(values, rule.read(values), strict=True) if code == UNKNOWN]
+    where = f"got {_show_wrong(wrong)} in {source.where(j)} (first in {source.describe_row(row)})"
+    if isinstance(rule, Cut):
+        raise DataError(
+            f"{setting('X')} must hold finite numbers for {setting('binarize', rule.threshold)}; {where}. Leave "
+            f"{setting('binarize')} out, or replace these values."
+        )
+    if isinstance(rule, Steps):
+        raise DataError(
+            f"{setting('X')} must hold finite numbers in a continuous column; {where}. Replace these values, or make "
+            f"them missing ({setting('na_values', wrong[0])})."
+        )
+    if rule.kind != "binary":
+        categories = [value for value in rule.values if value is not None]
+        raise DataError(
+            f"{setting('X')} must have the categories that were declared or fitted; {where}, which has "
+            f"{show_values(categories)}. Declare all categories before the fit, with a categorical type or with "
+            "encode, or make these cells missing."
+        )
+    if not rule.is_plain:
+        remedy = _lacking_remedy(rule, wrong)
+        raise DataError(f"{setting('encode')} must say what every value means; {where}, which is not in it. {remedy}")
+    remedy = _suggest(source, j, values, all(other.kind == "binary" for other in coding.columns), advise)
+    raise DataError(f"{setting('X')} must hold only 0 and 1; {where}. {remedy}")
+
+
+def _suggest(source: Source, j: int, values: list[Value], for_all: bool, advise: Callable[[], str]) -> str:
+    """Say what to do with a column that is not 0 and 1: what its values show comes first."""
+    leave_out = "leave the column out" + (f" ({drop([source.labels[j]])})" if source.numbers else "")
+    if _are_dates(values):
+        return f"A network has no kind for dates: {leave_out}."
+    kinds = advise() if len(values) > 2 else ""
+    if not kinds:
+        return f"{_suggest_pair(values, for_all=for_all)}{source.remark_column(j)}"
+    other = f"say what each value means ({setting('encode', python='encode={…: 0, …: 1, …: None}')})"
+    if all(map(is_number, values)):
+        other = f"choose a threshold for numbers ({setting('binarize', python='binarize=…')})"
+    fractions = any(isinstance(value, float) and value % 1 for value in values)
+    return f"{kinds} Otherwise {other}, or {leave_out}.{'' if fractions else source.remark_column(j)}"
+
+
+def advise_kinds(specs: Sequence[ColumnSpec]) -> str:
+    """Say which kinds to state for the columns that would be refused, as their values show; or nothing."""
+    guesses = [guess for guess in guess_kinds(specs).values() if guess.kind is not None]
+    labels = [spec.label if isinstance(spec.label, int) else str(spec.label) for spec in specs]
+    kinds: dict[str | int, str] = {}
+    for kind in dict.fromkeys(str(guess.kind) for guess in guesses):
+        kinds |= dict.fromkeys(name_ranges(labels, [guess.place for guess in guesses if guess.kind == kind]), kind)
+    if not kinds or len(kinds) > _MOST_RANGES:
+        return ""
+    everywhere = len(set(kinds.values())) == 1 and len(guesses) == len(specs)
+    mention = setting("kinds", kinds, python=f'kinds="{guesses[0].kind}"' if everywhere else None)
+    of_file = " (`isinglass info FILE` shows all columns)" if specs[0].source.numbers else ""
+    return f"By the values of the columns, pass {mention}{of_file}."
+
+
+def _suggest_pair(values: list[Value], *, for_all: bool) -> str:
+    """Say what to do with a column of these values; ``for_all``: a mapping of them would suit all columns."""
+    if values and all(is_number(value) and value in (-1, 1) for value in values):
+        return f"For ±1 spins pass {setting('encode', {-1: 0, 1: 1})}."
+    if len(values) > 2:
+        return f"{SAY_ALL} {SAY_KIND}"
+    if len(values) != 2 or is_unclear(values):
+        return SAY_ALL
+    zero, one = order_pair(values, UNTYPED)
+    shown = [show_value(value) for value in (one, zero)]
+    plain = all(
+        isinstance(value, str | int | float) and "…" not in text and "inf" not in text and "an integer" not in text
+        for value, text in zip((one, zero), shown, strict=True)
+    )
+    if not for_all:
+        return f"Read the table with {setting('encode', 'auto')}, or leave the column out."
+    example = f", for example {setting('encode', {one: 1, zero: 0})}" if plain else ""
+    return f"Say which is 1{example}, or read the table with {setting('encode', 'auto')}."
+
+
+def _are_dates(values: list[Value]) -> bool:
+    """Tell whether values are dates, as objects or as text."""
+    return are_dates(values) or all(hasattr(value, "year") or isinstance(value, np.datetime64) for value in values)
+
+
+def _show_wrong(values: list[Value]) -> str:
+    """Write a few values for a message, numbers with a few digits where that cannot be misread."""
+    if _are_dates(values):
+        return "dates"
+    rounded = [float(f"{value:.4g}") if isinstance(value, float) and value % 1 else value for value in values]
+    return show_values(values if {0.0, 1.0} & {value for value in rounded if is_number(value)} else rounded)
+
+
+def _lacking_remedy(rule: Levels, wrong: list[Value]) -> str:
+    if len(rule.entries) == 1:
+        return (
+            f"The rows that it was made from had only {show_value(next(iter(rule.entries)))} there. "
+            "Encode the whole table at once, or pass a mapping."
+        )
+    whole = {value: None if bit == ABSENT else bit for value, bit in {**rule.entries, **dict.fromkeys(wrong)}.items()}
+    plain = all(isinstance(value, str | int | float) and "…" not in show_value(value) for value in whole)
+    if len(whole) > _SUGGESTED or not plain:
+        return "Add them."
+    return f"Add them, for example {setting('encode', whole)} if they are missing answers."
