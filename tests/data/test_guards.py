@@ -465,6 +465,7 @@ def test_info_sets_demographic_columns_apart_from_items(tmp_path):
         ("amounts", "crimes", "continuous"),
         ("amounts", "area code", None),
         ("amounts", "caseID", None),
+        ("amounts", "CASEID", None),  # of electric.sav in the R package foreign
         ("amounts", "candid", "continuous"),  # ends with "id", which is no word of it
         ("ascending", "crimes", None),
         ("ranks", "wealth", None),

@@ -35,7 +35,10 @@ DISTINCT_SHARE = 0.9
 """Share of different values above which a column probably names its rows."""
 IDENTIFIER, WEIGHTS, LONG_TAIL, REVERSED = "names rows?", "weights?", "long tail", "reversed?"
 """Notes of columns: such a one, and others that commands give advice about."""
-ID = re.compile(r"(?i:(?:.*[\W_])?id(?:[\W_].*)?)|.*[a-z]I[Dd]")
+ID = re.compile(
+    r"(?i:(?:.*[\W_])?id(?:[\W_].*)?)|.*[a-z]I[Dd]"
+    r"|(?i:(?:case|resp|respondent|row|record|subj|subject|person|participant|patient|user|household|hh)id)"
+)
 """Names of columns that hold an identifier, even if it occurs in several rows."""
 ROW_NAME = re.compile(
     r"(?i:(?:.*[\W_])?(?:nr|no|number|code|case|subject|respondent|participant|person|zip)(?:[\W_].*)?)"
