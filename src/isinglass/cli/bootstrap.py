@@ -25,6 +25,8 @@ RESAMPLES = {"rows": "resamples.npz", "case-drop": "case_drop.npz"}
 """What `plot` and `report` read again, by kind."""
 FEW_SUBSETS = 20
 """Subsets per share of rows left out, below which "95 % of the subsets" means all of them."""
+MOST_NODES = 60
+"""Nodes up to which closeness and betweenness are computed in every resample."""
 # File -> what is in it, by kind.
 FILES: dict[str, dict[str, Callable[[Bootstrap, Communities], Arrays]]] = {
     "rows": {
@@ -126,9 +128,9 @@ def _measure_nodes(found: Bootstrap, communities: Communities) -> Arrays:
     import numpy as np
 
     from isinglass.evaluate.centrality import BRIDGES, MEASURES
-    from isinglass.select.bootstrap_result import COLUMNS, MOST_DENSE_NODES
+    from isinglass.select.bootstrap_result import COLUMNS
 
-    wanted = MEASURES if len(found.names) <= MOST_DENSE_NODES else MEASURES[:2]
+    wanted = MEASURES if len(found.names) <= MOST_NODES else MEASURES[:2]
     parts = {of: found.nodes(of, communities) for of in (*wanted, *(BRIDGES if communities else ()))}
     measured = [{**part, "measure": np.full(len(part["name"]), of), "value": part[of]} for of, part in parts.items()]
     columns = ("name", "measure", "value", "mean", *COLUMNS)

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 RARE = 0.05  # share of the rows below which the rarer value of a column is listed
 SHOWN = 10  # names listed before the rest is counted
 WIDTH = 80  # of a terminal
-NOTE_WIDTH = 24  # of the last column of the table of columns, at least
-MOST_LINES = 60  # of this table
+INDENT = "    "  # of notes below the line of a column
+MOST_LINES = 60  # of the table of columns
 BATTERY, BATTERY_SHARE = 5, 0.6  # columns, and share of all columns, that make a battery of items
 TRIAL = 2.0  # seconds of trial fits after which no further one begins
 TRIAL_ROWS = 250  # of the first trial fit
@@ -220,10 +220,14 @@ def _table_lines(columns: Sequence[JsonObject]) -> list[str]:
     cells = [[printable(str(cell)) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = []
-    for *row, notes in cells:
+    for number, (*row, notes) in enumerate(cells):
         head = "".join(f"{cell:<{width}}  " for cell, width in zip(row, widths, strict=False))
-        width, indent = max(WIDTH, len(head) + NOTE_WIDTH), " " * len(head)
-        lines += textwrap.wrap(notes, width, initial_indent=head, subsequent_indent=indent) or [head.rstrip()]
+        if len(head) + len(notes) <= WIDTH:
+            lines.append((head + notes).rstrip())
+        elif number == 0:
+            lines.append(head.rstrip())
+        else:  # on lines of their own
+            lines += [head.rstrip(), *textwrap.wrap(notes, WIDTH, initial_indent=INDENT, subsequent_indent=INDENT)]
     return lines
 
 
