@@ -18,7 +18,7 @@ from isinglass.arrays import Arrays, Bytes, FloatArray, Mask, read_only
 from isinglass.conditionals import category_logits, cell_scores, log_probabilities
 from isinglass.data import Table, TableLike, as_table
 from isinglass.errors import ArgumentError, DataError, MeaningWarning, suppress_warnings
-from isinglass.pairs import check_pairs, coordinate_matrix, pair_keys, symmetric_matrix
+from isinglass.pairs import check_pairs, coordinate_matrix, pair_keys, symmetric_matrix, values_at
 from isinglass.text_tables import Columns
 from isinglass.variables import Variables
 
@@ -359,6 +359,15 @@ class Network:
     def degree(self) -> NDArray[np.int64]:
         """Number of edges of every node."""
         return np.bincount(self.edge_index.ravel(), minlength=self.n_features)
+
+    @cached_property
+    def edge_keys(self) -> NDArray[np.int64]:
+        """One number per edge, in increasing order; see `isinglass.pairs.pair_keys`."""
+        return read_only(pair_keys(self.edge_index, self.n_features))
+
+    def values_at(self, keys: NDArray[np.int64]) -> FloatArray:
+        """Return ``edge_values`` of pairs, given by their sorted keys; 0 for those without an edge."""
+        return values_at(self.edge_values, self.edge_keys, keys)
 
     @property
     def strength(self) -> FloatArray:
@@ -701,4 +710,4 @@ def _read_matrix(values: Unchecked, name: str) -> tuple[NDArray[np.int32], Float
 
 def union_keys(networks: Sequence[Network]) -> NDArray[np.int64]:
     """Return the sorted keys of the pairs that have an edge in at least one of some networks."""
-    return np.unique(np.concatenate([pair_keys(one.edge_index, one.n_features) for one in networks]))
+    return np.unique(np.concatenate([one.edge_keys for one in networks]))

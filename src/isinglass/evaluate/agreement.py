@@ -11,12 +11,11 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from isinglass.arrays import FloatArray, Frozen
 from isinglass.errors import DataError
-from isinglass.network import Network, NetworkLike, as_network
-from isinglass.pairs import coordinate_matrix, pair_keys, values_at
+from isinglass.network import Network, NetworkLike, as_network, union_keys
+from isinglass.pairs import coordinate_matrix
 from isinglass.results import Path
 
 
@@ -71,7 +70,7 @@ def edge_confusion(estimate: NetworkLike, truth: NetworkLike) -> EdgeConfusion:
     EdgeConfusion(true_positives=1, false_positives=1, false_negatives=0, true_negatives=1)
     """
     found, true = _same_size(estimate, truth)
-    both = len(np.intersect1d(_keys(found), _keys(true), assume_unique=True))
+    both = len(np.intersect1d(found.edge_keys, true.edge_keys, assume_unique=True))
     neither = found.n_pairs - found.n_edges - true.n_edges + both
     return EdgeConfusion(both, found.n_edges - both, true.n_edges - both, neither)
 
@@ -86,10 +85,10 @@ def weight_correlation(estimate: NetworkLike, truth: NetworkLike) -> float:
     found, true = _same_size(estimate, truth)
     if _is_constant(found) or _is_constant(true):
         return math.nan
-    pairs = np.union1d(_keys(found), _keys(true))
+    pairs = union_keys([found, true])
     n, n_empty = found.n_pairs, found.n_pairs - len(pairs)
     means = [network.edge_values.sum() / n for network in (found, true)]
-    a, b = (_at(pairs, network) - mean for network, mean in zip((found, true), means, strict=True))
+    a, b = (network.values_at(pairs) - mean for network, mean in zip((found, true), means, strict=True))
     # The pairs without an edge on either side are not stored; each deviates by minus the mean.
     covariance = a @ b + n_empty * means[0] * means[1]
     spreads = [c @ c + n_empty * mean**2 for c, mean in zip((a, b), means, strict=True)]
@@ -176,15 +175,6 @@ def _theta(network: Network) -> sp.csr_array:
     variables, pairs = network.variables, network.edge_index
     scales = np.repeat(variables.block_scale(pairs), variables.block_sizes(pairs))
     return coordinate_matrix(variables, pairs, scales * network.parameters)
-
-
-def _keys(network: Network) -> NDArray[np.int64]:
-    return pair_keys(network.edge_index, network.n_features)
-
-
-def _at(pairs: NDArray[np.int64], network: Network) -> FloatArray:
-    """Return the couplings of these pairs."""
-    return values_at(network.edge_values, _keys(network), pairs)
 
 
 def _is_constant(network: Network) -> bool:

@@ -15,7 +15,7 @@ from isinglass.errors import ArgumentError, DataError, LimitError
 from isinglass.evaluate.centrality import node_measure
 from isinglass.names import NodeValues, by_node
 from isinglass.network import Network
-from isinglass.pairs import check_pairs, pair_keys, values_at
+from isinglass.pairs import check_pairs, pair_keys
 from isinglass.results import Solution
 from isinglass.text_tables import Columns
 from isinglass.variables import Variables
@@ -70,8 +70,7 @@ class Bootstrap(Frozen):
     @cached_property
     def edge_values(self) -> FloatArray:
         """Couplings of the pairs in the whole table; 0 for those that have an edge in resamples only."""
-        mine, all_pairs = (pair_keys(pairs, len(self.names)) for pairs in (self.solution.edge_index, self.edge_index))
-        return read_only(values_at(self.solution.edge_values, mine, all_pairs))
+        return read_only(self.solution.network.values_at(pair_keys(self.edge_index, len(self.names))))
 
     @cached_property
     def inclusion(self) -> FloatArray:

@@ -44,9 +44,8 @@ class Differing:
     @classmethod
     def of(cls, networks: Sequence[Network], pairs: NDArray[np.int64] | None = None) -> Differing:
         """Compare networks; ``pairs`` are keys of pairs, by default all that have an edge somewhere."""
-        keys = [pair_keys(network.edge_index, network.n_features) for network in networks]
         every = union_keys(networks)
-        values = [values_at(network.edge_values, key, every) for network, key in zip(networks, keys, strict=True)]
+        values = [network.values_at(every) for network in networks]
         ranges = np.ptp(values, axis=0) if len(every) else np.empty(0)
         totals = [float(network.weights.sum()) for network in networks]
         return cls(
@@ -260,9 +259,8 @@ class GroupComparison(Frozen):
 
     def couplings(self) -> FloatArray:
         """Return the couplings of the pairs of ``edge_index`` in every group, shape (n_groups, n_edges)."""
-        p = len(self.names)
-        over = pair_keys(self.edge_index, p)
-        return np.array([values_at(one.edge_values, pair_keys(one.edge_index, p), over) for one in self.networks])
+        over = pair_keys(self.edge_index, len(self.names))
+        return np.array([network.values_at(over) for network in self.networks])
 
     def difference(self, first: str | None = None, second: str | None = None) -> Network:
         """Return the couplings of one group minus those of another as a network, whose fields are the same difference.

@@ -30,7 +30,7 @@ from isinglass.errors import (
     suppress_warnings,
     warn,
 )
-from isinglass.pairs import pair_keys, pairs_of, symmetric_matrix
+from isinglass.pairs import pairs_of, symmetric_matrix
 from isinglass.results import Stability
 from isinglass.select.folds import labels_of, repeated
 from isinglass.select.parallel import kernel_threads, run_tasks
@@ -190,7 +190,7 @@ def _fit_subsample(sample: _Units, seed: SeedSequence, grid: FloatArray) -> dict
     """Return the edges along the grid, as s · p + t, one alpha after the other."""
     with suppress_warnings(ConvergenceWarning):
         path = sample.take(seed).path(grid)
-    codes = [pair_keys(solution.edge_index, sample.task.table.shape[1]) for solution in path]
+    codes = [solution.network.edge_keys for solution in path]
     return {
         "edges": np.concatenate(codes),
         "bounds": np.cumsum([0, *map(len, codes)]),

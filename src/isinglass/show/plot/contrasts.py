@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from isinglass.arrays import AnyArray
 from isinglass.names import NodeValues
 from isinglass.network import Network
-from isinglass.pairs import pair_keys, values_at
+from isinglass.pairs import pair_keys
 from isinglass.select.group_comparison_result import GroupComparison
 from isinglass.show.layout import shared_layout
 from isinglass.show.plot.canvas import MILLIMETERS, NARROW, PLAIN, axes_or_new, expect, panels, readable, write_below
@@ -78,8 +78,7 @@ def group_difference(
     expect(result, GroupComparison, "compare_groups")
     whole = result.difference(first, second)
     pairs = result.edge_index if level is None else result.edge_index[result.edge_p_between(first, second) <= level]
-    keys_of_all, keys = (pair_keys(each, whole.n_features) for each in (whole.edge_index, pairs))
-    drawn = Network(whole.fields, pairs, values_at(whole.edge_values, keys_of_all, keys), whole.names)
+    drawn = Network(whole.fields, pairs, whole.values_at(pair_keys(pairs, whole.n_features)), whole.names)
     one, two = (readable(group) for group in (first or result.groups[0], second or result.groups[1]))
     found = "all differences" if level is None else f"{drawn.n_edges} of {whole.n_edges} differences with p ≤ {level:g}"
     ax = axes_or_new(ax, USUAL, fill=True)

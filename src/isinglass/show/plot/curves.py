@@ -18,7 +18,7 @@ from isinglass.errors import DataError
 from isinglass.evaluate.agreement import RocCurve
 from isinglass.evaluate.checking import ModelCheck
 from isinglass.network import union_keys
-from isinglass.pairs import pair_keys, pairs_of, values_at
+from isinglass.pairs import pairs_of
 from isinglass.results import Path
 from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.select.sample_size import SampleSizeStudy
@@ -58,7 +58,7 @@ def path(
     network, alphas, p = solutions[0].network, solutions.alphas, solutions[0].n_features
     labels, keys = network.with_names(names).names, union_keys([solution.network for solution in solutions])
     pairs = pairs_of(keys, p)
-    values = np.array([values_at(one.edge_values, pair_keys(one.edge_index, p), keys) for one in solutions])
+    values = np.array([one.network.values_at(keys) for one in solutions])
     ax = axes_or_new(ax, (8.0, 5.0))
     signed = network.has_sign(pairs)
     signs = np.where(signed, np.where(_last_values(values) >= 0, 1, -1), 0)

@@ -22,7 +22,7 @@ from isinglass.fit import Fit, count_observations, summarize
 from isinglass.json_text import JsonObject
 from isinglass.names import NodeValues, by_node
 from isinglass.network import Network, NetworkLike, as_network, union_keys
-from isinglass.pairs import pair_keys, pairs_of, values_at
+from isinglass.pairs import pairs_of
 from isinglass.results import Path, Solution, Stability, solution_of
 from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.show.layout import force_layout
@@ -140,7 +140,7 @@ class Subject:
         If there are too many: first the edges of the selected network, strong before weak, then those that enter the
         path early.
         """
-        keys = [_keys(solution) for solution in self.solutions]
+        keys = [solution.network.edge_keys for solution in self.solutions]
         every, place = np.unique(np.concatenate(keys), return_inverse=True)
         if len(every) <= self.max_edges:
             return every
@@ -169,10 +169,6 @@ class Subject:
         if known is None or self.network.variables.is_binary:
             return {}
         return dict(zip([(s, t) for s, t in self.network.edge_index.tolist()], known[1], strict=True))
-
-
-def _keys(solution: Solution) -> NDArray[np.int64]:
-    return pair_keys(solution.edge_index, solution.n_features)
 
 
 def read_curve(subject: Subject) -> dict[str, object] | None:
@@ -328,7 +324,7 @@ def describe_path(subject: Subject) -> dict[str, object]:
     """Return the couplings of every stored pair, from the alpha at which it enters to its last one."""
     solutions, selected, stored, shown = subject.solutions, subject.selected, subject.stored, subject.shown
     pairs = pairs_of(stored, shown.n_features)
-    table = np.array([values_at(each.edge_values, _keys(each), stored) for each in solutions]).T  # pairs × alphas
+    table = np.array([each.network.values_at(stored) for each in solutions]).T  # pairs × alphas
     present = table != 0.0
     first = present.argmax(axis=1)
     end = len(solutions) - present[:, ::-1].argmax(axis=1)
