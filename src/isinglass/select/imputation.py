@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,10 +33,12 @@ from isinglass.pairs import pair_keys, pairs_of
 from isinglass.results import Missing
 from isinglass.select.folds import MOST_CELLS, labels_of
 from isinglass.select.refit import nearly_free
-from isinglass.select.selector import Choice
 from isinglass.select.settings import Run
 from isinglass.select.task import WarmStart
 from isinglass.simulate.completions import Completions, start_values
+
+if TYPE_CHECKING:
+    from isinglass.select.method import AnyMethod
 
 COPIES_PER_ROUND = 2
 """Copies of the rows with holes that the network of a round is estimated from."""
@@ -142,21 +144,9 @@ class Imputation(Frozen):
         )
 
 
-class Model(Protocol):
-    """What estimates the networks that cells are drawn from: a `Method`."""
-
-    def choose(
-        self, X: Table, *, groups: AnyArray | None = None, run: Run = ..., warm_start: WarmStart | None = None
-    ) -> Choice:
-        """Return the network of a table."""
-
-    def at(self, found: Choice, scale: float = 1.0) -> Model:
-        """Return the same at the penalty that was chosen."""
-
-
 def complete(
     table: Table,
-    model: Model,
+    model: AnyMethod,
     *,
     n_imputations: int,
     n_sweeps: int,
@@ -246,9 +236,9 @@ def among(possible: Mask, network: Network) -> Network:
 class _Rounds:
     """The method that estimates the network of each round; its penalty is chosen again in every third round."""
 
-    model: Model
+    model: AnyMethod
     run: Run
-    kept: Model | None = None
+    kept: AnyMethod | None = None
     warm_start: WarmStart | None = None  # what was chosen in an earlier round
 
     def estimate(self, table: Table, groups: AnyArray, *, choose: bool) -> Network:

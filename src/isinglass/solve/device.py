@@ -153,7 +153,7 @@ class DeviceRows:
             if (widest := int(degree[tasks[-1]])) > 0:
                 place = begin[tasks][:, None] + np.arange(widest)
                 counts = np.arange(widest) < degree[tasks][:, None]
-                yield tasks, np.where(counts, place, begin[tasks][:, None] * 0), counts
+                yield tasks, np.where(counts, place, 0), counts
 
     def _columns(self, columns: Ints, place: Places, kind: torch.dtype) -> torch.Tensor:
         return self.X[self._give(columns[place].astype(np.int64))].to(kind)
