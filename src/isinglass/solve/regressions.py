@@ -363,10 +363,19 @@ class NodewisePath(Path):
     The solutions hold the symmetrized couplings, and the certificate of the regressions behind them:
     ``objective`` and ``duality_gap`` are sums over nodes, ``kkt_residual`` and ``n_iter`` belong to the worst node,
     ``n_screened`` counts ordered pairs, ``certified_zeros`` is not computed.
+
+    Parameters
+    ----------
+    solutions, tol
+        As for Path.
+    nodes : NodeFits
+        The regressions.
+    rule : str
+        How two coefficients become one coupling; see `nodewise_path`.
     """
 
-    nodes: NodeFits  #: the regressions
-    rule: str  #: how two coefficients become one coupling; see `nodewise_path`
+    nodes: NodeFits
+    rule: str
 
     @classmethod
     def of_own_alphas(cls, fits: NodeFits, rule: str, tol: float) -> Self:
