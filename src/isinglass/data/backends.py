@@ -182,14 +182,14 @@ class Cluster:
             for worker, some in at_home.items()
         ]
         try:
-            found = self.client.gather(futures)
+            gathered = self.client.gather(futures)
         except KilledWorker as error:
             raise DataError(
                 f"a part was lost several times in a row, each time with its worker: {error} "
                 f"Give the workers more memory, or make smaller parts."
             ) from None
         answers: dict[int, Any] = {}
-        for some, (worker, answers_of_worker) in zip(at_home.values(), found, strict=True):
+        for some, (worker, answers_of_worker) in zip(at_home.values(), gathered, strict=True):
             answers |= zip(some, answers_of_worker, strict=True)
             self.home |= dict.fromkeys(some, worker)  # another one if that was lost
         return [answers[k] for k in numbers]

@@ -68,8 +68,8 @@ class Block:
         options = self.options
         if coding is not None:
             # By its own names, unless the coding of another table was given: that finds its columns among others.
-            own = coding if isinstance(options.encode, Coding) else replace(coding, names=None)
-            options = replace(options, encode=own, binarize=None, missing=coding.missing)
+            encode = coding if isinstance(options.encode, Coding) else replace(coding, names=None)
+            options = replace(options, encode=encode, binarize=None, missing=coding.missing)
         try:
             with suppress_warnings(MeaningWarning):  # a part shows less than the table
                 table = (self._read_file if self.is_file else self._read_rows)(options)
@@ -184,9 +184,9 @@ def _compare(got: tuple[str, ...] | None, wanted: tuple[str, ...] | None) -> str
     head = "its columns must be those of part 0 in the same order"
     if got is None or wanted is None:
         return f"{head}; got {'none with names' if got is None else 'names where part 0 has none'}."
-    for missing, extra in ((wanted, got), (got, wanted)):
-        lost = [name for name in missing if name not in extra]
-        if lost:
-            return f"{head}; got {'no' if missing is wanted else 'also'} {lost[0]!r}."
-    j = next(j for j, (a, b) in enumerate(zip(got, wanted, strict=True)) if a != b)
-    return f"{head}; got {got[j]!r} where part 0 has {wanted[j]!r}."
+    for word, names, others in (("no", wanted, got), ("also", got, wanted)):
+        absent = next((name for name in names if name not in others), None)
+        if absent is not None:
+            return f"{head}; got {word} {absent!r}."
+    here, there = next(pair for pair in zip(got, wanted, strict=True) if pair[0] != pair[1])
+    return f"{head}; got {here!r} where part 0 has {there!r}."

@@ -179,9 +179,9 @@ def _convert_cells(source: Source, rules: Sequence[Rule]) -> tuple[Codes, list[R
     used: list[Rule] = []
     for start in range(0, len(rules), COLUMNS_AT_ONCE):
         some = range(start, min(start + COLUMNS_AT_ONCE, len(rules)))
-        columns, own = zip(*(_convert_column(source.column(j), rules[j]) for j in some), strict=True)
+        columns, rules_used = zip(*(_convert_column(source.column(j), rules[j]) for j in some), strict=True)
         codes[:, start : start + COLUMNS_AT_ONCE] = np.array(columns).T
-        used += own
+        used += rules_used
     return codes, used
 
 
@@ -237,10 +237,9 @@ def build_table(codes: Codes, source: Source, coding: Coding, advise: Callable[[
                 f"Choose {setting('missing', 'impute')}, or leave out columns first."
             )
         warn_dropped(gone, len(rows))
-        kept = None if row_names is None else tuple(row_names[i] for i in rows)
-        return _make(
-            codes[rows], coding, row_names=kept, rows=rows, n_dropped=len(codes) - len(rows), n_missing=n_missing
-        )
+        dropped = {"rows": rows, "n_dropped": len(codes) - len(rows), "n_missing": n_missing}
+        kept_names = None if row_names is None else tuple(row_names[i] for i in rows)
+        return _make(codes[rows], coding, row_names=kept_names, **dropped)
     for j in np.flatnonzero(gone.any(axis=0)).tolist():
         if coding.columns[j].n_categories > 2:
             raise DataError(

@@ -96,9 +96,9 @@ def pair_counts(table: AnyTable, pairs: NDArray[np.integer]) -> tuple[NDArray[np
     """Return for every pair of columns the weight of the rows with category k and category l; whole if weights are."""
     counts, is_broken = table.sum_rows(_count_pairs, pairs, table.variables.sizes)
     shapes = table.variables.sizes[pairs].tolist()
-    found = counts if is_broken or counts.sum(initial=0.0) >= 2**53 else counts.astype(np.int64)
+    whole = counts if is_broken or counts.sum(initial=0.0) >= 2**53 else counts.astype(np.int64)
     ends = np.cumsum([q * r for q, r in shapes], dtype=np.intp)[:-1]
-    return tuple(part.reshape(shape) for part, shape in zip(np.split(found, ends), shapes, strict=False))
+    return tuple(part.reshape(shape) for part, shape in zip(np.split(whole, ends), shapes, strict=False))
 
 
 def _count_pairs(

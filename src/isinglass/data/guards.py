@@ -82,13 +82,13 @@ def missing_codes(values: Iterable[Value]) -> tuple[tuple[int, ...], tuple[int, 
     >>> missing_codes([-999, *np.linspace(18.5, 40.5, 30)])
     ((-999,), ())
     """
-    found = [value for value in values if not isinstance(value, str | None)]
+    answers = [value for value in values if not isinstance(value, str | None)]
     try:
-        numbers = sorted({int(value) for value in found if float(value).is_integer()})
+        numbers = sorted({int(value) for value in answers if float(value).is_integer()})
     except (TypeError, ValueError, OverflowError):
         return (), ()
-    if len(numbers) < len(found):  # fractions: a code is farther from them than they are from each other
-        ordered = sorted(map(float, found)) if len(found) > MANY_LEVELS else [0.0] * 3
+    if len(numbers) < len(answers):  # fractions: a code is farther from them than they are from each other
+        ordered = sorted(map(float, answers)) if len(answers) > MANY_LEVELS else [0.0] * 3
         sides = ((ordered[0], ordered[1:]), (ordered[-1], ordered[:-1]))
         far = [end for end, rest in sides if min(abs(end - rest[0]), abs(end - rest[-1])) > rest[-1] - rest[0]]
         return tuple(int(end) for end in far if abs(end) in _CODES), ()
@@ -133,11 +133,11 @@ def advise_missing(values: Iterable[Value]) -> str:
     """Return a sentence about values that probably stand for a missing answer, or nothing."""
     values = list(values)
     sure, doubtful = missing_codes(values)
-    found = [*sure, *doubtful, *no_answers(values)]
-    if not found:
+    no_answer = [*sure, *doubtful, *no_answers(values)]
+    if not no_answer:
         return ""
-    shown, verb = show_values(found, _SHOWN), "stands" if len(found) == 1 else "stand"
-    return f" If {shown} {verb} for a missing answer, {_remedy(found)}."
+    shown, verb = show_values(no_answer, _SHOWN), "stands" if len(no_answer) == 1 else "stand"
+    return f" If {shown} {verb} for a missing answer, {_remedy(no_answer)}."
 
 
 def remark_identifier(n_distinct: int, n_rows: int, label: Hashable, is_first: bool) -> str:
@@ -160,11 +160,11 @@ def remark_decimals(values: Iterable[Value]) -> str:
     >>> remark_decimals(["0,5", "1,5"]) != "", remark_decimals(["a", "b"])
     (True, '')
     """
-    found = next((value for value in values if isinstance(value, str) and _COMMA.fullmatch(value.strip())), None)
-    if found is None:
+    number = next((value for value in values if isinstance(value, str) and _COMMA.fullmatch(value.strip())), None)
+    if number is None:
         return ""
     python = 'decimal="," to read_table, or turn the texts of a frame into numbers'
-    return f" If {found!r} is a number with a decimal comma, pass {setting('decimal', ',', python=python)}."
+    return f" If {number!r} is a number with a decimal comma, pass {setting('decimal', ',', python=python)}."
 
 
 def warn_identifiers(columns: Mapping[Hashable, Sequence[Value]], n_rows: int) -> None:
@@ -186,12 +186,12 @@ def warn_identifiers(columns: Mapping[Hashable, Sequence[Value]], n_rows: int) -
 
 def warn_weights(labels: Iterable[Hashable]) -> None:
     """Warn about a column of numbers, of which nothing was stated, that has the name of row weights or counts."""
-    found = [label for label in labels if WEIGHT.fullmatch(str(label)) and not str(label)[-1].isdigit()]
-    if len(found) == 1:  # more are a battery: w1, w2, w3
+    weights = [label for label in labels if WEIGHT.fullmatch(str(label)) and not str(label)[-1].isdigit()]
+    if len(weights) == 1:  # more are a battery: w1, w2, w3
         _say(
-            f"{_columns(found, 'looks', '')} like row weights: if it counts or weights the rows, pass "
-            f"{setting('weights', found[0])}; if it is a variable, say so ({kind_option('continuous', found)}).",
-            found,
+            f"{_columns(weights, 'looks', '')} like row weights: if it counts or weights the rows, pass "
+            f"{setting('weights', weights[0])}; if it is a variable, say so ({kind_option('continuous', weights)}).",
+            weights,
             WEIGHTS,
         )
 
@@ -243,13 +243,13 @@ def warn_measured(columns: Mapping[Hashable, Rule]) -> None:
 
 def warn_codes(columns: Mapping[Hashable, Sequence[Value]]) -> None:
     """Warn about codes and words of missing answers, columns with the same ones together."""
-    found: dict[tuple[Value, ...], list[Hashable]] = defaultdict(list)
+    columns_by_code: dict[tuple[Value, ...], list[Hashable]] = defaultdict(list)
     doubts: dict[int, list[tuple[Hashable, tuple[int, ...]]]] = defaultdict(list)
     plain: dict[int, int] = defaultdict(int)  # columns without such a code, by the top of their scale
     for label, values in columns.items():
         sure, doubtful = missing_codes(values)
         if codes := (*sure, *no_answers(values)):
-            found[codes].append(label)
+            columns_by_code[codes].append(label)
         codes_of_column = {*sure, *doubtful, math.inf, -math.inf}
         numbers = [value for value in values if not isinstance(value, str) and value not in codes_of_column]
         top = int(max(numbers)) if numbers else 0
@@ -260,9 +260,9 @@ def warn_codes(columns: Mapping[Hashable, Sequence[Value]]) -> None:
     for top, group in doubts.items():
         # 9 behind 1 to 5 leaves out more than an answer that was not given; 7 may be one.
         if len(group) > max(1, plain[top]) or min(min(codes) for _, codes in group) > top + 2:
-            every = tuple(sorted({code for _, codes in group for code in codes}))
-            found[every] += [label for label, _ in group]
-    for codes, names in found.items():
+            codes_of_group = tuple(sorted({code for _, codes in group for code in codes}))
+            columns_by_code[codes_of_group] += [label for label, _ in group]
+    for codes, names in columns_by_code.items():
         shown = [value for value in dict.fromkeys(v for label in names for v in columns[label]) if value not in codes]
         _say(
             f"{_columns(names, 'has', 'have')} {show_values(codes, _SHOWN)} besides {show_values(shown)}."
@@ -330,18 +330,18 @@ def _merge(rule: Levels, k: int) -> dict[Value, float | None]:
 
 def _warn_skewed(columns: Mapping[Hashable, tuple[Steps, Codes]]) -> None:
     """Warn about numbers with a long tail, in which couplings can hardly be linear."""
-    found = []
+    skewed = []
     for label, (rule, codes) in columns.items():
         cells = codes[codes >= 0].astype(np.float64)
         away = cells - cells.mean()
         if not rule.is_normal and abs((away**3).mean()) > SKEWNESS * (away**2).mean() ** 1.5:
-            found.append(label)
-    if found:
-        python = _mapping("scores", found, "normal")
+            skewed.append(label)
+    if skewed:
+        python = _mapping("scores", skewed, "normal")
         _say(
-            f"{_columns(found, 'has', 'have')} a long tail, and couplings are linear in the values. Take "
-            f"logarithms first, or use ranks instead with {setting('normal_scores', found, python=python)}.",
-            found,
+            f"{_columns(skewed, 'has', 'have')} a long tail, and couplings are linear in the values. Take "
+            f"logarithms first, or use ranks instead with {setting('normal_scores', skewed, python=python)}.",
+            skewed,
             LONG_TAIL,
         )
 
@@ -351,15 +351,15 @@ def _warn_reversed(labels: list[Hashable], codes: Codes) -> None:
 
     The battery is the whole table or, if that is none, a scale: columns whose names differ in a number at the end.
     """
-    found = _find_reversed(codes)
-    if found is None:
+    places = _find_reversed(codes)
+    if places is None:
         scales: dict[str, list[int]] = defaultdict(list)
         for k, label in enumerate(labels):
             scales[str(label).rstrip("0123456789")].append(k)
         each = [(scale, _find_reversed(codes[scale])) for scale in scales.values() if len(scale) >= FEWEST_ITEMS]
-        found = [scale[k] for scale, turned in each for k in turned or ()]
-    if found:
-        turned = [labels[k] for k in sorted(found)]
+        places = [scale[k] for scale, turned in each for k in turned or ()]
+    if places:
+        turned = [labels[k] for k in sorted(places)]
         _say(
             f"{_columns(turned, 'runs', 'run')} against the direction of the others: if the wording is "
             f"reversed, recode {'it' if len(turned) == 1 else 'them'} with {setting('reverse', _keys(turned))}.",

@@ -139,22 +139,23 @@ def takes(
             return function(first, record(*args, **fields))
 
         shown = inspect.signature(function)  # what help() and notebooks show; type checkers see it by themselves
-        own = next(iter(shown.parameters.values())).replace(kind=inspect.Parameter.POSITIONAL_ONLY)
-        both = [own, *inspect.signature(record).parameters.values()]
-        vars(called)["__signature__"] = shown.replace(parameters=both)
+        table = next(iter(shown.parameters.values())).replace(kind=inspect.Parameter.POSITIONAL_ONLY)
+        vars(called)["__signature__"] = shown.replace(
+            parameters=[table, *inspect.signature(record).parameters.values()]
+        )
         return called
 
     return decorate
 
 
-def for_another_file(given: Options, coding: Coding) -> Options:
+def for_another_file(options: Options, coding: Coding) -> Options:
     """Return the options of a reading that hold for another file, which is read by the coding that was found.
 
     A coding with names finds its columns itself; without, the columns of the file are chosen as before.
     """
     found_by_name = set() if coding.names is None else {"columns", "drop"}
     again = {*_FILE_OPTIONS, "value_labels", "weight_kind", "na_values"} - found_by_name
-    return {name: value for name, value in given.items() if name in again}
+    return {name: value for name, value in options.items() if name in again}
 
 
 _FILE_OPTIONS = tuple(field.name for field in fields(FileOptions))

@@ -374,8 +374,8 @@ def open_parts(
     if options.covariates:
         raise DataError(NO_COVARIATES)
     kinds = " and ".join(setting(kind, python=f'kinds="{kind}"') for kind in ("ordinal", "continuous"))
-    for given, shown in ((options.kinds, kinds), (options.scores, setting("scores"))):
-        if given is not None:
+    for option, shown in ((options.kinds, kinds), (options.scores, setting("scores"))):
+        if option is not None:
             raise DataError(
                 f"{shown} must not be given for a table in parts, whose columns have two values. Read it into memory."
             )

@@ -16,7 +16,7 @@ from isinglass.errors import DataError
 
 def guess_kinds(specs: Sequence[ColumnSpec]) -> dict[Hashable, Guess]:
     """Return a guess for every column that would be refused because nothing was stated about it, by its label."""
-    found = {}
+    guesses = {}
     for j, spec in enumerate(specs):
         if spec.kind or spec.is_named or spec.cut is not None or spec.declared:
             continue
@@ -29,8 +29,8 @@ def guess_kinds(specs: Sequence[ColumnSpec]) -> dict[Hashable, Guess]:
             guess = _guess(values, column.categories is not None, spec.source.shape[0])
             if guess[0] == "continuous" and ID.fullmatch(str(spec.label)):
                 guess = None, "identifier?"
-            found[spec.label] = Guess(j, *guess, tuple(values), n_missing)
-    return _spare_numbers(found, specs)
+            guesses[spec.label] = Guess(j, *guess, tuple(values), n_missing)
+    return _spare_numbers(guesses, specs)
 
 
 def _spare_numbers(guesses: dict[Hashable, Guess], specs: Sequence[ColumnSpec]) -> dict[Hashable, Guess]:

@@ -213,13 +213,13 @@ def read_records(data: bytes, delimiter: str, limits: Limits) -> Records:
     codes: list[Codes] = []
     n_words = 0
     try:
-        for positions, found in columns:
-            n_words += len(found)
+        for positions, words_of_column in columns:
+            n_words += len(words_of_column)
             limits.check_text(n_words=n_words)
             limits.check_shape(len(positions), width)
-            codes.append(np.empty(1 + len(positions), dtype=np.uint8 if len(found) < 255 else np.int32))
+            codes.append(np.empty(1 + len(positions), dtype=np.uint8 if len(words_of_column) < 255 else np.int32))
             codes[-1][1:] = positions
-            words.append(found)
+            words.append(words_of_column)
     except (csv.Error, ValueError) as error:
         if isinstance(error, LimitError):
             raise
@@ -240,8 +240,8 @@ def _read_few(data: bytes, delimiter: str, width: int) -> Iterator[tuple[Codes, 
     words = list(numbers)
     "".join(words).encode()  # raises where a byte was no character
     for column in np.ascontiguousarray(np.frombuffer(cells, np.int32).reshape(-1, width).T):
-        found, positions = np.unique(column, return_inverse=True)
-        yield positions, [words[k] for k in found.tolist()]
+        numbers_of_words, positions = np.unique(column, return_inverse=True)
+        yield positions, [words[k] for k in numbers_of_words.tolist()]
 
 
 def _read_many(
