@@ -16,9 +16,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import Arrays, Bytes, FloatArray, Mask, read_only
 from isinglass.conditionals import category_logits, cell_scores, log_probabilities
+from isinglass.couplings import check_vector, read_coupling_matrix, read_couplings, read_fields, read_matrix
 from isinglass.data import Table, TableLike, as_table
-from isinglass.errors import ArgumentError, DataError, MeaningWarning, suppress_warnings
-from isinglass.pairs import check_pairs, coordinate_matrix, pair_keys, symmetric_matrix, values_at
+from isinglass.errors import DataError, MeaningWarning, suppress_warnings
+from isinglass.pairs import coordinate_matrix, pair_keys, symmetric_matrix, values_at
 from isinglass.text_tables import Columns
 from isinglass.variables import Variables
 
@@ -27,10 +28,7 @@ if TYPE_CHECKING:
     from isinglass.evaluate.checking import ModelCheck
     from isinglass.evaluate.likelihood import LogPartition
 
-# Rounding that survives an export or a product such as Q @ D @ Q.T; anything larger is a mistake.
-_SYMMETRY_RTOL = 1e-12
 _SHOWN_EDGES = 3  # in the repr
-Unchecked: TypeAlias = Any  # what a caller passes, before it is checked
 _ARRAYS = ("fields", "pairs", "pair_values", "pair_parameters")
 
 
@@ -98,7 +96,7 @@ class Network:
         variables: Variables | None = None,
         pair_parameters: ArrayLike | Sequence[ArrayLike] | None = None,
     ) -> None:
-        flat = _read_fields(fields)
+        flat = read_fields(fields)
         if variables is None:
             variables = Variables.binary(len(flat))
         variables = variables.with_names(names)
@@ -106,7 +104,7 @@ class Network:
         if len(flat) != n_fields:
             what = "one value per node" if variables.is_binary else "one value per category but the first of each node"
             raise DataError(f"fields must be a vector with {what} ({n_fields}); got {len(flat)}.")
-        self._hold(variables, flat, *_read_couplings(pairs, pair_values, pair_parameters, variables))
+        self._hold(variables, flat, *read_couplings(pairs, pair_values, pair_parameters, variables))
 
     @classmethod
     def trusted(
@@ -152,13 +150,13 @@ class Network:
         >>> Network.from_couplings([[0, 2.0], [2.0, 0]], [-1.0, 0.0], names=["rain", "umbrella"]).edges()["coupling"]
         array([2.])
         """
-        node_fields = None if fields is None else _vector(fields, "fields")
-        return cls(*_read_parts(couplings, node_fields, "couplings"), names)
+        node_fields = None if fields is None else check_vector(fields, "fields")
+        return cls(*read_coupling_matrix(couplings, node_fields, "couplings"), names)
 
     @classmethod
     def from_theta(cls, theta: ArrayLike, names: Sequence[str] | None = None) -> Network:
         """Read the paper's Θ, dense or sparse, which holds the fields on its diagonal."""
-        index, values, diagonal = _read_matrix(theta, "theta")
+        index, values, diagonal = read_matrix(theta, "theta")
         return cls(diagonal, index, values, names)
 
     @classmethod
@@ -172,7 +170,7 @@ class Network:
         >>> Network.from_spins([[0, 0.25], [0.25, 0]], [0, 0]).theta.tolist()
         [[-0.5, 1.0], [1.0, -0.5]]
         """
-        spins = cls(*_read_parts(J, _vector(h, "h"), "J"), names)
+        spins = cls(*read_coupling_matrix(J, check_vector(h, "h"), "J"), names)
         fields = 2 * spins.fields - 2 * spins.expected_influence
         return cls(fields, spins.edge_index, 4 * spins.edge_values, spins.names)
 
@@ -582,130 +580,6 @@ def expit(eta: FloatArray) -> FloatArray:
     """Return 1/(1+exp(−η)), which keeps its digits on either side; scipy's takes longer to import than a small fit."""
     with np.errstate(over="ignore"):
         return np.asarray(1.0 / (1.0 + np.exp(-eta)))
-
-
-def _numbers(values: Unchecked, name: str) -> FloatArray:
-    try:
-        array = np.asarray(values)
-        if array.size and array.dtype.kind not in "buif":
-            raise TypeError
-        array = array.astype(np.float64)  # always a copy: the network owns its arrays
-    except (TypeError, ValueError):
-        raise ArgumentError(name, "must be an array of numbers", values) from None
-    if not np.isfinite(array).all():
-        raise ArgumentError(name, "must be finite", float(array[~np.isfinite(array)][0]))
-    return array
-
-
-def _vector(values: Unchecked, name: str) -> FloatArray:
-    vector = _numbers(values, name)
-    if vector.ndim != 1:
-        raise DataError(f"{name} must be a vector with one value per node; got shape {vector.shape}.")
-    return vector
-
-
-def _read_fields(fields: Unchecked) -> FloatArray:
-    """Return the fields as one vector."""
-    if isinstance(fields, list | tuple) and any(np.ndim(each) == 1 for each in fields):
-        fields = np.concatenate([_vector(each, "fields") for each in fields])
-    vector = _vector(fields, "fields")
-    if not len(vector):
-        raise DataError("fields must be a vector with one value per node; got shape (0,).")
-    return vector
-
-
-def _read_couplings(
-    pairs: Unchecked, pair_values: Unchecked, pair_parameters: Unchecked, variables: Variables
-) -> tuple[NDArray[np.int32], FloatArray, FloatArray]:
-    """Return the pairs s < t in order, their values and their parameters, without those that are zero."""
-    if pair_parameters is None:
-        if pair_values is None:
-            raise DataError("pair_values or pair_parameters must be given.")
-        index, values = _sort_pairs(pairs, pair_values, variables.n_features)
-        if not variables.has_sign(index).all():
-            raise DataError("pair_parameters must be given where a node is nominal.")
-        return index, values, values
-    unsorted = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
-    index, places = _sort_pairs(unsorted, np.arange(1.0, len(unsorted) + 1.0), variables.n_features)
-    order = places.astype(np.intp) - 1
-    blocks = _read_blocks(unsorted, pair_parameters, variables)
-    entries = [(blocks[k].T if unsorted[k, 0] > unsorted[k, 1] else blocks[k]).ravel() for k in order.tolist()]
-    flat = np.concatenate([*entries, np.empty(0)])
-    values = variables.block_values(index, flat)
-    stated = values if pair_values is None else _vector(pair_values, "pair_values")[order]
-    if not np.allclose(stated, values, rtol=1e-9, atol=0.0):
-        raise DataError("pair_values must be those of the parameters: the coupling, or the norm of Theta.")
-    kept = values != 0.0
-    return index[kept], values[kept], flat[np.repeat(kept, variables.block_sizes(index))]
-
-
-def _read_blocks(pairs: NDArray[np.int64], blocks_or_entries: Unchecked, variables: Variables) -> list[FloatArray]:
-    """Return one block per pair as given, from such a list or from all their entries one after the other."""
-    if isinstance(blocks_or_entries, np.ndarray) and blocks_or_entries.ndim == 1:
-        flat = _vector(blocks_or_entries, "pair_parameters")
-        if len(flat) != variables.block_sizes(pairs).sum():
-            expected = int(variables.block_sizes(pairs).sum())
-            raise DataError(f"pair_parameters must have the entries of all blocks ({expected}); got {len(flat)}.")
-        return variables.split_blocks(pairs, flat)
-    blocks = [_numbers(block, "pair_parameters") for block in blocks_or_entries]
-    if len(blocks) != len(pairs):
-        raise DataError(f"pair_parameters must have one block per pair ({len(pairs)}); got {len(blocks)}.")
-    for (s, t), block in zip(pairs.tolist(), blocks, strict=True):
-        shape = variables.block_shape(s, t)
-        if block.shape != shape:
-            raise DataError(f"pair_parameters must be of shape {shape} for the pair ({s}, {t}); got {block.shape}.")
-    return blocks
-
-
-def _sort_pairs(pairs: ArrayLike, pair_values: ArrayLike, n_features: int) -> tuple[NDArray[np.int32], FloatArray]:
-    """Return the pairs with s < t in lexicographic order, and their values, without zeros."""
-    values, index = _vector(pair_values, "pair_values"), check_pairs(pairs, n_features, "pairs")
-    if len(index) != len(values):
-        raise DataError(f"pair_values must have one value per pair ({len(index)}); got {len(values)}.")
-    index, kept = np.sort(index, axis=1), values != 0.0
-    keys = pair_keys(index, n_features)
-    if not (np.diff(keys) > 0).all():
-        order = np.argsort(keys, kind="stable")
-        index, values, keys, kept = index[order], values[order], keys[order], kept[order]
-    wrong = np.flatnonzero((index[:, 0] == index[:, 1]) | (np.diff(keys, prepend=-1) == 0))
-    if len(wrong):
-        raise ArgumentError("pairs", "must join two different nodes, each pair once", index[wrong[0]].tolist())
-    return np.ascontiguousarray(index[kept]), values[kept]
-
-
-def _read_parts(
-    matrix: Unchecked, fields: FloatArray | None, name: str
-) -> tuple[FloatArray, NDArray[np.int32], FloatArray]:
-    """Return fields, pairs and values of a coupling matrix, whose diagonal must be zero."""
-    index, values, diagonal = _read_matrix(matrix, name)
-    if diagonal.any():
-        remedy = "Put these values into the fields, or use Network.from_theta."
-        raise ArgumentError(name, "must be zero on the diagonal", float(diagonal[diagonal != 0][0]), remedy)
-    if fields is None:
-        return diagonal, index, values
-    if len(fields) != len(diagonal):
-        shape = (len(fields), len(fields))
-        raise DataError(f"{name} must have shape {shape}, one row per field; got {(len(diagonal), len(diagonal))}.")
-    return fields, index, values
-
-
-def _read_matrix(values: Unchecked, name: str) -> tuple[NDArray[np.int32], FloatArray, FloatArray]:
-    """Return pairs and entries of the upper triangle of a symmetric matrix, and its diagonal."""
-    given = values if sp.issparse(values) else _numbers(values, name)
-    if given.ndim != 2 or given.shape[0] != given.shape[1] or not given.shape[0]:
-        raise DataError(f"{name} must be a square matrix with at least one row; got shape {given.shape}.")
-    matrix = sp.csr_array(given)
-    matrix.data = _numbers(matrix.data, name)
-    difference = abs(matrix - matrix.T).tocoo()
-    if difference.nnz and difference.data.max() > _SYMMETRY_RTOL * abs(matrix).max():
-        worst = int(difference.data.argmax())
-        s, t = (int(axis[worst]) for axis in difference.coords)
-        raise DataError(
-            f"{name} must be symmetric; got {float(matrix[s, t])!r} at ({s}, {t}) and {float(matrix[t, s])!r} "
-            f"at ({t}, {s}). Average the two directions first: (A + A.T) / 2."
-        )
-    upper = sp.coo_array(sp.triu(matrix, 1))
-    return np.column_stack(upper.coords).astype(np.int32), upper.data, np.asarray(matrix.diagonal(), dtype=np.float64)
 
 
 def union_keys(networks: Sequence[Network]) -> NDArray[np.int64]:

@@ -1,0 +1,144 @@
+"""Fields, couplings and matrices that a user passes, checked: what the constructors of a network are made of."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from isinglass.arrays import FloatArray
+from isinglass.errors import ArgumentError, DataError
+from isinglass.pairs import check_pairs, pair_keys
+from isinglass.variables import Variables
+
+# Rounding that survives an export or a product such as Q @ D @ Q.T; anything larger is a mistake.
+SYMMETRY_RTOL = 1e-12
+Unchecked: TypeAlias = Any  # what a caller passes, before it is checked
+
+
+def check_numbers(values: Unchecked, name: str) -> FloatArray:
+    """Return finite numbers as an array of their own."""
+    try:
+        array = np.asarray(values)
+        if array.size and array.dtype.kind not in "buif":
+            raise TypeError
+        array = array.astype(np.float64)  # always a copy: the network owns its arrays
+    except (TypeError, ValueError):
+        raise ArgumentError(name, "must be an array of numbers", values) from None
+    if not np.isfinite(array).all():
+        raise ArgumentError(name, "must be finite", float(array[~np.isfinite(array)][0]))
+    return array
+
+
+def check_vector(values: Unchecked, name: str) -> FloatArray:
+    """Return a vector of finite numbers."""
+    vector = check_numbers(values, name)
+    if vector.ndim != 1:
+        raise DataError(f"{name} must be a vector with one value per node; got shape {vector.shape}.")
+    return vector
+
+
+def read_fields(fields: Unchecked) -> FloatArray:
+    """Return the fields as one vector."""
+    if isinstance(fields, list | tuple) and any(np.ndim(each) == 1 for each in fields):
+        fields = np.concatenate([check_vector(each, "fields") for each in fields])
+    vector = check_vector(fields, "fields")
+    if not len(vector):
+        raise DataError("fields must be a vector with one value per node; got shape (0,).")
+    return vector
+
+
+def read_couplings(
+    pairs: Unchecked, pair_values: Unchecked, pair_parameters: Unchecked, variables: Variables
+) -> tuple[NDArray[np.int32], FloatArray, FloatArray]:
+    """Return the pairs s < t in order, their values and their parameters, without those that are zero."""
+    if pair_parameters is None:
+        if pair_values is None:
+            raise DataError("pair_values or pair_parameters must be given.")
+        index, values = _sort_pairs(pairs, pair_values, variables.n_features)
+        if not variables.has_sign(index).all():
+            raise DataError("pair_parameters must be given where a node is nominal.")
+        return index, values, values
+    unsorted = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+    index, places = _sort_pairs(unsorted, np.arange(1.0, len(unsorted) + 1.0), variables.n_features)
+    order = places.astype(np.intp) - 1
+    blocks = _read_blocks(unsorted, pair_parameters, variables)
+    entries = [(blocks[k].T if unsorted[k, 0] > unsorted[k, 1] else blocks[k]).ravel() for k in order.tolist()]
+    flat = np.concatenate([*entries, np.empty(0)])
+    values = variables.block_values(index, flat)
+    stated = values if pair_values is None else check_vector(pair_values, "pair_values")[order]
+    if not np.allclose(stated, values, rtol=1e-9, atol=0.0):
+        raise DataError("pair_values must be those of the parameters: the coupling, or the norm of Theta.")
+    kept = values != 0.0
+    return index[kept], values[kept], flat[np.repeat(kept, variables.block_sizes(index))]
+
+
+def _read_blocks(pairs: NDArray[np.int64], blocks_or_entries: Unchecked, variables: Variables) -> list[FloatArray]:
+    """Return one block per pair as given, from such a list or from all their entries one after the other."""
+    if isinstance(blocks_or_entries, np.ndarray) and blocks_or_entries.ndim == 1:
+        flat = check_vector(blocks_or_entries, "pair_parameters")
+        if len(flat) != variables.block_sizes(pairs).sum():
+            expected = int(variables.block_sizes(pairs).sum())
+            raise DataError(f"pair_parameters must have the entries of all blocks ({expected}); got {len(flat)}.")
+        return variables.split_blocks(pairs, flat)
+    blocks = [check_numbers(block, "pair_parameters") for block in blocks_or_entries]
+    if len(blocks) != len(pairs):
+        raise DataError(f"pair_parameters must have one block per pair ({len(pairs)}); got {len(blocks)}.")
+    for (s, t), block in zip(pairs.tolist(), blocks, strict=True):
+        shape = variables.block_shape(s, t)
+        if block.shape != shape:
+            raise DataError(f"pair_parameters must be of shape {shape} for the pair ({s}, {t}); got {block.shape}.")
+    return blocks
+
+
+def _sort_pairs(pairs: ArrayLike, pair_values: ArrayLike, n_features: int) -> tuple[NDArray[np.int32], FloatArray]:
+    """Return the pairs with s < t in lexicographic order, and their values, without zeros."""
+    values, index = check_vector(pair_values, "pair_values"), check_pairs(pairs, n_features, "pairs")
+    if len(index) != len(values):
+        raise DataError(f"pair_values must have one value per pair ({len(index)}); got {len(values)}.")
+    index, kept = np.sort(index, axis=1), values != 0.0
+    keys = pair_keys(index, n_features)
+    if not (np.diff(keys) > 0).all():
+        order = np.argsort(keys, kind="stable")
+        index, values, keys, kept = index[order], values[order], keys[order], kept[order]
+    wrong = np.flatnonzero((index[:, 0] == index[:, 1]) | (np.diff(keys, prepend=-1) == 0))
+    if len(wrong):
+        raise ArgumentError("pairs", "must join two different nodes, each pair once", index[wrong[0]].tolist())
+    return np.ascontiguousarray(index[kept]), values[kept]
+
+
+def read_coupling_matrix(
+    matrix: Unchecked, fields: FloatArray | None, name: str
+) -> tuple[FloatArray, NDArray[np.int32], FloatArray]:
+    """Return fields, pairs and values of a coupling matrix, whose diagonal must be zero."""
+    index, values, diagonal = read_matrix(matrix, name)
+    if diagonal.any():
+        remedy = "Put these values into the fields, or use Network.from_theta."
+        raise ArgumentError(name, "must be zero on the diagonal", float(diagonal[diagonal != 0][0]), remedy)
+    if fields is None:
+        return diagonal, index, values
+    if len(fields) != len(diagonal):
+        shape = (len(fields), len(fields))
+        raise DataError(f"{name} must have shape {shape}, one row per field; got {(len(diagonal), len(diagonal))}.")
+    return fields, index, values
+
+
+def read_matrix(values: Unchecked, name: str) -> tuple[NDArray[np.int32], FloatArray, FloatArray]:
+    """Return pairs and entries of the upper triangle of a symmetric matrix, and its diagonal."""
+    given = values if sp.issparse(values) else check_numbers(values, name)
+    if given.ndim != 2 or given.shape[0] != given.shape[1] or not given.shape[0]:
+        raise DataError(f"{name} must be a square matrix with at least one row; got shape {given.shape}.")
+    matrix = sp.csr_array(given)
+    matrix.data = check_numbers(matrix.data, name)
+    difference = abs(matrix - matrix.T).tocoo()
+    if difference.nnz and difference.data.max() > SYMMETRY_RTOL * abs(matrix).max():
+        worst = int(difference.data.argmax())
+        s, t = (int(axis[worst]) for axis in difference.coords)
+        raise DataError(
+            f"{name} must be symmetric; got {float(matrix[s, t])!r} at ({s}, {t}) and {float(matrix[t, s])!r} "
+            f"at ({t}, {s}). Average the two directions first: (A + A.T) / 2."
+        )
+    upper = sp.coo_array(sp.triu(matrix, 1))
+    return np.column_stack(upper.coords).astype(np.int32), upper.data, np.asarray(matrix.diagonal(), dtype=np.float64)
