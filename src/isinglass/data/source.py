@@ -208,7 +208,8 @@ class Source:
         """What options call the columns: their names, or their numbers in the table that columns were chosen from."""
         if self.names is not None or self.whole is None:
             return self.names or range(self.shape[1])
-        return [list(self.whole.numbers).index(number) for number in self.numbers]
+        place = {number: j for j, number in enumerate(self.whole.numbers)}
+        return [place[number] for number in self.numbers]
 
     @property
     def is_array(self) -> bool:
