@@ -54,6 +54,11 @@ for s, t in [(0, 1), (1, 2), (0, 2), (3, 4)]:
 # A fair chance for rare genes
 # ----------------------------
 #
+# The default, :class:`~isinglass.IsingNetwork`, is the estimator to begin with; the second half of this page uses it.
+# Here we want a list of pairs to follow up in the laboratory, in which a false pair is expensive. StARS suits this: it
+# keeps the edges on which subsamples of the tumors agree, gives every edge the share of subsamples that have it, and
+# was designed for many columns like these.
+#
 # The penalty is compared with covariances, and those of a rare column are small. With
 # ``penalty_weights="standardized"`` the penalty is proportional to the standard deviations: a rare gene then needs no
 # stronger coupling than a frequent one.

@@ -22,6 +22,16 @@ def test_graphml_reads_back(tmp_path):
     assert "cups" not in graph.nodes[names[1]]
 
 
+def test_graphml_has_the_colors_of_groups(tmp_path):
+    """Cytoscape maps the column `color` (docs/networks.md)."""
+    model = Network([0.0, 0.0], [[0, 1]], [1.0], ["a", "b"])
+    groups = {"node_attributes": {"party": ["R", "D"]}, "color_by": "party", "group_colors": {"R": "red", "D": "blue"}}
+    write_network(model, tmp_path / "net.graphml", **groups)
+    assert [node["color"] for _, node in networkx.read_graphml(tmp_path / "net.graphml").nodes(data=True)] == [
+        *("#d55e00", "#0072b2")
+    ]
+
+
 def test_the_command_line_writes_graphml(tmp_path):
     run("fit", write_table(tmp_path / "table.csv"), "--alpha", "0.1", "-o", tmp_path / "fit")
     run("export", tmp_path / "fit", "-o", tmp_path / "net.graphml")

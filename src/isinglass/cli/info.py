@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import operator
 import shlex
 import textwrap
 import time
@@ -192,18 +191,24 @@ def _noted(columns: Sequence[JsonObject]) -> dict[str, list[int]]:
 
 
 def _unlike_the_others(columns: Sequence[JsonObject], weights: Sequence[int]) -> list[int]:
-    """Return the places of columns that are no items, if most columns are items with the same kind and values."""
+    """Return the places of columns that are no items, if most columns are items of a battery."""
     kept = [j for j, column in enumerate(columns) if column["kind"] is not None and j not in weights]
-    looks = {j: (columns[j]["kind"], columns[j]["kind"] != "continuous" and str(columns[j]["values"])) for j in kept}
+    looks = {j: _look(columns[j]) for j in kept}
     most, size = Counter(looks.values()).most_common(1)[0] if looks else (None, 0)
     is_battery = size >= max(BATTERY, BATTERY_SHARE * len(kept))
     return [j for j in kept if is_battery and looks[j] != most]
 
 
+def _look(column: JsonObject) -> tuple[str, str]:
+    """Return what items of a battery share: kind and values; numbers, the name without the number at its end."""
+    same = column["name"].rstrip("0123456789") if column["kind"] == "continuous" else str(column["values"])
+    return column["kind"], same
+
+
 def _table_lines(columns: Sequence[JsonObject]) -> list[str]:
     """Return a table of the columns; adjacent columns with the same description share a line."""
-    described = operator.itemgetter("kind", "stated", "values", "notes")
-    groups = [list(alike) for _, alike in itertools.groupby(columns, described)]
+    described = ("kind", "stated", "values", "range", "notes")
+    groups = [list(alike) for _, alike in itertools.groupby(columns, lambda column: [*map(column.get, described)])]
     rows = [("Column", "Kind", "Values", "Missing", "Notes")]
     for group in groups[:MOST_LINES]:
         first, last = group[0], group[-1]

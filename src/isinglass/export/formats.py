@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -154,7 +155,8 @@ def _networkx() -> ModuleType:
 
 def _graphml_lines(graph: Annotated) -> Iterator[str]:
     yield '<?xml version="1.0" encoding="UTF-8"?>'
-    yield from (line for line in _networkx().generate_graphml(_graph_of(graph)) if not line.startswith("<?xml"))
+    colored = _graph_of(replace(graph, nodes=graph.colored_nodes))
+    yield from (line for line in _networkx().generate_graphml(colored) if not line.startswith("<?xml"))
 
 
 def _present(columns: Mapping[str, Column], k: int) -> dict[str, Cell]:
