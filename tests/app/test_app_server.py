@@ -217,7 +217,7 @@ def test_from_a_file_to_files(client, mood):
     assert client.post("run/fit") == (200, {})
     assert client.post("run/fit")[0] == 400  # once is enough
     state = client.wait(lambda state: "fit" in state["results"])
-    assert "Certificate" in state["results"]["fit"]["said"]
+    assert "Certificate" in dict(state["results"]["fit"]["facts"])
     for name in ("mood/edges.csv", "mood/nodes.csv", "mood/model.npz", "mood.html"):
         answer, content = client.ask(where=f"files/{name}")
         assert (answer.status, len(content) > 100) == (200, True)
@@ -318,7 +318,7 @@ def test_a_failing_command_says_what_it_said(recorder, tmp_path):
     job = recorder.add([["fit", "a.csv"], ["fit", "never.csv"]], tmp_path)
     recorder.wait(lambda: job.state == "failed")
     assert "'a'" in job.error
-    assert "never" not in job.said
+    assert "never" not in job.error
 
 
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="needs signals")

@@ -305,16 +305,8 @@ function tell(job) {
   else if (job.state === "done") announce(DONE[job.kind]);
 }
 
-/* The lines of a command: warnings, and facts with a name. */
-function readSaid(said) {
-  const lines = said.split("\n").filter(Boolean);
-  const warnings = lines.filter((line) => line.startsWith("Warning: ")).map((line) => line.slice(9));
-  const facts = lines.map((line) => line.match(/^(\S.*?) {2,}(.*)$/)).filter(Boolean).map(([, name, value]) => [name, value]);
-  return { warnings, facts: facts.filter(([name]) => name !== "Wrote") };
-}
-
 function showFacts(list, facts) {
-  list.replaceChildren(...facts.flatMap(([name, value]) => [make("dt", { text: name }), make("dd", { text: value })]));
+  list.replaceChildren(...facts.filter(([name]) => name !== "Wrote").flatMap(([name, value]) => [make("dt", { text: name }), make("dd", { text: value })]));
 }
 
 function linkTo(name) {
@@ -327,7 +319,7 @@ function makeLinks(files) {
 
 function showNetwork() {
   const { results, stale } = state;
-  const { warnings, facts } = readSaid(results.fit.said);
+  const { warnings, facts } = results.fit;
   byId("stale").hidden = !stale;
   byId("fit-warnings").hidden = !warnings.length;
   byId("fit-warnings").replaceChildren(...warnings.map((text) => make("li", { text })));
@@ -344,7 +336,7 @@ function showNetwork() {
 }
 
 function figureName(file) {
-  return [...byId("figure").options].find((option) => option.value === file.split(".")[0]).text;
+  return state.figures.find(([name]) => name === file.split(".")[0])[1];
 }
 
 function showMore() {
@@ -363,9 +355,9 @@ function showMore() {
   }
   for (const list of document.querySelectorAll("[data-facts]")) {
     const result = results[list.dataset.facts];
-    showFacts(list, result ? readSaid(result.said).facts : []);
+    showFacts(list, result ? result.facts : []);
   }
-  for (const option of byId("figure").options) option.disabled = state.resampled.includes(option.value) && !results.bootstrap;
+  byId("figure").replaceChildren(...state.figures.map(([value, text, resampled]) => make("option", { value, text, disabled: resampled && !results.bootstrap })));
   for (const name of ["figure", "ending"]) byId(name).value = choices[name];
   const figures = Object.entries(results).filter(([key]) => key.includes("."));
   byId("drawn").replaceChildren(...figures.map(([key, result]) => {

@@ -37,7 +37,8 @@ class Job:
     count: int = 0  # steps done
     total: int | None = None  # of so many
     left: float | None = None  # about how many seconds it will take, if that is known
-    said: str = ""  # what the commands said
+    facts: list[list[str]] = field(default_factory=list)  # what the commands said, by name
+    warnings: list[str] = field(default_factory=list)
     error: str = ""
     output: str = ""  # of the last command
 

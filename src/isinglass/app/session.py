@@ -120,7 +120,7 @@ class Session:
         return {
             "version": self.jobs.version,
             "most_bytes": MOST_BYTES,
-            "resampled": [name for name, figure in FIGURES.items() if "needs" in figure],
+            "figures": [[name, figure["title"], "needs" in figure] for name, figure in FIGURES.items()],
             "file": recipe.file,
             "problem": self.problem,
             "table": recipe.table if recipe.table["columns"] else None,
@@ -129,7 +129,7 @@ class Session:
             "jobs": jobs,
             "stale": not self._is_fitted(),
             "results": {
-                key: {"said": job.said, "made": job.number, "files": [*job.files()]}
+                key: {"facts": job.facts, "warnings": job.warnings, "made": job.number, "files": [*job.files()]}
                 for key, job in self.results.items()
             },
         }

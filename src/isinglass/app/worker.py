@@ -18,7 +18,7 @@ from pathlib import Path
 
 from isinglass.cli import fit, info, main  # noqa: F401 - fit is loaded before the first request
 from isinglass.cli.command import command
-from isinglass.cli.console import Console, csv_text
+from isinglass.cli.console import Console, csv_text, hearing
 from isinglass.cli.options import TABLE
 from isinglass.cli.reading import READING, Reading
 from isinglass.data import files  # noqa: F401 - as above
@@ -59,19 +59,16 @@ def run(folder: str, commands: list[list[str]], send: Callable[..., None]) -> No
             sent = now
             send(text=text, count=count, total=total, left=left)
 
-    said = ""
-    for words in commands:
-        send(text=words[0], count=0, total=None, left=None)
-        with reporting(report):
-            code, output, new = run_command(words)
-        said += new
-        if code:
-            send(
-                state="failed",
-                error=new.strip().rpartition("Error: ")[2] or f"The command ended with exit code {code}.",
-            )
-            return
-    send(state="done", said=said, output=output)
+    with hearing() as heard:
+        for words in commands:
+            send(text=words[0], count=0, total=None, left=None)
+            with reporting(report):
+                code, output, said = run_command(words)
+            if code:
+                error = said.strip().rpartition("Error: ")[2]
+                send(state="failed", error=error or f"The command ended with exit code {code}.")
+                return
+    send(state="done", facts=heard.facts, warnings=heard.warnings, output=output)
 
 
 def run_command(words: list[str]) -> tuple[int, str, str]:

@@ -12,6 +12,8 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 
 import click
 
@@ -47,6 +49,28 @@ def text_of(writer: Callable[[io.StringIO], object]) -> str:
     stream = io.StringIO()
     writer(stream)
     return stream.getvalue()
+
+
+@dataclass
+class Heard:
+    """What commands said to people."""
+
+    facts: list[list[str]] = field(default_factory=list)  # name and value
+    warnings: list[str] = field(default_factory=list)
+
+
+_heard: ContextVar[Heard | None] = ContextVar("heard", default=None)
+
+
+@contextmanager
+def hearing() -> Iterator[Heard]:
+    """Keep what the commands in the block say, beside printing it."""
+    heard = Heard()
+    token = _heard.set(heard)
+    try:
+        yield heard
+    finally:
+        _heard.reset(token)
 
 
 class Console:
@@ -88,6 +112,8 @@ class Console:
 
     def say_facts(self, facts: Mapping[str, str]) -> None:
         """Print name and value of some facts, one per line, the values aligned."""
+        if (heard := _heard.get()) is not None:
+            heard.facts += [[name, value] for name, value in facts.items()]
         width = max((len(name) for name in facts), default=0)
         for name, value in facts.items() if not self.quiet else ():
             self.say(value, f"{name:<{width}}  ", bold=True)
@@ -151,6 +177,8 @@ class Console:
         if text in self.warnings:  # one of several fits said it already
             return
         self.warnings.append(text)
+        if (heard := _heard.get()) is not None:
+            heard.warnings.append(text)
         if self.quiet < 2:
             self.say(text, "Warning: ", fg="yellow")
 
