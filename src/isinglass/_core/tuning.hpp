@@ -66,6 +66,9 @@ constexpr double SLOW_SWEEP = 0.2;       // share of the violation left by a swe
 constexpr int MAX_PRODUCTS = 200;        // of one face step
 constexpr int MAX_CUTS = 30;             // face steps in a row that end at a sign change
 constexpr double FACE_CHECK = 0.1;       // share of the residual at which the face is looked at again
+constexpr double RENEWED = 0.03;         // share of the residual at which that of rough products is computed accurately
+constexpr double ROUGH_ERROR = 3;        // times the residual by rough products, beyond which they are given up ...
+constexpr double ROUGH_STEP = 0.5;       // ... and share of the violation left by a face step, for the same
 constexpr int FACTOR_PATIENCE = 6;       // products before the matrix of a face may be factorized (measured)
 constexpr double FACTOR_COST = 70;       // products that a factorization may cost (measured)
 constexpr float SMALLEST_PIVOT = 1e-6f;  // of a diagonal entry: below, single precision has nothing left
@@ -87,6 +90,7 @@ namespace working_set {
 // Inner degree, on average over the slots, from which on nodes are operators: a block costs as much to make as products
 // of one and a half times its width, and a step needs some dozens (measured on latent-factor tables).
 constexpr int WIDEST_BLOCK = 50;
+constexpr int WIDEST_BESIDE_ROUGH = 25;  // the same where rough products take less than half the time (measured)
 }  // namespace working_set
 
 namespace certificate {
@@ -101,6 +105,8 @@ constexpr double REFRESH_ALL = 1.0 / 16, REFRESH_ONE = 0.3;
 // Share of the pairs up to which those that are not forbidden are looked at one by one, each time: half of them are in
 // the working set, usually, and known.
 constexpr double FEW_ALLOWED = 1.0 / 8;
+// A bound of |g| is a sum of six terms in single precision, and may be so much too small.
+constexpr double LIMIT_SHARE = 1 - 2e-6;
 constexpr size_t PAIRS_PER_BAND = size_t{1} << 26;   // where no reference is kept: 256 MB
 constexpr size_t MAX_REFERENCE_PAIRS = 800'000'000;  // of a reference that is kept: 3.2 GB, 40 000 columns
 constexpr int ALWAYS_FRESH_COLUMNS = 64;             // up to which all pairs are computed each time (measured)
@@ -137,7 +143,7 @@ constexpr double PER_PAIR = 4;             // gradient of the reference
 // Of a pair in the working set: its lists, and either its share of blocks of second derivatives or two packed columns
 // (see WorkingSet::choose_operators for which).
 constexpr double PER_WORKING = 850, PER_WORKING_BLOCK = 500, PER_WORKING_ROW = 0.625;
-constexpr double OPERATOR_DEGREE = 25;   // mean degree from which packed columns are counted
+constexpr double OPERATOR_DEGREE = 12;   // mean degree from which packed columns are counted
 constexpr double PER_COEFFICIENT = 260;  // of a group: itself, its gradient, two slots, vectors of conjugate gradients
 }  // namespace memory
 
@@ -169,6 +175,8 @@ constexpr int TILE_ROWS = 512;   // accumulated at a time: panels stay in the se
 constexpr size_t SLAB_RESIDUALS = size_t{1} << 24;  // of all nodes that exist at a time: 64 MB
 constexpr int SPARSE_NODES_AT_ONCE = 64;            // whose moments with all columns exist at a time
 constexpr size_t PREFETCHED_WORDS = 512;  // of packed columns; the kernels look as far ahead themselves (measured)
+constexpr int SHORT_ROWS = 512;           // rows with one unit of short integers: more would make it coarser
+constexpr int MAX_SHORT_COLUMNS = 4096;   // of a node, for the same reason
 constexpr size_t KEPT_PROBABILITY_BYTES = 16 << 20;  // from a pass to a block of ordered categories
 constexpr int FEW_CATEGORIES = 8;                    // whose second derivatives come with every pass
 constexpr double SPREAD_STEPS = 2;                   // steps per category up to which powers are taken of all steps

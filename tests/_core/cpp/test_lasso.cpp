@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <cmath>
 #include <memory>
 #include <numeric>
@@ -11,6 +12,8 @@
 #include "twin.hpp"
 
 using namespace isinglass;
+
+extern std::atomic<size_t> largest_allocation;  // main.cpp
 
 namespace {
 
@@ -147,5 +150,40 @@ TEST_CASE("the certificate of two equal nominal columns encloses the known optim
         CHECK(state.duality_gap <= 1e-8 * 2 * std::log(3.0));
         CHECK(state.objective - least <= state.duality_gap + 1e-14);
         CHECK(state.objective - least >= -1e-14);
+    }
+}
+
+TEST_CASE("pairs that are allowed are listed only where they are few") {
+    Poll poll;
+    Pool pool(1, poll);
+    const int p = 300;
+    Twin twin(20, p, 0.5, false, 1);
+    const auto rows = kept_rows(pool, std::make_shared<const Table>(twin.view()), Holds::all_nodes);
+    const std::vector<double> omega(static_cast<size_t>(p) * p, 1.0);
+    const Penalty penalty(Penalty::Kind::matrix, omega.data(), p);
+    const Newton newton(*rows, penalty, pool, p, true);
+    Screen screen(*rows, newton, penalty, pool, true);
+    largest_allocation = 0;
+    screen.start(0);
+    CHECK(largest_allocation < sizeof(Pair) * p * (p - 1) / 2 / 2);
+}
+
+TEST_CASE("rounding does not hide a pair whose gradient reaches its limit") {
+    const float ulp = std::numeric_limits<float>::epsilon(), part = 0.4f * ulp, one = 1.0f;
+    const double limit = 1 + 1.6 * ulp;  // of which all parts of the bound together, 1 + 2 ulp, are above
+    float limits = 0, reference = 1;
+    Penalty(Penalty::Kind::equal, nullptr, 2).fill_limits(0, 1, limit, &limits);
+    int found = 0;
+    CHECK(kernels().find_above(&reference, {part, part, one, one, part, &part, &part, &one, &one}, &limits, 1,
+                               &found) == 1);
+}
+
+TEST_CASE("an edge of one node has one end, a shared one two") {
+    for (const bool is_shared : {false, true}) {
+        WorkingSet set(is_shared ? 3 : 1, is_shared, nullptr, 0.0);
+        const double theta = 1;
+        set.add_edge({0, 2}, 1.0, 1, &theta);
+        set.arrange();
+        CHECK(set.ends(0).size() == (is_shared ? 2 : 1));
     }
 }

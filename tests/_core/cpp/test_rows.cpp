@@ -166,3 +166,44 @@ TEST_CASE("rows that are merged into patterns agree with the twin") {
     compare(*kept_rows(pool, table, Holds::all_nodes), twin, 1, 80);
     for (const int n_kept : {0, 7, 15}) compare(*byte_rows(pool, table, n_kept).rows, twin, 2, 80);
 }
+
+// Whole numbers up to 32 750 minus half their count stand for the coefficients and, 512 rows at a time, for the rows:
+// each is off by half a unit at most.
+TEST_CASE("rough products are within the rounding of their integers") {
+    Poll poll;
+    Pool pool(1, poll);
+    std::mt19937 random(1);
+    for (const int n : {5, 33, 500, 1300})
+        for (const int d : {1, 16, 17, 33, 80, 237}) {
+            Twin twin(n, d + 1, 0.4, true, static_cast<uint32_t>(n + d));
+            const auto rows = kept_rows(pool, std::make_shared<const Table>(twin.view()), Holds::all_nodes);
+            std::vector<int> columns(d);
+            std::iota(columns.begin(), columns.end(), 1);
+            const NeighborColumns listed{columns.data(), d};
+            NodeSums sums;
+            const Move start{0, 0.3, &sums};
+            rows->move({&start, 1}, true);
+            std::vector<float> b(d), diagonal(d), direction(d), rough(d), accurate(d);
+            double curve = 0, up = 0, down = 0;
+            const Block block{0, listed, nullptr, 0, b.data(), diagonal.data(), &curve};
+            rows->blocks({&block, 1}, Curvature::own);
+            for (float& each : direction) {
+                each = static_cast<float>(static_cast<int>(random() % 2001) - 1000) / 700.0f;
+                (each > 0 ? up : down) += std::abs(each);
+            }
+            const double center = 0.4, largest = std::max(up, down);
+            const Product tasks[] = {{0, listed, direction.data(), center, rough.data(), true},
+                                     {0, listed, direction.data(), center, accurate.data()}};
+            rows->operators()->products(tasks);
+            const double units = 32750 - 0.5 * std::max((d + 31) / 32 * 32, 512);
+            // Of the sums over columns, then over rows, of which each weighs at most curve (largest + center).
+            const double bound = 0.5 * curve / units * (largest * d + (largest + center) * 512) + 1e-5 * largest;
+            double error = 0, size = 0;
+            for (int k = 0; k < d; ++k) {
+                CHECK(std::abs(rough[k] - accurate[k]) <= bound);
+                error += std::pow(rough[k] - accurate[k], 2);
+                size += std::pow(accurate[k], 2);
+            }
+            CHECK(error <= 1e-4 * size);  // and most errors cancel
+        }
+}

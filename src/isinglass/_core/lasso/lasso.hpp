@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "rows/table.hpp"
+#include "tuning.hpp"
 
 namespace isinglass {
 
@@ -69,8 +70,10 @@ class Penalty {
                 return values_[static_cast<size_t>(s) * n_features_ + t];
         }
     }
-    // factor * omega of the pairs (s, first), (s, first + 1), ...; forbidden: infinite, whatever the factor.
+    // factor * omega of the pairs (s, first), (s, first + 1), ..., less what bounds in single precision may lack;
+    // forbidden: infinite, whatever the factor.
     void fill_limits(int s, int first, double factor, float* limits) const {
+        factor *= tuning::screen::LIMIT_SHARE;
         if (kind_ == Kind::equal) {
             std::fill(limits, limits + n_features_ - first, static_cast<float>(factor));
             return;

@@ -29,7 +29,10 @@ Newton::Newton(Rows& rows, const Penalty& penalty, Pool& pool, int n_nodes, bool
       field_steps_(n_nodes),
       moved_(n_nodes),
       known_(n_nodes) {
-    if (!rows.operators()) set_.set_widest_block(std::numeric_limits<int>::max());
+    if (!rows.operators())
+        set_.set_widest_block(std::numeric_limits<int>::max());
+    else if (rows.operators()->has_rough())
+        set_.set_widest_block(tuning::working_set::WIDEST_BESIDE_ROUGH);
 }
 
 size_t Newton::group_size(const Pair& pair) const {

@@ -68,6 +68,7 @@ void Quadratic::reset() {
     gradient.resize(m);
     before_ = n_products;
     is_exhausted_ = false;
+    is_rough_ = true;
     if (set_.has_groups()) return;
     if (slope_.size() < set_.n_slots()) {
         slope_.resize(set_.n_slots() * 2);
@@ -143,6 +144,7 @@ void Quadratic::minimize_by_sweeps(double alpha, double tolerance) {
 }
 
 void Quadratic::minimize_by_faces(double alpha, double tolerance) {
+    double last = INFINITE;
     for (int round = 0; round < MAX_FACES; ++round) {
         const double violation = largest_over(set_.inner().size(), [&](size_t first, size_t last) {
             double largest = 0;
@@ -154,6 +156,8 @@ void Quadratic::minimize_by_faces(double alpha, double tolerance) {
         });
         is_exhausted_ = static_cast<double>(n_products - before_) > OPERATOR_PATIENCE * set_.mean_width();
         if (violation <= tolerance || is_exhausted_) return;
+        if (violation > ROUGH_STEP * last) is_rough_ = false;
+        last = violation;
         const bool is_stuck = face_step(alpha, tolerance, true) == FaceStep::none;
         if (is_stuck && !gradient_step(alpha)) return;
     }
@@ -260,24 +264,43 @@ void Quadratic::solve_face(double tolerance, double alpha) {
     scaled_.resize(m);
     product_face_.resize(m);
     factor_stride_ = 0;
-    double rz = 0, largest = largest_of(residual_.data(), m), check = FACE_CHECK * largest;
+    bool is_rough = alpha > 0.0 && is_rough_;
+    if (is_rough) start_ = residual_;
+    bool is_new = true;  // the metric, or the matrix: conjugacy starts anew
+    double rz = 0, largest = largest_of(residual_.data(), m), check = FACE_CHECK * largest, renewal = RENEWED * largest;
     for (int step = 0; step < MAX_PRODUCTS && largest > tolerance; ++step) {
         poll_();
         if (alpha > 0.0 && largest <= check) {
             if (leaves_face(alpha)) return;
             check = FACE_CHECK * largest;
         }
-        if (step == FACTOR_PATIENCE) factorize_face();
+        if (is_rough && largest <= renewal) {
+            const double found = renew_residual();
+            is_rough = found <= ROUGH_ERROR * largest;
+            largest = found;
+            renewal = RENEWED * largest;
+            check = FACE_CHECK * largest;
+        }
+        if (step == FACTOR_PATIENCE) {
+            factorize_face();
+            is_new |= factor_stride_ > 0;
+        }
         const double next = precondition();
-        // A new metric starts anew.
-        const double ratio = step == 0 || (step == FACTOR_PATIENCE && factor_stride_ > 0) ? 0.0 : next / rz;
+        const double ratio = is_new ? 0.0 : next / rz;
         rz = next;
+        is_new = false;
         each_chunk(m, [&](size_t first, size_t last) {
             for (size_t k = first; k < last; ++k) direction_[k] = scaled_[k] + ratio * direction_[k];
             return 0.0;
         });
-        const double curvature = multiply();
-        if (!(curvature > 0)) return;
+        const double curvature = multiply(direction_, is_rough);
+        if (!(curvature > 0)) {
+            if (!is_rough) return;
+            is_rough = false;
+            is_new = true;
+            largest = renew_residual();
+            continue;
+        }
         const double length = rz / curvature;
         largest = largest_over(m, [&](size_t first, size_t last) {
             for (size_t k = first; k < last; ++k) {
@@ -287,6 +310,17 @@ void Quadratic::solve_face(double tolerance, double alpha) {
             return largest_of(residual_.data() + first, last - first);
         });
     }
+}
+
+// The residual at x_ by an accurate product; returns its largest entry.
+double Quadratic::renew_residual() {
+    x_.push_back(0.0);
+    multiply(x_, false);
+    x_.pop_back();
+    return largest_over(x_.size(), [&](size_t first, size_t last) {
+        for (size_t k = first; k < last; ++k) residual_[k] = start_[k] - product_face_[k];
+        return largest_of(residual_.data() + first, last - first);
+    });
 }
 
 // Which slots the face needs, once for all the products on it.
@@ -322,27 +356,28 @@ void Quadratic::index_face() {
     factors_.resize(face_slots_.size());
 }
 
-// out = H_s d_s at the slots of every node that is an operator; value(slot) is d there.
-template <class Value>
-void Quadratic::apply_operators(float* out, Value value) {
+// out = H_s d_s at the slots of every node that is an operator; d at a slot is v at its place.
+template <class Place>
+void Quadratic::apply_operators(const std::vector<double>& v, Place place, bool is_rough, float* out) {
     if (!set_.has_operators()) return;
+    single_.assign(v.begin(), v.end());
     operators_.resize(set_.operators().size());
     slot_factors_.resize(set_.n_slots());
     pool_.each(operators_.size(), [&](int k, int) {
         const int node = set_.operators()[k], first = set_.first_slot(node), count = set_.inner_degree(node);
         float* factors = slot_factors_.data() + first;
-        for (int i = 0; i < count; ++i) factors[i] = static_cast<float>(value(first + i));
+        for (int i = 0; i < count; ++i) factors[i] = single_[place(first + i)];
         const double center = dot(set_.b().data() + first, factors, count) / set_.curve(node);
-        operators_[k] = {set_.first_node() + node, set_.inner_of(node), factors, center, out + first};
+        operators_[k] = {set_.first_node() + node, set_.inner_of(node), factors, center, out + first, is_rough};
     });
     rows_.operators()->products(operators_);
 }
 
-// product_face_ = H direction_; returns direction_ H direction_.
-double Quadratic::multiply() {
+// product_face_ = H v; returns v H v. v has one entry more than the face, which is zero.
+double Quadratic::multiply(const std::vector<double>& v, bool is_rough) {
     ++n_products;
-    apply_operators(product_.data(), [&](int slot) { return direction_[place_of_[slot]]; });
-    for (size_t k = 0; k < face_slots_.size(); ++k) factors_[k] = static_cast<float>(direction_[face_places_[k]]);
+    apply_operators(v, [&](int slot) { return place_of_[slot]; }, is_rough, product_.data());
+    for (size_t k = 0; k < face_slots_.size(); ++k) factors_[k] = static_cast<float>(v[face_places_[k]]);
     for (const FaceNode& node : face_nodes_) {
         float* out = product_.data() + set_.first_slot(node.node);
         std::fill(out, out + node.reach, 0.0f);
@@ -352,7 +387,7 @@ double Quadratic::multiply() {
     return sum_over(face_.size(), [&](size_t first, size_t last) {
         for (size_t k = first; k < last; ++k)
             product_face_[k] = static_cast<double>(product_[set_.slot_s(face_[k])]) + product_[set_.slot_t(face_[k])];
-        return dot(direction_.data() + first, product_face_.data() + first, last - first);
+        return dot(v.data() + first, product_face_.data() + first, last - first);
     });
 }
 
@@ -424,7 +459,7 @@ double Quadratic::precondition() {
 
 void Quadratic::rebuild_slopes() {
     ++n_products;
-    apply_operators(slope_.data(), [&](int slot) { return d[set_.edge_of(slot)]; });
+    apply_operators(d, [&](int slot) { return set_.edge_of(slot); }, false, slope_.data());
     for (int node : set_.nodes()) {
         if (set_.is_operator(node)) continue;
         const int first = set_.first_slot(node), last = first + set_.inner_degree(node);

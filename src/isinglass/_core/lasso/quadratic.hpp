@@ -52,9 +52,10 @@ class Quadratic {
     double sum_over(size_t m, Body body);
     template <class Body>
     double largest_over(size_t m, Body body);
-    template <class Value>
-    void apply_operators(float* out, Value value);
-    double multiply();
+    template <class Place>
+    void apply_operators(const std::vector<double>& v, Place place, bool is_rough, float* out);
+    double multiply(const std::vector<double>& v, bool is_rough);
+    double renew_residual();
     void rebuild_slopes();
     double value(double alpha);
 
@@ -67,6 +68,7 @@ class Quadratic {
     std::vector<double> curvature_;
     int64_t before_ = 0;  // products up to the last reset
     bool is_exhausted_ = false;
+    bool is_rough_ = true;  // products of conjugate gradients: these steps have got somewhere so far
 
     struct FaceNode {
         int node, begin, end, reach;  // its part of the lists of slots; slots to compute
@@ -78,8 +80,8 @@ class Quadratic {
     std::vector<FaceNode> face_nodes_;           // nodes with a block...
     std::vector<int> face_slots_, face_places_;  // ...and their slots on the face, node after node
     std::vector<const float*> face_rows_;
-    std::vector<double> x_, residual_, scaled_, direction_, product_face_, inverse_, parts_;
-    std::vector<float> factors_, slot_factors_;
+    std::vector<double> x_, residual_, start_, scaled_, direction_, product_face_, inverse_, parts_;
+    std::vector<float> factors_, single_, slot_factors_;
     std::vector<Product> operators_;
     std::vector<const float*> rows_of_;
     GroupModel groups_;

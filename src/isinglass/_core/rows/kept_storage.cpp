@@ -92,7 +92,7 @@ class KeptStorage {
         const int rows = 32 * table_->bits().n_words;
         double* a = room(workers_.scratch[worker].words, rows);
         double* sums = room(workers_.scratch[worker].word_sums, packed.lanes());
-        if (kept.size() == 0) kept.resize(stride_);
+        if (kept.size() == 0) kept.resize(rows);
         std::copy(curves, curves + stride_, kept.data());
         std::copy(curves, curves + stride_, a);
         std::fill(a + stride_, a + rows, 0.0);
@@ -100,26 +100,39 @@ class KeptStorage {
         write_diagonal(task, sums, std::accumulate(a, a + stride_, 0.0));
     }
 
-    void product(const Product& task, int worker) {
+    bool has_rough() const { return kernels_.rough_product != nullptr; }
+
+    void product(const Product& task, const Product* next, int worker) {
         const auto& [packed, curves] = operator_of(task.node);
         const int d = task.inner.count;
         if (packed.size() != d) throw std::logic_error("a product needs its diagonal first");
         Single& scratch = single_[worker];
-        const int rows = 32 * table_->bits().n_words;
-        float *z = room(scratch.line, rows), *coefficients = room(scratch.coefficients, 32 * packed.groups());
+        const int rows = 32 * table_->bits().n_words, width = 32 * packed.groups();
+        float *z = room(scratch.line, rows), *coefficients = room(scratch.coefficients, width);
         float* sums = room(scratch.sums, packed.lanes());
         std::copy(task.d, task.d + d, coefficients);
-        std::fill(coefficients + d, coefficients + 32 * packed.groups(), 0.0f);
-        std::fill(z, z + stride_, static_cast<float>(-task.center));
-        std::fill(z + stride_, z + rows, 0.0f);
-        packed.expect_sums();
-        packed.add(coefficients, stride_, z, kernels_);
-        kernels_.scale(curves.data(), stride_, z);
-        packed.sums(z, sums, kernels_);
+        std::fill(coefficients + d, coefficients + width, 0.0f);
+        if (task.is_rough && has_rough() && d <= MAX_SHORT_COLUMNS) {
+            BitMatrix X = packed.matrix();
+            X.line = z;
+            if (next) {
+                const BitMatrix other = operator_of(next->node).columns.matrix();
+                X.next_by_row = other.by_row.words;
+                X.next_by_column = other.by_column.words;
+            }
+            X.shorts = room(scratch.shorts, 2 * std::max(rows, width));
+            kernels_.rough_product(X, coefficients, curves.data(), static_cast<float>(task.center), sums);
+        } else {
+            packed.expect_sums();
+            if (next) operator_of(next->node).columns.expect_add();
+            std::fill(z, z + stride_, static_cast<float>(-task.center));
+            std::fill(z + stride_, z + rows, 0.0f);
+            packed.add(coefficients, stride_, z, kernels_);
+            kernels_.scale(curves.data(), stride_, z);
+            packed.sums(z, sums, kernels_);
+        }
         std::copy(sums, sums + d, task.Hd);
     }
-
-    void expect_product(const Product& task) const { operators_[lines_.index(task.node)].columns.expect_add(); }
 
     void remember(std::span<const int> nodes) {
         lines_.make_reference();
@@ -193,6 +206,7 @@ class KeptStorage {
     std::vector<Operator> operators_;
     struct Single {
         Buffer<float> line, coefficients, sums;
+        Buffer<int16_t> shorts;
     };
     std::vector<Single> single_;  // scratch of every thread
 };

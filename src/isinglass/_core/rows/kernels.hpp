@@ -147,6 +147,14 @@ struct BitWords {
     int groups;
 };
 
+// The columns of a node as bits, by row and by column (see packed.hpp), with scratch for a product.
+struct BitMatrix {
+    BitWords by_row, by_column;
+    const uint32_t *next_by_row, *next_by_column;  // of what the next product will read, or null
+    float* line;                                   // as many numbers as padded rows
+    int16_t* shorts;                               // twice as many as padded rows or columns, whichever are more
+};
+
 struct Kernels {
     const char* name;
     int lanes;  // single-precision numbers of one vector
@@ -163,8 +171,8 @@ struct Kernels {
     void (*gram)(const ColumnList& columns, const float* wv, const GramOut& out);
     // y += sum_k coefficient_k rows_k for rows whose length n is a multiple of 16.
     void (*add_rows)(const float* const* rows, const float* coefficient, int k, float* y, int n);
-    void (*widen)(const uint8_t* x, int n, float* out);  // bytes to single precision
-    void (*narrow)(const double* a, int n, float* out);  // double to single precision
+    void (*widen)(const uint8_t* x, int n, float* out);     // bytes to single precision
+    void (*narrow)(const double* a, size_t n, float* out);  // double to single precision
     // sum_n (wr_n - reference_n)^2 / w_n and sum_n (wr_n - reference_n).
     void (*distance)(const NodeRows& rows, const double* wr, const float* reference, double* square, double* sum);
     // tile[a ld + b] += wr_a . x_b + x_a . wr_b for four left and four right nodes.
@@ -205,6 +213,9 @@ struct Kernels {
     // Bit i of out[b] = bit b of words[i], for 32 words.
     void (*transpose_bits)(const uint32_t* words, uint32_t* out);
     void (*scale)(const float* factor, int n, float* z);  // z_n *= factor_n
+    // out = X^T diag(curves) (X d - center), in integers of 16 bits, with an error of some thousandths of its norm; d
+    // and curves are zero beyond the columns and rows there are. Null where it would not be faster.
+    void (*rough_product)(const BitMatrix& X, const float* d, const float* curves, float center, float* out);
 };
 
 constexpr size_t gram_scratch(int d) {

@@ -388,8 +388,8 @@ static void widen(const uint8_t* x, int n, float* out) {
     for (int i = 0; i < n; i += FLOATS) store(out + i, bytes_to_floats(x + i));
 }
 
-static void narrow(const double* a, int n, float* out) {
-    for (int i = 0; i < n; i += FLOATS) store(out + i, doubles_to_floats(a + i));
+static void narrow(const double* a, size_t n, float* out) {
+    for (size_t i = 0; i < n; i += FLOATS) store(out + i, doubles_to_floats(a + i));
 }
 
 static void gradient_tile(const TileSide& left, const TileSide& right, int n, double* tile, int ld) {
@@ -473,7 +473,7 @@ const Kernels table = {
     gradient_tile, find_above, count_certified, divergence, category_pass, places_pass, places_products,
     gather_tables<double>, gather_tables<float>, scatter_rows<double>, scatter_rows<float>,
     sum_listed<double>, sum_listed<float>, add_to_listed, softmax_pass, curve_rows, variance_rows,
-    row_distance, bit_sums, bit_sums_double, transpose_bits, scale};
+    row_distance, bit_sums, bit_sums_double, transpose_bits, scale, ISINGLASS_ROUGH};
 // clang-format on
 
 }  // namespace ISINGLASS_ISA

@@ -36,6 +36,8 @@ inline void look_up_sums(const BitWords& bits, const T* coefficient, int lanes, 
 
 typedef uint32_t vu __attribute__((vector_size(64)));
 typedef uint64_t vu_double __attribute__((vector_size(64)));
+typedef uint16_t vu_short __attribute__((vector_size(64)));
+typedef int32_t vi __attribute__((vector_size(64)));
 
 // Words ahead that are asked for: the columns of all nodes do not fit into the second cache.
 constexpr int AHEAD = 512;
@@ -105,7 +107,110 @@ static void transpose_bits(const uint32_t* words, uint32_t* out) {
     }
 }
 
+// Sums of short integers: a table has 32 sums of five coefficients, or 64 of six in two registers, and a register holds
+// the sums of 32 lanes. Words are taken in pairs, lane i and lane i + 16 of 32 in the two halves of one word: so are
+// the results in out.
+inline __m512i sums_of_five(const int16_t* c) {
+    __m512i table = _mm512_setzero_si512();
+    const __mmask32 bits[5] = {0xAAAAAAAA, 0xCCCCCCCC, 0xF0F0F0F0, 0xFF00FF00, 0xFFFF0000};
+    for (int b = 0; b < 5; ++b) table = _mm512_mask_add_epi16(table, bits[b], table, _mm512_set1_epi16(c[b]));
+    return table;
+}
+
+static void bit_sums_short(const BitWords& bits, const int16_t* coefficient, int lanes, const uint32_t* next,
+                           int16_t* out) {
+    for (int g = 0; g < bits.groups; ++g) {
+        __m512i table[2][4];
+        for (int half = 0; half < 2; ++half) {
+            const int16_t* c = coefficient + 32 * g + 16 * half;
+            table[half][0] = sums_of_five(c);
+            table[half][1] = _mm512_add_epi16(table[half][0], _mm512_set1_epi16(c[5]));
+            table[half][2] = sums_of_five(c + 6);
+            table[half][3] = sums_of_five(c + 11);
+        }
+        const uint32_t *row = bits.words + g * bits.ld, *ahead = next ? next + g * bits.ld : row + AHEAD;
+        for (int i = 0; i < lanes; i += 32) {
+            __builtin_prefetch(ahead + i, 0, 2);
+            __builtin_prefetch(ahead + i + 16, 0, 2);
+            const __m512i a = _mm512_loadu_si512(row + i);
+            const __m512i b = i + 16 < lanes ? _mm512_loadu_si512(row + i + 16) : _mm512_setzero_si512();
+            const __m512i low = _mm512_mask_blend_epi16(0xAAAAAAAA, a, (__m512i)((vu)b << 16));
+            const __m512i high = _mm512_mask_blend_epi16(0xAAAAAAAA, (__m512i)((vu)a >> 16), b);
+            const auto look_up = [](__m512i words, int by, __m512i sums) {
+                return _mm512_permutexvar_epi16((__m512i)((vu_short)words >> by), sums);
+            };
+            __m512i one = _mm512_permutex2var_epi16(table[0][0], low, table[0][1]);
+            __m512i two = _mm512_permutex2var_epi16(table[1][0], high, table[1][1]);
+            one = _mm512_add_epi16(one, look_up(low, 6, table[0][2]));
+            two = _mm512_add_epi16(two, look_up(high, 6, table[1][2]));
+            one = _mm512_add_epi16(one, look_up(low, 11, table[0][3]));
+            two = _mm512_add_epi16(two, look_up(high, 11, table[1][3]));
+            const __m512i sum = _mm512_add_epi16(_mm512_loadu_si512(out + i), _mm512_add_epi16(one, two));
+            _mm512_storeu_si512(out + i, sum);
+        }
+    }
+}
+
+// Short integers for n numbers, a multiple of 16, of which no sum of some overflows; returns their unit.
+static float shorten(const float* a, int n, int16_t* out) {
+    vf up{}, down{};
+    for (int i = 0; i < n; i += 16) {
+        const vf here = load<vf>(a + i);
+        up += here > 0.0f ? here : vf{};
+        down += here < 0.0f ? here : vf{};
+    }
+    const float most = __builtin_fmaxf(total(up), -total(down));
+    const float inverse = most > 0 ? (32750.0f - 0.5f * static_cast<float>(n)) / most : 0.0f;
+    for (int i = 0; i < n; i += 16) {
+        const __m512i rounded = _mm512_maskz_cvtps_epi32(0xFFFF, load<vf>(a + i) * inverse);
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + i), _mm512_maskz_cvtepi32_epi16(0xFFFF, rounded));
+    }
+    return most > 0 ? 1 / inverse : 0.0f;
+}
+
+// The two halves of 32 sums.
+inline __m512 lower_sums(__m512i sums) {
+    return __builtin_convertvector((vi)sums << 16 >> 16, __m512);
+}
+inline __m512 upper_sums(__m512i sums) {
+    return __builtin_convertvector((vi)sums >> 16, __m512);
+}
+
+static void rough_product(const BitMatrix& X, const float* d, const float* curves, float center, float* out) {
+    const int n_rows = 32 * X.by_column.groups, lanes = static_cast<int>(X.by_column.ld);
+    const int columns = 32 * X.by_row.groups;
+    int16_t *shorts = X.shorts, *sums = shorts + (n_rows > columns ? n_rows : columns);
+    const __m512 unit = _mm512_set1_ps(shorten(d, columns, shorts)), middle = _mm512_set1_ps(center);
+    __builtin_memset(sums, 0, sizeof(int16_t) * n_rows);
+    bit_sums_short(X.by_row, shorts, n_rows, X.next_by_row, sums);
+    float* a = X.line;
+    for (int n = 0; n < n_rows; n += 32) {
+        const __m512i z = _mm512_loadu_si512(sums + n);
+        _mm512_storeu_ps(a + n, _mm512_loadu_ps(curves + n) * (lower_sums(z) * unit - middle));
+        _mm512_storeu_ps(a + n + 16, _mm512_loadu_ps(curves + n + 16) * (upper_sums(z) * unit - middle));
+    }
+    __builtin_memset(out, 0, sizeof(float) * lanes);
+    for (int n = 0; n < n_rows; n += tuning::rows::SHORT_ROWS) {
+        const int rows = n_rows - n < tuning::rows::SHORT_ROWS ? n_rows - n : tuning::rows::SHORT_ROWS;
+        const __m512 size = _mm512_set1_ps(shorten(a + n, rows, shorts));
+        __builtin_memset(sums, 0, sizeof(int16_t) * (lanes + 16));
+        const size_t skipped = n / 32 * X.by_column.ld;
+        bit_sums_short({X.by_column.words + skipped, X.by_column.ld, rows / 32}, shorts, lanes,
+                       X.next_by_column ? X.next_by_column + skipped : nullptr, sums);
+        for (int k = 0; k < lanes; k += 32) {
+            const __m512i found = _mm512_loadu_si512(sums + k);
+            _mm512_storeu_ps(out + k, _mm512_loadu_ps(out + k) + lower_sums(found) * size);
+            if (k + 16 < lanes)
+                _mm512_storeu_ps(out + k + 16, _mm512_loadu_ps(out + k + 16) + upper_sums(found) * size);
+        }
+    }
+}
+
+#define ISINGLASS_ROUGH rough_product
+
 #else
+
+#define ISINGLASS_ROUGH nullptr
 
 #if defined(__AVX2__)
 

@@ -33,7 +33,7 @@ void Lines::make_reference() {
 }
 
 void Lines::remember(int node) {
-    kernels().narrow(wr(node), static_cast<int>(size(node)), reference_.data() + begin_[node]);
+    kernels().narrow(wr(node), size(node), reference_.data() + begin_[node]);
 }
 
 }  // namespace isinglass

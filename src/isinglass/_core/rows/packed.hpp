@@ -56,6 +56,14 @@ class PackedColumns {
         std::fill(out, out + lanes(), T{});
         sum_bits({by_column_.data(), static_cast<size_t>(lanes()), n_words_}, a, lanes(), out, kernels);
     }
+    BitMatrix matrix() const {
+        return {{by_row_.data(), static_cast<size_t>(32) * n_words_, groups()},
+                {by_column_.data(), static_cast<size_t>(lanes()), n_words_},
+                nullptr,
+                nullptr,
+                nullptr,
+                nullptr};
+    }
 
  private:
     template <class T>

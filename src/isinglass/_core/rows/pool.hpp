@@ -10,6 +10,7 @@
 #include <exception>
 #include <mutex>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -120,7 +121,9 @@ class Pool {
     // ask(item, worker) of every item.
     template <class Items, class Ask>
     auto map(const Items& items, Ask ask) {
-        std::vector<decltype(ask(items[0], 0))> answers(items.size());
+        using Answer = decltype(ask(items[0], 0));
+        static_assert(!std::is_same_v<Answer, bool>, "bits of one byte cannot be written by several threads");
+        std::vector<Answer> answers(items.size());
         each(items.size(), [&](int k, int worker) { answers[k] = ask(items[k], worker); });
         return answers;
     }

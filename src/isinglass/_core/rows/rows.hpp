@@ -49,7 +49,8 @@ struct Product {
     NeighborColumns inner;
     const float* d;
     double center;
-    float* Hd;  // out
+    float* Hd;              // out
+    bool is_rough = false;  // an error of some thousandths will do
 };
 
 // The weight of the rows in which two columns are both 1, one of them is, or neither.
@@ -84,6 +85,7 @@ class ProductRows {
  public:
     virtual ~ProductRows() = default;
     virtual void products(std::span<const Product> tasks) = 0;
+    virtual bool has_rough() const { return false; }  // rough products that take less than half the time
 };
 
 // Rows that bound the curvature of some coefficients of a node from below, for the certificate of free edges.

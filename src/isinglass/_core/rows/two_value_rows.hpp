@@ -8,8 +8,8 @@
 //   gradient(node, asked, out, worker)  the same at the predictor as it is
 //   begin_blocks(tasks, majorized)      before views of these nodes are taken for their second derivatives
 //   diagonal(task, view, curves, worker)   what goes beside products with these curvatures
-//   product(task, worker)
-//   expect_product(task)                only if it can ask the memory for what that will read
+//   has_rough()                         see ProductRows
+//   product(task, next, worker)         next: the task after this one, or null; what it will read may be fetched
 //   remember(nodes), drift(node, worker), overlap(pair, worker), all_pairs(first, last, band)
 //   gram_rows(most)                     how many rows of a view a Gram matrix takes
 #pragma once
@@ -62,11 +62,11 @@ class TwoValueRows final : public Rows, public ProductRows, public GramRows, pub
     void blocks(std::span<const Block> tasks, Curvature curvature) override;
     void products(std::span<const Product> tasks) override {
         workers_.pool.each(tasks.size(), [&](int k, int worker) {
-            if constexpr (requires { storage_.expect_product(tasks[k]); })
-                if (static_cast<size_t>(k) + 1 < tasks.size()) storage_.expect_product(tasks[k + 1]);
-            if (tasks[k].inner.count > 0) storage_.product(tasks[k], worker);
+            const Product* next = static_cast<size_t>(k) + 1 < tasks.size() ? &tasks[k + 1] : nullptr;
+            if (tasks[k].inner.count > 0) storage_.product(tasks[k], next, worker);
         });
     }
+    bool has_rough() const override { return storage_.has_rough(); }
     double divergence(std::span<const int> nodes, double c) override {
         const double log_c = std::log(c), log_rest = std::log1p(-c);
         const std::vector<double> parts = workers_.pool.map(nodes, [&](int node, int worker) {

@@ -51,7 +51,7 @@ class Unordered final : public NodeLoss {
         std::fill(scratch.P.data(), scratch.P.data() + size, 0.0);
         tables.gather(kernels().gather, scratch.P.data());
         for (size_t i = 0; i < size; ++i) eta[i] += scratch.P[i];
-        kernels().narrow(scratch.P.data(), static_cast<int>(size), scratch.z.data());
+        kernels().narrow(scratch.P.data(), size, scratch.z.data());
         follow(task.node, scratch);
     }
 
@@ -117,7 +117,7 @@ class Unordered final : public NodeLoss {
         } else {
             pass(task.node, worker);
             bound_curvature(task.node, scratch);
-            kernels().narrow(scratch.P.data(), stride_ * ld, P);
+            kernels().narrow(scratch.P.data(), static_cast<size_t>(stride_) * ld, P);
         }
         node.likeliest.resize(stride_);
         for (int n = 0; n < stride_; ++n) {
