@@ -187,7 +187,7 @@ class Fit(FittedNetwork, Frozen):
             path=None if path is None else path.with_names(names),
             evidence=choice.evidence,
             stability=choice.stability,
-            stages=choice.stage_records,
+            stages=choice.two_stage_record,
             left_out=choice.left_out,
             conditional_variances=variances,
             choice=choice,

@@ -9,6 +9,7 @@ from isinglass.errors import DataError
 from isinglass.select import PathSettings
 from isinglass.select.stages import Judged, SearchGrid, StageSearch
 from isinglass.select.task import LOOSE, Task
+from isinglass.solve.exact import exact_alpha_max
 from isinglass.solve.nodewise import nodewise_alpha_max
 
 X = simulate.exact_sample(simulate.chain_network(6, strength=1.0, fields="balanced"), 400, random_state=3)
@@ -91,10 +92,12 @@ def test_a_level_curve_ends_the_search():
     assert slow.path[slow.index].alpha < 2e-4 * TOP  # it never stands still, so it goes to the floor
 
 
-def test_a_path_function_without_callback_is_searched_too():
-    top = nodewise_alpha_max(X)
-    found = search(Task(as_table(X), PathSettings("nodewise")), 30, bowl(0.1 * top), GRID)
+@pytest.mark.parametrize(("estimator", "alpha_max"), [("nodewise", nodewise_alpha_max), ("exact", exact_alpha_max)])
+def test_paths_of_other_estimators_are_searched_too(estimator, alpha_max):
+    top = alpha_max(X)
+    found = search(Task(as_table(X), PathSettings(estimator)), 30, bowl(0.1 * top), GRID)
     assert found.path[found.index].alpha == pytest.approx(0.1 * top, rel=0.06)
+    assert found.path[-1].alpha > 0.04 * top
 
 
 def test_given_alphas_are_tried_as_they_are():

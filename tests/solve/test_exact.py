@@ -13,7 +13,7 @@ from isinglass import IsingLasso, metrics
 from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, LimitError, SeparationError
 from isinglass.exact import MAX_NODES, exact_sample, moments, state_probabilities
 from isinglass.network import Network
-from isinglass.simulate import category_network
+from isinglass.simulate import category_network, chain_network
 from isinglass.solve import exact_likelihood, exact_proof
 from isinglass.solve.exact import exact_alpha_max, exact_path
 from isinglass.solve.exact_likelihood import Likelihood, log_sum, log_weights
@@ -640,3 +640,12 @@ def test_fault_05_independent_columns_have_the_null_model_for_a_path():
 def test_fault_11_a_penalty_that_underflows_is_refused_by_exact_path():
     with pytest.raises(DataError, match="cannot be told from no penalty"):
         exact_path([[0, 0], [0, 1], [1, 1]], [1e-200], penalty_weights=np.full((2, 2), 1e-200))
+
+
+def test_a_callback_sees_every_solution_and_may_end_the_path():
+    X, seen = exact_sample(chain_network(4, strength=1.0), 200, random_state=0), []
+    whole = exact_path(X, 6, callback=seen.append)
+    assert seen == list(whole)
+    short = exact_path(X, 6, callback=lambda solution: solution.n_edges == 0)
+    assert short.n_edges.tolist() == whole.n_edges[: len(short)].tolist()
+    assert (short.n_edges > 0).sum() == 1

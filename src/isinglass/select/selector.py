@@ -60,7 +60,7 @@ class Choice(Frozen):
         return Fixed(scale * float(self.alpha))
 
     @property
-    def stage_records(self) -> TwoStageRecord | None:
+    def two_stage_record(self) -> TwoStageRecord | None:
         """What each stage of the two-stage estimate tried, chose and proves; None for other selectors."""
         return None
 

@@ -248,10 +248,7 @@ class StageSearch:
             return len(seen) == 1 or seen[-2].score - seen[-1].score > STILL
 
         alphas = near.alpha * ratio ** np.arange(math.log(self.grid.floor) / math.log(ratio))
-        if rough.paths.estimator == "joint":
-            self._path(rough, alphas, start=near, callback=look)
-        else:  # the others compute the whole path before they call anything
-            any(not look(self._path(rough, [alpha])[0]) for alpha in alphas)
+        self._path(rough, alphas, start=near, callback=look)
         while seen[0].score <= seen[1].score and seen[0].solution.n_edges:
             sparser = [seen[0].solution.alpha / ratio]
             seen = self.compare(sparser, seen[0].solution) + seen
@@ -269,12 +266,7 @@ class StageSearch:
             tell(f"{grid.name}, {solution.n_edges} edges", max(grid.usual - len(seen), 1) + grid.after)
             return not rough.is_late and grid.goes_on(seen)
 
-        if rough.paths.estimator == "joint":
-            self._path(rough, alphas, start=start, callback=look)
-            return seen
-        for solution in self._path(rough, alphas):  # computed before anything is called
-            if not look(solution):
-                break
+        self._path(rough, alphas, start=start, callback=look)
         return seen
 
 

@@ -89,15 +89,13 @@ class PathSettings(Settings):
         ``start``: networks that the joint estimator starts from, see `ising_path`.
         """
         options: dict[str, Any] = {**self._options(), "tol": self.tol, "max_iter": self.max_iter}
-        options["alpha_min_ratio"] = alpha_min_ratio
+        options |= {"alpha_min_ratio": alpha_min_ratio, "callback": callback}
         if self.estimator in ("joint", "nodewise"):
             options["n_threads"] = run.n_threads
         if self.estimator == "joint":
             options |= {"device": run.device, "start": start}
         elif run.device not in (None, "cpu"):
             raise ArgumentError("device", f"must be None for the estimator {self.estimator!r}", run.device)
-        if self.estimator != "exact":
-            options["callback"] = callback
         given = {name: value for name, value in options.items() if value is not None}
         return ESTIMATORS[self.estimator][0](as_table(X), *(() if alphas is None else (alphas,)), **given)
 

@@ -74,7 +74,7 @@ class TwoStageChoice(Choice):
         return FixedStages(scale * self.stages[0].solution.alpha, alpha, exponent) if exponent else FixedStages(alpha)
 
     @property
-    def stage_records(self) -> TwoStageRecord:
+    def two_stage_record(self) -> TwoStageRecord:
         """What each stage tried, chose and proves."""
         return TwoStageRecord(
             each=tuple(stage.record for stage in self.stages),

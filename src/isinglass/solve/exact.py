@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -25,6 +27,7 @@ def exact_path(
     tol: float = 1e-7,
     max_iter: int = 200,
     alpha_min_ratio: float = 0.01,
+    callback: Callable[[Solution], object] | None = None,
 ) -> Path:
     """Minimize the exact negative log-likelihood with an L1 penalty, for decreasing alpha.
 
@@ -35,7 +38,7 @@ def exact_path(
     ----------
     X : array-like of shape (n_samples, n_features)
         Table of 0 and 1 with at most `MAX_NODES` columns.
-    alphas, sample_weight, penalty_weights, tol, max_iter, alpha_min_ratio
+    alphas, sample_weight, penalty_weights, tol, max_iter, alpha_min_ratio, callback
         As for `ising_path`; 30 alphas and 200 steps by default.
 
     Returns
@@ -94,6 +97,8 @@ def exact_path(
                 converged=bool(proof.gap <= tol * scale and proof.kkt_residual <= tol),
             )
         )
+        if callback is not None and callback(solutions[-1]) is False:
+            break
     path = Path(tuple(solutions), tol)
     warn_if_not_converged(path, scale, max_iter)
     return path

@@ -67,7 +67,7 @@ def nodewise_path(
     n_threads : int, optional
         Nodes solved at the same time; default as for ``ising_path``. The result does not depend on it.
     callback : callable, optional
-        Called with each Solution, in order, once all regressions are done.
+        Called with each Solution, in order, once all regressions are done, until it returns False.
 
     Returns
     -------
@@ -98,8 +98,8 @@ def nodewise_path(
     path = NodewisePath(tuple(fits.solutions(rule, tol)), tol=tol, nodes=fits, rule=rule)
     for solution in path:
         logger.info("%r", solution)
-        if callback is not None:
-            callback(solution)
+        if callback is not None and callback(solution) is False:
+            break
     warn_if_not_converged(path, float(fits.null_losses.sum()), max_iter)
     return path
 
