@@ -127,7 +127,7 @@ def test_transposed_files_have_their_names_exchanged():
         ("a,b\n0,1\n", {"delimiter": "é"}, "delimiter must be one character"),
         ("a,b\n0,1\n", {"format": "xls"}, "format must be one of"),
         ("a,b\n0,1\n", {"header": 1}, 'header must be True, False or "auto"; got 1'),
-        ("a,b\n0,1\n", {"columns": "ab"}, "columns must be a sequence of names or numbers; got the text 'ab'"),
+        ("a,b\n0,1\n", {"columns": "ab"}, "columns must be a column of the table; got 'ab'"),
         ("a,b\n0,1\n", {"columns": []}, "must leave at least one column"),
         ("a,b\n0,1\n", {"columns": ["b", 1]}, "columns must not name a column twice; got 1 again"),
         ("a,c\n0,1\n", {"columns": ["c", "c"]}, "columns must not name a column twice; got 'c' again"),
@@ -251,8 +251,13 @@ def test_columns_and_drop_take_ranges_and_patterns():
         read_table(io.StringIO(text), drop=["B1:A1"])
 
 
-def test_one_column_of_labels_or_to_reverse_may_be_given_as_a_word():
-    text = "who,a,b\nAnn,1,3\nBob,2,1\nAnn,3,2\n"
-    table = read_table(io.StringIO(text), labels="who", kinds="ordinal", reverse="b")
-    assert table.labels == {"who": ("Ann", "Bob", "Ann")}
+@pytest.mark.parametrize("by_name", [True, False])
+def test_one_column_may_be_given_as_a_word_or_a_number(by_name):
+    text = "who,a,b,c\nAnn,1,3,9\nBob,2,1,1\nAnn,3,2,0\n"
+    who, b, c = ("who", "b", "c") if by_name else (0, 2, 3)
+    table = read_table(io.StringIO(text), id_column=None, labels=who, kinds="ordinal", reverse=b, drop=c, covariates=b)
+    assert table.labels == {str(who): ("Ann", "Bob", "Ann")}
     assert table.variables.categories == ((1, 2, 3), (3, 2, 1))
+    assert table.variables.covariates == ("b",)
+    table = read_table(io.StringIO(text), columns=c, na_values="9" if by_name else 9, missing="drop")
+    assert (table.names, table.n_missing) == (("c",), 1)

@@ -283,3 +283,8 @@ def test_frames_are_described_by_range_and_pattern_too():
     )
     assert table.n_missing == 6
     assert as_table(frame, kinds={"*": "ordinal"}, covariates=["A*"]).variables.covariates == ("A1", "A2", "A3")
+
+
+def test_scores_of_a_column_stated_as_binary_are_refused():
+    with pytest.raises(DataError, match="scores must be for ordinal columns; got some for column 0, which is binary"):
+        as_table(np.eye(3), kinds="binary", scores={0: [0.0, 2.0]})

@@ -257,9 +257,6 @@ def _take_apart(raw: Source, options: ReadOptions) -> tuple[FloatArray | None, d
 def _choose_columns(raw: Source, options: ReadOptions, apart: Sequence[int]) -> Source:
     """Return the columns of the network and the covariates: not those ``apart``; numbers count all columns."""
     columns, drop = options.columns, options.drop
-    for argument, keys in (("columns", columns), ("drop", drop)):
-        if isinstance(keys, str):
-            raise DataError(f"{argument} must be a sequence of names or numbers; got the text {keys!r}.")
     if columns is None and drop is None and not apart:
         return raw
     left_out = {*apart, *(j for key in drop or () for j in raw.find_all(key, "drop"))}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
@@ -43,14 +43,13 @@ class ValueOptions:
     guess: bool = False
 
     def __post_init__(self) -> None:
-        if isinstance(self.na_values, str):
-            raise ArgumentError("na_values", "must be a sequence of values", self.na_values)
         normalized: dict[str, object] = {}
-        if not isinstance(self.na_values, Mapping):
-            normalized["na_values"] = tuple(self.na_values)
-        for name in ("covariates", "reverse", "labels"):
-            if isinstance(getattr(self, name, None), str):
-                normalized[name] = (getattr(self, name),)
+        for name in ("covariates", "reverse", "labels", "columns", "drop", "na_values"):
+            value = getattr(self, name, None)
+            if isinstance(value, str) or not isinstance(value, Iterable | None):
+                normalized[name] = (value,)  # one column, or one value
+            elif name == "na_values" and not isinstance(value, Mapping):
+                normalized[name] = tuple(value or ())
         if by_column(self.encode):
             normalized["encode"] = {key: _as_mapping(entry) for key, entry in self.encode.items()}
         self.__dict__.update(normalized)

@@ -205,6 +205,9 @@ def find_rules(specs: Sequence[ColumnSpec]) -> tuple[list[Rule], list[int]]:
     kinds = {j: spec.found_kind for j, spec in enumerate(specs) if spec.found_kind not in (None, "binary")}
     if all(spec.kind is None for spec in specs) and not any(_has_more(specs[j]) for j in kinds):
         kinds = {}
+    for spec in specs:
+        if spec.kind == "binary":
+            _check_points(spec, spec.kind)
     source = specs[0].source  # of an array, or of whole numbers, one type holds for all columns
     is_open = not source.is_array and (source.block is None or source.block.dtype.kind == "f")
     measured = [j for j, spec in enumerate(specs) if is_open and spec.is_measured]
@@ -285,8 +288,8 @@ def _check_points(spec: ColumnSpec, kind: str) -> None:
     elif isinstance(points, str):
         constraint = f'must be numbers for {where}, which is {kind}; "normal" is for continuous columns'
         raise ArgumentError("scores", constraint, points)
-    elif kind == "nominal":
-        raise DataError(f"{setting('scores')} must be for ordinal columns; got some for {where}, which is nominal.")
+    elif kind != "ordinal":
+        raise DataError(f"{setting('scores')} must be for ordinal columns; got some for {where}, which is {kind}.")
     elif isinstance(points, Mapping) and len(set(points.values())) < len(points):
         raise ArgumentError("scores", f"must be different numbers for {where}", points)
 
