@@ -264,7 +264,7 @@ def test_a_model_remembers_the_cuts(tmp_path):
     run("fit", table, "--binarize", "age=40,income=2e4", "--alpha", "0.05", "-o", tmp_path / "net")
     assert float(run("predict", "--score", tmp_path / "net", table).stdout) < 0
     command = (tmp_path / "net" / "run.json").read_text()
-    assert "--binarize age=40,income=2e4" in command
+    assert "--binarize age=40,income=20000" in command
 
 
 def test_fit_says_what_became_one(tmp_path):

@@ -9,16 +9,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from isinglass.cli.console import Console
 from isinglass.cli.exits import Failure, discard_output, longest
 from isinglass.cli.options import ADVANCED, GENERAL, OPTIONS, Option
+from isinglass.cli.values import spell_value
 
 Function = Callable[..., None]
 
 NOT_REPRODUCED = {"output", "force", "quiet", "verbose", "as_json", "n_jobs", "device"}
 """Options that change nothing in a result."""
-WORDS = "isinglass.words"  # where a context keeps what the user typed
 
 
 @dataclass(frozen=True)
@@ -32,11 +33,6 @@ class Bundle:
 
 class Command(click.Command):
     """A command whose help lists the options under their headings."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Keep the words, for `command_line`."""
-        ctx.meta[WORDS] = list(args)
-        return super().parse_args(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write one section per heading, in order of appearance, the general options last."""
@@ -100,17 +96,16 @@ def command(
 def command_line() -> list[str]:
     """Return the words that repeat the running command, without where the files go and how much is printed."""
     ctx = click.get_current_context()
-    said: dict[str, Any] = ctx.command.make_parser(ctx).parse_args(list(ctx.meta.get(WORDS, ())))[0]
     words: list[str] = []
     names: list[str] = []
     for parameter in ctx.command.params:
-        value = said.get(str(parameter.name))
-        if parameter.name in NOT_REPRODUCED or not isinstance(value, str | bool | list):
+        name, value = str(parameter.name), ctx.params.get(str(parameter.name))
+        if name in NOT_REPRODUCED or ctx.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
             continue
         if isinstance(parameter, Option):
-            name = longest(parameter.secondary_opts if value is False else parameter.opts)
-            for item in value if isinstance(value, list) else [value]:
-                words += [name] if parameter.is_flag else [name, str(item)]
+            option = longest(parameter.secondary_opts if value is False else parameter.opts)
+            for item in (value or ()) if parameter.multiple else [value]:
+                words += [option] if parameter.is_flag else [option, spell_value(parameter, item)]
         else:
-            names.append(str(value))
+            names.append(str(value).removesuffix("/model.npz"))  # the folder stands for its model
     return ["isinglass", str(ctx.command.name), *names, *words]
