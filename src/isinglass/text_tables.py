@@ -51,11 +51,11 @@ class NodeColumns(Frozen, ABC):
         return show_columns({name.replace("_", " "): column for name, column in shown.items()}, "nodes")
 
 
-def show_columns(columns: Mapping[str, Sequence[object] | NDArray[np.generic]], of: str) -> str:
+def show_columns(columns: Mapping[str, Sequence[object] | NDArray[np.generic]], of: str, most: int = SHOWN_ROWS) -> str:
     """Return the first rows of some columns as a table, and how many more there are."""
     n_rows = min(map(len, columns.values()), default=0)
-    rows = [[_cell(column[k]) for column in columns.values()] for k in range(min(n_rows, SHOWN_ROWS))]
-    return text_table(list(columns), rows) + (f"\n… and {n_rows - SHOWN_ROWS} more {of}" if n_rows > SHOWN_ROWS else "")
+    rows = [[_cell(column[k]) for column in columns.values()] for k in range(min(n_rows, most))]
+    return text_table(list(columns), rows) + (f"\n… and {n_rows - most} more {of}" if n_rows > most else "")
 
 
 def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -17,7 +17,7 @@ from isinglass.names import NodeValues, by_node
 from isinglass.network import Network
 from isinglass.pairs import check_pairs, pair_keys
 from isinglass.results import Solution
-from isinglass.text_tables import Columns
+from isinglass.text_tables import Columns, show_columns
 from isinglass.variables import Variables
 
 QUANTILES = (0.025, 0.5, 0.975)
@@ -268,26 +268,12 @@ class Bootstrap(Frozen):
 
     def __repr__(self) -> str:
         pairs = f"{len(self.edge_index)} pairs with an edge at least once among {self.solution.n_features} nodes"
-        lines = self._describe_drops() if self.kind == "case-drop" else self._describe_edges()
-        return "\n".join([f'Bootstrap("{self.kind}": {self.n_boot} resamples, {pairs})', *lines])
-
-    def _describe_drops(self) -> list[str]:
-        drops = self.drops()
-        rows = [
-            f"  {share:7.0%}  {mean:11.3f}  {low:12.3f}"
-            for share, mean, low in zip(drops["dropped"], drops["strength"], drops["strength_q5"], strict=True)
-        ]
+        head = f'Bootstrap("{self.kind}": {self.n_boot} resamples, {pairs})'
+        if self.kind == "rows":
+            return f"{head}\n{show_columns(self.edges(), 'pairs', _SHOWN_EDGES)}" if len(self.edge_index) else head
+        shown = {name: column for name, column in self.drops().items() if name in ("dropped", *STATISTICS)}
         found = ", ".join(f"{value:.2f} ({of.replace('_', ' ')})" for of, value in self.cs_coefficients().items())
-        return ["  dropped  correlation  5 % quantile", *rows, f"  CS-coefficients: {found}"]
-
-    def _describe_edges(self) -> list[str]:
-        columns = {name: column[:_SHOWN_EDGES] for name, column in self.edges().items()}
-        rows = ["  coupling     2.5 %      50 %    97.5 %  inclusion  edge"] if len(self.edge_index) else []
-        for source, target, coupling, _, low, median, high, share in zip(*columns.values(), strict=True):
-            quantiles = "  ".join(f"{value:+8.4f}" for value in (low, median, high))
-            rows.append(f"  {coupling:+8.4f}  {quantiles}  {share:9.1%}  {source} – {target}")
-        more = len(self.edge_index) - _SHOWN_EDGES
-        return [*rows, f"  … and {more} more"] if more > 0 else rows
+        return f"{head}, mean correlations\n{show_columns(shown, 'shares')}\nCS-coefficients: {found}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

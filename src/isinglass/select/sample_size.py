@@ -17,7 +17,7 @@ from isinglass.select.method import COUNTED, AnyMethod, MethodLike, as_method
 from isinglass.select.parallel import kernel_threads, run_tasks
 from isinglass.select.settings import Run
 from isinglass.simulate import exact_sample, gibbs_sample
-from isinglass.text_tables import Columns
+from isinglass.text_tables import Columns, show_columns
 
 MEASURES = ("sensitivity", "specificity", "correlation")
 ENUMERATED = 15
@@ -73,11 +73,9 @@ class SampleSizeStudy:
 
     def __repr__(self) -> str:
         nodes, edges = self.network.n_features, self.network.n_edges
-        header = f"SampleSizeStudy({nodes} nodes, {edges} edges; {self.n_repeats} repeats)"
-        lines = ["  rows  " + "  ".join(name.rjust(11) for name in self.measures)]
-        means = [self.summary(name)[1] for name in self.measures]
-        lines += [f"{n:6d}  " + "  ".join(f"{mean[k]:11.3f}" for mean in means) for k, n in enumerate(self.rows)]
-        return "\n".join([header, *lines])
+        means = {name: self.summary(name)[1] for name in self.measures}
+        table = show_columns({"rows": self.rows, **means}, "numbers of rows")
+        return f"SampleSizeStudy({nodes} nodes, {edges} edges; {self.n_repeats} repeats)\n{table}"
 
 
 def sample_size(

@@ -169,16 +169,16 @@ class StageSearch:
     criterion: str = ""
     exponent: float = 0.0
 
-    def run(self, alphas: Alphas, near: Solution | None = None) -> Stage:
+    def run(self, alphas: Alphas, near: Solution | None = None, relation: Relation = Relation.SIMILAR) -> Stage:
         """Return the path with its best solution; alphas that are given by value are tried as they are, and no others.
 
         ``near``: the best of a similar table, around which the best of this one is looked for; that of a sample of this
         table only says where the path starts.
         """
-        task, known = self.task, self.task.warm_start
+        task = self.task
         if np.ndim(alphas) > 0 or isinstance(alphas, float | np.floating):
             return self._try_all(alphas, start=near)
-        if near is not None and near.alpha > 0.0 and not (known is not None and known.relation is Relation.SAMPLE):
+        if near is not None and near.alpha > 0.0 and relation is not Relation.SAMPLE:
             return self._run_near(near)
         if near is not None and task.is_late:
             return self._try_all([near.alpha], start=near)
@@ -270,20 +270,27 @@ class StageSearch:
         return seen
 
 
-def search_first(task: Task, alphas: Alphas, near: Solution | None = None, *, stay: bool = False) -> Stage:
-    """Search the path by the AIC; ``stay``: look at the alpha of ``near`` alone."""
-    if stay and near is not None:
+def search_first(
+    task: Task, alphas: Alphas, near: Solution | None = None, relation: Relation = Relation.SIMILAR
+) -> Stage:
+    """Search the path by the AIC; in a resample, look at the alpha of ``near`` alone."""
+    if near is not None and relation is Relation.RESAMPLE:
         task, alphas = task.loosened(), near.alpha
     penalties = StagePenalties(task)
     judge = _judging(penalties, aic_price(task.table), penalties.first)
-    return StageSearch(task, judge, FIRST, penalties.first, "aic").run(alphas, near)
+    return StageSearch(task, judge, FIRST, penalties.first, "aic").run(alphas, near, relation)
 
 
 def search_second(
-    task: Task, first: Solution, exponent: float, price: EdgePrice, near: Solution | None = None
+    task: Task,
+    first: Solution,
+    exponent: float,
+    price: EdgePrice,
+    near: Solution | None = None,
+    relation: Relation = Relation.SIMILAR,
 ) -> Stage:
     """Search the path whose penalty weights come from a network of stage 1, by the EBIC."""
-    return _second(task, first, exponent, price).run(SKIPPING, near)
+    return _second(task, first, exponent, price).run(SKIPPING, near, relation)
 
 
 def extend_second(task: Task, stage: Stage, first: Solution, price: EdgePrice) -> Stage:

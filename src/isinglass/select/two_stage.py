@@ -222,12 +222,12 @@ class TwoStage(Selector):
         """
         assert known.own is not None
         is_sample = known.relation is Relation.SAMPLE
-        first = search_first(task, self.alphas, known.first, stay=known.relation is Relation.RESAMPLE)
+        first = search_first(task, self.alphas, known.first, known.relation)
         if first.solution.n_edges == 0:
             return Verdict((first,), 0, first.index, "empty", is_solved=is_sample)
         stages: tuple[Stage, ...] = (first,)
         if known.exponent:
-            stages = first, search_second(task, first.solution, known.exponent, price, known.own)
+            stages = first, search_second(task, first.solution, known.exponent, price, known.own, known.relation)
         number, stage = len(stages) - 1, stages[-1]
         left_out = _below(stage, len(stages)) if is_sample and task.is_late else ""
         if known.reason == "ebic":
