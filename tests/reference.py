@@ -328,7 +328,7 @@ class NumpyRows:
     def largest_predictor(self, nodes):
         return float(np.abs(self.eta[:, nodes]).max())
 
-    def gram(self, node, columns, most):
+    def gram(self, node, columns):
         Z = np.column_stack([self.X[:, columns], np.ones(len(self.X))])
         return Z.T @ (np.abs(self.residual(node) * (1 - np.abs(self.residual(node)) / self.w))[:, None] * Z)
 

@@ -94,7 +94,6 @@ constexpr int WIDEST_BESIDE_ROUGH = 25;  // the same where rough products take l
 }  // namespace working_set
 
 namespace certificate {
-constexpr int GRAM_ROWS_PER_COLUMN = 8;      // of the first attempt to bound the eigenvalues of a Gram matrix
 constexpr double NEGLIGIBLE_PENALTY = 1000;  // rounding errors below which a penalty is as good as none
 }  // namespace certificate
 

@@ -309,8 +309,8 @@ class DeviceRows:
         pieces = self._pieces(nodes, 30 * self.width)
         return max(float((self.eta[self._give(these.astype(np.int64))].abs() * is_row).max()) for these in pieces)
 
-    def gram(self, node: int, columns: Ints, most: int) -> Doubles:
-        """Over all rows, also where fewer would do."""
+    def gram(self, node: int, columns: Ints) -> Doubles:
+        """As `SumRows.gram`."""
         size = self.wr[node].abs()
         share = size / self.torch.where(self.w > 0, self.w, 1.0)
         curve = (size * (1 - share) - 8 * float(np.finfo(np.float64).eps) * size).clamp(min=0)

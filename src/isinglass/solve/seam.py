@@ -137,9 +137,9 @@ class SumRows:
         """Return the largest absolute η of these nodes."""
         return float(max(self.ask("largest_predictor", nodes)))
 
-    def gram(self, node: int, columns: Ints, most: int) -> Doubles:
-        """Return Zᵀ diag(wσ(1−σ)) Z, rounded down, Z = [columns, 1], over about ``most`` rows."""
-        return _total(self.ask("gram", node, columns, most))
+    def gram(self, node: int, columns: Ints) -> Doubles:
+        """Return Zᵀ diag(wσ(1−σ)) Z, rounded down, Z = [columns, 1]."""
+        return _total(self.ask("gram", node, columns))
 
     def remember(self, nodes: Ints) -> None:
         """Remember these nodes' residuals for ``drift``."""

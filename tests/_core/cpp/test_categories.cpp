@@ -159,13 +159,13 @@ void compare(CategoryRows& rows, CategoryTwin& twin, uint32_t seed, int n_calls,
         Buffer<float> G(static_cast<size_t>(d) * stride);
         std::vector<float> b(d), diagonal(d), direction(d), product(d);
         double curve = 0;
-        const bool has_products = rows.operators() && !rows.groups()->has_block(node);
+        const bool has_products = rows.products() && !rows.groups()->has_block(node);
         const Block block{node, listed, has_products ? nullptr : G.data(), stride, b.data(), diagonal.data(), &curve};
         rows.blocks({&block, 1}, Curvature::own);
         for (float& each : direction) each = static_cast<float>(draw(7) - 3);
         if (has_products) {
             const Product asked{node, listed, direction.data(), 0.0, product.data()};
-            rows.operators()->products({&asked, 1});
+            rows.products()->multiply({&asked, 1});
         }
         for (int i = 0; i < d; ++i) {
             double along = 0;

@@ -94,7 +94,7 @@ void compare(Rows& rows, Twin& twin, uint32_t seed, int n_calls) {
                     CHECK(std::abs(diagonal[k] - twin.second(node, columns[k], columns[k])) < 1e-6);
                 }
                 const Product asked{node, listed(columns), direction.data(), center, product.data()};
-                rows.operators()->products({&asked, 1});
+                rows.products()->multiply({&asked, 1});
                 for (size_t i = 0; i < d; ++i) {
                     double expected = 0;
                     for (size_t j = 0; j < d; ++j) expected += twin.second(node, columns[i], columns[j]) * direction[j];
@@ -126,9 +126,9 @@ void compare(Rows& rows, Twin& twin, uint32_t seed, int n_calls) {
             default: {
                 CHECK(rows.largest_predictor({&node, 1}) == doctest::Approx(twin.largest(node)).epsilon(1e-12));
                 CHECK(rows.divergence({&node, 1}, 0.7) == doctest::Approx(twin.divergence(node, 0.7)).epsilon(1e-9));
-                const std::vector<double> gram = rows.grams()->gram(node, listed(columns), 1 << 28);
+                const std::vector<double> gram = rows.gram(node, listed(columns));
                 CHECK(gram[(d + 1) * (d + 1) - 1] == doctest::Approx(twin.curve(node)).epsilon(1e-10));
-                const PreciseBlock precise = rows.precise()->precise_block(node, listed(columns));
+                const PreciseBlock precise = rows.precise_block(node, listed(columns));
                 for (size_t i = 0; i < d; ++i) {
                     CHECK(precise.field_response[i] == doctest::Approx(twin.mean(node, columns[i])).epsilon(1e-9));
                     for (size_t j = 0; j < d; ++j)
@@ -194,7 +194,7 @@ TEST_CASE("rough products are within the rounding of their integers") {
             const double center = 0.4, largest = std::max(up, down);
             const Product tasks[] = {{0, listed, direction.data(), center, rough.data(), true},
                                      {0, listed, direction.data(), center, accurate.data()}};
-            rows->operators()->products(tasks);
+            rows->products()->multiply(tasks);
             const double units = 32750 - 0.5 * std::max((d + 31) / 32 * 32, 512);
             // Of the sums over columns, then over rows, of which each weighs at most curve (largest + center).
             const double bound = 0.5 * curve / units * (largest * d + (largest + center) * 512) + 1e-5 * largest;

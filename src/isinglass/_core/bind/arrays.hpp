@@ -51,8 +51,9 @@ inline TableView to_given(const Bytes& X, const std::optional<Vector>& weights, 
     if (ranges) {
         require(ranges->shape(0) == p && widths->shape(0) == p, "one range per column");
         for (size_t s = 0; s < p; ++s) require((*widths)(s) > 0, "widths must be positive");
-        for (size_t i = 0; i < X.shape(0) * p; ++i)
-            require((*ranges)(i % p) == 0 || X.data()[i] <= (*ranges)(i % p), "steps beyond the range");
+        for (size_t n = 0; n < X.shape(0); ++n)
+            for (size_t s = 0; s < p; ++s)
+                require((*ranges)(s) == 0 || X(n, s) <= (*ranges)(s), "steps beyond the range");
     }
     return {X.data(),
             weights ? weights->data() : nullptr,

@@ -158,16 +158,16 @@ auto products(CpuRows& rows, const Line<int32_t>& nodes, const Line<int64_t>& be
     std::vector<Product> tasks;
     for (size_t k = 0; k < inner.size(); ++k)
         tasks.push_back({nodes(k), inner[k], d.data() + begin(k), centers(k), values.data() + begin(k)});
-    unlocked([&] { rows.seam().operators()->products(tasks); });
+    unlocked([&] { rows.seam().products()->multiply(tasks); });
     return give(std::move(values));
 }
 
-auto gram(CpuRows& rows, int node, const Line<int32_t>& columns, int most) {
+auto gram(CpuRows& rows, int node, const Line<int32_t>& columns) {
     rows.check(columns);
-    require(node >= 0 && node < rows.n_features() && most >= 0, "a node must lie in the table");
+    require(node >= 0 && node < rows.n_features(), "a node must lie in the table");
     const size_t width = columns.shape(0) + 1;
     const NeighborColumns neighbors{columns.data(), static_cast<int>(columns.shape(0))};
-    return to_numpy<double>(unlocked([&] { return rows.seam().grams()->gram(node, neighbors, most); }), {width, width});
+    return to_numpy<double>(unlocked([&] { return rows.seam().gram(node, neighbors); }), {width, width});
 }
 
 auto drift(CpuRows& rows, const Line<int32_t>& nodes) {
@@ -262,7 +262,7 @@ void bind_rows(nb::module_& m) {
         .def("products", &products, arg("nodes"), arg("begin"), arg("columns"), arg("d"), arg("centers"))
         .def("divergence", &of_nodes<&Rows::divergence, double>, arg("nodes"), arg("c"), Release())
         .def("largest_predictor", &of_nodes<&Rows::largest_predictor>, arg("nodes"), Release())
-        .def("gram", &gram, arg("node"), arg("columns"), arg("most"))
+        .def("gram", &gram, arg("node"), arg("columns"))
         .def("remember", &remember, arg("nodes"), Release())
         .def("drift", &drift, arg("nodes"))
         .def("all_pairs", &all_pairs, arg("first"), arg("last"))

@@ -71,7 +71,7 @@ Line<T> read(nb::handle answer, size_t size, const char* call) {
     return line;
 }
 
-class PythonRows final : public Rows, public ProductRows, public GramRows, public ScanRows {
+class PythonRows final : public Rows, public ProductRows, public ScanRows {
  public:
     explicit PythonRows(nb::object rows) : rows_(std::move(rows)), scans_(nb::hasattr(rows_, "scan")) {
         const nb::object shares = rows_.attr("margins")();
@@ -85,8 +85,7 @@ class PythonRows final : public Rows, public ProductRows, public GramRows, publi
     const Margins& margins() const override { return margins_; }
     double rounding() const override { return rounding_; }
     ScanRows* scans() override { return scans_ ? this : nullptr; }
-    ProductRows* operators() override { return this; }
-    GramRows* grams() override { return this; }
+    ProductRows* products() override { return this; }
 
     std::vector<Overlap> overlaps(std::span<const Pair> pairs) override {
         const nb::gil_scoped_acquire acquire;
@@ -131,7 +130,7 @@ class PythonRows final : public Rows, public ProductRows, public GramRows, publi
         ask_blocks("diagonals", diagonal, curvature);
     }
 
-    void products(std::span<const Product> tasks) override {
+    void multiply(std::span<const Product> tasks) override {
         if (tasks.empty()) return;
         const nb::gil_scoped_acquire acquire;
         const Batch inner(tasks, &Product::inner);
@@ -150,10 +149,10 @@ class PythonRows final : public Rows, public ProductRows, public GramRows, publi
         const nb::gil_scoped_acquire acquire;
         return nb::cast<double>(rows_.attr("largest_predictor")(list(nodes)));
     }
-    std::vector<double> gram(int node, const NeighborColumns& neighbors, int most) override {
+    std::vector<double> gram(int node, const NeighborColumns& neighbors) override {
         const nb::gil_scoped_acquire acquire;
         const nb::object answer =
-            rows_.attr("gram")(node, list({neighbors.column, static_cast<size_t>(neighbors.count)}), most);
+            rows_.attr("gram")(node, list({neighbors.column, static_cast<size_t>(neighbors.count)}));
         const size_t size = static_cast<size_t>(neighbors.count + 1) * (neighbors.count + 1);
         const Line<double> values = read<double>(answer.attr("reshape")(-1), size, "gram");
         return {values.data(), values.data() + size};

@@ -144,7 +144,6 @@ std::vector<char> find_zeroed(const WorkingSet& set, const std::vector<Infeasibi
 bool repair(Rows& rows, const WorkingSet& set, const Point& point, const std::vector<char>& zeroed,
             std::vector<Infeasibility>& infeasibilities) {
     const double rounding = rows.rounding();
-    GramRows* const grams = rows.grams();
     for (int node : set.nodes()) {
         std::vector<int> columns;
         std::vector<double> missing;
@@ -156,14 +155,10 @@ bool repair(Rows& rows, const WorkingSet& set, const Point& point, const std::ve
             missing.push_back(set.is_shared() ? reach / 2 : reach);
         }
         if (columns.empty()) continue;
-        if (!grams) return false;
         const NeighborColumns neighbors{columns.data(), static_cast<int>(columns.size())};
-        const int column = set.first_node() + node, all = std::numeric_limits<int>::max() / 2;
-        for (int most : {GRAM_ROWS_PER_COLUMN * (neighbors.count + 1), all}) {
-            infeasibilities[node].repair =
-                repair_norm(grams->gram(column, neighbors, most), missing, infeasibilities[node].share, rounding);
-            if (std::isfinite(infeasibilities[node].repair)) break;
-        }
+        const std::vector<double> gram = rows.gram(set.first_node() + node, neighbors);
+        if (gram.empty()) return false;
+        infeasibilities[node].repair = repair_norm(gram, missing, infeasibilities[node].share, rounding);
         if (!std::isfinite(infeasibilities[node].repair)) return false;
     }
     for (int node : set.nodes())

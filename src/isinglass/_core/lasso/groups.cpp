@@ -101,7 +101,7 @@ void GroupModel::multiply(const Values& x, Values& Hx) {
         tasks_.push_back(
             {set_.first_node() + node, set_.inner_of(node), factors_.data() + first, 0.0, products_.data() + first});
     }
-    rows_.operators()->products(tasks_);
+    rows_.products()->multiply(tasks_);
     each_group([&](const Group& group) {
         const float *one = products_.data() + set_.at(group.slot_s), *other = products_.data() + set_.at(group.slot_t);
         for (size_t i = 0; i < group.size; ++i)

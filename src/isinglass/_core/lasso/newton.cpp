@@ -29,9 +29,9 @@ Newton::Newton(Rows& rows, const Penalty& penalty, Pool& pool, int n_nodes, bool
       field_steps_(n_nodes),
       moved_(n_nodes),
       known_(n_nodes) {
-    if (!rows.operators())
+    if (!rows.products())
         set_.set_widest_block(std::numeric_limits<int>::max());
-    else if (rows.operators()->has_rough())
+    else if (rows.products()->has_rough())
         set_.set_widest_block(tuning::working_set::WIDEST_BESIDE_ROUGH);
 }
 
@@ -59,18 +59,12 @@ void Newton::start(int first_node) {
     mark_null();
 }
 
-// The log odds of the column.
-double Newton::null_field(int node) const {
-    const int column = set_.first_node() + node;
-    return std::log(rows_.margins().mean[column]) - std::log(rows_.margins().rest[column]);
-}
-
 // Nodes without edges: the predictor is constant.
 void Newton::reset_nodes(const std::vector<int>& nodes) {
     moves_.clear();
     for (int node : nodes) {
         const int column = set_.first_node() + node;
-        point_.fields[node] = null_field(node);
+        point_.fields[node] = rows_.null_field(set_.first_node() + node);
         point_.is_isolated[node] = 1;
         point_.travel[node] = 0;
         known_[node] = 0;
@@ -375,7 +369,7 @@ void Newton::certify_point(Run& run) {
 // Of columns of 0 and 1, in a run that would end without its tolerance or is very slow.
 bool Newton::try_precise(Run& run) {
     if (run.precision != Precision::untried || run.n_iter >= run.max_iter) return false;
-    if (!rows_.precise() || !PreciseFace(set_, rows_, run.alpha).is_small()) return false;
+    if (!rows_.has_precise_blocks() || !PreciseFace(set_, rows_, run.alpha).is_small()) return false;
     run.precision = Precision::twofold;
     run.is_stale = true;
     run.best = run.kkt;
@@ -426,7 +420,7 @@ void Newton::project(std::vector<int>& changed) {
 // without edges, the best is kept.
 void Newton::keep_better(const Parameters& start, double alpha) {
     Parameters best = here(), none{std::vector<double>(set_.theta().size()), point_.fields};
-    for (int node : set_.nodes()) none.fields[node] = null_field(node);
+    for (int node : set_.nodes()) none.fields[node] = rows_.null_field(set_.first_node() + node);
     const auto value_at = [&](const Parameters& parameters) {
         go_to(parameters);
         return objective(alpha);
@@ -654,9 +648,7 @@ void Newton::polish_free(double alpha) {
 }
 
 State Newton::record(const Run& run) {
-    State state{run.alpha, point_.fields, {}};
-    if (const FieldRows* kept = rows_.fields())
-        state.category_fields = kept->category_fields(set_.first_node(), set_.first_node() + set_.n_nodes());
+    State state{run.alpha, point_.fields, rows_.category_fields(set_.first_node(), set_.first_node() + set_.n_nodes())};
     state.loss = point_.loss();
     state.objective = state.loss + penalty_of(set_, run.alpha);
     state.kkt_residual = run.kkt + certificate_.gradient_error;

@@ -123,7 +123,6 @@ class Newton {
 
     // The point.
     size_t group_size(const Pair& pair) const;
-    double null_field(int node) const;
     void reset_nodes(const std::vector<int>& nodes);
     Parameters here() const { return {set_.theta(), point_.fields}; }
     void go_to(const Parameters& parameters);

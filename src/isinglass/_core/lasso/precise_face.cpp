@@ -75,7 +75,7 @@ void PreciseFace::add_loss(int node) {
     }
     const NeighborColumns neighbors{columns.data(), static_cast<int>(columns.size())};
     if (columns.empty()) return;
-    const auto [block, response] = rows_.precise()->precise_block(set_.first_node() + node, neighbors);
+    const auto [block, response] = rows_.precise_block(set_.first_node() + node, neighbors);
     for (size_t i = 0; i < response.size(); ++i) responses_.push_back({node, edges[i], response[i]});
     for (size_t i = 0; i < place.size(); ++i)
         for (size_t j = 0; j < place.size(); ++j) H_[place[i] * size_ + place[j]] += block[i * place.size() + j];

@@ -370,7 +370,7 @@ void Quadratic::apply_operators(const std::vector<double>& v, Place place, bool 
         const double center = dot(set_.b().data() + first, factors, count) / set_.curve(node);
         operators_[k] = {set_.first_node() + node, set_.inner_of(node), factors, center, out + first, is_rough};
     });
-    rows_.operators()->products(operators_);
+    rows_.products()->multiply(operators_);
 }
 
 // product_face_ = H v; returns v H v. v has one entry more than the face, which is zero.

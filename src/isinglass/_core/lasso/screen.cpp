@@ -256,15 +256,14 @@ PairList Screen::reaching(double threshold, const std::vector<Pair>& possible) {
 // Without edges the gradient of a pair is its covariance, w11 w00 - w10 w01, twice if both ends count. Either product
 // has a small relative error; a difference within it means independence.
 double Screen::covariance_ratio(const PairList& found) {
-    const std::vector<Overlap> overlaps = rows_.overlaps(found.pairs);
+    const std::vector<Covariance> covariances = rows_.covariances(found.pairs);
     const double noise = 4 * rows_.rounding();
     double largest = 0;
     bool any = false;
-    for (size_t k = 0; k < overlaps.size(); ++k) {
+    for (size_t k = 0; k < covariances.size(); ++k) {
         const double weight = penalty_(found.pairs[k].s, found.pairs[k].t);
         if (!(weight > 0) || !std::isfinite(weight)) continue;
-        const Overlap& cell = overlaps[k];
-        const double same = cell.both * cell.neither, different = cell.first * cell.second;
+        const auto [same, different] = covariances[k];
         const double error = noise * (same + different), size = std::abs(same - different);
         any |= size > error;
         largest = std::max(largest, (is_shared_ ? 2 : 1) * (size + error) / weight);

@@ -106,8 +106,6 @@ CategoryState::CategoryState(std::shared_ptr<const Table> given, Holds holds, Po
     }
 }
 
-// Above the seam a column has, in place of shares, the mean distance of its points from their center, which is how far
-// a coefficient moves the predictor, and the mean square. There are no odds.
 CategoryRows::CategoryRows(std::shared_ptr<const Table> table, Holds holds, Pool& pool)
     : state_(std::move(table), holds, pool), pool_(pool), ones_(state_.stride) {
     std::fill(ones_.data(), ones_.data() + state_.stride, uint8_t{1});
@@ -120,7 +118,6 @@ CategoryRows::CategoryRows(std::shared_ptr<const Table> table, Holds holds, Pool
             else
                 for (int l = 0; l < k; ++l) size = square += column.share[k] * column.share[l];
         margins_.mean.push_back(size);
-        margins_.rest.push_back(size);
         margins_.sd.push_back(std::sqrt(square));
         if (column.is_modelled && column.q() < 2) throw std::invalid_argument("a column must take two values");
         if (column.is_ordered() && !ordered_) ordered_ = ordered_loss(state_, holds);
@@ -140,12 +137,11 @@ double CategoryRows::rounding() const {
     return (of_rows + of_row) * std::numeric_limits<double>::epsilon() / 2;
 }
 
-std::vector<Overlap> CategoryRows::overlaps(std::span<const Pair> pairs) {
-    return pool_.map(pairs, [&](const Pair& pair, int) { return overlap(pair); });
+std::vector<Covariance> CategoryRows::covariances(std::span<const Pair> pairs) {
+    return pool_.map(pairs, [&](const Pair& pair, int) { return covariance(pair); });
 }
 
-// The covariance of two columns, every entry a difference of sums of one sign.
-Overlap CategoryRows::overlap(const Pair& pair) const {
+Covariance CategoryRows::covariance(const Pair& pair) const {
     const CategoryColumn &a = state_.columns[pair.s], &b = state_.columns[pair.t];
     const Table& table = *state_.table;
     const auto place_of = [values = b.value.back() + 1](double k, double l) {
@@ -163,11 +159,11 @@ Overlap CategoryRows::overlap(const Pair& pair) const {
             add(place, unit * weight[place_of(a.value[k], b.value[l])]);
             if (unordered_) add(place, -unit * a.share[k] * b.share[l]);
         }
-    if (!unordered_) return {up[0], down[0], 1.0, 1.0};
+    if (!unordered_) return {up[0], down[0]};
     std::vector<double> apart(up.size()), together(up.size());
     for (size_t k = 0; k < up.size(); ++k) apart[k] = up[k] - down[k], together[k] = up[k] + down[k];
     const double size = norm(apart), terms = norm(together);
-    return {(terms + size) / 2, (terms - size) / 2, 1.0, 1.0};
+    return {(terms + size) / 2, (terms - size) / 2};
 }
 
 void CategoryRows::move(std::span<const Move> tasks, bool afresh) {
@@ -230,7 +226,7 @@ void CategoryRows::blocks(std::span<const Block> tasks, Curvature curvature) {
     pool_.each(tasks.size(), [&](int k, int worker) { loss(tasks[k].node).block(tasks[k], curvature, worker); });
 }
 
-void CategoryRows::products(std::span<const Product> tasks) {
+void CategoryRows::multiply(std::span<const Product> tasks) {
     pool_.each(tasks.size(), [&](int k, int worker) { loss(tasks[k].node).product(tasks[k], worker); });
 }
 
@@ -323,7 +319,7 @@ double CategoryRows::divergence(std::span<const int> nodes, double c) {
         if (!state_.columns[node].is_modelled) return 0.0;
         auto [rows, odds] = loss(node).odds(node, worker);
         rows.x = ones_.data();
-        return kernels().divergence(rows, odds, c, std::log(c), std::log1p(-c));
+        return kernels().divergence(rows, odds, c);
     });
     return std::accumulate(parts.begin(), parts.end(), 0.0);
 }

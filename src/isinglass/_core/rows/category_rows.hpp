@@ -92,27 +92,28 @@ class NodeLoss {
 std::unique_ptr<NodeLoss> ordered_loss(CategoryState& state, Holds holds);
 std::unique_ptr<NodeLoss> unordered_loss(CategoryState& state, Holds holds);
 
-class CategoryRows final : public Rows, public FieldRows, public ProductRows, public PreciseRows, public GroupRows {
+class CategoryRows final : public Rows, public ProductRows, public GroupRows {
  public:
     // The table has ranges (see TableView).
     CategoryRows(std::shared_ptr<const Table> table, Holds holds, Pool& pool);
 
     const Margins& margins() const override { return margins_; }
     double rounding() const override;
-    std::vector<Overlap> overlaps(std::span<const Pair> pairs) override;
+    std::vector<Covariance> covariances(std::span<const Pair> pairs) override;
+    double null_field(int) const override { return 0; }  // the fields are the rows'
     void move(std::span<const Move> tasks, bool afresh) override;
     void gradients(std::span<const Gradient> tasks) override;
     void blocks(std::span<const Block> tasks, Curvature curvature) override;
     // Where all columns have an order, nodes are not worth being operators.
-    ProductRows* operators() override { return unordered_ ? this : nullptr; }
-    void products(std::span<const Product> tasks) override;
+    ProductRows* products() override { return unordered_ ? this : nullptr; }
+    void multiply(std::span<const Product> tasks) override;
     double divergence(std::span<const int> nodes, double c) override;
     void remember(std::span<const int> nodes) override;
     std::vector<ResidualDrift> drift(std::span<const int> nodes) override;
     double all_pairs(int first, int last, float* band) override;
-    const FieldRows* fields() const override { return this; }
+    bool has_categories() const override { return true; }
     std::vector<double> category_fields(int first, int last) const override;
-    PreciseRows* precise() override { return this; }
+    bool has_precise_blocks() const override { return true; }
     PreciseBlock precise_block(int node, const NeighborColumns& neighbors) override;
     const GroupRows* groups() const override { return unordered_ ? this : nullptr; }
     int width(int column) const override { return state_.columns[column].width(); }
@@ -125,7 +126,7 @@ class CategoryRows final : public Rows, public FieldRows, public ProductRows, pu
         return !column.is_modelled ? *none_ : column.is_ordered() ? *ordered_ : *unordered_;
     }
     bool is_on_line(int column) const { return state_.columns[column].is_ordered(); }
-    Overlap overlap(const Pair& pair) const;
+    Covariance covariance(const Pair& pair) const;
     NodeSums settle(int node, int worker);
     void settle_again(int node, std::vector<double> before, NodeSums& sums, int worker);
     std::vector<double> probabilities(int node, int row);

@@ -161,8 +161,6 @@ class KeptStorage {
         return tiles.slack();
     }
 
-    static int gram_rows(int most) { return most; }
-
  private:
     struct Operator {
         PackedColumns columns;  // beside the node

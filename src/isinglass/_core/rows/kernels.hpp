@@ -182,8 +182,8 @@ struct Kernels {
     // How many pairs have c |g| + sqrt(half_gap (sd_s^2 + sd_t^2)) < limit for certain.
     int (*count_certified)(const float* reference, const Drift& drift, const float* limit, float c, float half_gap,
                            int count);
-    // sum_n w_n KL(x_n + c r_n || sigma_n) for 0 < c < 1 (the certificate), log_rest = log(1 - c).
-    double (*divergence)(const NodeRows& rows, const double* eta, double c, double log_c, double log_rest);
+    // sum_n w_n KL(x_n + c r_n || sigma_n) for 0 < c < 1 (the certificate).
+    double (*divergence)(const NodeRows& rows, const double* eta, double c);
     void (*category_pass)(const Categories& categories, const NodeRows& rows, const double* eta,
                           const CategoryOut& out);
     void (*places_pass)(const Places& places, const NodeRows& rows, const double* eta, const PlacesOut& out);

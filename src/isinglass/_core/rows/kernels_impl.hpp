@@ -449,7 +449,8 @@ inline vd softplus(vd z) {
     return (positive ? z : vd{}) + log1p_unit(exp_negative(positive ? -z : z));
 }
 
-static double divergence(const NodeRows& rows, const double* eta, double c, double log_c, double log_rest) {
+static double divergence(const NodeRows& rows, const double* eta, double c) {
+    const double log_c = __builtin_log(c), log_rest = __builtin_log1p(-c);
     vd sum{};
     for (int i = 0; i < rows.n; i += DOUBLES) {
         const vd e = load<vd>(eta + i);
@@ -467,13 +468,18 @@ static double divergence(const NodeRows& rows, const double* eta, double c, doub
 #include "rows/kernels_steps.hpp"
 
 extern const Kernels table;
-// clang-format off: one name after the other
+// clang-format off: several names in a line
 const Kernels table = {
-    ISINGLASS_NAME, FLOATS, node_pass, curvatures, add_columns, dots, gram, add_rows, widen, narrow, distance,
-    gradient_tile, find_above, count_certified, divergence, category_pass, places_pass, places_products,
-    gather_tables<double>, gather_tables<float>, scatter_rows<double>, scatter_rows<float>,
-    sum_listed<double>, sum_listed<float>, add_to_listed, softmax_pass, curve_rows, variance_rows,
-    row_distance, bit_sums, bit_sums_double, transpose_bits, scale, ISINGLASS_ROUGH};
+    .name = ISINGLASS_NAME, .lanes = FLOATS, .node_pass = node_pass, .curvatures = curvatures,
+    .add_columns = add_columns, .dots = dots, .gram = gram, .add_rows = add_rows, .widen = widen, .narrow = narrow,
+    .distance = distance, .gradient_tile = gradient_tile, .find_above = find_above,
+    .count_certified = count_certified, .divergence = divergence, .category_pass = category_pass,
+    .places_pass = places_pass, .places_products = places_products, .gather = gather_tables<double>,
+    .gather_single = gather_tables<float>, .scatter = scatter_rows<double>, .scatter_single = scatter_rows<float>,
+    .sum_listed = sum_listed<double>, .sum_listed_single = sum_listed<float>, .add_to_listed = add_to_listed,
+    .softmax = softmax_pass, .curve = curve_rows, .variances = variance_rows, .row_distance = row_distance,
+    .bit_sums = bit_sums, .bit_sums_double = bit_sums_double, .transpose_bits = transpose_bits, .scale = scale,
+    .rough_product = ISINGLASS_ROUGH};
 // clang-format on
 
 }  // namespace ISINGLASS_ISA

@@ -56,8 +56,6 @@ class OnesCells {
     // Sums run one after the other, and the weight of all others is at worst a difference of two such sums.
     double rounding() const { return (2.0 * n_rows_ + 32) * std::numeric_limits<double>::epsilon() / 2; }
     // All rows of a local table, however many.
-    static int gram_rows(int) { return std::numeric_limits<int>::max() / 2; }
-
     Overlap overlap(const Pair& pair, int worker) {
         LocalTable& local = local_[worker];
         look(local, pair.s, {{&pair.t, 1}});

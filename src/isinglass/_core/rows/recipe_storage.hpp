@@ -22,7 +22,7 @@ class RecipeState {
 //   view(node, recipe, also, worker)      the same when it has not
 //   drift(node, now, before, worker)
 //   forget(), remember(nodes, recipes)    only if they keep something beside the recipes
-// and margins, total, rounding, sums of columns, gram_rows, overlap and all_pairs.
+// and margins, total, rounding, sums of columns, overlap and all_pairs.
 template <class Cells>
 class RecipeStorage final : public RecipeState {
  public:
@@ -41,7 +41,6 @@ class RecipeStorage final : public RecipeState {
     const Margins& margins() const { return cells_.margins(); }
     double total() const { return cells_.total(); }
     double rounding() const { return cells_.rounding(); }
-    int gram_rows(int most) const { return cells_.gram_rows(most); }
     Overlap overlap(const Pair& pair, int worker) { return cells_.overlap(pair, worker); }
     double all_pairs(int first, int last, float* band) { return cells_.all_pairs(state_.now, first, last, band); }
 

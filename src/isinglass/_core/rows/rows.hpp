@@ -5,6 +5,7 @@
 // messages. A task names a node, what to do, and where to put the answer.
 #pragma once
 
+#include <cmath>
 #include <span>
 #include <vector>
 
@@ -58,6 +59,11 @@ struct Overlap {
     double both = 0, first = 0, second = 0, neither = 0;
 };
 
+// The covariance of two columns as a difference of sums of one sign; of groups, of the norms of these.
+struct Covariance {
+    double same = 0, different = 0;
+};
+
 // What to look for among all pairs, where rows can do that themselves: those whose |g| + extra may reach threshold
 // omega, and how many have scale (|g| + extra) + sqrt(gap (sd_s^2 + sd_t^2) / 2) < alpha omega for certain.
 struct Scan {
@@ -84,17 +90,8 @@ enum class Curvature { own, majorized };  // w sigma (1 - sigma), or its bound w
 class ProductRows {
  public:
     virtual ~ProductRows() = default;
-    virtual void products(std::span<const Product> tasks) = 0;
+    virtual void multiply(std::span<const Product> tasks) = 0;
     virtual bool has_rough() const { return false; }  // rough products that take less than half the time
-};
-
-// Rows that bound the curvature of some coefficients of a node from below, for the certificate of free edges.
-class GramRows {
- public:
-    virtual ~GramRows() = default;
-    // Z^T diag(w v) Z of a node, in double precision, with Z = [columns, 1] and v = sigma (1 - sigma) rounded down, row
-    // by row. Over some rows only, from which all other rows could only add: about `most` of them.
-    virtual std::vector<double> gram(int node, const NeighborColumns& neighbors, int most) = 0;
 };
 
 // Rows that look at all pairs where they are, each time anew, and keep none of it; then nothing is remembered.
@@ -106,26 +103,11 @@ class ScanRows {
     virtual double largest() = 0;
 };
 
-// Rows whose nodes have more than two categories keep the fields themselves, at their optimum for the predictors:
-// offsets and fields above the seam mean nothing then.
-class FieldRows {
- public:
-    virtual ~FieldRows() = default;
-    virtual std::vector<double> category_fields(int first, int last) const = 0;
-};
-
 // Second derivatives of a node's loss, with its field at the minimum of the quadratic model.
 struct PreciseBlock {
     std::vector<double> H;  // a square matrix, row after row
     // By how much the field falls when a coefficient grows by one; empty where rows keep the fields themselves.
     std::vector<double> field_response;
-};
-
-// Rows that also provide second derivatives in double precision.
-class PreciseRows {
- public:
-    virtual ~PreciseRows() = default;
-    virtual PreciseBlock precise_block(int node, const NeighborColumns& neighbors) = 0;
 };
 
 // Columns without an order of their categories have a point of `width` numbers for each, and a pair has width(s)
@@ -148,7 +130,18 @@ class Rows {
     virtual const Margins& margins() const = 0;
     // Bound of the relative error of a sum over rows of terms of one sign, their own rounding included.
     virtual double rounding() const = 0;
-    virtual std::vector<Overlap> overlaps(std::span<const Pair> pairs) = 0;
+    // Of columns of two values. The covariances follow from it; other columns have these alone.
+    virtual std::vector<Overlap> overlaps(std::span<const Pair>) { return {}; }
+    virtual std::vector<Covariance> covariances(std::span<const Pair> pairs) {
+        std::vector<Covariance> found;
+        for (const Overlap& cell : overlaps(pairs))
+            found.push_back({cell.both * cell.neither, cell.first * cell.second});
+        return found;
+    }
+    // The field of a node without neighbors: the log odds of its column.
+    virtual double null_field(int node) const {
+        return std::log(margins().mean[node]) - std::log(margins().rest[node]);
+    }
     // afresh: the predictor starts from zero instead of where it is.
     virtual void move(std::span<const Move> tasks, bool afresh) = 0;
     virtual void gradients(std::span<const Gradient> tasks) = 0;
@@ -164,15 +157,22 @@ class Rows {
     // of its error.
     virtual double all_pairs(int first, int last, float* band) = 0;
 
+    // Z^T diag(w v) Z of a node, in double precision, with Z = [columns, 1] and v = sigma (1 - sigma) rounded down, row
+    // by row: a bound of the curvature for the certificate of free edges. Empty where no pair can be free.
+    virtual std::vector<double> gram(int, const NeighborColumns&) { return {}; }
+    // Second derivatives in double precision, where rows have them.
+    virtual bool has_precise_blocks() const { return false; }
+    virtual PreciseBlock precise_block(int, const NeighborColumns&) { return {}; }
+    // Nodes with more than two categories: the rows keep the fields, at their optimum for the predictors, and offsets
+    // and fields above the seam mean nothing.
+    virtual bool has_categories() const { return false; }
+    virtual std::vector<double> category_fields(int, int) const { return {}; }  // of these nodes [first, last)
+
     // What not all rows can do; null where they cannot.
-    virtual ProductRows* operators() { return nullptr; }  // nodes are then never operators
-    virtual GramRows* grams() { return nullptr; }         // no pair is then free, and none can be treated as if it were
+    virtual ProductRows* products() { return nullptr; }  // nodes are then never operators
     virtual ScanRows* scans() { return nullptr; }
-    virtual PreciseRows* precise() { return nullptr; }
-    virtual const FieldRows* fields() const { return nullptr; }  // columns then have two values
     virtual const GroupRows* groups() const { return nullptr; }  // a pair then has one coefficient
 
-    bool has_categories() const { return fields() != nullptr; }
     bool has_groups() const { return groups() != nullptr; }
     int width(int column) const { return has_groups() ? groups()->width(column) : 1; }
 };

@@ -56,9 +56,12 @@ inline size_t first_of_row(int s, int n_features) {
     return static_cast<size_t>(s) * (2 * static_cast<size_t>(n_features) - s - 1) / 2;
 }
 
-// Of every column, under the weights: share of ones, of zeros, and the standard deviation.
+// Of every column, under the weights. With categories a point takes the place of a 1: its mean distance from the center
+// of all, which is how far a coefficient moves a predictor, and the root of the mean square of that.
 struct Margins {
-    std::vector<double> mean, rest, sd;
+    std::vector<double> mean;  // of ones, or of distances
+    std::vector<double> rest;  // of zeros; empty with categories
+    std::vector<double> sd;
 };
 
 // A table as it is given: X is n_rows x n_features, row by row; weights may be null (equal).

@@ -11,7 +11,6 @@
 //   has_rough()                         see ProductRows
 //   product(task, next, worker)         next: the task after this one, or null; what it will read may be fetched
 //   remember(nodes), drift(node, worker), overlap(pair, worker), all_pairs(first, last, band)
-//   gram_rows(most)                     how many rows of a view a Gram matrix takes
 #pragma once
 
 #include <algorithm>
@@ -28,7 +27,7 @@ namespace isinglass {
 const float* curvatures(const NodeView& view, bool majorized, Scratch& scratch);
 
 template <class Storage>
-class TwoValueRows final : public Rows, public ProductRows, public GramRows, public PreciseRows {
+class TwoValueRows final : public Rows, public ProductRows {
  public:
     template <class... Given>
     explicit TwoValueRows(Pool& pool, Given&&... given)
@@ -37,9 +36,8 @@ class TwoValueRows final : public Rows, public ProductRows, public GramRows, pub
     Storage& storage() { return storage_; }
     const Margins& margins() const override { return storage_.margins(); }
     double rounding() const override { return storage_.rounding(); }
-    ProductRows* operators() override { return this; }
-    GramRows* grams() override { return this; }
-    PreciseRows* precise() override { return this; }
+    ProductRows* products() override { return this; }
+    bool has_precise_blocks() const override { return true; }
 
     std::vector<Overlap> overlaps(std::span<const Pair> pairs) override {
         return workers_.pool.map(pairs, [&](const Pair& pair, int worker) { return storage_.overlap(pair, worker); });
@@ -60,7 +58,7 @@ class TwoValueRows final : public Rows, public ProductRows, public GramRows, pub
         });
     }
     void blocks(std::span<const Block> tasks, Curvature curvature) override;
-    void products(std::span<const Product> tasks) override {
+    void multiply(std::span<const Product> tasks) override {
         workers_.pool.each(tasks.size(), [&](int k, int worker) {
             const Product* next = static_cast<size_t>(k) + 1 < tasks.size() ? &tasks[k + 1] : nullptr;
             if (tasks[k].inner.count > 0) storage_.product(tasks[k], next, worker);
@@ -68,10 +66,9 @@ class TwoValueRows final : public Rows, public ProductRows, public GramRows, pub
     }
     bool has_rough() const override { return storage_.has_rough(); }
     double divergence(std::span<const int> nodes, double c) override {
-        const double log_c = std::log(c), log_rest = std::log1p(-c);
         const std::vector<double> parts = workers_.pool.map(nodes, [&](int node, int worker) {
             const NodeView view = storage_.view(node, {}, worker);
-            return kernels().divergence(view.rows, view.eta, c, log_c, log_rest);
+            return kernels().divergence(view.rows, view.eta, c);
         });
         return std::accumulate(parts.begin(), parts.end(), 0.0);
     }
@@ -80,7 +77,7 @@ class TwoValueRows final : public Rows, public ProductRows, public GramRows, pub
             nodes, [&](int node, int worker) { return isinglass::largest_predictor(storage_.view(node, {}, worker)); });
         return parts.empty() ? 0.0 : *std::max_element(parts.begin(), parts.end());
     }
-    std::vector<double> gram(int node, const NeighborColumns& neighbors, int most) override;
+    std::vector<double> gram(int node, const NeighborColumns& neighbors) override;
     PreciseBlock precise_block(int node, const NeighborColumns& neighbors) override;
     void remember(std::span<const int> nodes) override { storage_.remember(nodes); }
     std::vector<ResidualDrift> drift(std::span<const int> nodes) override {
@@ -114,11 +111,10 @@ void TwoValueRows<Storage>::blocks(std::span<const Block> tasks, Curvature curva
 }
 
 template <class Storage>
-std::vector<double> TwoValueRows<Storage>::gram(int node, const NeighborColumns& neighbors, int most) {
+std::vector<double> TwoValueRows<Storage>::gram(int node, const NeighborColumns& neighbors) {
     const NodeView view = storage_.view(node, neighbors, 0);
     const int d = neighbors.count, width = d + 1;
-    ColumnList columns = view.source->list(neighbors, workers_.scratch[0].columns);
-    columns.n = std::min(view.rows.n, (storage_.gram_rows(most) + ROW_ALIGN - 1) / ROW_ALIGN * ROW_ALIGN);
+    const ColumnList columns = view.source->list(neighbors, workers_.scratch[0].columns);
     Buffer<double> curve(columns.n);
     for (int n = 0; n < columns.n; ++n) {
         const double size = std::abs(view.wr[n]);
