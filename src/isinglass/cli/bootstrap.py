@@ -15,6 +15,7 @@ from isinglass.cli.estimate import ESTIMATE, Estimate
 from isinglass.cli.options import TABLE
 from isinglass.cli.output import OutputFolder, deliver
 from isinglass.cli.reading import READING, Reading, read_attributes
+from isinglass.json_text import JsonObject
 
 if TYPE_CHECKING:
     from isinglass.arrays import Arrays
@@ -87,40 +88,43 @@ def bootstrap(
     console.restart_clock()
     reselect = reselect is not False
     how: dict[str, Any] = {"n_boot": n_resamples or 1000, "reselect": reselect, "random_state": estimate.seed}
-    every_found: dict[str, Bootstrap] = {}
-    tables: dict[str, Arrays] = {}
     if checkpoint is not None and kind == "all":
         Path(checkpoint).mkdir(exist_ok=True)  # one folder in it for each kind
+    found: dict[str, Bootstrap] = {}
     for each in kinds:
         place = checkpoint if checkpoint is None or kind != "all" else str(Path(checkpoint) / each)
         run = estimate.run(console, checkpoint=place)
-        found = every_found[each] = resample(data, estimate.method, kind=each, run=run, **how)
-        wanted = {name: make for name, make in FILES[each].items() if output is not None or "diff" not in name}
-        tables |= {name: make(found, communities) for name, make in wanted.items()}
-    facts = {
+        found[each] = resample(data, estimate.method, kind=each, run=run, **how)
+    tables = {
+        name: make(found[each], communities)
+        for each in kinds
+        for name, make in FILES[each].items()
+        if output is not None or "diff" not in name
+    }
+    settings = {
         "Table": reading.describe(data, table),
         "Method": estimate.summarize(", selected again in every resample" if reselect else ", kept"),
-        "Resamples": f"{found.n_boot}, kind {' and '.join(kinds)}, seed {estimate.seed}",
+        "Resamples": f"{how['n_boot']}, kind {' and '.join(kinds)}, seed {estimate.seed}",
     }
-    for one in every_found.values():
-        facts |= _describe(one)
-    drops = every_found.get("case-drop")
-    record = {
-        "table": describe_table(data),
-        "method": estimate.record,
-        "kind": kind,
-        "n_resamples": found.n_boot,
-        "seed": estimate.seed,
-        "network": describe_solution(found.solution),
+    findings = {name: text for one in found.values() for name, text in _describe(one).items()}
+    record = {"table": describe_table(data), "method": estimate.record, "kind": kind, "seed": estimate.seed}
+
+    def write(here: Path) -> None:
+        for each, one in found.items():
+            save(one, here / RESAMPLES[each])
+
+    deliver(console, folder, settings, findings, tables, {**record, **_record(found, tables)}, write)
+
+
+def _record(found: dict[str, Bootstrap], tables: dict[str, Arrays]) -> JsonObject:
+    """Return what was found, as --json prints it."""
+    first, drops = next(iter(found.values())), found.get("case-drop")
+    return {
+        "n_resamples": first.n_boot,
+        "network": describe_solution(first.solution),
         "cs_coefficients": None if drops is None else drops.cs_coefficients(),
         **{name.removesuffix(".csv"): records(columns) for name, columns in tables.items()},
     }
-
-    def write(here: Path) -> None:
-        for each, one in every_found.items():
-            save(one, here / RESAMPLES[each])
-
-    deliver(console, folder, facts, tables, record, kept=("Table", "Method", "Resamples"), write=write)
 
 
 def _measure_nodes(found: Bootstrap, communities: Communities) -> Arrays:

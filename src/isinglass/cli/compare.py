@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from isinglass.atomic import write_text
 from isinglass.cli.command import command
 from isinglass.cli.console import Console, plural
 from isinglass.cli.descriptions import describe_solution, describe_table, fields, records
@@ -14,6 +15,7 @@ from isinglass.cli.options import OPTIONS, TABLE
 from isinglass.cli.output import OutputFolder, deliver
 from isinglass.cli.reading import READING, Reading
 from isinglass.cli.values import spell_value
+from isinglass.json_text import JsonObject
 
 if TYPE_CHECKING:
     from isinglass.data import Table
@@ -72,23 +74,19 @@ def compare(
     )
     found = replace(tested, reading=reading.said)
     again = "selected again in every permutation" if found.reselect else "selected on all rows and kept"
-    facts = {
+    settings = {
         "Table": reading.describe(data, table),
         "Method": estimate.summarize(f", {again}"),
         **_describe_missing(found),
-        **_describe(found, column),
+        **_describe_groups(found, column),
     }
     draft = describe_comparison(found)
-    each = zip(found.groups, found.n_rows, found.solutions, strict=True)
     tables = {"edges.csv": found.edges(), "nodes.csv": found.nodes(), "groups.csv": found.pairs()}
     record = {
         "table": describe_table(data),
         "method": estimate.record,
-        "n_permutations": found.n_permutations,
         "seed": estimate.seed,
-        **fields(found, "paired", "reselect", "covariates"),
-        "groups": [{"group": group, "n_rows": n, **describe_solution(network)} for group, n, network in each],
-        **fields(found, "structure", "p_structure", "global_strengths", "strength", "p_strength"),
+        **_record(found),
         "methods": draft.text,
         "citation": draft.references,
         **dict(zip(("edges", "nodes", "pairs"), map(records, tables.values()), strict=True)),
@@ -96,10 +94,19 @@ def compare(
 
     def write(here: Path) -> None:
         write_comparison(found, here / "report.html", title=f"Networks by {column}")
-        (here / "methods.txt").write_text(f"{draft.text}\n\n{draft.references}\n", encoding="utf-8")
+        write_text(f"{draft.text}\n\n{draft.references}\n", here / "methods.txt")
 
-    kept = ("Table", "Method", "Groups", "Adjusted for", "Permutations")
-    deliver(console, folder, facts, tables, record, kept=kept, write=write)
+    deliver(console, folder, settings, _describe(found), tables, record, write)
+
+
+def _record(found: GroupComparison) -> JsonObject:
+    """Return what was found, as --json prints it."""
+    each = zip(found.groups, found.n_rows, found.solutions, strict=True)
+    return {
+        **fields(found, "n_permutations", "paired", "reselect", "covariates"),
+        "groups": [{"group": group, "n_rows": n, **describe_solution(network)} for group, n, network in each],
+        **fields(found, "structure", "p_structure", "global_strengths", "strength", "p_strength"),
+    }
 
 
 def _read(console: Console, table: str, reading: Reading, keys: list[str | int]) -> Table:
@@ -122,15 +129,21 @@ def _describe_missing(found: GroupComparison) -> dict[str, str]:
     return {"Imputed": f"{share:.1%} of the cells, from one network of all rows, ignoring groups{left}"}
 
 
-def _describe(found: GroupComparison, column: str) -> dict[str, str]:
-    """Say in words what was found."""
+def _describe_groups(found: GroupComparison, column: str) -> dict[str, str]:
+    """Say in words what was compared."""
     sizes = ", ".join(f"{group} ({n} rows)" for group, n in zip(found.groups, found.n_rows, strict=True))
-    different = int((found.edge_p_family <= 0.05).sum())
-    strengths = ", ".join(f"{value:.4g}" for value in found.global_strengths)
-    facts = {
+    return {
         "Groups": f"{column}: {sizes}" + ("; paired" if found.paired else ""),
         **({"Adjusted for": ", ".join(found.covariates)} if found.covariates else {}),
         "Permutations": str(found.n_permutations),
+    }
+
+
+def _describe(found: GroupComparison) -> dict[str, str]:
+    """Say in words what was found."""
+    different = int((found.edge_p_family <= 0.05).sum())
+    strengths = ", ".join(f"{value:.4g}" for value in found.global_strengths)
+    facts = {
         "Structure": f"largest difference in a coupling {found.structure:.4g}, p = {found.p_structure:.4g}",
         "Strength": f"{strengths}; difference {found.strength:.4g}, p = {found.p_strength:.4g}",
         "Edges": f"{different} of {plural(len(found.edge_index), 'edge')} differ at family-wise p ≤ 0.05",

@@ -74,12 +74,11 @@ def fit(
     raw = reading.read_to_fit(console, table)
     known = read_attributes(attributes, raw.variables.nodes)
     found = replace(estimate.fit(console, raw, device=device, max_time=max_time, fdr=fdr), reading=reading.said)
-    facts = {
+    settings = {
         "Table": reading.describe(raw, table),
         **describe_imputation(found.imputation),
         **describe_coding(raw.coding),
         "Method": str(estimate),
-        **found.facts(),
     }
     data = raw if found.imputation is None else found.imputation.table
     from isinglass.export import write_network
@@ -91,8 +90,7 @@ def fit(
         record["selection"] = {"criterion": estimate.criterion, "description": found.chosen, "stages": stages}
         record |= _describe(found)
     deliver(
-        *(console, folder, facts, {"edges.csv": edges}, record),
-        kept=("Table", "Values", "Method", "Penalty"),
+        *(console, folder, settings, found.facts(), {"edges.csv": edges}, record),
         write=lambda here: write_files(here, data, found, *known),
     )
 

@@ -41,8 +41,8 @@ TRIAL = 2.0  # seconds of trial fits after which no further one begins
 TRIAL_ROWS = 250  # of the first trial fit
 
 
-@command("info", TABLE_OR_MODEL, bundles=[READING], general="strict as_json")
-def info(console: Console, table: str, reading: Reading) -> None:
+@command("info", TABLE_OR_MODEL, "n_jobs", bundles=[READING], general="strict as_json")
+def info(console: Console, table: str, n_jobs: int, reading: Reading) -> None:
     """Check TABLE before fitting, or describe how a MODEL was fitted.
 
     Lists the columns with their kinds, values, missing cells and anything doubtful. Then prints the size of the table,
@@ -64,7 +64,7 @@ def info(console: Console, table: str, reading: Reading) -> None:
     found["options"] = _options(columns, reading, data.n_missing)
     found["suggestions"] = _suggestions(columns, reading)
     with console.progress("Trial fits"):
-        found["estimate"] = _estimate(data, found)
+        found["estimate"] = _estimate(data, found, n_jobs)
     if console.as_json:
         console.write_json(found)
     else:
@@ -339,7 +339,7 @@ def _describe_holes(data: Table, names: Sequence[str]) -> JsonObject:
     }
 
 
-def _estimate(data: Table, found: JsonObject) -> JsonObject:
+def _estimate(data: Table, found: JsonObject, n_jobs: int) -> JsonObject:
     """Return an estimate of memory, by formula, and of the time of the default fit, by fits of some of the rows."""
     from isinglass._core import path_bytes
 
@@ -347,11 +347,11 @@ def _estimate(data: Table, found: JsonObject) -> JsonObject:
     sizes = {"bytes": path_bytes(n, p, 0), "bytes_dense": path_bytes(n, p, p * (p - 1) // 2)}
     if not data.variables.has_scores.all():  # known for one number per pair only
         sizes = {}
-    trials = _try_fits(data) if found["alpha_max"] > 0 else []
+    trials = _try_fits(data, n_jobs) if found["alpha_max"] > 0 else []
     return {**sizes, "trial_fits": trials, "seconds": _extrapolate(trials, len(data))}
 
 
-def _try_fits(data: Table) -> list[JsonObject]:
+def _try_fits(data: Table, n_jobs: int) -> list[JsonObject]:
     """Fit the default network to some rows, twice as many each time, until all are fitted or the time is up."""
     import numpy as np
 
@@ -364,7 +364,7 @@ def _try_fits(data: Table) -> list[JsonObject]:
         begin = time.perf_counter()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a trial: the fit itself will say it
-            fit = Method().fit(rows, run=Run(n_jobs=-1, max_time=TRIAL))
+            fit = Method().fit(rows, run=Run(n_jobs=n_jobs, max_time=TRIAL))
         now = time.perf_counter()
         trials.append({"n_rows": size, "n_edges": fit.solution.n_edges, "seconds": now - begin})
         if size == n_rows or now - start > TRIAL:

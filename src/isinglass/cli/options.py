@@ -124,7 +124,8 @@ SECTIONS = {
         Option(
             "-B --resamples n_resamples",
             click.IntRange(1),
-            "Number of resamples, permutations (compare), or tables per size (power).",
+            "Number of resamples (case-drop: divided among ten shares), permutations (compare), or tables per size "
+            "(power).",
             otherwise="1000; power: 20",
         ),
         Option(

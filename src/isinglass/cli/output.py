@@ -152,28 +152,27 @@ def _digest(place: Path) -> str | None:
 def deliver(
     console: Console,
     folder: OutputFolder | None,
-    facts: dict[str, str],
+    settings: dict[str, str],
+    findings: dict[str, str],
     tables: Mapping[str, str | JsonObject],
     record: JsonObject,
-    *,
-    kept: Sequence[str] = (),
     write: Callable[[Path], object] = lambda here: None,
 ) -> None:
     """Write tables, texts or columns, and the files of ``write``, into a folder; or print the first table.
 
-    The facts are said; ``run.json`` keeps those that are ``kept``.
+    Settings and findings are said, and ``run.json`` keeps the settings.
     """
     texts = {
         name: table if isinstance(table, str) else csv_text(table, rows_of(table)) for name, table in tables.items()
     }
     wrote = {}
     if folder is not None:
-        with folder.filling({name: facts[name] for name in kept if name in facts}) as here:
+        with folder.filling(settings) as here:
             for name, text in texts.items():
                 (here / name).write_text(text, encoding="utf-8")
             write(here)
         wrote["Wrote"] = folder.summary
-    console.say_facts({**facts, "Time": format_seconds(console.seconds), **wrote})
+    console.say_facts({**settings, **findings, "Time": format_seconds(console.seconds), **wrote})
     if console.as_json:
         console.write_json(record)
     elif folder is None:

@@ -58,13 +58,13 @@ def power(
         run=estimate.run(console, checkpoint=checkpoint),
     )
     enough = found.rows_for("sensitivity", 0.8)
-    facts = {
+    settings = {
         "Network": f"{plural(network.n_features, 'node')}, {plural(network.n_edges, 'edge')}",
         "Method": estimate.summarize(),
         "Tables": f"{n_repeats} of each of {', '.join(map(str, found.rows))} rows, seed {estimate.seed}",
-        "Enough": "80 % of the edges are found on average "
-        + ("at none of these sizes" if enough is None else f"with {enough} rows or more"),
     }
+    where = "at none of these sizes" if enough is None else f"with {enough} rows or more"
+    findings = {"Enough": f"80 % of the edges are found on average {where}"}
     record = {
         "n_nodes": network.n_features,
         "n_edges": network.n_edges,
@@ -73,11 +73,8 @@ def power(
         "seed": estimate.seed,
         "sizes": records(found.columns),
     }
-    deliver(
-        *(console, folder, facts, {"power.csv": found.columns}, record),
-        kept=("Network", "Method", "Tables"),
-        write=lambda here: _draw(found, here),
-    )
+    tables = {"power.csv": found.columns}
+    deliver(console, folder, settings, findings, tables, record, lambda here: _draw(found, here))
 
 
 def _draw(found: SampleSizeStudy, here: Path) -> None:
