@@ -261,3 +261,6 @@ def test_one_column_may_be_given_as_a_word_or_a_number(by_name):
     assert table.variables.covariates == ("b",)
     table = read_table(io.StringIO(text), columns=c, na_values="9" if by_name else 9, missing="drop")
     assert (table.names, table.n_missing) == (("c",), 1)
+    assert read_table(
+        io.StringIO(text), id_column=None, drop=iter([who, "a", b]), na_values=9, missing="zero"
+    ).shape == (3, 1)

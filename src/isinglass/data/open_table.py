@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
@@ -141,8 +141,7 @@ def open_table(
             X = X.take(np.array(find_columns(wanted, X.names)))
         return _add_weight(X, sample_weight, options.weight_kind).with_names(options.names)
     if is_in_parts(X) and not is_one_file(X):  # one file is for `read_table`, as `open_source` says
-        values = {field.name: getattr(options, field.name) for field in fields(ValueOptions)}
-        return open_parts(X, ReadOptions(**values), sample_weight)
+        return open_parts(X, ReadOptions.of(options), sample_weight)
     stated = options.encode is not None or options.binarize is not None
     if variables is not None and not (variables.is_plain and stated) and as_frame(X) is not None:
         options = replace(options, kinds=None, scores=None, encode=Coding.of(variables), binarize=None)

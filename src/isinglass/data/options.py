@@ -46,10 +46,9 @@ class ValueOptions:
         normalized: dict[str, object] = {}
         for name in ("covariates", "reverse", "labels", "columns", "drop", "na_values"):
             value = getattr(self, name, None)
-            if isinstance(value, str) or not isinstance(value, Iterable | None):
-                normalized[name] = (value,)  # one column, or one value
-            elif name == "na_values" and not isinstance(value, Mapping):
-                normalized[name] = tuple(value or ())
+            if value is not None and not isinstance(value, Mapping):
+                is_one = isinstance(value, str) or not isinstance(value, Iterable)  # column, or value
+                normalized[name] = (value,) if is_one else tuple(value)
         if by_column(self.encode):
             normalized["encode"] = {key: _as_mapping(entry) for key, entry in self.encode.items()}
         self.__dict__.update(normalized)
@@ -110,6 +109,12 @@ class ReadOptions(ValueOptions, FileOptions):
     def __post_init__(self) -> None:
         ValueOptions.__post_init__(self)
         FileOptions.__post_init__(self)
+
+    @classmethod
+    def of(cls, options: ValueOptions | FileOptions) -> ReadOptions:
+        """Return the options of another record that are also here."""
+        names = {field.name for field in fields(cls)} & {field.name for field in fields(options)}
+        return cls(**{name: getattr(options, name) for name in names})
 
     @property
     def for_files(self) -> Options:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, TypeVar
 
@@ -310,12 +310,6 @@ class PartOptions(FileOptions):
     names: Sequence[str] | None = None
     client: Client | Literal[False] | None = None
 
-    @property
-    def of_a_part(self) -> ReadOptions:
-        """The options by which every part is read."""
-        names = {field.name for field in fields(self)} - {"sample_weight", "client"}
-        return ReadOptions(**{name: getattr(self, name) for name in names})
-
 
 @takes(PartOptions)
 def read_parts(X: object, options: PartOptions) -> PartedTable:
@@ -357,7 +351,7 @@ def read_parts(X: object, options: PartOptions) -> PartedTable:
     >>> read_parts([np.eye(3), np.ones((2, 3))])
     PartedTable(5 rows × 3 columns in 2 parts, in this process)
     """
-    return open_parts(X, options.of_a_part, options.sample_weight, options.client)
+    return open_parts(X, ReadOptions.of(options), options.sample_weight, options.client)
 
 
 def open_parts(
