@@ -438,6 +438,20 @@ def test_reversed_items_are_found_within_scales():
     assert caught[0].message.note == "reversed?"
 
 
+def test_a_whole_scale_against_the_others_is_not_reversed():
+    """Neuroticism beside traits that are keyed in the other direction."""
+    rng = np.random.default_rng(1)
+    items = rng.normal(size=(400, 1)) + rng.normal(size=(400, 16))
+    items[:, 12:] *= -1
+    codes = np.clip(np.round(items + 3), 1, 5)
+    frame = pd.DataFrame(codes, columns=[f"{s}{k}" for s in "aeon" for k in range(1, 5)])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", MeaningWarning)
+        as_table(frame, kinds="ordinal")
+    with pytest.warns(MeaningWarning, match=r"reverse=\['q13', 'q14', 'q15', 'q16'\]"):  # one scale of 16 items
+        as_table(frame.set_axis([f"q{k}" for k in range(1, 17)], axis=1), kinds="ordinal")
+
+
 def test_many_columns_of_different_numbers_do_not_name_rows(tmp_path):
     """Counts of species differ in almost every row."""
     rng = np.random.default_rng(0)

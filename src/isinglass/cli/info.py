@@ -201,7 +201,11 @@ def _unlike_the_others(columns: Sequence[JsonObject], weights: Sequence[int]) ->
 
 def _look(column: JsonObject) -> tuple[str, str]:
     """Return what items of a battery share: kind and values; numbers, the name without the number at its end."""
-    same = column["name"].rstrip("0123456789") if column["kind"] == "continuous" else str(column["values"])
+    same = (
+        column["name"].rstrip("0123456789")
+        if column["kind"] == "continuous"
+        else str(sorted(map(str, column["values"])))
+    )
     return column["kind"], same
 
 

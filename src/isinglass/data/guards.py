@@ -351,13 +351,16 @@ def _warn_reversed(labels: list[Hashable], codes: Codes) -> None:
 
     The battery is the whole table or, if that is none, a scale: columns whose names differ in a number at the end.
     """
+    scales: dict[str, list[int]] = defaultdict(list)
+    for k, label in enumerate(labels):
+        scales[str(label).rstrip("0123456789")].append(k)
+    long = [scale for scale in scales.values() if len(scale) >= FEWEST_ITEMS]
     places = _find_reversed(codes)
     if places is None:
-        scales: dict[str, list[int]] = defaultdict(list)
-        for k, label in enumerate(labels):
-            scales[str(label).rstrip("0123456789")].append(k)
-        each = [(scale, _find_reversed(codes[scale])) for scale in scales.values() if len(scale) >= FEWEST_ITEMS]
+        each = [(scale, _find_reversed(codes[scale])) for scale in long]
         places = [scale[k] for scale, turned in each for k in turned or ()]
+    for scale in long:  # a whole scale against the others is the other pole of a trait, not its wording
+        places = [k for k in places if k not in scale] if set(scale) <= set(places) else places
     if places:
         turned = [labels[k] for k in sorted(places)]
         _say(

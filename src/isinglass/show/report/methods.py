@@ -46,7 +46,7 @@ COMPARED = {
     "counts": "shares of rows with k or more ones",
 }
 """What a check compares, in words."""
-SHOWN = 6  # columns whose values or thresholds are listed one by one
+SHOWN, MOST_TURNED = 6, 30  # columns whose values are listed one by one, and reversed items that are named
 CITED = re.compile(r"\[((?:@[\w-]+(?:; )?)+)\]")
 
 
@@ -206,7 +206,8 @@ def _describe_ordinal(
     rules = zip(variables.names, coding.columns, strict=True)
     turned = [name for name, rule in rules if name in stated or _is_turned(rule)]
     if turned:
-        yield f"The categories of {_list_variables([str(name) for name in turned])} were taken in reverse order."
+        listed = _list_variables([str(name) for name in turned], MOST_TURNED)
+        yield f"The categories of {listed} were taken in reverse order."
 
 
 def _is_turned(rule: Rule) -> bool:
@@ -267,8 +268,8 @@ def _say_once(said: dict[str, str], n_columns: int) -> Iterator[str]:
         yield f"What stands for 1 differs between {len(said)} variables and is listed in the model file (fit.coding)."
 
 
-def _list_variables(names: Sequence[str]) -> str:
-    return f"{len(names)} variables" if len(names) > SHOWN else join_words(names)
+def _list_variables(names: Sequence[str], most: int = SHOWN) -> str:
+    return f"{len(names)} variables" if len(names) > most else join_words(names)
 
 
 def _describe_weights(fit: Fit) -> Iterator[str]:
