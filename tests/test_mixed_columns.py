@@ -353,7 +353,7 @@ def test_intervals_have_the_probability_that_they_claim():
     for p, a, b in zip(chance, low, high, strict=True):
         below = np.interp([a, b], edges, np.concatenate([[0.0], np.cumsum(p)]))
         assert below == pytest.approx([0.15, 0.85])
-    with pytest.raises(DataError, match="level must lie between 0 and 1"):
+    with pytest.raises(DataError, match="level must be between 0 and 1"):
         central_intervals([chance], steps, 1.0)
 
 

@@ -48,6 +48,13 @@ def check_positive(name: str, value: object) -> float:
     return float(value)
 
 
+def check_level(level: object) -> float:
+    """Return the level of intervals or of a test as a float, if it is between 0 and 1."""
+    if not is_real(level) or not 0 < level < 1:
+        raise ArgumentError("level", "must be between 0 and 1, both excluded", level)
+    return float(level)
+
+
 def check_gamma(gamma: float) -> None:
     """Refuse a weight of the number of candidate models that is negative or not finite."""
     if not (np.isfinite(gamma) and gamma >= 0):

@@ -17,10 +17,10 @@ import numpy as np
 import scipy  # its parts are loaded when they are needed
 from numpy.typing import NDArray
 
-from isinglass.arguments import RandomSource, as_generator, check_count, spawn_seeds
+from isinglass.arguments import RandomSource, as_generator, check_count, check_level, spawn_seeds
 from isinglass.arrays import Bytes, FloatArray, Frozen, Mask
 from isinglass.data import Table
-from isinglass.errors import ArgumentError, DataError
+from isinglass.errors import DataError
 from isinglass.network import Network
 from isinglass.pairs import all_pairs
 from isinglass.simulate.enumeration import can_enumerate, exact_sample
@@ -171,8 +171,7 @@ def check_model(
         Threads of the kernels; the result does not depend on it.
     """
     n = check_count("n_simulated", n_simulated, least=1000)
-    if not 0 < level < 1:
-        raise ArgumentError("level", "must be between 0 and 1, both excluded", level)
+    check_level(level)
     if network.variables.has_covariates:
         raise DataError("The check needs a network without covariates: rows cannot be simulated from it.")
     counted = table.without_holes().counted(quiet=True)

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from isinglass.arguments import is_real
+from isinglass.arguments import check_level
 from isinglass.arrays import AnyArray, Bytes, FloatArray
 from isinglass.data import AnyTable
-from isinglass.errors import ArgumentError, MeaningWarning, warn
+from isinglass.errors import MeaningWarning, warn
 from isinglass.network import Network
 from isinglass.variables import Variables
 
@@ -50,9 +50,7 @@ def central_intervals(chance: Sequence[FloatArray], variables: Variables, level:
     >>> central_intervals([np.full((1, 4), 0.25)], age, 0.5).tolist()
     [[[5.0, 25.0]]]
     """
-    if not is_real(level) or not 0.0 < level < 1.0:
-        raise ArgumentError("level", "must lie between 0 and 1", level)
-    ends = np.array([0.5 - level / 2, 0.5 + level / 2])
+    ends = 0.5 + np.array([-0.5, 0.5]) * check_level(level)
     found = np.full((len(chance[0]), variables.n_features, 2), np.nan)
     for s in variables.continuous.tolist():
         values = np.array(variables.categories[s], dtype=np.float64)

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from isinglass.arguments import require
+from isinglass.arguments import check_level, require
 from isinglass.arrays import FloatArray, Frozen, read_only
 from isinglass.errors import ArgumentError, DataError, LimitError
 from isinglass.evaluate.centrality import node_measure
@@ -178,8 +178,7 @@ class Bootstrap(Frozen):
         """
         if self.kind != "rows":
             raise DataError(f'kind must be "rows" for a test of differences; got a bootstrap of kind {self.kind!r}.')
-        if not 0 < level < 1:
-            raise ArgumentError("level", "must be between 0 and 1", level)
+        check_level(level)
         if of == "edges":
             which = np.flatnonzero(self.edge_values)
             labels = tuple(f"{self.names[s]} – {self.names[t]}" for s, t in self.edge_index[which])

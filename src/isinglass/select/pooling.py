@@ -8,7 +8,7 @@ import numpy as np
 import scipy  # its parts are loaded when they are needed
 from numpy.typing import NDArray
 
-from isinglass.arguments import RandomSource, spawn_seeds
+from isinglass.arguments import RandomSource, check_level, spawn_seeds
 from isinglass.arrays import FloatArray, Frozen
 from isinglass.data import Table, category_counts
 from isinglass.errors import ArgumentError, ConstantColumnWarning, suppress_warnings
@@ -88,10 +88,8 @@ class Pooled(Frozen):
 
     def edge_intervals(self, level: float = 0.95) -> FloatArray:
         """Return the confidence interval of every coupling, shape (n_edges, 2)."""
-        if not 0 < level < 1:
-            raise ArgumentError("level", "must be between 0 and 1, both excluded", level)
         freedom = np.minimum(self.degrees_of_freedom[self._edges], 1e9)
-        half = scipy.special.stdtrit(freedom, 0.5 + level / 2) * self.edge_errors
+        half = scipy.special.stdtrit(freedom, 0.5 + check_level(level) / 2) * self.edge_errors
         return np.column_stack([self.edge_values - half, self.edge_values + half])
 
     @property

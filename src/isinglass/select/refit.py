@@ -9,6 +9,7 @@ import numpy as np
 import scipy  # its parts are loaded when they are needed
 from numpy.typing import ArrayLike, NDArray
 
+from isinglass.arguments import check_level
 from isinglass.arrays import FloatArray, Frozen
 from isinglass.data import AnyTable, as_table, which_vary
 from isinglass.data.table import check_width
@@ -81,9 +82,7 @@ class Refit(Frozen):
 
     def edge_intervals(self, level: float = 0.95) -> FloatArray:
         """Return the normal confidence interval of every coupling, shape (n_edges, 2)."""
-        if not 0 < level < 1:
-            raise ArgumentError("level", "must be between 0 and 1, both excluded", level)
-        half = float(scipy.special.ndtri(0.5 + level / 2)) * self.edge_errors
+        half = float(scipy.special.ndtri(0.5 + check_level(level) / 2)) * self.edge_errors
         return np.column_stack([self.edge_values - half, self.edge_values + half])
 
     def __repr__(self) -> str:
