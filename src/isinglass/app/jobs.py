@@ -35,7 +35,7 @@ class Job:
     state: str = "waiting"  # or running, done, failed, stopped
     text: str = ""  # what is being done
     count: int = 0  # steps done
-    total: int | None = None  # of so many
+    total: int | None = None  # steps in all
     left: float | None = None  # about how many seconds it will take, if that is known
     facts: list[list[str]] = field(default_factory=list)  # what the commands said, by name
     warnings: list[str] = field(default_factory=list)

@@ -40,6 +40,7 @@ def report(
     adds how well nodes are predicted, and the slider if the fit was at one penalty; - is stdin. -o names the file,
     by default report.html; -o - prints the page.
     """
+    from isinglass.cli.bootstrap import RESAMPLES
     from isinglass.show.report import write_report
 
     output = file_or_stdout(output, "report.html")
@@ -60,9 +61,9 @@ def report(
             with console.progress("Path"):
                 options["path"] = loaded.follow(data, STEPS)
     if bootstrap is not None:
-        options |= _resampled(loaded, bootstrap)
-        n_boot = str(options["bootstrap"][0].n_boot)
-        fitted_to["Bootstrap"] = read_record(bootstrap).summary.get("Resamples", n_boot)
+        kinds = ["rows", *(["case-drop"] if (bootstrap / RESAMPLES["case-drop"]).exists() else [])]
+        found = options["bootstrap"] = [loaded.resamples(bootstrap, kind) for kind in kinds]
+        fitted_to["Bootstrap"] = read_record(bootstrap).summary.get("Resamples", str(found[0].n_boot))
     settings = dict(summary)
     for name, text in loaded.describe().items():  # of two texts about one thing, that of the fit stays
         settings.setdefault(name, text)
@@ -85,19 +86,6 @@ def report(
     else:
         write_file(output, page.getvalue())
         console.say_facts({"Wrote": f"{output}, {output.stat().st_size / 1e6:.1f} MB; open it in a browser"})
-
-
-def _resampled(loaded: Loaded, folder: Path) -> dict[str, Any]:  # Any: arguments of `write_report`
-    """Return what the page shows of the resamples in a folder."""
-    from isinglass.cli.bootstrap import RESAMPLES
-
-    found = loaded.resamples(folder)
-    nodes, drops = found.nodes(), (folder / RESAMPLES["case-drop"]).exists()
-    return {
-        "edge_table": found.edges(),
-        "node_table": {f"bootstrap strength {name}": nodes[name] for name in ("q2.5", "q97.5")},
-        "bootstrap": [found, *([loaded.resamples(folder, "case-drop")] if drops else [])],
-    }
 
 
 def _recipe(model: Path, bootstrap: Path | None) -> tuple[str, dict[str, str]]:

@@ -70,7 +70,7 @@ class Subject:
         return cls(network, fit, solution_of(result), path, stability, table, max_edges)
 
     def without_covariates(self) -> Subject:
-        """Return the same of the variables that are modelled, which is what is drawn and counted."""
+        """Return the same of the variables that are modeled, which is what is drawn and counted."""
         variables = self.network.variables
         if not variables.has_covariates:
             return self
@@ -212,6 +212,12 @@ def check_rows(subject: Subject) -> ModelCheck | None:
     if subject.table is None or variables.has_covariates or variables.sizes.sum() > MOST_SIMULATED:
         return None
     return check_model(subject.table, subject.network)
+
+
+def tabulate_resamples(found: Bootstrap) -> tuple[JsonObject, JsonObject]:
+    """Return what resamples of rows add to the tables of nodes and of edges."""
+    nodes = found.nodes()
+    return {f"bootstrap strength {name}": nodes[name] for name in ("q2.5", "q97.5")}, dict(found.edges())
 
 
 def describe_stability(found: Bootstrap) -> JsonObject:

@@ -26,8 +26,12 @@ const column = (label) => NODES.columns.find((found) => found.label === label)?.
 
 /* How far the edges depend on the sample, as far as that was looked at. */
 function describeUncertainty() {
-  if (DATA.n_resamples !== null) {
-    return { figure: `${DATA.n_resamples.toLocaleString("en")} resamples`, extra: "intervals in the tables below", sentence: "How much the edges depend on the sample is shown by the resamples in the tables of edges and nodes." };
+  const { rows, "case-drop": subsets } = DATA.n_resamples;
+  if (rows !== undefined) {
+    return { figure: `${rows.toLocaleString("en")} resamples`, extra: "intervals in the tables below", sentence: "How much the edges depend on the sample is shown by the resamples in the tables of edges and nodes." };
+  }
+  if (subsets !== undefined) {
+    return { figure: `${subsets.toLocaleString("en")} subsets`, extra: "CS-coefficients below the table of nodes", sentence: "How much the order of nodes and edges depends on the sample is shown by the CS-coefficients; intervals of the edges were not assessed." };
   }
   if (DATA.curve?.kind === "instability") {
     return { figure: "subsamples", extra: "shares in the table of edges", sentence: "How much the edges depend on the sample is shown by the shares of subsamples in the table of edges." };

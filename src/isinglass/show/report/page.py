@@ -76,10 +76,10 @@ def write_report(
         Measures of the nodes, beside those computed from ``X`` and, in networks that are not large, closeness and
         betweenness. `isinglass.metrics.centrality` with communities adds these and bridges.
     edge_table : data frame or mapping of columns, optional
-        Further columns for the edge table, with ``source`` and ``target``, such as the ``edges()`` of a Bootstrap.
+        Further columns for the edge table, with ``source`` and ``target``.
     bootstrap : Bootstrap or iterable of them, optional
-        Resamples of the same table, which the methods text then mentions; the CS-coefficients of those of kind
-        "case-drop" are shown.
+        Resamples of the same table, which the methods text then mentions. Those of kind "rows" add intervals to the
+        tables of edges and nodes, and of those of kind "case-drop" the CS-coefficients are shown.
     groups : mapping or sequence, optional
         Group of each node, by name or in order, for colors and a legend.
     group_colors : mapping, optional
@@ -116,9 +116,11 @@ def write_report(
     check = contents.check_rows(whole)
     draft = Draft("") if whole.fit is None else describe_fit(whole.fit, *resamples, check=check)
     members, colors = contents.read_groups(groups, group_colors, subject.network.names)
-    nodes = contents.node_columns(subject, wording, members, (measured, node_table))
+    intervals = next((contents.tabulate_resamples(each) for each in resamples if each.kind == "rows"), (None, None))
+    nodes = contents.node_columns(subject, wording, members, (measured, intervals[0], node_table))
     edges = {} if subject.fit is None else contents.edge_columns(subject.fit.edges(), subject.fit.network.names)
-    edges |= contents.edge_columns(edge_table, subject.network.names)
+    for further in (intervals[1], edge_table):
+        edges |= contents.edge_columns(further, subject.network.names)
     data = {
         "format": FORMAT,
         "title": str(title),
@@ -138,7 +140,7 @@ def write_report(
         "cs": next((contents.describe_stability(each) for each in resamples if each.kind == "case-drop"), None),
         "curve": contents.read_curve(subject),
         "missing": contents.describe_missing(subject),
-        "n_resamples": max((each.n_boot for each in resamples), default=None),
+        "n_resamples": {each.kind: each.n_boot for each in resamples},
         "check": None if check is None else contents.describe_check(check),
         "certificate": contents.describe_certificate(subject),
         "covariates": contents.list_covariates(whole.network if whole.fit is None else whole.fit),
