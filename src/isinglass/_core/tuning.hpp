@@ -59,6 +59,8 @@ namespace quadratic {
 constexpr int MAX_ROUNDS = 20;           // of sweeps and face steps; the next Newton step copes with what is left
 constexpr int MAX_FACES = 60;            // face steps without sweeps
 constexpr double OPERATOR_PATIENCE = 4;  // products for one model, in widths of a block: making blocks costs 1.5
+constexpr double BLOCK_FACE = 0.3;       // share of the tolerance of a model to which a face of blocks is solved, ...
+constexpr double OPERATOR_FACE = 0.5;    // ... and one with operators (measured)
 constexpr double SHORTEST_FACE = 0.05;   // share of a face step
 constexpr double SHORTEST_STEP = 1e-4;   // share of a gradient step
 constexpr int ACTIVE_SWEEPS = 2;         // before a face step is tried
@@ -79,6 +81,7 @@ namespace groups {
 constexpr int MAX_ROUNDS = 40;              // of proximal and face steps
 constexpr int MAX_PRODUCTS = 100;           // of one face step
 constexpr double LONGEST_STEP = 200;        // of a coefficient, about: more than any log odds ratio that tables have
+constexpr double LAST_FACE = 0.3;           // share of the tolerance of a model to which a face is solved
 constexpr double FORCING = 0.05;            // share of its residual to which a face is solved that may yet change
 constexpr double SHORTEST_STEP = 1e-4;      // share of a step
 constexpr int MAX_SECULAR = 60;             // steps for the norm of one group
@@ -87,6 +90,9 @@ constexpr size_t NUMBERS_PER_TASK = 16384;  // coefficients that one thread take
 }  // namespace groups
 
 namespace working_set {
+// Relative, of a block's diagonal: a few roundings above zero, so that single precision does not make it indefinite.
+// (With a tenth of it, badly conditioned tables stall; measured.)
+constexpr float RIDGE = 1e-6f;
 // Inner degree, on average over the slots, from which on nodes are operators: a block costs as much to make as products
 // of one and a half times its width, and a step needs some dozens (measured on latent-factor tables).
 constexpr int WIDEST_BLOCK = 50;
@@ -161,8 +167,9 @@ constexpr double WORTH_ANOTHER = 0.75;   // share of it left by such a step; hal
 }  // namespace fields
 
 namespace rows {
-constexpr int MAX_PATTERN_COLUMNS = 12;    // beside a node: sums of all patterns stay in the second-level cache
-constexpr int ROWS_PER_PATTERN = 8;        // from which merging them is worth its cost (measured)
+constexpr double FEW_ZEROS = 0.02;       // share below which the weight of zeros is not taken from that of ones: digits
+constexpr int MAX_PATTERN_COLUMNS = 12;  // beside a node: sums of all patterns stay in the second-level cache
+constexpr int ROWS_PER_PATTERN = 8;      // from which merging them is worth its cost (measured)
 constexpr int ROWS_PER_MADE_PATTERN = 64;  // the same where predictors are not kept: patterns take half a byte per cell
 constexpr size_t MIN_PATTERN_CELLS = 30000;       // of a table: a smaller one is done sooner than merged (measured)
 constexpr int PATTERN_ROWS_AT_ONCE = 4096;        // rows whose patterns are put together at a time
@@ -173,7 +180,7 @@ constexpr int TILE_NODES = 64;   // of one block of the gradient of all pairs
 constexpr int TILE_ROWS = 512;   // accumulated at a time: panels stay in the second-level cache
 constexpr size_t SLAB_RESIDUALS = size_t{1} << 24;  // of all nodes that exist at a time: 64 MB
 constexpr int SPARSE_NODES_AT_ONCE = 64;            // whose moments with all columns exist at a time
-constexpr size_t PREFETCHED_WORDS = 512;  // of packed columns; the kernels look as far ahead themselves (measured)
+constexpr size_t PREFETCHED_WORDS = 512;  // of packed columns, which do not fit into the second-level cache (measured)
 constexpr int SHORT_ROWS = 512;           // rows with one unit of short integers: more would make it coarser
 constexpr int MAX_SHORT_COLUMNS = 4096;   // of a node, for the same reason
 constexpr size_t KEPT_PROBABILITY_BYTES = 16 << 20;  // from a pass to a block of ordered categories

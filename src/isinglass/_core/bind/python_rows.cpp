@@ -126,8 +126,8 @@ class PythonRows final : public Rows, public ProductRows, public ScanRows {
         const nb::gil_scoped_acquire acquire;
         std::vector<Block> whole, diagonal;
         for (const Block& task : tasks) (task.G || task.inner.count == 0 ? whole : diagonal).push_back(task);
-        ask_blocks("blocks", whole, curvature);
-        ask_blocks("diagonals", diagonal, curvature);
+        ask_blocks(whole, true, curvature);
+        ask_blocks(diagonal, false, curvature);
     }
 
     void multiply(std::span<const Product> tasks) override {
@@ -203,9 +203,9 @@ class PythonRows final : public Rows, public ProductRows, public ScanRows {
         return nb::cast(give(std::vector<int>(values.begin(), values.end())));
     }
 
-    void ask_blocks(const char* call, std::span<const Block> tasks, Curvature curvature) {
+    void ask_blocks(std::span<const Block> tasks, bool is_whole, Curvature curvature) {
         if (tasks.empty()) return;
-        const bool is_whole = std::string(call) == "blocks";
+        const char* call = is_whole ? "blocks" : "diagonals";
         const Batch inner(tasks, &Block::inner);
         const nb::object answer = rows_.attr(call)(list_of(tasks, &Block::node), inner.begin(), inner.columns(),
                                                    curvature == Curvature::majorized);

@@ -279,7 +279,7 @@ int64_t GroupModel::minimize(const std::vector<double>& gradient, double alpha, 
     for (int round = 0; round < MAX_ROUNDS && violation() > tolerance; ++round) {
         const bool has_moved = proximal_step();
         if (violation() <= tolerance) break;
-        if (!face_step(0.3 * tolerance) && !has_moved) break;
+        if (!face_step(LAST_FACE * tolerance) && !has_moved) break;
     }
     for (const Group& group : groups_)
         for (size_t i = 0; i < group.size; ++i)

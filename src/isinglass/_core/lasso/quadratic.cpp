@@ -139,7 +139,7 @@ void Quadratic::minimize_by_sweeps(double alpha, double tolerance) {
         // Where columns are alike every step ends early, at the edge that is smallest: the next goes on without it,
         // before a sweep can bring it back.
         for (int cut = 0; cut < MAX_CUTS; ++cut)
-            if (face_step(alpha, tolerance, false) != FaceStep::cut) break;
+            if (!face_step(alpha, tolerance)) break;
     }
 }
 
@@ -158,8 +158,7 @@ void Quadratic::minimize_by_faces(double alpha, double tolerance) {
         if (violation <= tolerance || is_exhausted_) return;
         if (violation > ROUGH_STEP * last) is_rough_ = false;
         last = violation;
-        const bool is_stuck = face_step(alpha, tolerance, true) == FaceStep::none;
-        if (is_stuck && !gradient_step(alpha)) return;
+        if (!violator_step(alpha, tolerance) && !gradient_step(alpha)) return;
     }
 }
 
@@ -196,11 +195,8 @@ void Quadratic::minimize_free(double alpha, double tolerance) {
     rebuild_slopes();
 }
 
-// Newton's point on the face of the current signs; violators are edges at zero that want to leave it. Edges that would
-// change sign are set to zero; if the model does not decrease that way, the step is cut at the first sign change, where
-// it must. With violators that would be a crawl: shorter steps are tried instead, and if none helps nothing has
-// changed.
-Quadratic::FaceStep Quadratic::face_step(double alpha, double tolerance, bool with_violators) {
+// The edges that are not zero and, with violators, those that want to leave it, each with the sign that it is to keep.
+void Quadratic::form_face(double alpha, bool with_violators) {
     face_.clear(), side_.clear(), residual_.clear();
     for (int e : set_.inner()) {
         const double z = set_.theta()[e] + d[e], q = slope(e), limit = alpha * set_.omega(e);
@@ -209,40 +205,60 @@ Quadratic::FaceStep Quadratic::face_step(double alpha, double tolerance, bool wi
         side_.push_back(z == 0.0 ? -sign(q) : sign(z));
         residual_.push_back(-(q + limit * side_.back()));
     }
-    solve_face((with_violators ? 0.5 : 0.3) * tolerance, with_violators ? alpha : 0.0);
-    const double before = value(alpha);
-    const std::vector<double> kept = d;
-    double longest = 1.0;
-    // The whole step first; with violators shorter ones as well, each stopped at zero where it crosses.
-    for (double length = 1.0; length > SHORTEST_FACE; length = with_violators ? length / 2 : 0.0) {
-        bool is_cut = false;
-        for (size_t k = 0; k < face_.size(); ++k) {
-            const int e = face_[k];
-            const double z = set_.theta()[e] + kept[e], move = length * x_[k];
-            if (alpha * set_.omega(e) > 0.0 && side_[k] * (z + move) <= 0.0) {
-                if (z != 0.0) longest = std::min(longest, -z / x_[k]);
-                d[e] = -set_.theta()[e];
-                is_cut = true;
-            } else {
-                d[e] = kept[e] + move;
-            }
-        }
-        rebuild_slopes();
-        if ((!is_cut && length == 1.0) || value(alpha) <= before) return FaceStep::whole;
-    }
-    d = kept;
-    if (with_violators) {
-        rebuild_slopes();
-        return FaceStep::none;
-    }
+}
+
+// Goes from kept along x_, every edge no further than zero; returns how far the first one gets, infinite if none ends
+// there.
+double Quadratic::stop_at_zero(double alpha, const std::vector<double>& kept, double length) {
+    double first = INFINITE;
     for (size_t k = 0; k < face_.size(); ++k) {
         const int e = face_[k];
-        const double z = set_.theta()[e] + d[e] + longest * x_[k];
-        // The edge that ends the step lands on zero exactly.
-        d[e] = std::abs(z) <= 1e-12 * std::abs(x_[k]) ? -set_.theta()[e] : d[e] + longest * x_[k];
+        const double z = set_.theta()[e] + kept[e], move = length * x_[k];
+        if (alpha * set_.omega(e) > 0.0 && side_[k] * (z + move) <= 0.0) {
+            first = std::min(first, z != 0.0 ? -z / x_[k] : 0.0);
+            d[e] = -set_.theta()[e];
+        } else {
+            d[e] = kept[e] + move;
+        }
     }
     rebuild_slopes();
-    return FaceStep::cut;
+    return first;
+}
+
+// To Newton's point on the face of the current signs, or no further than zero. If the model does not decrease that way,
+// all edges end where the first one becomes zero, and it must; true if so.
+bool Quadratic::face_step(double alpha, double tolerance) {
+    form_face(alpha, false);
+    solve_face(BLOCK_FACE * tolerance, 0.0);
+    const double before = value(alpha);
+    const std::vector<double> kept = d;
+    const double first = stop_at_zero(alpha, kept, 1.0);
+    if (first == INFINITE || value(alpha) <= before) return false;
+    d = kept;
+    for (size_t k = 0; k < face_.size(); ++k) {
+        const int e = face_[k];
+        const double z = set_.theta()[e] + d[e] + first * x_[k];
+        // The edge that ends the step lands on zero exactly.
+        d[e] = std::abs(z) <= 1e-12 * std::abs(x_[k]) ? -set_.theta()[e] : d[e] + first * x_[k];
+    }
+    rebuild_slopes();
+    return true;
+}
+
+// The same with violators, where ending at the first sign change would be a crawl: shorter steps are tried instead.
+// False if none decreases the model; nothing has changed then.
+bool Quadratic::violator_step(double alpha, double tolerance) {
+    form_face(alpha, true);
+    solve_face(OPERATOR_FACE * tolerance, alpha);
+    const double before = value(alpha);
+    const std::vector<double> kept = d;
+    for (double length = 1.0; length > SHORTEST_FACE; length /= 2) {
+        const bool is_inside = stop_at_zero(alpha, kept, length) == INFINITE;
+        if ((is_inside && length == 1.0) || value(alpha) <= before) return true;
+    }
+    d = kept;
+    rebuild_slopes();
+    return false;
 }
 
 // Whether the step to x_ ends on the other side of zero for some edge.

@@ -39,8 +39,10 @@ class Quadratic {
     void minimize_by_sweeps(double alpha, double tolerance);
     void minimize_by_faces(double alpha, double tolerance);
     bool gradient_step(double alpha);
-    enum class FaceStep { whole, cut, none };  // cut: it ended where an edge became zero
-    FaceStep face_step(double alpha, double tolerance, bool with_violators);
+    void form_face(double alpha, bool with_violators);
+    double stop_at_zero(double alpha, const std::vector<double>& kept, double length);
+    bool face_step(double alpha, double tolerance);
+    bool violator_step(double alpha, double tolerance);
     bool leaves_face(double alpha) const;
     void solve_face(double tolerance, double alpha);
     void index_face();

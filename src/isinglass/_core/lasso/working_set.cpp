@@ -5,10 +5,9 @@
 namespace isinglass {
 namespace {
 
-// Single precision must not make a block indefinite, and its diagonal divides: a ridge a few roundings above zero.
-// (With a tenth of it, badly conditioned tables stall; measured.)
+// Of a diagonal entry, which divides.
 float with_ridge(float diagonal) {
-    return diagonal * (1 + 1e-6f) + 1e-30f;
+    return diagonal * (1 + tuning::working_set::RIDGE) + 1e-30f;
 }
 
 }  // namespace

@@ -25,19 +25,18 @@ size_t path_bytes(size_t n_distinct, size_t n_features, size_t n_pairs) {
 std::string TooLarge::message() const {
     char text[400];
     std::snprintf(text, sizeof text,
-                  "the memory must hold the estimation; it needs about %.3g GB with %zu pairs that may be edges, "
+                  "Not enough memory: the estimate needs about %.3g GB with %zu pairs that may be edges, "
                   "and %.3g GB are free. Use a larger alpha, fewer columns, or a computer with more memory.",
                   static_cast<double>(bytes) / 1e9, n_pairs, static_cast<double>(most_bytes) / 1e9);
     return text;
 }
 
-size_t group_bytes(size_t rows, size_t n_coefficients, size_t n_pairs) {
-    return static_cast<size_t>(START + static_cast<double>(rows) +
-                               PER_COEFFICIENT * static_cast<double>(n_coefficients) +
-                               PER_WORKING * static_cast<double>(n_pairs));
-}
-
-void check_memory(size_t bytes, size_t n_pairs, size_t most_bytes) {
+void MemoryBudget::check(size_t n_pairs, size_t n_coefficients, size_t block_bytes) const {
+    const double groups = START + static_cast<double>(taken_by_rows) +
+                          PER_COEFFICIENT * static_cast<double>(n_coefficients) +
+                          PER_WORKING * static_cast<double>(n_pairs);
+    const size_t bytes =
+        taken_by_rows > 0 ? static_cast<size_t>(groups) + 2 * block_bytes : path_bytes(n_distinct, n_features, n_pairs);
     if (bytes > most_bytes) throw TooLarge{bytes, most_bytes, n_pairs};
 }
 

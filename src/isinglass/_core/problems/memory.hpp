@@ -13,14 +13,18 @@ constexpr size_t ANY_SIZE = std::numeric_limits<size_t>::max();
 // and at most twice as much (tests/solve/test_memory.py).
 size_t path_bytes(size_t n_distinct, size_t n_features, size_t n_pairs);
 
-// The same where pairs have groups of coefficients and the rows take so many bytes by themselves.
-size_t group_bytes(size_t rows, size_t n_coefficients, size_t n_pairs);
-
 // Thrown instead of taking more than there is.
 struct TooLarge {
     size_t bytes, most_bytes, n_pairs;
     std::string message() const;
 };
-void check_memory(size_t bytes, size_t n_pairs, size_t most_bytes);
+
+// What a problem may take, and what is known of it before its working sets.
+struct MemoryBudget {
+    size_t most_bytes = ANY_SIZE, n_distinct = 0, n_features = 0;
+    size_t taken_by_rows = 0;  // where pairs have groups of coefficients; else 0
+    // Refuses a working set of so many pairs and coefficients; block_bytes: of the blocks of the last one.
+    void check(size_t n_pairs, size_t n_coefficients, size_t block_bytes) const;
+};
 
 }  // namespace isinglass

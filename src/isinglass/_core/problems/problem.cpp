@@ -65,12 +65,7 @@ void PathSolver::note_density(size_t n_edges) {
 }
 
 State PathSolver::solve(const std::vector<Pair>& pairs, double alpha, const Tolerances& tolerances) {
-    // Blocks beside groups: twice those of the last working set, as it was.
-    const size_t bytes = taken_by_rows_ > 0
-                             ? group_bytes(taken_by_rows_, newton_.coefficients_with(pairs), pairs.size()) +
-                                   2 * newton_.set().block_bytes()
-                             : path_bytes(n_distinct_, n_features_, pairs.size());
-    check_memory(bytes, pairs.size(), most_bytes_);
+    budget_.check(pairs.size(), newton_.coefficients_with(pairs), newton_.set().block_bytes());
     newton_.adopt(pairs);
     return newton_.run(alpha, tolerances);
 }
@@ -176,15 +171,16 @@ Problem::Problem(const TableView& given, Penalty::Kind kind, const double* penal
     const bool is_small = static_cast<size_t>(n_distinct_) * n_features_ < SINGLE_THREAD_CELLS;
     pool_ = std::make_unique<Pool>(is_small ? 1 : n_threads, poll_);
     const bool has_groups = std::count(table->ranges.begin(), table->ranges.end(), 0) > 0;  // nominal columns
-    const size_t taken = has_groups ? category_bytes(*table, pool_->size()) : 0;
-    check_memory(has_groups ? group_bytes(taken, 0, 0) : path_bytes(n_distinct_, n_features_, 0), 0, most_bytes);
+    const MemoryBudget budget{most_bytes, static_cast<size_t>(n_distinct_), static_cast<size_t>(n_features_),
+                              has_groups ? category_bytes(*table, pool_->size()) : 0};
+    budget.check(0, 0, 0);
     rows_ = make_rows(table, Holds::all_nodes, *pool_);
     if (given.widths && kind == Penalty::Kind::equal) {
         for (int s = 0; s < n_features_; ++s) inverse_widths_.push_back(1 / given.widths[s]);
         kind = Penalty::Kind::product, penalty = inverse_widths_.data();
     }
     begin(kind, penalty);
-    solver_->set_most_bytes(most_bytes, n_distinct_, taken);
+    solver_->set_budget(budget);
 }
 
 Problem::Problem(std::unique_ptr<Rows> rows, int n_distinct, Penalty::Kind kind, const double* penalty, int n_threads)

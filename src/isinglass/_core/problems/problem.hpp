@@ -30,11 +30,8 @@ class PathSolver {
     PathSolver(Rows& rows, const Penalty& penalty, Pool& pool, Kind kind);
 
     Newton& newton() { return newton_; }
-    // Working sets that do not fit into so many bytes are refused. taken_by_rows: with groups of coefficients, what the
-    // rows take by themselves.
-    void set_most_bytes(size_t bytes, size_t n_distinct, size_t taken_by_rows) {
-        most_bytes_ = bytes, n_distinct_ = n_distinct, taken_by_rows_ = taken_by_rows;
-    }
+    // Working sets that do not fit are refused.
+    void set_budget(const MemoryBudget& budget) { budget_ = budget; }
     // The null model; one_node: of this node, whichever was solved before.
     void start(int node);
     // Largest |g| / omega over the penalized pairs at the current point, the null model: where a path begins.
@@ -69,7 +66,7 @@ class PathSolver {
     bool is_dense_ = false;         // the last solution
     bool has_begun_ = false, is_placed_ = false;
     PairList found_;  // the pairs to begin the next alpha with
-    size_t most_bytes_ = ANY_SIZE, n_distinct_ = 0, taken_by_rows_ = 0;
+    MemoryBudget budget_;
 };
 
 // Rows of this computer.

@@ -39,8 +39,7 @@ typedef uint64_t vu_double __attribute__((vector_size(64)));
 typedef uint16_t vu_short __attribute__((vector_size(64)));
 typedef int32_t vi __attribute__((vector_size(64)));
 
-// Words ahead that are asked for: the columns of all nodes do not fit into the second cache.
-constexpr int AHEAD = 512;
+constexpr int AHEAD = static_cast<int>(tuning::rows::PREFETCHED_WORDS);
 
 inline void fill_registers(const float* coefficient, __m512 (&table)[8]) {
     // Entry i of a table: the pair i & 3 of the first two coefficients and the pair i >> 2 of the last two, each of

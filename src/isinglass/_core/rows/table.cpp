@@ -150,7 +150,7 @@ void Table::measure_margins(double share) {
     kernels().dots({columns.data(), n_features, stride}, w.data(), margins.mean.data());
     for (int s = 0; s < n_features; ++s) {
         double zeros = share - margins.mean[s];
-        if (zeros < 0.02 * share) {  // the difference would lose digits
+        if (zeros < tuning::rows::FEW_ZEROS * share) {  // the difference would lose digits
             zeros = 0;
             for (int n = 0; n < n_distinct; ++n) zeros += columns[s][n] ? 0.0 : w[n];
         }
