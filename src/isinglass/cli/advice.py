@@ -1,0 +1,77 @@
+"""Which options a fit of a table needs, and which are worth a thought."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Sequence
+
+from isinglass.cli.exits import longest
+from isinglass.cli.options import OPTIONS
+from isinglass.cli.reading import Reading, call_kinds, spell_reading
+from isinglass.cli.values import spell_value
+from isinglass.json_text import JsonObject
+from isinglass.names import name_ranges
+
+BATTERY, BATTERY_SHARE = 5, 0.6  # columns, and share of all columns, that make a battery of items
+
+
+def options_needed(columns: Sequence[JsonObject], reading: Reading, n_missing: int) -> str:
+    """Return the options that fit needs, where something was guessed or cells are missing."""
+    keys = [column["key"] for column in columns]
+    weights = [] if "weights" in reading.said else _noted(columns)["weights"]
+    kinds = {j: column["kind"] for j, column in enumerate(columns) if not column["stated"] and j not in weights}
+    said = {"kinds": call_kinds(keys, kinds), "drop": [keys[j] for j, kind in kinds.items() if kind is None]}
+    if weights:
+        said["weights"] = keys[weights[0]]
+    if "binary" in kinds.values() and "encode" not in reading.said:
+        said["encode"] = "auto"
+    if n_missing and "missing" not in reading.said:
+        said["missing"] = "impute"
+    return shlex.join(spell_reading(said))
+
+
+def options_to_consider(columns: Sequence[JsonObject], reading: Reading) -> dict[str, str]:
+    """Return options that may be wanted, each with its reason."""
+    keys, places = [column["key"] for column in columns], _noted(columns)
+    places["covariates"] = [] if "covariates" in reading.said else _unlike_the_others(columns, places["weights"])
+    reasons = {
+        "covariates": "to adjust for columns unlike the others (or leave them out with --drop)",
+        "reverse": "if the wording is reversed",
+        "normal_scores": "because couplings are linear in the values, and these have a long tail",
+    }
+    found = {}
+    for option, reason in reasons.items():
+        if places[option]:
+            called = name_ranges(keys, places[option])
+            found[shlex.join([longest(OPTIONS[option].opts), spell_value(OPTIONS[option], called)])] = reason
+    return found
+
+
+def _noted(columns: Sequence[JsonObject]) -> dict[str, list[int]]:
+    """Return the places of columns with a note, by the option that it calls for."""
+    from isinglass.data.guards import LONG_TAIL, REVERSED, WEIGHTS
+
+    notes = {"weights": WEIGHTS, "reverse": REVERSED, "normal_scores": LONG_TAIL}
+    return {
+        option: [j for j, column in enumerate(columns) if note in column["notes"]] for option, note in notes.items()
+    }
+
+
+def _unlike_the_others(columns: Sequence[JsonObject], weights: Sequence[int]) -> list[int]:
+    """Return the places of columns that are no items, if most columns are items of a battery."""
+    kept = [j for j, column in enumerate(columns) if column["kind"] is not None and j not in weights]
+    looks = {j: _look(columns[j]) for j in kept}
+    most, size = Counter(looks.values()).most_common(1)[0] if looks else (None, 0)
+    is_battery = size >= max(BATTERY, BATTERY_SHARE * len(kept))
+    return [j for j in kept if is_battery and looks[j] != most]
+
+
+def _look(column: JsonObject) -> tuple[str, str]:
+    """Return what items of a battery share: kind and values; numbers, the name without the number at its end."""
+    same = (
+        column["name"].rstrip("0123456789")
+        if column["kind"] == "continuous"
+        else str(sorted(map(str, column["values"])))
+    )
+    return column["kind"], same
