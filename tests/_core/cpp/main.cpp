@@ -7,9 +7,12 @@
 
 std::atomic<size_t> largest_allocation{0};  // of bytes, at once
 
-void* operator new(size_t size) {
+void* operator new(size_t size, const std::nothrow_t&) noexcept {
     if (size > largest_allocation) largest_allocation = size;
-    if (void* memory = std::malloc(size > 0 ? size : 1)) return memory;
+    return std::malloc(size > 0 ? size : 1);
+}
+void* operator new(size_t size) {
+    if (void* memory = operator new(size, std::nothrow)) return memory;
     throw std::bad_alloc();
 }
 void operator delete(void* memory) noexcept {
