@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import shlex
 from pathlib import Path
-from typing import Any
 
 from isinglass.cli.command import command, command_line
 from isinglass.cli.console import Console
@@ -13,6 +12,7 @@ from isinglass.cli.models import Loaded
 from isinglass.cli.options import MAYBE_TABLE, MODEL
 from isinglass.cli.output import Record, check_target, file_or_stdout, read_record, write_file
 from isinglass.cli.reading import READING_AGAIN, WORDING, Reading, read_attributes
+from isinglass.json_text import JsonObject
 
 STEPS = 30  # of the slider, if the model has no path of its own
 
@@ -49,25 +49,16 @@ def report(
     columns, color_by = read_attributes(attributes, loaded.network.without_covariates().names)
     place = Path(model)
     recipe, summary = _recipe(place, bootstrap)
-    options: dict[str, Any] = {}
-    fitted_to: dict[str, str] = {}
+    options: JsonObject = {}
+    settings = dict(summary)  # of two texts about one thing, that of the fit stays
+    settings |= {name: text for name, text in loaded.describe().items() if name not in summary}
     if table is not None:
         reading = loaded.recall(reading)
-        data = loaded.read_completed(console, reading, table)
-        loaded.check_fitted_to(data)
-        fitted_to = {"Table": reading.describe(data, table)}
-        options = {"X": data}
-        if loaded.can_follow:
-            with console.progress("Path"):
-                options["path"] = loaded.follow(data, STEPS)
+        options, settings["Table"] = _read_rows(console, loaded, reading, table)
     if bootstrap is not None:
         kinds = ["rows", *(["case-drop"] if (bootstrap / RESAMPLES["case-drop"]).exists() else [])]
         found = options["bootstrap"] = [loaded.resamples(bootstrap, kind) for kind in kinds]
-        fitted_to["Bootstrap"] = read_record(bootstrap).summary.get("Resamples", str(found[0].n_boot))
-    settings = dict(summary)
-    for name, text in loaded.describe().items():  # of two texts about one thing, that of the fit stays
-        settings.setdefault(name, text)
-    settings |= fitted_to
+        settings["Bootstrap"] = read_record(bootstrap).summary.get("Resamples", str(found[0].n_boot))
     page = io.StringIO()
     with console.progress("Page"):
         write_report(
@@ -86,6 +77,17 @@ def report(
     else:
         write_file(output, page.getvalue())
         console.say_facts({"Wrote": f"{output}, {output.stat().st_size / 1e6:.1f} MB; open it in a browser"})
+
+
+def _read_rows(console: Console, loaded: Loaded, reading: Reading, table: str) -> tuple[JsonObject, str]:
+    """Return what the table of the fit adds to the page, and what it is in words."""
+    data = loaded.read_completed(console, reading, table)
+    loaded.check_fitted_to(data)
+    options: JsonObject = {"X": data}
+    if loaded.can_follow:
+        with console.progress("Path"):
+            options["path"] = loaded.follow(data, STEPS)
+    return options, reading.describe(data, table)
 
 
 def _recipe(model: Path, bootstrap: Path | None) -> tuple[str, dict[str, str]]:
