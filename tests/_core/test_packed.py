@@ -28,6 +28,16 @@ for n in (3, 15, 16, 17, 32, 33, 47, 400, 1000):
         values, center = rng.integers(-9, 10, d), rng.integers(-9, 10)
         product = rows.products(node, begin, columns, values.astype(np.float32), np.array([center], float))
         np.testing.assert_array_equal(product, (x @ values - center) @ x / total / 4)
+        # In integers of 16 bits: d is off by half a unit of (32 750 - half its padded size) to its largest partial sum,
+        # and so is every 512 rows; curvatures add up to curve.
+        d_ = values + np.random.default_rng(d).random(d)
+        rough = rows.products(node, begin, columns, d_.astype(np.float32), np.array([center], float), is_rough=True)
+        exact = (x @ d_ - center) @ x / total / 4
+        largest = max(d_[d_ > 0].sum(), -d_[d_ < 0].sum())
+        units = 32750 - 0.5 * max(-(-d // 32) * 32, 512)
+        bound = 0.5 * curve[0] / units * (largest * d + (largest + abs(center)) * 512)
+        np.testing.assert_allclose(rough, exact, rtol=0, atol=bound + 1e-5 * curve[0] * (largest + 9))
+        assert np.linalg.norm(rough - exact) <= 0.02 * np.linalg.norm(exact)
         gradient = rows.gradients(node, begin, columns)
         np.testing.assert_array_equal(gradient, (1 - 2 * X[:, 0].astype(int)) @ x / total / 2)
         gradient = rows.gradients(node, np.array([0, p]), every)

@@ -13,7 +13,7 @@
 
 using namespace isinglass;
 
-extern std::atomic<size_t> largest_allocation;  // main.cpp
+extern std::atomic<size_t> largest_allocation;  // allocations.cpp
 
 namespace {
 

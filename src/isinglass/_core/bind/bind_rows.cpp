@@ -150,14 +150,14 @@ nb::tuple second_derivatives(CpuRows& rows, const Line<int32_t>& nodes, const Li
 }
 
 auto products(CpuRows& rows, const Line<int32_t>& nodes, const Line<int64_t>& begin, const Line<int32_t>& columns,
-              const Line<float>& d, const Line<double>& centers) {
+              const Line<float>& d, const Line<double>& centers, bool is_rough) {
     const std::vector<NeighborColumns> inner = neighbors(rows, nodes, begin, columns);
     require(d.shape(0) == columns.shape(0) && centers.shape(0) == inner.size(),
             "one number per column and one center per node");
     std::vector<float> values(columns.shape(0));
     std::vector<Product> tasks;
     for (size_t k = 0; k < inner.size(); ++k)
-        tasks.push_back({nodes(k), inner[k], d.data() + begin(k), centers(k), values.data() + begin(k)});
+        tasks.push_back({nodes(k), inner[k], d.data() + begin(k), centers(k), values.data() + begin(k), is_rough});
     unlocked([&] { rows.seam().products()->multiply(tasks); });
     return give(std::move(values));
 }
@@ -259,7 +259,8 @@ void bind_rows(nb::module_& m) {
         .def("gradients", &gradients, arg("nodes"), arg("begin"), arg("columns"))
         .def("blocks", &second_derivatives<true>, arg("nodes"), arg("begin"), arg("columns"), arg("majorized"))
         .def("diagonals", &second_derivatives<false>, arg("nodes"), arg("begin"), arg("columns"), arg("majorized"))
-        .def("products", &products, arg("nodes"), arg("begin"), arg("columns"), arg("d"), arg("centers"))
+        .def("products", &products, arg("nodes"), arg("begin"), arg("columns"), arg("d"), arg("centers"),
+             arg("is_rough") = false)
         .def("divergence", &of_nodes<&Rows::divergence, double>, arg("nodes"), arg("c"), Release())
         .def("largest_predictor", &of_nodes<&Rows::largest_predictor>, arg("nodes"), Release())
         .def("gram", &gram, arg("node"), arg("columns"))
