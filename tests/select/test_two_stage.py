@@ -1,5 +1,6 @@
 """The default estimate: what it chooses, that it proves it, and that it has an answer for every table."""
 
+import itertools
 import pickle
 import re
 from dataclasses import replace
@@ -620,3 +621,20 @@ def test_repr_says_what_each_stage_chose():
     assert text.splitlines()[0] == "TwoStageChoice(7 edges among 8 nodes, by ebic)"
     assert "Stage(aic" in text
     assert "Stage(ebic" in text
+
+
+def test_the_exact_likelihood_pays_once_for_an_edge():
+    """Its criterion is −2 log L + |E| (log N + 2γ log(p − 1)), with log L summed over all states here."""
+    chain = simulate.chain_network(8, strength=0.8, fields="balanced")
+    table = simulate.exact_sample(chain, 250, random_state=4)
+    found = Method("exact", TwoStage(keep=0)).choose(table)
+    network, rows = found.solution.network, np.asarray(table, dtype=float)
+    states = np.array(list(itertools.product([0.0, 1.0], repeat=8)))
+    energy = [
+        cells @ network.fields + ((cells @ network.couplings) * cells).sum(axis=1) / 2 for cells in (rows, states)
+    ]
+    log_likelihood = energy[0].sum() - len(rows) * np.log(np.exp(energy[1]).sum())
+    price = np.log(250) + 2 * 0.25 * np.log(7)
+    assert found.evidence.values[found.index] == pytest.approx(price * network.n_edges - 2 * log_likelihood, rel=1e-9)
+    joint = Method("joint", TwoStage(keep=0)).choose(table).solution
+    assert found.solution.edge_index.tolist() == joint.edge_index.tolist()

@@ -1,7 +1,7 @@
 """What the criteria share: the score of every row, what an edge costs, and the warning at the ends of a grid.
 
-A pair of columns on a line has one parameter, a pair of nominal columns m_s · m_t with m = categories − 1. Every
-parameter counts twice, because a pair is seen from both of its ends.
+A pair of columns on a line has one parameter, a pair of nominal columns m_s · m_t with m = categories − 1. In a
+pseudo-likelihood every parameter counts twice, because a pair is seen from both of its ends; in the likelihood, once.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ CELLS_AT_ONCE = 4_000_000
 """Cells whose scores exist at a time: some 30 bytes each."""
 MOST_DENSE_COLUMNS = 100
 """Columns up to which several networks are dense matrices one after the other."""
-AIC = 4.0
-"""Price of a parameter in the AIC. Without a true edge, twice the gain in log pseudo-likelihood is twice a chi-square
-with as many degrees of freedom as the pair has parameters, because it is seen from both of its ends; 2 for each."""
+AIC = 2.0
+"""Price of a parameter in the AIC, for each end that a pair is seen from. Without a true edge, twice the gain in log
+pseudo-likelihood is twice a chi-square with as many degrees of freedom as the pair has parameters."""
 
 
 def row_scores(
@@ -185,17 +185,17 @@ class EdgePrice:
         return self.per_parameter * used + self.per_edge * n_edges
 
 
-def edge_price(table: AnyTable, gamma: float) -> EdgePrice:
-    """Return what edges add to the EBIC: 2 log N for each parameter and 4γ log(p−1) for each pair.
+def edge_price(table: AnyTable, gamma: float, n_ends: int = 2) -> EdgePrice:
+    """Return what edges add to the EBIC: log N for each parameter and 2γ log(p−1) for each pair, at every end.
 
     p is the number of variables that vary, N the sum of the weights.
     """
     check_gamma(gamma)
     n_varying = int(np.count_nonzero(which_vary(table) & table.variables.is_modelled))
-    per_edge = float(4.0 * gamma * np.log(max(n_varying - 1, 1)))
-    return EdgePrice.at(table, 2.0 * float(np.log(table.total_weight)), per_edge)
+    per_edge = float(2.0 * n_ends * gamma * np.log(max(n_varying - 1, 1)))
+    return EdgePrice.at(table, n_ends * float(np.log(table.total_weight)), per_edge)
 
 
-def aic_price(table: AnyTable) -> EdgePrice:
-    """Return what edges add to the AIC: 4 for each parameter."""
-    return EdgePrice.at(table, AIC, 0.0)
+def aic_price(table: AnyTable, n_ends: int = 2) -> EdgePrice:
+    """Return what edges add to the AIC: 2 for each parameter, at every end."""
+    return EdgePrice.at(table, n_ends * AIC, 0.0)

@@ -277,7 +277,7 @@ def search_first(
     if near is not None and relation is Relation.RESAMPLE:
         task, alphas = task.loosened(), near.alpha
     penalties = StagePenalties(task)
-    judge = _judging(penalties, aic_price(task.table), penalties.first)
+    judge = _judging(penalties, aic_price(task.table, task.paths.n_ends), penalties.first)
     return StageSearch(task, judge, FIRST, penalties.first, "aic").run(alphas, near, relation)
 
 
@@ -321,7 +321,10 @@ def _second(task: Task, first: Solution, exponent: float, price: EdgePrice) -> S
 
 
 def _judging(penalties: StagePenalties, price: EdgePrice, penalty: FloatArray | None) -> Callable[[Solution], Judged]:
-    """Return the function that judges solutions by −2·logPL and the price of their edges, given their penalties."""
+    """Return the function that judges solutions by −2·logPL and the price of their edges, given their penalties.
+
+    Where the likelihood itself is maximized, it takes the place of the pseudo-likelihood.
+    """
     n_rows = penalties.task.n_rows
 
     def judge(solution: Solution) -> Judged:

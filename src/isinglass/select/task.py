@@ -111,6 +111,11 @@ class PathSettings(Settings):
         return {"penalty_weights": self.penalty_weights}
 
     @property
+    def n_ends(self) -> int:
+        """How often the objective counts a pair: once, or from both of its ends."""
+        return 1 if self.estimator == "exact" else 2
+
+    @property
     def standardized(self) -> bool:
         """Whether regressions are penalized as if columns had unit standard deviation."""
         weights = self.penalty_weights

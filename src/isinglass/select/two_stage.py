@@ -170,7 +170,7 @@ class TwoStage(Selector):
     def _search(self, task: Task) -> TwoStageChoice:
         """Return the network of a table, solved in full, with the stages that it was chosen from."""
         keep = self.keep if self.keep is not None else KEEP_IF_FEW_ROWS if task.has_few_rows else KEEP
-        price, known = edge_price(task.table, self.gamma), task.warm_start
+        price, known = edge_price(task.table, self.gamma, task.paths.n_ends), task.warm_start
         with shown(task.run.progress):
             if known is not None and known.reason in FOLLOWED:
                 verdict = self._follow(task, price, known)
