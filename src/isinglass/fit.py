@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass._core import free_ridge
 from isinglass.arguments import Options, require
-from isinglass.arrays import AnyArray, FloatArray, Frozen
+from isinglass.arrays import AnyArray, FloatArray, Frozen, Mask
 from isinglass.data import AnyTable, Coding, Table, TableLike, as_table, category_counts, pair_counts
 from isinglass.data.blocks import is_in_parts
 from isinglass.data.coding import Value
@@ -236,6 +236,11 @@ class Fit(FittedNetwork, Frozen):
         return self.coding.encoding
 
     @property
+    def occurs(self) -> Mask:
+        """Which categories occur in the table of the fit, in the flat layout of the variables."""
+        return self.shares > 0.0
+
+    @property
     def marginals(self) -> FloatArray | None:
         """Share of ones in every column; None where a column has categories."""
         return self.shares[1::2] if self.network.variables.is_binary else None
@@ -285,7 +290,7 @@ class Fit(FittedNetwork, Frozen):
         """Return the mean log pseudo-likelihood per row; larger is better. Rows that are dropped do not count."""
         table = self.read(X, sample_weight=sample_weight)
         if table.holes is not None:
-            return float(np.average(score_rows(table, self.network), weights=table.sample_weight))
+            return float(np.average(score_rows(table, self.network, self.occurs), weights=table.sample_weight))
         return float(table.sum_rows(sum_scores, self.solution) / table.total_weight)
 
     @property

@@ -76,8 +76,10 @@ class FittedNetwork:
         Of a table in parts: a list, an array per part. Where cells are missing the sum is over the observed ones, and
         missing ones are averaged over by Gibbs draws.
         """
-        table, network = self._open(X, missing=self._record.every_row), self._record.network
-        return score_rows(table, network) if table.is_whole else table.each(_score_part, network)
+        table, record = self._open(X, missing=self._record.every_row), self._record
+        if table.is_whole:
+            return score_rows(table, record.network, record.occurs)
+        return table.each(_score_part, record.network)
 
     def log_partition(self) -> LogPartition:
         """Return log Z of the network with its error, computed once; `isinglass.metrics.log_partition` has options."""
@@ -127,8 +129,10 @@ class FittedNetwork:
         which are averaged over by Gibbs draws. Of a table in parts: a list, an array per part. The result is as large
         as the dense table; a sparse one has to be made dense first.
         """
-        table, network = self._open_dense(X), self._record.network
-        return cell_probabilities(table, network) if table.is_whole else table.each(_ask_part, network)
+        table, record = self._open_dense(X), self._record
+        if table.is_whole:
+            return cell_probabilities(table, record.network, record.occurs)
+        return table.each(_ask_part, record.network)
 
     def predict(self, X: TableLike) -> Cells:
         """Return the most probable value of every cell given the rest of its row, in the values of the table.
@@ -155,7 +159,7 @@ class FittedNetwork:
         table. Shape (n_samples, n_features, 2); NaN in columns that are not continuous.
         """
         table, network = self._open(X, missing=self._record.every_row).whole(), self._record.network
-        chance = category_probabilities(np.asarray(table), table.holes, network)
+        chance = category_probabilities(np.asarray(table), table.holes, network, self._record.occurs)
         return central_intervals([part.T for part in network.variables.split(chance)], network.variables, level)
 
     def impute(
@@ -168,6 +172,8 @@ class FittedNetwork:
         random_state: RandomSource = None,
     ) -> Any:  # Any: a frame of the kind of X, or an array
         """Fill the missing cells of a table given the observed ones, which stay as they are.
+
+        Categories that do not occur in the table of the fit are not filled in.
 
         Parameters
         ----------
@@ -194,13 +200,14 @@ class FittedNetwork:
         """
         if method not in ("conditional", "gibbs"):
             raise ArgumentError("method", 'must be "conditional" or "gibbs"', method)
-        table, network = self._open(X, missing="impute").whole(), self._record.network
+        table, record = self._open(X, missing="impute").whole(), self._record
+        asked = table, record.network, record.occurs
         if probabilities:
-            cells = fill_probabilities(table, network)
+            cells = fill_probabilities(*asked)
         elif method == "gibbs":
-            cells = fill_drawn(table, network, n_sweeps=n_sweeps, random_state=random_state)
+            cells = fill_drawn(*asked, n_sweeps=n_sweeps, random_state=random_state)
         else:
-            cells = fill_most_probable(table, network)
+            cells = fill_most_probable(*asked)
         return complete_like(X, cells, table.names if table.variables.named else None)
 
     def sample(

@@ -203,3 +203,28 @@ def test_tables_with_holes_are_fitted_and_filled():
     assert net.impute(hidden, method="gibbs", random_state=0).shape == hidden.shape
     with pytest.raises(DataError, match="predict_proba"):
         net.impute(hidden, probabilities=True)
+
+
+@pytest.mark.filterwarnings("ignore::isinglass.errors.IsinglassWarning")
+def test_missing_cells_get_only_categories_of_the_fit():
+    """A category that no row of the fit has is neither drawn nor given a probability."""
+    rng = np.random.default_rng(0)
+    answers = pd.DataFrame(
+        {"a": pd.Categorical(rng.choice(["x", "y"], 40), ["x", "y", "never"]), "b": rng.integers(2, size=40)}
+    )
+    fit = IsingLasso(0.1).fit(answers).fit_
+    many = pd.concat([answers] * 50, ignore_index=True)
+    many["a"] = pd.Categorical([None] * len(many), ["x", "y", "never"])
+    assert set(fit.impute(many, method="gibbs", random_state=0)["a"]) == {"x", "y"}
+    chance = fit.read(many[:10], missing="impute")
+    np.testing.assert_array_equal(category_probabilities(chance.codes, chance.holes, fit.network, fit.occurs)[2], 0.0)
+    assert (fit.network.log_conditionals(chance.codes)[2] > -10).all()  # the network by itself would draw it
+
+    constant = pd.DataFrame(
+        {"a": ["maybe"] * 30, "b": rng.choice(["Yes", "No"], 30), "c": rng.choice(["Yes", "No"], 30)}
+    )
+    fit = IsingLasso(0.1, encode="auto").fit(constant).fit_
+    many = pd.concat([constant] * 40, ignore_index=True)
+    many["a"] = None
+    assert set(fit.impute(many, method="gibbs", random_state=0)["a"]) == {"maybe"}
+    assert set(fit.impute(many)["a"]) == {"maybe"}

@@ -15,6 +15,7 @@ from isinglass.cli.reading import Reading
 from isinglass.errors import DataError
 
 if TYPE_CHECKING:
+    from isinglass.arrays import Mask
     from isinglass.data import Table
     from isinglass.fit import Fit
     from isinglass.network import Network
@@ -47,6 +48,11 @@ class Loaded:
     def result(self) -> Fit | Network:
         """What pages are made of: the fit, or the network where there is none."""
         return self.fit or self.network
+
+    @property
+    def occurs(self) -> Mask | None:
+        """Which categories occur in the table of the fit; None where there is no fit."""
+        return None if self.fit is None else self.fit.occurs
 
     def describe(self) -> dict[str, str]:
         """Say in words how the model was fitted."""

@@ -86,11 +86,11 @@ def predict(
         text, record = _score(console, loaded, data, reading.describe(data, table))
     elif impute:
         console.say_facts({**shape, "Predicted": f"{plural(data.n_missing, 'missing cell')} filled"})
-        text, record = _cells(loaded.network, data, fill_most_probable(data, loaded.network))
+        text, record = _cells(loaded.network, data, fill_most_probable(data, loaded.network, loaded.occurs))
     else:
         numbers = " or number" if len(loaded.network.variables.continuous) else ""
         console.say_facts({**shape, "Predicted": f"a probability{numbers} for every cell"})
-        text, record = _cells(loaded.network, data, cell_probabilities(data, loaded.network))
+        text, record = _cells(loaded.network, data, cell_probabilities(data, loaded.network, loaded.occurs))
     if output is not None:
         write_file(output, text)
     if console.as_json:
@@ -133,7 +133,8 @@ def _write_tables(
     )
     with folder.filling(facts) as here, console.progress("Drawing"):
         for name, draws in zip(names, spawn_seeds(seed, len(names)), strict=True):
-            text, _ = _cells(loaded.network, data, fill_drawn(data, loaded.network, random_state=draws))
+            cells = fill_drawn(data, loaded.network, loaded.occurs, random_state=draws)
+            text, _ = _cells(loaded.network, data, cells)
             (here / name).write_text(text, encoding="utf-8")
     console.say_facts({**facts, "Wrote": folder.summary})
     if console.as_json:
@@ -179,7 +180,7 @@ def _score(console: Console, loaded: Loaded, data: Table, described: str) -> tup
 
     from isinglass.evaluate.prediction import score_rows
 
-    mean = float(np.average(score_rows(data, loaded.network), weights=data.sample_weight))
+    mean = float(np.average(score_rows(data, loaded.network, loaded.occurs), weights=data.sample_weight))
     per_cell = f"{mean / data.shape[1]:.4g} per cell (log pseudo-likelihood)"
     console.say_facts({"Table": described, "Score": f"{mean:.6g} per row, {per_cell}"})
     return f"{mean!r}\n", {"n_rows": len(data), "n_columns": data.shape[1], "mean": mean}

@@ -1,4 +1,8 @@
-"""Probabilities, scores and imputed values of the cells of a table with missing cells."""
+"""Probabilities, scores and imputed values of the cells of a table with missing cells.
+
+``possible`` is, wherever it is asked for, which categories a missing cell may have, in the flat layout of the
+variables: those that occur in the table of the fit. By default it may have any.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +14,14 @@ from isinglass.data import Table
 from isinglass.errors import ArgumentError
 from isinglass.evaluate.numbers import expected_values, put_numbers
 from isinglass.network import Network
-from isinglass.simulate.completions import Completions, start_values
+from isinglass.simulate.completions import Completions, among, start_values
 from isinglass.variables import Variables
 
 _ROWS_AT_ONCE = 4096
 _LARGEST_LOG = 700.0  # exp of more overflows
 
 
-def cell_probabilities(table: Table, network: Network) -> FloatArray | list[FloatArray]:
+def cell_probabilities(table: Table, network: Network, possible: Mask | None = None) -> FloatArray | list[FloatArray]:
     """Return P(x_s = k | the observed cells of the other columns of the row) for every cell, missing or not.
 
     The probability of a 1, shape (n_samples, n_features), for two values; otherwise one array (n_samples, categories)
@@ -26,13 +30,15 @@ def cell_probabilities(table: Table, network: Network) -> FloatArray | list[Floa
     two_values = network.variables.is_binary
     if two_values and table.holes is None:
         return network.conditional_probabilities(np.asarray(table))
-    flat = category_probabilities(np.asarray(table), table.holes, network)
+    flat = category_probabilities(np.asarray(table), table.holes, network, possible)
     if two_values:
         return np.ascontiguousarray(flat[1::2].T)
     return [np.ascontiguousarray(part.T) for part in network.variables.split(flat)]
 
 
-def category_probabilities(codes: Bytes, missing: Mask | None, network: Network, *, n_draws: int = 200) -> FloatArray:
+def category_probabilities(
+    codes: Bytes, missing: Mask | None, network: Network, possible: Mask | None = None, *, n_draws: int = 200
+) -> FloatArray:
     """Return P(x_s = k | the observed cells of the other columns), in the flat layout of the variables.
 
     Missing cells are averaged over by ``n_draws`` Gibbs draws given the observed ones. The draws have seen the value of
@@ -51,32 +57,34 @@ def category_probabilities(codes: Bytes, missing: Mask | None, network: Network,
     cells = np.where(missing, 0, codes).astype(np.uint8)
     result = np.exp(network.log_conditionals(cells))
     holed = np.flatnonzero(missing.any(axis=1))
+    drawn = network if possible is None else among(possible, network)
     for first in range(0, len(holed), _ROWS_AT_ONCE):
         rows = holed[first : first + _ROWS_AT_ONCE]
         chains = Completions(cells[rows], missing[rows], random_state=rng)
-        chains.sweep(network, max(10, n_draws // 10))
+        chains.sweep(drawn, max(10, n_draws // 10))
         gone = missing[rows].T[variables.column]
         total = np.zeros((len(result), len(rows)))
         for _ in range(n_draws):
-            chains.sweep(network, 1)
+            chains.sweep(drawn, 1)
             logs = network.log_conditionals(chains.table)
+            filled = logs if drawn is network else drawn.log_conditionals(chains.table)
             own = np.take_along_axis(logs, variables.flat(chains.table), axis=0)[variables.column]
-            total += np.exp(np.where(gone, logs, np.minimum(logs - own, _LARGEST_LOG)))
+            total += np.exp(np.where(gone, filled, np.minimum(logs - own, _LARGEST_LOG)))
         result[:, rows] = total / np.add.reduceat(total, variables.starts, axis=0)[variables.column]
     return result
 
 
-def score_rows(table: Table, network: Network) -> FloatArray:
+def score_rows(table: Table, network: Network, possible: Mask | None = None) -> FloatArray:
     """Return the log pseudo-likelihood of the observed cells of every row."""
     codes = np.asarray(table)
     if table.holes is None:
         return network.log_pseudolikelihood(codes)
-    chance = category_probabilities(codes, table.holes, network)
+    chance = category_probabilities(codes, table.holes, network, possible)
     own = np.take_along_axis(chance, network.variables.flat(np.where(table.holes, 0, codes)), axis=0)
     return np.asarray(np.log(np.where(table.holes.T, 1.0, own)).sum(axis=0))
 
 
-def fill_most_probable(table: Table, network: Network) -> AnyArray:
+def fill_most_probable(table: Table, network: Network, possible: Mask | None = None) -> AnyArray:
     """Return the cells, in values of the source, with the most probable value or the expected number in missing ones.
 
     Missing are the ``holes`` of a table, or the cells that it read as 0 (``filled``).
@@ -84,7 +92,7 @@ def fill_most_probable(table: Table, network: Network) -> AnyArray:
     variables, codes, missing = network.variables, np.asarray(table), _missing_cells(table)
     if missing is None:
         return _values_of(table, codes, variables)
-    chance = variables.split(category_probabilities(codes, missing, network))
+    chance = variables.split(category_probabilities(codes, missing, network, possible))
     best = np.column_stack([part.argmax(axis=0) for part in chance])
     filled = _values_of(table, np.where(missing, best, codes).astype(np.uint8), variables)
     if not len(variables.continuous):
@@ -95,7 +103,14 @@ def fill_most_probable(table: Table, network: Network) -> AnyArray:
     return put_numbers(filled, np.where(missing, numbers, np.nan))
 
 
-def fill_drawn(table: Table, network: Network, *, n_sweeps: int = 200, random_state: RandomSource = None) -> AnyArray:
+def fill_drawn(
+    table: Table,
+    network: Network,
+    possible: Mask | None = None,
+    *,
+    n_sweeps: int = 200,
+    random_state: RandomSource = None,
+) -> AnyArray:
     """Return the same with Gibbs draws in the missing cells, given the observed cells of their row."""
     codes, missing = np.asarray(table), _missing_cells(table)
     check_count("n_sweeps", n_sweeps)
@@ -103,20 +118,20 @@ def fill_drawn(table: Table, network: Network, *, n_sweeps: int = 200, random_st
         rng = as_generator(random_state)
         start = start_values(np.where(missing, 0, codes), missing, np.ones(len(codes), dtype=bool), rng)
         chains = Completions(start, missing, random_state=rng)
-        chains.sweep(network, n_sweeps)
+        chains.sweep(network if possible is None else among(possible, network), n_sweeps)
         codes = chains.table
     return _values_of(table, codes, network.variables)
 
 
-def fill_probabilities(table: Table, network: Network) -> AnyArray:
+def fill_probabilities(table: Table, network: Network, possible: Mask | None = None) -> AnyArray:
     """Return cells of 0 and 1, with the probability of a 1 in the missing ones."""
     if not network.variables.is_binary:
         constraint = "must be False for a network with categories"
         raise ArgumentError("probabilities", constraint, True, "Use predict_proba.")
     codes, missing = np.asarray(table), _missing_cells(table)
-    return (
-        codes if missing is None else np.where(missing, category_probabilities(codes, missing, network)[1::2].T, codes)
-    )
+    if missing is None:
+        return codes
+    return np.where(missing, category_probabilities(codes, missing, network, possible)[1::2].T, codes)
 
 
 def _missing_cells(table: Table) -> Mask | None:

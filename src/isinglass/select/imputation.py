@@ -35,7 +35,7 @@ from isinglass.select.folds import MOST_CELLS, labels_of
 from isinglass.select.refit import nearly_free
 from isinglass.select.settings import Run
 from isinglass.select.task import WarmStart
-from isinglass.simulate.completions import Completions, start_values
+from isinglass.simulate.completions import Completions, among, start_values
 
 if TYPE_CHECKING:
     from isinglass.select.method import AnyMethod
@@ -51,8 +51,6 @@ AVERAGED = 4
 PRIOR = 2.0
 """Penalty, in rows, of the estimate on the chosen edges that cells are drawn from. The network that chose the edges is
 shrunken, and cells drawn from it would make the next one weaker still; without any penalty few rows are overfitted."""
-IMPOSSIBLE = -1000.0
-"""Field of a category that no observed cell has: it is not drawn."""
 FEW_ANSWERS = 10
 """Columns with fewer answers are named in a warning."""
 
@@ -220,16 +218,6 @@ def _run_rounds(
     network = mean_network(networks[-AVERAGED:])
     stack.chains.sweep(among(observed, network), 2 * n_sweeps)
     return network, networks, np.array(changes), settled
-
-
-def among(possible: Mask, network: Network) -> Network:
-    """Return a network from which only these categories are drawn."""
-    if possible.all():
-        return network
-    variables = network.variables
-    fields = np.where(possible, network.category_fields, IMPOSSIBLE)
-    fields = (fields - fields[variables.starts][variables.column])[variables.is_later]
-    return Network.trusted(variables, fields, network.pairs, network.pair_values, network.pair_parameters)
 
 
 @dataclass

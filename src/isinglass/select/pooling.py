@@ -14,11 +14,11 @@ from isinglass.data import Table, category_counts
 from isinglass.errors import ArgumentError, ConstantColumnWarning, suppress_warnings
 from isinglass.machine import thread_count
 from isinglass.results import Solution
-from isinglass.select.imputation import PRIOR, Imputation, among
+from isinglass.select.imputation import PRIOR, Imputation
 from isinglass.select.parallel import run_tasks
 from isinglass.select.refit import free_estimate, nearly_free
 from isinglass.select.settings import Run
-from isinglass.simulate.completions import Completions
+from isinglass.simulate.completions import Completions, among
 
 ROUNDS, SWEEPS = 3, 5
 """Rounds and sweeps in which each imputation forgets the common network for one of its own."""

@@ -15,6 +15,8 @@ from isinglass.machine import thread_count
 from isinglass.network import Network
 
 Logits = Callable[[Bytes, NDArray[np.intp]], FloatArray]
+IMPOSSIBLE = -1000.0
+"""Field of a category that no observed cell has: it is not drawn."""
 
 
 class Completions:
@@ -65,6 +67,16 @@ class Completions:
         first_cell = np.concatenate([[0], np.cumsum(self._missing.sum(axis=1))]).astype(np.int64)
         words = self._rng.integers(0, 2**64, size=(len(self.table), 4), dtype=np.uint64)
         return words, first_cell, np.nonzero(self._missing)[1].astype(np.int32)
+
+
+def among(possible: Mask, network: Network) -> Network:
+    """Return a network from which only these categories are drawn."""
+    if possible.all():
+        return network
+    variables = network.variables
+    fields = np.where(possible, network.category_fields, IMPOSSIBLE)
+    fields = (fields - fields[variables.starts][variables.column])[variables.is_later]
+    return Network.trusted(variables, fields, network.pairs, network.pair_values, network.pair_parameters)
 
 
 def node_logits(network: Network, nodes: Iterable[int]) -> list[Logits]:
