@@ -136,9 +136,9 @@ def _convert_by(coding: Coding, source: Source, stated: ValueOptions) -> Table:
     if any(isinstance(rule, Indicators) for rule in coding.columns):
         flat = source.named(_names(source) or default_names(source.shape[1]))
         return combine(_convert_by(coding.expand(), flat, stated), coding)
-    source = _take_columns(source, coding)
-    codes, rules = _convert_cells(source, coding.columns)
-    return build_table(codes, source, Coding(_names(source), tuple(rules), stated.missing, coding.covariate))
+    source = _take_columns(source, coding).as_known(coding.columns)
+    codes, _ = _convert_cells(source, coding.columns, may_be_bits=False)
+    return build_table(codes, source, replace(coding, names=_names(source), missing=stated.missing))
 
 
 def _names(source: Source) -> tuple[str, ...] | None:
@@ -168,7 +168,7 @@ def _take_columns(source: Source, coding: Coding) -> Source:
     return source.take(find_columns(coding.names, source.names))
 
 
-def _convert_cells(source: Source, rules: Sequence[Rule]) -> tuple[Codes, list[Rule]]:
+def _convert_cells(source: Source, rules: Sequence[Rule], *, may_be_bits: bool = True) -> tuple[Codes, list[Rule]]:
     """Return what every cell stands for, and by which rule of its column."""
     rule = rules[0] if all(each == rules[0] for each in rules) else None
     if rule is not None and source.block is not None:
@@ -179,7 +179,8 @@ def _convert_cells(source: Source, rules: Sequence[Rule]) -> tuple[Codes, list[R
     used: list[Rule] = []
     for start in range(0, len(rules), COLUMNS_AT_ONCE):
         some = range(start, min(start + COLUMNS_AT_ONCE, len(rules)))
-        columns, rules_used = zip(*(_convert_column(source.column(j), rules[j]) for j in some), strict=True)
+        read = (_convert_column(source.column(j), rules[j], may_be_bits) for j in some)
+        columns, rules_used = zip(*read, strict=True)
         codes[:, start : start + COLUMNS_AT_ONCE] = np.array(columns).T
         used += rules_used
     return codes, used
@@ -194,13 +195,14 @@ def _convert_block(block: Cells, rule: Rule) -> Codes:
     return np.ascontiguousarray(convert_numbers(block, rule))
 
 
-def _convert_column(column: Column, rule: Rule) -> tuple[Codes, Rule]:
+def _convert_column(column: Column, rule: Rule, may_be_bits: bool) -> tuple[Codes, Rule]:
     """Return what the cells of a column stand for, and by which rule.
 
-    A column that is 0/1 already, and has none of the values that are to be replaced, stays as it is.
+    Where it may, a column that is 0/1 already, and has none of the values that are to be replaced, stays as it is.
     """
     codes = column.convert(rule)
-    if rule != BITS and isinstance(rule, Levels) and rule.kind == "binary" and codes.max() < 0 and UNKNOWN in codes:
+    is_other = may_be_bits and rule != BITS and isinstance(rule, Levels) and rule.kind == "binary"
+    if is_other and codes.max() < 0 and UNKNOWN in codes:
         plain = column.convert(BITS)
         if UNKNOWN not in plain:
             return plain, BITS

@@ -21,7 +21,6 @@ import numpy as np
 from isinglass.data.cells import Records, count_titles
 from isinglass.data.coding import Cells, Value
 from isinglass.data.documents import Limits
-from isinglass.data.guards import no_answers
 from isinglass.data.memory import dense_type, open_source
 from isinglass.data.source import Column, Source, number_objects
 from isinglass.errors import ArgumentError, DataError, LimitError, setting
@@ -271,19 +270,12 @@ def _check_survey(n_rows: int, n_columns: int, limits: Limits) -> None:
 
 
 def _label(cells: Sequence[Value], labels: dict[Value, Value]) -> Column:
-    """Return a column; labels replace its values if all have one and they are not 0 and 1 themselves.
-
-    A label for a missing answer is not a category unless it occurs. Runs of blanks become one blank, as in messages.
-    """
+    """Return a column with the labels of its values; runs of blanks become one blank, as in messages."""
     column = number_objects(cells)
     values = [value if isinstance(value, str | int | float | None) else str(value) for value in column.values or ()]
-    column = Column(column.cells, values)
-    present = {value for value in values if value is not None}
-    if present <= {0, 1} or not present <= set(labels):
-        return column
     short = {code: " ".join(label.split()) for code, label in labels.items() if isinstance(label, str)}
     labels = short if len(set(short.values())) == len(set(labels.values())) else labels
-    return column.labeled({code: label for code, label in labels.items() if code in present or not no_answers([label])})
+    return Column(column.cells, values).with_labels(labels)
 
 
 def load_excel(data: bytes, limits: Limits, sheet: str | int | None, header: bool | str) -> tuple[Records, str]:

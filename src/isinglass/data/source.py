@@ -15,8 +15,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.data.coding import ABSENT, Cells, Codes, Rule, Value, is_one_of, read_word
-from isinglass.data.guards import advise_missing, remark_decimals, remark_identifier
+from isinglass.data.coding import ABSENT, Cells, Codes, Levels, Rule, Value, is_one_of, read_word
+from isinglass.data.guards import advise_missing, no_answers, remark_decimals, remark_identifier
 from isinglass.errors import ArgumentError, CellTypeError, DataError, setting
 from isinglass.names import check_names, read_column
 
@@ -41,6 +41,8 @@ class Column:
     categories: tuple[Value, ...] | None = None  # of a categorical column, if their order means something
     numbers: dict[Value, Value] | None = None  # the numbers that the categories label, which give their order
     words: Sequence[str] | None = None  # how a text file spells `values`
+    labels: Mapping[Value, Value] | None = None  # what its numbers are called, whether `values` are these names or not
+    unlabeled: Sequence[Value] | None = None  # what stood in the place of `values` that are labels
 
     @property
     def distinct(self) -> list[Value]:
@@ -92,12 +94,45 @@ class Column:
             return np.frombuffer(self.cells.tobytes().translate(codes.tobytes().ljust(256)), np.int8)
         return np.asarray(codes[self.cells])
 
-    def labeled(self, labels: Mapping[Value, Value]) -> Column:
+    def with_labels(self, labels: Mapping[Value, Value], *, keep_bits: bool = True) -> Column:
+        """Return the column with labels in place of its values if all have one, except where 0 and 1 are meant.
+
+        A label for a missing answer is not a category unless it occurs. Of labels for 1 and 2, 1 is the first category,
+        also where 2 never occurs.
+        """
+        present = set(self.distinct)
+        answers = {code: label for code, label in labels.items() if code in present or not no_answers([label])}
+        are_bits = present <= {0, 1} and (not present or 0 in answers or answers.keys() <= {0, 1})
+        if (keep_bits and are_bits) or not present <= answers.keys():
+            return replace(self, labels=answers)
+        return self._labeled(answers)
+
+    def _labeled(self, labels: Mapping[Value, Value]) -> Column:
         """Return the column with labels in place of its values, in the order of the numbers that they label."""
         column = number_objects(self.entries) if self.values is None else self
         numbers = {labels[code]: code for code in sorted(labels, key=lambda code: (isinstance(code, str), code))}
-        values = [labels.get(value) for value in column.values or ()]
-        return Column(column.cells, values, categories=tuple(numbers), numbers=numbers)
+        values = [labels.get(value, value) for value in column.values or ()]
+        return Column(
+            column.cells,
+            values,
+            categories=tuple(numbers),
+            numbers=numbers,
+            labels=labels,
+            unlabeled=column.values,
+        )
+
+    def as_known(self, rule: Rule) -> Column:
+        """Return the column with or without its labels, as a rule of a `Coding` knows its values."""
+        if self.labels is None:
+            return self
+        known = rule.entries if isinstance(rule, Levels) else {}
+        wanted = any(known.get(label, ABSENT) != ABSENT for label in self.labels.values())
+        if wanted:
+            return self._labeled(self.labels) if self.unlabeled is None else self
+        if self.unlabeled is None or self.values is None:
+            return self
+        pairs = zip(self.values, self.unlabeled, strict=True)
+        return Column(self.cells, [None if label is None else code for label, code in pairs])
 
     def without(self, is_gone: Callable[[Value], bool]) -> Column:
         """Return the column in which more values stand for a missing cell: one, or the number that it labels."""
@@ -256,6 +291,12 @@ class Source:
 
         return replace(self, load=load, block=None)
 
+    def as_known(self, rules: Sequence[Rule]) -> Source:
+        """Return the table with columns as the rules of a `Coding` know their values."""
+        if self.block is not None:
+            return self
+        return replace(self, load=lambda j: self.load(j).as_known(rules[j]))
+
     def label_values(self, labels: Mapping[Any, Mapping[Value, str]], apart: Collection[int]) -> Source:  # Any: a key
         """Return the table with labels in place of the values of some columns.
 
@@ -271,14 +312,15 @@ class Source:
         @functools.cache
         def load(j: int) -> Column:
             column = self.load(j)
-            if j not in by_place or (j not in apart and set(column.distinct) <= {0, 1}):
+            if j not in by_place:
                 return column
-            unknown = [value for value in column.distinct if value not in by_place[j]]
-            if unknown:
+            present = column.distinct
+            unknown = [value for value in present if value not in by_place[j]]
+            if unknown and (j in apart or not set(present) <= {0, 1}):
                 raise ArgumentError(
                     "value_labels", f"must label every value of {self.where(j)}", unknown[0], "Add its label."
                 )
-            return column.labeled(by_place[j])
+            return column.with_labels(by_place[j], keep_bits=j not in apart)
 
         return replace(self, load=load, block=None)
 

@@ -1,0 +1,79 @@
+"""A file that is read by the coding of another means the same, whichever rows it has."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from isinglass import as_table, read_parts, read_table
+from isinglass.errors import DataError
+
+LABELS = {"a": {1: "no", 2: "yes"}}
+
+
+def write_labelled(path, frame, labels):
+    pyreadstat = pytest.importorskip("pyreadstat")
+    write = pyreadstat.write_dta if path.suffix == ".dta" else pyreadstat.write_sav
+    write(frame.astype(float), str(path), variable_value_labels=labels)
+    return path
+
+
+@pytest.mark.parametrize("kind", ["dta", "sav"])
+@pytest.mark.parametrize("value", [1, 2])
+def test_one_value_of_a_labelled_column(kind, value, tmp_path):
+    frame = pd.DataFrame({"a": [1, 2, 2, 1], "b": [0, 0, 1, 1]})
+    table = read_table(write_labelled(tmp_path / f"all.{kind}", frame, LABELS), encode="auto")
+    assert table.codes[:, 0].tolist() == [0, 1, 1, 0]
+    rows = write_labelled(tmp_path / f"some.{kind}", frame[frame["a"] == value], LABELS)
+    assert read_table(rows, encode=table.coding).codes[:, 0].tolist() == [value - 1] * 2
+    assert read_table(rows, encode="auto").codes[:, 0].tolist() == [value - 1] * 2  # the labels name both values
+
+
+@pytest.mark.parametrize("value", [1, 2])
+def test_one_value_of_a_column_with_given_labels(value):
+    table = read_table(io.StringIO("a,b\n1,0\n2,0\n2,1\n"), value_labels=LABELS, encode="auto")
+    assert table.codes[:, 0].tolist() == [0, 1, 1]
+    row = io.StringIO(f"a,b\n{value},0\n")
+    assert read_table(row, value_labels=LABELS, encode=table.coding).codes.tolist() == [[value - 1, 0]]
+
+
+def test_labelled_parts_with_one_value_each(tmp_path):
+    for value in (1, 2):
+        frame = pd.DataFrame({"a": [value] * 3, "b": [0, 1, 1]})
+        write_labelled(tmp_path / f"part{value}.sav", frame, LABELS)
+    for encode in ("auto", {"no": 0, "yes": 1}):
+        table = read_parts(str(tmp_path / "part*.sav"), encode=encode).gather()
+        assert table.codes[:, 0].tolist() == [0, 0, 0, 1, 1, 1]
+
+
+def test_labels_are_applied_as_they_were_in_the_fitted_table(tmp_path):
+    labels = {"a": {0: "never", 1: "rarely", 2: "often"}}
+    three, two = pd.DataFrame({"a": [0, 1, 2] * 4, "b": [0, 1] * 6}), pd.DataFrame({"a": [0, 1] * 6, "b": [1, 0] * 6})
+    of_three = read_table(write_labelled(tmp_path / "three.sav", three, labels), kinds={"a": "ordinal"})
+    of_two = read_table(write_labelled(tmp_path / "two.sav", two, labels))
+    assert of_three.variables.categories[0] == ("never", "rarely", "often")
+    assert of_two.variables.categories[0] == (0, 1)
+    assert np.array_equal(read_table(tmp_path / "two.sav", encode=of_three.coding).codes, two)
+    with pytest.raises(DataError, match="got 2 in column 'a'"):
+        read_table(tmp_path / "three.sav", encode=of_two.coding)
+
+
+def test_a_value_without_a_label_is_refused_by_a_coding_with_labels(tmp_path):
+    frame = pd.DataFrame({"a": [1, 2, 2, 1], "b": [0, 0, 1, 1]})
+    table = read_table(write_labelled(tmp_path / "all.sav", frame, LABELS), encode="auto")
+    other = write_labelled(tmp_path / "other.sav", frame.replace({"a": {2: 3}}), LABELS)
+    with pytest.raises(DataError, match="got 3 in column 'a'"):
+        read_table(other, encode=table.coding)
+
+
+def test_ticked_boxes_keep_1(tmp_path):
+    frame = pd.DataFrame({"a": [1, np.nan, 1], "b": [0, 1, 1]})
+    file = write_labelled(tmp_path / "ticked.sav", frame, {"a": {1: "ticked", 9: "no answer"}})
+    assert read_table(file, missing="zero").codes[:, 0].tolist() == [1, 0, 1]
+
+
+def test_0_and_1_are_not_taken_for_other_values():
+    table = as_table(pd.DataFrame({"a": ["no", "yes"], "b": [0, 1]}), encode="auto")
+    with pytest.raises(DataError, match="got 0, 1 in column 'a'"):
+        as_table(pd.DataFrame({"a": [0, 1], "b": [0, 1]}), encode=table.coding)
