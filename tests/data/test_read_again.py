@@ -77,3 +77,37 @@ def test_0_and_1_are_not_taken_for_other_values():
     table = as_table(pd.DataFrame({"a": ["no", "yes"], "b": [0, 1]}), encode="auto")
     with pytest.raises(DataError, match="got 0, 1 in column 'a'"):
         as_table(pd.DataFrame({"a": [0, 1], "b": [0, 1]}), encode=table.coding)
+
+
+WORDS = pd.DataFrame({"i1": ["y", "?", "n"] * 4, "i2": ["n", "y", "n"] * 4, "i3": ["?", "n", "?"] * 4})
+MEANING = {"y": 1, "n": 0, "?": 1}
+
+
+def write_words(path, frame):
+    {".csv": frame.to_csv, ".parquet": frame.to_parquet, ".xlsx": frame.to_excel}[path.suffix](path, index=False)
+    return path
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "xlsx"])
+@pytest.mark.parametrize("missing", ["error", "impute", "zero", "drop"])
+def test_words_that_encode_gives_a_meaning_keep_it(kind, missing, tmp_path):
+    file, expected = write_words(tmp_path / f"t.{kind}", WORDS), (WORDS != "n").to_numpy()
+    table = read_table(file, encode=MEANING)
+    again = read_table(file, encode=table.coding, missing=missing)
+    assert np.array_equal(table.codes, expected)
+    assert np.array_equal(again.codes, expected)
+    assert again.n_missing == 0
+    if missing != "impute":
+        parts = read_parts([str(file)] * 2, encode=MEANING, missing=missing)
+        assert np.array_equal(parts.gather().codes, np.vstack([expected] * 2))
+    stated = read_table(file, encode=table.coding, missing="zero", na_values=["?"])
+    assert np.array_equal(stated.codes, WORDS == "y")
+
+
+def test_a_word_is_missing_in_the_columns_where_it_was():
+    table = read_table(
+        io.StringIO("a,b,c\nNone,1,0\nsome,0,1\nmany,None,0\n"), kinds={"a": "nominal"}, missing="impute"
+    )
+    row = read_table(io.StringIO("a,b,c\nNone,None,1\n"), encode=table.coding, missing="impute", header=True)
+    assert table.variables.categories[0][row.codes[0, 0]] == "None"
+    assert row.holes.tolist() == [[False, True, False]]

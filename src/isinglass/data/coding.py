@@ -275,6 +275,13 @@ class Coding:
         rule_of = zip(self.names or default_names(len(self.columns)), self.columns, strict=True)
         return [rule.members if isinstance(rule, Indicators) else (name,) for name, rule in rule_of]
 
+    @property
+    def words(self) -> set[str]:
+        """The words that stand for a category, of any column of the source."""
+        levels = [rule for rule in self.expand().columns if isinstance(rule, Levels)]
+        pairs = chain.from_iterable(rule.entries.items() for rule in levels)
+        return {value for value, code in pairs if isinstance(value, str) and code != ABSENT}
+
     def expand(self) -> Coding:
         """Return the coding of the columns of the source, with indicator columns as such."""
         rules = (rule.rules if isinstance(rule, Indicators) else (rule,) for rule in self.columns)

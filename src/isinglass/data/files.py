@@ -12,7 +12,7 @@ import numpy as np
 
 from isinglass.arrays import FloatArray
 from isinglass.data.cells import Vocabulary, lay_out
-from isinglass.data.coding import Cells, by_column, is_number, show_value
+from isinglass.data.coding import Cells, Coding, by_column, is_number, show_value
 from isinglass.data.conversion import convert_source
 from isinglass.data.documents import Document, Limits, open_document
 from isinglass.data.formats import guard, load_excel, load_feather, load_npy, load_npz, load_parquet, load_survey
@@ -177,7 +177,8 @@ def _load(document: Document, kind: str, options: ReadOptions, vocabulary: Vocab
         return _load_text(document, kind, options, vocabulary)
     raw = guard(kind, limits, lambda: _LOADERS[kind](document.data, limits))
     if raw.block is None:
-        raw = raw.mark_missing(dict.fromkeys(range(raw.shape[1]), vocabulary.missing - vocabulary.doubtful))
+        meant = options.encode.words if isinstance(options.encode, Coding) else set()
+        raw = raw.mark_missing(dict.fromkeys(range(raw.shape[1]), vocabulary.missing - vocabulary.doubtful - meant))
     return raw, options.encode
 
 

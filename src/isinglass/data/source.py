@@ -122,10 +122,14 @@ class Column:
         )
 
     def as_known(self, rule: Rule) -> Column:
-        """Return the column with or without its labels, as a rule of a `Coding` knows its values."""
+        """Return the column as a rule of a `Coding` knows its values: words that are none, with or without labels."""
+        known = rule.entries if isinstance(rule, Levels) else {}
+        if self.words is not None and self.values is not None and None in self.values:
+            spelled = ((value, word.strip()) for value, word in zip(self.values, self.words, strict=True))
+            values = [word if value is None and known.get(word, ABSENT) != ABSENT else value for value, word in spelled]
+            return replace(self, values=values, words=None).as_known(rule)
         if self.labels is None:
             return self
-        known = rule.entries if isinstance(rule, Levels) else {}
         wanted = any(known.get(label, ABSENT) != ABSENT for label in self.labels.values())
         if wanted:
             return self._labeled(self.labels) if self.unlabeled is None else self
@@ -143,13 +147,14 @@ class Column:
             return replace(self, cells=np.where(np.isin(self.cells, numbers_gone), np.nan, self.cells))
         numbers = self.numbers or {}
         values_gone = {value for value in {*self.values, *numbers} if is_gone(value) or is_gone(numbers.get(value))}
+        words = None if self.words is None else ["" if is_gone(word) else word for word in self.words]
         if not values_gone:
-            return self
+            return self if words == self.words else replace(self, words=words)
         kept = [None if value in values_gone else value for value in self.values]
         if self.categories is None:
-            return replace(self, values=kept)
+            return replace(self, values=kept, words=words)
         categories = tuple(value for value in self.categories if value not in values_gone)
-        return replace(self, values=kept, categories=categories)
+        return replace(self, values=kept, words=words, categories=categories)
 
 
 class _UnhashableError(Exception):
