@@ -54,3 +54,22 @@ for n in (3, 15, 16, 17, 32, 33, 47, 400, 1000):
 @pytest.mark.parametrize("name", INSTRUCTION_SETS)
 def test_products_with_bits_equal_products_with_numbers(name):
     assert run_with_kernels(name, CHECK) == ""
+
+
+# More neighbors than rows, and more of them from alpha to alpha: scratch memory is used to its last number. Where a
+# product writes beyond it, the memory allocator ends the process in one of a few of these paths.
+WIDE = """
+import numpy as np
+from isinglass import ising_path
+
+for seed in range(16):
+    rng = np.random.default_rng(seed)
+    logits = rng.normal(size=(60, 4)) @ rng.normal(scale=2, size=(4, 220))
+    X = (rng.random(logits.shape) < 1 / (1 + np.exp(-logits))).astype(np.uint8)
+    path = ising_path(X[:, X.min(axis=0) < X.max(axis=0)], [0.02, 0.01, 0.005, 0.002, 0.001])
+    assert all(solution.converged for solution in path)
+"""
+
+
+def test_products_stay_within_their_memory():
+    assert run_with_kernels(INSTRUCTION_SETS[-1], WIDE) == ""

@@ -192,7 +192,7 @@ static void rough_product(const BitMatrix& X, const float* d, const float* curve
     for (int n = 0; n < n_rows; n += tuning::rows::SHORT_ROWS) {
         const int rows = n_rows - n < tuning::rows::SHORT_ROWS ? n_rows - n : tuning::rows::SHORT_ROWS;
         const __m512 size = _mm512_set1_ps(shorten(a + n, rows, shorts));
-        __builtin_memset(sums, 0, sizeof(int16_t) * (lanes + 16));
+        __builtin_memset(sums, 0, sizeof(int16_t) * columns);  // at least the lanes, in steps of 32
         const size_t skipped = n / 32 * X.by_column.ld;
         bit_sums_short({X.by_column.words + skipped, X.by_column.ld, rows / 32}, shorts, lanes,
                        X.next_by_column ? X.next_by_column + skipped : nullptr, sums);
