@@ -11,12 +11,13 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isinglass.data import as_table
+from isinglass.data import Table, as_table
 from isinglass.errors import DataError
 from isinglass.network import Network, as_network
 from isinglass.pairs import pair_keys, pairs_of, symmetric_matrix, values_at
 from isinglass.results import Solution
 from isinglass.simulate import category_network
+from isinglass.variables import Variables
 
 seeds = st.integers(0, 2**31)
 
@@ -230,6 +231,25 @@ def test_columns_of_tables_are_found_by_name():
     assert model.table(table).names == ("a", "b", "c")
     with pytest.raises(DataError, match="'b' cannot be found"):
         model.energy(table.take([0, 1, 3]))
+
+
+@pytest.mark.parametrize("kind", ["ordinal", "nominal"])
+def test_tables_of_other_categories_are_refused(kind):
+    """A code beyond the categories of its column would be a place of the next column."""
+    model = category_network(random_model(0, 2), [kind, "binary"], 3, random_state=0)
+    labelled = model.with_variables(Variables.of([("a", "b", "c"), 2], [kind, "binary"], names=["n", "x"]))
+    codes = np.array([[0, 1], [2, 0], [1, 1]], dtype=np.uint8)
+
+    def table(*values):
+        return Table(codes, Variables.of([values, 2], [kind, "binary"], names=["n", "x"]))
+
+    wanted = r"column 'n' must have the categories of the network, 'a', 'b', 'c', in this order; got "
+    for values, got in (("abcde", "'a', 'b', 'c', 'd', 'e'"), ("xyz", "'x', 'y', 'z'"), ("cba", "'c', 'b', 'a'")):
+        with pytest.raises(DataError, match=wanted + got):
+            labelled.log_pseudolikelihood(table(*values))
+    np.testing.assert_array_equal(labelled.energy(table(*"abc")), model.energy(codes))
+    np.testing.assert_array_equal(labelled.energy(table(0, 1, 2)), model.energy(codes))  # numbers of categories
+    np.testing.assert_array_equal(model.with_names(["n", "x"]).energy(table(*"xyz")), model.energy(codes))
 
 
 @pytest.mark.parametrize("kind", ["ordinal", "nominal"])

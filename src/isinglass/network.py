@@ -498,7 +498,8 @@ class Network:
     def table(self, X: TableLike) -> Table:
         """Return a table of the columns of this network; arrays hold the numbers of categories.
 
-        Columns of a frame are found by name, and others are ignored.
+        Columns of a frame are found by name, and others are ignored. A `Table` must have the same categories, or
+        numbers from 0 in their place.
         """
         if (
             type(X) is np.ndarray

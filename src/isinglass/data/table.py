@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from isinglass.arrays import AnyArray, Bytes, FloatArray, Mask
 from isinglass.data.coding import Coding, Guess, Value
 from isinglass.data.weights import check_sample_weight, check_weight_kind, scale_weights
-from isinglass.errors import DataError, setting
+from isinglass.errors import DataError, listed, setting
 from isinglass.variables import Variables
 
 Kinds = str | Sequence[str] | Mapping[Any, str]  # Any: by name or number of a column
@@ -236,11 +236,16 @@ class Table:
         return self._with(variables=variables, read_by=read_by)
 
     def with_variables(self, variables: Variables) -> Table:
-        """Return the same codes as those of other variables; refuse codes that these do not have."""
+        """Return the same codes as those of other variables.
+
+        The categories of a column must be equal, or one of the two has numbers from 0, which are codes by themselves.
+        """
         if variables is self.variables:
             return self
         check_width(self.shape[1], variables)
-        if variables.scores != self.variables.scores:
+        if variables.categories != self.variables.categories:
+            for s, (theirs, ours) in enumerate(zip(variables.categories, self.variables.categories, strict=True)):
+                _check_categories(variables.called(s), ours, theirs)
             _check_codes(self.codes, variables)
         return self._with(variables=variables)
 
@@ -368,6 +373,18 @@ def _check_codes(codes: Bytes, variables: Variables) -> None:
             f"column {variables.called(s)} has the categories 0 to {variables.sizes[s] - 1}; got {codes[:, s].max()}. "
             "Read the table with as_table."
         )
+
+
+def _check_categories(column: str, given: tuple[Value, ...], wanted: tuple[Value, ...]) -> None:
+    """Refuse categories whose numbers do not stand for the wanted ones."""
+    numbers = tuple(range(len(given)))
+    if given == wanted or numbers in (given, wanted):
+        return
+    shown, got = (listed([repr(value) for value in values]) for values in (wanted, given))
+    raise DataError(
+        f"column {column} must have the categories of the network, {shown}, in this order; got {got}. Read the table "
+        "with as_table(frame, variables=network.variables)."
+    )
 
 
 def stack_rows(tables: Sequence[Table]) -> Table:
