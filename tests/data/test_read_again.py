@@ -111,3 +111,34 @@ def test_a_word_is_missing_in_the_columns_where_it_was():
     row = read_table(io.StringIO("a,b,c\nNone,None,1\n"), encode=table.coding, missing="impute", header=True)
     assert table.variables.categories[0][row.codes[0, 0]] == "None"
     assert row.holes.tolist() == [[False, True, False]]
+
+
+def test_a_column_of_the_coding_does_not_name_rows():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"likert": rng.integers(1, 6, 60), "b": rng.integers(0, 2, 60)})
+    kinds = {"likert": "ordinal"}
+    named = read_table(io.StringIO(frame.to_csv(index=False)), kinds=kinds)
+    bare = read_table(io.StringIO(frame.to_csv(index=False, header=False)), kinds={0: "ordinal"})
+    for order in ([1, 3, 5], [3, 1, 5]):
+        rows = pd.DataFrame({"likert": order, "b": [0, 1, 1]})
+        expected = [[value - 1, bit] for value, bit in zip(order, [0, 1, 1], strict=True)]
+        assert read_table(io.StringIO(rows.to_csv(index=False)), encode=named.coding).codes.tolist() == expected
+        headless = io.StringIO(rows.to_csv(index=False, header=False))
+        assert read_table(headless, encode=bare.coding).codes.tolist() == expected
+        numbered = io.StringIO(rows.assign(who=[7, 8, 9])[["who", "likert", "b"]].to_csv(index=False))
+        table = read_table(numbered, encode=named.coding)
+        assert (table.codes.tolist(), table.row_names) == (expected, ("7", "8", "9"))
+
+
+def test_a_first_column_of_words_that_differ_does_not_name_rows():
+    table = as_table(pd.DataFrame({"mood": list("abcabc"), "b": [0, 1] * 3}), kinds={"mood": "nominal"})
+    rows = read_table(io.StringIO("mood,b\nc,0\na,1\nb,1\n"), encode=table.coding)
+    assert rows.codes.tolist() == [[2, 0], [0, 1], [1, 1]]
+
+
+def test_parts_whose_first_column_ascends(tmp_path):
+    first, second = tmp_path / "0.csv", tmp_path / "1.csv"
+    first.write_text("a,b\n3,1\n1,0\n5,1\n")
+    second.write_text("a,b\n1,1\n3,0\n5,1\n")
+    table = read_parts([str(first), str(second)], encode={"a": {1: 0, 3: 0, 5: 1}})
+    assert table.gather().codes.tolist() == [[0, 1], [0, 0], [1, 1], [0, 1], [0, 0], [1, 1]]

@@ -209,7 +209,7 @@ def _name_rows(raw: Source, kind: str, options: ReadOptions) -> Source:
     """Return the table with the column of row names, if it has one, taken for these."""
     if options.id_column == "auto":
         place = None if kind in ("npy", "npz") else raw.find_id_column(numbers_are_data=options.binarize is not None)
-        if place is not None and raw.names and raw.names[place] in _named_columns(options):
+        if place is not None and _is_variable(raw, place, options):
             place = None
     else:
         place = None if options.id_column is None else raw.find(options.id_column, "id_column")
@@ -220,6 +220,14 @@ def _name_rows(raw: Source, kind: str, options: ReadOptions) -> Source:
     return replace(raw.without(place), row_names=spellings, detected={**raw.detected, "id_column": header})
 
 
+def _is_variable(raw: Source, place: int, options: ReadOptions) -> bool:
+    """Tell whether options say what a column is, or a coding needs it."""
+    coding = options.encode
+    if isinstance(coding, Coding) and coding.names is None and raw.shape[1] <= len(coding.columns):
+        return not options.transpose
+    return raw.names is not None and raw.names[place] in _named_columns(options)
+
+
 def _named_columns(options: ReadOptions) -> set[Hashable]:
     """Return the columns that options name as something else than row names, by name or as the first of a range."""
     if options.transpose:  # the options speak of other columns
@@ -228,7 +236,9 @@ def _named_columns(options: ReadOptions) -> set[Hashable]:
     stated = (options.kinds, options.scores, options.binarize, options.na_values)
     by_name = [each for each in stated if isinstance(each, Mapping)]
     by_name += [options.encode] if by_column(options.encode) else []
-    keys = {options.weights, *(key for keys in (*lists, *by_name) for key in keys or ())}
+    coding = options.encode if isinstance(options.encode, Coding) else None
+    known = () if coding is None or coding.names is None else coding.expand().names
+    keys = {options.weights, *(key for keys in (*lists, *by_name, known) for key in keys or ())}
     return keys | {key.partition(":")[0] for key in keys if isinstance(key, str)}
 
 
