@@ -1,6 +1,7 @@
 """The joint likelihood: variable elimination against enumeration, sampling against variable elimination."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from isinglass import IsingNetwork, Network, Variables, as_table, exact, load, metrics, simulate
@@ -171,3 +172,10 @@ def test_the_weights_of_a_table_count():
     expected = pytest.approx(metrics.log_likelihood(repeated, network), rel=1e-12)
     assert metrics.log_likelihood(as_table(X, sample_weight=weight), network) == expected
     assert metrics.log_likelihood(X, network, weight) == expected
+
+
+def test_a_column_called_sample_weight_is_no_weight():
+    network = Network.from_couplings([[0, 1.0], [1.0, 0]], [0.2, -0.4], ["a", "b"])
+    frame = pd.DataFrame({"a": [0, 1, 1], "b": [0, 0, 1], "sample_weight": [3, 1, 2]})
+    expected = pytest.approx(network.log_likelihood(frame[["a", "b"]]), rel=1e-12)
+    assert network.log_likelihood(frame) == expected

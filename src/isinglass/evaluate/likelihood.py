@@ -139,7 +139,7 @@ def log_likelihood(
 ) -> float:
     """Return the mean log P(x) per row, in nats; for columns with categories, P is the probability of the categories.
 
-    ``sample_weight`` is by default that of the table, if it has one. ``partition`` is what `log_partition` returned; by
+    ``sample_weight`` is by default that of a `Table`, if it has one. ``partition`` is what `log_partition` returned; by
     default its default, which a network computes once.
 
     Examples
@@ -149,8 +149,9 @@ def log_likelihood(
     -0.980829
     """
     whole = as_network(network)
-    energies = whole.energy(X)
+    table = whole.table(X)
+    energies = whole.energy(table)
     if sample_weight is None:
-        sample_weight = getattr(X, "sample_weight", None)
+        sample_weight = table.sample_weight
     known = whole.log_partition() if partition is None else partition
     return -float(np.average(energies, weights=check_sample_weight(sample_weight, len(energies)))) - known.value
