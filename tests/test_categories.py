@@ -102,6 +102,8 @@ def test_pairs_are_put_in_order_and_zeros_left_out():
         ({"categories": [(0, 1), ("a", "b")]}, "one value per node"),
         ({"edge_index": [[0, 0]]}, "two different nodes"),
         ({"edge_index": [[0, 7]]}, "nodes from 0 to 1"),
+        ({"edge_index": [[0], [1]]}, r"pairs must be integers of shape \(n_pairs, 2\); got int\d+ \(2, 1\)"),
+        ({"edge_index": [[0.9, 1.0]]}, r"pairs must be integers of shape \(n_pairs, 2\); got float64"),
     ],
 )
 def test_bad_networks(changed, message):

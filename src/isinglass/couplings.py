@@ -61,7 +61,7 @@ def read_couplings(
         if not variables.has_sign(index).all():
             raise DataError("pair_parameters must be given where a node is nominal.")
         return index, values, values
-    unsorted = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+    unsorted = check_pairs(pairs, variables.n_features, "pairs")
     index, places = _sort_pairs(unsorted, np.arange(1.0, len(unsorted) + 1.0), variables.n_features)
     order = places.astype(np.intp) - 1
     blocks = _read_blocks(unsorted, pair_parameters, variables)
@@ -75,7 +75,7 @@ def read_couplings(
     return index[kept], values[kept], flat[np.repeat(kept, variables.block_sizes(index))]
 
 
-def _read_blocks(pairs: NDArray[np.int64], blocks_or_entries: Unchecked, variables: Variables) -> list[FloatArray]:
+def _read_blocks(pairs: NDArray[np.int32], blocks_or_entries: Unchecked, variables: Variables) -> list[FloatArray]:
     """Return one block per pair as given, from such a list or from all their entries one after the other."""
     if isinstance(blocks_or_entries, np.ndarray) and blocks_or_entries.ndim == 1:
         flat = check_vector(blocks_or_entries, "pair_parameters")
