@@ -63,10 +63,13 @@ def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     lines = [header, *rows]
     widths = [max(len(line[c]) for line in lines) for c in range(len(header))]
     return "\n".join(
-        "  ".join([line[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(line[1:], widths[1:], strict=True))])
+        "  ".join(line[c].rjust(width) if c else line[c].ljust(width) for c, width in enumerate(widths))
         for line in lines
     )
 
 
 def _cell(value: object) -> str:
-    return f"{value:.3f}" if isinstance(value, float) else str(value)
+    """Return three decimals of a number, or two digits of one that would be shown as 0."""
+    if not isinstance(value, float):
+        return str(value)
+    return f"{value:.2g}" if 0.0 < abs(value) < 0.001 else f"{value:.3f}"
