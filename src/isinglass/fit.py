@@ -327,7 +327,8 @@ class Fit(FittedNetwork, Frozen):
                 weaker = " with weaker weights" if 0.0 < stage.exponent < 1.0 else ""  # for a better prediction
                 each.append(f"{stage.criterion.upper()}{weaker} {_edges(stage.n_edges)}")
             kept = f" ({_edges(self.solution.n_edges)})" if self.stages.reason == "prediction" else ""
-            facts["Stages"] = f"{', then '.join(each)}; {REASONS[self.stages.reason]}{kept}"
+            why = "no second stage was needed" if self.stages.ended_first else REASONS[self.stages.reason]
+            facts["Stages"] = f"{', then '.join(each)}; {why}{kept}"
         if self.edge_q is not None and self.method.fdr is not None:
             found = int((self.edge_q <= self.method.fdr).sum())
             facts["Error rate"] = (

@@ -302,7 +302,8 @@ class Evidence(Frozen):
 
 Reason = Literal["ebic", "prediction", "empty", "time"]
 """Why the two-stage estimate took a network: it has the smallest EBIC; it is the sparsest that predicts well, because
-that one does not; none predicts better than no edges; or the time was spent."""
+that one does not; there is none, as stage 1 found no edges or no network predicts better than no edges; or the time
+was spent."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -342,6 +343,11 @@ class TwoStageRecord:
     def chosen(self) -> StageRecord:
         """The stage that the network is from."""
         return self.each[self.number]
+
+    @property
+    def ended_first(self) -> bool:
+        """Whether stage 1 found no edges, so that there was no second stage and no check by prediction."""
+        return self.each[0].n_edges == 0 and self.reason == "empty"
 
 
 def hole_patterns(gone: Mask, most: int) -> tuple[Mask, NDArray[np.intp], int]:

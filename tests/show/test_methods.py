@@ -3,6 +3,7 @@
 import re
 import warnings
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -202,6 +203,14 @@ def test_two_stages_without_edges():
     check_everywhere(fit, text)
     said = {"empty": ("found no edges", "better than a network without edges"), "ebic": ("smallest extended BIC",)}
     assert any(words in text for words in said[fit.choice.reason])
+
+
+def test_an_empty_first_stage_is_not_called_a_prediction():
+    """All rows once: no pair has an association, so stage 1 is empty, and no rows are held out."""
+    fit = Method().fit(np.array(list(product([0, 1], repeat=6))))
+    assert (fit.stages.reason, fit.stages.n_folds, len(fit.stages.each)) == ("empty", 0, 1)
+    assert fit.facts()["Stages"] == "AIC 0 edges; no second stage was needed"
+    assert "so no second stage was needed" in fit.methods_text()
 
 
 def test_categories():

@@ -338,7 +338,7 @@ def _describe_stages(fit: Fit, selector: TwoStage) -> Iterator[str]:
     """Say how the two stages went, and which network was taken for which reason."""
     assert fit.stages
     stages, first = fit.stages, fit.stages.each[0]
-    if first.n_edges == 0 and stages.reason != "time":
+    if stages.ended_first:
         yield "A lasso whose penalty was chosen by the AIC found no edges, so no second stage was needed."
         return
     if len(stages.each) > 1:
