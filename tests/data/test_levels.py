@@ -288,3 +288,22 @@ def test_frames_are_described_by_range_and_pattern_too():
 def test_scores_of_a_column_stated_as_binary_are_refused():
     with pytest.raises(DataError, match="scores must be for ordinal columns; got some for column 0, which is binary"):
         as_table(np.eye(3), kinds="binary", scores={0: [0.0, 2.0]})
+
+
+@pytest.mark.parametrize("gone", [99, "99", "verweigert!", {"q": [99]}])
+@pytest.mark.parametrize("kind", ["csv", "sav"])
+def test_the_label_of_a_missing_value_is_no_category(gone, kind, tmp_path):
+    pyreadstat = pytest.importorskip("pyreadstat")
+    labels = {1: "low", 2: "mid", 3: "high", 99: "verweigert!"}
+    frame, file = pd.DataFrame({"q": [1.0, 2.0, 3.0, 99.0] * 5, "b": [0.0, 1.0] * 10}), tmp_path / f"table.{kind}"
+    if kind == "sav":
+        pyreadstat.write_sav(frame, str(file), variable_value_labels={"q": labels})
+    else:
+        frame.to_csv(file, index=False)
+    stated = {} if kind == "sav" else {"value_labels": {"q": labels}}
+    table = read_table(file, kinds={"q": "ordinal"}, missing="impute", na_values=gone, **stated)
+    assert table.variables.categories[0] == ("low", "mid", "high")
+    assert (table.holes[:, 0] == (frame["q"] == 99)).all()
+    again = read_table(file, encode=table.coding, missing="impute", na_values=gone, **stated)
+    assert (again.codes == table.codes).all()
+    assert (again.holes == table.holes).all()

@@ -146,7 +146,8 @@ def read_file(path: str | PathLike[str] | IO[bytes] | IO[str], options: ReadOpti
         turned = labelled.transpose() if options.transpose else labelled
         marked = turned.mark_missing(options.missing_in(turned))
         groups = [marked.find(key, "labels") for key in options.labels]
-        whole = marked.label_values(options.value_labels or {}, groups)
+        labeled = marked.label_values(options.value_labels or {}, groups)
+        whole = labeled if labeled is marked else labeled.mark_missing(options.missing_in(labeled))  # by label, too
         weight, labels, apart = _take_apart(whole, options)
         chosen = replace(_choose_columns(whole, options, apart), whole=whole)
         table = convert_source(_name_columns(chosen).named(options.names), replace(options, encode=encode))
