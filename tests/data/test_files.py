@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from isinglass import Table, read_table
+from isinglass import Table, as_table, read_table
 from isinglass.errors import DataError
 
 
@@ -216,8 +216,17 @@ def test_missing_values_of_one_column(tmp_path):
     assert np.argwhere(table.holes).tolist() == [[1, 0], [1, 2], [2, 1]]
     every = read_table(path, missing="impute", na_values={None: ["9"]})
     np.testing.assert_array_equal(every.holes, table.holes)
+    for one in ({"a": 9, "b": "9", "c": (9,)}, {None: 9}):  # one value by itself
+        np.testing.assert_array_equal(read_table(path, missing="impute", na_values=one).holes, table.holes)
     with pytest.raises(DataError, match="na_values"):
         read_table(path, na_values={"nobody": ["9"]})
+
+
+def test_one_missing_word_of_one_column_is_a_word():
+    frame = pd.DataFrame({"a": ["N", "NAV", "A", "N"], "b": [0, 1, 1, 0]})
+    table = as_table(frame, encode={"a": {"N": 0, "A": 1}}, na_values={"a": "NAV"}, missing="impute")
+    assert np.argwhere(table.holes).tolist() == [[1, 0]]
+    assert table.codes[[0, 2, 3], 0].tolist() == [0, 1, 0]
 
 
 def test_a_weight_that_stands_for_a_missing_cell_is_refused(tmp_path):

@@ -93,8 +93,8 @@ def as_table(X: TableLike, options: TableOptions) -> AnyTable:
         column, named after the common part of their names. Tables that are read with the coding of this one are
         combined in the same way.
     na_values : sequence or mapping, optional
-        Further values that stand for a missing cell, such as 99. A mapping gives such a sequence for each column that
-        it names; under None, for all.
+        Further values that stand for a missing cell, such as 99. A mapping gives one or more for each column that it
+        names; under None, for all.
     covariates : sequence of str or int, optional
         Columns to adjust for. The network of the others is conditional on them, and they are not
         nodes. Unless ``kinds`` says otherwise, numbers are continuous with up to 255 steps, and texts are nominal.

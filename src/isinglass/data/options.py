@@ -47,8 +47,9 @@ class ValueOptions:
         for name in ("covariates", "reverse", "labels", "columns", "drop", "na_values"):
             value = getattr(self, name, None)
             if value is not None and not isinstance(value, Mapping):
-                is_one = isinstance(value, str) or not isinstance(value, Iterable)  # column, or value
-                normalized[name] = (value,) if is_one else tuple(value)
+                normalized[name] = _as_tuple(value)
+        if isinstance(self.na_values, Mapping):
+            normalized["na_values"] = {key: _as_tuple(values) for key, values in self.na_values.items()}
         if by_column(self.encode):
             normalized["encode"] = {key: _as_mapping(entry) for key, entry in self.encode.items()}
         self.__dict__.update(normalized)
@@ -122,6 +123,11 @@ class ReadOptions(ValueOptions, FileOptions):
         names = {*_FILE_OPTIONS, "labels", "value_labels", "reverse", "weight_kind", "na_values"}
         values = [(field, getattr(self, field.name)) for field in fields(self) if field.name in names]
         return {field.name: value for field, value in values if value not in (field.default, (), [])}
+
+
+def _as_tuple(value: object) -> tuple[Any, ...]:  # Any: columns, or values
+    """Return one column or value, or several, as a tuple."""
+    return (value,) if isinstance(value, str) or not isinstance(value, Iterable) else tuple(value)
 
 
 def _as_mapping(entry: object) -> object:
