@@ -273,3 +273,10 @@ def test_one_column_may_be_given_as_a_word_or_a_number(by_name):
     assert read_table(
         io.StringIO(text), id_column=None, drop=iter([who, "a", b]), na_values=9, missing="zero"
     ).shape == (3, 1)
+
+
+@pytest.mark.parametrize("guess", [False, True])
+def test_encode_may_name_only_columns_that_are_left_out(guess):
+    file = io.StringIO("a,b,c\nNo,0,1\nYes,1,1\nNo,1,0\n")
+    table = read_table(file, encode={"a": ("No", "Yes")}, drop=["a"], guess=guess)
+    assert table.codes.tolist() == [[0, 1], [1, 1], [1, 0]]

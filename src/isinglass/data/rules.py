@@ -174,7 +174,7 @@ def specify(source: Source, stated: ValueOptions) -> list[ColumnSpec]:
             label=label,
             kind=kinds_of_columns[j] or _implied_kind(points.get(j)),
             points=points.get(j),
-            entries=entries.get(j) if entries else encode,
+            entries=entries.get(j) if by_column(encode) else encode,
             is_named=j in entries,
             cut=cuts.get(j),
             is_reversed=j in reversed_columns,
