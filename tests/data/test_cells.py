@@ -1,8 +1,11 @@
+import io
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from isinglass import read_table
 from isinglass.data.cells import NA_VALUES, Vocabulary
 from isinglass.data.coding import is_one_of
 from isinglass.data.options import ReadOptions
@@ -70,3 +73,18 @@ def test_decimal_commas():
     ]
     assert Vocabulary().with_decimal([["0", "1"], ["a", "1,5"], ["1", "2,5", "NA"]]).decimal == ","
     assert Vocabulary().with_decimal([["0", "1"], ["a", "1,5"], ["1,2,3", "1,2"]]).decimal == "."
+
+
+@pytest.mark.parametrize("first", ["None,0", "some,1", "many,0"])
+def test_the_first_row_is_read_as_the_others_are(first):
+    rows = [first, *(row for row in ("None,0", "some,1", "many,0") if row != first)]
+    table = read_table(io.StringIO("\n".join(rows)), header=False, id_column=None, kinds={0: "nominal"})
+    assert table.variables.categories[0] == ("None", "many", "some")
+    assert [table.variables.categories[0][code] for code in table.codes[:, 0]] == [row.split(",")[0] for row in rows]
+
+
+def test_the_only_word_of_a_column_in_the_first_row():
+    table = read_table(io.StringIO("some,1\nNone,0\nNone,1"), header=False, encode={0: ("None", "some")})
+    assert table.codes.tolist() == [[1, 1], [0, 0], [0, 1]]
+    auto = read_table(io.StringIO("some,1\nNone,0\nNone,1"), header=False, encode="auto")
+    assert set(auto.coding.columns[0].entries) == {"None", "some"}

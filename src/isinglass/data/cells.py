@@ -119,10 +119,10 @@ def lay_out(records: Records, vocabulary: Vocabulary, header: bool | str) -> Sou
             f"the file has a header and no rows. Pass {setting('header', False)} if its first line holds data."
         )
     if not start:  # the first record is a row
-        for codes, words, read, word in zip(records.codes, records.words, values, records.first, strict=True):
+        for codes, words, word in zip(records.codes, records.words, records.first, strict=True):
             codes[0] = len(words)
             words.append(word)
-            read.append(vocabulary.read(word))
+        values = [vocabulary.read_column(words, memory) for words in records.words]
     columns = [Column(c[start:], v, words=w) for c, v, w in zip(records.codes, values, records.words, strict=True)]
     table = Source(
         (n_rows, len(columns)),
