@@ -312,3 +312,11 @@ def test_one_path_is_not_a_table_in_parts(folder):
         with pytest.raises(DataError, match=r"use isinglass\.read_table\(path\)"):
             as_table(X)
     assert len(read_parts(path).sizes) == len(as_table([path]).sizes) == 1
+
+
+def test_thresholds_beside_values_that_are_found():
+    frame = pd.DataFrame({"x": [1, 5, 2, 7, 3, 4], "y": ["no", "yes", "no", "no", "no", "no"]})
+    whole = as_table(frame, encode="auto", binarize={"x": 3})
+    parts = read_parts([frame[:3], frame[3:]], encode="auto", binarize={"x": 3})
+    assert np.array_equal(parts.gather().codes, whole.codes)
+    assert parts.coding == whole.coding

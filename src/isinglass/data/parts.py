@@ -19,7 +19,7 @@ from isinglass.arguments import Options
 from isinglass.arrays import Bytes, FloatArray
 from isinglass.data.backends import Answers, Backend, Part, find_backend
 from isinglass.data.blocks import Block, BlockWeights, are_files, find_blocks
-from isinglass.data.coding import BITS, Coding, Guess, Levels, Value
+from isinglass.data.coding import BITS, Coding, Cut, Guess, Levels, Value
 from isinglass.data.conversion import convert
 from isinglass.data.options import (
     Binarize,
@@ -443,7 +443,9 @@ def _agree(parts: list[tuple[Coding, list[list[Value]]]]) -> Coding:
     table = np.empty((longest, width), dtype=object)
     for j, values in enumerate(values_of):
         table[:, j] = [*values, *[next(reversed(values), 0)] * (longest - len(values))]
-    return replace(convert(table, ReadOptions(encode="auto")).coding, names=first.names)
+    agreed = convert(table, ReadOptions(encode="auto")).coding.columns
+    columns = (cut if isinstance(cut, Cut) else rule for cut, rule in zip(first.columns, agreed, strict=True))
+    return Coding(first.names, tuple(columns))
 
 
 def _measure(part: Part) -> tuple[int, int, int, bool, WeightSums]:
