@@ -242,6 +242,9 @@ def test_alpha_zero_where_the_optimum_is_infinite(tmp_path):
         ("drink,kind\ntea,hot\ntea,cold\n", "line 3"),
         ("drink,kind\ntea\n", "line 2"),
         (b"drink,kind\n\xff,hot\n", "UTF-8"),
+        ("drink,kind,closeness\ntea,hot,2\n", "must not have a column 'closeness'"),
+        ("drink,Bridge_Strength\ntea,2\n", "must not have a column 'Bridge_Strength'"),
+        ("drink,Accuracy\ntea,2\n", "must not have a column 'Accuracy'"),
     ],
 )
 def test_bad_attributes(table, tmp_path, content, wanted):

@@ -68,11 +68,13 @@ def fit(
     Prints the edges as CSV. With -o, writes edges.csv, nodes.csv, model.npz, network.gexf for Gephi (with categories
     also blocks.csv, with --covariates also covariates.csv) and run.json to a folder.
     """
+    from isinglass.evaluate.centrality import BRIDGES, MEASURES
+
     if device not in (None, "cpu") and estimate.method.estimator != "joint":
         raise click.UsageError(f"--device needs --method joint, not {estimate.method.estimator}.")
     folder = None if output is None else OutputFolder(output, FILES, force=force, inputs=[*files_of(table), attributes])
     raw = reading.read_to_fit(console, table)
-    known = read_attributes(attributes, raw.variables.nodes)
+    known = read_attributes(attributes, raw.variables.nodes, {*NODE_MEASURES, *MEASURES, *BRIDGES})
     found = replace(estimate.fit(console, raw, device=device, max_time=max_time, fdr=fdr), reading=reading.said)
     settings = {
         "Table": reading.describe(raw, table),

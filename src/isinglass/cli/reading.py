@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -193,15 +193,24 @@ def spell_reading(said: Options) -> list[str]:
     return words
 
 
-def read_attributes(file: str | None, names: Sequence[str]) -> tuple[dict[str, list[str | None]], str | None]:
+def read_attributes(
+    file: str | None, names: Sequence[str], taken: Collection[str] = ()
+) -> tuple[dict[str, list[str | None]], str | None]:
     """Return the attributes of nodes in the order of ``names``, and which of them gives the colors.
 
     The file is CSV with a header: the names of the nodes in the first column, attributes in the others. Nodes that it
     does not mention have no values; rows that mention no node are refused, because a misspelt name would go unnoticed.
+    No attribute may have a name that is ``taken``, by a column that is written beside the attributes.
     """
     if file is None:
         return {}, None
     header, rows = _read_rows(file)
+    for name in header:
+        if name.casefold() in taken:
+            raise DataError(
+                f"{file} must not have a column {name!r}, which is the name of a measure that is written to the same "
+                "files. Rename that column."
+            )
     for row in rows:
         if row not in names:
             raise DataError(f"{file} must name nodes in its first column; {row!r} is not a node.")
