@@ -339,7 +339,10 @@ def test_reversed_items_are_mentioned(tmp_path):
     table = read_table(tmp_path / "items.csv", kinds="ordinal", reverse=["b", "d"])
     fit = Method(selector=Fixed(0.05)).fit(table)
     assert "The categories of b and d were taken in reverse order." in methods_text(fit)
-    assert "The categories of a, b and d were taken" in methods_text(replace(fit, reading={"reverse": ("a",)}))
+    words = {"b": {1: "never", 2: "rarely", 3: "sometimes", 4: "often", 5: "always"}}
+    table = read_table(tmp_path / "items.csv", kinds="ordinal", value_labels=words, reverse=["b:c", 4])
+    save(Method(selector=Fixed(0.05)).fit(table), tmp_path / "net.npz")
+    assert "The categories of b, c and e were taken in reverse order." in load(tmp_path / "net.npz").methods_text()
 
 
 def test_what_stands_for_one():

@@ -42,6 +42,7 @@ class Levels:
     entries: Mapping[Value, int]
     kind: str = "binary"
     scores: tuple[float, ...] | None = (0.0, 1.0)  # None for a nominal column
+    is_reversed: bool = False  # whether the user asked for the last category first
 
     def __post_init__(self) -> None:
         check_variable("of the coding", self.kind, self.n_categories, self.scores)

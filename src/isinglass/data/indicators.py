@@ -35,7 +35,9 @@ def combine_indicators(table: Table) -> Table:
         if not in_every_row and (gone is None or not (table.codes[:, group] | gone[:, group]).any(axis=1).all()):
             words.append("other" if "other" not in words else "none of these")
         parts = tuple(rules[j] for j in group)
-        rules[group[0]] = Indicators({word: k for k, word in enumerate(words)}, "nominal", None, tuple(members), parts)
+        rules[group[0]] = Indicators(
+            {word: k for k, word in enumerate(words)}, "nominal", None, members=tuple(members), rules=parts
+        )
         names[group[0]] = _unused(common, taken)
         taken.add(names[group[0]])
     left_out = {j for group, _ in sets for j in group[1:]}

@@ -243,7 +243,8 @@ def _turn(rule: Rule, where: str) -> Levels:
     ends, last = min(rule.scores) + max(rule.scores), rule.n_categories - 1
     entries = {value: code if code == ABSENT else last - code for value, code in rule.entries.items()}
     ordered = dict(sorted(entries.items(), key=lambda entry: entry[1]))
-    return replace(rule, entries=ordered, scores=tuple(ends - score for score in rule.scores[::-1]))
+    scores = tuple(ends - score for score in rule.scores[::-1])
+    return replace(rule, entries=ordered, scores=scores, is_reversed=True)
 
 
 def _has_more(spec: ColumnSpec) -> bool:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any
 
 import numpy as np
 
-from isinglass.data.coding import Coding, Cut, Indicators, Levels, Rule, Steps
+from isinglass.data.coding import Coding, Cut, Indicators, Levels, Steps
 from isinglass.evaluate.checking import ModelCheck
 from isinglass.fit import Fit
 from isinglass.network import Network
@@ -90,7 +89,7 @@ def describe_fit(fit: Fit, *bootstraps: Bootstrap, check: ModelCheck | None = No
     """Say how the network of a fit was estimated and checked, as the methods section of a paper does."""
     sentences = [
         _describe_estimate(fit),
-        *_describe_coding(fit.network, fit.coding, fit.reading),
+        *_describe_coding(fit.network, fit.coding),
         *_describe_weights(fit),
         *_describe_missing(
             fit.missing, fit.solution.n_features, "the network itself given the observed cells of their row"
@@ -167,7 +166,7 @@ def _describe_columns(network: Network) -> str:
     return join_words(parts)
 
 
-def _describe_coding(network: Network, coding: Coding, reading: Mapping[str, Any]) -> Iterator[str]:  # Any: options
+def _describe_coding(network: Network, coding: Coding) -> Iterator[str]:
     """Say which answer is 1, where numbers were cut, and what the scores of other variables are."""
     names = network.names
     by_column = dict(coding.encoding)
@@ -182,15 +181,13 @@ def _describe_coding(network: Network, coding: Coding, reading: Mapping[str, Any
     for name, rule in rules.items():
         if isinstance(rule, Indicators):
             yield f"{name} was made of {len(rule.members)} indicator columns."
-    yield from _describe_ordinal(network.variables, coding, reading)
+    yield from _describe_ordinal(network.variables, coding)
     given = network.variables.covariates
     grids = {name: rule for name, rule in rules.items() if isinstance(rule, Steps) and name not in given}
     yield from _describe_continuous(grids)
 
 
-def _describe_ordinal(
-    variables: Variables, coding: Coding, reading: Mapping[str, Any]
-) -> Iterator[str]:  # Any: as above
+def _describe_ordinal(variables: Variables, coding: Coding) -> Iterator[str]:
     """Say what is assumed about ordered categories, and which were turned."""
     each = zip(variables.kinds, variables.scores, variables.covariate, strict=True)
     scores = [scores for kind, scores, is_given in each if kind == "ordinal" and not is_given]
@@ -202,18 +199,10 @@ def _describe_ordinal(
         "Every category of an ordinal variable has a threshold of its own; couplings are linear in the categories, "
         f"which entered with {spacing}."
     )
-    stated = set(map(str, reading.get("reverse", ())))
     rules = zip(variables.names, coding.columns, strict=True)
-    turned = [name for name, rule in rules if name in stated or _is_turned(rule)]
+    turned = [name for name, rule in rules if isinstance(rule, Levels) and rule.is_reversed]
     if turned:
-        listed = _list_variables([str(name) for name in turned], MOST_TURNED)
-        yield f"The categories of {listed} were taken in reverse order."
-
-
-def _is_turned(rule: Rule) -> bool:
-    """Tell whether the categories of an ordered column are numbers that fall."""
-    values = rule.values if isinstance(rule, Levels) and rule.kind == "ordinal" else ()
-    return bool(len(values) > 1 and all(isinstance(v, int | float) for v in values) and (np.diff(values) < 0).all())
+        yield f"The categories of {_list_variables(turned, MOST_TURNED)} were taken in reverse order."
 
 
 def _describe_continuous(rules: dict[str, Steps]) -> Iterator[str]:
@@ -491,7 +480,7 @@ def describe_comparison(found: GroupComparison) -> Draft:
         f"Networks of {_describe_columns(network)}{estimate} were compared between {len(found.groups)} groups, "
         f"{sizes}, by a permutation test [@comparison] with {found.n_permutations} permutations{seed}, {how}, using "
         f"isinglass {__version__}.{_describe_covariates('The networks are', found.covariates)}",
-        *(() if found.coding is None else _describe_coding(network, found.coding, found.reading)),
+        *(() if found.coding is None else _describe_coding(network, found.coding)),
         *_describe_missing(
             found.missing, len(found.names) + len(found.covariates), "one network of all rows, ignoring groups"
         ),
