@@ -406,6 +406,23 @@ def test_groups_name_the_estimator():
     assert "again in every permutation (EBIC, gamma 0.25)" in describe_comparison(again).text
 
 
+def test_a_comparison_tells_of_weights():
+    X, labels, rng = chain(), np.tile(["b", "a"], N // 2), np.random.default_rng(5)
+    standardized = Method(selector=Fixed(0.03), penalty_weights="standardized")
+    options = {"n_permutations": 3, "random_state": 0}
+    text = compare_groups(X, labels, standardized, sample_weight=rng.exponential(size=N), **options).methods_text()
+    assert "Observations had sampling weights, which stayed with their rows in every permutation." in text
+    assert "penalties were weighted by the standard deviations of the variables." in text
+    counts = rng.integers(1, 4, N)
+    text = compare_groups(X, labels, 0.03, sample_weight=counts, **options).methods_text()
+    assert f"(n = {counts[1::2].sum()})" in text
+    assert "Row weights were counts of equal observations." in text
+    again = compare_groups(X, labels, replace(standardized, selector=EBIC(alphas=5)), reselect=True, **options)
+    assert "again in every permutation (EBIC, gamma 0.25); penalties were weighted by" in again.methods_text()
+    plain = compare_groups(X, labels, 0.03, **options).methods_text()
+    assert "weight" not in plain
+
+
 def test_a_comparison_says_what_became_of_cells_and_items(tmp_path):
     frame, labels = likert(), np.tile(["b", "a"], N // 2)
     n_cells = int(holes(frame).isna().to_numpy().sum())

@@ -130,7 +130,7 @@ def compare_groups(
     count = check_count("n_permutations", n_permutations, most=MOST_TASKS)
     wanted = as_method(method)
     seeds = spawn_seeds(random_state, count + LARGEST_BLOCK)
-    data, plan, missing = _read_groups(X, groups, paired, sample_weight, method)
+    data, plan, missing, weight_kind = _read_groups(X, groups, paired, sample_weight, method)
     n_missing = data.n_missing
     data = _lose_cells_alike(data, plan, np.random.default_rng(seeds[0].spawn(1)[0]))
     n_deleted = data.n_missing - n_missing
@@ -169,6 +169,7 @@ def compare_groups(
         coding=data.coding.take(np.flatnonzero(data.variables.is_modelled).tolist()),
         missing=missing and replace(missing, n_imputations=n_copies if missing.treatment == "impute" else 0),
         n_deleted=n_deleted,
+        weight_kind=weight_kind,
         seed=int(random_state) if isinstance(random_state, int | np.integer) else None,
     )
 
@@ -179,15 +180,15 @@ def _read_groups(
     paired: ArrayLike | str | None,
     sample_weight: ArrayLike | None,
     method: MethodLike,
-) -> tuple[Table, _Plan, Missing | None]:
-    """Return the table with its weights, who is in which group, and what was missing.
+) -> tuple[Table, _Plan, Missing | None, str | None]:
+    """Return the table with its weights, who is in which group, what was missing, and what the weights are.
 
     Rows without any answer are left out.
     """
     frame, labels = _take_column(X, groups, "groups")
     frame, subjects = _take_column(frame, paired, "paired")
     data = read_for(method, frame, sample_weight)
-    missing = Missing.of(data)
+    missing, weight_kind = Missing.of(data), data.weight_kind
     if data.holes is not None:
         n_empty = 0 if subjects is not None else int(data.holes.all(axis=1).sum())
         missing = Missing(treatment="impute", n_left_out=n_empty, **Missing.count(data.holes))
@@ -205,14 +206,14 @@ def _read_groups(
         data, members = data[order].bare(row[order]), members[first]
         pairs = None if pairs is None else pairs[first]
     if pairs is not None:
-        return data, _Plan.of(members, pairs), missing
+        return data, _Plan.of(members, pairs), missing, weight_kind
     if data.holes is not None and not data.holes.all():
         answered = np.flatnonzero(~data.holes.all(axis=1))
         data, members = data[answered], members[answered]
     if has_counts(data):
         data, rows = repeated(data)
         members = members[rows]
-    return data, _Plan.of(members, None), missing
+    return data, _Plan.of(members, None), missing, weight_kind
 
 
 def _lose_cells_alike(data: Table, plan: _Plan, rng: Generator) -> Table:

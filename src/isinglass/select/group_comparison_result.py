@@ -84,6 +84,7 @@ class GroupComparison(Frozen):
     reading: Mapping[str, Any] = field(default_factory=dict)  #: the options that the file was read with, if it was one
     missing: Missing | None = None  #: which cells were missing, and how they were treated
     n_deleted: int = 0  #: cells deleted so that all groups miss the same share
+    weight_kind: str | None = None  #: what row weights stand for, "counts" or "sampling"; None if there were none
     seed: int | None = None  #: of the permutations, if it is a number
 
     def __post_init__(self) -> None:

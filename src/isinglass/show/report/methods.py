@@ -45,6 +45,7 @@ COMPARED = {
     "counts": "shares of rows with k or more ones",
 }
 """What a check compares, in words."""
+COUNTS = "Row weights were counts of equal observations."
 SHOWN, MOST_TURNED = 6, 30  # columns whose values are listed one by one, and reversed items that are named
 CITED = re.compile(r"\[((?:@[\w-]+(?:; )?)+)\]")
 
@@ -113,16 +114,22 @@ def _describe_estimate(fit: Fit) -> str:
     if "nominal" in kinds:
         blocks = ", and a table of couplings, penalized by its Frobenius norm, for a pair with a nominal variable"
     one_each = "" if fit.method.estimator == "nodewise" else ", with one coupling per pair of variables"
-    weights = ""
-    if isinstance(fit.method.penalty_weights, str):
-        weights = "; penalties were weighted by the standard deviations of the variables"
-    elif fit.method.penalty_weights is not None:
-        weights = "; penalty weights were given for every pair"
+    weights = _describe_penalty_weights(fit.method)
+    weights = f"; {weights}" if weights else ""
     return (
         f"{model}{mixed} of {_describe_columns(network)} was estimated from {fit.n_observations} observations "
         f"{_describe_likelihood(fit.method, network)}{one_each}{blocks}{weights}, using "
         f"isinglass {__version__}.{_describe_covariates('The network is', network.variables.covariates)}"
     )
+
+
+def _describe_penalty_weights(method: Method) -> str:
+    """Say which weights penalties had, if they had any."""
+    if method.penalty_weights is None:
+        return ""
+    if isinstance(method.penalty_weights, str):
+        return "penalties were weighted by the standard deviations of the variables"
+    return "penalty weights were given for every pair"
 
 
 def _describe_covariates(subject: str, given: Sequence[str]) -> str:
@@ -268,7 +275,7 @@ def _describe_weights(fit: Fit) -> Iterator[str]:
             "use as the number of observations."
         )
     elif fit.weight_kind == "counts":
-        yield "Row weights were counts of equal observations."
+        yield COUNTS
 
 
 def _describe_missing(missing: Missing | None, n_columns: int, origin: str) -> Iterator[str]:
@@ -481,6 +488,7 @@ def describe_comparison(found: GroupComparison) -> Draft:
         f"{sizes}, by a permutation test [@comparison] with {found.n_permutations} permutations{seed}, {how}, using "
         f"isinglass {__version__}.{_describe_covariates('The networks are', found.covariates)}",
         *(() if found.coding is None else _describe_coding(network, found.coding)),
+        *_describe_weights_of_groups(found),
         *_describe_missing(
             found.missing, len(found.names) + len(found.covariates), "one network of all rows, ignoring groups"
         ),
@@ -490,6 +498,13 @@ def describe_comparison(found: GroupComparison) -> Draft:
         _describe_optima(found),
     ]
     return Draft(" ".join(sentences))
+
+
+def _describe_weights_of_groups(found: GroupComparison) -> Iterator[str]:
+    if found.weight_kind == "sampling":
+        yield "Observations had sampling weights, which stayed with their rows in every permutation."
+    elif found.weight_kind == "counts":
+        yield COUNTS
 
 
 def _describe_deleted(found: GroupComparison) -> Iterator[str]:
@@ -503,14 +518,16 @@ def _describe_deleted(found: GroupComparison) -> Iterator[str]:
 def _describe_common_penalty(found: GroupComparison) -> str:
     """Say which penalty the networks of groups and permutations have."""
     chosen = "" if found.method is None else f" ({found.method.words})"
+    weights = "" if found.method is None else _describe_penalty_weights(found.method)
+    weights = f"; {weights}" if weights else ""
     if found.reselect:
-        return f"The penalty was chosen in every group and again in every permutation{chosen}."
+        return f"The penalty was chosen in every group and again in every permutation{chosen}{weights}."
     alpha = found.solutions[0].alpha
     value = "" if np.isnan(alpha) else f" (α = {alpha:.4g})"
     origin = ""
     if found.method is not None and not found.method.selector.is_given:
         origin = f", chosen for all rows together{chosen} and multiplied by the square root of the number of groups"
-    return f"All groups and permutations used the same penalty{origin}{value}."
+    return f"All groups and permutations used the same penalty{origin}{value}{weights}."
 
 
 def _describe_differences(found: GroupComparison) -> Iterator[str]:
