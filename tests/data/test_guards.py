@@ -471,6 +471,8 @@ def test_info_sets_demographic_columns_apart_from_items(tmp_path):
     assert "Fit needs --ordinal q1:q6 --continuous age --encode auto (change" in shown
     assert "Consider --covariates gender,age to adjust for columns unlike the others" in shown
     assert "Consider" not in run("info", table, "--covariates", "gender,age").stdout
+    table.write_text(table.read_text().rpartition(",")[0] + ",\n")  # no covariate may have missing cells
+    assert "Consider --covariates gender to adjust" in " ".join(run("info", table).stdout.split())
 
 
 @pytest.mark.parametrize(

@@ -59,12 +59,15 @@ def _noted(columns: Sequence[JsonObject]) -> dict[str, list[int]]:
 
 
 def _unlike_the_others(columns: Sequence[JsonObject], weights: Sequence[int]) -> list[int]:
-    """Return the places of columns that are no items, if most columns are items of a battery."""
+    """Return the places of columns that are no items, if most columns are items of a battery.
+
+    Those with missing cells are left out: `fit` takes no such covariates.
+    """
     kept = [j for j, column in enumerate(columns) if column["kind"] is not None and j not in weights]
     looks = {j: _look(columns[j]) for j in kept}
     most, size = Counter(looks.values()).most_common(1)[0] if looks else (None, 0)
     is_battery = size >= max(BATTERY, BATTERY_SHARE * len(kept))
-    return [j for j in kept if is_battery and looks[j] != most]
+    return [j for j in kept if is_battery and looks[j] != most and not columns[j]["missing"]]
 
 
 def _look(column: JsonObject) -> tuple[str, str]:
