@@ -10,6 +10,7 @@ import pytest
 from commands import NAMES, data_error, draw_rows, error_line, read_csv, read_json, run, write_csv, write_table
 
 from isinglass import Method, _core, ising_path
+from isinglass.cli import info
 
 X = draw_rows()
 
@@ -101,6 +102,16 @@ def test_info_trial_fits_are_fits(table):
     for trial in record["estimate"]["trial_fits"]:
         rows = np.linspace(0, len(X) - 1, trial["n_rows"]).astype(int)
         assert trial["n_edges"] == Method().fit(X[rows]).solution.n_edges
+
+
+def test_info_does_not_take_a_trial_cut_short_for_a_fit(table, monkeypatch):
+    monkeypatch.setattr(info, "TRIAL", 1e-9)
+    text = facts(run("info", table).stdout)["Time"]
+    n_rows = min(len(X), info.TRIAL_ROWS)
+    assert re.fullmatch(rf"more than [\d.]+ m?s for the default fit \(a fit to {n_rows} rows took longer\)", text)
+    estimate = read_json(run("info", table, "--json").stdout, "info")["estimate"]
+    assert [trial["finished"] for trial in estimate["trial_fits"]] == [False]
+    assert estimate["seconds"] == estimate["trial_fits"][0]["seconds"]
 
 
 def test_info_of_a_table_in_which_nothing_varies():

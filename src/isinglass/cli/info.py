@@ -249,17 +249,20 @@ def _try_fits(data: Table, n_jobs: int) -> list[JsonObject]:
             warnings.simplefilter("ignore")  # a trial: the fit itself will say it
             fit = Method().fit(rows, run=Run(n_jobs=n_jobs, max_time=TRIAL))
         now = time.perf_counter()
-        trials.append({"n_rows": size, "n_edges": fit.solution.n_edges, "seconds": now - begin})
-        if size == n_rows or now - start > TRIAL:
+        is_whole = not fit.left_out
+        trials.append({"n_rows": size, "n_edges": fit.solution.n_edges, "seconds": now - begin, "finished": is_whole})
+        if size == n_rows or now - start > TRIAL or not is_whole:
             return trials
         size = min(2 * size, n_rows)
 
 
 def _extrapolate(trials: Sequence[JsonObject], n_rows: int) -> float:
-    """Extrapolate the time for all rows by a power law through the last two trials."""
+    """Extrapolate the time for all rows by a power law through the last two trials; one cut short is a lower bound."""
     if not trials:
         return 0.0
     last = trials[-1]
+    if not last["finished"]:
+        return float(last["seconds"])
     power = 1.0
     if len(trials) > 1:
         before = trials[-2]

@@ -124,8 +124,11 @@ def _cost(estimate: JsonObject, n_rows: int) -> dict[str, str]:
     if not trials:
         return facts | {"Time": "nothing to fit"}
     tried = trials[-1]["n_rows"]
+    seconds = format_seconds(estimate["seconds"])
+    if not trials[-1]["finished"]:
+        return facts | {"Time": f"more than {seconds} for the default fit (a fit to {tried} rows took longer)"}
     how = f" (estimated from a fit to {tried} rows)" if tried < n_rows else ""
-    return facts | {"Time": f"about {format_seconds(estimate['seconds'])} for the default fit{how}"}
+    return facts | {"Time": f"about {seconds} for the default fit{how}"}
 
 
 def _advice(found: JsonObject) -> dict[str, str]:
