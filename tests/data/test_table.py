@@ -187,3 +187,14 @@ def test_new_names_are_those_of_the_coding():
     assert table.coding.names == ("c", "d")
     again = as_table(pd.DataFrame({"d": ["y"], "c": ["n"]}), encode=table.coding)
     assert (again.names, again.codes.tolist()) == (("c", "d"), [[0, 1]])
+
+
+@pytest.mark.parametrize("missing", ["impute", "zero"])
+def test_some_cells_of_which_none_was_missing(missing):
+    table = as_table(np.array([[0, 1.0], [np.nan, 1], [1, 0], [1, 1]]), missing=missing)
+    assert (table.missing_treatment, table.n_missing) == (missing, 1)
+    for part in (table[[0, 2, 3]], table.take([1])):
+        assert (part.missing_treatment, part.n_missing, part.holes, part.filled) == (None, 0, None, None)
+        assert part.without_holes() is part
+    assert table[[1, 2]].missing_treatment == missing
+    assert ising_path(table[[0, 2, 3]], [1.0])[0].n_edges == 0

@@ -290,10 +290,13 @@ class Table:
         )
 
     def _marks_of(self, cells: Any) -> dict[str, Any]:  # Any: what selects cells of an array; fields of the record
-        """Return what is known of some cells, and how many of them were missing."""
+        """Return what is known of some cells, and how many of them were missing; no marks if none was."""
         marks = {name: None if getattr(self, name) is None else getattr(self, name)[cells] for name in _MARKS}
         gone = marks["filled"] if marks["holes"] is None else marks["holes"]
-        return {**marks, "n_missing": self.n_missing if gone is None else int(gone.sum())}
+        n_missing = self.n_missing if gone is None else int(gone.sum())
+        if gone is not None and n_missing == 0:
+            marks |= {"filled": None, "holes": None}
+        return {**marks, "n_missing": n_missing}
 
     def __getitem__(self, rows: Rows) -> Table:
         """Return the same columns of some rows (a slice, numbers or a mask)."""
