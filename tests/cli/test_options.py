@@ -8,7 +8,7 @@ import click
 import numpy as np
 import pytest
 from commands import data_error, draw_rows, error_line, read_csv, read_json, run, write_csv, write_table
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from isinglass.cli import COMMANDS, main
@@ -170,6 +170,27 @@ def test_answers_are_read_as_they_are_spelled(column, codes):
     option = OPTIONS["encode"]
     for meaning in (codes, {column: codes}):
         assert option.type.convert(spell_value(option, meaning), None, None) == meaning
+
+
+@given(
+    column=WORDS.filter(lambda word: word and "=" not in word and read_column(word) == word),
+    labels=st.dictionaries(
+        WORDS.filter(lambda word: word and "=" not in word), WORDS.filter(bool), min_size=1, max_size=4
+    ),
+)
+@example(column="g", labels={"1": "men,old", "2": "women"})
+def test_value_labels_are_read_as_they_are_spelled(column, labels):
+    option = OPTIONS["value_labels"]
+    for meaning in ({column: labels}, {2: labels}):
+        assert option.type.convert(spell_value(option, meaning), None, None) == meaning
+
+
+@pytest.mark.parametrize("text", ["1.0", "0.0", "30", "0.1", "2,1", "1.0,0.5"])
+def test_penalties_are_read_as_they_are_spelled(text):
+    option = OPTIONS["alphas"]
+    alphas = option.type.convert(text, None, None)
+    again = option.type.convert(spell_value(option, alphas), None, None)
+    assert (type(again), again) == (type(alphas), alphas)
 
 
 def test_each_column_has_its_own_answers(tmp_path):

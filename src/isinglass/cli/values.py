@@ -155,11 +155,14 @@ def spell_value(option: click.Option, value: object) -> str:
     'Yes, often=1,?='
     >>> spell_value(click.Option(["--encode"], type=ANSWERS), {"sex": {"male": 1, "female": 0}})
     'sex=male=1,female=0'
+    >>> spell_value(click.Option(["--value-labels"], type=VALUE_LABELS), {"sex": {"1": "men,old", "2": "women"}})
+    'sex="1=men,old",2=women'
     """
     if isinstance(value, dict):
         return _spell_pairs(option, value)
     if isinstance(value, list | tuple):
-        return ",".join(_quote(spell_value(option, item)) for item in value)
+        text = ",".join(_quote(spell_value(option, item)) for item in value)
+        return f"{text}.0" if option.type is ALPHAS and text.isdecimal() else text  # a value, not a count
     if isinstance(value, int) and option.type in (COLUMN, COLUMNS, CUTS):
         return f"#{value + 1}"
     return f"{value:.12g}" if isinstance(value, float) else str(value)
@@ -175,6 +178,8 @@ def _spell_pairs(option: click.Option, pairs: dict[object, object]) -> str:
     words = [
         f"{spell_value(option, key)}={'' if code is None else spell_value(option, code)}" for key, code in pairs.items()
     ]
+    if option.type is VALUE_LABELS:  # which reads the column first, and then what is quoted
+        return prefix + ",".join(map(_quote, words))
     return ",".join(map(_quote, [prefix + words[0], *words[1:]]))
 
 
