@@ -141,6 +141,11 @@ def test_value_labels_name_the_groups(tmp_path):
         assert (tmp_path / "out" / "edges.csv").read_text() == run("compare", coded, *WORDS).stdout
         page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
         assert "men minus women" in page
+    one_by_one = ["--value-labels", "sex=0=men", "--value-labels", "sex=1=women"]
+    joined = run("compare", numbered, *WORDS, *one_by_one).stdout
+    assert joined == run("compare", numbered, *WORDS, "--value-labels", "sex=0=men,1=women").stdout
+    line = error_line(run("compare", numbered, *WORDS, *one_by_one, "--value-labels", "sex=1=men", code=2))
+    assert "names the value '1' of sex twice" in line
     line = error_line(run("compare", numbered, *WORDS, "--value-labels", "sex=0=men", code=3))
     assert "--value-labels must label every value of column 'sex'; got 1. Add its label." in line
     assert "gender=1=men,2=women" in error_line(run("compare", numbered, *WORDS, "--value-labels", "sex", code=2))

@@ -17,7 +17,7 @@ from isinglass.cli.console import Console
 from isinglass.cli.descriptions import describe_missing, describe_shape, describe_weights
 from isinglass.cli.exits import longest
 from isinglass.cli.options import OPTIONS, under
-from isinglass.cli.values import Answers, Codes, files_of, spell_value
+from isinglass.cli.values import OF_COLUMNS, Answers, Codes, files_of, spell_value
 from isinglass.errors import DataError
 from isinglass.names import name_ranges, read_column
 
@@ -54,9 +54,7 @@ class Reading:
         values["kinds"] = _kinds({kind: values.pop(kind) for kind in _KINDS})
         values["scores"] = dict.fromkeys(values.pop("normal_scores"), "normal")
         values["na_values"] = _spellings(na_values)
-        values["value_labels"] = {
-            key: labels for each in values.get("value_labels", ()) for key, labels in each.items()
-        }
+        values["value_labels"] = _join_labels(values.get("value_labels", ()))
         values["encode"] = _join_answers(encode)
         said = {name: value for name, value in values.items() if value not in (None, (), {})}
         self.said = said | {name: None for name in ("id_column", "weights") if said.get(name) == "none"}
@@ -134,6 +132,18 @@ def _join_answers(meanings: Sequence[Answers]) -> Answers | None:
                 raise click.UsageError("--encode may be repeated, but each time for another column: sex=m=1,f=0.")
             by_column[column] = codes
     return by_column
+
+
+def _join_labels(named: Sequence[Mapping[str | int, Mapping[str, str]]]) -> dict[str | int, dict[str, str]]:
+    """Return the labels of values by column; several options may name one column."""
+    found: dict[str | int, dict[str, str]] = {}
+    for column, labels in (entry for each in named for entry in each.items()):
+        known = found.setdefault(column, {})
+        for value, label in labels.items():
+            if known.setdefault(value, label) != label:
+                name = spell_value(OF_COLUMNS, column)
+                raise click.UsageError(f"--value-labels names the value {value!r} of {name} twice.")
+    return found
 
 
 def call_columns(names: Sequence[str]) -> list[str | int]:
