@@ -3,6 +3,7 @@
 import csv
 import re
 import shlex
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -672,6 +673,18 @@ def test_labels_of_a_chart_lie_on_no_line(visit, tmp_path, table):
             }"""
         )
         assert covered == [0, 0], width
+
+
+def test_missing_cells_are_a_share_of_all_columns(visit, tmp_path, table):
+    gone = np.random.default_rng(0).random(table.shape) < 0.1
+    gone[:, 0] = False
+    data = make_table(np.asarray(table), holes=gone)
+    data = replace(data, variables=data.variables.with_covariates([data.names[0]]))
+    fit = Method(selector=Fixed(0.05)).fit(data)
+    share = gone.mean()
+    assert f"{gone.sum()} missing cells ({share:.1%})" in fit.methods_text()
+    facts = visit(write(fit, tmp_path / "covariate.html")).text_content("#missing-facts")
+    assert f"{100 * share:.1f} % of {len(gone)} rows × {gone.shape[1]} columns." in facts
 
 
 def test_missing_cells_have_a_panel(visit, tmp_path, table):

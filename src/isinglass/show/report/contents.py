@@ -448,8 +448,8 @@ def expected_along(network: Network, edge: int, shares: Sequence[FloatArray]) ->
     return np.asarray(np.array(variables.categories[y], dtype=np.float64) @ chance)
 
 
-def describe_missing(subject: Subject) -> dict[str, object] | None:
-    """Return how many cells are missing and how they were treated."""
+def describe_missing(subject: Subject, n_columns: int) -> dict[str, object] | None:
+    """Return how many cells are missing and how they were treated; ``n_columns`` counts covariates as well."""
     missing = None if subject.fit is None else subject.fit.missing
     if missing is None:
         return None
@@ -458,6 +458,7 @@ def describe_missing(subject: Subject) -> dict[str, object] | None:
     counts = [] if missing.pattern_counts is None else missing.pattern_counts.tolist()
     return {
         **{name: getattr(missing, name) for name in (*counted, "noise")},
+        "n_columns": n_columns,
         "n_rounds": 0 if missing.changes is None else len(missing.changes),
         "edge_information": [] if missing.edge_information is None else missing.edge_information,
         "patterns": [{"columns": columns, "n_rows": count} for columns, count in zip(patterns, counts, strict=True)],

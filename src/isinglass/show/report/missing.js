@@ -11,13 +11,13 @@ const TREATMENTS = {
 };
 
 function describeMissing(m) {
-  const size = m.n_rows * N_NODES;
+  const size = m.n_rows * m.n_columns;
   const known = m.edge_information.filter((share) => share !== null);
   const mean = known.reduce((sum, share) => sum + share, 0) / known.length;
   const left = m.treatment === "drop" ? "They had at least one missing cell." : "They had no answer at all.";
   const settled = m.settled >= 0 ? `converged in round ${m.settled + 1}` : "NOT converged";
   return [
-    ["Missing cells", m.n_cells.toLocaleString("en"), `${percent(m.n_cells / size)} of ${m.n_rows.toLocaleString("en")} rows × ${N_NODES.toLocaleString("en")} columns.`],
+    ["Missing cells", m.n_cells.toLocaleString("en"), `${percent(m.n_cells / size)} of ${m.n_rows.toLocaleString("en")} rows × ${m.n_columns.toLocaleString("en")} columns.`],
     ["Rows left out", m.n_left_out ? m.n_left_out.toLocaleString("en") : null, left],
     ["Rows with missing cells", m.n_holed ? m.n_holed.toLocaleString("en") : null, `${percent(m.n_holed / (m.n_rows - m.n_left_out))} of the rows that stayed, with ${formatCount(m.n_patterns, "pattern")} of columns missing together.`],
     ["Rounds", m.n_rounds ? `${m.n_rounds}` : null, `Network and cells were drawn in turn; the network had ${settled}.`],

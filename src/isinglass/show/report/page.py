@@ -139,7 +139,7 @@ def write_report(
         "edge_tables": contents.list_tables(subject),
         "cs": next((contents.describe_stability(each) for each in resamples if each.kind == "case-drop"), None),
         "curve": contents.read_curve(subject),
-        "missing": contents.describe_missing(subject),
+        "missing": contents.describe_missing(subject, whole.network.n_features),
         "n_resamples": {each.kind: each.n_boot for each in resamples},
         "check": None if check is None else contents.describe_check(check),
         "certificate": contents.describe_certificate(subject),
