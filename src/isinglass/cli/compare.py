@@ -62,7 +62,7 @@ def compare(
     data = _read(console, table, reading, [groups] if paired is None else [groups, paired])
     column = spell_value(OPTIONS["groups"], groups)
     console.restart_clock()
-    tested = compare_groups(
+    found = compare_groups(
         data,
         data.labels[str(groups)],
         estimate.method,
@@ -72,7 +72,6 @@ def compare(
         random_state=estimate.seed,
         run=estimate.run(console, checkpoint=checkpoint),
     )
-    found = replace(tested, reading=reading.said)
     again = "selected again in every permutation" if found.reselect else "selected on all rows and kept"
     settings = {
         "Table": reading.describe(data, table),

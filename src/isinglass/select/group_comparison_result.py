@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,7 +80,6 @@ class GroupComparison(Frozen):
     method: Method | None = None  #: how the networks were estimated; None if a function did it
     covariates: tuple[str, ...] = ()  #: columns that the networks are adjusted for
     coding: Coding | None = None  #: how the columns were read
-    reading: Mapping[str, Any] = field(default_factory=dict)  #: the options that the file was read with, if it was one
     missing: Missing | None = None  #: which cells were missing, and how they were treated
     n_deleted: int = 0  #: cells deleted so that all groups miss the same share
     weight_kind: str | None = None  #: what row weights stand for, "counts" or "sampling"; None if there were none
