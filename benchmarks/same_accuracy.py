@@ -95,7 +95,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--problems", default="dense-*")
     wanted = parser.parse_args().problems
-    print("| table | glmnet | its gaps: median, most | ours | tol | joint | joint, same | node-wise | node-wise, same |")
+    print("| table | glmnet | its gaps (median, most) | ours | tol | joint | same | node-wise | same |")
     for each in all_problems().values():
         if fnmatch.fnmatch(each.name, wanted):
             print(compare(each), flush=True)
