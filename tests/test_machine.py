@@ -10,9 +10,10 @@ import pytest
 import without_posix
 
 import isinglass
-from isinglass import machine
 from isinglass.errors import DataError
-from isinglass.machine import call_interruptibly, one_blas_thread, thread_count
+from isinglass.machine import threads
+from isinglass.machine.signals import call_interruptibly
+from isinglass.machine.threads import one_blas_thread, thread_count
 
 SOURCE = Path(isinglass.__file__).parent
 
@@ -44,7 +45,7 @@ def test_fault_11_more_threads_than_any_fit_can_use_are_refused(many, monkeypatc
     assert thread_count() == 256
 
 
-def test_only_one_module_asks_for_what_not_all_systems_have():
+def test_only_one_room_asks_for_what_not_all_systems_have():
     def names(file):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             match node:
@@ -63,8 +64,8 @@ def test_only_one_module_asks_for_what_not_all_systems_have():
         asked = {name for name in names(file) if name in wanted or name.startswith("/")}
         if asked:
             found[file.relative_to(SOURCE).as_posix()] = asked
-    assert {"fcntl", "resource", "signal", "sysconf", "/proc/meminfo"} <= found.pop("machine.py")
-    assert found == {}
+    assert {"fcntl", "resource", "signal", "sysconf", "/proc/meminfo"} <= set.union(*found.values())
+    assert {Path(file).parts[0] for file in found} == {"machine"}
 
 
 WITHOUT = """
@@ -72,11 +73,12 @@ import without_posix, sys
 without_posix.hide()
 from pathlib import Path
 import numpy as np
-from isinglass import Fixed, Method, Run, bootstrap, load, machine, report, save
+from isinglass import Fixed, Method, Run, bootstrap, load, report, save
+from isinglass.machine import locks, memory, signals, threads
 folder = Path(sys.argv[1])
-assert not machine.HAS_LOCKS and machine.available_memory() == sys.maxsize and machine.thread_count() >= 1
+assert not locks.HAS_LOCKS and memory.available_memory() == sys.maxsize and threads.thread_count() >= 1
 X = np.random.default_rng(0).integers(0, 2, (60, 4))
-with machine.locked(folder, wait=True), machine.defer_signals():
+with locks.locked(folder, wait=True), signals.defer_signals():
     fit = Method(selector=Fixed(0.02)).fit(X)
 save(fit, folder / "model.npz")
 assert load(folder / "model.npz").network.edge_values.tolist() == fit.network.edge_values.tolist()
@@ -112,7 +114,7 @@ class Blas:
 @pytest.mark.parametrize("leaves_first", [True, False])
 def test_blocks_with_one_blas_thread_may_overlap(leaves_first, monkeypatch):
     blas, is_inside, may_leave = Blas(), threading.Event(), threading.Event()
-    monkeypatch.setattr(machine, "_blas", lambda: blas)
+    monkeypatch.setattr(threads, "_blas", lambda: blas)
 
     def hold():
         with one_blas_thread, one_blas_thread:
@@ -141,7 +143,7 @@ def test_a_call_of_a_library_returns_raises_and_is_interrupted():
         call_interruptibly(fail)
     script = """if True:
         import os, signal, threading
-        from isinglass.machine import call_interruptibly, end_process
+        from isinglass.machine.signals import call_interruptibly, end_process
         threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
         try:
             call_interruptibly(lambda: threading.Event().wait(300.0))

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass.arrays import FloatArray
 from isinglass.data import as_table
 from isinglass.errors import DataError, LimitError
-from isinglass.machine import available_memory
+from isinglass.machine.memory import available_memory
 
 _DEFAULT_LIMIT = 4 * 2**30
 _INT32_MAX = np.iinfo(np.int32).max

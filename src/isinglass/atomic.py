@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import IO, Protocol, TypeAlias, runtime_checkable
 
 from isinglass.errors import DataError
-from isinglass.machine import HAS_LOCKS, ON_WINDOWS, lock, locked
+from isinglass.machine.locks import HAS_LOCKS, lock, locked
 
 _TEMPORARY = re.compile(r"\.isinglass-[0-9a-f]{16}\.(tmp|part)")
 _YOUNG_SECONDS = 60.0 if HAS_LOCKS else 86400.0
@@ -92,7 +92,7 @@ def replacing(target: Path) -> Iterator[IO[bytes]]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-            if ON_WINDOWS:  # which renames no open file
+            if os.name == "nt":  # Windows renames no open file
                 file.close()
             temporary.replace(target)
         except BaseException:

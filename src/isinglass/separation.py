@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import FloatArray
 from isinglass.errors import LimitError
-from isinglass.machine import call_interruptibly, defer_signals
+from isinglass.machine.signals import call_interruptibly, defer_signals
 
 Matrix: TypeAlias = Any  # dense or sparse: scipy has no type for both
 SEPARATION_SECONDS = 120.0  # the linear program over all pairs of 60 columns takes minutes

@@ -8,7 +8,7 @@ from commands import run, write_table
 from isinglass import Network, as_table
 from isinglass.errors import DataError
 from isinglass.export import write_network
-from isinglass.machine import available_memory
+from isinglass.machine.memory import available_memory
 
 
 def test_graphml_reads_back(tmp_path):

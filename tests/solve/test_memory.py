@@ -7,8 +7,9 @@ import sys
 import numpy as np
 import pytest
 
-from isinglass import _core, ising_path, machine
+from isinglass import _core, ising_path
 from isinglass.errors import LimitError
+from isinglass.machine import memory
 
 MEASURED = """
 import json, sys, warnings
@@ -62,8 +63,8 @@ def table(n, p):
 
 def test_fault_07_a_table_too_large_for_the_memory_is_refused(monkeypatch):
     X = table(400, 120)
-    monkeypatch.setattr(machine, "UNCHECKED_BYTES", 0)  # small tables are not asked about
-    monkeypatch.setattr(machine, "available_memory", lambda: 10**6)
+    monkeypatch.setattr(memory, "UNCHECKED_BYTES", 0)  # small tables are not asked about
+    monkeypatch.setattr(memory, "available_memory", lambda: 10**6)
     with pytest.raises(LimitError, match=r"needs about 0\.00\d* GB .* and 0\.001 GB are free.*larger alpha"):
         ising_path(X, 3)
 
@@ -71,8 +72,8 @@ def test_fault_07_a_table_too_large_for_the_memory_is_refused(monkeypatch):
 def test_fault_07_a_dense_network_is_refused_and_a_sparse_one_is_not(monkeypatch):
     X = table(400, 120)
     room = _core.path_bytes(400, 120, 3000)
-    monkeypatch.setattr(machine, "UNCHECKED_BYTES", 0)
-    monkeypatch.setattr(machine, "available_memory", lambda: room)
+    monkeypatch.setattr(memory, "UNCHECKED_BYTES", 0)
+    monkeypatch.setattr(memory, "available_memory", lambda: room)
     assert ising_path(X, [0.1]).converged.all()
     with pytest.raises(LimitError, match=r"pairs that may be edges"):
         ising_path(X, [0.001])
@@ -80,8 +81,8 @@ def test_fault_07_a_dense_network_is_refused_and_a_sparse_one_is_not(monkeypatch
 
 def test_pairs_of_a_table_in_parts_are_counted_before_they_are_taken(monkeypatch):
     X = table(60, 200)
-    monkeypatch.setattr(machine, "UNCHECKED_BYTES", 0)
-    monkeypatch.setattr(machine, "available_memory", lambda: 10**6)
+    monkeypatch.setattr(memory, "UNCHECKED_BYTES", 0)
+    monkeypatch.setattr(memory, "available_memory", lambda: 10**6)
     with pytest.raises(
         LimitError, match=r"gradients of 19900 pairs need about 0\.00\d* GB of memory, and 0\.001 GB are free"
     ):
@@ -89,14 +90,14 @@ def test_pairs_of_a_table_in_parts_are_counted_before_they_are_taken(monkeypatch
 
 
 def test_fault_07_what_cannot_be_had_is_the_same_error():
-    with pytest.raises(LimitError, match="std::bad_alloc"), machine.within_memory():
+    with pytest.raises(LimitError, match="std::bad_alloc"), memory.within_memory():
         raise MemoryError("std::bad_alloc")
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of the process are read from /proc")
 def test_available_memory_sees_the_limit_of_the_process():
     script = (
-        "import resource, isinglass.machine as m\n"
+        "import resource, isinglass.machine.memory as m\n"
         "free = m.available_memory()\n"
         "resource.setrlimit(resource.RLIMIT_AS, (2**32, 2**32))\n"
         "print(free, m.available_memory())"
@@ -114,10 +115,10 @@ def test_a_device_without_memory_is_named():
     text = "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 139 GiB"
     with (
         pytest.raises(LimitError, match=r"Tried to allocate 2\.00 GiB\. Use device=\"cpu\"\."),
-        machine.within_memory(),
+        memory.within_memory(),
     ):
         raise OutOfMemoryError(text)
-    with pytest.raises(RuntimeError, match="another"), machine.within_memory():
+    with pytest.raises(RuntimeError, match="another"), memory.within_memory():
         raise RuntimeError("another")
 
 
@@ -126,6 +127,7 @@ import resource, sys
 import numpy as np
 from isinglass import as_table, ising_path, nodewise_path
 from isinglass.errors import LimitError
+from isinglass.machine import memory
 from isinglass.solve.nodewise import nodewise_alpha_max
 from isinglass.solve.path import alpha_max
 

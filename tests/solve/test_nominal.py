@@ -229,7 +229,7 @@ def test_a_penalty_of_zero_is_refused():  # single pairs may be free: test_covar
 
 def test_memory_is_refused_before_it_is_taken(monkeypatch):
     X = answers(np.random.default_rng(13), 3000, [20] * 30)
-    monkeypatch.setattr("isinglass.machine.available_memory", lambda: 10_000_000)
+    monkeypatch.setattr("isinglass.machine.memory.available_memory", lambda: 10_000_000)
     with pytest.raises(LimitError, match="GB"):
         ising_path(X, 3, kinds="nominal")
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from isinglass.app.recipe import JOBS, Recipe
 from isinglass.json_text import JsonObject
-from isinglass.machine import OWN_GROUP
+from isinglass.machine.signals import OWN_GROUP
 
 OPEN = ("waiting", "running")
 LOST = "The worker process stopped unexpectedly, possibly because memory ran out. Try again, or use a smaller table."

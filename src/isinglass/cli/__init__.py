@@ -11,7 +11,7 @@ import click
 
 from isinglass.cli.console import color_wanted
 from isinglass.cli.exits import EPILOG, report_error, report_signal
-from isinglass.machine import end_process, signals_noted
+from isinglass.machine.signals import end_process, signals_noted
 from isinglass.version import __version__
 
 # Name -> what the list of commands says about it. The command is in the module of the same name, loaded when asked for.

@@ -22,7 +22,7 @@ from isinglass.errors import (
     SeparationError,
     Setting,
 )
-from isinglass.machine import INTERRUPT
+from isinglass.machine.signals import INTERRUPT
 
 OTHER, USAGE, DATA, NOT_CONVERGED, LIMIT = 1, 2, 3, 4, 5
 PIPE_CLOSED = 128 + 13  # as a shell reports what a signal has ended

@@ -23,7 +23,7 @@ from isinglass.atomic import folder_lock, open_plain, replacing, temporary_direc
 from isinglass.cli.command import command_line
 from isinglass.cli.console import Console, csv_text, format_seconds, rows_of
 from isinglass.json_text import JsonObject, json_text
-from isinglass.machine import defer_signals
+from isinglass.machine.signals import defer_signals
 from isinglass.version import __version__
 
 if TYPE_CHECKING:

@@ -23,7 +23,8 @@ from isinglass.arrays import AnyArray
 from isinglass.data.blocks import Block
 from isinglass.data.coding import Coding
 from isinglass.errors import DataError, LimitError
-from isinglass.machine import MAX_THREADS, available_memory
+from isinglass.machine.memory import available_memory
+from isinglass.machine.threads import MAX_THREADS
 
 if TYPE_CHECKING:
     from distributed import Client, Future

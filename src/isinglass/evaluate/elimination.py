@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from isinglass.arrays import FloatArray
-from isinglass.machine import memory_for
+from isinglass.machine.memory import memory_for
 from isinglass.network import Network
 
 MAX_STATES = 2**22

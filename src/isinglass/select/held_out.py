@@ -11,7 +11,7 @@ import numpy as np
 
 from isinglass.arrays import Bytes, FloatArray, Mask
 from isinglass.data import category_counts, which_occur
-from isinglass.machine import thread_count
+from isinglass.machine.threads import thread_count
 from isinglass.network import Network
 from isinglass.penalties import smoothed_field
 from isinglass.results import Solution

@@ -28,7 +28,7 @@ from isinglass.errors import (
     setting,
     suppress_warnings,
 )
-from isinglass.machine import one_blas_thread
+from isinglass.machine.threads import one_blas_thread
 from isinglass.network import Network
 from isinglass.results import Missing, Path, Solution, solution_of
 from isinglass.select.cross_validation import CrossValidation

@@ -24,7 +24,7 @@ import numpy as np
 from isinglass import _core
 from isinglass.arrays import Arrays
 from isinglass.errors import IsinglassWarning, suppress_warnings, suppressed
-from isinglass.machine import one_blas_thread
+from isinglass.machine.threads import one_blas_thread
 from isinglass.select.checkpoint import Checkpoint
 from isinglass.select.progress import progress_line
 from isinglass.select.settings import Run

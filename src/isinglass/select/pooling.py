@@ -12,7 +12,7 @@ from isinglass.arguments import RandomSource, check_level, spawn_seeds
 from isinglass.arrays import FloatArray, Frozen
 from isinglass.data import Table, category_counts
 from isinglass.errors import ArgumentError, ConstantColumnWarning, suppress_warnings
-from isinglass.machine import thread_count
+from isinglass.machine.threads import thread_count
 from isinglass.results import Solution
 from isinglass.select.imputation import PRIOR, Imputation
 from isinglass.select.parallel import run_tasks

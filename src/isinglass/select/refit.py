@@ -14,7 +14,7 @@ from isinglass.arrays import FloatArray, Frozen
 from isinglass.data import AnyTable, as_table, which_vary
 from isinglass.data.table import check_width
 from isinglass.errors import ArgumentError, ConvergenceWarning, LimitError, SeparationError, suppress_warnings
-from isinglass.machine import one_blas_thread
+from isinglass.machine.threads import one_blas_thread
 from isinglass.pairs import pair_keys, values_at
 from isinglass.penalties import check_network
 from isinglass.results import Solution

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from isinglass._core import GibbsSampler
 from isinglass.arguments import RandomSource, as_generator
 from isinglass.arrays import Bytes, FloatArray, Mask
-from isinglass.machine import thread_count
+from isinglass.machine.threads import thread_count
 from isinglass.network import Network
 
 Logits = Callable[[Bytes, NDArray[np.intp]], FloatArray]

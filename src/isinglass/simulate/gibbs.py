@@ -11,7 +11,7 @@ from isinglass.arguments import RandomSource, as_generator, check_count, spawn_s
 from isinglass.arrays import Bytes
 from isinglass.data import Table
 from isinglass.errors import DataError, MixingWarning, setting, warn
-from isinglass.machine import thread_count
+from isinglass.machine.threads import thread_count
 from isinglass.network import Network, NetworkLike, as_network
 from isinglass.simulate.completions import Completions, sampler_of
 from isinglass.simulate.mixing import ESS_PER_CHAIN, RHAT_LIMIT, MixingDiagnostics, diagnose

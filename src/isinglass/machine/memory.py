@@ -1,0 +1,88 @@
+"""Memory: how much is free, and one error where more is needed."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from isinglass.errors import DataError, LimitError, setting
+
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]
+
+UNCHECKED_BYTES = 50_000_000
+"""Below this size, skip the check of free memory; it costs as much as a small fit."""
+
+_CGROUPS = (
+    ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
+    ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
+)
+
+
+def available_memory() -> int:
+    """Return how many bytes this process can still allocate without swapping; a very large number if this is unknown.
+
+    The smallest of what the system has left, what a container leaves, what ``ulimit -v`` leaves, and what the variable
+    ISINGLASS_MAX_MEMORY leaves: bytes, or GiB with a G behind the number.
+    """
+    free = [sys.maxsize, _free_of_system(), _free_of_limit(), _free_of_cap()]
+    for limit, used in _CGROUPS:
+        with suppress(OSError, ValueError):  # no such group, or "max"
+            free.append(int(Path(limit).read_text()) - int(Path(used).read_text()))
+    return max(min(free), 0)
+
+
+def memory_for(n_bytes: int) -> int:
+    """Return the memory that work of at most ``n_bytes`` may take; without a limit if that is little."""
+    return sys.maxsize if n_bytes <= UNCHECKED_BYTES else available_memory()
+
+
+class within_memory:  # noqa: N801 - used as a function; a generator would take longer than the fit of few columns
+    """Turn the refusal of a kernel to take more memory than there is, or its failure to get it, into a LimitError."""
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, MemoryError):
+            raise LimitError(str(error)) from error
+        if type(error).__name__ == "OutOfMemoryError":  # PyTorch's, which is not loaded here
+            raise LimitError(f"{str(error).partition('. GPU')[0]}. Use {setting('device', 'cpu')}.") from error
+
+
+def _free_of_system() -> int:
+    with suppress(OSError):
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            name, _, rest = line.partition(":")
+            if name == "MemAvailable":
+                return int(rest.split()[0]) * 1024
+    with suppress(AttributeError, ValueError, OSError):  # elsewhere: all there is
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return sys.maxsize
+
+
+def _free_of_limit() -> int:
+    if resource is None:
+        return sys.maxsize
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if limit == resource.RLIM_INFINITY:
+        return sys.maxsize
+    with suppress(OSError):
+        return limit - int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    return limit
+
+
+def _free_of_cap() -> int:
+    said = os.environ.get("ISINGLASS_MAX_MEMORY", "").strip().upper()
+    if not said:
+        return sys.maxsize
+    try:
+        cap = float(said[:-1]) * 2**30 if said.endswith("G") else float(said)
+    except ValueError:
+        raise DataError(f"ISINGLASS_MAX_MEMORY must be bytes, or GiB such as 8G; got {said!r}.") from None
+    with suppress(OSError):
+        return int(cap) - int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    return int(cap)

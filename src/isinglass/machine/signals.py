@@ -1,0 +1,122 @@
+"""Signals: deferred, noted, or heard during a long call of a library; and the end of the process."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, NoReturn, TypeVar
+
+INTERRUPT = signal.SIGINT
+SIGNALS = (INTERRUPT, signal.SIGTERM)
+OWN_GROUP: dict[str, Any] = {"creationflags": 0x200} if os.name == "nt" else {"start_new_session": True}
+"""Arguments of Popen for a process that Ctrl-C does not reach; the number is CREATE_NEW_PROCESS_GROUP."""
+
+SIGNAL_SECONDS = 0.1  # between two looks for signals, where waiting for a thread does not hear them
+Result = TypeVar("Result")
+_running: list[threading.Thread] = []  # of `call_interruptibly`, also after an interrupt
+
+
+@contextmanager
+def defer_signals() -> Iterator[None]:
+    """Let a signal that arrives inside the block take effect at its end; Python handles signals in its main thread.
+
+    Examples
+    --------
+    >>> try:
+    ...     with defer_signals():
+    ...         signal.raise_signal(signal.SIGINT)
+    ...         done = True
+    ... except KeyboardInterrupt:
+    ...     done
+    True
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    deferred: list[int] = []
+    previous = {number: signal.getsignal(number) for number in SIGNALS}
+    for number, handler in previous.items():
+        if handler is not signal.SIG_IGN and handler is not None:  # None: not set from Python
+            signal.signal(number, lambda number, frame: deferred.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in previous.items():
+            if handler is not None:
+                signal.signal(number, handler)
+        if deferred:
+            signal.raise_signal(deferred[0])
+
+
+def call_interruptibly(work: Callable[[], Result]) -> Result:
+    """Return what a long call of a library returns; a signal ends the wait for it at once.
+
+    Python handles signals between its own instructions, and a library that computes for minutes holds them up. The call
+    goes on in the background until it ends by itself or with the process.
+
+    Examples
+    --------
+    >>> call_interruptibly(lambda: 6 * 7)
+    42
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return work()
+    results: list[Result] = []
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            results.append(work())
+        except BaseException as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)  # which does not hold up the end of the process
+    _running.append(thread)
+    thread.start()
+    while thread.is_alive():
+        thread.join(SIGNAL_SECONDS)
+    _running.remove(thread)
+    if errors:
+        raise errors[0]
+    return results[0]
+
+
+def end_process(code: int) -> NoReturn:
+    """End the process; at once if an interrupted call goes on, whose thread Python could only end by a crash."""
+    if any(thread.is_alive() for thread in _running):
+        with suppress(OSError, ValueError):  # a reader that went away
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)
+
+
+@contextmanager
+def signals_noted(wanted: bool) -> Iterator[list[int]]:
+    """Let SIGINT and SIGTERM raise an exception inside the block, and yield the list in which they are noted.
+
+    An exception may turn into another one on its way, such as an ImportError; the list still tells what happened. What
+    is ignored stays ignored, as SIGINT is in the background of a script. Python handles signals in its main thread.
+    """
+    noted: list[int] = []
+    if not wanted or threading.current_thread() is not threading.main_thread():
+        yield noted
+        return
+
+    def note(number: int, frame: object) -> None:
+        noted.append(number)
+        raise KeyboardInterrupt if number == INTERRUPT else SystemExit(128 + number)
+
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    for number, handler in before.items():
+        if handler is not signal.SIG_IGN:
+            signal.signal(number, note)
+    try:
+        yield noted
+    finally:
+        for number, handler in before.items():  # after a signal the process ends, and is not to be disturbed
+            signal.signal(number, signal.SIG_IGN if noted else handler)
