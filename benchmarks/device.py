@@ -19,7 +19,8 @@ import torch
 
 import isinglass
 from isinglass import ising_path, objective
-from isinglass.solve.device import DeviceRows
+from isinglass.solve.device import rows_on
+from isinglass.solve.device_kernels import KernelRows
 
 DEVICE = os.environ.get("ISINGLASS_DEVICE", "cuda")
 QUICK = bool(os.environ.get("ISINGLASS_QUICK"))
@@ -175,7 +176,7 @@ def pairs():
     shapes = [(1000, 100_000), (10_000, 10_000), (10_000, 20_000), (10_000, 100_000)]
     for n, p in shapes[: 2 if QUICK else 4]:
         X = (np.random.default_rng(0).random((n, p), dtype=np.float32) < 0.4).astype(np.uint8)
-        rows = DeviceRows(X, None, torch.device(DEVICE))
+        rows = rows_on(torch.device(DEVICE), X, None)
         nodes, empty = np.arange(p, dtype=np.int32), np.zeros(p + 1, dtype=np.int64)
         none = np.zeros(0, dtype=np.int32)
         rows.move(nodes, np.zeros(p), empty, none, np.zeros(0), empty, none, True)
@@ -312,11 +313,11 @@ def profile():
         "largest",
         "overlaps",
     ):
-        kept[name] = getattr(DeviceRows, name)
-        setattr(DeviceRows, name, timing(name, kept[name]))
+        kept[name] = getattr(KernelRows, name)
+        setattr(KernelRows, name, timing(name, kept[name]))
     path, seconds, peak = timed_path(X, DEVICE, 20, alpha_min_ratio=0.5)
     for name, function in kept.items():
-        setattr(DeviceRows, name, function)
+        setattr(KernelRows, name, function)
     calls = {name: [count, round(each, 3)] for name, (count, each) in spent.items()}
     record(
         "profile",

@@ -165,6 +165,14 @@ class LimitError(IsinglassError, ValueError):
 class SeparationError(IsinglassError, ValueError):
     """An unpenalized estimate was requested, but it is infinite."""
 
+    @classmethod
+    def of_pair(cls, s: str, t: str) -> SeparationError:
+        """Return the error about two columns, given what messages call them."""
+        return cls(
+            f"the unpenalized optimum must be finite; columns {s} and {t} separate the table, so their coupling grows "
+            "without bound. Penalize that pair: alpha > 0 and a penalty weight > 0."
+        )
+
 
 class IsinglassWarning(_Message, UserWarning):
     """Base class of the warnings of isinglass."""

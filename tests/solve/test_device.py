@@ -8,9 +8,10 @@ from isinglass._core import Problem
 from isinglass.errors import DataError
 from isinglass.pairs import all_pairs
 from isinglass.solve import device as device_module
-from isinglass.solve.device import DeviceRows, find_device
+from isinglass.solve.device import find_device, rows_on
 
 torch = pytest.importorskip("torch")
+from isinglass.solve.device_rows import DeviceRows  # noqa: E402 - it needs PyTorch
 
 HAS_CUDA = torch.cuda.is_available()
 CUDA = pytest.param("cuda", marks=[pytest.mark.device, pytest.mark.skipif(not HAS_CUDA, reason="no CUDA device")])
@@ -48,7 +49,7 @@ def moved_rows(rows, p):
 def test_every_call_equals_numpy(kind, device):
     p, n = 37, 300
     X, weight = random_table(4, n, p), weights_of(kind, n)
-    twin, rows = NumpyRows(X, weight, 0.0, 1), DeviceRows(X, weight, find_device(device))
+    twin, rows = NumpyRows(X, weight, 0.0, 1), rows_on(find_device(device), X, weight)
     assert rows.n_distinct() == n
     np.testing.assert_allclose(rows.margins(), twin.margins(), rtol=1e-12)
     one, two = moved_rows(twin, p), moved_rows(rows, p)
@@ -79,7 +80,7 @@ def test_every_call_equals_numpy(kind, device):
 def test_a_scan_misses_no_pair_and_certifies_none_that_fails(kind, penalty, device):
     p, n = 150, 260
     X, weight = random_table(7, n, p), weights_of(kind, n)
-    twin, rows = NumpyRows(X, weight, 0.0, 1), DeviceRows(X, weight, find_device(device))
+    twin, rows = NumpyRows(X, weight, 0.0, 1), rows_on(find_device(device), X, weight)
     moved_rows(twin, p), moved_rows(rows, p)
     s, t = np.triu_indices(p, 1)
     ones, zeros = twin.margins()
@@ -122,7 +123,7 @@ def test_the_solver_finds_the_same_optima_on_a_device(kind, device, has_triton, 
     results = []
     for problem in (
         Problem(X, weight, None, True, 1),
-        *(Problem(DeviceRows(X, weight, find_device(device)), None, True, 1) for _ in range(2)),
+        *(Problem(rows_on(find_device(device), X, weight), None, True, 1) for _ in range(2)),
     ):
         alphas = (np.geomspace(0.9, 0.1, 6) * problem.alpha_max()).tolist()
         results.append(problem.follow(alphas, alphas[-1], 1e-8, 100, 1.0))

@@ -14,10 +14,10 @@ from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataErro
 from isinglass.exact import MAX_NODES, exact_sample, moments, state_probabilities
 from isinglass.network import Network
 from isinglass.simulate import category_network, chain_network
-from isinglass.solve import exact_likelihood, exact_proof
+from isinglass.solve import exact_certificate, exact_likelihood, exact_separation
 from isinglass.solve.exact import exact_alpha_max, exact_path
+from isinglass.solve.exact_certificate import certify
 from isinglass.solve.exact_likelihood import Likelihood, log_sum, log_weights
-from isinglass.solve.exact_proof import certify
 
 seeds = st.integers(0, 2**31)
 
@@ -393,7 +393,7 @@ def test_gap_is_primal_minus_dual_and_bounds_the_distance_to_the_optimum(seed):
     theta[4:] = rng.normal(scale=0.3, size=6)
     theta = exact_likelihood.match_moments(problem, penalty, theta)
     proof = certify(problem, theta, penalty)
-    gap = proof.gap
+    gap = proof.duality_gap
     assert proof.kkt_residual > 1e-4  # it is not the optimum
     assert gap == pytest.approx(naive_gap(X, *problem.decode(theta), alpha), abs=1e-10)
     best = exact_path(X, alpha, tol=1e-10)[0]
@@ -431,7 +431,7 @@ def test_the_gap_is_vacuous_where_the_dual_point_is_not_feasible():
     X = random_table(16, 60, 6)
     problem = Likelihood.of(X, None, None)
     proof = certify(problem, np.ones(21), problem.penalty(0.1))
-    assert proof.gap == pytest.approx(problem.objective(np.ones(21), problem.penalty(0.1))[0], rel=1e-12)
+    assert proof.duality_gap == pytest.approx(problem.objective(np.ones(21), problem.penalty(0.1))[0], rel=1e-12)
     assert proof.n_zeros == 0
     assert proof.kkt_residual > 0.1
 
@@ -563,8 +563,8 @@ def test_separation_is_decided_exactly():
         problem = Likelihood.of(X, None, None)
         everything = np.arange(len(problem.masks))
         expected = separation_by_dual_program(X)
-        assert (exact_proof._separating_direction(problem, everything) is not None) == expected
-        assert (exact_proof.separating_statistic(problem, everything) is not None) == expected
+        assert (exact_separation._separating_direction(problem, everything) is not None) == expected
+        assert (exact_separation.separating_statistic(problem, everything) is not None) == expected
         outcomes.append(expected)
     assert 10 < sum(outcomes) < len(outcomes) - 10  # both answers occur
 
@@ -649,3 +649,67 @@ def test_a_callback_sees_every_solution_and_may_end_the_path():
     short = exact_path(X, 6, callback=lambda solution: solution.n_edges == 0)
     assert short.n_edges.tolist() == whole.n_edges[: len(short)].tolist()
     assert (short.n_edges > 0).sum() == 1
+
+
+# ------------------------------------------------------------------- the steps of the certificate (docs/math.md)
+
+
+def random_states(seed, n=3):
+    """Return the probabilities of all states of a random model, and the matrix of states."""
+    rng = np.random.default_rng(seed)
+    couplings = np.triu(rng.normal(size=(n, n)), 1)
+    weights = log_weights(couplings + couplings.T, rng.normal(size=n))
+    return weights - log_sum(weights), (np.arange(1 << n)[:, None] >> np.arange(n)) & 1
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_e2_moving_states_matches_the_means_at_the_stated_cost(seed):
+    log_p, states = random_states(seed)
+    p, rng = np.exp(log_p), np.random.default_rng(seed)
+    off = rng.normal(scale=0.01, size=3)
+    share, cost = exact_certificate._match_means(log_p, np.abs(off))
+    moved = p.copy()
+    for s, mismatch in enumerate(off):  # to a mean that is larger by ``mismatch``
+        source = states[:, s] == (mismatch < 0)
+        fraction = abs(mismatch) / p[source].sum()
+        moved[source] -= fraction * p[source]
+        moved[np.flatnonzero(source) ^ (1 << s)] += fraction * p[source]
+    np.testing.assert_allclose(moved @ states - p @ states, off, atol=1e-15)
+    assert 0 < np.abs(moved - p).sum() <= 2 * share
+    assert 0 < (moved * np.log(moved / p)).sum() <= cost
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_e3_a_combination_of_free_statistics_matches_their_moments_within_the_norm(seed):
+    problem = Likelihood.of(random_table(seed, 60, 3), None, None)
+    log_p, states = random_states(seed, problem.n_varying)
+    p, rng = np.exp(log_p), np.random.default_rng(seed)
+    is_free, off = np.array([True, True, True, True, False, True]), rng.normal(scale=1e-3, size=6)
+    off[:3] = 0.0  # the means are matched already
+    norm = exact_certificate._match_free_pairs(problem, p, is_free, np.abs(off))
+    statistics = np.column_stack([states, *(states[:, s] * states[:, t] for s, t in ((0, 1), (0, 2), (1, 2)))])[
+        :, is_free
+    ]
+    centered = statistics - p @ statistics
+    zeta = centered @ np.linalg.solve((centered * p[:, None]).T @ centered, off[is_free])
+    np.testing.assert_allclose((p * (1 + zeta)) @ statistics - p @ statistics, off[is_free], atol=1e-12)
+    assert 0 < np.sqrt(p @ zeta**2) <= norm * (1 + 1e-9)
+    empirical, c = problem.empirical, 0.9
+    before, after = ((1 - c) * empirical + c * model for model in (p, p * (1 + zeta)))
+    grown = (after * np.log(after / p)).sum() - (before * np.log(before / p)).sum()
+    assert grown <= exact_certificate._free_pairs_cost(empirical, log_p, c, norm)
+
+
+def test_e4_the_scale_is_the_largest_that_keeps_moments_within_their_penalties():
+    penalty, reach = np.array([0.0, 0.2, 0.1, np.inf]), np.array([0.0, 0.1, 0.4, 3.0])
+    assert exact_certificate._scale(reach, penalty) == pytest.approx(0.25, rel=1e-12)
+    assert exact_certificate._scale(reach / 4, penalty) == pytest.approx(1.0, rel=1e-12)
+
+
+@pytest.mark.parametrize("c", [0.3, 0.9999])
+def test_e5_the_divergence_of_the_mixture_is_bounded_closely_from_above(c):
+    log_p, _ = random_states(3)
+    p, empirical = np.exp(log_p), np.random.default_rng(0).dirichlet(np.ones(8))
+    mixture = (1 - c) * empirical + c * p
+    expected = (mixture * np.log(mixture / p)).sum()
+    assert expected <= exact_certificate._mixture_divergence(empirical, log_p, c) <= expected * (1 + 1e-3)

@@ -1,4 +1,4 @@
-"""Fused kernels of rows on a CUDA device, in Triton: the hot loops of ``device.DeviceRows``.
+"""Rows on a CUDA device with fused kernels, in Triton, for the hot loops of ``device_rows.DeviceRows``.
 
 Every sum runs in one fixed order, so the same call gives the same bits. The list of a scan is collected in the order
 in which tiles finish and sorted afterwards.
@@ -6,19 +6,14 @@ in which tiles finish and sorted afterwards.
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any
-
 import numpy as np
+import torch
 import triton
 import triton.language as tl
+from numpy.typing import NDArray
 
+from isinglass.solve.device_rows import DeviceRows
 from isinglass.solve.seam import Doubles, Floats, Ints, Places
-
-if TYPE_CHECKING:
-    import torch
-
-    DeviceRows = Any  # device.DeviceRows, which imports this module
 
 ROWS = 512  # of one step of a pass
 SIDE = 128  # of a tile of pairs
@@ -103,18 +98,6 @@ def _move(
     tl.store(sums + 4 * task + 3, tl.sum(ones))
 
 
-def move(
-    rows: DeviceRows, nodes: Ints, offsets: Doubles, begin: Places, moved: Ints, coefficients: Doubles, afresh: bool
-) -> Doubles:
-    """Move predictors and everything that follows from them; return the sums of each node."""
-    sums = rows.torch.empty((len(nodes), 4), dtype=rows.torch.float64, device=rows.device)
-    given = [rows._give(array) for array in (nodes, offsets, begin, moved, coefficients)]
-    state = rows.X, rows.eta, rows.wr, rows.high, rows.low, rows.w, rows.to_digits
-    with _on(rows):
-        _move[(len(nodes),)](*state, *given, sums, rows.width, AFRESH=bool(afresh), STEP=ROWS)
-    return rows._take(sums)
-
-
 @triton.jit
 def _dots(X, wr, nodes, columns, values, width, STEP: tl.constexpr):
     slot = tl.program_id(0)
@@ -126,17 +109,6 @@ def _dots(X, wr, nodes, columns, values, width, STEP: tl.constexpr):
         x = tl.load(X + column * width + row, mask=inside, other=0)
         total += tl.load(wr + node * width + row, mask=inside, other=0.0) * x.to(tl.float64)
     tl.store(values + slot, tl.sum(total))
-
-
-def gradients(rows: DeviceRows, nodes: Ints, begin: Places, columns: Ints) -> Doubles:
-    """Return Σ w r x of every node's columns."""
-    if len(columns) == 0:
-        return np.zeros(0)
-    values = rows.torch.empty(len(columns), dtype=rows.torch.float64, device=rows.device)
-    owners = rows._give(nodes)[_owners(rows, begin)]
-    with _on(rows):
-        _dots[(len(columns),)](rows.X, rows.wr, owners, rows._give(columns), values, rows.width, STEP=ROWS)
-    return rows._take(values)
 
 
 @triton.jit
@@ -192,43 +164,6 @@ def _block(
         total += tl.dot((xi - mi[:, None]) * v[None, :], xj - mj[None, :], input_precision="tf32x3")
     place = tl.load(first + task) + i[:, None].to(tl.int64) * d + j[None, :]
     tl.store(G + place, total, mask=(i[:, None] < d) & (j[None, :] < d))
-
-
-def blocks(
-    rows: DeviceRows, nodes: Ints, begin: Places, columns: Ints, majorized: bool
-) -> tuple[Floats, Floats, Doubles]:
-    """Return the centered Gram matrices of every node's columns, Σ v x and Σ v."""
-    torch, degree = rows.torch, np.diff(begin)
-    first = np.concatenate([[0], np.cumsum(degree**2)])
-    owners, given, begins = _owners(rows, begin), rows._give(columns), rows._give(begin)
-    lines = rows._give(nodes)
-    all_nodes = torch.cat([lines, lines[owners]])
-    all_columns = torch.cat([torch.full_like(lines, -1), given])
-    sums = torch.empty(len(all_nodes), dtype=torch.float64, device=rows.device)
-    with _on(rows):
-        _slopes[(len(sums),)](
-            rows.X, rows.eta, rows.w, all_nodes, all_columns, sums, rows.width, MAJORIZED=majorized, STEP=ROWS
-        )
-        curve, b = sums[: len(nodes)], sums[len(nodes) :]
-        means = (b / curve[owners].clamp(min=1e-300)).float()
-        G = torch.empty(int(first[-1]), dtype=torch.float32, device=rows.device)
-        across = -(-degree // WIDEST)
-        task = np.repeat(np.arange(len(nodes)), across**2)
-        place = np.arange(len(task)) - np.repeat(np.cumsum(across**2) - across**2, across**2)
-        corner = [rows._give((WIDEST * part).astype(np.int32)) for part in np.divmod(place, across[task])]
-        if len(task):
-            tiles = rows._give(nodes[task]), rows._give(task.astype(np.int32)), *corner
-            _block[(len(task),)](
-                rows.X, rows.eta, rows.w, *tiles, begins, rows._give(first), given, means, G, rows.width,
-                MAJORIZED=majorized, SIZE=WIDEST, STEP=64,
-            )  # fmt: skip
-    return rows._take(G), rows._take(b.float()), rows._take(curve)
-
-
-def _owners(rows: DeviceRows, begin: Places) -> torch.Tensor:
-    degree = rows._give(np.diff(begin))
-    torch = rows.torch
-    return torch.repeat_interleave(torch.arange(len(degree), device=rows.device), degree, output_size=int(begin[-1]))
 
 
 @triton.jit
@@ -294,44 +229,98 @@ def _pairs(
             tl.store(tiles + tile, tl.max(tl.max(ratio, axis=1), axis=0))
 
 
-def _look(
-    rows: DeviceRows, room: int, limits: tuple[float, ...], finds: bool
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    torch = rows.torch
-    keys = torch.empty(room, dtype=torch.int64, device=rows.device)
-    count = torch.zeros(1, dtype=torch.int64, device=rows.device)
-    across = rows.lines // SIDE
-    tiles = torch.zeros(across * across, dtype=torch.float32, device=rows.device)
-    bounds = rows._give(np.array(rows.layout.bounds, dtype=np.int32))
-    has_matrix = rows.matrix is not None
-    with _on(rows):
-        _pairs[(across * across,)](
-            rows.X, rows.high, rows.low, rows.error, rows.variance, rows.vector,
-            rows.matrix if has_matrix else rows.vector, bounds, rows.scales, keys, count, tiles,
-            rows._give(np.array(limits, dtype=np.float32)), rows.p, rows.lines, rows.width, len(rows.layout.bounds),
-            room,
-            FINDS=finds, HAS_MATRIX=has_matrix, ONE_GROUP=len(rows.layout.bounds) == 1,
-            SIZE=SIDE, STEP=DEPTH, STACK=GROUP, num_warps=WARPS, num_stages=STAGES,
-        )  # fmt: skip
-    return keys, count, tiles
+class KernelRows(DeviceRows):
+    """Rows on a CUDA device, with one kernel for each of the hot loops."""
 
+    def __init__(self, table: NDArray[np.uint8], weight: Doubles | None, device: torch.device) -> None:
+        super().__init__(table, weight, device)
+        self._room_for_keys = 1 << 20  # pairs that one scan has room for
 
-def scan(rows: DeviceRows, room: int, *limits: float) -> tuple[torch.Tensor, int, int]:
-    """Return the keys s·p + t of the pairs found (as many as there is room for), their number, and the proved ones.
+    def _move(
+        self, nodes: Ints, offsets: Doubles, begin: Places, moved: Ints, coefficients: Doubles, afresh: bool
+    ) -> Doubles:
+        sums = torch.empty((len(nodes), 4), dtype=torch.float64, device=self.device)
+        given = [self._give(array) for array in (nodes, offsets, begin, moved, coefficients)]
+        state = self.X, self.eta, self.wr, self.high, self.low, self.w, self.to_digits
+        with torch.cuda.device(self.device):
+            _move[(len(nodes),)](*state, *given, sums, self.width, AFRESH=bool(afresh), STEP=ROWS)
+        return self._take(sums)
 
-    ``limits`` are threshold, extra, alpha, scale and half the gap; NaN and infinities prove nothing.
-    """
-    threshold, *others = limits
-    # Rounded to single precision: a smaller threshold finds more, the rest has its own margins.
-    keys, count, tiles = _look(rows, room, (threshold * (1 - 1e-6), *others), finds=True)
-    number = int(count)
-    return keys[: min(number, room)], number, int(tiles.double().sum())
+    def gradients(self, nodes: Ints, begin: Places, columns: Ints) -> Doubles:
+        """As `SumRows.gradients`."""
+        if len(columns) == 0:
+            return np.zeros(0)
+        values = torch.empty(len(columns), dtype=torch.float64, device=self.device)
+        owners = self._give(nodes)[self._owners(begin)]
+        with torch.cuda.device(self.device):
+            _dots[(len(columns),)](self.X, self.wr, owners, self._give(columns), values, self.width, STEP=ROWS)
+        return self._take(values)
 
+    def blocks(self, nodes: Ints, begin: Places, columns: Ints, majorized: bool) -> tuple[Floats, Floats, Doubles]:
+        """As `SumRows.blocks`."""
+        degree = np.diff(begin)
+        first = np.concatenate([[0], np.cumsum(degree**2)])
+        owners, given, begins = self._owners(begin), self._give(columns), self._give(begin)
+        lines = self._give(nodes)
+        all_nodes = torch.cat([lines, lines[owners]])
+        all_columns = torch.cat([torch.full_like(lines, -1), given])
+        sums = torch.empty(len(all_nodes), dtype=torch.float64, device=self.device)
+        with torch.cuda.device(self.device):
+            _slopes[(len(sums),)](
+                self.X, self.eta, self.w, all_nodes, all_columns, sums, self.width, MAJORIZED=majorized, STEP=ROWS
+            )
+            curve, b = sums[: len(nodes)], sums[len(nodes) :]
+            means = (b / curve[owners].clamp(min=1e-300)).float()
+            G = torch.empty(int(first[-1]), dtype=torch.float32, device=self.device)
+            across = -(-degree // WIDEST)
+            task = np.repeat(np.arange(len(nodes)), across**2)
+            place = np.arange(len(task)) - np.repeat(np.cumsum(across**2) - across**2, across**2)
+            corner = [self._give((WIDEST * part).astype(np.int32)) for part in np.divmod(place, across[task])]
+            if len(task):
+                tiles = self._give(nodes[task]), self._give(task.astype(np.int32)), *corner
+                _block[(len(task),)](
+                    self.X, self.eta, self.w, *tiles, begins, self._give(first), given, means, G, self.width,
+                    MAJORIZED=majorized, SIZE=WIDEST, STEP=64,
+                )  # fmt: skip
+        return self._take(G), self._take(b.float()), self._take(curve)
 
-def largest(rows: DeviceRows) -> float:
-    """Return a number that some |g|/ω certainly reaches."""
-    return float(_look(rows, 1, (0.0, rows.slack, 0.0, 0.0, 0.0), finds=False)[2].max())
+    def _owners(self, begin: Places) -> torch.Tensor:
+        """Return the number of the node that each column belongs to."""
+        degree = self._give(np.diff(begin))
+        nodes = torch.arange(len(degree), device=self.device)
+        return torch.repeat_interleave(nodes, degree, output_size=int(begin[-1]))
 
+    def _scan(
+        self, threshold: float, extra: float, alpha: float, scale: float, half_gap: float
+    ) -> tuple[torch.Tensor, int]:
+        # Rounded to single precision: a smaller threshold finds more, the rest has its own margins.
+        limits = threshold * (1 - 1e-6), extra, alpha, scale, half_gap  # NaN and infinities prove nothing
+        keys, number, certified = self._compare_pairs(limits, finds=True)
+        if number > self._room_for_keys:
+            self._room_for_keys = 2 * number
+            keys, number, certified = self._compare_pairs(limits, finds=True)
+        return keys[:number], int(certified.double().sum())
 
-def _on(rows: DeviceRows) -> AbstractContextManager[None]:
-    return rows.torch.cuda.device(rows.device)
+    def largest(self) -> float:
+        """As `SumRows` says of rows that can look at all pairs at once."""
+        return float(self._compare_pairs((0.0, self.slack, 0.0, 0.0, 0.0), finds=False)[2].max())
+
+    def _compare_pairs(self, limits: tuple[float, ...], *, finds: bool) -> tuple[torch.Tensor, int, torch.Tensor]:
+        """Return the keys of pairs found, as many as there is room for, their number, and a number of each tile.
+
+        That is the number of pairs certified or, unless ``finds``, the largest ratio |g|/ω.
+        """
+        keys = torch.empty(self._room_for_keys if finds else 1, dtype=torch.int64, device=self.device)
+        count = torch.zeros(1, dtype=torch.int64, device=self.device)
+        across, bounds, has_matrix = self.lines // SIDE, self.layout.bounds, self.matrix is not None
+        tiles = torch.zeros(across * across, dtype=torch.float32, device=self.device)
+        with torch.cuda.device(self.device):
+            _pairs[(across * across,)](
+                self.X, self.high, self.low, self.error, self.variance, self.vector,
+                self.matrix if has_matrix else self.vector, self._give(np.array(bounds, dtype=np.int32)), self.scales,
+                keys, count, tiles, self._give(np.array(limits, dtype=np.float32)), self.p, self.lines, self.width,
+                len(bounds), len(keys),
+                FINDS=finds, HAS_MATRIX=has_matrix, ONE_GROUP=len(bounds) == 1,
+                SIZE=SIDE, STEP=DEPTH, STACK=GROUP, num_warps=WARPS, num_stages=STAGES,
+            )  # fmt: skip
+        return keys, int(count), tiles

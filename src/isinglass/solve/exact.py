@@ -9,12 +9,13 @@ from numpy.typing import ArrayLike
 
 from isinglass.arguments import check_count
 from isinglass.arrays import FloatArray
-from isinglass.errors import ArgumentError, SeparationError
+from isinglass.errors import ArgumentError
 from isinglass.results import Path, Solution
 from isinglass.solve.alphas import alpha_grid
 from isinglass.solve.columns import warn_constant
+from isinglass.solve.exact_certificate import certify
 from isinglass.solve.exact_likelihood import Likelihood, minimize
-from isinglass.solve.exact_proof import certify, separating_statistic
+from isinglass.solve.exact_separation import refuse_separation
 from isinglass.solve.path import warn_if_not_converged
 
 
@@ -75,7 +76,7 @@ def exact_path(
     grid = alpha_grid(alpha_max, alphas, alpha_min_ratio=alpha_min_ratio)
     warn_constant(problem.reduction.variables, problem.reduction.counts)
     if grid[-1] == 0 < alpha_max:
-        _refuse_separation(problem, problem.penalty(0.0))
+        refuse_separation(problem, problem.penalty(0.0))
     scale = max(problem.objective(null, problem.penalty(0.0))[0], 1e-12)
     solutions, state = [], null
     for alpha in grid:
@@ -91,10 +92,10 @@ def exact_path(
                 problem.reduction.variables,
                 objective=problem.objective(state, penalty)[0],
                 kkt_residual=proof.kkt_residual,
-                duality_gap=proof.gap,
+                duality_gap=proof.duality_gap,
                 certified_zeros=proof.n_zeros,
                 n_iter=n_iter,
-                converged=bool(proof.gap <= tol * scale and proof.kkt_residual <= tol),
+                converged=bool(proof.duality_gap <= tol * scale and proof.kkt_residual <= tol),
             )
         )
         if callback is not None and callback(solutions[-1]) is False:
@@ -117,7 +118,7 @@ def _fit_null(problem: Likelihood, tol: float, max_iter: int) -> FloatArray:
     if not (problem.omega == 0).any():
         return problem.independent
     penalty = np.where(np.r_[np.zeros(problem.n_varying), problem.omega] > 0, np.inf, 0.0)
-    _refuse_separation(problem, penalty)
+    refuse_separation(problem, penalty)
     return minimize(problem, penalty, problem.independent, tol=tol, max_iter=max_iter)[0]
 
 
@@ -133,18 +134,3 @@ def _largest_ratio(problem: Likelihood, null: FloatArray) -> float:
     with np.errstate(over="ignore"):
         ratio = float(np.max(edge[penalized] / problem.omega[penalized], initial=0.0))
     return ratio * (1 + 4 * np.finfo(np.float64).eps)
-
-
-def _refuse_separation(problem: Likelihood, penalty: FloatArray) -> None:
-    """Raise if the optimum over fields and unpenalized pairs lies at infinity."""
-    free = np.flatnonzero(penalty == 0)
-    if (free < problem.n_varying).all():  # varying columns always have a finite field
-        return
-    worst = separating_statistic(problem, free)
-    if worst is not None:
-        pair = problem.reduction.columns[[nodes[worst - problem.n_varying] for nodes in problem.pairs]].tolist()
-        s, t = map(problem.reduction.variables.called, pair)
-        raise SeparationError(
-            f"the unpenalized optimum must be finite; columns {s} and {t} separate the table, so their coupling grows "
-            "without bound. Penalize that pair: alpha > 0 and a penalty weight > 0."
-        )

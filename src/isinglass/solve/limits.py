@@ -14,7 +14,7 @@ from isinglass.data.backends import RARE
 from isinglass.data.parts import cut_into_parts
 from isinglass.data.weights import check_sample_weight
 from isinglass.errors import LimitError
-from isinglass.machine import available_memory, memory_for
+from isinglass.machine.memory import available_memory, memory_for
 
 LARGE = 500_000_000  # cells from which a table is worked on in parts, which takes 2 bytes per cell instead of 20
 CELLS_THAT_FIT = 10_000_000  # cells up to which the free memory is not checked

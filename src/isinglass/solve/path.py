@@ -20,12 +20,13 @@ from isinglass.data import AnyTable, as_table
 from isinglass.data.counts import sd_of
 from isinglass.data.table import Kinds, Scores
 from isinglass.errors import ArgumentError, ConstantColumnWarning, ConvergenceWarning, setting, suppress_warnings, warn
-from isinglass.machine import thread_count, within_memory
+from isinglass.machine.memory import within_memory
+from isinglass.machine.threads import thread_count
 from isinglass.pairs import all_pairs
 from isinglass.penalties import check_penalty_weights, condition_on_covariates, penalty_matrix, refuse_vanishing
 from isinglass.results import Path, Solution
 from isinglass.solve.alphas import alpha_grid
-from isinglass.solve.device import DeviceRows, device_name, find_device
+from isinglass.solve.device import device_name, find_device, rows_on
 from isinglass.solve.limits import split_sparse
 from isinglass.solve.reduction import Reduction, as_solution, refuse_free
 
@@ -236,7 +237,7 @@ class JointProblem:
                 problem = reduction.problem(*penalized, relative)
             else:
                 table = reduction.table.whole()
-                problem = Problem(DeviceRows(table.codes, table.sample_weight, find_device(where)), *penalized)
+                problem = Problem(rows_on(find_device(where), table.codes, table.sample_weight), *penalized)
         return cls(problem, reduction, matrix, least, unit)
 
     @property

@@ -14,15 +14,15 @@ from isinglass.arrays import Bytes, FloatArray
 from isinglass.data import AnyTable, category_counts
 from isinglass.data.counts import varying_among
 from isinglass.errors import ArgumentError, LimitError, SeparationError, setting
-from isinglass.machine import memory_for
+from isinglass.machine.memory import memory_for
 from isinglass.network import Network
 from isinglass.penalties import smoothed_field
 from isinglass.results import Solution
 from isinglass.separation import find_separation
-from isinglass.solve.category_map import CategoryMap
 from isinglass.solve.columns import warn_constant, without_negligible
 from isinglass.solve.limits import cut_if_large, refuse_categories, refuse_pairs, refuse_unpenalized
 from isinglass.solve.seam import PartedRows
+from isinglass.solve.solver_units import SolverUnits
 from isinglass.variables import Variables
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Reduction:
             table = table.take(columns)
         reduction = cls(table, variables, columns, counts, n_rows)
         if not variables.is_binary:
-            reduction.points  # noqa: B018 - scores that the solver does not take are refused before the warning
+            reduction.units.check_scores()
         if not quiet:
             warn_constant(variables, counts)
         return reduction
@@ -81,17 +81,9 @@ class Reduction:
     # ------------------------------------------------------------------------------------------------ to the solver
 
     @cached_property
-    def categories(self) -> CategoryMap:
-        """The way from parameters of categories to the solver's numbers and back."""
-        return CategoryMap(self.variables, self.columns, self.counts, self.n_rows)
-
-    @cached_property
-    def points(self) -> tuple[Bytes, Bytes]:
-        """Of the columns that vary, with categories: scores in equal steps or category numbers; and the largest step.
-
-        The largest step is 0 for a column without scores.
-        """
-        return self.categories.points(self.table.whole().codes)
+    def units(self) -> SolverUnits:
+        """The units of the solver, for columns with categories."""
+        return SolverUnits(self.variables, self.columns, self.counts, self.n_rows)
 
     @property
     def modelled(self) -> Bytes | None:
@@ -106,14 +98,14 @@ class Reduction:
         ``relative``: with categories, the ranges of the columns in the unit of their product.
         """
         if relative is not None:
-            points, ranges = self.points
-            p = len(ranges)
-            sizes = np.where(ranges == 0, self.variables.sizes[self.columns], 1)
-            refuse_categories(len(points), sizes)
-            rows = len(points) * int(sizes.max(initial=1))
+            cells, steps = self.units.cells(self.table.whole().codes)
+            p = len(steps)
+            sizes = np.where(steps == 0, self.variables.sizes[self.columns], 1)
+            refuse_categories(len(cells), sizes)
+            rows = len(cells) * int(sizes.max(initial=1))
             needed = path_bytes(rows, p, p * (p - 1) // 2) + _PER_COEFFICIENT * int(sizes.sum()) ** 2
-            given = points, self.table.whole().sample_weight, penalty, standardized, n_threads
-            return Problem(*given, memory_for(needed), ranges, relative, self.modelled)
+            given = cells, self.table.whole().sample_weight, penalty, standardized, n_threads
+            return Problem(*given, memory_for(needed), steps, relative, self.modelled)
         if not self.table.is_whole and len(self.columns):
             refuse_pairs(self.table.shape[1])
             parts = PartedRows(self.table, self.table.total_weight, n_threads)
@@ -137,10 +129,10 @@ class Reduction:
             fields[self.columns] = state.fields
             return Network.trusted(variables, fields, self.columns[state.edges].astype(np.int32), values)
         edges = self.columns[state.edges].astype(np.int32).reshape(-1, 2)
-        parameters = self.categories.parameters(edges, values)
+        parameters = self.units.network_blocks(edges, values)
         s, t = edges.T
         both = np.r_[s, t], np.r_[t, s], np.r_[edges, edges], np.r_[parameters, parameters]
-        fields = self.categories.fields(state.category_fields, self.categories.centers(*both))
+        fields = self.units.network_fields(state.category_fields, self.units.centering(*both))
         return Network.trusted(variables, fields, edges, variables.block_values(edges, parameters), parameters)
 
     @cached_property
@@ -161,7 +153,7 @@ class Reduction:
         if self.variables.is_binary:
             return edges[kept], network.pair_values[kept], network.fields[self.columns]
         fields = np.zeros(len(self.columns))  # the solver finds those of categories
-        return edges[kept], self.categories.solver_values(network, kept), fields
+        return edges[kept], self.units.solver_blocks(network, kept), fields
 
     # ------------------------------------------------------------------------------------------ optima at infinity
 
@@ -178,11 +170,7 @@ class Reduction:
         refuse_unpenalized(self.table)
         found = find_separation(self.table.distinct_rows(), pairs)
         if found is not None:
-            s, t = (self.variables.called(int(self.columns[node])) for node in found)
-            raise SeparationError(
-                f"the unpenalized optimum must be finite; columns {s} and {t} separate the table, so their "
-                f"coupling grows without bound. Penalize that pair: alpha > 0 and a penalty weight > 0."
-            )
+            raise SeparationError.of_pair(*(self.variables.called(int(self.columns[node])) for node in found))
 
 
 def as_solution(network: Network, state: State, alpha: float) -> Solution:

@@ -21,7 +21,7 @@ from isinglass.arrays import FloatArray, Frozen, Mask
 from isinglass.data import Table
 from isinglass.data.counts import dimensions_of, n_occurring, sd_of
 from isinglass.errors import ArgumentError, SeparationError
-from isinglass.machine import thread_count
+from isinglass.machine.threads import thread_count
 from isinglass.network import Network
 from isinglass.penalties import refuse_vanishing
 from isinglass.results import Path, Solution
@@ -222,16 +222,16 @@ class NodewiseProblem:
             null_losses[columns] = -share * np.log(share) - rest * np.log(rest)
             omega = np.sqrt(share * rest) if standardize else np.ones(len(columns))
             return cls(Nodewise(codes, weight, threads), reduction, omega, np.ones(len(null_losses)), null_losses)
-        variables, (points, steps) = reduction.variables, reduction.points
-        logs = np.log(np.where(reduction.counts > 0, reduction.categories.shares, 1.0))
-        null_losses = -np.add.reduceat(reduction.categories.shares * logs, variables.starts)
+        variables, (cells, steps) = reduction.variables, reduction.units.cells(codes)
+        logs = np.log(np.where(reduction.counts > 0, reduction.units.shares, 1.0))
+        null_losses = -np.add.reduceat(reduction.units.shares * logs, variables.starts)
         ranges = variables.ranges[columns]
         widest = ranges.max(initial=0.0)  # iterations do not depend on the units of scores
         omega = sd_of(reduction.counts, variables)[columns] / ranges if standardize else widest / ranges
         omega[~variables.is_modelled[columns]] = 0.0
         null_losses[~variables.is_modelled] = 0.0
         units = np.ones(reduction.n_features) if standardize else variables.ranges * widest
-        problem = Nodewise(points, weight, threads, steps, ranges, reduction.modelled)
+        problem = Nodewise(cells, weight, threads, steps, ranges, reduction.modelled)
         return cls(problem, reduction, omega, units, null_losses)
 
     @property
@@ -282,7 +282,7 @@ class NodewiseProblem:
         else:
             alpha, node = _owners(known["counts"])
             pairs = np.sort(np.column_stack([node, columns]), axis=1)
-            parameters = self.reduction.categories.parameters(pairs, paths.values)
+            parameters = self.reduction.units.network_blocks(pairs, paths.values)
             values = variables.block_values(pairs, parameters)
             fields = self._category_fields(paths, np.isfinite(known["losses"]), alpha, node, columns, parameters)
         return NodeFits(
@@ -348,11 +348,11 @@ class NodewiseProblem:
         found = np.hstack(solved)
         pairs = np.sort(np.column_stack([node, columns]), axis=1)
         entries = np.repeat(alpha, self.reduction.variables.block_sizes(pairs))
-        fields, categories = [], self.reduction.categories
+        fields, units = [], self.reduction.units
         for k in range(len(is_solved)):
             here = alpha == k
-            centers = categories.centers(node[here], columns[here], pairs[here], parameters[entries == k])
-            fields.append(categories.fields(found[k], centers))
+            centering = units.centering(node[here], columns[here], pairs[here], parameters[entries == k])
+            fields.append(units.network_fields(found[k], centering))
         return np.array(fields)
 
 
