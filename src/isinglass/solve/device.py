@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import torch
 
     from isinglass.solve.device_rows import DeviceRows
+BYTES_PER_CELL = 19  # of a table there: codes 1, predictor 8, residual 8, digits 2
 
 
 def device_name(device: str | None = None) -> str:

@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 
 from isinglass.arrays import AnyArray
 from isinglass.errors import LimitError, setting
+from isinglass.solve.device import BYTES_PER_CELL
 from isinglass.solve.seam import Doubles, Floats, Ints, Places
 
 Item = TypeVar("Item", bound=np.generic)
 
 ALIGN = 128  # rows of a group and columns are padded to a multiple of this, the step of the kernels
 LARGEST_DIGIT = 32_639  # 127 * 256 + 127: what two signed bytes hold
-BYTES_PER_CELL = 19  # table 1, predictor 8, residual 8, digits 2
 WRONG = 8.0  # margin against the observed answer from which on the curvature of a bound stands in (as on the CPU)
 MOST_ROWS = 8_000_000  # whose products of digits fit 32 bits
 ROUNDING_OF_SCAN = 2.4e-7  # of one single-precision operation on a gradient, which is at most 2
