@@ -2,7 +2,7 @@
 
 import re
 import warnings
-from dataclasses import replace
+from dataclasses import fields, replace
 from itertools import product
 from pathlib import Path
 
@@ -29,8 +29,10 @@ from isinglass import (
     simulate,
 )
 from isinglass.data import as_table
+from isinglass.data.options import ReadOptions
 from isinglass.errors import IsinglassWarning
 from isinglass.fit import REASONS
+from isinglass.select.method import ImputationSettings
 from isinglass.show.report.methods import DECISIONS, describe_comparison, describe_fit
 from isinglass.version import YEAR
 
@@ -119,8 +121,8 @@ SELECTORS = {
     "given": Fixed(0.05),
 }
 SAID = {
-    "ebic": ["chosen by the extended BIC (γ = 0.5,"],
-    "relaxed": ["of the unpenalized estimates on the selected edges (γ = 0.25,"],
+    "ebic": ["chosen by the extended BIC (γ = 0.5;"],
+    "relaxed": ["of the unpenalized estimates on the selected edges (γ = 0.25;"],
     "cv": ["chosen by cross-validation", "4 folds", "seed 7"],
     "stars": ["stability of edges over subsamples", "10 subsamples", "seed 3"],
     "given": ["The penalty was given (α = 0.05)."],
@@ -393,7 +395,8 @@ def test_groups_name_the_estimator():
     assert "9 permutations (seed 0), reassigning rows to groups at random" in text
     assert found.methods_text() == text
     assert "The computation reached the optimum in every group" in text
-    assert "chosen for all rows together (two-stage" in text
+    assert "chosen for all rows together in two stages: a lasso with the smallest AIC, then an adaptive" in text
+    assert "with a check by 5-fold cross-validation (seed 0), and multiplied by the square root" in text
     assert number(r"\(α = ([\d.e-]+)\)", text) == pytest.approx(found.solutions[0].alpha, rel=1e-3)
     assert "van Borkulo" in draft.references
     given = describe_comparison(compare_groups(X, labels, 0.03, n_permutations=9, random_state=0)).text
@@ -403,7 +406,10 @@ def test_groups_name_the_estimator():
     ).text
     assert "binary variables were compared between" in unknown
     again = compare_groups(X, labels, EBIC(alphas=5), reselect=True, n_permutations=9, random_state=0)
-    assert "again in every permutation (EBIC, gamma 0.25)" in describe_comparison(again).text
+    assert (
+        "again in every permutation by the extended BIC (γ = 0.25; Barber & Drton, 2015)."
+        in describe_comparison(again).text
+    )
 
 
 def test_a_comparison_tells_of_weights():
@@ -412,13 +418,11 @@ def test_a_comparison_tells_of_weights():
     options = {"n_permutations": 3, "random_state": 0}
     text = compare_groups(X, labels, standardized, sample_weight=rng.exponential(size=N), **options).methods_text()
     assert "Observations had sampling weights, which stayed with their rows in every permutation." in text
-    assert "penalties were weighted by the standard deviations of the variables." in text
+    assert "Penalties were weighted by the standard deviations of the variables." in text
     counts = rng.integers(1, 4, N)
     text = compare_groups(X, labels, 0.03, sample_weight=counts, **options).methods_text()
     assert f"(n = {counts[1::2].sum()})" in text
     assert "Row weights were counts of equal observations." in text
-    again = compare_groups(X, labels, replace(standardized, selector=EBIC(alphas=5)), reselect=True, **options)
-    assert "again in every permutation (EBIC, gamma 0.25); penalties were weighted by" in again.methods_text()
     plain = compare_groups(X, labels, 0.03, **options).methods_text()
     assert "weight" not in plain
 
@@ -497,6 +501,166 @@ def test_resamples_say_what_is_repeated_in_them():
     method = Method(selector=Fixed(0.05))
     text = methods_text(method.fit(frame), bootstrap(frame, method, n_boot=2, random_state=0))
     assert "at the penalty of the whole table, and missing cells imputed again in each" in text
+
+
+# ------------------------------------------------------------------------------------------- nothing is left out
+
+
+def survey():
+    """Return columns of every kind, indicators, holes, weights and two groups."""
+    rng = np.random.default_rng(8)
+    mood = rng.normal(size=N)
+    items = np.clip(np.round(3 + mood[:, None] + rng.normal(size=(N, 3))), 1, 5).astype(object)
+    items[rng.random((N, 3)) < 0.02] = None
+    color = rng.integers(0, 3, N)
+    frame = pd.DataFrame(items, columns=list("abc")).assign(
+        glad=np.where(mood > 0, "yes", "no"), age=rng.integers(18, 60, N) + np.round(5 * mood)
+    )
+    for k, name in enumerate(("red", "green", "blue")):
+        frame[f"color_{name}"] = (color == k).astype(int)
+    return frame.assign(w=rng.integers(1, 4, N), group=np.tile(["x", "y"], N // 2))
+
+
+READ_AS = {
+    "kinds": {"a": "ordinal", "b": "ordinal", "c": "ordinal", "age": "continuous"},
+    "encode": "auto",
+    "missing": "drop",
+    "labels": ["group"],
+    "drop": ["w"],
+}
+READ_DIFFERENTLY = {
+    "kinds": {**READ_AS["kinds"], "a": "nominal"},
+    "scores": {"a": [0, 1, 2, 4, 8]},
+    "encode": {"glad": {"yes": 0, "no": 1}},
+    "binarize": {"age": 40},
+    "reverse": ["b"],
+    "missing": "impute",
+    "na_values": {"a": ["5.0"]},
+    "covariates": ["age"],
+    "combine_indicators": True,
+    "weights": "w",
+    "weight_kind": "sampling",
+    "columns": ["a", "b", "glad", "age", "group"],
+    "drop": ["w", "glad"],
+    "value_labels": {"glad": {"yes": "agree", "no": "disagree"}},
+}
+ABOUT_FILES = {"format", "delimiter", "header", "id_column", "transpose", "encoding", "decimal", "sheet"}
+ABOUT_FILES |= {"max_rows", "max_columns", "max_bytes"}
+READ_ALIKE = {
+    **dict.fromkeys(ABOUT_FILES, "says how the file is written, not what its values mean"),
+    "labels": "names columns that are no variables",
+    "names": "is what variables are called",
+    "guess": "is for `info`, which fits nothing that is reported",
+}
+
+
+@pytest.fixture(scope="module")
+def texts_of_reading(tmp_path_factory):
+    """Return a function of options of `read_table`: the paragraphs of a fit and of a comparison."""
+    file = tmp_path_factory.mktemp("methods") / "survey.csv"
+    survey().to_csv(file, index=False)
+
+    def describe(**options):
+        table = read_table(file, **{**READ_AS, **options})
+        found = compare_groups(table, "group", 0.05, n_permutations=2, random_state=0)
+        return Method(selector=Fixed(0.05)).fit(table).methods_text(), found.methods_text()
+
+    return describe
+
+
+@pytest.fixture(scope="module")
+def texts_before(texts_of_reading):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IsinglassWarning)
+        return texts_of_reading()
+
+
+def test_options_of_reading_are_all_listed():
+    assert {field.name for field in fields(ReadOptions)} == READ_DIFFERENTLY.keys() | READ_ALIKE.keys()
+
+
+@pytest.mark.parametrize("name", READ_DIFFERENTLY)
+def test_how_a_table_was_read_is_told_of_a_fit_and_of_a_comparison(texts_of_reading, texts_before, name):
+    options = {name: READ_DIFFERENTLY[name]}
+    before = texts_before
+    if name == "binarize":
+        options["kinds"] = {key: kind for key, kind in READ_AS["kinds"].items() if key != "age"}
+    elif name in ("weights", "columns"):
+        options["drop"] = []
+    elif name == "weight_kind":
+        options |= {"weights": "w", "drop": []}
+        before = texts_of_reading(weights="w", drop=[])
+    after = texts_of_reading(**options)
+    assert after[0] != before[0]
+    assert after[1] != before[1]
+
+
+METHOD_CHANGED = {
+    "estimator": "exact",
+    "penalty_weights": "standardized",
+    "rule": "or",
+    "selector": EBIC(alphas=5),
+    "fdr": 0.1,
+    "imputation": ImputationSettings(n_imputations=3),
+    "standard_errors": False,
+}
+METHOD_ALIKE = dict.fromkeys(["tol", "max_iter"], "shows in the certificate, which is told")
+OF_FITS_ONLY = {
+    "fdr": "a comparison has tests of its own",
+    "standard_errors": "a comparison has none",
+    "imputation": "a comparison completes every row five times",
+}
+
+
+def test_settings_of_a_method_are_all_listed():
+    assert {field.name for field in fields(Method)} == METHOD_CHANGED.keys() | METHOD_ALIKE.keys()
+
+
+@pytest.mark.parametrize("name", METHOD_CHANGED)
+def test_how_networks_were_estimated_is_told_of_a_fit_and_of_a_comparison(name):
+    method = Method("nodewise" if name == "rule" else "joint", selector=Fixed(0.05))
+    table = chain()
+    if name == "imputation":
+        table = as_table(holes(pd.DataFrame(table)), missing="impute")
+    elif name == "standard_errors":
+        method = Method()
+    pairs = [method, method.replace(**{name: METHOD_CHANGED[name]})]
+    before, after = (each.fit(table).methods_text() for each in pairs)
+    assert before != after
+    labels = np.tile(["b", "a"], N // 2)
+    before, after = (compare_groups(table, labels, each, n_permutations=2).methods_text() for each in pairs)
+    assert (before == after) == (name in OF_FITS_ONLY)
+
+
+SETTINGS_CHANGED = {
+    EBIC: {"gamma": 1.0, "relaxed": True},
+    PerNode: {"gamma": 1.0},
+    CrossValidation: {"n_folds": 3, "n_repeats": 2, "rule": "1se", "random_state": 9, "splits": [([0], [1])]},
+    StARS: {"n_subsamples": 7, "threshold": 0.1, "random_state": 9},
+    TwoStage: {"gamma": 1.0, "n_folds": 3, "random_state": 9, "keep": 0.0},
+}
+SETTINGS_ALIKE = dict.fromkeys(["alphas", "alpha_min_ratio", "subsample_size"], "where is searched, not what is sought")
+
+
+@pytest.mark.parametrize("selector", SETTINGS_CHANGED)
+def test_settings_of_a_selector_are_told_of_a_fit_and_of_a_comparison(selector):
+    """The texts are those of records, so nothing has to be chosen again; two stages of a fit are tested above."""
+    changed = SETTINGS_CHANGED[selector]
+    assert {field.name for field in fields(selector)} - SETTINGS_ALIKE.keys() == changed.keys()
+    estimator = "nodewise" if selector is PerNode else "joint"
+    fit = Method(selector=Fixed(0.05)).fit(chain())
+    found = compare_groups(chain(), np.tile(["b", "a"], N // 2), 0.05, n_permutations=2)
+    for subject in [found] if selector is TwoStage else [fit, found]:
+        before = replace(subject, method=Method(estimator, selector())).methods_text()
+        for name, value in changed.items():
+            assert replace(subject, method=Method(estimator, selector(**{name: value}))).methods_text() != before, name
+
+
+def test_cells_imputed_in_each_group_are_told():
+    table = as_table(holes(pd.DataFrame(chain())), missing="impute")
+    labels = np.tile(["b", "a"], N // 2)
+    found = compare_groups(table, labels, 0.05, n_permutations=1, impute_by_group=True)
+    assert "from the network of their group" in found.methods_text()
 
 
 def test_isingfit_is_named():

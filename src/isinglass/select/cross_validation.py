@@ -110,6 +110,7 @@ class CrossValidation(Selector):
     def words(self) -> str:
         """How it is set, in words."""
         folds = f"{self.n_folds} folds" if self.splits is None else "given folds"
+        folds += f" repeated {self.n_repeats} times" if self.n_repeats > 1 else ""
         return f'cross-validation, {folds}, rule "{self.rule}", seed {self.random_state}'
 
     def choose(self, task: Task) -> CrossValidationChoice:

@@ -168,6 +168,7 @@ def compare_groups(
         covariates=data.variables.covariates,
         coding=data.coding.take(np.flatnonzero(data.variables.is_modelled).tolist()),
         missing=missing and replace(missing, n_imputations=n_copies if missing.treatment == "impute" else 0),
+        imputed_by_group=impute_by_group,
         n_deleted=n_deleted,
         weight_kind=weight_kind,
         seed=int(random_state) if isinstance(random_state, int | np.integer) else None,

@@ -24,7 +24,8 @@ from isinglass.results import Path, Stability
 from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.show.palette import GroupColors
 from isinglass.show.report import contents
-from isinglass.show.report.methods import Draft, describe_fit
+from isinglass.show.report.methods import describe_fit
+from isinglass.show.report.sentences import Draft
 from isinglass.version import __version__
 
 SCRIPTS = (
