@@ -136,7 +136,7 @@ def quoted_facts():
     """Yield pages and phrases in them that quote numbers of the code."""
     from isinglass import EBIC, StARS, TwoStage
     from isinglass.app import session
-    from isinglass.cli import info
+    from isinglass.cli.table_info import TRIAL, TRIAL_ROWS
     from isinglass.data import backends, documents, grid, guards, rules
     from isinglass.data.cells import NA_VALUES
     from isinglass.evaluate import elimination
@@ -233,7 +233,7 @@ def quoted_facts():
     yield "covariates.md", f"up to {grid.FINE_STEPS} steps instead of {grid.LEAST_STEPS} to {grid.MOST_STEPS}"
     yield (
         "cli.md",
-        f"{info.TRIAL_ROWS} rows, {2 * info.TRIAL_ROWS} rows, and so on, until {word(int(info.TRIAL))} seconds",
+        f"{TRIAL_ROWS} rows, {2 * TRIAL_ROWS} rows, and so on, until {word(int(TRIAL))} seconds",
     )
     yield "app.md", f"tables above {session.MOST_BYTES >> 30} GiB"
     yield "likelihood.md", f"more than $2^{{{elimination.MAX_STATES.bit_length() - 1}}}$ entries"

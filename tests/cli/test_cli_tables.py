@@ -10,7 +10,7 @@ import pytest
 from commands import NAMES, data_error, draw_rows, error_line, read_csv, read_json, run, write_csv, write_table
 
 from isinglass import Method, _core, ising_path
-from isinglass.cli import info
+from isinglass.cli import table_info
 
 X = draw_rows()
 
@@ -105,9 +105,9 @@ def test_info_trial_fits_are_fits(table):
 
 
 def test_info_does_not_take_a_trial_cut_short_for_a_fit(table, monkeypatch):
-    monkeypatch.setattr(info, "TRIAL", 1e-9)
+    monkeypatch.setattr(table_info, "TRIAL", 1e-9)
     text = facts(run("info", table).stdout)["Time"]
-    n_rows = min(len(X), info.TRIAL_ROWS)
+    n_rows = min(len(X), table_info.TRIAL_ROWS)
     assert re.fullmatch(rf"more than [\d.]+ m?s for the default fit \(a fit to {n_rows} rows took longer\)", text)
     estimate = read_json(run("info", table, "--json").stdout, "info")["estimate"]
     assert [trial["finished"] for trial in estimate["trial_fits"]] == [False]

@@ -13,7 +13,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from isinglass.cli import fit, info, main  # noqa: F401 - fit is loaded before the first request
@@ -24,6 +24,7 @@ from isinglass.cli.reading import READING, Reading
 from isinglass.data import files  # noqa: F401 - as above
 from isinglass.datasets import load_senate109
 from isinglass.datasets.mood import write_mood
+from isinglass.json_text import JsonObject
 from isinglass.select.progress import reporting
 
 REPORT_SECONDS = 0.1  # between two reports of progress
@@ -83,13 +84,17 @@ def run_command(words: list[str]) -> tuple[int, str, str]:
 def look(console: Console, table: str, reading: Reading) -> None:
     """Write the columns of TABLE and what is known of them, as JSON for the page."""
     data, columns = info.look(console, table, reading)
-    for column in columns:
-        values = [value for value in column["values"] if value is not None]
-        shown = values if len(values) <= SHOWN_VALUES else [*values[: SHOWN_VALUES - 1], values[-1]]
-        texts = [f"{value:g}" if isinstance(value, float) else str(value)[:100] for value in shown]
-        column |= {"values": texts, "n_values": len(values)}
+    shown = [{**vars(column), **_values(column.values)} for column in columns]
     size = {"n_rows": len(data), "n_missing": data.n_missing}
-    console.write_json({"columns": columns, **size, "file": reading.describe_file(data)})
+    console.write_json({"columns": shown, **size, "file": reading.describe_file(data)})
+
+
+def _values(values: Sequence[object]) -> JsonObject:
+    """Return the first values and the last as texts, and how many there are."""
+    known = [value for value in values if value is not None]
+    shown = known if len(known) <= SHOWN_VALUES else [*known[: SHOWN_VALUES - 1], known[-1]]
+    texts = [f"{value:g}" if isinstance(value, float) else str(value)[:100] for value in shown]
+    return {"values": texts, "n_values": len(known)}
 
 
 @command("example", "output")

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from isinglass.cli.exits import longest
 from isinglass.cli.options import OPTIONS
 from isinglass.cli.reading import Reading, call_kinds, spell_reading
+from isinglass.cli.table_info import ColumnInfo
 from isinglass.cli.values import spell_value
 from isinglass.json_text import JsonObject
 from isinglass.names import name_ranges
@@ -16,12 +17,15 @@ from isinglass.names import name_ranges
 BATTERY, BATTERY_SHARE = 5, 0.6  # columns, and share of all columns, that make a battery of items
 
 
-def options_needed(columns: Sequence[JsonObject], reading: Reading, n_missing: int) -> str:
+def options_needed(columns: Sequence[ColumnInfo], reading: Reading, n_missing: int) -> str:
     """Return the options that fit needs, where something was guessed or cells are missing."""
-    keys = [column["key"] for column in columns]
+    keys = [column.key for column in columns]
     weights = [] if "weights" in reading.said else _noted(columns)["weights"]
-    kinds = {j: column["kind"] for j, column in enumerate(columns) if not column["stated"] and j not in weights}
-    said = {"kinds": call_kinds(keys, kinds), "drop": [keys[j] for j, kind in kinds.items() if kind is None]}
+    kinds = {j: column.kind for j, column in enumerate(columns) if not column.stated and j not in weights}
+    said: JsonObject = {
+        "kinds": call_kinds(keys, kinds),
+        "drop": [keys[j] for j, kind in kinds.items() if kind is None],
+    }
     if weights:
         said["weights"] = keys[weights[0]]
     if "binary" in kinds.values() and "encode" not in reading.said:
@@ -31,9 +35,9 @@ def options_needed(columns: Sequence[JsonObject], reading: Reading, n_missing: i
     return shlex.join(spell_reading(said))
 
 
-def options_to_consider(columns: Sequence[JsonObject], reading: Reading) -> dict[str, str]:
+def options_to_consider(columns: Sequence[ColumnInfo], reading: Reading) -> dict[str, str]:
     """Return options that may be wanted, each with its reason."""
-    keys, places = [column["key"] for column in columns], _noted(columns)
+    keys, places = [column.key for column in columns], _noted(columns)
     places["covariates"] = [] if "covariates" in reading.said else _unlike_the_others(columns, places["weights"])
     reasons = {
         "covariates": "to adjust for columns unlike the others (or leave them out with --drop)",
@@ -48,33 +52,27 @@ def options_to_consider(columns: Sequence[JsonObject], reading: Reading) -> dict
     return found
 
 
-def _noted(columns: Sequence[JsonObject]) -> dict[str, list[int]]:
+def _noted(columns: Sequence[ColumnInfo]) -> dict[str, list[int]]:
     """Return the places of columns with a note, by the option that it calls for."""
     from isinglass.data.guards import LONG_TAIL, REVERSED, WEIGHTS
 
     notes = {"weights": WEIGHTS, "reverse": REVERSED, "normal_scores": LONG_TAIL}
-    return {
-        option: [j for j, column in enumerate(columns) if note in column["notes"]] for option, note in notes.items()
-    }
+    return {option: [j for j, column in enumerate(columns) if note in column.notes] for option, note in notes.items()}
 
 
-def _unlike_the_others(columns: Sequence[JsonObject], weights: Sequence[int]) -> list[int]:
+def _unlike_the_others(columns: Sequence[ColumnInfo], weights: Sequence[int]) -> list[int]:
     """Return the places of columns that are no items, if most columns are items of a battery.
 
     Those with missing cells are left out: `fit` takes no such covariates.
     """
-    kept = [j for j, column in enumerate(columns) if column["kind"] is not None and j not in weights]
+    kept = [j for j, column in enumerate(columns) if column.kind is not None and j not in weights]
     looks = {j: _look(columns[j]) for j in kept}
     most, size = Counter(looks.values()).most_common(1)[0] if looks else (None, 0)
     is_battery = size >= max(BATTERY, BATTERY_SHARE * len(kept))
-    return [j for j in kept if is_battery and looks[j] != most and not columns[j]["missing"]]
+    return [j for j in kept if is_battery and looks[j] != most and not columns[j].missing]
 
 
-def _look(column: JsonObject) -> tuple[str, str]:
+def _look(column: ColumnInfo) -> tuple[str | None, str]:
     """Return what items of a battery share: kind and values; numbers, the name without the number at its end."""
-    same = (
-        column["name"].rstrip("0123456789")
-        if column["kind"] == "continuous"
-        else str(sorted(map(str, column["values"])))
-    )
-    return column["kind"], same
+    is_number = column.kind == "continuous"
+    return column.kind, column.name.rstrip("0123456789") if is_number else str(sorted(map(str, column.values)))

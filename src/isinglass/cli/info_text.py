@@ -7,32 +7,30 @@ import textwrap
 from collections.abc import Mapping, Sequence
 
 from isinglass.cli.console import format_seconds, plural
-from isinglass.cli.descriptions import format_bytes
+from isinglass.cli.descriptions import describe_weights, format_bytes
 from isinglass.cli.exits import printable
-from isinglass.json_text import JsonObject
+from isinglass.cli.table_info import RARE, SHOWN, ColumnInfo, Cost, TableInfo
 
-RARE = 0.05  # share of the rows below which the rarer value of a column is listed
-SHOWN = 10  # names listed before the rest is counted
 WIDTH = 80  # of a terminal
 INDENT = "    "  # of notes below the line of a column
 MOST_LINES = 60  # of the table of columns
 
 
-def table_lines(columns: Sequence[JsonObject]) -> list[str]:
+def table_lines(columns: Sequence[ColumnInfo]) -> list[str]:
     """Return a table of the columns; adjacent columns with the same description share a line."""
-    described = ("kind", "stated", "values", "range", "notes")
-    groups = [list(alike) for _, alike in itertools.groupby(columns, lambda column: [*map(column.get, described)])]
+    alike = itertools.groupby(columns, lambda one: (one.kind, one.stated, one.values, one.range, one.notes))
+    groups = [list(group) for _, group in alike]
     rows = [("Column", "Kind", "Values", "Missing", "Notes")]
     for group in groups[:MOST_LINES]:
         first, last = group[0], group[-1]
-        name = first["name"]
+        name = first.name
         if len(group) > 1:
-            name = f"{_short(name, 10)} … {_short(last['name'], 10)} ({len(group)})"
-        kind = "left out" if first["kind"] is None else first["kind"] + ("" if first["stated"] else "?")
-        shares = sorted(column["missing"] for column in group)
+            name = f"{_short(name, 10)} … {_short(last.name, 10)} ({len(group)})"
+        kind = "left out" if first.kind is None else first.kind + ("" if first.stated else "?")
+        shares = sorted(column.missing for column in group)
         low, high = (f"{100 * share:.1f}" for share in (shares[0], shares[-1]))
         missing = "" if not shares[-1] else f"{high}%" if low == high else f"{low}–{high}%"
-        rows.append((_short(name, 28), kind, _values(first), missing, ", ".join(first["notes"])))
+        rows.append((_short(name, 28), kind, _values(first), missing, ", ".join(first.notes)))
     if len(groups) > MOST_LINES:
         rows.append((f"and {len(groups) - MOST_LINES} more", "", "", "", ""))
     cells = [[printable(str(cell)) for cell in row] for row in rows]
@@ -49,18 +47,16 @@ def table_lines(columns: Sequence[JsonObject]) -> list[str]:
     return lines
 
 
-def _values(column: JsonObject, most: int = 24) -> str:
+def _values(column: ColumnInfo, most: int = 24) -> str:
     """Return the values of a column in a few characters."""
-    whole = (int(value) if isinstance(value, float) and value.is_integer() else value for value in column["values"])
+    whole = (int(value) if isinstance(value, float) and value.is_integer() else value for value in column.values)
     words = [str(value) for value in whole if value is not None]
-    if column["kind"] == "continuous":
-        first, last = column.get("range", [column["values"][0], column["values"][-1]])
+    if column.kind == "continuous":
+        first, last = column.range or (column.values[0], column.values[-1])
         return f"{first:.4g} … {last:.4g} ({len(words)} steps)"
-    text = (" < " if column["kind"] == "ordinal" else ", ").join(words)
-    if len(text) <= most and column["kind"] is not None:
-        return text
-    if column["kind"] is None:
-        return _short(", ".join(words), most)
+    text = (" < " if column.kind == "ordinal" else ", ").join(words)
+    if column.kind is None or len(text) <= most:
+        return _short(text, most)
     return f"{_short(words[0], 10)} … {_short(words[-1], 10)} ({len(words)})"
 
 
@@ -68,80 +64,88 @@ def _short(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def facts_in_words(found: JsonObject, weights: str, file: Sequence[str]) -> dict[str, str]:
-    """Return the description in words."""
-    p = found["n_columns"]
+def facts_in_words(found: TableInfo, file: Sequence[str]) -> dict[str, str]:
+    """Return what a table holds; ``file`` is what was found out about its file."""
+    data, (n_rows, p) = found.data, found.data.shape
     return {
-        "Rows": f"{found['n_rows']}, {found['n_distinct_rows']} distinct",
+        "Rows": f"{n_rows}, {found.n_distinct_rows} distinct",
         "Columns": f"{p}, {plural(p * (p - 1) // 2, 'pair')}",
         **_cells(found),
         **_missing(found),
-        **({"Weights": weights} if weights else {}),
+        **({} if data.sample_weight is None else {"Weights": describe_weights(data)}),
         **({"File": ", ".join(file)} if file else {}),
         **_special_columns(found),
-        "alpha_max": f"{found['alpha_max']:.6g}, the smallest penalty without edges",
-        **_cost(found["estimate"], found["n_rows"]),
-        **_advice(found),
+        "alpha_max": f"{found.alpha_max:.6g}, the smallest penalty without edges",
+        **_cost(found.estimate, n_rows),
     }
 
 
-def _missing(found: JsonObject) -> dict[str, str]:
+def _cells(found: TableInfo) -> dict[str, str]:
+    """Describe the values of the cells."""
+    from isinglass.variables import KINDS
+
+    if found.share_of_ones is not None:
+        return {"Ones": f"{found.share_of_ones:.1%} of the cells"}
+    kinds = found.data.variables.kinds
+    counts = [f"{kinds.count(kind)} {kind}" for kind in KINDS if kind in kinds]
+    never = [f"{name}: {', '.join(map(str, values))}" for name, values in found.never_chosen.items()]
+    return {"Kinds": ", ".join(counts), **({"Never chosen": _list(never)} if never else {})}
+
+
+def _missing(found: TableInfo) -> dict[str, str]:
     """Say how many cells are missing, and in which columns together."""
-    n_cells = found["n_missing"]
-    if "missing_by_column" not in found:
+    n_cells, missing = found.data.n_missing, found.missing
+    if missing is None:
         return {"Missing": plural(n_cells, "cell")}
     patterns = [
         f"{' + '.join(pattern['columns'][:SHOWN])} ({plural(pattern['n_rows'], 'row')})"
-        for pattern in found["missing_patterns"]
+        for pattern in missing.missing_patterns
     ]
     return {
-        "Missing": f"{plural(n_cells, 'cell')} ({n_cells / (found['n_rows'] * found['n_columns']):.1%}) in "
-        f"{plural(found['n_rows_with_holes'], 'row')}, {found['n_rows_without_answer']} of them without any answer",
-        "  patterns": _list(patterns, found["n_missing_patterns"]),
+        "Missing": f"{plural(n_cells, 'cell')} ({n_cells / found.data.codes.size:.1%}) in "
+        f"{plural(missing.n_rows_with_holes, 'row')}, {missing.n_rows_without_answer} of them without any answer",
+        "  patterns": _list(patterns, missing.n_missing_patterns),
     }
 
 
-def _special_columns(found: JsonObject) -> dict[str, str]:
+def _special_columns(found: TableInfo) -> dict[str, str]:
     """Name the columns that are constant, rare, duplicated, or indicators of one variable."""
-    what = "" if "kinds" in found else " ones"
-    rare = _list([f"{name} ({share:.1%}{what})" for name, share in found["rare_columns"].items()])
-    sets = [f"{group[0]} to {group[-1]} ({len(group)})" for group in found["indicator_sets"]]
+    what = "" if found.share_of_ones is None else " ones"
+    rare = _list([f"{name} ({share:.1%}{what})" for name, share in found.rare_columns.items()])
+    sets = [f"{group[0]} to {group[-1]} ({len(group)})" for group in found.indicator_sets]
     return {
-        "Constant": _list(found["constant_columns"]),
-        "Rare": rare + (f" [rarer value below {RARE:.0%}]" if found["rare_columns"] else f" below {RARE:.0%}"),
-        "Duplicates": _list([" = ".join(group) for group in found["equal_columns"]]),
+        "Constant": _list(found.constant_columns),
+        "Rare": rare + (f" [rarer value below {RARE:.0%}]" if found.rare_columns else f" below {RARE:.0%}"),
+        "Duplicates": _list([" = ".join(group) for group in found.equal_columns]),
         **({"Indicators": _list(sets)} if sets else {}),
     }
 
 
-def _cost(estimate: JsonObject, n_rows: int) -> dict[str, str]:
+def _cost(estimate: Cost, n_rows: int) -> dict[str, str]:
     """Say what memory and time a fit will take."""
     facts = {}
-    if "bytes" in estimate:
-        few, all_pairs = (format_bytes(estimate[name]) for name in ("bytes", "bytes_dense"))
+    if estimate.bytes is not None and estimate.bytes_dense is not None:
+        few, all_pairs = format_bytes(estimate.bytes), format_bytes(estimate.bytes_dense)
         facts["Memory"] = f"about {few} with few edges, {all_pairs} with all pairs (estimated)"
-    trials = estimate["trial_fits"]
-    if not trials:
+    if not estimate.trial_fits:
         return facts | {"Time": "nothing to fit"}
-    tried = trials[-1]["n_rows"]
-    seconds = format_seconds(estimate["seconds"])
-    if not trials[-1]["finished"]:
-        return facts | {"Time": f"more than {seconds} for the default fit (a fit to {tried} rows took longer)"}
-    how = f" (estimated from a fit to {tried} rows)" if tried < n_rows else ""
+    last, seconds = estimate.trial_fits[-1], format_seconds(estimate.seconds)
+    if not last.finished:
+        return facts | {"Time": f"more than {seconds} for the default fit (a fit to {last.n_rows} rows took longer)"}
+    how = f" (estimated from a fit to {last.n_rows} rows)" if last.n_rows < n_rows else ""
     return facts | {"Time": f"about {seconds} for the default fit{how}"}
 
 
-def _advice(found: JsonObject) -> dict[str, str]:
+def advice_in_words(columns: Sequence[ColumnInfo], needed: str, consider: Mapping[str, str]) -> dict[str, str]:
     """Say which options a fit needs, and which are worth a thought."""
     facts = {}
-    if found["options"]:
-        guessed = any(not column["stated"] for column in found["columns"])
-        is_binary = all(column["kind"] == "binary" for column in found["columns"])
+    if needed:
+        is_binary = all(column.kind == "binary" for column in columns)
         other = "or drop, or zero" if is_binary else "or drop"
-        facts["Fit needs"] = f"{found['options']} ({'change the kinds that were guessed wrong' if guessed else other})"
-    if found["suggestions"]:
-        said = [f"{words} {why}" for words, why in found["suggestions"].items()]
-        facts["Consider"] = "; ".join(said)
+        guessed = not all(column.stated for column in columns)
+        facts["Fit needs"] = f"{needed} ({'change the kinds that were guessed wrong' if guessed else other})"
+    if consider:
+        facts["Consider"] = "; ".join(f"{words} {why}" for words, why in consider.items())
     return facts
 
 
@@ -155,18 +159,6 @@ def wrap_facts(facts: Mapping[str, str]) -> list[str]:
         wrap.break_on_hyphens = wrap.break_long_words = False
         lines += wrap.wrap(printable(value)) or [head.rstrip()]
     return lines
-
-
-def _cells(found: JsonObject) -> dict[str, str]:
-    """Describe the values of the cells in words."""
-    from isinglass.variables import KINDS
-
-    if "kinds" not in found:
-        return {"Ones": f"{found['share_of_ones']:.1%} of the cells"}
-    kinds = list(found["kinds"].values())
-    counts = [f"{kinds.count(kind)} {kind}" for kind in KINDS if kind in kinds]
-    never = [f"{name}: {', '.join(map(str, values))}" for name, values in found["never_chosen"].items()]
-    return {"Kinds": ", ".join(counts), **({"Never chosen": _list(never)} if never else {})}
 
 
 def _list(items: Sequence[str], total: int | None = None) -> str:
