@@ -8,14 +8,14 @@ import click
 import numpy as np
 import pytest
 from commands import data_error, draw_rows, error_line, read_csv, read_json, run, write_csv, write_table
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from isinglass.cli import COMMANDS, main
 from isinglass.cli.estimate import CRITERIA, ESTIMATE
+from isinglass.cli.grammar import Form, spell_value, split_words
 from isinglass.cli.options import OPTIONS
 from isinglass.cli.reading import READING, READING_AGAIN
-from isinglass.cli.values import read_columns, spell_value, split_words
 from isinglass.data import as_table
 from isinglass.data.files import read_table
 from isinglass.names import read_column
@@ -148,49 +148,77 @@ def test_every_help_is_clean(capsys):
 
 @pytest.mark.parametrize(
     ("text", "wanted"),
-    [("a,b", ("a", "b")), ("#2,a", (1, "a")), ("milk, cold", ("milk, cold",)), ('"a,b",c', ("a,b", "c"))],
+    [("a,b", ["a", "b"]), ("#2,a", [1, "a"]), ("milk, cold", ["milk, cold"]), ('"a,b",c', ["a,b", "c"])],
 )
 def test_columns_are_separated_by_commas(text, wanted):
-    found = read_columns(text)
-    assert found == wanted
-    assert read_columns(spell_value(OPTIONS["drop"], found)) == found
+    assert OPTIONS["drop"].type.grammar.read(text) == wanted
 
 
 WORDS = st.text(st.characters(exclude_categories=("C",)), max_size=6)
-
-
-@given(
-    column=WORDS.filter(lambda word: word and "=" not in word and read_column(word) == word),
-    codes=st.dictionaries(
-        WORDS, st.none() | st.integers(-9, 9) | st.sampled_from([0.5, -1.25]), min_size=1, max_size=4
-    ),
+COLUMN_KEYS = st.integers(0, 99) | WORDS.filter(lambda word: word and "=" not in word and read_column(word) == word)
+NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
+CODES = st.dictionaries(WORDS, st.none() | st.integers(-9, 9) | st.sampled_from([0.5, -1.25]), min_size=1, max_size=4)
+LABELS = st.dictionaries(
+    WORDS.filter(lambda word: word and "=" not in word), WORDS.filter(bool), min_size=1, max_size=4
 )
-def test_answers_are_read_as_they_are_spelled(column, codes):
-    """Messages suggest options, which must mean what was suggested."""
-    option = OPTIONS["encode"]
-    for meaning in (codes, {column: codes}):
-        assert option.type.convert(spell_value(option, meaning), None, None) == meaning
+FORMS = {
+    "alphas": st.integers(1, 10**6)
+    | st.lists(st.floats(0, 1e9) | st.integers(0, 9).map(float), min_size=1, max_size=4, unique=True),
+    "rows": st.lists(st.integers(0, 10**6), min_size=1, max_size=4, unique=True),
+    "encode": st.just("auto") | CODES | st.dictionaries(COLUMN_KEYS, CODES, min_size=1, max_size=1),
+    "value_labels": st.dictionaries(COLUMN_KEYS, LABELS, min_size=1, max_size=1),
+    "binarize": NUMBERS | st.dictionaries(COLUMN_KEYS, NUMBERS, min_size=1, max_size=4),
+    "groups": COLUMN_KEYS,
+    "drop": st.lists(COLUMN_KEYS, min_size=1, max_size=4),
+}
 
 
-@given(
-    column=WORDS.filter(lambda word: word and "=" not in word and read_column(word) == word),
-    labels=st.dictionaries(
-        WORDS.filter(lambda word: word and "=" not in word), WORDS.filter(bool), min_size=1, max_size=4
-    ),
+def test_every_form_is_known_to_the_test_below():
+    forms = {option.type for option in OPTIONS.values() if isinstance(option.type, Form)}
+    assert forms == {OPTIONS[name].type for name in FORMS}
+
+
+@pytest.mark.parametrize("name", FORMS)
+@given(data=st.data())
+def test_values_are_read_as_they_are_spelled(name, data):
+    """Summaries and messages show options, which must mean what was meant."""
+    option, meaning = OPTIONS[name], data.draw(FORMS[name])
+    again = option.type.convert(spell_value(option, meaning), None, None)
+    assert (type(again), again) == (type(meaning), meaning)
+
+
+@pytest.mark.parametrize(
+    ("name", "meaning", "text"),
+    [
+        ("value_labels", {"g": {"1": "men,old", "2": "women"}}, 'g="1=men,old",2=women'),
+        ("encode", {"a,b": {"m": 1, "f": 0}}, "a,b=m=1,f=0"),
+        ("encode", {"a=b": 1, "c": 0}, "=a=b=1,c=0"),
+        ("encode", {"x,y": 1, "z": None}, '"x,y=1",z='),
+        ("encode", {'"q': {"m": 1}}, '"""q"=m=1'),
+        ("alphas", [1.0], "1.0"),
+        ("alphas", 30, "30"),
+        ("binarize", {"age": 40.0, 2: 2e4}, "age=40,#3=20000"),
+    ],
 )
-@example(column="g", labels={"1": "men,old", "2": "women"})
-def test_value_labels_are_read_as_they_are_spelled(column, labels):
-    option = OPTIONS["value_labels"]
-    for meaning in ({column: labels}, {2: labels}):
-        assert option.type.convert(spell_value(option, meaning), None, None) == meaning
+def test_forms_that_are_easily_confused(name, meaning, text):
+    option = OPTIONS[name]
+    assert spell_value(option, meaning) == text
+    assert option.type.convert(text, None, None) == meaning
 
 
-@pytest.mark.parametrize("text", ["1.0", "0.0", "30", "0.1", "2,1", "1.0,0.5"])
-def test_penalties_are_read_as_they_are_spelled(text):
-    option = OPTIONS["alphas"]
-    alphas = option.type.convert(text, None, None)
-    again = option.type.convert(spell_value(option, alphas), None, None)
-    assert (type(again), again) == (type(alphas), alphas)
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        *(("alphas", text) for text in ("0", "-1", "1,1.0", "nan", "", "a")),
+        *(("encode", text) for text in ("yes", "yes=1,yes=0", "yes=x", '"a,b=m=1",f=0', "")),
+        *(("value_labels", text) for text in ("g", "g=1", "=1=men", "g=1=", "g=1=men,1=women")),
+        *(("binarize", text) for text in ("a", "a=b", "inf", "a=1,a=2")),
+        *(("rows", text) for text in ("10,10", "1.5", "-1")),
+    ],
+)
+def test_other_words_are_refused(name, text):
+    with pytest.raises(click.BadParameter):
+        OPTIONS[name].type.convert(text, None, None)
 
 
 def test_each_column_has_its_own_answers(tmp_path):

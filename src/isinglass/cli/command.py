@@ -13,8 +13,8 @@ from click.core import ParameterSource
 
 from isinglass.cli.console import Console
 from isinglass.cli.exits import Failure, discard_output, longest
+from isinglass.cli.grammar import spell_value
 from isinglass.cli.options import ADVANCED, GENERAL, OPTIONS, Option
-from isinglass.cli.values import spell_value
 
 Function = Callable[..., None]
 

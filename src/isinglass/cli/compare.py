@@ -11,10 +11,10 @@ from isinglass.cli.command import command
 from isinglass.cli.console import Console, plural
 from isinglass.cli.descriptions import describe_solution, describe_table, fields, records
 from isinglass.cli.estimate import ESTIMATE, Estimate
-from isinglass.cli.options import OPTIONS, TABLE
+from isinglass.cli.grammar import spell_column
+from isinglass.cli.options import TABLE
 from isinglass.cli.output import OutputFolder, deliver
 from isinglass.cli.reading import READING, Reading
-from isinglass.cli.values import spell_value
 from isinglass.json_text import JsonObject
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def compare(
 
     folder = None if output is None else OutputFolder(output, FILES, force=force, inputs=[table])
     data = _read(console, table, reading, [groups] if paired is None else [groups, paired])
-    column = spell_value(OPTIONS["groups"], groups)
+    column = spell_column(groups)
     console.restart_clock()
     found = compare_groups(
         data,

@@ -12,7 +12,7 @@ import sys
 
 import click
 
-from isinglass.cli.values import spell_value
+from isinglass.cli.grammar import spell_value
 from isinglass.errors import (
     ArgumentError,
     ConvergenceWarning,

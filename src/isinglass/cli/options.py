@@ -10,22 +10,8 @@ from typing import Any
 
 import click
 
-from isinglass.cli.values import (
-    ALPHAS,
-    ANSWERS,
-    COLUMN,
-    COLUMNS,
-    COUNTS,
-    CUTS,
-    IN_FILE,
-    MODEL_FILE,
-    TABLE_OR_MODEL_FILE,
-    TABLES,
-    VALUE_LABELS,
-    Number,
-    OutputType,
-    one_of,
-)
+from isinglass.cli.grammar import ALPHAS, ANSWERS, COLUMN, COLUMNS, COUNTS, CUTS, VALUE_LABELS
+from isinglass.cli.values import IN_FILE, MODEL_FILE, TABLE_OR_MODEL_FILE, TABLES, Number, OutputType, one_of
 
 GENERAL, ADVANCED = "General", "Advanced"
 SELECTING, METHOD, READING = "Selecting the penalty", "Method", "Reading the table"

@@ -16,8 +16,9 @@ from isinglass.cli.command import Bundle
 from isinglass.cli.console import Console
 from isinglass.cli.descriptions import describe_missing, describe_shape, describe_weights
 from isinglass.cli.exits import longest
+from isinglass.cli.grammar import Answers, Codes, spell_column, spell_value
 from isinglass.cli.options import OPTIONS, under
-from isinglass.cli.values import OF_COLUMNS, Answers, Codes, files_of, spell_value
+from isinglass.cli.values import files_of
 from isinglass.errors import DataError
 from isinglass.names import name_ranges, read_column
 
@@ -107,8 +108,7 @@ def _kinds(columns: Mapping[str, Sequence[str | int]]) -> dict[str | int, str]:
     for kind, keys in columns.items():
         for key in keys:
             if found.setdefault(key, kind) != kind:
-                name = spell_value(OPTIONS[kind], key)
-                raise click.UsageError(f"--{found[key]} and --{kind} both name {name}.")
+                raise click.UsageError(f"--{found[key]} and --{kind} both name {spell_column(key)}.")
     return found
 
 
@@ -141,8 +141,7 @@ def _join_labels(named: Sequence[Mapping[str | int, Mapping[str, str]]]) -> dict
         known = found.setdefault(column, {})
         for value, label in labels.items():
             if known.setdefault(value, label) != label:
-                name = spell_value(OF_COLUMNS, column)
-                raise click.UsageError(f"--value-labels names the value {value!r} of {name} twice.")
+                raise click.UsageError(f"--value-labels names the value {value!r} of {spell_column(column)} twice.")
     return found
 
 
@@ -188,7 +187,7 @@ def spell_reading(said: Options) -> list[str]:
                 words += [f"--{kind}", spell_value(OPTIONS[kind], keys)] if keys else []
         elif name == "na_values":
             for key, codes in (value if isinstance(value, Mapping) else {None: value}).items():
-                prefix = "" if key is None else spell_value(OPTIONS["weights"], key) + "="
+                prefix = "" if key is None else spell_column(key) + "="
                 words += [word for code in codes for word in ("--na", prefix + code)]
         elif name == "value_labels":
             words += [
@@ -197,7 +196,7 @@ def spell_reading(said: Options) -> list[str]:
                 for word in ("--value-labels", spell_value(OPTIONS[name], {key: labels}))
             ]
         elif name == "labels":
-            words += ["--groups", spell_value(OPTIONS["groups"], value[0])]
+            words += ["--groups", spell_column(value[0])]
         elif value != []:
             words += [longest(OPTIONS[name].opts), "none" if value is None else spell_value(OPTIONS[name], value)]
     return words
