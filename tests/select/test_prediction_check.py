@@ -7,7 +7,7 @@ from isinglass import as_table, simulate
 from isinglass.select.folds import split_rows
 from isinglass.select.prediction_check import PredictionCheck
 from isinglass.select.scoring import edge_price
-from isinglass.select.stages import search_first, search_second
+from isinglass.select.stage_search import first_stage, second_stage
 from isinglass.select.task import Task
 
 X = simulate.exact_sample(simulate.chain_network(6, strength=0.8, fields="balanced"), 200, random_state=2)
@@ -17,8 +17,8 @@ X = simulate.exact_sample(simulate.chain_network(6, strength=0.8, fields="balanc
 def check():
     task = Task(as_table(X))
     price = edge_price(task.table, 0.25)
-    first = search_first(task, 30)
-    second = search_second(task, first.solution, 1.0, price)
+    first = first_stage(task).search(30)
+    second = second_stage(task, first.solution, 1.0, price).search()
     folds = split_rows(task.table, None, 3, np.random.default_rng(0))
     return PredictionCheck.of(task, folds, price, 0.95, first, second)
 

@@ -27,7 +27,7 @@ from isinglass import (
 )
 from isinglass.data.parts import cut_into_parts
 from isinglass.errors import ConstantColumnWarning, DataError, DataWarning, suppress_warnings
-from isinglass.select import ebic, stages
+from isinglass.select import ebic, stage_search
 from isinglass.select import two_stage as module
 from isinglass.select.progress import tell
 from isinglass.select.refit import refit_edges
@@ -141,12 +141,12 @@ def test_no_network_that_the_check_computes_has_a_smaller_ebic_than_the_choice(s
     table = (rng.normal(size=(90, 7)) + trait > 0.3).astype(np.uint8)
     found, unchecked = two_stage(table), two_stage(table, keep=0)
     second, short = found.stages[1], unchecked.stages[1]
-    assert second.solution.alpha < stages.SECOND.far * short.solution.alpha
+    assert second.solution.alpha < stage_search.TURNED * short.solution.alpha
     assert second.scores == pytest.approx(ebic(table, second.path), rel=1e-6)
     assert second.scores[second.index] == second.scores.min() < short.scores.min()
     assert second.solution.kkt_residual <= 1e-7
     near = second.path.alphas[second.index - 1 : second.index + 2]
-    assert near[1:] / near[:-1] == pytest.approx(stages.SECOND.ratio)  # as fine as in the search itself
+    assert near[1:] / near[:-1] == pytest.approx(stage_search.SECOND.ratio)  # as fine as in the search itself
     assert found.reason == reason
     assert (found.solution is second.solution) == (reason == "ebic")
     held_out = [stage.held_out[stage.index] for stage in found.stages[:2]]
@@ -338,13 +338,13 @@ def test_a_long_table_in_parts_is_searched_in_a_sample(monkeypatch, keep):
     whole = method.choose(table)
     assert whole.n_sampled == 0
     monkeypatch.setattr(module, "MOST_SEARCHED", 800)
-    sizes, search = [], module.search_first
+    sizes, search = [], module.first_stage
 
-    def note(task, *given, **options):
+    def note(task):
         sizes.append(len(task.table))
-        return search(task, *given, **options)
+        return search(task)
 
-    monkeypatch.setattr(module, "search_first", note)
+    monkeypatch.setattr(module, "first_stage", note)
     found = method.choose(table)
     assert sizes == [found.n_sampled, 1500]
     assert found.n_sampled == 750
@@ -446,7 +446,7 @@ def test_one_line_shows_stages_folds_and_steps_ahead(table, capsys, monkeypatch)
         told.append((text, ahead))
         tell(text, ahead)
 
-    monkeypatch.setattr(stages, "tell", listen)
+    monkeypatch.setattr(stage_search, "tell", listen)
     Method().choose(table, run=Run(progress=True, n_jobs=1, n_threads=2))
     text, ahead = told[0]
     assert text == "Stage 1, 0 edges"

@@ -15,7 +15,8 @@ from isinglass.results import Reason, Solution
 from isinglass.select.folds import Split
 from isinglass.select.held_out import FoldScores, GainSums, score_folds
 from isinglass.select.scoring import EdgePrice, judged_by_order
-from isinglass.select.stages import Stage, extend_second, search_second
+from isinglass.select.stage_search import second_stage
+from isinglass.select.stages import Stage
 from isinglass.select.task import Task
 
 GENTLE = 0.5
@@ -95,7 +96,7 @@ class PredictionCheck:
             return check._verdict(1, second.index, "ebic")
         if best == 0.0:
             return check._verdict(1, 0, "empty")
-        gentle = search_second(self.task, first.solution, GENTLE, self.price)
+        gentle = second_stage(self.task, first.solution, GENTLE, self.price).search()
         check = check._add(gentle).judge({2: [gentle.index]})
         if not check.is_cut:
             check = check._climb(0, 1, 2)._refine()
@@ -181,7 +182,8 @@ class PredictionCheck:
     def _extend(self, number: int) -> PredictionCheck:
         """Follow stage 2 beyond its end, if there is more to it."""
         stages, errors = list(self.stages), list(self.errors)
-        longer = extend_second(self.task, stages[number], stages[0].solution, self.price)
+        search = second_stage(self.task, stages[0].solution, stages[number].exponent, self.price)
+        longer = search.extend(stages[number])
         unknown = np.full(len(longer.path) - len(stages[number].path), np.nan)
         stages[number], errors[number] = longer, np.append(errors[number], unknown)
         return replace(self, stages=tuple(stages), errors=tuple(errors))

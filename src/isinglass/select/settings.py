@@ -173,6 +173,11 @@ class Run(Settings):
         return Run(n_threads=self.n_threads or n_threads, device=self.device, progress=False)
 
 
+def are_given(alphas: Alphas) -> bool:
+    """Tell whether alphas are given by value, and not by their number."""
+    return np.ndim(alphas) > 0 or isinstance(alphas, float | np.floating)
+
+
 def check_alphas(alphas: Alphas) -> Alphas:
     """Return a number of alphas or one alpha as it is, and a list of them as a tuple of floats."""
     try:

@@ -33,9 +33,9 @@ from isinglass.errors import (
 from isinglass.pairs import pairs_of, symmetric_matrix
 from isinglass.results import Stability
 from isinglass.select.folds import labels_of, repeated
-from isinglass.select.parallel import kernel_threads, run_tasks
+from isinglass.select.parallel import run_tasks, task_run
 from isinglass.select.selector import Choice, Selector
-from isinglass.select.settings import Alphas, check_alphas, option, settings
+from isinglass.select.settings import Alphas, are_given, check_alphas, option, settings
 from isinglass.select.task import Task
 from isinglass.solve.alphas import alpha_grid
 from isinglass.variables import Variables
@@ -160,7 +160,7 @@ class StARS(Selector):
 
     def _grid(self, sample: _Units, seeds: Sequence[SeedSequence]) -> FloatArray:
         given = alpha_grid(1.0, self.alphas, alpha_min_ratio=self.alpha_min_ratio)  # complains before anything is done
-        if np.ndim(self.alphas) > 0 or isinstance(self.alphas, float):
+        if are_given(self.alphas):
             return given
         tops = [task.alpha_max() for task in (sample.task, *(sample.take(seed) for seed in seeds))]
         is_binary = sample.task.table.variables.is_binary
@@ -222,7 +222,7 @@ class _Runs:
 
     def _run(self, which: slice, end: int, stage: str, description: str) -> None:
         task = self.sample.task
-        alone = task.replace(run=task.run.inside(kernel_threads(task.run.n_jobs)))
+        alone = task.replace(run=task_run(task.run))
         sample = _Units(alone, self.sample.units, self.sample.size)
         work = [(sample, seed, self.grid[:end]) for seed in self.seeds[which]]
         results = run_tasks(_fit_subsample, work, stage, description, run=task.run, fingerprint=self.fingerprint)

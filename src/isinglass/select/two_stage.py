@@ -10,8 +10,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from isinglass.arguments import RandomSource, as_generator, check_count
 from isinglass.data import PartedTable
 from isinglass.data.parts import Fold
@@ -22,9 +20,10 @@ from isinglass.select.prediction_check import STRIDE, PredictionCheck, Verdict, 
 from isinglass.select.progress import shown
 from isinglass.select.scoring import EdgePrice, edge_price
 from isinglass.select.selector import Choice, Given, Selector
-from isinglass.select.settings import Alphas, check_alphas, option, settings
+from isinglass.select.settings import Alphas, are_given, check_alphas, option, settings
 from isinglass.select.stage_penalties import solve_stage
-from isinglass.select.stages import Stage, search_first, search_second
+from isinglass.select.stage_search import first_stage, second_stage
+from isinglass.select.stages import Stage
 from isinglass.select.task import Relation, Task, WarmStart
 
 FULL = 1.0
@@ -149,7 +148,7 @@ class TwoStage(Selector):
         if task.paths.estimator not in ("joint", "exact"):
             raise ArgumentError("estimator", 'must be "joint" or "exact" for two stages', task.paths.estimator)
         n_samples = -(-len(task.table) // MOST_SEARCHED)
-        is_given = task.warm_start is not None or np.ndim(self.alphas) > 0
+        is_given = task.warm_start is not None or are_given(self.alphas)
         # Of a very short part, a sample could not be split into folds.
         if task.table.is_whole or n_samples == 1 or is_given or min(task.table.sizes) // n_samples < self.n_folds:
             return self._search(task)
@@ -200,13 +199,13 @@ class TwoStage(Selector):
     def _decide(self, task: Task, price: EdgePrice, keep: float) -> Verdict:
         """Search both stages, and check the choice by prediction."""
         folds = self._split(task) if keep > 0 else []
-        first = search_first(task, self.alphas)
+        first = first_stage(task).run(self.alphas)
         if task.is_late:
             left_out = f"{_below(first, 1)}, stage 2 and the check by prediction"
             return Verdict((first,), 0, first.index, "time", is_solved=True, left_out=left_out)
         if not first.solution.n_edges:
             return Verdict((first,), 0, first.index, "empty", is_solved=True)
-        second = search_second(task, first.solution, FULL, price)
+        second = second_stage(task, first.solution, FULL, price).search()
         if task.is_late:
             number, index = (1, second.index) if second.solution.n_edges else (0, first.index)
             left_out = f"{_below(second, 2)}, the check by prediction"
@@ -220,14 +219,19 @@ class TwoStage(Selector):
 
         Of a sample of this table, the networks of the criteria are solved in full; otherwise they are only compared.
         """
+        assert known.first is not None
         assert known.own is not None
         is_sample = known.relation is Relation.SAMPLE
-        first = search_first(task, self.alphas, known.first, known.relation)
+        if known.relation is Relation.RESAMPLE:
+            first = first_stage(task.loosened()).at([known.first.alpha], known.first)
+        else:
+            first = first_stage(task).run(self.alphas, known.first, known.relation)
         if first.solution.n_edges == 0:
             return Verdict((first,), 0, first.index, "empty", is_solved=is_sample)
         stages: tuple[Stage, ...] = (first,)
         if known.exponent:
-            stages = first, search_second(task, first.solution, known.exponent, price, known.own, known.relation)
+            search = second_stage(task, first.solution, known.exponent, price)
+            stages = first, search.run(None, known.own, known.relation)
         number, stage = len(stages) - 1, stages[-1]
         left_out = _below(stage, len(stages)) if is_sample and task.is_late else ""
         if known.reason == "ebic":

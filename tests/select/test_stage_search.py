@@ -1,5 +1,7 @@
 """The search along a path: it finds the best alpha whatever the count, and stops before the dense end."""
 
+from dataclasses import replace
+
 import numpy as np
 import objectives as objective
 import pytest
@@ -7,7 +9,8 @@ import pytest
 from isinglass import as_table, simulate
 from isinglass.errors import DataError
 from isinglass.select import PathSettings
-from isinglass.select.stages import Judged, SearchGrid, StageSearch
+from isinglass.select.stage_search import Descent, StageSearch
+from isinglass.select.stages import Scored
 from isinglass.select.task import LOOSE, Task
 from isinglass.solve.exact import exact_alpha_max
 from isinglass.solve.nodewise import nodewise_alpha_max
@@ -15,12 +18,12 @@ from isinglass.solve.nodewise import nodewise_alpha_max
 X = simulate.exact_sample(simulate.chain_network(6, strength=1.0, fields="balanced"), 400, random_state=3)
 WIDE = simulate.gibbs_sample(simulate.random_network(40, 0.1, random_state=0), 300, random_state=0)
 TOP = objective.alpha_max(X)
-GRID = SearchGrid("here", ratio=0.9, far=0.5, floor=1e-4)
+GRID = Descent("here", 0.9, stride=1, near_stride=1, floor=1e-4, ends_at_rise=False, usual_steps=20)
 
 
 def search(task, alphas, score, grid):
     """Search by a score in which edges have no price."""
-    return StageSearch(task, lambda solution: Judged(solution, score(solution), 0.0), grid).run(alphas)
+    return StageSearch(task, lambda solution: Scored(solution, score(solution), 0.0), grid).run(alphas)
 
 
 def bowl(target):
@@ -46,11 +49,11 @@ def test_the_count_does_not_matter(count, steps):
 def test_every_network_is_judged_once_and_keeps_its_deviance(alphas):
     judged = []
 
-    def judge(solution):
+    def score_of(solution):
         judged.append(solution)
-        return Judged(solution, bowl(0.1 * TOP)(solution), 0.5 * solution.n_edges)
+        return Scored(solution, bowl(0.1 * TOP)(solution), 0.5 * solution.n_edges)
 
-    found = StageSearch(Task(as_table(X)), judge, GRID).run(alphas)
+    found = StageSearch(Task(as_table(X)), score_of, GRID).run(alphas)
     assert len({id(solution) for solution in judged}) == len(judged)
     assert {id(solution) for solution in found.path} <= {id(solution) for solution in judged}
     assert found.deviances.tolist() == [bowl(0.1 * TOP)(solution) for solution in found.path]
@@ -58,11 +61,11 @@ def test_every_network_is_judged_once_and_keeps_its_deviance(alphas):
 
 
 def test_the_choice_is_solved_in_full_where_that_makes_another_one_the_best():
-    def judge(solution):
+    def score_of(solution):
         worse = 0.1 if solution.kkt_residual <= 1e-7 else 0.0
-        return Judged(solution, bowl(0.1 * TOP)(solution) + worse, 0.0)
+        return Scored(solution, bowl(0.1 * TOP)(solution) + worse, 0.0)
 
-    found = StageSearch(Task(as_table(X)), judge, GRID).run(30)
+    found = StageSearch(Task(as_table(X)), score_of, GRID).run(30)
     assert found.path[found.index].kkt_residual <= 1e-7
 
 
@@ -73,16 +76,19 @@ def test_the_dense_end_is_not_visited():
     assert found.path[-1].n_edges < 0.6 * 780
 
 
-@pytest.mark.parametrize(("top", "height", "n_rises"), [(1e4, 0.2, 1), (1e4, 0.01, 2), (100.0, 0.2, 2)])
-def test_a_steep_rise_ends_the_search_at_once(top, height, n_rises):
+@pytest.mark.parametrize(
+    ("gain", "rise", "ends_at_rise", "n_after"),
+    [(50.0, 1e-3, True, 1), (50.0, 1e3, False, 7), (0.0, 1e3, False, 1), (0.0, 10.0, False, 7)],
+)
+def test_where_the_descent_ends(gain, rise, ends_at_rise, n_after):
     def criterion(solution):
-        """Fall from ``top`` to 0 in ten steps, and rise by a share of it with each step after that."""
-        step = np.log(solution.alpha / TOP) / np.log(GRID.ratio)
-        return top * (max(1.0 - step / 10, 0.0) + height * max(step - 10, 0.0))
+        """Fall in ten steps, and rise with each step after that."""
+        step = round(np.log(solution.alpha / TOP) / np.log(GRID.ratio))
+        return -gain * min(step, 10) + rise * max(step - 10 * (gain > 0), 0)
 
-    found = search(Task(as_table(X)), 1000, criterion, GRID._replace(rises=2, steep=0.05))
-    assert found.index == 10
-    assert len(found.path) == 11 + n_rises
+    found = search(Task(as_table(X)), 1000, criterion, replace(GRID, ends_at_rise=ends_at_rise))
+    assert found.index == (10 if gain else 0)
+    assert len(found.path) == found.index + 1 + n_after  # 0.9 ** 7 < 0.5
 
 
 def test_a_level_curve_ends_the_search():

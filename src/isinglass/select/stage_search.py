@@ -1,0 +1,245 @@
+"""The search of a stage: the alpha with the smallest criterion on a path, without solving the dense end of that path.
+
+All alphas lie on one lattice, alpha_max times whole powers of a ratio. The criterion is −2·logPL, which falls along the
+path, plus the price of the edges, which rises.
+
+1. Descend from alpha_max in strides of a few lattice steps, until the criterion has turned.
+2. Fill in the alphas that were skipped around the best one.
+3. Solve the best one to the full tolerance; the others are only compared.
+
+docs/selection.md says when the descent ends, and how often the minimum of the whole path is elsewhere.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from isinglass.arrays import FloatArray
+from isinglass.results import Path, Solution
+from isinglass.select.progress import tell
+from isinglass.select.scoring import EdgePrice, aic_price
+from isinglass.select.settings import Alphas, are_given
+from isinglass.select.stage_penalties import StagePenalties
+from isinglass.select.stages import USUAL_END, Scored, Stage
+from isinglass.select.task import Relation, Task
+from isinglass.solve.alphas import alpha_grid
+
+TURNED = 0.5
+"""Share of its best alpha below which the criterion has turned."""
+HOPELESS = 100.0
+"""Rise above the first, empty network, in units of −2·logPL, that ends stage 2 if no network was better than that."""
+FARTHEST = 0.25
+"""Share of its best alpha down to which stage 2 is followed if its denser networks are judged by prediction."""
+SPARSER = 4.0
+"""Multiple of the alpha that a sample of the rows lets expect, from which the descent starts."""
+STILL = 0.1
+"""Improvement, in the same units, that ends a search around the choice for a similar table."""
+
+
+@dataclass(frozen=True)
+class Descent:
+    """The lattice of a stage, and where the descent along it ends."""
+
+    name: str  # of the stage, in the progress line
+    ratio: float  # of neighboring alphas
+    stride: int  # lattice steps from one alpha of the descent to the next, at least
+    near_stride: int  # the same in a search around the choice for a similar table
+    floor: float  # last alpha over the first, if the criterion never turns
+    ends_at_rise: bool  # whether one rise ends it
+    usual_steps: int  # that the stage and what follows it take, to estimate how much time is left
+
+    def stride_for(self, count: int | None) -> int:
+        """Return the stride with which ``count`` alphas would reach the usual end of a grid, if that is longer."""
+        if count is None:
+            return self.stride
+        return max(self.stride, round(math.log(USUAL_END) / (max(count - 1, 1) * math.log(self.ratio))))
+
+    def alphas(self, top: float, stride: int) -> FloatArray:
+        """Return the alphas of a descent from ``top`` to the floor."""
+        number = math.floor(math.log(self.floor) / (stride * math.log(self.ratio))) + 1
+        return np.asarray(top * self.ratio ** (stride * np.arange(number, dtype=np.float64)))
+
+    def has_turned(self, scored: Sequence[Scored]) -> bool:
+        """Tell whether the descent ends after these networks."""
+        best, last = scored[_best(scored)], scored[-1]
+        if last.solution.alpha < TURNED * best.solution.alpha:
+            return True
+        rise = last.score - best.score
+        return rise > (0.0 if self.ends_at_rise else HOPELESS if best is scored[0] else math.inf)
+
+
+FIRST = Descent("Stage 1", 0.81, stride=2, near_stride=1, floor=1e-4, ends_at_rise=True, usual_steps=32)
+"""Dense networks cost most, and the AIC rises there: one rise ends the descent. It also has small local minima, and on
+a finer lattice the descent would end in others of them."""
+SECOND = Descent("Stage 2", 0.93, stride=3, near_stride=3, floor=1e-5, ends_at_rise=False, usual_steps=20)
+"""Its networks are sparse, and edges that have just entered are shrunken: the EBIC may rise, and fall again."""
+
+
+@dataclass(frozen=True, eq=False)
+class StageSearch:
+    """The search of a path with some penalty weights for the network with the smallest score."""
+
+    task: Task
+    score: Callable[[Solution], Scored]
+    descent: Descent
+    penalty: FloatArray | None = None
+    criterion: str = ""
+    exponent: float = 0.0
+
+    def run(
+        self, alphas: Alphas | None = None, near: Solution | None = None, relation: Relation = Relation.SIMILAR
+    ) -> Stage:
+        """Return the path with its best network.
+
+        ``alphas`` are tried as they are if given by value; a number of them only says how long strides are. ``near``:
+        the best network of another table.
+        """
+        if alphas is not None and are_given(alphas):
+            return self.at(alphas, near)
+        count = None if alphas is None else len(alpha_grid(1.0, alphas, alpha_min_ratio=USUAL_END))  # which checks it
+        if near is not None and relation is Relation.SAMPLE:
+            return self.at([near.alpha], near) if self.task.is_late else self.search(count, near)
+        return self.search_near(near) if near is not None and near.alpha > 0.0 else self.search(count)
+
+    def at(self, alphas: Alphas, start: Solution | None = None) -> Stage:
+        """Return the stage of given alphas, all solved to the tolerance of the task."""
+        path = self._path(self.task, alphas, start)
+        return self._stage([self.score(solution) for solution in path], path.tol)
+
+    def search(self, count: int | None = None, sample: Solution | None = None) -> Stage:
+        """Descend, fill in around the best network, and solve it; ``sample``: what a sample of the rows expects."""
+        task, descent, top = self.task, self.descent, self.task.alpha_max(self.penalty)
+        if top == 0.0 or count == 1:
+            return self.at(1)
+        stride = descent.stride_for(count)
+        lattice = descent.alphas(top, stride)
+        first = 0 if sample is None else int(np.count_nonzero(lattice > SPARSER * sample.alpha))
+        scored = self._descend(lattice[first:], sample)
+        if first and _best(scored) == 0:  # a sparser network may be better
+            first, scored = 0, self._descend(lattice, None)
+        best = _best(scored)
+        place = (first + best) * stride
+        skipped = [place + k for k in range(1 - stride, stride) if k and place + k > 0]
+        if skipped and not task.is_late:
+            start = scored[max(best - 1, 0)].solution
+            scored += self._compare([top * descent.ratio**k for k in skipped], start)
+        return self._stage(self._solve_best(scored), task.loosened().paths.tolerance, top)
+
+    def search_near(self, near: Solution) -> Stage:
+        """Return the best network around that of a similar table: among denser ones, sparser if none is better.
+
+        Either way is followed as long as the criterion falls. All networks are only compared.
+        """
+        ratio = self.descent.ratio**self.descent.near_stride
+        scored: list[Scored] = []
+
+        def goes_on(solution: Solution) -> bool:
+            scored.append(self.score(solution))
+            return len(scored) == 1 or scored[-2].score - scored[-1].score > STILL
+
+        rough = self.task.loosened()
+        alphas = near.alpha * ratio ** np.arange(math.log(self.descent.floor) / math.log(ratio))
+        self._path(rough, alphas, near, goes_on)
+        while scored[0].score <= scored[1].score and scored[0].solution.n_edges:
+            scored = self._compare([scored[0].solution.alpha / ratio], scored[0].solution) + scored
+            if scored[1].score - scored[0].score <= STILL:
+                break
+        return self._stage(scored, rough.paths.tolerance)
+
+    def extend(self, stage: Stage) -> Stage:
+        """Return a stage whose descent ended below half of its best alpha, followed further down.
+
+        One of the networks there may be a better choice.
+        """
+        descent, last, best = self.descent, stage.path[-1], stage.solution
+        ratio = descent.ratio**descent.stride
+        if last.alpha > TURNED * best.alpha / ratio or last.alpha <= FARTHEST * best.alpha:
+            return stage
+        number = math.ceil(math.log(FARTHEST * best.alpha / last.alpha) / math.log(ratio))
+        scored = self._compare(last.alpha * ratio ** np.arange(1.0, number + 1.0), last)
+        lowest = scored[_best(scored)]
+        if lowest.score < stage.scores[stage.index]:
+            skipped = [k for k in range(1 - descent.stride, descent.stride) if k]
+            start = lowest.solution
+            scored += self._compare([start.alpha * descent.ratio**k for k in skipped], start)
+            scored = self._solve_best(scored)
+        longer = self._stage([*stage.scored, *scored], stage.path.tol, stage.path[0].alpha)
+        return replace(longer, held_out=np.append(stage.held_out, np.full(len(scored), np.nan)))
+
+    def _descend(self, alphas: FloatArray, start: Solution | None) -> list[Scored]:
+        """Return the networks at these alphas, only compared, until the criterion has turned or there is no time."""
+        rough, descent = self.task.loosened(), self.descent
+        scored: list[Scored] = []
+
+        def goes_on(solution: Solution) -> bool:
+            scored.append(self.score(solution))
+            tell(f"{descent.name}, {solution.n_edges} edges", max(descent.usual_steps - len(scored), 1))
+            return not rough.is_late and not descent.has_turned(scored)
+
+        if len(alphas):
+            self._path(rough, alphas, start, goes_on)
+        return scored
+
+    def _compare(self, alphas: Alphas, start: Solution | None) -> list[Scored]:
+        """Return the networks at some alphas, only compared."""
+        return [self.score(solution) for solution in self._path(self.task.loosened(), alphas, start)]
+
+    def _solve_best(self, scored: Sequence[Scored]) -> list[Scored]:
+        """Solve the best network in full; where that makes another one the best, also that."""
+        networks, solved = list(scored), set[int]()
+        while (place := _best(networks)) not in solved:
+            rough = networks[place].solution
+            networks[place] = self.score(self._path(self.task, [rough.alpha], rough)[0])
+            solved.add(place)
+        return networks
+
+    def _stage(self, scored: Sequence[Scored], tol: float, top: float = 0.0) -> Stage:
+        return Stage.of(scored, tol, self.criterion, self.exponent, top)
+
+    def _path(
+        self,
+        task: Task,
+        alphas: Alphas,
+        start: Solution | None,
+        callback: Callable[[Solution], bool] | None = None,
+    ) -> Path:
+        return task.path(alphas, penalty=self.penalty, start=start, callback=callback)
+
+
+def _best(scored: Sequence[Scored]) -> int:
+    """Return the number of the first network with the smallest score; 0 if there is none."""
+    return min(range(len(scored)), key=lambda k: scored[k].score, default=0)
+
+
+def first_stage(task: Task) -> StageSearch:
+    """Return the search of stage 1, by the AIC."""
+    penalties = StagePenalties(task)
+    score = _criterion(penalties, aic_price(task.table, task.paths.n_ends), penalties.first)
+    return StageSearch(task, score, FIRST, penalties.first, "aic")
+
+
+def second_stage(task: Task, first: Solution, exponent: float, price: EdgePrice) -> StageSearch:
+    """Return the search of stage 2, whose penalty weights come from a network of stage 1, by the EBIC."""
+    penalties = StagePenalties(task)
+    penalty = penalties.second(first, exponent)
+    return StageSearch(task, _criterion(penalties, price, penalty), SECOND, penalty, "ebic", exponent)
+
+
+def _criterion(penalties: StagePenalties, price: EdgePrice, penalty: FloatArray | None) -> Callable[[Solution], Scored]:
+    """Return the function that scores networks by −2·logPL and the price of their edges, given their penalties.
+
+    Where the likelihood itself is maximized, it takes the place of the pseudo-likelihood.
+    """
+    n_rows = penalties.task.n_rows
+
+    def score(solution: Solution) -> Scored:
+        edges = solution.edge_index
+        omega = penalties.given(edges) if penalty is None else penalty[edges[:, 0], edges[:, 1]]
+        loss = solution.objective - solution.alpha * float(omega @ np.abs(solution.edge_values))
+        return Scored(solution, 2.0 * n_rows * loss, price.of(solution, solution.alpha * omega))
+
+    return score
