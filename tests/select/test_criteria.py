@@ -2,9 +2,11 @@ import numpy as np
 import pytest
 from choices import cross_validate, select_ebic
 
-from isinglass import simulate
-from isinglass.errors import DataError, GridEndWarning
+from isinglass import EBIC, CrossValidation, Method, PerNode, StARS, simulate
+from isinglass.errors import DataError
 from isinglass.select import Run, compare_criteria, ebic
+
+GRID = [0.2, 0.1, 0.05, 0.02, 0.01, 0.0]
 
 
 @pytest.fixture(scope="module")
@@ -13,49 +15,45 @@ def table():
 
 
 def test_rows_are_the_choices(table):
-    found = compare_criteria(table, alphas=20, n_folds=5, random_state=0)
-    cv = cross_validate(table, alphas=20, n_folds=5, random_state=0)
-    gammas = (0.0, 0.25, 0.5)
-    numbers = [select_ebic(table, alphas=20, gamma=gamma).index for gamma in gammas]
+    methods = {f"γ={gamma}": EBIC(GRID, gamma=gamma) for gamma in (0.0, 0.25, 0.5)}
+    methods |= {rule: CrossValidation(GRID, n_folds=5, rule=rule) for rule in ("best", "1se")}
+    found = compare_criteria(table, methods, n_folds=5)
+    cv = cross_validate(table, alphas=GRID, n_folds=5, random_state=0)
+    numbers = [select_ebic(table, alphas=GRID, gamma=gamma).index for gamma in (0.0, 0.25, 0.5)]
     numbers += [cv.best("best"), cv.best("1se")]
-    assert found.criterion == ("EBIC γ=0", "EBIC γ=0.25", "EBIC γ=0.5", "CV best", "CV 1se")
-    assert len(found) == 5
-    assert found.alpha.tolist() == cv.path.alphas[numbers].tolist()
-    assert found.edges.tolist() == [cv.path[k].n_edges for k in numbers]
-    assert found.positive_edges.tolist() == [int((cv.path[k].edge_values > 0).sum()) for k in numbers]
-    assert found.held_out.tolist() == cv.mean[numbers].tolist()
-    np.testing.assert_allclose(found.ebic, ebic(table, cv.path)[numbers])
-    assert list(found.columns) == ["criterion", "alpha", "edges", "positive_edges", "ebic", "held_out"]
+    assert list(found) == ["criterion", "alpha", "edges", "positive_edges", "ebic", "held_out"]
+    assert found["criterion"].tolist() == list(methods)
+    assert found["alpha"].tolist() == cv.path.alphas[numbers].tolist()
+    assert found["edges"].tolist() == [cv.path[k].n_edges for k in numbers]
+    assert found["positive_edges"].tolist() == [int((cv.path[k].edge_values > 0).sum()) for k in numbers]
+    np.testing.assert_allclose(found["ebic"], ebic(table, cv.path)[numbers])
+    np.testing.assert_allclose(found["held_out"], cv.mean[numbers], rtol=1e-6)  # of the same folds
 
 
-def test_choices_made_elsewhere_get_a_row(table):
-    alphas = [0.2, 0.1, 0.02, 0.01, 0.0]
-    found = compare_criteria(table, alphas=alphas, others={"StARS": 0.05, "mine": 0.1}, n_folds=3, random_state=0)
-    assert found.criterion[-2:] == ("StARS", "mine")
-    assert found.alpha[-2:].tolist() == [0.05, 0.1]
-    assert found.path.alphas.tolist() == [0.2, 0.1, 0.05, 0.02, 0.01, 0.0]
+def test_every_method_gets_a_row(table):
+    methods = {"mine": 0.05, "IsingFit": Method("nodewise", PerNode(), penalty_weights="standardized")}
+    found = compare_criteria(table, methods, n_folds=3)
+    np.testing.assert_array_equal(found["alpha"], [0.05, np.nan])
+    assert np.isfinite(found["held_out"]).all()
+    by_default = compare_criteria(table, n_folds=3)
+    assert by_default["criterion"].tolist() == ["two-stage", "EBIC", "relaxed EBIC", "CV best", "CV 1se"]
 
 
-def test_repr_is_a_table(table):
-    lines = repr(compare_criteria(table, alphas=[0.1, 0.02, 0.01, 0.0], n_folds=3, random_state=0)).splitlines()
-    assert len(lines) == 6
-    assert len({len(line) for line in lines}) == 1
-    assert lines[0].split()[:4] == ["criterion", "alpha", "edges", "positive"]
+def test_weights_count_rows(table):
+    weight = np.arange(len(table)) % 3
+    repeated = np.repeat(table, weight, axis=0)
+    one, two = (compare_criteria(X, {"mine": 0.05}, sample_weight=w) for X, w in ((table, weight), (repeated, None)))
+    assert one["ebic"] == pytest.approx(two["ebic"], rel=1e-9)
+    assert one["held_out"] == pytest.approx(two["held_out"], rel=0.02)  # other folds of the same rows
 
 
-def test_ends_are_reported_per_criterion(table):
-    with pytest.warns(GridEndWarning) as caught:
-        compare_criteria(table, alphas=[0.3, 0.1], gammas=[0.25], n_folds=3, random_state=0)
-    text = " ".join(str(warning.message) for warning in caught)
-    assert "EBIC γ=0.25 choice" in text
-    assert "CV best choice" in text
-
-
+@pytest.mark.filterwarnings("ignore::isinglass.errors.FewColumnsWarning")
 def test_identical_bits_for_any_number_of_jobs(table):
-    runs = [compare_criteria(table, alphas=10, n_folds=3, random_state=0, run=Run(n_jobs=n)) for n in (1, 2)]
-    assert runs[0].held_out.tobytes() == runs[1].held_out.tobytes()
+    methods = {"StARS": StARS(10, n_subsamples=4, threshold=0.2), "CV": CrossValidation(10, n_folds=3)}
+    runs = [compare_criteria(table, methods, n_folds=3, run=Run(n_jobs=n)) for n in (1, 2)]
+    assert runs[0]["held_out"].tobytes() == runs[1]["held_out"].tobytes()
 
 
-def test_other_alphas_are_checked(table):
-    with pytest.raises(DataError, match="others must map names to alphas"):
-        compare_criteria(table, others={"mine": -1.0})
+def test_functions_are_refused(table):
+    with pytest.raises(DataError, match="needs a method whose penalty is known"):
+        compare_criteria(table, {"mine": lambda X: Method().choose(X).solution})
