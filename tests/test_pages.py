@@ -146,7 +146,7 @@ def quoted_facts():
     from isinglass.select import (
         ImputationSettings,
         error_rates,
-        group_comparison,
+        grouped_table,
         imputation,
         parallel,
         prediction_check,
@@ -195,7 +195,7 @@ def quoted_facts():
     yield "trusting.md", f"fewer than {word(int(error_rates.LEAST_EXPECTED))} rows are expected"
     assert NEARLY_FREE == 0.01
     yield "trusting.md", "a penalty of a hundredth of a row"
-    yield "groups.md", f"differ by more than {100 * group_comparison.UNEQUAL:g} percentage points"
+    yield "groups.md", f"differ by more than {100 * grouped_table.UNEQUAL:g} percentage points"
     yield "plots.md", f"always in networks of up to {arrange.BENT_FAR_UP_TO} nodes"
     yield "plots.md", f"enough in networks of up to {arrange.BENT_UP_TO}"
     yield "plots.md", f"of the {MOST_ROWS} strongest edges"
@@ -272,17 +272,22 @@ def _facts_about_reading():
 
 
 def _facts_about_stages():
-    from isinglass.select import prediction_check, stages, two_stage
+    from isinglass.select import prediction_check, stage_search, two_stage
 
     assert two_stage.MOST_SEARCHED == 500_000
     yield "scale.md", "on a random sample of at most half a million rows"
-    assert stages.SPARSER == 4.0
+    assert stage_search.SPARSER == 4.0
     yield "scale.md", "starting at four times the alphas that the sample suggests"
-    assert stages.FIRST.stride(10**4) == 2
+    first, second = stage_search.FIRST, stage_search.SECOND
+    assert first.stride_for(10**4) == 2
     yield "selection.md", "never visits more than every second alpha of its grid"
-    assert stages.FIRST.stride(9) > stages.FIRST.stride(10) == 2
+    assert first.stride_for(9) > first.stride_for(10) == 2
     assert "(10 or more give the same pass)" in str(two_stage.TwoStage.__dataclass_fields__["alphas"].metadata)
-    assert (stages.SECOND.far, stages.FARTHEST) == (0.5, 0.25)
+    yield "selection.md", f"$r = {first.ratio}$ in stage 1 and ${second.ratio}$ in stage 2"
+    yield "selection.md", f"{ONE_TO_TEN[first.stride]} steps of the lattice (stage 1) or {ONE_TO_TEN[second.stride]}"
+    yield "selection.md", f"criterion is {stage_search.HOPELESS:g} above that of the empty network"
+    assert (stage_search.TURNED, stage_search.FARTHEST) == (0.5, 0.25)
+    yield "selection.md", "alpha is below half of the best one so far"
     yield "notebook.md", "stage 2 ends at half of its best alpha"
     judged = two_stage.KEEP + prediction_check.CLEARLY * (1 - two_stage.KEEP)
     yield "notebook.md", f"if the second keeps {100 * judged:g} % of the gain of the first"

@@ -120,7 +120,7 @@ def test_z_and_p_values(table):
     low, high = found.edge_intervals(0.9).T
     np.testing.assert_allclose((high - low) / 2, norm.ppf(0.95) * found.edge_errors)
     assert found.covariance is None
-    assert "std. error" in repr(found)
+    assert "std_error" in repr(found)
     with pytest.raises(ValueError, match="read-only"):
         found.edge_errors[0] = 0.0
 

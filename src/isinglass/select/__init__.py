@@ -2,14 +2,14 @@
 
 To read it, begin with `settings` (records of settings, and `Run`), `task` (one table and how its pairs are estimated)
 and `selector` (what chooses the penalty of a task, and returns a `Choice`). The selectors are `ebic`,
-`cross_validation`, `stars` and the default, `two_stage`, which searches paths (`stages`) and judges their networks by
-rows that were left out (`prediction_check`, `held_out`); they share `scoring` and `folds`.
+`cross_validation`, `stars` and the default, `two_stage`, which searches paths (`stage_search`, `stages`) and judges
+their networks by rows that were left out (`prediction_check`, `held_out`); they share `scoring` and `folds`.
 
 `method` joins an estimator and a selector: the only way from a table to a `Fit`. It completes missing cells
 (`imputation`, `pooling`) and adds standard errors (`refit`, on `sandwich`) and q-values (`error_rates`).
 
-`bootstrap`, `group_comparison` and `sample_size` call a method many times, by `parallel` with `checkpoint` and
-`progress`. `criteria` puts selectors side by side.
+`bootstrap`, `group_comparison` (of a `grouped_table`) and `sample_size` call a method many times, by `parallel` with
+`checkpoint` and `progress`. `criteria` puts selectors side by side.
 """
 
 from importlib import import_module
@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 from isinglass.select.bootstrap import bootstrap
 from isinglass.select.bootstrap_result import Bootstrap, Differences
-from isinglass.select.criteria import CriteriaComparison, compare_criteria
 from isinglass.select.cross_validation import CrossValidation, CrossValidationChoice
 from isinglass.select.ebic import EBIC, ebic
 from isinglass.select.error_rates import EdgeTests, edge_tests
@@ -35,6 +34,7 @@ from isinglass.select.task import PathSettings
 from isinglass.select.two_stage import TwoStage, TwoStageChoice
 
 if TYPE_CHECKING:
+    from isinglass.select.criteria import compare_criteria
     from isinglass.select.group_comparison import compare_groups
     from isinglass.select.group_comparison_result import GroupComparison
 
@@ -42,7 +42,6 @@ __all__ = [
     "EBIC",
     "Bootstrap",
     "Choice",
-    "CriteriaComparison",
     "CrossValidation",
     "CrossValidationChoice",
     "Differences",
@@ -75,7 +74,11 @@ __all__ = [
     "sample_size",
 ]
 
-_LATER = {"GroupComparison": "group_comparison_result", "compare_groups": "group_comparison"}
+_LATER = {
+    "GroupComparison": "group_comparison_result",
+    "compare_criteria": "criteria",
+    "compare_groups": "group_comparison",
+}
 """What a fit does not need, by module: a fit starts sooner without it."""
 
 

@@ -15,13 +15,13 @@ from isinglass.arguments import MOST_TASKS, RandomSource, check_count, spawn_see
 from isinglass.arrays import AnyArray, FloatArray
 from isinglass.data import Table, TableLike, are_counts, which_vary
 from isinglass.data.weights import per_unit
-from isinglass.errors import ArgumentError, ConvergenceWarning, setting, suppress_warnings, warn
+from isinglass.errors import ArgumentError, suppress_warnings
 from isinglass.pairs import pair_keys, pairs_of
 from isinglass.results import Solution
 from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.select.folds import labels_of
-from isinglass.select.method import COUNTED, AnyMethod, MethodLike, as_method, failed, read_for
-from isinglass.select.parallel import kernel_threads, run_tasks
+from isinglass.select.method import COUNTED, AnyMethod, MethodLike, as_method, failed, read_for, warn_of_failed
+from isinglass.select.parallel import run_tasks, task_run
 from isinglass.select.settings import Run
 from isinglass.select.task import Relation, WarmStart
 
@@ -112,8 +112,7 @@ def bootstrap(
         # A function is known by its name only.
         "the network of X": np.column_stack([solution.edge_index, solution.edge_values]),
     }
-    inside = run.inside(kernel_threads(run.n_jobs))
-    shared = (table, again, inside, draw, found.warm_start)
+    shared = (table, again, task_run(run), draw, found.warm_start)
     work = [(*shared, seed, share) for seed, share in zip(seeds, shares.tolist(), strict=True)]
     results = run_tasks(_fit_resample, work, "resamples", "Bootstrap", run=run, fingerprint=fingerprint)
     return _gather(kind, solution, results, shares)
@@ -212,9 +211,7 @@ def _gather(kind: str, solution: Solution, results: list[_Drawn], shares: FloatA
     draw = np.repeat(np.arange(len(results)), [len(key) for key in keys])
     place = np.searchsorted(pairs, np.concatenate(keys))
     n_unconverged = sum(not result["converged"] for result in results)
-    if n_unconverged:
-        few = f"{n_unconverged} of {len(results)} resamples did not reach the tolerance"
-        warn(ConvergenceWarning(f"{few}. Raise {setting('max_iter')} or {setting('tol')}."))
+    warn_of_failed(n_unconverged, len(results), "resamples")
     draws = sp.csc_array((values, (draw, place)), shape=(len(results), len(pairs)))
     fields = np.array([result["fields"] for result in results])
     alphas = np.array([float(result["alpha"]) for result in results])

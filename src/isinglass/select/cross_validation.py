@@ -13,7 +13,7 @@ from isinglass.data import which_occur, which_vary
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.results import Evidence
 from isinglass.select.folds import RowSet, Split, check_splits, count_units, split_rows
-from isinglass.select.parallel import kernel_threads, run_tasks
+from isinglass.select.parallel import run_tasks, task_run
 from isinglass.select.scoring import row_scores, warn_at_grid_end
 from isinglass.select.selector import Choice, Selector
 from isinglass.select.settings import Alphas, check_alphas, identify, option, settings
@@ -115,7 +115,7 @@ class CrossValidation(Selector):
 
     def choose(self, task: Task) -> CrossValidationChoice:
         """Return the network with the best score."""
-        parts, shape, origin = self._split(task)
+        parts, shape, origin = self.split(task)
         path = task.path(self.alphas, alpha_min_ratio=self.alpha_min_ratio)
         grid = np.array([solution.alpha for solution in path])
         fingerprint = {
@@ -126,7 +126,7 @@ class CrossValidation(Selector):
             "paths": task.paths,
             "random_state": origin,
         }
-        fold = task.replace(run=task.run.inside(kernel_threads(task.run.n_jobs)), groups=None)
+        fold = task.replace(run=task_run(task.run), groups=None)
         work = [(fold, grid, *part) for part in parts]
         results = run_tasks(_score_fold, work, "folds", "Cross-validation", run=task.run, fingerprint=fingerprint)
         scores = np.array([result["scores"] for result in results]).reshape(*shape, len(grid))
@@ -145,7 +145,7 @@ class CrossValidation(Selector):
             n_constant=sum(bool(result["constant"]) for result in results),
         )
 
-    def _split(self, task: Task) -> tuple[list[Split], tuple[int, int], object]:
+    def split(self, task: Task) -> tuple[list[Split], tuple[int, int], object]:
         """Return the rows of every fold, the number of repeats and folds, and what tells them from others."""
         table = task.table.whole()
         if self.splits is not None:

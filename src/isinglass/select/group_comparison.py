@@ -5,32 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
-import narwhals as nw
 import numpy as np
-from numpy.random import Generator, SeedSequence
+from numpy.random import SeedSequence
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import MOST_TASKS, RandomSource, check_count, spawn_seeds
-from isinglass.arrays import AnyArray, Arrays
+from isinglass.arrays import Arrays, Mask
 from isinglass.data import Table, TableLike, which_vary
-from isinglass.data.source import is_missing
-from isinglass.errors import (
-    ArgumentError,
-    ConstantColumnWarning,
-    ConvergenceWarning,
-    DataError,
-    DataWarning,
-    listed,
-    setting,
-    suppress_warnings,
-    warn,
-)
+from isinglass.errors import ConstantColumnWarning, listed, suppress_warnings, warn
 from isinglass.network import union_keys
 from isinglass.pairs import pairs_of
-from isinglass.results import Missing, Solution
-from isinglass.select.folds import has_counts, repeated
+from isinglass.results import Solution
 from isinglass.select.group_comparison_result import Differing, GroupComparison, reaches
+from isinglass.select.grouped_table import GroupedTable, Groups
 from isinglass.select.method import (
     COUNTED,
     AnyMethod,
@@ -40,19 +29,16 @@ from isinglass.select.method import (
     Wrapped,
     as_method,
     failed,
-    read_for,
+    warn_of_failed,
 )
-from isinglass.select.parallel import kernel_threads, run_tasks
+from isinglass.select.parallel import run_tasks, task_run
 from isinglass.select.settings import Run
 from isinglass.select.task import WarmStart
 
 LARGEST_BLOCK, CELLS_PER_BLOCK = 25, 500_000
 """Permutations in one task where the penalty is kept, and cells of the table times permutations."""
-UNEQUAL = 0.05
-"""Difference in the share of missing cells up to which groups are compared as they are."""
 COPIES = 5
 """Completed copies of every row with missing cells; a function of a table without weights gets one."""
-_SHOWN = 5  # columns, rows or subjects named in a message
 
 
 def compare_groups(
@@ -130,228 +116,53 @@ def compare_groups(
     count = check_count("n_permutations", n_permutations, most=MOST_TASKS)
     wanted = as_method(method)
     seeds = spawn_seeds(random_state, count + LARGEST_BLOCK)
-    data, plan, missing, weight_kind = _read_groups(X, groups, paired, sample_weight, method)
-    n_missing = data.n_missing
-    data = _lose_cells_alike(data, plan, np.random.default_rng(seeds[0].spawn(1)[0]))
-    n_deleted = data.n_missing - n_missing
+    grouped = GroupedTable.read(X, groups, paired, sample_weight, method)
+    grouped = grouped.with_equal_holes(np.random.default_rng(seeds[0].spawn(1)[0]))
     n_copies = 1 if isinstance(wanted, Wrapped) else COPIES
-    sample = _Sample.of(data, impute_by_group, n_copies)
-    names = data.names
-    _name_constant(names, sample, plan)
-    with suppress_warnings(ConstantColumnWarning):  # named by group above
-        alone = run.replace(checkpoint=None)
-        again, warm_start = _method_inside(wanted, reselect, sample, plan, alone)
-        choices = [again.choose(sample.take(rows), run=alone, warm_start=warm_start) for rows in plan.rows]
-        solutions = tuple(choice.solution.with_names(names).without_covariates() for choice in choices)
-    networks = [solution.network for solution in solutions]
-    keys, observed = union_keys(networks), Differing.of(networks)
+    sample = _Sample.of(grouped.table, impute_by_group, n_copies)
+    _name_constant(sample, grouped.groups)
+    test = _Test.of(wanted, reselect, sample, grouped.groups, run)
     size = 1 if reselect else max(1, min(LARGEST_BLOCK, CELLS_PER_BLOCK // math.prod(sample.table.shape)))
+    blocks = [(test, seeds[k : k + size]) for k in range(0, count, size)]
     fingerprint = {
         "X": sample.table,
-        "groups": plan.member,
-        "paired": plan.subject,
-        "method": again,
+        "groups": test.groups.member,
+        "paired": test.groups.subject,
+        "method": test.method,
         "reselect": reselect,
         "random_state": seeds[0].entropy,  # not n_permutations: a run may be prolonged
         # A function is known by its name only.
-        "the networks": np.concatenate([solution.edge_values for solution in solutions]),
+        "the networks": np.concatenate([solution.edge_values for solution in test.solutions]),
     }
-    inside = run.inside(kernel_threads(run.n_jobs))
-    warm_starts = [warm_start or choice.warm_start for choice in choices]
-    shared = (sample, plan, again, warm_starts, inside, keys, observed)
-    work = [(*shared, seeds[k : k + size]) for k in range(0, count, size)]
-    results = run_tasks(_permute, work, "permutations", "Permutations", run=run, fingerprint=fingerprint)
-    found = _gather(plan, solutions, pairs_of(keys, networks[0].n_features), results, count, reselect)
-    return replace(
-        found,
+    results = run_tasks(_permute, blocks, "permutations", "Permutations", run=run, fingerprint=fingerprint)
+    # The last block may have run a few more than were asked for.
+    null = {name: np.concatenate([result[name] for result in results])[:count] for name in results[0]}
+    n_unconverged = int(null["failed"].sum())
+    warn_of_failed(n_unconverged, count, "permutations")
+    table, missing = grouped.table, grouped.missing
+    return GroupComparison(
+        groups=test.groups.names,
+        n_rows=tuple(len(rows) for rows in test.groups.rows),
+        solutions=test.solutions,
+        edge_index=pairs_of(test.pairs, test.solutions[0].n_features),
+        null_structure=null["structure"],
+        null_strength=null["strength"],
+        null_nodes=null["nodes"],
+        edges_reached=_count_bits(null["edge_bits"], len(test.pairs)),
+        nodes_reached=_count_bits(null["node_bits"], test.solutions[0].n_features),
+        paired=test.groups.subject is not None,
+        reselect=reselect,
+        n_constant=int(null["constant"].sum()),
+        n_unconverged=n_unconverged,
         method=wanted if isinstance(wanted, Method) else None,
-        covariates=data.variables.covariates,
-        coding=data.coding.take(np.flatnonzero(data.variables.is_modelled).tolist()),
+        covariates=table.variables.covariates,
+        coding=table.coding.take(np.flatnonzero(table.variables.is_modelled).tolist()),
         missing=missing and replace(missing, n_imputations=n_copies if missing.treatment == "impute" else 0),
         imputed_by_group=impute_by_group,
-        n_deleted=n_deleted,
-        weight_kind=weight_kind,
+        n_deleted=grouped.n_deleted,
+        weight_kind=grouped.weight_kind,
         seed=int(random_state) if isinstance(random_state, int | np.integer) else None,
     )
-
-
-def _read_groups(
-    X: TableLike,
-    groups: ArrayLike | str,
-    paired: ArrayLike | str | None,
-    sample_weight: ArrayLike | None,
-    method: MethodLike,
-) -> tuple[Table, _Plan, Missing | None, str | None]:
-    """Return the table with its weights, who is in which group, what was missing, and what the weights are.
-
-    Rows without any answer are left out.
-    """
-    frame, labels = _take_column(X, groups, "groups")
-    frame, subjects = _take_column(frame, paired, "paired")
-    data = read_for(method, frame, sample_weight)
-    missing, weight_kind = Missing.of(data), data.weight_kind
-    if data.holes is not None:
-        n_empty = 0 if subjects is not None else int(data.holes.all(axis=1).sum())
-        missing = Missing(treatment="impute", n_left_out=n_empty, **Missing.count(data.holes))
-    members = _entries("groups", labels, data)
-    pairs = None if subjects is None else _entries("paired", subjects, data)
-    if data.units is not None and data.holes is None:
-        known, first, row = np.unique(data.units, return_index=True, return_inverse=True)
-        split = known[np.unique(row[members != members[first][row]])]
-        if len(split):
-            raise DataError(
-                f"groups must be the same for all copies of a row; got others in {len(split)} of {len(known)} rows "
-                f"({listed([str(number) for number in split])}, counted from 0). Pass the group of every original row."
-            )
-        order = np.argsort(row, kind="stable")
-        data, members = data[order].bare(row[order]), members[first]
-        pairs = None if pairs is None else pairs[first]
-    if pairs is not None:
-        return data, _Plan.of(members, pairs), missing, weight_kind
-    if data.holes is not None and not data.holes.all():
-        answered = np.flatnonzero(~data.holes.all(axis=1))
-        data, members = data[answered], members[answered]
-    if has_counts(data):
-        data, rows = repeated(data)
-        members = members[rows]
-    return data, _Plan.of(members, None), missing, weight_kind
-
-
-def _lose_cells_alike(data: Table, plan: _Plan, rng: Generator) -> Table:
-    """Return the table with further cells deleted if the groups differ much in their share of missing cells.
-
-    Estimates from fewer cells scatter more: shuffled groups, which all lose the same share, would not show what such
-    groups differ by. Each row also gets the missing cells of a random row from every other group (paired: of the same
-    subject's other rows).
-    """
-    if data.holes is None:
-        return data
-    before = [float(data.holes[rows].mean()) for rows in plan.rows]
-    if max(before) - min(before) <= UNEQUAL:
-        return data
-    holes = data.holes.copy()
-    for own in plan.rows:
-        for other in plan.rows:
-            if other is not own:
-                holes[own] |= data.holes[other if plan.subject is not None else rng.choice(other, len(own))]
-    shares = ", ".join(f"{share:.1%} in {group!r}" for group, share in zip(plan.groups, before, strict=True))
-    warn(
-        DataWarning(
-            f"the groups differ in their share of missing cells ({shares}). To keep the level of the tests, "
-            "cells were deleted in each group by the patterns in which they are missing in the others; "
-            f"{holes.mean():.1%} of all cells are now missing. Consider leaving out columns that one group hardly "
-            "answered."
-        )
-    )
-    return replace(data, holes=holes, n_missing=int(holes.sum()))
-
-
-def _take_column(X: TableLike, groups: ArrayLike | str | None, argument: str) -> tuple[TableLike, ArrayLike | None]:
-    """Return the table and the labels; a name takes that column out of a data frame."""
-    if not isinstance(groups, str):
-        return X, groups
-    if isinstance(X, Table) and groups in X.labels:
-        return X, X.labels[groups]
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    if not isinstance(frame, nw.DataFrame) or groups not in frame.columns:
-        raise ArgumentError(argument, "must have one entry per row, or be the name of a column of a data frame", groups)
-    return frame.drop(groups).to_native(), frame[groups].to_list()
-
-
-def _entries(name: str, given: object, data: Table) -> AnyArray:
-    """Return one label per row of the table, none missing; labels of dropped rows are left out."""
-    entries = list(given) if hasattr(given, "__iter__") and not isinstance(given, str | bytes) else None
-    if entries is not None and len(entries) != len(data) and data.rows is not None and len(entries) > data.rows.max():
-        entries = [entries[row] for row in data.rows]
-    if entries is None or len(entries) != len(data):
-        got = repr(given) if entries is None else f"{len(entries)} entries"
-        raise DataError(f"{name} must have one entry per row ({len(data)}); got {got}.")
-    is_blank = [is_missing(entry) or (isinstance(entry, str) and not entry.strip()) for entry in entries]
-    missing = np.flatnonzero(is_blank).tolist()
-    if missing:
-        shown = ", ".join(map(str, missing[:_SHOWN])) + (", …" if len(missing) > _SHOWN else "")
-        raise DataError(
-            f"{name} must have an entry for every row; got none in {len(missing)} of {len(entries)} rows ({shown}, "
-            "counted from 0). Leave these rows out."
-        )
-    text = {label: _text(label) for label in entries}
-    if len(set(text.values())) < len(text):
-        raise DataError(f"{name} must be labels that differ as text; got {', '.join(map(repr, list(text)[:_SHOWN]))}.")
-    return np.array([text[label] for label in entries], dtype=object)
-
-
-def _text(label: object) -> str:
-    return str(int(label)) if isinstance(label, float | np.floating) and label == int(label) else str(label)
-
-
-@dataclass(frozen=True, eq=False)
-class _Plan:
-    """The groups, their rows, and how rows may change places."""
-
-    groups: tuple[str, ...]  # the groups
-    member: NDArray[np.intp]  # the group of every row, as a number
-    subject: NDArray[np.intp] | None  # whose row it is, where labels are exchanged within subjects
-    rows: list[NDArray[np.intp]]  # the rows of every group; of the same subjects in the same order if there are any
-
-    @classmethod
-    def of(cls, labels: AnyArray, subjects: AnyArray | None) -> _Plan:
-        """Check the labels: at least two groups, none of one row, every subject once in each."""
-        member, groups = _number(labels, sorted(set(labels), key=_by_value))
-        sizes = np.bincount(member)
-        if len(groups) < 2:
-            raise DataError(f"groups must name at least two groups; got {groups[0]!r} in all {len(labels)} rows.")
-        if sizes.min() < 2:
-            single = ", ".join(repr(group) for group, size in zip(groups, sizes, strict=True) if size < 2)
-            raise DataError(
-                f"groups must have at least two rows each; got one row in {single}. Merge groups or leave the row out."
-            )
-        if subjects is None:
-            return cls(groups, member, None, [np.flatnonzero(member == k) for k in range(len(groups))])
-        subject, known = _number(subjects, list(dict.fromkeys(subjects)))  # whatever they are called
-        counts = np.zeros((len(known), len(groups)), dtype=np.intp)
-        np.add.at(counts, (subject, member), 1)
-        wrong = np.flatnonzero((counts != 1).any(axis=1))
-        if len(wrong):
-            shown = ", ".join(repr(known[k]) for k in wrong[:_SHOWN]) + (", …" if len(wrong) > _SHOWN else "")
-            raise DataError(
-                f"paired must name subjects with one row in every group; got others in {len(wrong)} of {len(known)}: "
-                f"{shown}. Leave these out, or leave paired out to compare independent groups."
-            )
-        order = np.argsort(subject, kind="stable")
-        return cls(groups, member, subject, [order[member[order] == k] for k in range(len(groups))])
-
-    def shuffle(self, rng: Generator) -> list[NDArray[np.intp]]:
-        """Return the rows of every group with labels exchanged, among all rows or within subjects."""
-        if self.subject is not None:
-            return list(rng.permuted(np.column_stack(self.rows), axis=1).T)
-        sizes = [len(rows) for rows in self.rows]
-        shuffled = rng.permutation(len(self.member))
-        return [np.sort(part) for part in np.split(shuffled, np.cumsum(sizes)[:-1])]
-
-
-def _number(labels: AnyArray, known: Sequence[str]) -> tuple[NDArray[np.intp], tuple[str, ...]]:
-    place = {label: k for k, label in enumerate(known)}
-    return np.array([place[label] for label in labels], dtype=np.intp), tuple(known)
-
-
-def _by_value(label: str) -> tuple[float, str]:
-    """Order numbers as numbers and the rest as text behind them."""
-    try:
-        return float(label), label
-    except ValueError:
-        return math.inf, label
-
-
-def _name_constant(names: Sequence[str], sample: _Sample, plan: _Plan) -> None:
-    """Warn of columns that do not vary in a group."""
-    for group, rows in zip(plan.groups, plan.rows, strict=True):
-        some = sample.take(rows)
-        constant = np.flatnonzero(~which_vary(some.with_weight(None)))
-        labels, first = some.variables.labels, some.codes[0]
-        if len(constant):
-            shown = listed([f"{names[k]!r} (always {labels[k][first[k]]})" for k in constant.tolist()])
-            lost = "It gets no edges there: do not interpret its differences between groups."
-            warn(ConstantColumnWarning(f"constant in group {group!r}: column {shown}. {lost}"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -362,15 +173,15 @@ class _Sample:
     origin: NDArray[np.intp] | None = None  # the row that each row of a completed table is a copy of
 
     @classmethod
-    def of(cls, data: Table, impute_by_group: bool, n_copies: int) -> _Sample:
+    def of(cls, table: Table, impute_by_group: bool, n_copies: int) -> _Sample:
         """Return the rows of a table, imputed without regard to groups unless every group is to be imputed itself."""
-        if data.holes is None and data.units is not None:
-            return cls(data, data.units)
-        if data.holes is None or impute_by_group:
-            return cls(data.bare())
-        table = ImputationSettings(n_imputations=n_copies).complete(data.bare()).table
-        table = table[np.argsort(np.asarray(table.rows), kind="stable")]
-        return cls(table, table.rows)
+        if table.holes is None and table.units is not None:
+            return cls(table, table.units)
+        if table.holes is None or impute_by_group:
+            return cls(table.bare())
+        completed = ImputationSettings(n_imputations=n_copies).complete(table.bare()).table
+        completed = completed[np.argsort(np.asarray(completed.rows), kind="stable")]
+        return cls(completed, completed.rows)
 
     def take(self, rows: NDArray[np.intp]) -> Table:
         """Return some rows, with all copies of each."""
@@ -380,81 +191,82 @@ class _Sample:
         return self.table[np.concatenate([np.arange(a, b) for a, b in zip(first.tolist(), end.tolist(), strict=True)])]
 
 
-def _method_inside(
-    method: AnyMethod, reselect: bool, sample: _Sample, plan: _Plan, run: Run
-) -> tuple[AnyMethod, WarmStart | None]:
-    """Return what is run on every group: the method, or the method at the penalty of all rows together, from there."""
-    if reselect or (isinstance(method, Method) and method.selector.is_given):
-        return method, None
-    subjects = plan.subject if plan.subject is None or sample.origin is None else plan.subject[sample.origin]
-    pooled = method.choose(sample.take(np.arange(len(plan.member))), groups=subjects, run=run)
-    return method.at(pooled, math.sqrt(len(plan.groups))), pooled.warm_start
+def _name_constant(sample: _Sample, groups: Groups) -> None:
+    """Warn of columns that do not vary in a group."""
+    names = sample.table.names
+    for group, rows in zip(groups.names, groups.rows, strict=True):
+        part = sample.take(rows)
+        constant = np.flatnonzero(~which_vary(part.with_weight(None)))
+        labels, first = part.variables.labels, part.codes[0]
+        if len(constant):
+            shown = listed([f"{names[k]!r} (always {labels[k][first[k]]})" for k in constant.tolist()])
+            lost = "It gets no edges there: do not interpret its differences between groups."
+            warn(ConstantColumnWarning(f"constant in group {group!r}: column {shown}. {lost}"))
 
 
-def _permute(
-    sample: _Sample,
-    plan: _Plan,
-    method: AnyMethod,
-    warm_starts: Sequence[WarmStart],
-    run: Run,
-    keys: NDArray[np.int64],
-    observed: Differing,
-    seeds: Sequence[SeedSequence],
-) -> Arrays:
-    """Return the differences of some permutations, and which edges and nodes reach what was observed, as bits."""
-    varies = which_vary(sample.table.with_weight(None))
-    found = []
-    for seed in seeds:
-        parts = [sample.take(rows) for rows in plan.shuffle(np.random.default_rng(seed))]
-        constant = any((varies & ~which_vary(part.with_weight(None))).any() for part in parts)
+@dataclass(frozen=True, eq=False)
+class _Test:
+    """What every permutation needs: the rows, how they are fitted, and the differences that were observed."""
+
+    sample: _Sample
+    groups: Groups
+    method: AnyMethod  # at the penalty of all rows, unless it is chosen again
+    run: Run  # of one fit
+    solutions: tuple[Solution, ...]  # the network of every group
+    warm_starts: tuple[WarmStart, ...]  # where the fits of every group start
+    pairs: NDArray[np.int64]  # keys of the pairs with an edge in a group
+    observed: Differing
+
+    @classmethod
+    def of(cls, method: AnyMethod, reselect: bool, sample: _Sample, groups: Groups, run: Run) -> _Test:
+        """Fit the groups: by the method itself, or at the penalty that it chooses for all rows together."""
+        alone, pooled = run.replace(checkpoint=None), None
+        with suppress_warnings(ConstantColumnWarning):  # named by group
+            if not (reselect or (isinstance(method, Method) and method.selector.is_given)):
+                subject, origin = groups.subject, sample.origin
+                subjects = subject if subject is None or origin is None else subject[origin]
+                choice = method.choose(sample.take(np.arange(len(groups.member))), groups=subjects, run=alone)
+                method, pooled = method.at(choice, math.sqrt(len(groups.names))), choice.warm_start
+            choices = [method.choose(sample.take(rows), run=alone, warm_start=pooled) for rows in groups.rows]
+        names = sample.table.names
+        solutions = tuple(choice.solution.with_names(names).without_covariates() for choice in choices)
+        networks = [solution.network for solution in solutions]
+        starts = tuple(pooled or choice.warm_start for choice in choices)
+        return cls(
+            sample, groups, method, task_run(run), solutions, starts, union_keys(networks), Differing.of(networks)
+        )
+
+    @cached_property
+    def _varies(self) -> Mask:
+        return which_vary(self.sample.table.with_weight(None))
+
+    def permute(self, seed: SeedSequence) -> Arrays:
+        """Return the differences of one permutation, and which edges and nodes reach what was observed, as bits."""
+        parts = [self.sample.take(rows) for rows in self.groups.shuffle(np.random.default_rng(seed))]
+        became_constant = [self._varies & ~which_vary(part.with_weight(None)) for part in parts]
         with suppress_warnings(*COUNTED):
             solutions = [
-                method.choose(part, run=run, warm_start=start).solution.without_covariates()
-                for part, start in zip(parts, warm_starts, strict=True)
+                self.method.choose(part, run=self.run, warm_start=start).solution.without_covariates()
+                for part, start in zip(parts, self.warm_starts, strict=True)
             ]
-        differing = Differing.of([solution.network for solution in solutions], keys)
-        found.append(
-            {
-                "structure": differing.structure,
-                "strength": differing.strength,
-                "nodes": differing.nodes.max(),
-                "edge_bits": np.packbits(reaches(differing.edges, observed.edges)),
-                "node_bits": np.packbits(reaches(differing.nodes, observed.nodes)),
-                "constant": constant,
-                "failed": any(map(failed, solutions)),
-            }
-        )
-    return {name: np.array([one[name] for one in found]) for name in found[0]}
+        differing = Differing.of([solution.network for solution in solutions], self.pairs)
+        return {
+            "structure": np.asarray(differing.structure),
+            "strength": np.asarray(differing.strength),
+            "nodes": differing.nodes.max(),
+            "edge_bits": np.packbits(reaches(differing.edges, self.observed.edges)),
+            "node_bits": np.packbits(reaches(differing.nodes, self.observed.nodes)),
+            "constant": np.any(became_constant),
+            "failed": np.asarray(any(map(failed, solutions))),
+        }
 
 
-def _gather(
-    plan: _Plan,
-    solutions: tuple[Solution, ...],
-    pairs: NDArray[np.int32],
-    results: list[Arrays],
-    count: int,
-    reselect: bool,
-) -> GroupComparison:
-    """Put the permutations together: the last task may have run a few more than were asked for."""
-    whole = {name: np.concatenate([result[name] for result in results])[:count] for name in results[0]}
-    n_failed = int(whole["failed"].sum())
-    if n_failed:
-        lost = f"{n_failed} of {count} permutations did not reach the tolerance"
-        warn(ConvergenceWarning(f"{lost}. Raise {setting('max_iter')} or {setting('tol')}."))
-    sizes = {"edge_bits": len(pairs), "node_bits": solutions[0].n_features}
-    edges, nodes = (np.unpackbits(whole[k], axis=1, count=n).sum(axis=0, dtype=np.int64) for k, n in sizes.items())
-    return GroupComparison(
-        groups=plan.groups,
-        n_rows=tuple(len(rows) for rows in plan.rows),
-        solutions=solutions,
-        edge_index=pairs,
-        null_structure=whole["structure"],
-        null_strength=whole["strength"],
-        null_nodes=whole["nodes"],
-        edges_reached=edges,
-        nodes_reached=nodes,
-        paired=plan.subject is not None,
-        reselect=reselect,
-        n_constant=int(whole["constant"].sum()),
-        n_unconverged=n_failed,
-    )
+def _permute(test: _Test, seeds: Sequence[SeedSequence]) -> Arrays:
+    """Return what some permutations give, one after the other."""
+    results = [test.permute(seed) for seed in seeds]
+    return {name: np.array([result[name] for result in results]) for name in results[0]}
+
+
+def _count_bits(packed: NDArray[np.uint8], count: int) -> NDArray[np.int64]:
+    """Return how many permutations have every one of ``count`` bits."""
+    return np.asarray(np.unpackbits(packed, axis=1, count=count).sum(axis=0, dtype=np.int64))

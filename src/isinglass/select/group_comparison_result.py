@@ -19,7 +19,7 @@ from isinglass.pairs import check_pairs, pair_keys, values_at
 from isinglass.results import Missing, Solution
 from isinglass.select.error_rates import false_discovery
 from isinglass.select.method import Method
-from isinglass.text_tables import Columns
+from isinglass.text_tables import Columns, show_columns
 
 ROUNDING = 1e-6
 """Statistics that differ by less, relative to their size, are equal: fits agree to their tolerance, not to the bit."""
@@ -291,12 +291,6 @@ class GroupComparison(Frozen):
             f"  largest difference in a coupling {self.structure:.4g}, p = {self.p_structure:.4g}",
             f"  global strengths {strengths}: difference {self.strength:.4g}, p = {self.p_strength:.4g}",
         ]
-        table = self.edges()
-        shown = min(_SHOWN_EDGES, len(table["p"]))
-        if shown:
-            lines.append("  difference    p    p (family)    q     edge")
-        columns = [table[name][:shown] for name in ("difference", "p", "p_family", "q", "source", "target")]
-        line = "  {:+9.4f}  {:.4f}  {:.4f}  {:.4f}  {} – {}"
-        lines += [line.format(*row) for row in zip(*columns, strict=True)]
-        more = len(table["p"]) - shown
-        return "\n".join(lines + [f"  … and {more} more"] * (more > 0))
+        if len(self.edge_index):
+            lines.append(show_columns(self.edges(), "pairs", _SHOWN_EDGES))
+        return "\n".join(lines)

@@ -27,6 +27,7 @@ from isinglass.errors import (
     GridEndWarning,
     setting,
     suppress_warnings,
+    warn,
 )
 from isinglass.machine.threads import one_blas_thread
 from isinglass.network import Network
@@ -312,6 +313,13 @@ def read_for(method: MethodLike, X: TableLike, sample_weight: ArrayLike | None) 
 def failed(solution: Solution) -> bool:
     """Tell whether a certificate did not reach its tolerance; a network without one has not failed."""
     return not solution.converged and not math.isnan(solution.kkt_residual)
+
+
+def warn_of_failed(n_failed: int, count: int, what: str) -> None:
+    """Warn if some of many fits did not reach their tolerance."""
+    if n_failed:
+        lost = f"{n_failed} of {count} {what} did not reach the tolerance"
+        warn(ConvergenceWarning(f"{lost}. Raise {setting('max_iter')} or {setting('tol')}."))
 
 
 def impute(

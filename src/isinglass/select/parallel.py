@@ -67,6 +67,11 @@ def run_tasks(
     return results
 
 
+def task_run(run: Run) -> Run:
+    """Return the settings of a fit inside one of the tasks of a run."""
+    return run.inside(kernel_threads(run.n_jobs))
+
+
 def kernel_threads(n_jobs: int | None) -> int | None:
     """Return the ``n_threads`` of a fit inside a task: 1 next to other tasks, else None, which is the default."""
     if _is_serial(n_jobs):

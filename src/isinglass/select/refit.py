@@ -21,6 +21,7 @@ from isinglass.results import Solution
 from isinglass.select.sandwich import Support, newton, pair_units, sandwich_errors
 from isinglass.select.task import penalty_on
 from isinglass.solve.path import ising_path, solve_near
+from isinglass.text_tables import Columns, show_columns
 
 MAX_PARAMETERS = 20_000
 """Fields and edges up to which the covariance is computed: a matrix of this size takes 3 GiB."""
@@ -85,21 +86,24 @@ class Refit(Frozen):
         half = float(scipy.special.ndtri(0.5 + check_level(level) / 2)) * self.edge_errors
         return np.column_stack([self.edge_values - half, self.edge_values + half])
 
+    def edges(self) -> Columns:
+        """Return the edges as columns, the largest z first.
+
+        Columns are ``source``, ``target``, ``coupling``, ``std_error``, ``z`` and ``p``, which is given the support.
+        """
+        order = np.argsort(-np.abs(self.edge_z), kind="stable")
+        source, target = np.array(self.solution.names, dtype=object)[self.edge_index[order].T]
+        numbers = {
+            "coupling": self.edge_values,
+            "std_error": self.edge_errors,
+            "z": self.edge_z,
+            "p": self.edge_pvalues,
+        }
+        return Columns(source=source, target=target, **{name: column[order] for name, column in numbers.items()})
+
     def __repr__(self) -> str:
-        lines = [f"Refit({len(self.edge_values)} edges among {self.solution.n_features} nodes, unpenalized)"]
-        order = np.argsort(-np.abs(self.edge_z), kind="stable")[:_SHOWN_EDGES]
-        if len(order):
-            lines.append("  edge         coupling  std. error       z  p given the support")
-        for k in order:
-            pair = "–".join(self.solution.names[node] for node in self.edge_index[k])
-            z = "" if np.isnan(self.edge_z[k]) else f"{self.edge_z[k]:+.2f}"
-            lines.append(
-                f"  {pair:<11}  {self.edge_values[k]:+8.4f}  {self.edge_errors[k]:10.4f}  {z:>6s}  "
-                f"{self.edge_pvalues[k]:.2g}"
-            )
-        if len(self.edge_values) > _SHOWN_EDGES:
-            lines.append(f"  … and {len(self.edge_values) - _SHOWN_EDGES} more")
-        return "\n".join(lines)
+        head = f"Refit({len(self.edge_values)} edges among {self.solution.n_features} nodes, unpenalized)"
+        return f"{head}\n{show_columns(self.edges(), 'edges', _SHOWN_EDGES)}" if len(self.edge_values) else head
 
 
 def refit(

@@ -14,7 +14,7 @@ from isinglass.errors import ArgumentError, suppress_warnings
 from isinglass.evaluate.agreement import edge_confusion, weight_correlation
 from isinglass.network import Network, NetworkLike, as_network
 from isinglass.select.method import COUNTED, AnyMethod, MethodLike, as_method
-from isinglass.select.parallel import kernel_threads, run_tasks
+from isinglass.select.parallel import run_tasks, task_run
 from isinglass.select.settings import Run
 from isinglass.simulate import exact_sample, gibbs_sample
 from isinglass.text_tables import Columns, show_columns
@@ -118,7 +118,6 @@ def sample_size(
     sizes = tuple(sorted(sizes))
     wanted = as_method(method)
     run.refuse_time_limit()
-    inside = run.inside(kernel_threads(run.n_jobs))
     seeds = spawn_seeds(random_state, len(sizes) * repeats)
     fingerprint = {
         "network": truth,
@@ -127,7 +126,9 @@ def sample_size(
         "method": wanted,
         "random_state": seeds[0].entropy,
     }
-    work = [(truth, wanted, inside, n, seeds[k * repeats + r]) for k, n in enumerate(sizes) for r in range(repeats)]
+    work = [
+        (truth, wanted, task_run(run), n, seeds[k * repeats + r]) for k, n in enumerate(sizes) for r in range(repeats)
+    ]
     results = run_tasks(_score_table, work, "tables", "Sample sizes", run=run, fingerprint=fingerprint)
     scores = {name: np.array([float(result[name]) for result in results]) for name in MEASURES}
     return SampleSizeStudy(truth, sizes, {name: found.reshape(len(sizes), -1) for name, found in scores.items()})

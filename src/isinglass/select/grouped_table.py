@@ -1,0 +1,216 @@
+"""Rows in groups: which group every row belongs to, and how rows may change groups in a permutation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import narwhals as nw
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import ArrayLike, NDArray
+
+from isinglass.arrays import AnyArray
+from isinglass.data import Table, TableLike
+from isinglass.data.source import is_missing
+from isinglass.errors import ArgumentError, DataError, DataWarning, listed, warn
+from isinglass.results import Missing
+from isinglass.select.folds import has_counts, repeated
+from isinglass.select.method import MethodLike, read_for
+
+UNEQUAL = 0.05
+"""Difference in the share of missing cells up to which groups are compared as they are."""
+_SHOWN = 5  # rows, labels or subjects named in a message
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """The groups, their rows, and how rows may change places."""
+
+    names: tuple[str, ...]
+    member: NDArray[np.intp]  # the group of every row, as a number
+    subject: NDArray[np.intp] | None  # whose row it is, where labels are exchanged within subjects
+    rows: list[NDArray[np.intp]]  # the rows of every group; of the same subjects in the same order if there are any
+
+    @classmethod
+    def of(cls, labels: AnyArray, subjects: AnyArray | None) -> Groups:
+        """Check the labels: at least two groups, none of one row, every subject once in each."""
+        names = sorted(set(labels), key=_by_value)
+        member = _number(labels, names)
+        sizes = np.bincount(member)
+        if len(names) < 2:
+            raise DataError(f"groups must name at least two groups; got {names[0]!r} in all {len(labels)} rows.")
+        if sizes.min() < 2:
+            single = ", ".join(repr(name) for name, size in zip(names, sizes, strict=True) if size < 2)
+            raise DataError(
+                f"groups must have at least two rows each; got one row in {single}. Merge groups or leave the row out."
+            )
+        if subjects is None:
+            return cls(tuple(names), member, None, [np.flatnonzero(member == k) for k in range(len(names))])
+        persons = list(dict.fromkeys(subjects))  # whatever they are called
+        subject = _number(subjects, persons)
+        counts = np.zeros((len(persons), len(names)), dtype=np.intp)
+        np.add.at(counts, (subject, member), 1)
+        wrong = np.flatnonzero((counts != 1).any(axis=1))
+        if len(wrong):
+            raise DataError(
+                f"paired must name subjects with one row in every group; got others in {len(wrong)} of {len(persons)}: "
+                f"{_first_few([repr(persons[k]) for k in wrong])}. Leave these out, or leave paired out to compare "
+                "independent groups."
+            )
+        order = np.argsort(subject, kind="stable")
+        return cls(tuple(names), member, subject, [order[member[order] == k] for k in range(len(names))])
+
+    def shuffle(self, rng: Generator) -> list[NDArray[np.intp]]:
+        """Return the rows of every group with labels exchanged, among all rows or within subjects."""
+        if self.subject is not None:
+            return list(rng.permuted(np.column_stack(self.rows), axis=1).T)
+        sizes = [len(rows) for rows in self.rows]
+        shuffled = rng.permutation(len(self.member))
+        return [np.sort(part) for part in np.split(shuffled, np.cumsum(sizes)[:-1])]
+
+
+@dataclass(frozen=True, eq=False)
+class GroupedTable:
+    """A table whose rows belong to groups; rows without any answer are left out, except in paired designs."""
+
+    table: Table  # with its weights; the equal rows of a count one by one
+    groups: Groups
+    missing: Missing | None  # which cells were missing
+    weight_kind: str | None  # what the weights stood for
+    n_deleted: int = 0  # cells deleted so that all groups miss the same share
+
+    @classmethod
+    def read(
+        cls,
+        X: TableLike,
+        groups: ArrayLike | str,
+        paired: ArrayLike | str | None,
+        sample_weight: ArrayLike | None,
+        method: MethodLike,
+    ) -> GroupedTable:
+        """Read a table, its groups and its subjects, each of which may be named as a column of X."""
+        frame, group_column = _take_column(X, groups, "groups")
+        frame, subject_column = _take_column(frame, paired, "paired")
+        table = read_for(method, frame, sample_weight)
+        missing, weight_kind = Missing.of(table), table.weight_kind
+        labels = _one_per_row("groups", group_column, table)
+        subjects = None if subject_column is None else _one_per_row("paired", subject_column, table)
+        if table.holes is not None:
+            n_empty = 0 if subjects is not None else int(table.holes.all(axis=1).sum())
+            missing = Missing(treatment="impute", n_left_out=n_empty, **Missing.count(table.holes))
+        elif table.units is not None:
+            table, first = _join_copies(table, table.units, labels)
+            labels, subjects = labels[first], None if subjects is None else subjects[first]
+        if subjects is None and table.holes is not None and not table.holes.all():
+            answered = np.flatnonzero(~table.holes.all(axis=1))
+            table, labels = table[answered], labels[answered]
+        if subjects is None and has_counts(table):
+            table, rows = repeated(table)
+            labels = labels[rows]
+        return cls(table, Groups.of(labels, subjects), missing, weight_kind)
+
+    def with_equal_holes(self, rng: Generator) -> GroupedTable:
+        """Return the table with further cells deleted if the groups differ much in their share of missing cells.
+
+        Estimates from fewer cells scatter more: shuffled groups, which all lose the same share, would not show what
+        such groups differ by. Each row also gets the missing cells of a random row from every other group (paired: of
+        the same subject's other rows).
+        """
+        table, groups = self.table, self.groups
+        if table.holes is None:
+            return self
+        shares = [float(table.holes[rows].mean()) for rows in groups.rows]
+        if max(shares) - min(shares) <= UNEQUAL:
+            return self
+        holes = table.holes.copy()
+        for own in groups.rows:
+            for other in groups.rows:
+                if other is not own:
+                    holes[own] |= table.holes[other if groups.subject is not None else rng.choice(other, len(own))]
+        by_group = ", ".join(f"{share:.1%} in {name!r}" for name, share in zip(groups.names, shares, strict=True))
+        warn(
+            DataWarning(
+                f"the groups differ in their share of missing cells ({by_group}). To keep the level of the tests, "
+                "cells were deleted in each group by the patterns in which they are missing in the others; "
+                f"{holes.mean():.1%} of all cells are now missing. Consider leaving out columns that one group hardly "
+                "answered."
+            )
+        )
+        n_missing = int(holes.sum())
+        thinned = replace(table, holes=holes, n_missing=n_missing)
+        return replace(self, table=thinned, n_deleted=n_missing - table.n_missing)
+
+
+def _take_column(X: TableLike, labels: ArrayLike | str | None, argument: str) -> tuple[TableLike, ArrayLike | None]:
+    """Return the table and the labels; a name takes that column out of a data frame."""
+    if not isinstance(labels, str):
+        return X, labels
+    if isinstance(X, Table) and labels in X.labels:
+        return X, X.labels[labels]
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame) or labels not in frame.columns:
+        raise ArgumentError(argument, "must have one entry per row, or be the name of a column of a data frame", labels)
+    return frame.drop(labels).to_native(), frame[labels].to_list()
+
+
+def _one_per_row(argument: str, labels: object, table: Table) -> AnyArray:
+    """Return one label per row of the table as text, none missing; labels of dropped rows are left out."""
+    entries = list(labels) if hasattr(labels, "__iter__") and not isinstance(labels, str | bytes) else None
+    if (
+        entries is not None
+        and len(entries) != len(table)
+        and table.rows is not None
+        and len(entries) > table.rows.max()
+    ):
+        entries = [entries[row] for row in table.rows]
+    if entries is None or len(entries) != len(table):
+        got = repr(labels) if entries is None else f"{len(entries)} entries"
+        raise DataError(f"{argument} must have one entry per row ({len(table)}); got {got}.")
+    is_blank = [is_missing(entry) or (isinstance(entry, str) and not entry.strip()) for entry in entries]
+    blank = np.flatnonzero(is_blank).tolist()
+    if blank:
+        raise DataError(
+            f"{argument} must have an entry for every row; got none in {len(blank)} of {len(entries)} rows "
+            f"({_first_few([str(row) for row in blank])}, counted from 0). Leave these rows out."
+        )
+    text = {label: _text(label) for label in entries}
+    if len(set(text.values())) < len(text):
+        shown = ", ".join(map(repr, list(text)[:_SHOWN]))
+        raise DataError(f"{argument} must be labels that differ as text; got {shown}.")
+    return np.array([text[label] for label in entries], dtype=object)
+
+
+def _join_copies(table: Table, units: NDArray[np.intp], labels: AnyArray) -> tuple[Table, NDArray[np.intp]]:
+    """Return a completed table in the order of its original rows, and the first copy of each of these."""
+    originals, first, row = np.unique(units, return_index=True, return_inverse=True)
+    split = originals[np.unique(row[labels != labels[first][row]])]
+    if len(split):
+        raise DataError(
+            f"groups must be the same for all copies of a row; got others in {len(split)} of {len(originals)} rows "
+            f"({listed([str(number) for number in split])}, counted from 0). Pass the group of every original row."
+        )
+    order = np.argsort(row, kind="stable")
+    return table[order].bare(row[order]), first
+
+
+def _number(labels: AnyArray, names: Sequence[str]) -> NDArray[np.intp]:
+    place = {name: k for k, name in enumerate(names)}
+    return np.array([place[label] for label in labels], dtype=np.intp)
+
+
+def _by_value(label: str) -> tuple[float, str]:
+    """Order numbers as numbers and the rest as text behind them."""
+    try:
+        return float(label), label
+    except ValueError:
+        return math.inf, label
+
+
+def _text(label: object) -> str:
+    return str(int(label)) if isinstance(label, float | np.floating) and label == int(label) else str(label)
+
+
+def _first_few(words: Sequence[str]) -> str:
+    return ", ".join(words[:_SHOWN]) + (", …" if len(words) > _SHOWN else "")
