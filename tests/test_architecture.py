@@ -31,7 +31,7 @@ LAYERS = (
     ("penalties", "separation"),
     ("solve",),
     ("simulate", "evaluate", "datasets"),
-    ("select", "fit", "fitted", "model_file"),  # a method makes a fit, and a fit knows its method
+    ("select", "fit", "fitted", "model_file", "table_summary"),  # a method makes a fit, and a fit knows its method
     ("estimators",),
     ("cli", "show", "export", "app"),
     # The public names, python -m isinglass, and modules that give others their public name.

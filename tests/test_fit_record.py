@@ -77,7 +77,7 @@ def test_attributes_of_an_estimator_are_those_of_its_fit():
     fit = net.fit_
     assert net.solution_ is fit.solution
     assert net.network_ is fit.network
-    assert (net.alpha_, net.converged_, net.n_rows_) == (fit.solution.alpha, fit.solution.converged, fit.n_rows)
+    assert (net.alpha_, net.converged_, net.n_rows_) == (fit.solution.alpha, fit.solution.converged, fit.data.n_rows)
     np.testing.assert_array_equal(net.marginals_, X.mean(axis=0))
     assert not hasattr(net, "path_")  # there is none
     assert not hasattr(net, "stability_")
@@ -103,8 +103,8 @@ def test_weights_have_a_kind_only_if_there_are_any(kind):
     net = IsingLasso(0.1, weight_kind=kind)
     for table in (X, as_table(X, weight_kind=kind), read_parts([X[:100], X[100:]])):
         fit = net.fit(table).fit_
-        assert (fit.weight_kind, fit.n_observations) == (None, len(X))
-    assert net.fit(X, sample_weight=1 + np.arange(len(X)) % 2).fit_.weight_kind == kind
+        assert (fit.data.weight_kind, fit.data.n_observations) == (None, len(X))
+    assert net.fit(X, sample_weight=1 + np.arange(len(X)) % 2).fit_.data.weight_kind == kind
 
 
 SCRIPT = """

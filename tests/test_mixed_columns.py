@@ -203,7 +203,7 @@ def check_partial_correlations(net, tmp_path):
         chance = [brute_conditional(network, row, s) for row in TABLE.codes]
         each = np.array([p @ points**2 - (p @ points) ** 2 for p in chance])
         variance[s] = np.exp(np.log(np.maximum(each, (points[1] - points[0]) ** 2 / 12)).mean())
-    assert net.fit_.conditional_variances == pytest.approx(variance, nan_ok=True)
+    assert net.fit_.data.conditional_variances == pytest.approx(variance, nan_ok=True)
     edges = net.edges()
     for s, t, coupling, r in zip(
         edges["source"], edges["target"], edges["coupling"], edges["partial_correlation"], strict=True

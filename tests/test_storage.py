@@ -148,7 +148,7 @@ def test_a_fit_remembers_how_its_table_was_read(tmp_path):
     assert again.read(words.assign(more="?")[["more", *words.columns[::-1]]]).codes.tolist() == table.codes.tolist()
     assert round_trip(IsingLasso().fit(X).fit_, tmp_path).coding.names is None
     weighted = round_trip(IsingLasso().fit(X, sample_weight=np.linspace(0.1, 1, 400)).fit_, tmp_path)
-    assert weighted.pair_counts[0].dtype == float
+    assert weighted.data.pair_counts[0].dtype == float
 
 
 @pytest.mark.filterwarnings("ignore::isinglass.errors.ConstantColumnWarning")
@@ -183,7 +183,7 @@ def test_what_the_header_says(tmp_path):
     save(FITTED["IsingLassoStARS"], tmp_path / "model.npz")
     header = header_of(tmp_path / "model.npz")
     content = header["content"]["Fit"]
-    assert (header["kind"], header["version"]) == ("isinglass model", 11)
+    assert (header["kind"], header["version"]) == ("isinglass model", 12)
     assert [part["Variables"]["names"]["shared"] for part in header["shared"] if "Variables" in part]
     assert {"tuple": NAMES} in header["shared"]
     assert [part["StARS"]["threshold"] for part in header["shared"] if "StARS" in part] == [0.1]
@@ -204,7 +204,7 @@ def test_what_cannot_be_stored_is_named(tmp_path):
     net = IsingLassoCV(GRID, cv=KFold(3), random_state=np.random.default_rng(0)).fit(X)
     again = round_trip(net.fit_, tmp_path)
     assert header_of(tmp_path / "model.npz")["not_stored"] == ["method.selector.random_state"]
-    assert again.evidence.values.tolist() == net.cv_results_["mean_test_score"].tolist()
+    assert again.selection.evidence.values.tolist() == net.cv_results_["mean_test_score"].tolist()
 
 
 @pytest.mark.parametrize("values", [[Decimal(1), Decimal(2)], pd.to_datetime(["2020", "2021"])])
@@ -422,7 +422,7 @@ def valid(tmp_path_factory):
     [
         (lambda h: h | {"kind": "other"}, "not a file of this kind, but 'other'"),
         (lambda h: h | {"version": 4}, "written by an older version of isinglass"),
-        (lambda h: h | {"version": 12}, "layout 12, and this version of isinglass reads 11"),
+        (lambda h: h | {"version": 13}, "layout 13, and this version of isinglass reads 12"),
         (lambda h: h | {"version": "5"}, "layout 5"),
         (lambda h: h | {"content": {"Pipeline": {}}}, "unknown class, 'Pipeline'"),
         (lambda h: h | {"content": h["content"]["Fit"]["solution"]}, "holds a Solution by itself|holds more"),
@@ -506,11 +506,11 @@ WRONG = [
     ("IsingLasso", "solution.alpha", -1.0, "penalty strength of a network is not negative"),
     ("IsingLasso", "solution.n_iter", 1.5, "Solution.n_iter is not int"),
     ("IsingLasso", "solution.converged", 1, "Solution.converged is not bool"),
-    ("IsingLasso", "n_rows", -1.0, "number of rows"),
-    ("IsingLasso", "n_rows", None, "Fit.n_rows is not float"),
-    ("IsingLasso", "pair_counts.0", put((0, 0), -1), "not negative"),
-    ("IsingLasso", "pair_counts", lambda a: a[:-1], "shares and counts"),
-    ("IsingLasso", "shares", put(0, 1.5), "from 0 to 1"),
+    ("IsingLasso", "data.n_rows", -1.0, "number of rows"),
+    ("IsingLasso", "data.n_rows", None, "TableSummary.n_rows is not float"),
+    ("IsingLasso", "data.pair_counts.0", put((0, 0), -1), "not negative"),
+    ("IsingLasso", "data.pair_counts", lambda a: a[:-1], "shares and counts"),
+    ("IsingLasso", "data.shares", put(0, 1.5), "from 0 to 1"),
     ("IsingLasso", "method.estimator", "magic", "estimator must be one of"),
     ("IsingLasso", "method.selector.alpha", "much", "Fixed.alpha is not float"),
     ("IsingLassoEBIC", "method.selector.gamma", None, "EBIC.gamma is not float"),
@@ -519,31 +519,36 @@ WRONG = [
     ("IsingLasso", "coding.missing", "magic", "not as 'magic'"),
     ("IsingLasso", "coding.columns", (), "one rule per column"),
     ("IsingLasso", "coding.columns.0.entries", {"a": 7}, "numbered from 0"),
-    ("IsingLassoEBIC", "path.tol", "x", "Path.tol is not float"),
-    ("IsingLassoEBIC", "path.solutions.0.network.pairs", lambda a: a + 9, "pairs"),
-    ("IsingLassoEBIC", "path.solutions.0.network", Network([0.0], np.empty((0, 2), int), []), "the same columns"),
-    ("IsingLassoStARS", "stability.index", 99, "one of the alphas"),
-    ("IsingLassoStARS", "stability.index", -1, "one of the alphas"),
-    ("IsingLassoStARS", "stability.monotone", lambda a: a[:-1], "one value per alpha"),
-    ("IsingLassoStARS", "stability.edge_frequencies.0", sp.csr_array((3, 3)), "every pair of columns"),
-    ("IsingLassoCV", "evidence.values", lambda a: a[:-1], "one value per alpha"),
-    ("IsingLassoCV", "evidence.kind", "omen", "'ebic' or 'score', not 'omen'"),
-    ("IsingLassoCV", "evidence.choice", 10**6, "chooses one of them"),
-    ("IsingNetwork", "stages", [[1]], "Fit.stages is not"),
-    ("IsingNetwork", "stages.number", 2, "from one of its stages"),
-    ("IsingNetwork", "stages.reason", "whim", "TwoStageRecord.reason is not"),
-    ("IsingNetwork", "stages.each.0.n_edges", "many", "StageRecord.n_edges is not int"),
+    ("IsingLassoEBIC", "selection.path.tol", "x", "Path.tol is not float"),
+    ("IsingLassoEBIC", "selection.path.solutions.0.network.pairs", lambda a: a + 9, "pairs"),
+    (
+        "IsingLassoEBIC",
+        "selection.path.solutions.0.network",
+        Network([0.0], np.empty((0, 2), int), []),
+        "the same columns",
+    ),
+    ("IsingLassoStARS", "selection.stability.index", 99, "one of the alphas"),
+    ("IsingLassoStARS", "selection.stability.index", -1, "one of the alphas"),
+    ("IsingLassoStARS", "selection.stability.monotone", lambda a: a[:-1], "one value per alpha"),
+    ("IsingLassoStARS", "selection.stability.edge_frequencies.0", sp.csr_array((3, 3)), "every pair of columns"),
+    ("IsingLassoCV", "selection.evidence.values", lambda a: a[:-1], "one value per alpha"),
+    ("IsingLassoCV", "selection.evidence.kind", "omen", "'ebic' or 'score', not 'omen'"),
+    ("IsingLassoCV", "selection.evidence.choice", 10**6, "chooses one of them"),
+    ("IsingNetwork", "selection.stages", [[1]], "Selection.stages is not"),
+    ("IsingNetwork", "selection.stages.number", 2, "from one of its stages"),
+    ("IsingNetwork", "selection.stages.reason", "whim", "TwoStageRecord.reason is not"),
+    ("IsingNetwork", "selection.stages.each.0.n_edges", "many", "StageRecord.n_edges is not int"),
     (
         "IsingNetwork",
-        "edge_errors",
+        "refits.edge_errors",
         lambda a: a[1:],
-        "edge_errors of a fit must be a vector of 7 numbers",
+        "refits of a fit are vectors of 7 numbers",
     ),
     (
         "IsingNetwork",
-        "edge_refits",
+        "refits.edges",
         lambda a: a[1:],
-        "edge_refits of a fit must be a vector of 7 numbers",
+        "refits of a fit are vectors of 7 numbers",
     ),
     ("imputed", "missing.treatment", "magic", "not by 'magic'"),
     ("imputed", "missing.n_cells", -1, "not negative"),

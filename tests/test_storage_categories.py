@@ -64,8 +64,12 @@ def test_fits_come_back(tmp_path):
     again = load(tmp_path / "model.npz")
     assert again.network == fit.network
     assert again.coding == fit.coding
-    assert [solution.network for solution in again.path] == [solution.network for solution in fit.path]
-    for one, two in zip((fit.shares, *fit.pair_counts), (again.shares, *again.pair_counts), strict=True):
+    assert [solution.network for solution in again.selection.path] == [
+        solution.network for solution in fit.selection.path
+    ]
+    for one, two in zip(
+        (fit.data.shares, *fit.data.pair_counts), (again.data.shares, *again.data.pair_counts), strict=True
+    ):
         assert one.dtype == two.dtype
         assert np.array_equal(one, two)
     read = again.read(FRAME.iloc[::-1].assign(other="?"))
@@ -79,7 +83,9 @@ def test_paths_with_blocks_come_back(tmp_path):
     fit = Fit.of(Method(selector=Fixed(path[1].alpha)), Choice(path, 1), table)
     fit.save(tmp_path / "model.npz")
     again = load(tmp_path / "model.npz")
-    assert [solution.network for solution in again.path] == [solution.network for solution in fit.path]
+    assert [solution.network for solution in again.selection.path] == [
+        solution.network for solution in fit.selection.path
+    ]
 
 
 @pytest.mark.parametrize("weight", [None, rng.integers(0, 3, 80).astype(float), rng.random(80)])
@@ -90,11 +96,11 @@ def test_counts_are_those_of_the_rows(weight):
     unit = np.ones(80) if weight is None else weight
     if (unit % 1).any():  # sampling weights count as many rows as they are worth
         unit = unit * unit.sum() / (unit @ unit)
-    assert fit.n_rows == pytest.approx(unit.sum())
-    for s, shares in enumerate(fit.network.variables.split(fit.shares)):
+    assert fit.data.n_rows == pytest.approx(unit.sum())
+    for s, shares in enumerate(fit.network.variables.split(fit.data.shares)):
         expected = [unit[table.codes[:, s] == k].sum() / unit.sum() for k in range(len(shares))]
         np.testing.assert_allclose(shares, expected)
-    for (s, t), counts in zip(fit.network.edge_index.tolist(), fit.pair_counts, strict=True):
+    for (s, t), counts in zip(fit.network.edge_index.tolist(), fit.data.pair_counts, strict=True):
         seen = Counter()
         for row, w in zip(table.codes.tolist(), unit.tolist(), strict=True):
             seen[row[s], row[t]] += w
@@ -155,11 +161,11 @@ WRONG = [
     ("solution.network.fields", lambda a: a[:-1], "fields must be a vector"),
     ("solution.network.fields", lambda a: a * np.nan, "fields must be finite"),
     ("solution.network.pair_parameters", np.ones(99), "parameters"),
-    ("path.solutions.2.network.pair_parameters", np.ones(99), "parameters"),
-    ("path.solutions.0.network.fields", lambda a: a[1:], "fields must be a vector"),
-    ("shares", lambda part: part + 1, "from 0 to 1"),
-    ("pair_counts.0", lambda part: part - 99, "not negative"),
-    ("pair_counts", lambda parts: parts[:-1], "shares and counts"),
+    ("selection.path.solutions.2.network.pair_parameters", np.ones(99), "parameters"),
+    ("selection.path.solutions.0.network.fields", lambda a: a[1:], "fields must be a vector"),
+    ("data.shares", lambda part: part + 1, "from 0 to 1"),
+    ("data.pair_counts.0", lambda part: part - 99, "not negative"),
+    ("data.pair_counts", lambda parts: parts[:-1], "shares and counts"),
     ("coding.columns.0.kind", "cardinal", "got 'cardinal'"),
     ("coding.columns.0.entries", lambda entries: dict.fromkeys(entries, 0), "2 to 256 categories"),
     ("coding.columns.0.scores", None, "one finite number for each"),

@@ -311,7 +311,7 @@ class FittedNetwork:
         columns |= {name: values[order] for name, values in record.known_of_edges().items()}
         if not record.network.variables.is_binary:
             return columns
-        tables = np.array(record.pair_counts or np.empty((0, 4), np.int64)).reshape(-1, 4)[order]
+        tables = np.array(record.data.pair_counts or np.empty((0, 4), np.int64)).reshape(-1, 4)[order]
         counts = tables[:, ::-1]  # 11, 10, 01, 00
         columns |= {name: counts[:, k].copy() for k, name in enumerate(EDGE_COUNTS)}
         logs = np.log(counts + 0.5)
@@ -325,10 +325,10 @@ class FittedNetwork:
         error, ``std_error``; NaN where it is infinite.
         """
         record = self._record
-        columns, refits, errors = record.network.covariate_edges(), record.covariate_refits, record.covariate_errors
-        if refits is not None and errors is not None and record.network.variables.has_covariates:
+        columns, refits = record.network.covariate_edges(), record.refits
+        if refits is not None and record.network.variables.has_covariates:
             order = strongest_first(record.network.covariate_values)
-            columns |= {"refitted": refits[order], "std_error": errors[order]}
+            columns |= {"refitted": refits.covariates[order], "std_error": refits.covariate_errors[order]}
         return columns
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -369,15 +369,15 @@ def _warn_if_unlike(rows: Bytes, record: Fit) -> None:
     if len(rows) < _COMPARED_ROWS:
         return
     variables, edges = record.network.variables, record.network.edge_index
-    shares = np.bincount(variables.flat(rows).ravel(), minlength=len(record.shares)) / len(rows)
-    where, known = [variables.called(int(s)) for s in variables.column], record.shares
+    shares = np.bincount(variables.flat(rows).ravel(), minlength=len(record.data.shares)) / len(rows)
+    where, known = [variables.called(int(s)) for s in variables.column], record.data.shares
     if variables.is_binary and len(edges):
-        pairs = np.array([counts[1, 1] / counts.sum() for counts in record.pair_counts])
+        pairs = np.array([counts[1, 1] / counts.sum() for counts in record.data.pair_counts])
         together = np.array([np.mean(rows[:, s] & rows[:, t]) for s, t in edges.tolist()])
         where += [" and ".join(variables.called(int(node)) for node in pair) for pair in edges]
         shares, known = np.r_[shares, together], np.r_[known, pairs]
     pooled = (shares + known) / 2
-    size = min(_COMPARED_ROWS, record.n_rows)  # rows of a chain are worth fewer than they are
+    size = min(_COMPARED_ROWS, record.data.n_rows)  # rows of a chain are worth fewer than they are
     far = np.abs(shares - known) > _FAR * np.sqrt(2 * pooled * (1 - pooled) / size)
     if far.any():
         worst = int(np.argmax(np.where(far, np.abs(shares - known), 0.0)))

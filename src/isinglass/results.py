@@ -350,6 +350,54 @@ class TwoStageRecord:
         return self.each[0].n_edges == 0 and self.reason == "empty"
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Selection(Frozen):
+    """What a penalty was chosen from, and by what; empty where it was given."""
+
+    path: Path | None = None  #: the networks along the penalty
+    evidence: Evidence | None = None  #: the curve by which the penalty was chosen
+    stability: Stability | None = None  #: how well the subsamples agree
+    stages: TwoStageRecord | None = None  #: what each stage of the default estimate chose, and why
+    #: what the time limit (``Run.max_time``) left out, in words; such a fit may differ from one run to the next
+    left_out: str = ""
+
+    def require_fit(self, n_features: int) -> None:
+        """Refuse a network with another number of columns."""
+        same = self.path is None or all(solution.n_features == n_features for solution in self.path)
+        require(same, "All networks along the path of a fit have the same columns.")
+        shares = () if self.stability is None else self.stability.edge_frequencies
+        square = all(each.shape == (n_features, n_features) for each in shares)
+        require(square, "The stability of a fit has one share for every pair of columns.")
+
+    def without_covariates(self, is_modelled: Mask) -> Selection:
+        """Return the same of the variables that are modeled."""
+        stability = self.stability and self.stability.take(np.flatnonzero(is_modelled))
+        return replace(self, path=None if self.path is None else self.path.without_covariates(), stability=stability)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Refits(Frozen):
+    """Couplings estimated without penalty on the edges of a network, with standard errors; NaN where infinite.
+
+    Norms where a pair has more than one parameter. Couplings with covariates are in the order of
+    ``network.covariate_pairs``.
+    """
+
+    edges: FloatArray  #: the couplings of the edges, and their standard errors
+    edge_errors: FloatArray
+    covariates: FloatArray  #: those with covariates
+    covariate_errors: FloatArray
+
+    def require_fit(self, n_edges: int, n_covariate_pairs: int) -> None:
+        """Refuse a network with other numbers of couplings."""
+        of_edges = self.edges.shape == self.edge_errors.shape == (n_edges,)
+        require(of_edges, f"The refits of a fit are vectors of {n_edges} numbers, one per edge.")
+        of_others = self.covariates.shape == self.covariate_errors.shape == (n_covariate_pairs,)
+        require(of_others, f"Its refits with covariates are vectors of {n_covariate_pairs} numbers.")
+        negative = (self.edge_errors < 0).any() or (self.covariate_errors < 0).any()
+        require(not negative, "Standard errors are not negative.")
+
+
 def hole_patterns(gone: Mask, most: int) -> tuple[Mask, NDArray[np.intp], int]:
     """Return the columns that are missing together: patterns with a hole, the most frequent first, and their rows.
 

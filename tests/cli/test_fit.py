@@ -149,7 +149,7 @@ def test_one_seed_gives_identical_bytes(table, tmp_path, jobs):
 def test_another_seed_gives_other_subsamples(table, tmp_path):
     for seed in "12":
         run("fit", table, "--select", "stars", "--alphas", "8", "--seed", seed, "-o", tmp_path / seed)
-    first, second = (load(tmp_path / seed / "model.npz").stability for seed in "12")
+    first, second = (load(tmp_path / seed / "model.npz").selection.stability for seed in "12")
     assert not np.array_equal(first.instability, second.instability, equal_nan=True)
 
 

@@ -241,6 +241,8 @@ def test_weights_leave_the_grid_alone_and_count_in_everything_else(kind):
     if kind == "counts":
         again = IsingNetwork().fit(plain[np.repeat(np.arange(200), 2)])
         assert fit.couplings_ == pytest.approx(again.couplings_, abs=1e-6)
-        assert fit.fit_.conditional_variances == pytest.approx(again.fit_.conditional_variances, nan_ok=True, rel=1e-6)
+        assert fit.fit_.data.conditional_variances == pytest.approx(
+            again.fit_.data.conditional_variances, nan_ok=True, rel=1e-6
+        )
     else:
         assert fit.couplings_[0, 1] != pytest.approx(IsingNetwork().fit(plain).couplings_[0, 1], rel=1e-6)

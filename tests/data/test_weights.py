@@ -76,7 +76,7 @@ def test_folds_divide_the_equal_rows_that_a_count_stands_for():
         assert one.solution.edge_index.tolist() == other.solution.edge_index.tolist() == [[0, 1]]
         assert one.solution.edge_values == pytest.approx(other.solution.edge_values, abs=1e-6)
         assert one.held_out == pytest.approx(other.held_out, abs=0.01)  # other folds of the same rows
-    errors = [Method().fit(X).edge_errors for X in (counted(10 * COUNTS), rows)]
+    errors = [Method().fit(X).refits.edge_errors for X in (counted(10 * COUNTS), rows)]
     np.testing.assert_allclose(*errors, rtol=1e-6)
     chosen = cross_validate(counted(), n_folds=10, alphas=[0.4, 0.1, 0.01], random_state=0)  # more folds than rows
     assert chosen.fold_weights.tolist() == [[10.0] * 10]

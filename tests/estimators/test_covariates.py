@@ -193,11 +193,11 @@ def test_couplings_with_covariates_have_standard_errors(tmp_path):
 def test_refits_of_edges_and_covariates_are_in_their_places():
     fit = IsingNetwork(covariates=["age", "sex"]).fit(frame()).fit_
     free = refit(as_table(frame(), covariates=["age", "sex"]), fit.solution)
-    assert fit.edge_refits == pytest.approx(free.edge_values, abs=1e-3)
+    assert fit.refits.edges == pytest.approx(free.edge_values, abs=1e-3)
     free_network = free.solution.network
     assert (free_network.covariate_pairs == fit.network.covariate_pairs).all()
-    assert fit.covariate_refits == pytest.approx(free_network.covariate_values, abs=1e-3)
-    assert (fit.covariate_errors > 0).all()
+    assert fit.refits.covariates == pytest.approx(free_network.covariate_values, abs=1e-3)
+    assert (fit.refits.covariate_errors > 0).all()
 
 
 def test_errors_of_covariates_know_of_missing_answers():

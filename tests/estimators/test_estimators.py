@@ -491,12 +491,12 @@ def test_the_ebic_says_what_weights_are_taken_for(estimator):
         with pytest.warns(DataWarning, match=r"sum .* over 400 rows and are treated as sampling weights"):
             found = fitted(estimator, sample_weight=scale * weight)
         np.testing.assert_allclose(found.couplings_, expected.couplings_, atol=1e-6)
-        assert found.fit_.n_rows == pytest.approx(weight.sum() ** 2 / (weight**2).sum())
+        assert found.fit_.data.n_rows == pytest.approx(weight.sum() ** 2 / (weight**2).sum())
     with pytest.warns(DataWarning, match=r"sum 2000 over 400 rows and are treated as counts"):
         fitted(estimator, sample_weight=np.full(400, 5))
     for kind, n_rows in (("counts", 2000), ("sampling", 400)):
         stated = clone(estimator).set_params(weight_kind=kind)
-        assert stated.fit(X, sample_weight=np.full(400, 5)).fit_.n_rows == n_rows
+        assert stated.fit(X, sample_weight=np.full(400, 5)).fit_.data.n_rows == n_rows
 
 
 def test_a_column_may_vary_in_rows_without_weight_only():
@@ -875,7 +875,7 @@ def test_holes_are_imputed():
     assert net.imputation_.converged
     assert net.n_rows_ == pytest.approx(300)
     assert net.solution_.edge_index.tolist() == [[0, 1], [1, 2], [2, 3], [3, 4]]
-    assert (net.fit_.edge_errors > IsingNetwork().fit(table).fit_.edge_errors).mean() > 0.5
+    assert (net.fit_.refits.edge_errors > IsingNetwork().fit(table).fit_.refits.edge_errors).mean() > 0.5
     chances = net.predict_proba(holes)
     assert ((chances > 0) & (chances < 1)).all()
     # Averaged over missing cells, a row says less about each of its cells than a complete one.

@@ -120,7 +120,9 @@ def test_categories_that_are_declared_and_never_occur_change_no_choice(kind, pla
     assert one.solution.alpha == pytest.approx(two.solution.alpha, rel=1e-6)
     np.testing.assert_array_equal(one.network.edge_index, two.network.edge_index)
     np.testing.assert_allclose(one.network.edge_values, two.network.edge_values, rtol=1e-5)
-    np.testing.assert_allclose(one.edge_errors, two.edge_errors, rtol=1e-3)  # of estimates to the tolerance
+    np.testing.assert_allclose(
+        one.refits.edge_errors, two.refits.edge_errors, rtol=1e-3
+    )  # of estimates to the tolerance
     assert two.network.variables.sizes.tolist() == [4 + n_unused] * 6
     few, many = (select_ebic(table, alphas=[0.3, 0.1, 0.03]) for table in tables)
     np.testing.assert_allclose(few.evidence.values, many.evidence.values, rtol=1e-6)
@@ -172,7 +174,7 @@ def test_two_stages_find_the_ordinal_chain():
     found = two_stage(ORDINAL)
     assert found.solution.edge_index.tolist() == CHAIN.edge_index.tolist()
     assert found.solution.converged
-    np.testing.assert_allclose(found.solution.edge_values, 0.4, atol=4 * Method().fit(ORDINAL).edge_errors.max())
+    np.testing.assert_allclose(found.solution.edge_values, 0.4, atol=4 * Method().fit(ORDINAL).refits.edge_errors.max())
     first, second = found.stages
     np.testing.assert_allclose(second.scores, ebic(ORDINAL, second.path), rtol=1e-9)
     np.testing.assert_allclose(first.scores, first.deviances + 4.0 * first.path.n_edges, rtol=1e-12)

@@ -84,7 +84,7 @@ def test_nothing_missing_is_the_table_itself():
 
 def test_pooled_errors_know_of_the_holes():
     support = two_stage(WHOLE).solution
-    pooled, plain = pool(FOUND, support), Method().fit(WHOLE).edge_errors
+    pooled, plain = pool(FOUND, support), Method().fit(WHOLE).refits.edge_errors
     assert pooled.edge_errors.mean() > plain.mean()
     assert ((pooled.edge_information > 0.02) & (pooled.edge_information < 0.9)).all()
     assert np.isnan(pooled.column_information).all()  # no single field
@@ -171,4 +171,4 @@ def test_no_table_is_imputed_again_for_errors_that_are_not_computed(monkeypatch)
     monkeypatch.setattr("isinglass.select.method.pool", lambda *_, **__: pytest.fail("imputed again"))
     fit = Method(imputation=ImputationSettings(n_imputations=2)).fit(table)
     assert fit.network.n_edges == 1
-    assert np.isnan(fit.edge_errors).all()
+    assert np.isnan(fit.refits.edge_errors).all()

@@ -57,8 +57,8 @@ def test_a_fit_with_holes_has_pooled_errors_and_makes_no_others(monkeypatch):
     monkeypatch.setattr("isinglass.select.method.refit_edges", None)
     fit = Method(imputation=ImputationSettings(n_imputations=3)).fit(as_table(holes, missing="impute"))
     pooled = pool(fit.imputation, fit.solution)
-    np.testing.assert_array_equal(fit.edge_refits, pooled.edge_values)
-    np.testing.assert_array_equal(fit.edge_errors, pooled.edge_errors)
+    np.testing.assert_array_equal(fit.refits.edges, pooled.edge_values)
+    np.testing.assert_array_equal(fit.refits.edge_errors, pooled.edge_errors)
 
 
 def test_one_imputation_has_no_spread():
@@ -73,7 +73,7 @@ def test_no_errors_are_given_that_take_imputed_cells_for_observed_ones(errors, n
     with suppress_warnings(ConvergenceWarning):
         fit = Method(standard_errors=errors, imputation=few).fit(as_table(holes, missing="impute"))
     assert fit.solution.n_edges > 0
-    assert np.isnan(fit.edge_errors).all()
-    assert np.isfinite(fit.edge_refits).all() == errors
+    assert np.isnan(fit.refits.edge_errors).all()
+    assert np.isfinite(fit.refits.edges).all() == errors
     assert fit.missing.edge_information is None
     assert fit.missing.n_cells == np.isnan(holes).sum()

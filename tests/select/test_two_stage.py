@@ -209,8 +209,8 @@ def test_whole_weights_are_repeated_rows_up_to_the_folds():
     repeated = two_stage(X[rows], keep=0)
     assert by_weight.solution.edge_index.tolist() == repeated.solution.edge_index.tolist()
     np.testing.assert_allclose(by_weight.solution.edge_values, repeated.solution.edge_values, atol=1e-6)
-    weighted = Method(selector=TwoStage(keep=0)).fit(X, sample_weight=weight).edge_errors
-    np.testing.assert_allclose(weighted, Method(selector=TwoStage(keep=0)).fit(X[rows]).edge_errors, rtol=1e-5)
+    weighted = Method(selector=TwoStage(keep=0)).fit(X, sample_weight=weight).refits.edge_errors
+    np.testing.assert_allclose(weighted, Method(selector=TwoStage(keep=0)).fit(X[rows]).refits.edge_errors, rtol=1e-5)
 
 
 def test_groups_stay_together():
@@ -409,8 +409,8 @@ def test_a_time_that_is_spent_leaves_the_best_so_far(monkeypatch, looks, number,
     asked = []
     monkeypatch.setattr(Task, "is_late", property(lambda task: len(asked) > looks or asked.append(0)))
     fit = Method(standard_errors=False).fit(X, run=Run(max_time=60))
-    assert fit.stages.number == number
-    assert re.fullmatch(left_out, fit.left_out)
+    assert fit.selection.stages.number == number
+    assert re.fullmatch(left_out, fit.selection.left_out)
     assert fit.solution.kkt_residual <= 1e-7
     assert "Left out" in fit.summary()
     assert "the time limit was reached" in fit.summary()
@@ -460,7 +460,7 @@ def test_one_line_shows_stages_folds_and_steps_ahead(table, capsys, monkeypatch)
 
 
 def test_time_is_for_two_stages_that_are_not_resumed():
-    assert Method().fit(X, run=Run(max_time=1000)).left_out == ""
+    assert Method().fit(X, run=Run(max_time=1000)).selection.left_out == ""
     with pytest.raises(DataError, match="max_time must be a positive number of seconds"):
         Run(max_time=0)
     with pytest.raises(DataError, match="max_time must be None with a checkpoint"):
@@ -475,9 +475,9 @@ def test_time_is_for_two_stages_that_are_not_resumed():
 def test_errors_are_those_of_the_refit():
     found = Method().fit(X)
     again = refit(X, found.solution)
-    np.testing.assert_allclose(found.edge_refits, again.edge_values, rtol=1e-3)  # nearly free beside free
-    np.testing.assert_allclose(found.edge_errors, again.edge_errors, rtol=1e-3)
-    assert np.isnan(Method(standard_errors=False).fit(X).edge_errors).all()
+    np.testing.assert_allclose(found.refits.edges, again.edge_values, rtol=1e-3)  # nearly free beside free
+    np.testing.assert_allclose(found.refits.edge_errors, again.edge_errors, rtol=1e-3)
+    assert np.isnan(Method(standard_errors=False).fit(X).refits.edge_errors).all()
 
 
 def test_errors_are_unknown_exactly_where_the_estimate_is_infinite():

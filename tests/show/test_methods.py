@@ -88,21 +88,21 @@ def number(pattern, text):
 
 def check_everywhere(fit, text):
     """Check what every text says: sizes, kinds, edges, certificate."""
-    assert f"was estimated from {fit.n_observations} observations" in text
+    assert f"was estimated from {fit.data.n_observations} observations" in text
     for kind in set(fit.network.kinds):
         assert f"{fit.network.kinds.count(kind)} {kind} variable" in text
     assert ("Ising" in text.split(".")[0]) == (set(fit.network.kinds) == {"binary"})
     assert f"has {fit.solution.n_edges} of {fit.network.n_pairs} possible edges" in text
     assert ("reached the optimum" in text) == fit.solution.converged
-    assert ("Standard errors" in text) == (fit.edge_errors is not None and np.isfinite(fit.edge_errors).any())
+    assert ("Standard errors" in text) == (fit.refits is not None and np.isfinite(fit.refits.edge_errors).any())
     assert ("missing cells" in text) == (fit.missing is not None)
-    assert ("sampling weights, with" in text) == (fit.weight_kind == "sampling")
-    assert ("counts of equal observations" in text) == (fit.weight_kind == "counts")
+    assert ("sampling weights, with" in text) == (fit.data.weight_kind == "sampling")
+    assert ("counts of equal observations" in text) == (fit.data.weight_kind == "counts")
     assert ("AND rule" in text) == (fit.method.estimator == "nodewise")
     assert ("equally spaced" in text) == ("ordinal" in fit.network.kinds)
     assert ("Frobenius" in text) == ("nominal" in fit.network.kinds)
     assert ("put on" in text) == ("continuous" in fit.network.kinds)
-    assert ("A time limit" in text) == bool(fit.left_out)
+    assert ("A time limit" in text) == bool(fit.selection.left_out)
     # What the text cites is what is listed, and the other way around.
     cited = re.findall(r"[(;] ?((?:van )?[A-ZÖ][^();]*?), ((?:19|20)\d\d)(?=[;)])", text)
     listed = citation(fit).split("\n")[1:]
@@ -162,7 +162,7 @@ def test_two_stages_that_the_ebic_decided():
     assert "has the smallest extended BIC" in text
     assert "A 4-fold cross-validation (seed 5) found no network that predicts held-out observations clearly" in text
     assert "5% of the gain" in text
-    first = fit.stages.each[0]
+    first = fit.selection.stages.each[0]
     assert number(r"smallest AIC \(α = ([\d.e-]+),", text) == pytest.approx(first.alpha, rel=1e-3)
     assert f"{first.n_edges} edges), then" in text
     assert "Zou" in citation(fit)
@@ -210,7 +210,11 @@ def test_two_stages_without_edges():
 def test_an_empty_first_stage_is_not_called_a_prediction():
     """All rows once: no pair has an association, so stage 1 is empty, and no rows are held out."""
     fit = Method().fit(np.array(list(product([0, 1], repeat=6))))
-    assert (fit.stages.reason, fit.stages.n_folds, len(fit.stages.each)) == ("empty", 0, 1)
+    assert (fit.selection.stages.reason, fit.selection.stages.n_folds, len(fit.selection.stages.each)) == (
+        "empty",
+        0,
+        1,
+    )
     assert fit.facts()["Stages"] == "AIC 0 edges; no second stage was needed"
     assert "so no second stage was needed" in fit.methods_text()
 
@@ -240,7 +244,7 @@ def test_observations_are_counted_once():
     """Completed copies are one person, sampling weights change no number of people, and counts add up."""
     frame = likert()
     imputed = IsingNetwork(kinds="ordinal", missing="impute").fit(holes(frame)).fit_
-    assert imputed.n_observations == N
+    assert imputed.data.n_observations == N
     text = methods_text(imputed)
     check_everywhere(imputed, text)
     n_cells = int(holes(frame).isna().to_numpy().sum())
@@ -250,7 +254,7 @@ def test_observations_are_counted_once():
 
     weight = np.random.default_rng(5).exponential(size=N)
     weighted = Method().fit(chain(), sample_weight=weight)
-    assert weighted.n_observations == N
+    assert weighted.data.n_observations == N
     text = methods_text(weighted)
     check_everywhere(weighted, text)
     assert number(r"effective number of ([\d.]+) \(Kish", text) == pytest.approx(
@@ -260,12 +264,12 @@ def test_observations_are_counted_once():
 
     counts = np.random.default_rng(5).integers(1, 4, N)
     counted = Method().fit(chain(), sample_weight=counts)
-    assert counted.n_observations == counts.sum()
+    assert counted.data.n_observations == counts.sum()
     check_everywhere(counted, methods_text(counted))
 
     dropped = IsingNetwork(kinds="ordinal", missing="drop").fit(holes(frame)).fit_
     left = int(holes(frame).isna().any(axis=1).sum())
-    assert dropped.n_observations == N - left
+    assert dropped.data.n_observations == N - left
     assert f"{left} of {N} rows were left out" in methods_text(dropped)
 
 
@@ -326,11 +330,13 @@ def test_a_limit_of_time_is_mentioned():
     assert (fit.choice.reason, fit.choice.stage) == ("time", 0)
     text = methods_text(fit)
     check_everywhere(fit, text)
-    assert f"A time limit ended the search before it reached {fit.left_out}." in text
+    assert f"A time limit ended the search before it reached {fit.selection.left_out}." in text
     assert "The network has the smallest AIC of those that were compared" in text
     whole = Method().fit(chain())
-    stages = replace(whole.stages, reason="time", n_folds=0)
-    text = methods_text(replace(whole, stages=stages, left_out="the check by prediction"))
+    stages = replace(whole.selection.stages, reason="time", n_folds=0)
+    text = methods_text(
+        replace(whole, selection=replace(whole.selection, stages=stages, left_out="the check by prediction"))
+    )
     assert "The network has the smallest extended BIC of those that were compared" in text
     assert "taken instead" not in text
     assert "cross-validation" not in text

@@ -460,7 +460,7 @@ def test_curves(stability, table):
     expected = stability.frequencies()[data["path"]["s"], data["path"]["t"]]
     assert shares["values"] == expected.tolist()
     for estimator, kind in ((IsingLassoCV(6, random_state=0), "score"), (IsingLassoEBIC(6), "ebic")):
-        evidence = estimator.fit(table).fit_.evidence
+        evidence = estimator.fit(table).fit_.selection.evidence
         curve = data_of(build_report(estimator))["curve"]
         assert (curve["kind"], curve["values"]) == (kind, evidence.values.tolist())
         assert ("errors" in curve) == (kind == "score")
@@ -581,4 +581,4 @@ def test_tolerances_are_those_that_networks_were_solved_to():
     data = data_of(build_report(fit))
     tol, chosen = data["certificate"]["tol"], data["path"]["selected"]
     assert tol[chosen] == 1e-9
-    assert {tol[k] for k in range(len(tol)) if k != chosen} == {fit.path.tol}
+    assert {tol[k] for k in range(len(tol)) if k != chosen} == {fit.selection.path.tol}

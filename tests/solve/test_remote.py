@@ -179,7 +179,7 @@ def test_criteria_and_refits_over_parts_equal_those_of_the_table():
     one, two = refit(X, path[2]), refit(table, path[2])
     np.testing.assert_allclose(one.edge_errors, two.edge_errors, rtol=1e-6)
     fits = [Method(selector=Fixed(path[3].alpha)).fit(each) for each in (Table(X), table)]
-    np.testing.assert_array_equal(fits[0].pair_counts, fits[1].pair_counts)
+    np.testing.assert_array_equal(fits[0].data.pair_counts, fits[1].data.pair_counts)
     np.testing.assert_allclose(fits[0].marginals, fits[1].marginals, rtol=1e-14)
 
 
@@ -189,7 +189,7 @@ def test_the_two_stage_estimate_over_parts():
     whole, parted = two_stage(table), two_stage(parts)
     np.testing.assert_array_equal(whole.solution.edge_index, parted.solution.edge_index)
     np.testing.assert_allclose(whole.solution.edge_values, parted.solution.edge_values, atol=1e-6)
-    errors = [Method().fit(each).edge_errors for each in (table, parts)]
+    errors = [Method().fit(each).refits.edge_errors for each in (table, parts)]
     np.testing.assert_allclose(*errors, rtol=1e-4)
     assert parted.n_folds == 5
     assert parted.held_out == pytest.approx(whole.held_out, rel=0.02)  # other folds

@@ -10,7 +10,6 @@ from isinglass.cli.console import plural, rows_of
 from isinglass.json_text import JsonObject
 
 if TYPE_CHECKING:
-    from isinglass.arrays import FloatArray
     from isinglass.data import AnyTable, Table
     from isinglass.data.coding import Coding, Rule
     from isinglass.results import Missing, Solution
@@ -143,15 +142,6 @@ def missing_facts(missing: Missing | None, names: Sequence[str]) -> JsonObject |
     shares = {"missing": missing.column_shares, "missing_information": missing.column_information}
     known = {label: values for label, values in shares.items() if values is not None}
     return {**record, "columns": records({"name": names, **known}) if known else []}
-
-
-def shares_of(table: Table) -> FloatArray:
-    """Return the share of every category of every column."""
-    import numpy as np
-
-    from isinglass.fit import summarize
-
-    return summarize(table, np.empty((0, 2), dtype=np.int32))[1]
 
 
 def row_labels(table: Table) -> list[str]:

@@ -88,7 +88,7 @@ def fit(
     edges = text_of(lambda file: write_network(found.network, file, "edges", edge_attributes=found.edge_attributes))
     record = {"table": describe_table(raw), "method": estimate.record}
     if console.as_json:
-        stages = None if found.stages is None else asdict(found.stages)
+        stages = found.selection.stages and asdict(found.selection.stages)
         record["selection"] = {"criterion": estimate.criterion, "description": found.chosen, "stages": stages}
         record |= _describe(found)
     deliver(

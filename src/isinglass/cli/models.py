@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from isinglass.cli.console import Console
-from isinglass.cli.descriptions import METHODS, describe_coding, describe_table, shares_of
+from isinglass.cli.descriptions import METHODS, describe_coding, describe_table
 from isinglass.cli.reading import Reading
 from isinglass.errors import DataError
 
@@ -70,7 +70,7 @@ class Loaded:
     @property
     def can_follow(self) -> bool:
         """Whether it was fitted at one alpha, and a path through it can be made."""
-        return self.fit is not None and self.fit.path is None and math.isfinite(self.fit.solution.alpha)
+        return self.fit is not None and self.fit.selection.path is None and math.isfinite(self.fit.solution.alpha)
 
     def follow(self, data: Table, alphas: int) -> Path:
         """Return the path that the model lies on."""
@@ -130,10 +130,12 @@ class Loaded:
         """Refuse a table that is not the fitted one, judged by the number of rows and the shares of the categories."""
         import numpy as np
 
+        from isinglass.table_summary import category_shares
+
         if self.fit is None:
             return
-        fitted, here = self.fit.n_rows, describe_table(data)["effective_rows"]
-        before, now = self.fit.shares, shares_of(data)
+        fitted, here = self.fit.data.n_rows, describe_table(data)["effective_rows"]
+        before, now = self.fit.data.shares, category_shares(data)
         worst = int(np.abs(now - before)[::-1].argmax())  # of two values, the second
         worst = len(now) - 1 - worst
         if not np.isclose(fitted, here, rtol=1e-9):

@@ -53,8 +53,8 @@ class Request:
 
     def path(self) -> SolutionPath:
         """Return the path of the model: that of its fit, or one made from the table."""
-        if self.loaded.fit is not None and self.loaded.fit.path is not None:
-            return self.loaded.fit.path.without_covariates()
+        if self.loaded.fit is not None and self.loaded.fit.selection.path is not None:
+            return self.loaded.fit.selection.path.without_covariates()
         if not self.loaded.can_follow:
             raise click.UsageError(
                 "MODEL is a network without a fit, so it has no path to draw."

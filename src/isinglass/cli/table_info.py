@@ -9,7 +9,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
-from isinglass.cli.descriptions import describe_table, shares_of
+from isinglass.cli.descriptions import describe_table
 from isinglass.cli.reading import call_columns
 from isinglass.errors import MeaningWarning
 from isinglass.json_text import JsonObject
@@ -180,8 +180,10 @@ def _rare_categories(data: Table) -> tuple[dict[str, float], dict[str, list[Valu
     """Return the share of every column's rarest category, where it is rare, and the categories that never occur."""
     import numpy as np
 
+    from isinglass.table_summary import category_shares
+
     rarest, never = {}, {}
-    variables, shares = data.variables, data.variables.split(shares_of(data))
+    variables, shares = data.variables, data.variables.split(category_shares(data))
     for name, kind, values, share in zip(data.names, variables.kinds, variables.categories, shares, strict=True):
         if kind == "continuous":  # steps, not answers
             continue
@@ -239,8 +241,8 @@ def _try_fits(data: Table, n_jobs: int) -> list[Trial]:
             warnings.simplefilter("ignore")  # a trial: the fit itself will say it
             fit = Method().fit(rows, run=Run(n_jobs=n_jobs, max_time=TRIAL))
         now = time.perf_counter()
-        trials.append(Trial(size, fit.solution.n_edges, now - begin, finished=not fit.left_out))
-        if size == n_rows or now - start > TRIAL or fit.left_out:
+        trials.append(Trial(size, fit.solution.n_edges, now - begin, finished=not fit.selection.left_out))
+        if size == n_rows or now - start > TRIAL or fit.selection.left_out:
             return trials
         size = min(2 * size, n_rows)
 

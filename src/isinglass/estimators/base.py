@@ -65,7 +65,10 @@ def is_read(X: object) -> TypeGuard[AnyTable]:
 
 
 class Fitted:
-    """The attributes that `fit` sets: what `Fit` or its solution has under the same name, unless it has none."""
+    """The types of the attributes that `fit` sets, for type checkers; not all estimators set those from ``marginals_``.
+
+    Annotations in the estimators themselves would be parameters, as these are dataclasses.
+    """
 
     fit_: Fit
     network_: Network
@@ -78,10 +81,11 @@ class Fitted:
     n_rows_: float
     tol_: float
     shares_: FloatArray
-    marginals_: FloatArray
     pair_counts_: tuple[AnyArray, ...]  # whole numbers, or sums of weights
     coding_: Coding
     encoding_: dict[Any, tuple[Any, Any]]
+    n_features_in_: int
+    marginals_: FloatArray
     alphas_: FloatArray
     alphas_per_node_: FloatArray
     path_: Path
@@ -94,7 +98,6 @@ class Fitted:
     ebic_path_: FloatArray
     imputation_: Imputation
     missing_: Missing
-    n_features_in_: int
     feature_names_in_: AnyArray
 
 
@@ -229,12 +232,29 @@ class IsingEstimator(FittedNetwork, Fitted, _ScikitLearn):
 
     def _hold(self, fit: Fit) -> None:
         """Set the fitted attributes."""
-        self.fit_ = fit
-        for attribute in Fitted.__annotations__:
-            name = attribute.removesuffix("_")
-            value = getattr(fit, name, getattr(fit.solution, name, None))
-            if value is not None:
-                setattr(self, attribute, value)
+        solution, selection, refits = fit.solution, fit.selection, fit.refits
+        self.fit_, self.network_, self.solution_ = fit, fit.network, solution
+        self.alpha_, self.n_iter_, self.tol_ = solution.alpha, solution.n_iter, fit.tol
+        self.kkt_residual_, self.duality_gap_ = solution.kkt_residual, solution.duality_gap
+        self.converged_ = solution.converged
+        self.n_rows_, self.shares_, self.pair_counts_ = fit.data.n_rows, fit.data.shares, fit.data.pair_counts
+        self.coding_, self.encoding_ = fit.coding, fit.encoding
+        known = {
+            "marginals_": fit.marginals,
+            "alphas_": fit.alphas,
+            "alphas_per_node_": solution.alphas_per_node,
+            "path_": selection.path,
+            "evidence_": selection.evidence,
+            "stability_": selection.stability,
+            "stages_": selection.stages,
+            "ebic_path_": fit.ebic_path,
+            "edge_refits_": refits and refits.edges,
+            "edge_errors_": refits and refits.edge_errors,
+            "edge_q_": fit.edge_q,
+            "imputation_": fit.imputation,
+            "missing_": fit.missing,
+        }
+        vars(self).update({name: value for name, value in known.items() if value is not None})
         if fit.choice is not None:
             self._hold_choice(fit.choice)
 

@@ -31,7 +31,7 @@ from isinglass.errors import (
 )
 from isinglass.machine.threads import one_blas_thread
 from isinglass.network import Network
-from isinglass.results import Missing, Path, Solution, solution_of
+from isinglass.results import Missing, Path, Refits, Solution, solution_of
 from isinglass.select.cross_validation import CrossValidation
 from isinglass.select.ebic import EBIC
 from isinglass.select.error_rates import check_rate, edge_tests
@@ -164,9 +164,13 @@ class Method(PathSettings):
                     refits = refits[0], unknown
         warn_determined(choice.solution.network)
         found: dict[str, Any] = {"missing": missing, "imputation": imputation}  # Any: fields of a fit
-        for name, estimates in zip(("refits", "errors"), refits or (), strict=False):
-            found[f"edge_{name}"], given = np.split(estimates, [choice.solution.n_edges])
-            found[f"covariate_{name}"] = given if completed.variables.has_covariates else None
+        if refits is not None:
+            (edges, others), (edge_errors, other_errors) = (
+                np.split(estimates, [choice.solution.n_edges]) for estimates in refits
+            )
+            found["refits"] = Refits(
+                edges=edges, edge_errors=edge_errors, covariates=others, covariate_errors=other_errors
+            )
         if self.fdr is not None:
             found["edge_q"] = edge_tests(completed).q_of(choice.solution.edge_index)
         return replace(Fit.of(self, choice, completed), **found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -11,7 +12,7 @@ import numpy as np
 from isinglass.arguments import is_real
 from isinglass.arrays import Frozen
 from isinglass.errors import ArgumentError, ConstantColumnWarning, DataError, suppress_warnings
-from isinglass.results import Evidence, Path, Solution, Stability, TwoStageRecord
+from isinglass.results import Evidence, Path, Selection, Solution, Stability, TwoStageRecord
 from isinglass.select.settings import Settings, option, settings
 from isinglass.select.task import Task, WarmStart
 from isinglass.solve.nodewise import Regressions
@@ -41,6 +42,16 @@ class Choice(Frozen):
     def is_given(self) -> bool:
         """Whether there was nothing to choose."""
         return len(self.path) == 1 and self.evidence is None and self.stability is None
+
+    def selection(self, names: Sequence[str] | None) -> Selection:
+        """Return what a `Fit` keeps, with these names of the nodes."""
+        return Selection(
+            path=None if self.is_given else self.path.with_names(names),
+            evidence=self.evidence,
+            stability=self.stability,
+            stages=self.two_stage_record,
+            left_out=self.left_out,
+        )
 
     @property
     def warm_start(self) -> WarmStart:

@@ -149,8 +149,8 @@ class Run(Settings):
 
     max_time: float | None = option(
         default=None,
-        help="Seconds after which the two-stage estimate returns the best network found; ``Fit.left_out`` says "
-        "what was not searched. No limit by default.",
+        help="Seconds after which the two-stage estimate returns the best network found; "
+        "``Fit.selection.left_out`` says what was not searched. No limit by default.",
     )
 
     def __post_init__(self) -> None:

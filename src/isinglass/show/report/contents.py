@@ -18,7 +18,7 @@ from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.evaluate.centrality import further_measures
 from isinglass.evaluate.checking import ModelCheck, check_model
 from isinglass.export.attributes import list_columns, plain_value
-from isinglass.fit import Fit, count_observations, summarize
+from isinglass.fit import Fit
 from isinglass.json_text import JsonObject
 from isinglass.names import NodeValues, by_node
 from isinglass.network import Network, NetworkLike, as_network, union_keys
@@ -27,6 +27,7 @@ from isinglass.results import Path, Solution, Stability, solution_of
 from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.show.layout import force_layout
 from isinglass.show.palette import GroupColors, color_groups
+from isinglass.table_summary import TableSummary
 
 SAME_ALPHA = 1e-9  # relative difference up to which two alphas are the same
 DIGITS = 6  # significant digits of couplings off the selected network, whose own are exact, and of tables of categories
@@ -62,8 +63,8 @@ class Subject:
         found = getattr(result, "fit_", result)
         fit, network = found if isinstance(found, Fit) else None, as_network(result, names)
         if fit is not None:
-            path = fit.path if path is None else path
-            stability = fit.stability if stability is None else stability
+            path = fit.selection.path if path is None else path
+            stability = fit.selection.stability if stability is None else stability
         table = None
         if X is not None:  # read as the table of the fit or, for a network by itself, as its columns are
             table = network.table(X if fit is None or isinstance(X, np.ndarray) else fit.read(X)).without_holes()
@@ -151,29 +152,30 @@ class Subject:
         return np.sort(every[np.lexsort((every, entered, -strength))[: self.max_edges]])
 
     @cached_property
-    def _sums(self) -> tuple[FloatArray, Sequence[AnyArray]] | None:
+    def data(self) -> TableSummary | None:
+        """Sums over the rows of the table, where they are known."""
         if self.fit is not None:  # comes first: the caller may have left weights out
-            return self.fit.shares, self.fit.pair_counts
-        return None if self.table is None else summarize(self.table, self.network.edge_index)[1:]
+            return self.fit.data
+        return None if self.table is None else TableSummary.of(self.table, self.network)
 
     @cached_property
     def shares(self) -> tuple[FloatArray, ...] | None:
         """The share of every value of every node, where these are known."""
-        known = self._sums
-        return None if known is None else tuple(self.network.variables.split(np.clip(known[0], 0.0, 1.0)))
+        if self.data is None:
+            return None
+        return tuple(self.network.variables.split(np.clip(self.data.shares, 0.0, 1.0)))
 
     @property
     def pair_counts(self) -> dict[tuple[int, int], AnyArray]:
         """The rows by category of edges between categories, where these are known."""
-        known = self._sums
-        if known is None or self.network.variables.is_binary:
+        if self.data is None or self.network.variables.is_binary:
             return {}
-        return dict(zip([(s, t) for s, t in self.network.edge_index.tolist()], known[1], strict=True))
+        return dict(zip([(s, t) for s, t in self.network.edge_index.tolist()], self.data.pair_counts, strict=True))
 
 
 def read_curve(subject: Subject) -> dict[str, object] | None:
     """Return the curve that the penalty was chosen from, if there is one."""
-    stability, evidence = subject.stability, None if subject.fit is None else subject.fit.evidence
+    stability, evidence = subject.stability, None if subject.fit is None else subject.fit.selection.evidence
     if stability is not None:
         told = ("alphas", "monotone", "threshold", "n_subsamples", "subsample_size")
         line = {name: getattr(stability, name) for name in told}
@@ -233,13 +235,10 @@ def describe_check(found: ModelCheck) -> JsonObject:
 
 def count_rows(subject: Subject) -> dict[str, float | None]:
     """Return the number of observations, and the effective one if they have sampling weights, where these are known."""
-    if subject.fit is not None:
-        n_rows, kind, effective = subject.fit.n_observations, subject.fit.weight_kind, subject.fit.n_rows
-    elif subject.table is not None:
-        (n_rows, kind), effective = count_observations(subject.table), subject.table.counted(quiet=True).total_weight
-    else:
+    data = subject.data
+    if data is None:
         return {"n_rows": None, "effective_rows": None}
-    return {"n_rows": n_rows, "effective_rows": effective if kind == "sampling" else None}
+    return {"n_rows": data.n_observations, "effective_rows": data.n_rows if data.weight_kind == "sampling" else None}
 
 
 def node_columns(
@@ -488,6 +487,6 @@ def describe_certificate(subject: Subject) -> dict[str, object]:
     columns = {name: [getattr(each, name) for each in solutions] for name in names}
     relative = np.array(columns["duality_gap"]) / np.maximum(empty[0], 1e-12)
     proof = {"null_objective": empty[0], "relative_gap": relative, **columns}
-    stages = None if fit is None else fit.stages
+    stages = None if fit is None else fit.selection.stages
     candidates = stages.each[0].n_edges if stages and stages.number else None
     return {"kind": kind, "rule": rule, "tol": tolerances, "candidates": candidates, **proof}

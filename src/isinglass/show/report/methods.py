@@ -37,12 +37,12 @@ def describe_fit(fit: Fit, *bootstraps: Bootstrap, check: ModelCheck | None = No
     return write(
         What(
             solutions=[solution],
-            estimated=f"was estimated from {fit.n_observations} observations",
+            estimated=f"was estimated from {fit.data.n_observations} observations",
             method=fit.method,
             covariates=fit.network.variables.covariates,
             rules=dict(zip(fit.network.names, fit.coding.columns, strict=True)),
-            weight_kind=fit.weight_kind,
-            weighted=f"with an effective number of {fit.n_rows:.1f} [@kish], which criteria use as the number of "
+            weight_kind=fit.data.weight_kind,
+            weighted=f"with an effective number of {fit.data.n_rows:.1f} [@kish], which criteria use as the number of "
             "observations",
             missing=fit.missing,
             imputed_from="the network itself given the observed cells of their row",
@@ -151,8 +151,9 @@ def _comparison_choice(found: GroupComparison) -> str:
 
 def _describe_stages(fit: Fit, selector: TwoStage, network: Network) -> Iterator[str]:
     """Say how the two stages went, and which network was taken for which reason."""
-    assert fit.stages
-    stages, first = fit.stages, fit.stages.each[0]
+    stages = fit.selection.stages
+    assert stages
+    first = stages.each[0]
     if stages.ended_first:
         yield "A lasso whose penalty was chosen by the AIC found no edges, so no second stage was needed."
         return
@@ -170,8 +171,8 @@ def _describe_stages(fit: Fit, selector: TwoStage, network: Network) -> Iterator
             "The gain of a continuous column is −½ log(1 − r²), where r is the rank correlation of held-out values and "
             "their linear predictors."
         )
-    if fit.left_out:
-        yield f"A time limit ended the search before it reached {fit.left_out}."
+    if fit.selection.left_out:
+        yield f"A time limit ended the search before it reached {fit.selection.left_out}."
 
 
 def _taken_by_ebic(fit: Fit, stages: TwoStageRecord, folds: str) -> Iterator[str]:
@@ -216,7 +217,7 @@ DECISIONS: dict[Reason, Callable[[Fit, TwoStageRecord, str], Iterator[str]]] = {
 def _fit_findings(fit: Fit) -> Iterator[str]:
     """Say how many edges there are, and what is known of their errors."""
     yield f"The network has {fit.solution.n_edges} of {fit.network.n_pairs} possible edges."
-    if fit.edge_errors is not None and np.isfinite(fit.edge_errors).any():
+    if fit.refits is not None and np.isfinite(fit.refits.edge_errors).any():
         is_pooled = fit.missing is not None and fit.missing.edge_information is not None
         pooled = ", pooled over imputations by Rubin's rules [@imputation]" if is_pooled else ""
         yield (
