@@ -23,7 +23,7 @@ import networkx
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass import Network, Solution, ising_path, nodewise_ebic, simulate
+from isinglass import Network, PerNode, Solution, ising_path, simulate
 from isinglass.datasets import load_senate109
 from isinglass.objective import smoothed_field
 from isinglass.select import EBIC, CrossValidation, Method, StARS, TwoStage
@@ -46,7 +46,7 @@ RIVALS: dict[str, Fit] = {
     "relaxed EBIC": lambda X: Method(selector=EBIC(relaxed=True, alpha_min_ratio=RATIO)).choose(X).solution,
     "StARS": fit_stars,
     "CV": lambda X: Method(selector=CrossValidation(alpha_min_ratio=RATIO)).choose(X).solution,
-    "IsingFit": nodewise_ebic,
+    "IsingFit": lambda X: Method("nodewise", PerNode(), penalty_weights="standardized").choose(X).solution,
     "two-stage, EBIC alone": lambda X: Method(selector=TwoStage(keep=0)).choose(X).solution,
     "two-stage": lambda X: Method().choose(X).solution,
 }

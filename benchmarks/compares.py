@@ -23,7 +23,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from isinglass import IsingNetwork, NodewiseIsingEBIC, Run, bootstrap, compare_groups, nodewise_ebic, nodewise_path
+from isinglass import IsingNetwork, NodewiseIsingEBIC, Run, bootstrap, compare_groups, nodewise_path
 from isinglass.data import as_table
 from isinglass.errors import IsinglassWarning, suppress_warnings
 
@@ -59,7 +59,7 @@ def ising(X: Matrix) -> Matrix:
 def compare(X: Matrix, gender: NDArray[np.int64]) -> Matrix:
     """Return largest difference, difference of strengths and their p-values, as NetworkComparisonTest."""
     how = {"reselect": True, "n_permutations": 50, "random_state": 1}
-    found = compare_groups(X, gender, nodewise_ebic, run=Run(n_jobs=1), **how)
+    found = compare_groups(X, gender, NodewiseIsingEBIC(), run=Run(n_jobs=1), **how)
     return np.array([[found.structure, found.strength, found.p_structure, found.p_strength]])
 
 

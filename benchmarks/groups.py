@@ -11,15 +11,15 @@ import time
 
 import numpy as np
 
-from isinglass import Run, compare_groups, nodewise_ebic, simulate
+from isinglass import NodewiseIsingEBIC, Run, compare_groups, simulate
 from isinglass.select import EBIC
 
 METHODS = {
     "alpha given (0.03)": (0.03, False),
     "two-stage estimate, penalties kept": (None, False),
-    "IsingFit, penalties kept": (nodewise_ebic, False),
+    "IsingFit, penalties kept": (NodewiseIsingEBIC(), False),
     "EBIC on a path of 30, chosen again": (EBIC(), True),
-    "IsingFit, chosen again": (nodewise_ebic, True),
+    "IsingFit, chosen again": (NodewiseIsingEBIC(), True),
     "two-stage estimate, chosen again": (None, True),
 }
 SLOW = 10

@@ -5,7 +5,7 @@ from dataclasses import fields
 import numpy as np
 
 from isinglass import as_table
-from isinglass.select import EBIC, CrossValidation, Fixed, Method, PathSettings, Run, StARS, TwoStage
+from isinglass.select import EBIC, CrossValidation, Fixed, Method, PathSettings, PerNode, Run, StARS, TwoStage
 from isinglass.select.task import Task
 
 
@@ -67,3 +67,9 @@ class FunctionPaths(PathSettings):
 
     def alpha_max(self, table):
         return PathSettings().alpha_max(table) if self.top is None else self.top
+
+
+def isingfit(X, alphas=100, *, penalty_weights="standardized", **options):
+    """Return the network of IsingFit: each node at the penalty with its smallest extended BIC."""
+    options |= {"estimator": "nodewise", "alphas": alphas, "penalty_weights": penalty_weights}
+    return choose(PerNode, X, **options).solution

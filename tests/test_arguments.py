@@ -4,10 +4,10 @@ import inspect
 
 import numpy as np
 import pytest
-from choices import cross_validate, stars, two_stage
+from choices import cross_validate, isingfit, stars, two_stage
 
 import isinglass
-from isinglass import bootstrap, compare_groups, ising_path, nodewise_ebic
+from isinglass import bootstrap, compare_groups, ising_path
 from isinglass.arguments import as_generator, check_count, check_positive, spawn_seeds
 from isinglass.errors import DataError
 
@@ -33,7 +33,7 @@ def test_counts_have_a_largest_value():
     [
         (ising_path, {"alphas": 10**9}, "alphas"),
         (two_stage, {"alphas": 10**9}, "alphas"),
-        (nodewise_ebic, {"alphas": 10**9}, "alphas"),
+        (isingfit, {"alphas": 10**9}, "alphas"),
         (bootstrap, {"method": 0.1, "n_boot": 10**9}, "n_boot"),
         (stars, {"n_subsamples": 10**9}, "n_subsamples"),
         (cross_validate, {"n_repeats": 10**9}, "n_repeats"),

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from choices import cross_validate, select_ebic, stars, two_stage
+from choices import cross_validate, isingfit, select_ebic, stars, two_stage
 from commands import (
     NAMES,
     data_error,
@@ -18,7 +18,7 @@ from commands import (
     write_table,
 )
 
-from isinglass import ising_path, load, nodewise_ebic
+from isinglass import ising_path, load
 from isinglass.solve.nodewise import nodewise_path
 
 FILES = {"edges.csv", "nodes.csv", "model.npz", "network.gexf", "run.json"}
@@ -80,9 +80,9 @@ STABLE = "0.15,0.12,0.05"
         ),
         (
             ["--method", "nodewise", "--select", "ebic", "--alphas", "40"],
-            lambda: nodewise_ebic(X, 40, standardize=False),
+            lambda: isingfit(X, 40, penalty_weights=None),
         ),
-        (["--method", "nodewise", "--penalty-weights", "standardized"], lambda: nodewise_ebic(X)),  # as IsingFit does
+        (["--method", "nodewise", "--penalty-weights", "standardized"], lambda: isingfit(X)),  # as IsingFit does
         (
             ["--method", "nodewise", "--select", "cv", "--folds", "3", "--alphas", "0.3,0.1,0.05"],
             lambda: cross_validate(X, alphas=[0.3, 0.1, 0.05], n_folds=3, estimator="nodewise").solution,

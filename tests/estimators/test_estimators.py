@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 import sklearn
-from choices import cross_validate, select_ebic, stars, two_stage
+from choices import cross_validate, isingfit, select_ebic, stars, two_stage
 from networks import make_table
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -42,7 +42,6 @@ from isinglass import (
     exact_path,
     ising_path,
     load,
-    nodewise_ebic,
     nodewise_path,
     save,
     simulate,
@@ -106,7 +105,7 @@ def test_each_is_its_function():
     assert_same_solution(fitted(ESTIMATORS[2]), select_ebic(X, alphas=GRID).solution)
     assert_same_solution(fitted(ESTIMATORS[3]), cross_validate(X, alphas=GRID, n_folds=4, random_state=0).solution)
     assert_same_solution(fitted(ESTIMATORS[4]), nodewise_path(X, [0.03], rule="or")[0])
-    assert_same_solution(fitted(ESTIMATORS[5]), nodewise_ebic(X))
+    assert_same_solution(fitted(ESTIMATORS[5]), isingfit(X))
     assert_same_solution(fitted(ESTIMATORS[6]), exact_path(X, [0.02])[0])
     assert_same_solution(fitted(ESTIMATORS[7]), two_stage(X).solution)
 

@@ -6,11 +6,11 @@ from itertools import product
 
 import numpy as np
 import pytest
-from choices import cross_validate, select_ebic, stars, two_stage
+from choices import cross_validate, isingfit, select_ebic, stars, two_stage
 from networks import log_probabilities, make_network, make_table, split_fields
 from reference_discrete import Discrete
 
-from isinglass import EBIC, CrossValidation, Method, as_table, ising_path, nodewise_ebic, nodewise_path, refit, simulate
+from isinglass import EBIC, CrossValidation, Method, as_table, ising_path, nodewise_path, refit, simulate
 from isinglass.data import category_counts, column_sd
 from isinglass.errors import ArgumentError, DataError, IsinglassWarning, SeparationError
 from isinglass.results import Solution
@@ -364,7 +364,7 @@ def test_refit_says_what_it_cannot_do():
 @pytest.mark.parametrize(
     "choose",
     [
-        *(two_stage, select_ebic, nodewise_ebic, lambda table: cross_validate(table, n_folds=3)),
+        *(two_stage, select_ebic, isingfit, lambda table: cross_validate(table, n_folds=3)),
         *(lambda table: ising_path(table, 30)[0], lambda table: nodewise_path(table, 30)[0]),
     ],
 )

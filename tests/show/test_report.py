@@ -16,7 +16,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from choices import stars
+from choices import isingfit, stars
 from hypothesis import given
 from hypothesis import strategies as st
 from networks import make_network, make_table
@@ -31,7 +31,6 @@ from isinglass import (
     bootstrap,
     ising_path,
     metrics,
-    nodewise_ebic,
     simulate,
 )
 from isinglass.datasets import load_senate109
@@ -292,7 +291,7 @@ def test_a_solution_between_the_alphas_gets_its_place(path, table):
 
 
 def test_nodes_with_an_alpha_each(table):
-    data = data_of(build_report(nodewise_ebic(table)))
+    data = data_of(build_report(isingfit(table)))
     assert data["path"]["per_node"] is True
     assert data["path"]["alphas"] == [None]
 

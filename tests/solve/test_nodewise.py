@@ -7,12 +7,13 @@ import numpy as np
 import objectives as objective
 import oracles
 import pytest
+from choices import isingfit
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import nodewise_solution, nodewise_violations
 
 import isinglass
-from isinglass import NodewisePath, ising_path, nodewise_ebic, nodewise_path
+from isinglass import NodewisePath, ising_path, nodewise_path
 from isinglass._core import Nodewise
 from isinglass.datasets import load_senate109
 from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, SeparationError
@@ -178,7 +179,7 @@ def test_weights_equal_repeated_rows_for_path_and_ebic():
     b = nodewise_path(repeated, 6, tol=1e-11)
     for k in range(6):
         np.testing.assert_allclose(dense(a, k), dense(b, k), atol=1e-8)
-    a, b = nodewise_ebic(X, sample_weight=times, tol=1e-11), nodewise_ebic(repeated, tol=1e-11)
+    a, b = isingfit(X, sample_weight=times, tol=1e-11), isingfit(repeated, tol=1e-11)
     np.testing.assert_allclose(a.couplings, b.couplings, atol=1e-8)
     np.testing.assert_allclose(a.alphas_per_node, b.alphas_per_node, rtol=1e-12)
 
@@ -274,7 +275,7 @@ def test_every_rule_is_a_view_of_the_same_regressions():
 @pytest.mark.parametrize(("stored", "rule"), [("isingfit_and", "and"), ("isingfit_or", "mean")])
 def test_isingfit_parity(case, stored, rule):
     X, expected = oracles.read(case, "X").astype(np.uint8), oracles.read(case, stored)
-    found = nodewise_ebic(X, gamma=0.25, rule=rule)
+    found = isingfit(X, gamma=0.25, rule=rule)
     np.testing.assert_array_equal(found.couplings != 0, expected != 0)
     np.testing.assert_allclose(found.couplings, expected, atol=2e-3)
     np.testing.assert_allclose(found.fields, oracles.read(case, "isingfit_thresholds").ravel(), atol=2e-3)
@@ -291,7 +292,7 @@ def test_what_differs_from_isingfit_is_glmnets_stopping_rule(case):
     exact = nodewise_solution(X, chosen, standardize=True)
     np.fill_diagonal(coefficients := exact.copy(), 0.0)
     mean = (coefficients + coefficients.T) / 2.0
-    ours = nodewise_ebic(X, rule="mean", tol=1e-10)
+    ours = isingfit(X, rule="mean", tol=1e-10)
     np.testing.assert_allclose(ours.couplings, mean, atol=1e-7)
     np.testing.assert_allclose(ours.fields, exact.diagonal(), atol=1e-7)
     theirs = np.abs(oracles.read(case, "isingfit_or") - mean).max()
@@ -300,7 +301,7 @@ def test_what_differs_from_isingfit_is_glmnets_stopping_rule(case):
 
 def test_isingfit_or_halves_one_sided_edges_and_or_does_not():
     X = oracles.read("er10", "X").astype(np.uint8)
-    both, either, mean = (nodewise_ebic(X, rule=rule).couplings for rule in ("and", "or", "mean"))
+    both, either, mean = (isingfit(X, rule=rule).couplings for rule in ("and", "or", "mean"))
     one_sided = (either != 0) & (both == 0)
     assert one_sided.any()
     np.testing.assert_allclose(either[one_sided], 2.0 * mean[one_sided], rtol=1e-15)
@@ -349,9 +350,9 @@ def test_constant_columns_keep_their_place():
     assert not path[0].couplings[[0, 3]].any()
     assert (path.alphas[0], path[0].converged) == (0.01, True)
     with pytest.warns(ConstantColumnWarning):
-        chosen = nodewise_ebic(with_constants)
+        chosen = isingfit(with_constants)
     np.testing.assert_array_equal(np.isnan(chosen.alphas_per_node), [s not in keep for s in range(7)])
-    np.testing.assert_allclose(chosen.couplings[np.ix_(keep, keep)], nodewise_ebic(X).couplings, atol=1e-7)
+    np.testing.assert_allclose(chosen.couplings[np.ix_(keep, keep)], isingfit(X).couplings, atol=1e-7)
 
 
 def test_nothing_varies():
@@ -361,7 +362,7 @@ def test_nothing_varies():
     assert (path[0].n_edges, path[0].converged, path[0].objective) == (0, True, 0.0)
     assert nodewise_alpha_max(np.ones((4, 3))) == 0.0
     with pytest.warns(ConstantColumnWarning):
-        assert nodewise_ebic(np.zeros((4, 3))).n_edges == 0
+        assert isingfit(np.zeros((4, 3))).n_edges == 0
 
 
 def test_one_column_and_two():
@@ -370,7 +371,7 @@ def test_one_column_and_two():
     assert one[0].converged
     assert one[0].duality_gap <= 1e-14  # a bound, with room for rounding
     assert one[0].fields[0] == pytest.approx(np.log(2.0))
-    assert nodewise_ebic([[0], [1], [1]]).n_edges == 0
+    assert isingfit([[0], [1], [1]]).n_edges == 0
     X = np.array([[0, 0], [0, 0], [0, 1], [1, 1], [1, 1], [1, 0]])
     two = nodewise_path(X, [0.02], tol=1e-10)
     np.testing.assert_allclose(dense(two, 0), nodewise_solution(X, 0.02), atol=1e-7)
@@ -425,7 +426,7 @@ def test_bad_tables_and_gamma():
     with pytest.raises(DataError, match="got 2 in column 1"):
         nodewise_path([[0, 2], [1, 0]])
     with pytest.raises(DataError, match="gamma must be finite and not negative"):
-        nodewise_ebic(random_table(20, 3), gamma=-1.0)
+        isingfit(random_table(20, 3), gamma=-1.0)
 
 
 def test_the_record(caplog):

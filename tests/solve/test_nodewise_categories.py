@@ -4,12 +4,13 @@ import json
 
 import numpy as np
 import pytest
+from choices import isingfit
 from commands import run
 from networks import make_table
 from reference_discrete import OneNode
 from sklearn.base import clone
 
-from isinglass import NodewiseIsing, NodewiseIsingEBIC, load, nodewise_ebic, nodewise_path
+from isinglass import NodewiseIsing, NodewiseIsingEBIC, load, nodewise_path
 from isinglass.data import as_table
 from isinglass.errors import ArgumentError
 from isinglass.solve.nodewise import Regressions
@@ -160,7 +161,7 @@ def test_the_ebic_counts_parameters():
 
 def test_every_node_with_its_own_list_and_the_same_at_given_penalties():
     table = as_table(answers(8), kinds=KINDS)
-    network = nodewise_ebic(table, 20)
+    network = isingfit(table, 20)
     assert network.alphas_per_node.shape == (5,)
     again = Regressions().at(table, network.alphas_per_node)[0]
     assert again.edge_index.tolist() == network.edge_index.tolist()
@@ -169,7 +170,7 @@ def test_every_node_with_its_own_list_and_the_same_at_given_penalties():
 
 def test_given_penalties_with_a_covariate_which_has_none():
     table = as_table(answers(8), kinds=KINDS, covariates=[1])
-    network = nodewise_ebic(table, 20)
+    network = isingfit(table, 20)
     assert np.isnan(network.alphas_per_node).tolist() == [False, True, False, False, False]
     again = Regressions().at(table, network.alphas_per_node)[0]
     assert again.edge_index.tolist() == network.edge_index.tolist()

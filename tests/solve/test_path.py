@@ -372,12 +372,13 @@ def test_non_convergence_is_said_and_marked(mode):
 
 
 @pytest.mark.parametrize("n_columns", [5, 40])
-def test_a_callback_that_returns_false_ends_the_path(n_columns):
+@pytest.mark.parametrize("answer", [bool, np.bool_])
+def test_a_callback_that_returns_false_ends_the_path(n_columns, answer):
     X, seen = random_table(np.random.default_rng(20), 60, n_columns), []
 
     def stop_at_the_third(solution):
         seen.append(solution)
-        return len(seen) < 3
+        return answer(len(seen) < 3)
 
     path = ising_path(X, 10, callback=stop_at_the_third)
     assert len(path) == len(seen) == 3

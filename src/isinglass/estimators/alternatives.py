@@ -74,7 +74,7 @@ class NodewiseIsingEBIC(_Nodewise):
     """Ising network of one logistic lasso per column, each at the penalty with the smallest extended BIC.
 
     By default this is what R's IsingFit computes. The number of rows of the criterion is the sum of counts, or the
-    effective number of rows with sampling weights. The function behind it is `nodewise_ebic`.
+    effective number of rows with sampling weights. Its selector is `PerNode`.
 
     Parameters
     ----------

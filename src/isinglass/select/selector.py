@@ -153,7 +153,18 @@ class FixedPerNode(Given):
 
 @settings
 class PerNode(Selector):
-    """Every node chooses its own penalty by the extended BIC; with standardized penalties this is R's IsingFit."""
+    """Every node chooses its own penalty by the extended BIC; with standardized penalties this is R's IsingFit.
+
+    Examples
+    --------
+    >>> from isinglass import Method
+    >>> rng = np.random.default_rng(0)
+    >>> a, b = rng.integers(0, 2, (2, 500))
+    >>> isingfit = Method("nodewise", PerNode(), penalty_weights="standardized")
+    >>> network = isingfit.choose(np.column_stack([a, b, a ^ (rng.random(500) < 0.2)])).solution
+    >>> network.edge_index.tolist(), network.alphas_per_node.shape
+    ([[0, 2]], (3,))
+    """
 
     name = "per-node"
     alphas: int = option(default=100, help="Length of every node's list of penalties.")

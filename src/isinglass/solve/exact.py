@@ -16,7 +16,7 @@ from isinglass.solve.columns import warn_constant
 from isinglass.solve.exact_certificate import certify
 from isinglass.solve.exact_likelihood import Likelihood, minimize
 from isinglass.solve.exact_separation import refuse_separation
-from isinglass.solve.path import warn_if_not_converged
+from isinglass.solve.path import ends_path, warn_if_not_converged
 
 
 def exact_path(
@@ -98,7 +98,7 @@ def exact_path(
                 converged=bool(proof.duality_gap <= tol * scale and proof.kkt_residual <= tol),
             )
         )
-        if callback is not None and callback(solutions[-1]) is False:
+        if ends_path(callback, solutions[-1]):
             break
     path = Path(tuple(solutions), tol)
     warn_if_not_converged(path, scale, max_iter)

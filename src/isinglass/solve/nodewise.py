@@ -19,7 +19,7 @@ from isinglass.data.table import Kinds, Scores
 from isinglass.errors import ArgumentError
 from isinglass.results import Solution
 from isinglass.solve.alphas import alpha_grid
-from isinglass.solve.path import warn_if_not_converged
+from isinglass.solve.path import ends_path, warn_if_not_converged
 from isinglass.solve.regressions import NodeFits, NodewisePath, NodewiseProblem, check_rule
 
 logger = logging.getLogger("isinglass")
@@ -76,7 +76,7 @@ def nodewise_path(
 
     See Also
     --------
-    nodewise_ebic : every node with its own list of alphas and its own choice, as IsingFit does.
+    PerNode : every node with its own list of alphas and its own choice, as IsingFit does.
 
     Examples
     --------
@@ -98,62 +98,10 @@ def nodewise_path(
     path = NodewisePath(tuple(fits.solutions(rule, tol)), tol=tol, nodes=fits, rule=rule)
     for solution in path:
         logger.info("%r", solution)
-        if callback is not None and callback(solution) is False:
+        if ends_path(callback, solution):
             break
     warn_if_not_converged(path, float(fits.null_losses.sum()), max_iter)
     return path
-
-
-def nodewise_ebic(
-    X: ArrayLike,
-    alphas: int = 100,
-    *,
-    gamma: float = 0.25,
-    rule: str = "and",
-    standardize: bool = True,
-    sample_weight: ArrayLike | None = None,
-    alpha_min_ratio: float | None = None,
-    tol: float = 1e-7,
-    max_iter: int = 100,
-    n_threads: int | None = None,
-) -> Solution:
-    """Return a network in which each node's penalty is chosen by the extended BIC: what R's IsingFit computes.
-
-    Each node has a list of its own, geometric from the smallest alpha without coefficients downwards; it ends early
-    where the regression explains more than 99.9 % of the deviance, or less than 0.001 % more than the alpha before.
-
-    Parameters
-    ----------
-    X : array-like of shape (n_samples, n_features)
-        A table of any kind.
-    alphas : int, default 100
-        Length of every node's list.
-    gamma : float, default 0.25
-        Weight of the number of candidate models in −2ℓ + J log N + 2γ J log(p−1); 0 is the BIC. With categories a
-        neighbor counts for m_s · m_t parameters before log N, and once before γ.
-    rule, standardize, sample_weight
-        As for `nodewise_path`, but standardized by default; IsingFit's AND = FALSE is "mean".
-    alpha_min_ratio : float, optional
-        Last alpha over first alpha; default 0.0001, or 0.01 with fewer rows than predictors.
-    tol, max_iter, n_threads
-        As for `nodewise_path`.
-
-    Returns
-    -------
-    Solution
-        With ``alpha`` NaN and the choices in ``alphas_per_node``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rng = np.random.default_rng(0)
-    >>> a, b = rng.integers(0, 2, (2, 500))
-    >>> network = nodewise_ebic(np.column_stack([a, b, a ^ (rng.random(500) < 0.2)]))
-    >>> network.edge_index.tolist(), network.alphas_per_node.shape
-    ([[0, 2]], (3,))
-    """
-    regressions = Regressions(rule, standardize, tol, max_iter, n_threads)
-    return regressions.choose(as_table(X, sample_weight).whole(), alphas, gamma, alpha_min_ratio).solutions[0]
 
 
 def nodewise_alpha_max(X: ArrayLike, sample_weight: ArrayLike | None = None, *, standardize: bool = False) -> float:
@@ -193,7 +141,13 @@ class Regressions:
         return self._merge(case.solve(given[:, None], self.tol, self.max_iter, stops_early=False))
 
     def choose(self, table: Table, count: int, gamma: float, alpha_min_ratio: float | None) -> NodewisePath:
-        """Return what `nodewise_ebic` does as a path of length one, with the regressions that were chosen."""
+        """Return the network in which each node's penalty is chosen by the extended BIC, as a path of length one.
+
+        The criterion is −2ℓ + J log N + 2γ J log(p−1); with categories a neighbor counts for m_s · m_t parameters
+        before log N, and once before γ. Each node has a list of its own, geometric from the smallest alpha without
+        coefficients downwards; it ends early where the regression explains more than 99.9 % of the deviance, or less
+        than 0.001 % more than the alpha before.
+        """
         check_gamma(gamma)
         case = self.compile(table.counted())
         if alpha_min_ratio is None:

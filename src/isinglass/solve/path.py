@@ -130,7 +130,7 @@ def ising_path(
     for solution in _follow(case, grid, tol, max_iter, _starts(start, grid)):
         logger.info("%r", solution)
         solutions.append(solution)
-        if callback is not None and callback(solution) is False:
+        if ends_path(callback, solution):
             break
     path = Path(tuple(solutions), tol=tol)
     warn_if_not_converged(path, case.problem.null_objective, max_iter)
@@ -293,6 +293,12 @@ def _least_weight(
     )
     lowest = np.partition(each, 1)[:2]
     return float(lowest.prod() if penalty is None else lowest.sum())
+
+
+def ends_path(callback: Callable[[Solution], object] | None, solution: Solution) -> bool:
+    """Call a function with a solution, if there is one; tell whether it returns False, Python's or NumPy's."""
+    answer = None if callback is None else callback(solution)
+    return isinstance(answer, bool | np.bool_) and not answer
 
 
 def warn_if_not_converged(path: Path, null_objective: float, max_iter: int) -> None:

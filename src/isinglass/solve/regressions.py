@@ -395,7 +395,7 @@ class NodewisePath(Path):
     def select_ebic(self, gamma: float = 0.25, *, rule: str | None = None) -> Solution:
         """Return the network in which every node takes the alpha of this path with its smallest EBIC.
 
-        The criterion is IsingFit's. So are the lists of alphas in ``nodewise_ebic``, one per node; here all nodes
+        The criterion is IsingFit's. So are the lists of alphas of `PerNode`, one per node; here all nodes
         choose from the alphas of the path.
         """
         chosen = self.nodes.take(self.nodes.choose_ebic(gamma))
