@@ -215,7 +215,7 @@ def quoted_facts():
     assert default_limit(10**8, documents.LARGEST) == 25 * 10**8
     yield "tables.md", "may expand to 25 times its size or to 256 MiB"
     yield "tables.md", f"at most {MAX_CATEGORIES} categories and, from {word(rules.CATEGORIES_TO_CHECK)} categories on"
-    yield "tables.md", f"ordered columns with more than {guards.MANY_LEVELS} levels"
+    yield "tables.md", f"ordered columns whose values are {guards.MANY_LEVELS} or more steps apart"
     yield "tables.md", f"categories with fewer than {word(guards.FEW_ROWS)} rows"
     yield "tables.md", f"at least {word(int(guards.MEAN_COUNT))} times the number of rows"
     assert guards.SUM_RATIO == 2.0

@@ -166,9 +166,27 @@ def test_numbers_dates_and_rare_categories():
     frame["mood"] = np.resize([1, 2, 3], N)
     frame.loc[:2, "mood"] = 4
     texts = " | ".join(said(frame, kinds={"age": "ordinal", "day": "nominal", "mood": "ordinal"}))
-    assert "Column 'age' has more than 12 ordered levels" in texts
+    assert "Column 'age' has ordered values that are up to 19 steps apart. Couplings are per step" in texts
     assert "Column 'day' holds dates: leave them out (drop=['day'] in read_table)" in texts
     assert "'mood': 4 (3)" in texts
+
+
+def test_a_few_values_far_apart_are_taken_for_numbers():
+    """Ages of 20 and 42 are 22 steps apart: a coupling per step is small beside one of a rating."""
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame({"age": rng.choice([17.5, 22, 27, 32, 37, 42], N), "mood": rng.integers(1, 8, N)})
+    (text,) = said(frame, kinds="ordinal")
+    assert "Column 'age' has ordered values that are up to 49 steps apart" in text
+    assert "(kinds={'age': 'continuous'})" in text
+    table = as_table(frame, guess=True)
+    assert table.variables.kinds == ("continuous", "ordinal")
+
+
+def test_a_code_of_a_missing_answer_makes_no_number_of_a_scale():
+    frame = pd.DataFrame({"mood": np.resize([1, 2, 3, 4, 5, 99], N), "calm": np.resize([0, 1, 2, 3, -99], N)})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MeaningWarning)
+        assert as_table(frame, guess=True).variables.kinds == ("ordinal", "ordinal")
 
 
 def test_info_shows_what_was_detected_and_what_is_doubtful(tmp_path):

@@ -19,7 +19,7 @@ from isinglass.errors import DataWarning, MeaningWarning, called, listed, settin
 from isinglass.variables import Variables
 
 MANY_LEVELS = 12
-"""Levels above which an ordered column may be a number."""
+"""Levels, or steps from the lowest to the highest, above which an ordered column may be a number."""
 FEW_ROWS = 5
 """Rows below which the couplings of a category can hardly be estimated."""
 ROWS_TO_JUDGE = 20
@@ -203,12 +203,16 @@ def check_meaning(
     warn_codes({labels[j]: values[j] for j in levels})
     if len(codes) < ROWS_TO_JUDGE:
         return
-    many = [labels[j] for j, rule in levels.items() if rule.kind == "ordinal" and len(rule.values) > MANY_LEVELS]
-    if many:
+    ordered = {j: rule for j, rule in levels.items() if rule.kind == "ordinal" and not missing_codes(values[j])[0]}
+    spans = {labels[j]: max(rule.scores or ()) for j, rule in ordered.items()}
+    wide = [label for label, span in spans.items() if span >= MANY_LEVELS]
+    if wide:
         _say(
-            f"{_columns(many, 'has', 'have')} more than {MANY_LEVELS} ordered levels: if these are numbers, say so "
-            f"({kind_option('continuous', many)}); if they name something, leave them out ({drop(many)}).",
-            many,
+            f"{_columns(wide, 'has', 'have')} ordered values that are up to {max(spans.values()):.0f} steps apart. "
+            f"Couplings are per step, so these look small. If the values are numbers, say so "
+            f"({kind_option('continuous', wide)}), and couplings are per standard deviation; if they name something, "
+            f"leave them out ({drop(wide)}).",
+            wide,
             "a number?",
         )
     dates = [labels[j] for j, rule in levels.items() if are_dates(rule.values)]
@@ -217,10 +221,10 @@ def check_meaning(
     _warn_spellings({labels[j]: rule for j, rule in levels.items() if isinstance(rule, Levels)})
     _warn_rare({labels[j]: (rule, codes[:, j]) for j, rule in levels.items() if isinstance(rule, Levels)})
     _warn_skewed({labels[j]: (rule, codes[:, j]) for j, rule in levels.items() if isinstance(rule, Steps)})
-    ordered = [j for j, rule in levels.items() if rule.kind == "ordinal"]
-    if FEWEST_ITEMS <= len(ordered) <= MOST_ITEMS:
+    items = [j for j, rule in levels.items() if rule.kind == "ordinal"]
+    if FEWEST_ITEMS <= len(items) <= MOST_ITEMS:
         some = slice(None, None, max(1, len(codes) // MOST_ROWS))
-        _warn_reversed([labels[j] for j in ordered], np.stack([codes[some, j] for j in ordered]))
+        _warn_reversed([labels[j] for j in items], np.stack([codes[some, j] for j in items]))
 
 
 def warn_measured(columns: Mapping[Hashable, Rule]) -> None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from isinglass.data.coding import Guess, Value, is_bit, is_number
-from isinglass.data.guards import DISTINCT_SHARE, ID, IDENTIFIER, MANY_LEVELS, ROW_NAME, are_dates
+from isinglass.data.guards import DISTINCT_SHARE, ID, IDENTIFIER, MANY_LEVELS, ROW_NAME, are_dates, missing_codes
 from isinglass.data.rules import ColumnSpec, has_too_many, is_unclear, steps_of
 from isinglass.errors import DataError
 
@@ -70,7 +70,8 @@ def _guess(values: list[Value], is_labeled: bool, n_rows: int) -> tuple[str | No
                 steps_of(sorted(values), "")
         except (DataError, OverflowError, ValueError):
             return "continuous", ""
-        return "continuous" if len(values) > MANY_LEVELS else "ordinal", ""
+        answers = steps_of(sorted(set(values) - set(missing_codes(values)[0])), "")
+        return "continuous" if answers[-1] >= MANY_LEVELS else "ordinal", ""
     if not all(isinstance(value, str) for value in values):
         return None, "not finite" if all(map(is_number, values)) else "text and numbers"
     if are_dates(values):
