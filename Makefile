@@ -134,9 +134,14 @@ clean:  ## remove everything that make created
 	rm -rf .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -path ./.git -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
+# An editable installation has a list of the modules: it is made again when one is added, renamed or removed.
+$(VENV)/.modules: FORCE
+	@mkdir -p $(VENV) && find src -name '*.py' | LC_ALL=C sort > $@.new && \
+		if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+
 # What the demo needs. Editing Python needs no reinstall; editing the kernels or the metadata does. Warnings of the
 # compiler are errors in continuous integration only: another compiler has other warnings.
-$(PACKAGE): pyproject.toml CMakeLists.txt $(CORE)
+$(PACKAGE): pyproject.toml CMakeLists.txt $(CORE) $(VENV)/.modules
 	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "isinglass needs Python 3.11 or newer"'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet $(if $(CI),--config-settings cmake.define.ISINGLASS_WERROR=ON) --editable ".[plot]"
