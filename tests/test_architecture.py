@@ -27,7 +27,7 @@ LAYERS = (
     ("_core",),
     ("version", "arrays", "errors", "arguments", "names", "json_text", "text_tables"),
     ("machine", "atomic", "storage"),
-    ("data", "variables", "conditionals", "couplings", "network", "pairs", "results"),
+    ("data", "variables", "matching", "conditionals", "couplings", "network", "pairs", "results"),
     ("penalties", "separation"),
     ("solve",),
     ("simulate", "evaluate", "datasets"),

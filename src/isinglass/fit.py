@@ -20,10 +20,10 @@ from isinglass.data.blocks import is_in_parts
 from isinglass.data.coding import Value
 from isinglass.data.options import for_another_file
 from isinglass.data.parts import read_like
-from isinglass.errors import DataError, setting
 from isinglass.evaluate.numbers import partial_correlations, warn_beyond_one
 from isinglass.evaluate.prediction import score_rows
 from isinglass.fitted import FittedNetwork
+from isinglass.matching import check_width, match_categories, require_same
 from isinglass.network import Network
 from isinglass.pairs import symmetric_matrix
 from isinglass.results import Missing, Reason, Refits, Selection, Solution
@@ -190,20 +190,14 @@ class Fit(FittedNetwork, Frozen):
             table: AnyTable = read_like(X, self.reading, sample_weight, coding, missing)
         else:
             table = as_table(X, sample_weight, encode=coding, missing=missing)
-        if table.shape[1] != self.network.n_features:
-            columns = f"{self.network.n_features} columns"
-            raise DataError(f"{setting('X')} must have the {columns} of the fit; got {table.shape[1]}.")
-        ours, theirs = self.network.variables, table.variables
-        if table.is_whole and theirs.is_plain and not ours.is_binary:  # its cells are values, not numbers of categories
+        ours = self.network.variables
+        if not table.is_whole:
+            require_same(table.variables, ours)
+            return table
+        if table.variables.is_plain and not ours.is_binary:  # its cells are values, not numbers of categories
+            check_width(table.shape[1], ours)
             table = self._read_bits(table)
-            theirs = table.variables
-        as_codes = (ours.is_plain or theirs.is_plain) and ours.is_binary and theirs.is_binary
-        if not as_codes and ours.categories != theirs.categories:
-            raise DataError(
-                f"{setting('X')} must have the categories of the fit in the same order; got others. Read it with the "
-                "coding of the fit: as_table(frame, encode=fit.coding)."
-            )
-        return table
+        return table.with_variables(ours) if match_categories(table.variables, ours) else table
 
     def _read_bits(self, table: Table) -> Table:
         """Return a table of 0 and 1 as the array of its cells is read."""

@@ -6,10 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from isinglass.arrays import FloatArray
-from isinglass.data.table import check_width
 from isinglass.data.weights import as_floats
 from isinglass.errors import ArgumentError, DataError, setting
-from isinglass.network import Network
 from isinglass.variables import Variables
 
 Penalty = ArrayLike | str | None
@@ -104,13 +102,6 @@ def check_alpha(alpha: float) -> float:
     if np.ndim(alpha) != 0 or not 0.0 <= alpha < np.inf:
         raise ArgumentError("alpha", "must be a finite number that is not negative", alpha)
     return float(alpha)
-
-
-def check_network(network: Network, variables: Variables) -> None:
-    """Refuse a network that is not one of these columns."""
-    check_width(variables.n_features, network.variables)
-    if network.variables.scores is not variables.scores and network.variables.scores != variables.scores:
-        raise DataError("the network must have the categories and scores of the table; got others.")
 
 
 def violations(theta: FloatArray, g: FloatArray, penalty: FloatArray) -> FloatArray:

@@ -103,9 +103,9 @@ def test_other_tables_are_read_in_the_same_way():
         net.score(FRAME.assign(age=9))
     other = as_table(FRAME.assign(age=5 - FRAME["age"]), kinds={"age": "ordinal", "work": "nominal"})
     assert net.score(other) is not None  # the same categories, in the same order
-    with pytest.raises(DataError, match="categories of the fit"):
+    with pytest.raises(DataError, match="categories of the network"):
         net.score(as_table(FRAME.assign(age=FRAME["age"] * 2), **READING))
-    with pytest.raises(DataError, match="categories of the fit"):
+    with pytest.raises(DataError, match="categories of the network"):
         IsingLasso(0.1).fit(TABLE).predict(make_table(TABLE.codes, TABLE.variables.kinds, names=TABLE.names))
     scores = cross_val_score(IsingLasso(0.1), TABLE, cv=3)  # some rows of a table keep its categories
     assert np.isfinite(scores).all()
@@ -123,7 +123,7 @@ def test_cells_of_a_table_of_0_and_1_are_values():
     np.testing.assert_array_equal(weighted.codes, fit.read(ones).codes)  # of the category 1, not of the second one
     assert weighted.total_weight == 3
     binary = IsingLasso(0.1).fit(rng.integers(0, 2, size=(200, 3))).fit_
-    with pytest.raises(DataError, match="must have the categories of the fit"):
+    with pytest.raises(DataError, match="must have the categories of the network"):
         binary.score_samples(as_table(rng.integers(1, 6, size=(200, 3)), kinds="ordinal"))
 
 

@@ -23,8 +23,9 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass.arrays import FloatArray, Mask
 from isinglass.data import Table, as_table
 from isinglass.errors import SeparationError
+from isinglass.matching import require_same
 from isinglass.network import Network
-from isinglass.penalties import EPSILON, Penalty, check_network, violations
+from isinglass.penalties import EPSILON, Penalty, violations
 from slow_objective.categories import Objective
 from slow_objective.certificate import certify, null_point, profiled
 from slow_objective.reduced import Reduced
@@ -76,7 +77,7 @@ class TwoValues(Objective):
         self.problem = Reduced.of(table, penalty_weights)
 
     def _restrict(self, network: Network) -> tuple[FloatArray, FloatArray, bool]:
-        check_network(network, self.variables)
+        require_same(self.variables, network.variables)
         return self.problem.restrict(network)
 
     def _network(self, theta: FloatArray, field: FloatArray) -> Network:

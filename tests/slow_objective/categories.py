@@ -14,8 +14,9 @@ from isinglass._core import free_ridge
 from isinglass.arrays import FloatArray, Mask
 from isinglass.data import Table
 from isinglass.errors import DataError
+from isinglass.matching import require_same
 from isinglass.network import Network
-from isinglass.penalties import Penalty, check_alpha, check_network
+from isinglass.penalties import Penalty, check_alpha
 
 _STEPS = 100
 _STATIONARY = 1e-14
@@ -170,7 +171,7 @@ class Objective:
         return float(np.sqrt(2.0) ** (self.nominal[pair[0]] + self.nominal[pair[1]]))
 
     def _fields(self, network: Network) -> list[FloatArray]:
-        check_network(network, self.variables)
+        require_same(self.variables, network.variables)
         ends = np.cumsum([len(points) for points in self.vectors])
         return np.split(network.category_fields, ends[:-1])
 

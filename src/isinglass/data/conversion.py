@@ -42,8 +42,9 @@ from isinglass.data.preview import guess_kinds
 from isinglass.data.refusals import advise_kinds, refuse_missing, refuse_values
 from isinglass.data.rules import ColumnSpec, find_rules, specify
 from isinglass.data.source import Column, Source, convert_numbers
-from isinglass.data.table import Table, check_width, find_columns, refuse_holes
+from isinglass.data.table import Table, find_columns, refuse_holes
 from isinglass.errors import ArgumentError, DataError, setting
+from isinglass.matching import check_width
 from isinglass.names import default_names
 from isinglass.variables import MAX_CATEGORIES, Variables
 

@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from isinglass.arrays import AnyArray, Bytes, FloatArray, Mask
 from isinglass.data.coding import Coding, Guess, Value
 from isinglass.data.weights import check_sample_weight, check_weight_kind, scale_weights
-from isinglass.errors import DataError, listed, setting
+from isinglass.errors import DataError, setting
+from isinglass.matching import match_categories
 from isinglass.variables import Variables
 
 Kinds = str | Sequence[str] | Mapping[Any, str]  # Any: by name or number of a column
@@ -236,18 +237,17 @@ class Table:
         return self._with(variables=variables, read_by=read_by)
 
     def with_variables(self, variables: Variables) -> Table:
-        """Return the same codes as those of other variables.
-
-        The categories of a column must be equal, or one of the two has numbers from 0, which are codes by themselves.
-        """
+        """Return the same cells as those of other variables, such as a network's (`isinglass.matching`)."""
         if variables is self.variables:
             return self
-        check_width(self.shape[1], variables)
+        moved, codes = match_categories(self.variables, variables), self.codes
+        if moved:
+            codes = codes.copy()
+            for column, places in moved.items():
+                codes[:, column] = places[codes[:, column]]
         if variables.categories != self.variables.categories:
-            for s, (theirs, ours) in enumerate(zip(variables.categories, self.variables.categories, strict=True)):
-                _check_categories(variables.called(s), ours, theirs)
-            _check_codes(self.codes, variables)
-        return self._with(variables=variables)
+            _check_codes(codes, variables)
+        return self._with(codes=codes, variables=variables)
 
     def with_covariates(self, columns: Sequence[str | int] | str) -> Table:
         """Return the same table, of which these columns are covariates, given by name or number."""
@@ -344,15 +344,6 @@ def refuse_holes(variables: Variables, holes: Mask) -> None:
         )
 
 
-def check_width(n_columns: int, variables: Variables) -> None:
-    """Refuse a table that does not have a column per variable."""
-    if n_columns != variables.n_features:
-        raise DataError(
-            f"{setting('X')} must have one column per node ({variables.n_features}); got {n_columns}. Pass the columns "
-            "the network was made from, in the same order."
-        )
-
-
 def find_columns(wanted: Sequence[str], names: Sequence[str]) -> list[int]:
     """Return the places of the wanted columns among the names of a table."""
     places = {name: place for place, name in enumerate(names)}
@@ -376,18 +367,6 @@ def _check_codes(codes: Bytes, variables: Variables) -> None:
             f"column {variables.called(s)} has the categories 0 to {variables.sizes[s] - 1}; got {codes[:, s].max()}. "
             "Read the table with as_table."
         )
-
-
-def _check_categories(column: str, given: tuple[Value, ...], wanted: tuple[Value, ...]) -> None:
-    """Refuse categories whose numbers do not stand for the wanted ones."""
-    numbers = tuple(range(len(given)))
-    if given == wanted or numbers in (given, wanted):
-        return
-    shown, got = (listed([repr(value) for value in values]) for values in (wanted, given))
-    raise DataError(
-        f"column {column} must have the categories of the network, {shown}, in this order; got {got}. Read the table "
-        "with as_table(frame, variables=network.variables)."
-    )
 
 
 def stack_rows(tables: Sequence[Table]) -> Table:

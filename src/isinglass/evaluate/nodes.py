@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import Bytes, FloatArray
 from isinglass.data import TableLike, as_table, category_counts
-from isinglass.data.table import check_width
 from isinglass.evaluate.numbers import conditionals_of_blocks
+from isinglass.matching import check_width
 from isinglass.network import Network, NetworkLike, as_network
 from isinglass.text_tables import NodeColumns
 

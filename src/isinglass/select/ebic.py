@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 
 from isinglass.arrays import FloatArray
 from isinglass.data import AnyTable, as_table, which_occur, which_vary
-from isinglass.data.table import check_width
 from isinglass.errors import ConstantColumnWarning, suppress_warnings
+from isinglass.matching import check_width
 from isinglass.results import Evidence, Path, Solution
 from isinglass.select.refit import nearly_free
 from isinglass.select.scoring import edge_price, sum_scores, warn_at_grid_end

@@ -12,11 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass.arguments import check_level
 from isinglass.arrays import FloatArray, Frozen
 from isinglass.data import AnyTable, as_table, which_vary
-from isinglass.data.table import check_width
 from isinglass.errors import ArgumentError, ConvergenceWarning, LimitError, SeparationError, suppress_warnings
 from isinglass.machine.threads import one_blas_thread
+from isinglass.matching import check_width, require_same
 from isinglass.pairs import pair_keys, values_at
-from isinglass.penalties import check_network
 from isinglass.results import Solution
 from isinglass.select.sandwich import Support, newton, pair_units, sandwich_errors
 from isinglass.select.task import penalty_on
@@ -180,7 +179,7 @@ def refit(
 
 def _support(table: AnyTable, solution: Solution) -> Support:
     """Return where the parameters of the edges of a solution stand; its network must be one of this table."""
-    check_network(solution.network, table.variables)
+    require_same(table.variables, solution.network.variables)
     return Support.of(table, solution.network)
 
 

@@ -19,9 +19,10 @@ from isinglass.conditionals import log_probabilities
 from isinglass.data import Table, as_table, category_counts, column_sd
 from isinglass.data.counts import varying_among
 from isinglass.errors import ConstantColumnWarning, suppress_warnings
+from isinglass.matching import require_same
 from isinglass.network import Network
 from isinglass.pairs import coordinate_matrix
-from isinglass.penalties import Penalty, check_alpha, check_network, condition_on_covariates, penalty_matrix
+from isinglass.penalties import Penalty, check_alpha, condition_on_covariates, penalty_matrix
 from isinglass.results import Solution
 from isinglass.solve.path import alpha_max, ising_path
 
@@ -172,7 +173,7 @@ class Objective:
 
     def _logs(self, network: Network) -> FloatArray:
         """Return log P of every category, row by row; −inf for those that do not occur."""
-        check_network(network, self.variables)
+        require_same(self.variables, network.variables)
         logits = network.logits(self.table.codes)
         logits[self.counts == 0.0] = -np.inf
         return log_probabilities(self.variables, logits, self.table.codes)

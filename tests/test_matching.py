@@ -1,0 +1,67 @@
+import numpy as np
+import pytest
+
+from isinglass import IsingLasso, as_table
+from isinglass.data import Table
+from isinglass.errors import DataError
+from isinglass.matching import match_categories, require_same
+from isinglass.network import Network
+from isinglass.variables import Variables
+
+
+def ordinal(*values):
+    return Variables.of([values, 2], ["ordinal", "binary"], names=["likert", "x"])
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted", "codes"),
+    [
+        ((1, 2, 3), (1, 2, 3), None),
+        ((3, 1), (1, 2, 3), [2, 0]),  # by value: a part of the categories, in another order
+        ((1.0, 2.0, 3.0), (1, 2, 3), None),
+        ((0, 1, 2), ("a", "b", "c"), None),  # codes of the network's categories
+        (("a", "b", "c"), (0, 1, 2), None),  # of a network without values of its own
+        ((0, 1), (0, 1, 2), None),
+        ((None, "b"), ("b", "c"), [1, 0]),  # a category without a value takes the place that is left
+    ],
+)
+def test_categories_are_found_by_value_and_numbers_from_0_are_codes(given, wanted, codes):
+    found = match_categories(ordinal(*given), ordinal(*wanted))
+    assert {column: places.tolist() for column, places in found.items()} == ({0: codes} if codes else {})
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [((0, 1, 2), (1, 2, 3)), ((1, 2), (0, 1)), (("a", "x"), ("a", "b", "c")), (("x", "y"), ("a", "b", "c"))],
+)
+def test_categories_that_could_be_meant_in_two_ways_are_refused(given, wanted):
+    with pytest.raises(DataError, match="column 'likert' must have the categories of the network"):
+        match_categories(ordinal(*given), ordinal(*wanted))
+
+
+def test_a_table_from_0_is_not_taken_for_codes_of_categories_from_1():
+    """Its 1 is the network's 1, not the second category."""
+    network = Network([0.5, 1.0, 0.2], [[0, 1]], [0.7], variables=ordinal(1, 2, 3))
+    rows = np.array([[0, 1], [1, 0], [2, 1]], dtype=np.uint8)
+    with pytest.raises(DataError, match="'likert' must have the categories of the network, 1, 2, 3; got 0, 1, 2"):
+        network.energy(Table(rows, ordinal(0, 1, 2)))
+
+
+def test_a_fit_finds_the_categories_of_another_table_by_value():
+    rng = np.random.default_rng(0)
+    cells = rng.integers(1, 5, (200, 3))
+    fit = IsingLasso(0.05, kinds="ordinal").fit(cells).fit_
+    some = cells[cells.max(axis=1) < 4]
+    part = as_table(some, kinds="ordinal")  # without the category 4
+    np.testing.assert_array_equal(fit.score_samples(part), fit.score_samples(some))
+    backwards = Variables.of([(4, 3, 2, 1)] * 3, "ordinal")
+    np.testing.assert_array_equal(
+        fit.score_samples(Table((4 - cells).astype(np.uint8), backwards)), fit.score_samples(cells)
+    )
+
+
+def test_parameters_need_the_same_scores():
+    scored = Variables.of([(1, 2, 3), 2], ["ordinal", "binary"], [(0, 1, 5), None], names=["likert", "x"])
+    require_same(ordinal(1, 2, 3), ordinal(1, 2, 3))
+    with pytest.raises(DataError, match="categories and scores"):
+        require_same(scored, ordinal(1, 2, 3))
