@@ -137,6 +137,24 @@ def test_yes_and_no_from_a_file_to_a_network(visit, votes):
     assert page.is_disabled("#run-bootstrap")
 
 
+def test_warnings_of_every_job_are_shown(visit, tmp_path):
+    rng = np.random.default_rng(3)
+    rows = (rng.integers(0, 2, (120, 1)) ^ (rng.random((120, 3)) < 0.2)).astype(int)
+    rows[::2, 2] = 1  # the same answer in one group
+    named = [[*row, "xy"[k % 2]] for k, row in enumerate(rows.tolist())]
+    page = visit()
+    give(page, write_csv(tmp_path / "constant.csv", ["ann", "bob", "cyd", "group"], named))
+    page.select_option("#group-column", "3")
+    fit(page)
+    page.fill("#resamples", "3")
+    page.press("#resamples", "Enter")
+    page.click("#run-compare")
+    told = page.locator("[data-warnings=compare] li")
+    told.first.wait_for()
+    assert "cyd" in told.first.inner_text()
+    assert page.locator("[data-warnings=fit] li").count() == 0
+
+
 def test_ratings_of_an_spss_file_with_holes_and_groups(visit, likert):
     page = visit()
     give(page, likert)

@@ -245,9 +245,15 @@ def test_alpha_zero_where_the_optimum_is_infinite(tmp_path):
         ("drink,kind,closeness\ntea,hot,2\n", "must not have a column 'closeness'"),
         ("drink,Bridge_Strength\ntea,2\n", "must not have a column 'Bridge_Strength'"),
         ("drink,Accuracy\ntea,2\n", "must not have a column 'Accuracy'"),
+        ("drink,Label\ntea,2\n", "must not have a column 'Label'"),
+        ("drink,id,degree\ntea,2,3\n", "must not have a column 'id'"),
+        ("drink,kind,Kind\ntea,2,3\n", "a different name for every column; got 'kind'"),
+        ("drink,kind,\ntea,2,3\n", "a different name for every column; got ''"),
     ],
 )
-def test_bad_attributes(table, tmp_path, content, wanted):
+def test_bad_attributes(table, tmp_path, content, wanted, monkeypatch):
+    """They are refused before anything is fitted."""
+    monkeypatch.setattr("isinglass.cli.estimate.Estimate.fit", None)
     kinds = tmp_path / "kinds.csv"
     kinds.write_bytes(content if isinstance(content, bytes) else content.encode())
     assert wanted in data_error("fit", table, "--alpha", "0.1", "--attributes", kinds)

@@ -4,8 +4,11 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 
+from isinglass import Variables
 from isinglass.errors import DataError
 from isinglass.export.attributes import RESERVED, check_name, pair_column, read_column
+
+BITS = Variables.of([2, 2], ["binary", "binary"])
 
 
 @pytest.mark.parametrize(
@@ -50,21 +53,21 @@ def test_reserved_names(name):
     assert taken_by
     for of in taken_by:
         with pytest.raises(DataError, match="Rename"):
-            check_name(name, of, [])
+            check_name(name, of, BITS, [])
 
 
 @pytest.mark.parametrize("name", ["", " ", 3, None])
 def test_names_are_texts(name):
     with pytest.raises(DataError, match="must be a text that is not empty"):
-        check_name(name, "node", [])
+        check_name(name, "node", BITS, [])
 
 
 def test_names_that_become_equal_are_refused():
-    taken = check_name("a\ud800", "node", [])
+    taken = check_name("a\ud800", "node", BITS, [])
     with pytest.raises(DataError, match="used twice"):
-        check_name("a\ud801", "node", [taken])
+        check_name("a\ud801", "node", BITS, [taken])
     with pytest.raises(DataError, match="used twice, in upper or lower case"):
-        check_name("PARTY", "edge", [check_name("Party", "edge", [])])
+        check_name("PARTY", "edge", BITS, [check_name("Party", "edge", BITS, [])])
 
 
 def test_pairs_are_looked_up_dense_or_sparse():

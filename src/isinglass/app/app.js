@@ -319,11 +319,13 @@ function makeLinks(files) {
 
 function showNetwork() {
   const { results, stale } = state;
-  const { warnings, facts } = results.fit;
   byId("stale").hidden = !stale;
-  byId("fit-warnings").hidden = !warnings.length;
-  byId("fit-warnings").replaceChildren(...warnings.map((text) => make("li", { text })));
-  showFacts(byId("facts"), facts);
+  for (const list of document.querySelectorAll("[data-warnings]")) {
+    const warnings = results[list.dataset.warnings]?.warnings ?? [];
+    list.hidden = !warnings.length;
+    list.replaceChildren(...warnings.map((text) => make("li", { text })));
+  }
+  showFacts(byId("facts"), results.fit.facts);
   byId("files").replaceChildren(...makeLinks(results.fit.files));
   const page = linkTo(results.fit.files.find((name) => name.endsWith(".html")));
   byId("open-report").href = page;

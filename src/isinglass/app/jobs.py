@@ -20,12 +20,14 @@ from isinglass.json_text import JsonObject
 from isinglass.machine.signals import OWN_GROUP
 
 OPEN = ("waiting", "running")
+SAID = {"state", "text", "count", "total", "left", "facts", "warnings", "error", "output"}
+"""What the worker may say about a job."""
 LOST = "The worker process stopped unexpectedly, possibly because memory ran out. Try again, or use a smaller table."
 
 
 @dataclass(eq=False)
 class Job:
-    """A job and its progress. The worker sends new values of ``state`` and the fields below it."""
+    """A job and its progress."""
 
     kind: str  # a key of JOBS
     recipe: Recipe
@@ -113,7 +115,8 @@ class Jobs:
         """Read a message about a job, and tell whether the job has ended and its worker can take the next one."""
         with self.changed:
             if job.state == "running":
-                vars(job).update(news)
+                for name in SAID & news.keys():
+                    setattr(job, name, news[name])
                 if job.state not in OPEN:
                     self._ended(job)
                 self.tell()

@@ -97,7 +97,7 @@ def _values(values: Sequence[object]) -> JsonObject:
     return {"values": texts, "n_values": len(known)}
 
 
-@command("example", "output")
+@command("example")
 def example(console: Console, output: Path) -> None:
     """Write the table of an example to this folder."""
     if output.name == "mood.csv":

@@ -12,7 +12,7 @@ from isinglass.cli.console import Console
 TABLE = click.Argument(["table"], type=click.Path(exists=True, dir_okay=False), required=False)
 
 
-@command("app", TABLE, "port", "browser", general="")
+@command("app", TABLE, general="")
 def app(console: Console, table: str | None, port: int | None, browser: bool) -> None:
     """Open the app: analyze a table in the browser, without writing code.
 

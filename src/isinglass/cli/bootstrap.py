@@ -13,8 +13,8 @@ from isinglass.cli.console import Console, plural
 from isinglass.cli.descriptions import describe_solution, describe_table, records
 from isinglass.cli.estimate import ESTIMATE, Estimate
 from isinglass.cli.options import TABLE
-from isinglass.cli.output import OutputFolder, deliver
-from isinglass.cli.reading import READING, Reading, read_attributes
+from isinglass.cli.output import DESTINATION, Destination, deliver
+from isinglass.cli.reading import READING, Attributes, Reading
 from isinglass.json_text import JsonObject
 
 if TYPE_CHECKING:
@@ -43,8 +43,7 @@ FILES: dict[str, dict[str, Callable[[Bootstrap, Communities], Arrays]]] = {
 @command(
     "bootstrap",
     TABLE,
-    *("n_resamples", "kind", "reselect", "checkpoint", "attributes", "output", "force"),
-    bundles=[ESTIMATE, READING],
+    bundles=[DESTINATION, ESTIMATE, READING],
     general="strict as_json",
 )
 def bootstrap(
@@ -55,8 +54,7 @@ def bootstrap(
     reselect: bool | None,
     checkpoint: str | None,
     attributes: str | None,
-    output: Path | None,
-    force: bool,
+    output: Destination,
     estimate: Estimate,
     reading: Reading,
 ) -> None:
@@ -75,16 +73,13 @@ def bootstrap(
     from isinglass.select.bootstrap import bootstrap as resample
 
     kinds = list(FILES) if kind == "all" else [kind]
-    if kind == "all" and output is None:
+    if kind == "all" and output.path is None:
         raise click.UsageError("--kind all needs -o FOLDER.")
     names = [name for each in kinds for name in (*FILES[each], RESAMPLES[each])]
     every = [name for each in FILES for name in (*FILES[each], RESAMPLES[each])]
-    folder = (
-        None if output is None else OutputFolder(output, names, force=force, inputs=[table, attributes], others=every)
-    )
+    folder = output.folder(names, inputs=[table, attributes], others=every)
     data = reading.read_to_fit(console, table)
-    columns, group = read_attributes(attributes, data.variables.nodes)
-    communities = None if group is None else columns[group]
+    communities = Attributes.read(attributes, data.variables).groups
     console.restart_clock()
     reselect = reselect is not False
     how: dict[str, Any] = {"n_boot": n_resamples or 1000, "reselect": reselect, "random_state": estimate.seed}
@@ -99,7 +94,7 @@ def bootstrap(
         name: make(found[each], communities)
         for each in kinds
         for name, make in FILES[each].items()
-        if output is not None or "diff" not in name
+        if folder is not None or "diff" not in name
     }
     settings = {
         "Table": reading.describe(data, table),

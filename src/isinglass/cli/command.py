@@ -51,20 +51,23 @@ class Command(click.Command):
 
 
 def command(
-    name: str, *parameters: click.Argument | str, bundles: Sequence[Bundle] = (), general: str = "as_json"
+    name: str, *arguments: click.Argument, bundles: Sequence[Bundle] = (), general: str = "as_json"
 ) -> Callable[[Function], Command]:
-    """Make a command of ``function(console, **options)``.
+    """Make a command of ``function(console, …)``.
 
-    ``parameters`` are its arguments and the names of its own options, ``bundles`` the shared ones, ``general`` those
-    that change what is printed, beside -q and -v.
+    Its other parameters have the names of the ``arguments``, of the ``bundles`` and of single options; ``general`` are
+    the options that change what is printed, beside -q and -v.
     """
-    names = [*(name for name in parameters if isinstance(name, str))]
-    names += [*(name for bundle in bundles for name in bundle.options), *general.split(), "quiet", "verbose"]
-    options = [OPTIONS[name] for name in names]
-    if any(option.section == ADVANCED for option in options):
-        options.append(OPTIONS["help_all"])
 
     def decorate(function: Function) -> Command:
+        bundled = {bundle.name: bundle.options for bundle in bundles}
+        taken = {"console", "return", *(str(argument.name) for argument in arguments)}
+        own = [each for each in function.__annotations__ if each not in taken]
+        names = [option for each in own for option in bundled.get(each, [each])]
+        options = [OPTIONS[each] for each in (*names, *general.split(), "quiet", "verbose")]
+        if any(option.section == ADVANCED for option in options):
+            options.append(OPTIONS["help_all"])
+
         @functools.wraps(function)
         def run(quiet: int, verbose: int, as_json: bool = False, strict: bool = False, **values: object) -> None:
             console = Console(name, quiet, verbose, as_json=as_json, strict=strict)
@@ -85,7 +88,7 @@ def command(
         return Command(
             name,
             callback=run,
-            params=[*(each for each in parameters if isinstance(each, click.Argument)), *options],
+            params=[*arguments, *options],
             help=(function.__doc__ or "").replace("\\b", "\b"),  # click's mark of a paragraph that keeps its lines
             context_settings={"help_option_names": ["-h", "--help"]},
         )

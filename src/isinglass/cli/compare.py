@@ -13,7 +13,7 @@ from isinglass.cli.descriptions import describe_solution, describe_table, fields
 from isinglass.cli.estimate import ESTIMATE, Estimate
 from isinglass.cli.grammar import spell_column
 from isinglass.cli.options import TABLE
-from isinglass.cli.output import OutputFolder, deliver
+from isinglass.cli.output import DESTINATION, Destination, deliver
 from isinglass.cli.reading import READING, Reading
 from isinglass.json_text import JsonObject
 
@@ -27,8 +27,7 @@ FILES = ["edges.csv", "nodes.csv", "groups.csv", "report.html", "methods.txt"]
 @command(
     "compare",
     TABLE,
-    *("groups", "paired", "n_resamples", "reselect", "checkpoint", "output", "force"),
-    bundles=[ESTIMATE, READING],
+    bundles=[DESTINATION, ESTIMATE, READING],
     general="strict as_json",
 )
 def compare(
@@ -39,8 +38,7 @@ def compare(
     n_resamples: int | None,
     reselect: bool | None,
     checkpoint: str | None,
-    output: Path | None,
-    force: bool,
+    output: Destination,
     estimate: Estimate,
     reading: Reading,
 ) -> None:
@@ -58,7 +56,7 @@ def compare(
     from isinglass.show.report import write_comparison
     from isinglass.show.report.methods import describe_comparison
 
-    folder = None if output is None else OutputFolder(output, FILES, force=force, inputs=[table])
+    folder = output.folder(FILES, inputs=[table])
     data = _read(console, table, reading, [groups] if paired is None else [groups, paired])
     column = spell_column(groups)
     console.restart_clock()

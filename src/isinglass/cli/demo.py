@@ -14,7 +14,7 @@ from isinglass.cli.output import OutputFolder
 FILES = ["senate.csv", "senators.csv", "survey.csv"]
 
 
-@command("demo", "output", "force", general="")
+@command("demo", general="")
 def demo(console: Console, output: Path | None, force: bool) -> None:
     """Analyze the votes of the U.S. Senate and a questionnaire, and show the commands that do it.
 

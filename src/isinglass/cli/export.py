@@ -12,10 +12,10 @@ from isinglass.cli.console import Console, text_of
 from isinglass.cli.models import Loaded
 from isinglass.cli.options import MODEL
 from isinglass.cli.output import check_target
-from isinglass.cli.reading import read_attributes
+from isinglass.cli.reading import Attributes
 
 
-@command("export", MODEL, "format", "output", "attributes", general="")
+@command("export", MODEL, general="")
 def export(console: Console, model: str, format: str | None, output: Path | None, attributes: str | None) -> None:
     r"""Convert MODEL for other programs.
 
@@ -45,12 +45,12 @@ def export(console: Console, model: str, format: str | None, output: Path | None
     check_target(output, [model, attributes])
     loaded = Loaded.open(model)
     network = loaded.network.without_covariates()
-    columns, color_by = read_attributes(attributes, network.names)
+    known = Attributes.read(attributes, network.variables)
     format = format or SUFFIXES.get(ending, "edges")
     options: dict[str, Any] = {
-        "node_attributes": columns or None,
+        "node_attributes": known.columns or None,
         "edge_attributes": loaded.fit.edge_attributes if loaded.fit else None,
-        "color_by": color_by,
+        "color_by": known.color_by,
     }
     if format in WITH_POSITIONS:
         options["positions"] = force_layout(network.n_features, network.edge_index, network.weights)

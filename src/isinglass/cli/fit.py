@@ -21,8 +21,8 @@ from isinglass.cli.descriptions import (
 )
 from isinglass.cli.estimate import ESTIMATE, Estimate
 from isinglass.cli.options import TABLE_OR_PATTERN
-from isinglass.cli.output import OutputFolder, deliver
-from isinglass.cli.reading import READING, Reading, read_attributes
+from isinglass.cli.output import DESTINATION, Destination, deliver
+from isinglass.cli.reading import READING, Attributes, Reading
 from isinglass.cli.values import files_of
 from isinglass.json_text import JsonObject
 
@@ -43,15 +43,13 @@ NODE_MEASURES = (
 @command(
     "fit",
     TABLE_OR_PATTERN,
-    *("output", "force", "attributes", "device", "max_time", "fdr"),
-    bundles=[ESTIMATE, READING],
+    bundles=[DESTINATION, ESTIMATE, READING],
     general="strict as_json",
 )
 def fit(
     console: Console,
     table: str,
-    output: Path | None,
-    force: bool,
+    output: Destination,
     attributes: str | None,
     device: str | None,
     max_time: float | None,
@@ -72,9 +70,9 @@ def fit(
 
     if device not in (None, "cpu") and estimate.method.estimator != "joint":
         raise click.UsageError(f"--device needs --method joint, not {estimate.method.estimator}.")
-    folder = None if output is None else OutputFolder(output, FILES, force=force, inputs=[*files_of(table), attributes])
+    folder = output.folder(FILES, inputs=[*files_of(table), attributes])
     raw = reading.read_to_fit(console, table)
-    known = read_attributes(attributes, raw.variables.nodes, {*NODE_MEASURES, *MEASURES, *BRIDGES})
+    known = Attributes.read(attributes, raw.variables, {*NODE_MEASURES, *MEASURES, *BRIDGES})
     found = replace(estimate.fit(console, raw, device=device, max_time=max_time, fdr=fdr), reading=reading.said)
     settings = {
         "Table": reading.describe(raw, table),
@@ -93,7 +91,7 @@ def fit(
         record |= _describe(found)
     deliver(
         *(console, folder, settings, found.facts(), {"edges.csv": edges}, record),
-        write=lambda here: write_files(here, data, found, *known),
+        write=lambda here: write_files(here, data, found, known),
     )
 
 
@@ -117,13 +115,8 @@ def _nodes(network: Network) -> dict[str, Iterable[object]]:
     return {"name": network.names, "kind": network.kinds, "categories": network.labels, "fields": fields}
 
 
-def write_files(
-    here: Path, data: Table, found: Fit, columns: dict[str, list[str | None]], color_by: str | None, **drawn: object
-) -> None:
-    """Write nodes, model and GEXF of a fit into a folder, and the blocks of categories.
-
-    ``drawn`` are other options of the GEXF file.
-    """
+def write_files(here: Path, data: Table, found: Fit, known: Attributes) -> None:
+    """Write nodes, model and GEXF of a fit into a folder, and the blocks of categories."""
     from isinglass.evaluate.centrality import further_measures
     from isinglass.evaluate.nodes import node_table
     from isinglass.export import write_network
@@ -132,8 +125,8 @@ def write_files(
 
     model = found.network.without_covariates()
     measured = node_table(data, found.network).columns
-    bridged = further_measures(model, None if color_by is None else columns[color_by])
-    nodes: dict[str, Any] = {**columns, **bridged, **{name: measured[name] for name in NODE_MEASURES}}
+    bridged = further_measures(model, known.groups)
+    nodes: dict[str, Any] = {**known.columns, **bridged, **{name: measured[name] for name in NODE_MEASURES}}
     write_network(model, here / "nodes.csv", "nodes", node_attributes=nodes)
     if not model.variables.is_binary:
         write_network(model, here / "blocks.csv", "blocks")
@@ -141,6 +134,11 @@ def write_files(
         couplings = found.covariate_edges()
         write_text(csv_text(couplings, rows_of(couplings)), here / "covariates.csv")
     save(found, here / "model.npz")
-    options: dict[str, Any] = {"node_attributes": nodes, "edge_attributes": found.edge_attributes, "color_by": color_by}
-    options["positions"] = force_layout(model.n_features, model.edge_index, model.weights)
-    write_network(model, here / "network.gexf", **options | drawn)
+    write_network(
+        model,
+        here / "network.gexf",
+        node_attributes=nodes,
+        edge_attributes=found.edge_attributes,
+        color_by=known.color_by,
+        positions=force_layout(model.n_features, model.edge_index, model.weights),
+    )

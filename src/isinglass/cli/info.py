@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from isinglass.data import Table
 
 
-@command("info", TABLE_OR_MODEL, "n_jobs", bundles=[READING], general="strict as_json")
+@command("info", TABLE_OR_MODEL, bundles=[READING], general="strict as_json")
 def info(console: Console, table: str, n_jobs: int, reading: Reading) -> None:
     """Check TABLE before fitting, or describe how a MODEL was fitted.
 

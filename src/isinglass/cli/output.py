@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
-from isinglass.atomic import folder_lock, open_plain, replacing, temporary_directory, write_text
-from isinglass.cli.command import command_line
+from isinglass.atomic import folder_lock, open_plain, replacing, temporary_directory
+from isinglass.cli.command import Bundle, command_line
 from isinglass.cli.console import Console, csv_text, format_seconds, rows_of
 from isinglass.json_text import JsonObject, json_text
 from isinglass.machine.signals import defer_signals
@@ -33,6 +33,7 @@ RECORD = "run.json"
 """The file in an output folder that says what wrote it, and the SHA-256 of every file it wrote."""
 SCHEMA = "isinglass/run/2"
 MAX_RECORD_BYTES = 1 << 20
+DPI = 300  # of figures, for print
 # Metadata of figures that would differ from run to run, or from version to version.
 METADATA = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None, "Producer": None}}
 
@@ -44,6 +45,25 @@ class Record:
     command: str = ""
     summary: dict[str, str] = field(default_factory=dict)
     files: dict[str, set[str]] = field(default_factory=dict)
+
+
+class Destination:
+    """Where a command writes: to ``path``, or to stdout if there is none; ``force``: over files of others, too."""
+
+    def __init__(self, *, output: Path | None, force: bool) -> None:
+        self.path, self._force = output, force
+
+    def folder(
+        self, names: Sequence[str], *, inputs: Iterable[str | None] = (), others: Sequence[str] = ()
+    ) -> OutputFolder | None:
+        """Return the folder that gets the files of a command, if there is one."""
+        if self.path is None:
+            return None
+        return OutputFolder(self.path, names, force=self._force, inputs=inputs, others=others)
+
+
+DESTINATION = Bundle("output", Destination, ["output", "force"])
+"""For commands that write a folder."""
 
 
 class OutputFolder:
@@ -179,10 +199,18 @@ def deliver(
         console.write(next(iter(texts.values())))
 
 
-def write_file(target: Path, text: str) -> None:
-    """Write one file, whole or not at all."""
+def put(
+    console: Console, target: Path | None, content: str | bytes, note: str = "", *, facts: Mapping[str, str] = {}
+) -> None:
+    """Say some facts, and write one file, whole or not at all; print it if there is none."""
+    if target is None:
+        console.say_facts(facts)
+        console.write(content)
+        return
     target.parent.mkdir(parents=True, exist_ok=True)
-    write_text(text, target)
+    with replacing(target) as file:
+        file.write(content if isinstance(content, bytes) else content.encode())
+    console.say_facts({**facts, "Wrote": f"{target}{note}"})
 
 
 def file_or_stdout(output: Path | None, default: str) -> Path | None:
@@ -239,15 +267,7 @@ def require_matplotlib() -> None:
         raise ImportError('matplotlib is not installed. Install it: pip install "isinglass[plot]".') from None
 
 
-def save_figure(draw: Callable[[], Axes], target: Path, *, dpi: int = 150) -> None:
-    """Write what ``draw`` draws to a file, whole or not at all; its ending says the format."""
-    content = figure_bytes(draw, target.suffix.lower(), dpi=dpi)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(target) as file:
-        file.write(content)
-
-
-def figure_bytes(draw: Callable[[], Axes], ending: str, *, dpi: int = 150) -> bytes:
+def figure_bytes(draw: Callable[[], Axes], ending: str) -> bytes:
     """Return what ``draw`` draws, without a display, in the format of a file ending.
 
     The same data give the same bytes.
@@ -261,7 +281,7 @@ def figure_bytes(draw: Callable[[], Axes], ending: str, *, dpi: int = 150) -> by
         drawn = draw().figure.canvas.figure  # the whole one, not a part of it
         content = io.BytesIO()
         try:
-            drawn.savefig(content, format=ending[1:], dpi=dpi, metadata=METADATA[ending])
+            drawn.savefig(content, format=ending[1:], dpi=DPI, metadata=METADATA[ending])
         finally:
             pyplot.close(drawn)
         return content.getvalue()

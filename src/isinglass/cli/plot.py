@@ -13,8 +13,8 @@ from isinglass.cli.command import command
 from isinglass.cli.console import Console
 from isinglass.cli.models import Loaded
 from isinglass.cli.options import MAYBE_TABLE, MODEL
-from isinglass.cli.output import METADATA, check_target, figure_bytes, file_or_stdout, require_matplotlib, save_figure
-from isinglass.cli.reading import READING_AGAIN, Reading, read_attributes
+from isinglass.cli.output import METADATA, check_target, figure_bytes, file_or_stdout, put, require_matplotlib
+from isinglass.cli.reading import READING_AGAIN, Attributes, Reading
 from isinglass.cli.values import one_of
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from isinglass.select import Bootstrap
 
 FOLLOWED = 50  # alphas of a path that the fit did not make
-DPI = 300  # for print
 
 
 @dataclass(frozen=True)
@@ -114,7 +113,7 @@ KINDS: dict[str, Draw] = {
 @command(
     "plot",
     click.Argument(["kind"], type=one_of(*KINDS), metavar="KIND"),
-    *(MODEL, MAYBE_TABLE, "output", "attributes", "width", "bootstrap"),
+    *(MODEL, MAYBE_TABLE),
     bundles=[READING_AGAIN],
     general="",
 )
@@ -152,17 +151,13 @@ def plot(
     check_target(output, [model, table, attributes])
     require_matplotlib()
     loaded = Loaded.open(model)
-    columns, color_by = read_attributes(attributes, loaded.network.without_covariates().names)
+    groups = Attributes.read(attributes, loaded.network.variables).groups
     data = None if table is None else loaded.read_completed(console, loaded.recall(reading), table)
-    ask = Request(loaded, data, None if color_by is None else columns[color_by], width, bootstrap)
+    ask = Request(loaded, data, groups, width, bootstrap)
     from isinglass.show import plot as figures
 
     def draw() -> Axes:
         ax = None if width is None or kind == "centrality" else figures.paper_axes(width)
         return KINDS[kind](figures, ask, ax)  # type: ignore[no-any-return]
 
-    if output is None:
-        console.write(figure_bytes(draw, ".png", dpi=DPI))
-    else:
-        save_figure(draw, output, dpi=DPI)
-        console.say_facts({"Wrote": str(output)})
+    put(console, output, figure_bytes(draw, ".png" if output is None else output.suffix.lower()))

@@ -11,7 +11,7 @@ from isinglass.cli.descriptions import records
 from isinglass.cli.estimate import ESTIMATE, Estimate
 from isinglass.cli.models import Loaded
 from isinglass.cli.options import MODEL
-from isinglass.cli.output import OutputFolder, deliver, require_matplotlib, save_figure
+from isinglass.cli.output import DESTINATION, Destination, deliver, figure_bytes, require_matplotlib
 
 if TYPE_CHECKING:
     from isinglass.select.sample_size import SampleSizeStudy
@@ -19,21 +19,14 @@ if TYPE_CHECKING:
 FILES = ["power.csv", "power.pdf", "power.png"]
 
 
-@command(
-    "power",
-    MODEL,
-    *("rows", "n_resamples", "checkpoint", "output", "force"),
-    bundles=[ESTIMATE],
-    general="strict as_json",
-)
+@command("power", MODEL, bundles=[DESTINATION, ESTIMATE], general="strict as_json")
 def power(
     console: Console,
     model: str,
     rows: list[int],
     n_resamples: int | None,
     checkpoint: str | None,
-    output: Path | None,
-    force: bool,
+    output: Destination,
     estimate: Estimate,
 ) -> None:
     """Estimate how many rows it takes to recover the network of MODEL.
@@ -44,7 +37,7 @@ def power(
     """
     from isinglass.select.sample_size import sample_size
 
-    folder = None if output is None else OutputFolder(output, FILES, force=force, inputs=[model])
+    folder = output.folder(FILES, inputs=[model])
     if folder is not None:
         require_matplotlib()
     network, n_repeats = Loaded.open(model).network, n_resamples or 20
@@ -81,4 +74,4 @@ def _draw(found: SampleSizeStudy, here: Path) -> None:
     from isinglass.show import plot
 
     for name in ("power.pdf", "power.png"):
-        save_figure(lambda: plot.sample_size(found), here / name, dpi=300)
+        (here / name).write_bytes(figure_bytes(lambda: plot.sample_size(found), Path(name).suffix))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -12,7 +11,7 @@ from isinglass.cli.console import Console, csv_text, plural
 from isinglass.cli.descriptions import describe_shape, row_labels
 from isinglass.cli.models import Loaded
 from isinglass.cli.options import MODEL, TABLE_OR_PATTERN
-from isinglass.cli.output import OutputFolder, check_target, write_file
+from isinglass.cli.output import DESTINATION, Destination, OutputFolder, check_target, put
 from isinglass.cli.reading import READING_AGAIN, Reading
 from isinglass.cli.values import files_of
 from isinglass.errors import DataError
@@ -34,8 +33,8 @@ FILES = [f"completed_{k + 1}.csv" for k in range(100)]
 
 @command(
     "predict",
-    *(MODEL, TABLE_OR_PATTERN, "impute", "tables", "score", "random_state", "output", "force"),
-    bundles=[READING_AGAIN],
+    *(MODEL, TABLE_OR_PATTERN),
+    bundles=[DESTINATION, READING_AGAIN],
 )
 def predict(
     console: Console,
@@ -45,8 +44,7 @@ def predict(
     tables: int | None,
     score: bool,
     random_state: int,
-    output: Path | None,
-    force: bool,
+    output: Destination,
     reading: Reading,
 ) -> None:
     """Predict every cell of TABLE from the rest of its row with MODEL.
@@ -65,40 +63,37 @@ def predict(
 
     if score and impute:
         raise click.UsageError("Use either --impute or --score, not both.")
-    if tables is not None and (not impute or output is None):
+    if tables is not None and (not impute or output.path is None):
         raise click.UsageError("--tables needs --impute and -o FOLDER.")
     inputs, folder = [model, *files_of(table)], None
     if tables is None:
-        check_target(output, inputs)
+        check_target(output.path, inputs)
     else:
-        folder = (
-            None if output is None else OutputFolder(output, FILES[:tables], force=force, inputs=inputs, others=FILES)
-        )
+        folder = output.folder(FILES[:tables], inputs=inputs, others=FILES)
     loaded = Loaded.open(model)
     # Probabilities and imputed cells do not depend on weights, which another table need not have.
     reading = loaded.recall(reading, **({} if score else {"missing": "impute", "weights": None}))
     data = _read(console, reading, table)
-    shape = {"Table": describe_shape(data, table)}
+    facts = {"Table": reading.describe(data, table) if score else describe_shape(data, table)}
     if folder is not None:
-        _write_tables(console, loaded, data, folder, random_state, shape, model)
+        _write_tables(console, loaded, data, folder, random_state, facts, model)
         return
     if score:
-        text, record = _score(console, loaded, data, reading.describe(data, table))
+        facts["Score"], text, record = _score(loaded, data)
     elif impute:
-        console.say_facts({**shape, "Predicted": f"{plural(data.n_missing, 'missing cell')} filled"})
+        facts["Predicted"] = f"{plural(data.n_missing, 'missing cell')} filled"
         text, record = _cells(loaded.network, data, fill_most_probable(data, loaded.network, loaded.occurs))
     else:
         numbers = " or number" if len(loaded.network.variables.continuous) else ""
-        console.say_facts({**shape, "Predicted": f"a probability{numbers} for every cell"})
+        facts["Predicted"] = f"a probability{numbers} for every cell"
         text, record = _cells(loaded.network, data, cell_probabilities(data, loaded.network, loaded.occurs))
-    if output is not None:
-        write_file(output, text)
+    if console.as_json and output.path is None:
+        console.say_facts(facts)
+    else:
+        put(console, output.path, text, facts=facts)
     if console.as_json:
-        console.write_json(
-            {"model": model, **({} if score else {"impute": impute}), **record}, "score" if score else None
-        )
-    elif output is None:
-        console.write(text)
+        about = {"model": model} if score else {"model": model, "impute": impute}
+        console.write_json({**about, **record}, "score" if score else None)
 
 
 def _read(console: Console, reading: Reading, table: str) -> Table:
@@ -174,13 +169,12 @@ def _spread(variables: Variables, chance: Sequence[FloatArray]) -> tuple[list[st
     return names, np.concatenate(columns, axis=1)
 
 
-def _score(console: Console, loaded: Loaded, data: Table, described: str) -> tuple[str, JsonObject]:
-    """Return the mean log pseudo-likelihood of a row."""
+def _score(loaded: Loaded, data: Table) -> tuple[str, str, JsonObject]:
+    """Return the mean log pseudo-likelihood of a row, in words, as text and as JSON has it."""
     import numpy as np
 
     from isinglass.evaluate.prediction import score_rows
 
     mean = float(np.average(score_rows(data, loaded.network, loaded.occurs), weights=data.sample_weight))
-    per_cell = f"{mean / data.shape[1]:.4g} per cell (log pseudo-likelihood)"
-    console.say_facts({"Table": described, "Score": f"{mean:.6g} per row, {per_cell}"})
-    return f"{mean!r}\n", {"n_rows": len(data), "n_columns": data.shape[1], "mean": mean}
+    words = f"{mean:.6g} per row, {mean / data.shape[1]:.4g} per cell (log pseudo-likelihood)"
+    return words, f"{mean!r}\n", {"n_rows": len(data), "n_columns": data.shape[1], "mean": mean}

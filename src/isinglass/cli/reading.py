@@ -6,6 +6,7 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ from isinglass.names import name_ranges, read_column
 if TYPE_CHECKING:
     from isinglass.arguments import Options
     from isinglass.data import AnyTable, Table
+    from isinglass.variables import Variables
 
 _DETECTED = {
     "delimiter": "fields separated by",
@@ -202,31 +204,53 @@ def spell_reading(said: Options) -> list[str]:
     return words
 
 
-def read_attributes(
-    file: str | None, names: Sequence[str], taken: Collection[str] = ()
-) -> tuple[dict[str, list[str | None]], str | None]:
-    """Return the attributes of nodes in the order of ``names``, and which of them gives the colors.
+@dataclass(frozen=True)
+class Attributes:
+    """What a file says about nodes, in their order: the first column gives the colors, unless it is the wording."""
 
-    The file is CSV with a header: the names of the nodes in the first column, attributes in the others. Nodes that it
-    does not mention have no values; rows that mention no node are refused, because a misspelt name would go unnoticed.
-    No attribute may have a name that is ``taken``, by a column that is written beside the attributes.
-    """
-    if file is None:
-        return {}, None
-    header, rows = _read_rows(file)
-    for name in header:
-        if name.casefold() in taken:
-            raise DataError(
-                f"{file} must not have a column {name!r}, which is the name of a measure that is written to the same "
-                "files. Rename that column."
-            )
-    for row in rows:
-        if row not in names:
-            raise DataError(f"{file} must name nodes in its first column; {row!r} is not a node.")
-    columns = {
-        name: [rows[node][k] or None if node in rows else None for node in names] for k, name in enumerate(header)
-    }
-    return columns, next((name for name in header if name != WORDING), None)
+    columns: Mapping[str, list[str | None]] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, file: str | None, variables: Variables, taken: Collection[str] = ()) -> Attributes:
+        """Return the attributes of the nodes among some variables; none without a file.
+
+        The file is CSV with a header: the names of the nodes in the first column, attributes in the others. Nodes that
+        it does not mention have no values; rows that mention no node are refused, because a misspelt name would go
+        unnoticed. So are the names of attributes that files about nodes use themselves, and those that are ``taken``.
+        """
+        from isinglass.export.attributes import reserved_names
+
+        if file is None:
+            return cls()
+        header, rows = _read_rows(file)
+        reserved, nodes = {*reserved_names("node", variables), *taken}, variables.nodes
+        for name in header:
+            if not name.strip() or [each.casefold() for each in header].count(name.casefold()) > 1:
+                raise DataError(f"{file} must have a different name for every column; got {name!r}. Rename it.")
+            if name.casefold() in reserved:
+                raise DataError(
+                    f"{file} must not have a column {name!r}: files about nodes have one of their own. Rename it."
+                )
+        for row in rows:
+            if row not in nodes:
+                raise DataError(f"{file} must name nodes in its first column; {row!r} is not a node.")
+        cells = [rows.get(node, [""] * len(header)) for node in nodes]
+        return cls({name: [row[k] or None for row in cells] for k, name in enumerate(header)})
+
+    @property
+    def color_by(self) -> str | None:
+        """The name of the attribute that gives the colors."""
+        return next((name for name in self.columns if name != WORDING), None)
+
+    @property
+    def groups(self) -> list[str | None] | None:
+        """The values of that attribute."""
+        return None if self.color_by is None else self.columns[self.color_by]
+
+    @property
+    def wording(self) -> list[str | None] | None:
+        """The wording of the items."""
+        return self.columns.get(WORDING)
 
 
 def _read_rows(file: str) -> tuple[list[str], dict[str, list[str]]]:

@@ -10,8 +10,8 @@ from isinglass.cli.command import command, command_line
 from isinglass.cli.console import Console
 from isinglass.cli.models import Loaded
 from isinglass.cli.options import MAYBE_TABLE, MODEL
-from isinglass.cli.output import Record, check_target, file_or_stdout, read_record, write_file
-from isinglass.cli.reading import READING_AGAIN, WORDING, Reading, read_attributes
+from isinglass.cli.output import Record, check_target, file_or_stdout, put, read_record
+from isinglass.cli.reading import READING_AGAIN, Attributes, Reading
 from isinglass.json_text import JsonObject
 
 STEPS = 30  # of the slider, if the model has no path of its own
@@ -19,7 +19,7 @@ STEPS = 30  # of the slider, if the model has no path of its own
 
 @command(
     "report",
-    *(MODEL, MAYBE_TABLE, "output", "title", "bootstrap", "attributes", "random_state"),
+    *(MODEL, MAYBE_TABLE),
     bundles=[READING_AGAIN],
     general="",
 )
@@ -46,7 +46,7 @@ def report(
     output = file_or_stdout(output, "report.html")
     check_target(output, [model, table, attributes])
     loaded = Loaded.open(model)
-    columns, color_by = read_attributes(attributes, loaded.network.without_covariates().names)
+    known = Attributes.read(attributes, loaded.network.variables)
     place = Path(model)
     recipe, summary = _recipe(place, bootstrap)
     options: JsonObject = {}
@@ -64,19 +64,16 @@ def report(
         write_report(
             loaded.result,
             page,
-            groups=None if color_by is None else columns[color_by],
-            wording=columns.get(WORDING),
+            groups=known.groups,
+            wording=known.wording,
             title=title or (place.resolve().parent.name if place.stem == "model" else place.stem),
             command=recipe,
             settings=settings,
             random_state=random_state,
             **options,
         )
-    if output is None:
-        console.write(page.getvalue())
-    else:
-        write_file(output, page.getvalue())
-        console.say_facts({"Wrote": f"{output}, {output.stat().st_size / 1e6:.1f} MB; open it in a browser"})
+    text = page.getvalue()
+    put(console, output, text, f", {len(text.encode()) / 1e6:.1f} MB; open it in a browser")
 
 
 def _read_rows(console: Console, loaded: Loaded, reading: Reading, table: str) -> tuple[JsonObject, str]:

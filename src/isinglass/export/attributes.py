@@ -11,12 +11,14 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from isinglass.arrays import FloatArray, IntArray
+from isinglass.data.memory import as_frame
 from isinglass.errors import ArgumentError, DataError
 from isinglass.export.escaping import storable
 from isinglass.names import by_node, find_nodes
 from isinglass.network import Network, NetworkLike, as_network
 from isinglass.results import solution_of
 from isinglass.show.palette import GroupColors, color_groups
+from isinglass.variables import Variables
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -33,7 +35,7 @@ RESERVED = {
     "node": _OURS | _READERS | {"label", "field", "degree", "strength", "x", "y", "z", "viz", "pid", "parents"},
     "edge": _OURS | _READERS | {"source", "target", "coupling", "sign", "weight", "key", "interaction"},
 }
-_OF_CATEGORIES = {"node": ("kind", "categories", "scores", "fields"), "edge": ("block",)}
+_OF_CATEGORIES = {"node": {"kind", "categories", "scores", "fields"}, "edge": {"block"}}
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,6 @@ def annotate(
 def _node_columns(network: Network, attributes: Sequence[tuple[str, Any]]) -> dict[str, Column]:  # Any: as given
     """Return what a network and its user say about the nodes."""
     variables, columns = network.variables, {}
-    reserved = () if variables.is_binary else _OF_CATEGORIES["node"]
     if variables.is_binary:
         columns["field"] = Column("real", tuple(network.fields.tolist()))
     else:
@@ -105,7 +106,7 @@ def _node_columns(network: Network, attributes: Sequence[tuple[str, Any]]) -> di
     columns["degree"] = Column("integer", tuple(network.degree.tolist()))
     columns["strength"] = Column("real", tuple(network.strength.tolist()))
     for key, values in attributes:
-        name = check_name(key, "node", [*reserved, *columns])
+        name = check_name(key, "node", variables, columns)
         columns[name] = read_column(key, by_node(values, network.names, f"attribute {key!r}"), network.n_features)
     return columns
 
@@ -114,12 +115,11 @@ def _edge_columns(
     network: Network, pairs: IntArray, attributes: Iterable[tuple[str, Any]]
 ) -> dict[str, Column]:  # Any: as given
     """Return what a network and its user say about the edges."""
-    reserved = () if network.variables.is_binary else _OF_CATEGORIES["edge"]
     table = network.edges()
     kinds: dict[str, Kind] = {"coupling": "real", "sign": "integer", "weight": "real"}
     columns = {name: Column(kind, tuple(table[name].tolist())) for name, kind in kinds.items()}
     for key, matrix in attributes:
-        name = check_name(key, "edge", [*reserved, *columns])
+        name = check_name(key, "edge", network.variables, columns)
         columns[name] = pair_column(key, matrix, pairs, network.names)
     return columns
 
@@ -147,15 +147,13 @@ def list_columns(table: object, name: str) -> list[tuple[str, Any]]:  # Any: as 
     columns = getattr(table, "columns", table)
     if isinstance(columns, Mapping):
         return list(columns.items())
-    if hasattr(table, "to_pydict"):  # pyarrow, the cells of whose columns are objects
-        return list(table.to_pydict().items())
-    if hasattr(table, "get_columns"):  # polars, whose frames have no items()
-        return [(column.name, column) for column in table.get_columns()]
     if isinstance(table, np.ndarray) and table.dtype.names is not None:
         return [(key, table[key]) for key in table.dtype.names]
-    if not hasattr(table, "items"):
+    frame = as_frame(table)
+    if frame is None:
         raise DataError(f"{name} must be a data frame or a mapping of columns; got {type(table).__name__}.")
-    return list(table.items())
+    labeled = frame.implementation.is_pandas_like()  # its columns are joined by their index
+    return [(each.name, each.to_native() if labeled else each.to_list()) for each in frame.iter_columns()]
 
 
 def _facts(network: NetworkLike) -> dict[str, Cell]:
@@ -204,13 +202,20 @@ def pair_column(name: str, matrix: object, edge_index: IntArray, names: Sequence
     return column
 
 
-def check_name(name: object, of: Literal["node", "edge"], taken: Sequence[str]) -> str:
+def reserved_names(of: Literal["node", "edge"], variables: Variables) -> set[str]:
+    """Return the names that an attribute of nodes or edges cannot have, in lower case."""
+    is_binary = all(kind == "binary" for kind in variables.take(variables.is_modelled).kinds)
+    return RESERVED[of] if is_binary else RESERVED[of] | _OF_CATEGORIES[of]
+
+
+def check_name(name: object, of: Literal["node", "edge"], variables: Variables, taken: Iterable[str]) -> str:
     """Return the name of an attribute as it is written, unless it has another meaning in a file."""
     if not isinstance(name, str) or not name.strip():
         raise DataError(f"the name of an attribute must be a text that is not empty; got {name!r}.")
-    if name.casefold() in RESERVED[of] or storable(name).casefold() in {other.casefold() for other in taken}:
+    reserved = reserved_names(of, variables)
+    if name.casefold() in reserved or storable(name).casefold() in {other.casefold() for other in taken}:
         raise DataError(
-            f"the name of an attribute of {of}s must not be one of {', '.join(sorted(RESERVED[of]))}, nor used twice, "
+            f"the name of an attribute of {of}s must not be one of {', '.join(sorted(reserved))}, nor used twice, "
             f"in upper or lower case; got {name!r}. Rename that column."
         )
     return storable(name)
