@@ -138,7 +138,7 @@ def quoted_facts():
     from isinglass.app import session
     from isinglass.cli.table_info import TRIAL, TRIAL_ROWS
     from isinglass.data import backends, documents, grid, guards, rules
-    from isinglass.data.cells import NA_VALUES
+    from isinglass.data.source import BLANKS
     from isinglass.evaluate import elimination
     from isinglass.evaluate.centrality import MOST_PATHS
     from isinglass.exact import MAX_NODES
@@ -220,7 +220,7 @@ def quoted_facts():
     yield "tables.md", f"at least {word(int(guards.MEAN_COUNT))} times the number of rows"
     assert guards.SUM_RATIO == 2.0
     yield "tables.md", "more than twice or less than half of it"
-    assert {word.strip("`") for word in words.split(", ")} < set(NA_VALUES)
+    assert {word.strip("`") for word in words.split(", ")} < BLANKS
     yield "tables.md", words
     yield "continuous.md", f"at least {grid.LEAST_STEPS} and at most {grid.MOST_STEPS}"
     yield "continuous.md", f"from the {100 * grid.TAIL:g} % to the {100 - 100 * grid.TAIL:g} % quantile"

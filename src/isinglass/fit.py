@@ -17,9 +17,9 @@ from isinglass.arguments import Options, require
 from isinglass.arrays import FloatArray, Frozen, Mask
 from isinglass.data import AnyTable, Coding, Table, TableLike, as_table
 from isinglass.data.blocks import is_in_parts
-from isinglass.data.coding import Value
 from isinglass.data.options import for_another_file
 from isinglass.data.parts import read_like
+from isinglass.data.values import Value
 from isinglass.evaluate.numbers import partial_correlations, warn_beyond_one
 from isinglass.evaluate.prediction import score_rows
 from isinglass.fitted import FittedNetwork
@@ -208,7 +208,7 @@ class Fit(FittedNetwork, Frozen):
 
     def reading_again(self) -> Options:
         """Return the options by which `read_table` reads another file as that of the fit was read."""
-        known = for_another_file(self.reading, self.coding)
+        known = for_another_file(self.reading)
         return {**known, "missing": self.coding.missing, "encode": self.coding}
 
     def score(self, X: TableLike, sample_weight: ArrayLike | None = None) -> float:

@@ -575,3 +575,11 @@ def test_exported_json_has_alpha_and_certificate(model):
 def test_formats_of_cytoscape_lead_to_graphml(tmp_path, model):
     assert "For Cytoscape, use .graphml." in error_line(run("export", model, "-o", tmp_path / "a.cyjs", code=2))
     assert "Cytoscape" not in error_line(run("export", model, "-o", tmp_path / "a.xyz", code=2))
+
+
+def test_summaries_count_columns_as_the_file_does(tmp_path):
+    file = tmp_path / "t.csv"
+    file.write_text("".join(f"p{k},{k % 5 + 1},{k % 2},{k % 3 % 2}\n" for k in range(60)))
+    said = run("fit", file, "--ordinal", "#1", "--alpha", "0.1", "-o", tmp_path / "net").stderr
+    assert "column 1" in said.split("rows named by")[1].split("\n")[0]
+    assert "column 2: ordinal, 1 < 2 < 3 < 4 < 5" in said

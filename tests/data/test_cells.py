@@ -6,9 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from isinglass import read_table
-from isinglass.data.cells import NA_VALUES, Vocabulary
-from isinglass.data.coding import is_one_of
+from isinglass.data.cells import Vocabulary
 from isinglass.data.options import ReadOptions
+from isinglass.data.source import BLANKS, NO_ANSWER
+from isinglass.data.values import is_among, spell_out
 
 
 @pytest.mark.parametrize(
@@ -18,7 +19,7 @@ from isinglass.data.options import ReadOptions
         ("TRUE", True), ("False", False), ("true", True),
         ("Yes", "Yes"), ("T", "T"), ("1_0", "1_0"), ("0x1", "0x1"), ("inf", "inf"), ("1,0", "1,0"), ("١", "١"),
         ("1e", "1e"), ("-", "-"), ("--1", "--1"), ("-9", -9),
-        *((word, None) for word in NA_VALUES), ("  ", None), (" NA ", None),
+        *((word, None) for word in (*BLANKS, NO_ANSWER)), ("  ", None), (" NA ", None),
     ],
 )  # fmt: skip
 def test_words(word, value):
@@ -39,26 +40,25 @@ def test_nothing_breaks_it(word):
 
 
 def test_more_spellings():
-    vocabulary = Vocabulary.build([-9, "refused", "99"])
+    spelled = spell_out([-9, "refused", "99"])
+    assert all(is_among(value, spelled) for value in (-9.0, 99, " refused", "99", "-9", np.int8(99)))
+    assert not any(is_among(value, spelled) for value in (1, "9", "Refused", "", None))
+    vocabulary = Vocabulary(gone=spelled)
     assert [vocabulary.read(w) for w in ("-9", "-9.0", "refused", "99.00", "NA", "9")] == [None] * 5 + [9]
-    is_missing = is_one_of([-9, "refused", "99"])
-    assert all(map(is_missing, (-9.0, 99, " refused", "99", "-9", np.int8(99))))
-    assert not any(map(is_missing, (1, "9", "Refused", "", None)))
     assert ReadOptions(na_values="refused").na_values == ("refused",)
 
 
-def test_what_encode_names_is_not_missing():
-    assert Vocabulary.build([], {"?": 1, "0": 0}).read("?") == "?"
-    assert Vocabulary.build([], {"Q1": {".": 0}}).read(".") == "."
-    assert Vocabulary.build([], {"Q1": {"": 0, "?": 1, "x": 1}}).read("?") == "?"
-    assert Vocabulary.build([-9], {"-9": 0}).read("-9") == -9
+@pytest.mark.parametrize("encode", [{"?": 1, "n": 0}, {"b": {"?": 1, "n": 0}}])
+def test_what_encode_names_is_not_missing(encode):
+    table = read_table(io.StringIO("a,b\n1,?\n0,n\n1,?\n"), encode=encode)
+    assert table.codes.tolist() == [[1, 1], [0, 0], [1, 1]]
 
 
 def test_words_in_encode_are_read_like_cells():
-    vocabulary = Vocabulary()
-    assert vocabulary.read_encode({"1": 0, "2": 1, "x": None}) == {1: 0, 2: 1, "x": None}
-    assert vocabulary.read_encode({"Q": {"1": 0}, "R": {"1": 0, "2": 1}}) == {"Q": {1: 0}, "R": {1: 0, 2: 1}}
-    assert vocabulary.read_encode("auto") == "auto"
+    numbers, words = {"1": 0, "2": 1}, {"x": None, "y": 1, "z": 0}
+    for encode in ({**numbers, **words}, {"a": numbers, "b": words}):
+        table = read_table(io.StringIO("a,b\n1,x\n2,y\n1,z\n"), encode=encode, missing="zero")
+        assert table.codes.tolist() == [[0, 0], [1, 1], [0, 0]]
 
 
 def test_decimal_commas():

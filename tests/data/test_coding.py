@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from isinglass.data import as_table
-from isinglass.data.coding import ABSENT, BITS, Coding, Cut, Levels
+from isinglass.data.coding import BITS, Coding, Cut, Levels
 from isinglass.data.source import number_objects
 from isinglass.errors import DataError
 
@@ -176,7 +176,7 @@ def test_a_codebook_can_declare_values_missing():
 
 
 cells = st.one_of(st.booleans(), st.integers(-3, 3), st.floats(allow_nan=False), st.integers(2**70, 2**71))
-RULES = [BITS, Levels({-1: 0, 1: 1}), Levels({2: 0, "x": 1, 3: ABSENT}), Cut(0.5), Cut(-2.0)]
+RULES = [BITS, Levels({-1: 0, 1: 1}), Levels({2: 0, "x": 1}, missing=(3,)), Cut(0.5), Cut(-2.0)]
 
 
 @given(st.lists(cells, min_size=1), st.sampled_from(RULES))

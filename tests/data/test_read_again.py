@@ -142,3 +142,43 @@ def test_parts_whose_first_column_ascends(tmp_path):
     second.write_text("a,b\n1,1\n3,0\n5,1\n")
     table = read_parts([str(first), str(second)], encode={"a": {1: 0, 3: 0, 5: 1}})
     assert table.gather().codes.tolist() == [[0, 1], [0, 0], [1, 1], [0, 1], [0, 0], [1, 1]]
+
+
+def test_parts_keep_the_values_that_stand_for_a_missing_cell():
+    parts = [
+        pd.DataFrame({"a": ["no", "no", "-"], "b": [0, 1, 9]}),
+        pd.DataFrame({"a": ["yes", "-", "no"], "b": [9, 1, 0]}),
+    ]
+    table = read_parts(parts, encode="auto", na_values={"a": ["-"], "b": [9]}, missing="zero")
+    assert table.gather().codes.tolist() == [[0, 0], [0, 1], [0, 0], [1, 0], [0, 1], [0, 0]]
+    again = as_table(parts[1], encode=table.coding, missing="drop")
+    assert again.rows.tolist() == [2]
+
+
+def test_parts_whose_labels_have_a_meaning_though_the_first_has_only_0_and_1(tmp_path):
+    labels = {"a": {0: "never", 1: "rarely", 2: "often"}}
+    for k, answers in enumerate(([0, 1, 1], [2, 0, 1])):
+        write_labelled(tmp_path / f"part{k}.sav", pd.DataFrame({"a": answers, "b": [0, 1, 1]}), labels)
+    encode = {"a": {"never": 0, "rarely": 0, "often": 1}}
+    table = read_parts(str(tmp_path / "part*.sav"), encode=encode).gather()
+    assert table.codes[:, 0].tolist() == [0, 0, 0, 1, 0, 0]
+
+
+def test_a_coding_by_labels_reads_the_values_without_labels(tmp_path):
+    frame = pd.DataFrame({"a": [1, 2, 2, 1], "b": [0, 0, 1, 1]})
+    table = read_table(write_labelled(tmp_path / "all.sav", frame, LABELS), encode="auto")
+    for other in (frame, frame.replace({"a": {1: "no", 2: "yes"}})):
+        assert np.array_equal(as_table(other, encode=table.coding).codes, table.codes)
+    turned = write_labelled(tmp_path / "turned.sav", frame, {"a": {1: "yes", 2: "no"}})
+    assert read_table(turned, encode=table.coding).codes[:, 0].tolist() == [1, 0, 0, 1]
+
+
+def test_columns_without_names_are_found_by_their_numbers_in_the_file():
+    rows = "".join(f"p{k},{k % 5 + 1},{k % 2},{k % 3}\n" for k in range(20))
+    table = read_table(io.StringIO(rows), kinds={0: "ordinal", 2: "ordinal"}, drop=[1])
+    assert table.coding.layout.numbers == (1, 3)
+    again = read_table(io.StringIO("x,5,1,0\ny,1,0,2\n"), encode=table.coding)
+    assert (again.codes.tolist(), again.row_names) == ([[4, 0], [0, 2]], ("x", "y"))
+    assert as_table([[5, 0], [1, 2]], encode=table.coding).codes.tolist() == [[4, 0], [0, 2]]
+    with pytest.raises(DataError, match="must have the 2 columns of the fitted table; got 3"):
+        as_table([[5, 0, 0], [1, 2, 0]], encode=table.coding)

@@ -55,15 +55,10 @@ def test_columns_and_transposition(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_numbers_that_stand_for_missing_cells(kind):
     table = np.where(BITS == 0, -9, BITS)
-    vocabulary = Vocabulary.build([-9])
-    if kind == "text":
-        text = "\n".join(",".join(map(str, row)) for row in table)
-        sheet = lay_out(read_records(text.encode(), ",", Limits()), vocabulary, False)
-    else:
-        sheet = KINDS[kind](table).mark_missing(dict.fromkeys(range(table.shape[1]), (-9,)))
-    for turned in (sheet, sheet.transpose()):
-        result = read(turned, missing="zero")
-        assert (result.codes if turned is sheet else result.codes.T).tolist() == BITS.tolist()
+    raw = KINDS[kind](table)
+    sheet, turned = (each.mark_missing(dict.fromkeys(range(each.shape[1]), (-9,))) for each in (raw, raw.transpose()))
+    for result, expected in ((read(sheet, missing="zero"), BITS), (read(turned, missing="zero"), BITS.T)):
+        assert result.codes.tolist() == expected.tolist()
         assert result.n_missing == 6
     assert read(sheet, missing="zero", encode={1: 0}).codes.tolist() == np.zeros_like(BITS).tolist()
 

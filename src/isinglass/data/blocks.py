@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any, Protocol, TypeGuard
@@ -13,9 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from isinglass.data.coding import Coding
-from isinglass.data.conversion import convert
-from isinglass.data.files import read_file
+from isinglass.data.conversion import convert_source, open_memory
+from isinglass.data.files import OpenFile, convert_file, open_file
 from isinglass.data.options import ReadOptions
+from isinglass.data.source import Source
 from isinglass.data.table import Table
 from isinglass.errors import ArgumentError, DataError, IsinglassError, LimitError, MeaningWarning, suppress_warnings
 
@@ -61,23 +63,35 @@ class Block:
         """Whether Dask has to compute it first."""
         return _is_lazy(self.what)
 
-    def read(self, coding: Coding | None = None) -> Table:
-        """Return the rows, as a coding wants them; a message names the block."""
+    def open(self) -> Source:
+        """Return the rows before their values have a meaning."""
+        if self.is_task:
+            return replace(self, what=self.what.compute()).open()
+        with self._named():
+            return self._open_file(self.options).source if self.is_file else self._open_rows(self.options)
+
+    def read(self, coding: Coding) -> Table:
+        """Return the rows, as a coding wants them."""
         if self.is_task:
             return replace(self, what=self.what.compute()).read(coding)
-        options = self.options
-        if coding is not None:
-            # By its own names, unless the coding of another table was given: that finds its columns among others.
-            encode = coding if isinstance(options.encode, Coding) else replace(coding, names=None)
-            options = replace(options, encode=encode, binarize=None, missing=coding.missing)
-        try:
-            with suppress_warnings(MeaningWarning):  # a part shows less than the table
-                table = (self._read_file if self.is_file else self._read_rows)(options)
+        options = replace(self.options, encode=coding, binarize=None, missing=coding.missing)
+        if not isinstance(self.options.encode, Coding):  # all parts have the same columns; others may have more
+            has_header = coding.layout.has_header
+            header = options.header if has_header is None else has_header
+            options = replace(options, encode=replace(coding, names=None), header=header)
+        with self._named():
+            table = self._convert(options)
             names = table.names if table.variables.named else None
-            if coding is not None and names != coding.names:
+            if names != coding.names:
                 raise DataError(_compare(names, coding.names))
-            table.variables.require_two_values("A table in parts")
             return table
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        """Let messages name the block, and no warning judge a part, which shows less than the table."""
+        try:
+            with suppress_warnings(MeaningWarning):
+                yield
         except (IsinglassError, OSError) as error:
             kind = LimitError if isinstance(error, LimitError) else DataError
             text = error.marked if isinstance(error, IsinglassError) else str(error)
@@ -85,18 +99,23 @@ class Block:
                 text += " Categories and imputation need one table in memory: parts hold 0 and 1."
             raise kind(f"{self.label}: {text}") from None
 
-    def _read_file(self, options: ReadOptions) -> Table:
+    def _open_file(self, options: ReadOptions) -> OpenFile:
         try:
-            return read_file(self.what, options)
+            return open_file(self.what, options)
         except ArgumentError as error:
             if not (self.may_lack_weights and error.argument == "weights"):
                 raise
-            return read_file(self.what, replace(options, weights=None))
+            return open_file(self.what, replace(options, weights=None))
 
-    def _read_rows(self, options: ReadOptions) -> Table:
+    def _open_rows(self, options: ReadOptions) -> Source:
         if len(getattr(self.what, "shape", ())) == 2 and self.what.shape[0] == 0:
             raise DataError("it has no rows. Leave it out.")
-        table = convert(self.what, options)
+        return open_memory(self.what, options)
+
+    def _convert(self, options: ReadOptions) -> Table:
+        if self.is_file:
+            return convert_file(self._open_file(options), options)
+        table = convert_source(self._open_rows(options), options)
         if self.sample_weight is None:
             return table
         weight = np.asarray(self.sample_weight)
@@ -143,7 +162,7 @@ def find_blocks(
         raise ArgumentError("X", "must have at least one part", X)
     if sample_weight is not None and options.weights is not None:
         raise DataError("sample_weight and a column of weights cannot both be given.")
-    wrong = [name for name in options.for_files if name not in ("weight_kind", "na_values")]
+    wrong = list(options.for_files)
     if wrong and not is_file:
         raise DataError(f"{wrong[0]} applies only to parts that are files; these are arrays or frames.")
     weights: list[Any] = [None] * len(rows)

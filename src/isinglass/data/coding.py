@@ -1,13 +1,10 @@
-"""What the values of a column mean: the number of a category, or a missing cell; and `Coding`, how a table was read."""
+"""How the values of a table are read: a rule for every column, and `Coding`, the record of all of them."""
 
 from __future__ import annotations
 
-import heapq
 import math
-import numbers
-import re
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, pairwise
 from typing import Any, Self, TypeAlias, TypeGuard
@@ -17,24 +14,87 @@ from numpy.typing import NDArray
 
 from isinglass.arguments import require
 from isinglass.arrays import AnyArray
+from isinglass.data.values import Value, as_float, is_among, is_number, spell_out
 from isinglass.names import default_names
 from isinglass.variables import Variables, check_variable
 
 MISSING_CHOICES = ("error", "impute", "zero", "drop")
 ABSENT, UNKNOWN = -1, -2
 """What stands for a missing cell, and for a value without meaning, among the numbers of categories."""
-Value: TypeAlias = Any
-"""A value of the source: a number, a text, a truth value, a date, or None for a missing cell."""
 Cells: TypeAlias = AnyArray
 """An array of values of one type, or of objects."""
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
-_SWAPPED = str.maketrans(",.", ".,")
 Codes: TypeAlias = NDArray[np.integer]  # the numbers of categories, of the smallest type that holds them
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Rule:
+    """What all rules share: values that stand for a missing cell."""
+
+    missing: tuple[Value, ...] = ()  # words as they are spelled, numbers however these are spelled
+
+    @cached_property
+    def _missing(self) -> frozenset[Value]:
+        return spell_out(self.missing)
+
+    @property
+    def n_categories(self) -> int:
+        """How many categories there are."""
+        raise NotImplementedError
+
+    @property
+    def dtype(self) -> type[np.int8] | type[np.int16]:
+        """The smallest type that holds its codes."""
+        return np.int8 if self.n_categories < 128 else np.int16
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether 0 and 1 stand for themselves, and nothing else for a category."""
+        return False
+
+    def with_missing(self, values: Collection[Value]) -> Self:
+        """Return the rule by which more values stand for a missing cell."""
+        added = [value for value in values if value not in self._missing]
+        return replace(self, missing=(*self.missing, *added)) if added else self
+
+    def read(
+        self, values: Sequence[Value], labels: Mapping[Value, Value] | None = None, blanks: Collection[str] = ()
+    ) -> Codes:
+        """Return what values of any type stand for: this is the only place that says so for a single value.
+
+        ``labels`` are what their source calls some of them. ``blanks`` are words for a missing cell there, unless they
+        stand for a category here.
+        """
+        called = labels or {}
+        codes, gone = self._find(values, called), self._missing
+        for k, value in enumerate(values):
+            either = value, called.get(value)
+            is_gone = value is None or (len(gone) > 0 and any(is_among(each, gone) for each in either))
+            if is_gone or (codes[k] == UNKNOWN and any(each in blanks for each in either)):
+                codes[k] = ABSENT
+        return codes
+
+    def convert(self, numbers: Cells) -> Codes:
+        """Return what an array of numbers stands for; NaN for a missing cell."""
+        codes = self._place(numbers)
+        if numbers.dtype.kind == "f":
+            codes[np.isnan(numbers)] = ABSENT
+        gone = [number for number in self._missing if is_number(number)]
+        if gone:
+            codes[np.isin(numbers, gone)] = ABSENT
+        return codes
+
+    def _find(self, values: Sequence[Value], labels: Mapping[Value, Value]) -> Codes:
+        """Return the categories of values that are not missing; of numbers, unless another rule says more."""
+        return self._place(np.array([as_float(value) for value in values], dtype=np.float64))
+
+    def _place(self, numbers: Cells) -> Codes:
+        """Return the categories of numbers."""
+        raise NotImplementedError
+
+
 @dataclass(frozen=True)
-class Levels:
-    """A column of categories: the number that every value stands for, `ABSENT` if it stands for a missing cell.
+class Levels(_Rule):
+    """A column of categories: the number of the category that every value stands for.
 
     Several values may stand for a category, and none for one of a binary column that never occurs.
     """
@@ -43,18 +103,19 @@ class Levels:
     kind: str = "binary"
     scores: tuple[float, ...] | None = (0.0, 1.0)  # None for a nominal column
     is_reversed: bool = False  # whether the user asked for the last category first
+    # what the values of the source were called, if the entries are labels: other sources may have the values alone
+    labels: Mapping[Value, Value] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         check_variable("of the coding", self.kind, self.n_categories, self.scores)
-        codes = set(self.entries.values()) - {ABSENT}
-        unused = set(range(self.n_categories)) - codes
-        fits = codes <= set(range(self.n_categories)) and (self.kind == "binary" or not unused)
+        codes, every = set(self.entries.values()), set(range(self.n_categories))
+        fits = codes <= every and (self.kind == "binary" or codes == every)
         require(fits, "The values of a column stand for its categories, numbered from 0.")
 
     @cached_property
     def n_categories(self) -> int:
         """How many categories there are."""
-        return 2 if self.kind == "binary" else len(set(self.entries.values()) - {ABSENT})
+        return 2 if self.kind == "binary" else len(set(self.entries.values()))
 
     @property
     def values(self) -> tuple[Value, ...]:
@@ -72,75 +133,49 @@ class Levels:
         return zero, one
 
     @property
-    def dtype(self) -> type[np.int8] | type[np.int16]:
-        """The smallest type that holds its codes."""
-        return np.int8 if self.n_categories < 128 else np.int16
-
-    @property
     def is_plain(self) -> bool:
         """Whether 0 and 1 stand for themselves, and nothing else for a category."""
         return self is BITS or (self.kind == "binary" and self.pair == (0, 1))
 
-    def with_missing(self, values: Iterable[Hashable]) -> Levels:
-        """Return the rule by which more values stand for a missing cell."""
-        added = {value: ABSENT for value in values if value not in self.entries}
-        return replace(self, entries={**self.entries, **added}) if added else self
+    @cached_property
+    def _codes(self) -> dict[Value, int]:
+        """The category of every value; one that had a label stands for what that stands for."""
+        return {**self.entries, **{value: self.entries.get(label, UNKNOWN) for value, label in self.labels.items()}}
 
-    def read(self, values: Iterable[Hashable]) -> Codes:
-        """Return what values of any type stand for."""
-        return np.array([self.entries.get(value, UNKNOWN) for value in values], dtype=self.dtype)
+    def _find(self, values: Sequence[Value], labels: Mapping[Value, Value]) -> Codes:
+        """Return the categories of values; those of their labels, where the entries are labels."""
+        codes, entries = self._codes, self.entries
+        if not labels:
+            return np.array([codes.get(value, UNKNOWN) for value in values], dtype=self.dtype)
+        are_meant = {value for value, label in labels.items() if self.labels or label in entries}
+        found = (entries.get(labels[v], UNKNOWN) if v in are_meant else codes.get(v, UNKNOWN) for v in values)
+        return np.fromiter(found, self.dtype, len(values))
 
-    def convert(self, values: Cells) -> Codes:
-        """Return what an array of numbers stands for."""
-        codes: Codes = np.full(values.shape, UNKNOWN, dtype=self.dtype)
-        for value, code in self.entries.items():
+    def _place(self, numbers: Cells) -> Codes:
+        codes: Codes = np.full(numbers.shape, UNKNOWN, dtype=self.dtype)
+        for value, code in self._codes.items():
             if is_number(value):
-                codes[values == value] = code
+                codes[numbers == value] = code
         return codes
-
-
-class _NumberRule:
-    """What the rules of numbers share: numbers that stand for a missing cell, and no meaning for other values."""
-
-    missing: tuple[float, ...]
-
-    def with_missing(self, values: Iterable[Hashable]) -> Self:
-        """Return the rule by which more values stand for a missing cell."""
-        return replace(self, missing=(*self.missing, *filter(is_number, values)))  # type: ignore[type-var]
-
-    def read(self, values: Iterable[Value]) -> Codes:
-        """Return what values of any type stand for."""
-        return self.convert(np.array([_as_float(value) for value in values], dtype=np.float64))
-
-    def convert(self, values: Cells) -> Codes:
-        """Return what an array of numbers stands for."""
-        codes = self._place(values)
-        codes[~np.isfinite(values)] = UNKNOWN
-        if self.missing:
-            codes[np.isin(values, self.missing)] = ABSENT
-        return codes
-
-    def _place(self, values: Cells) -> Codes:
-        """Return the categories of finite numbers."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
-class Cut(_NumberRule):
+class Cut(_Rule):
     """Numbers above a threshold stand for 1, the others for 0."""
 
     threshold: float
-    missing: tuple[float, ...] = ()  # numbers that stand for a missing cell
 
-    kind, scores, values, dtype, n_categories, is_plain = "binary", (0.0, 1.0), (0, 1), np.int8, 2, False
+    kind, scores, values, n_categories = "binary", (0.0, 1.0), (0, 1), 2
 
-    def _place(self, values: Cells) -> Codes:
+    def _place(self, numbers: Cells) -> Codes:
         # An array, not a number: a number would be rounded to the precision of the table first.
-        return np.asarray(np.greater(values, np.array([self.threshold])), dtype=self.dtype)
+        codes: Codes = np.asarray(np.greater(numbers, np.array([self.threshold])), dtype=self.dtype)
+        codes[~np.isfinite(numbers)] = UNKNOWN
+        return codes
 
 
 @dataclass(frozen=True)
-class Steps(_NumberRule):
+class Steps(_Rule):
     """A continuous column: numbers stand for the steps of a grid, those beyond its ends for the first and the last."""
 
     bounds: tuple[float, ...]  # between two steps, ascending; a number on one belongs to the step above
@@ -148,10 +183,9 @@ class Steps(_NumberRule):
     scores: tuple[float, ...]  # of each step, in standard deviations of the column that the grid was made for
     ends: tuple[float, float] = (-math.inf, math.inf)  # where the first step begins and the last one ends
     beyond: tuple[int, int] = (0, 0)  # rows below and above the ends, of that column
-    missing: tuple[float, ...] = ()  # numbers that stand for a missing cell
     is_normal: bool = False  # whether the scores are normal ones: quantiles of the ranks
 
-    kind, is_plain = "continuous", False
+    kind = "continuous"
 
     def __post_init__(self) -> None:
         q = len(self.values)
@@ -183,14 +217,11 @@ class Steps(_NumberRule):
         tails = [f"{n} {side}" for n, side in zip(self.beyond, ("below", "above"), strict=True) if n]
         return f"{' and '.join(tails)} the grid" if tails else ""
 
-    @property
-    def dtype(self) -> type[np.int8] | type[np.int16]:
-        """The smallest type that holds its codes."""
-        return np.int8 if self.n_categories < 128 else np.int16
-
-    def _place(self, values: Cells) -> Codes:
-        numbers = np.asarray(values, dtype=np.float64)
-        return np.asarray(np.searchsorted(self.bounds, numbers, side="right"), dtype=self.dtype)
+    def _place(self, numbers: Cells) -> Codes:
+        places = np.searchsorted(self.bounds, np.asarray(numbers, dtype=np.float64), side="right")
+        codes: Codes = np.asarray(places, dtype=self.dtype)
+        codes[~np.isfinite(numbers)] = UNKNOWN
+        return codes
 
 
 @dataclass(frozen=True)
@@ -203,6 +234,20 @@ class Indicators(Levels):
 
 Rule: TypeAlias = Levels | Cut | Steps
 BITS = Levels({0: 0, 1: 1})
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What was found out about the file that a coding was made for, and holds for others."""
+
+    numbers: tuple[int, ...] | None = None  # where its columns were in the file, from 0, if they have no names
+    id_column: str | int | None = None  # name or number of the column that names the rows
+    has_header: bool | None = None  # whether the first line of a text names the columns
+    delimiter: str | None = None  # what separates the fields of a text
+    decimal: str | None = None  # what separates the decimals of its numbers
+
+
+NO_FILE = Layout()
 
 
 @dataclass(frozen=True)
@@ -219,12 +264,15 @@ class Coding:
         How missing cells were treated.
     covariate : tuple of bool, optional
         Which columns are covariates; none by default.
+    layout : Layout, optional
+        What was found out about the file, if the table came from one.
     """
 
     names: tuple[str, ...] | None
     columns: tuple[Levels | Cut | Steps | Indicators, ...]
     missing: str = "error"
     covariate: tuple[bool, ...] = ()
+    layout: Layout = NO_FILE
 
     def __post_init__(self) -> None:
         require(
@@ -232,6 +280,8 @@ class Coding:
         )
         is_choice = self.missing in MISSING_CHOICES
         require(is_choice, f"Missing cells are read as 'error', 'impute', 'zero' or 'drop', not as {self.missing!r}.")
+        numbered = self.layout.numbers is None or len(self.layout.numbers) == len(self.columns)
+        require(numbered, "A coding has one number of the file for every column, or none.")
 
     @classmethod
     def of(cls, variables: Variables) -> Coding:
@@ -259,9 +309,17 @@ class Coding:
 
     def take(self, columns: Sequence[int]) -> Coding:
         """Return the coding of some of the columns."""
-        names = None if self.names is None else tuple(self.names[j] for j in columns)
-        covariate = tuple(self.covariate[j] for j in columns) if self.covariate else ()
-        return replace(self, names=names, columns=tuple(self.columns[j] for j in columns), covariate=covariate)
+
+        def some(entries: Sequence[Any]) -> tuple[Any, ...]:  # Any: of any type
+            return tuple(entries[j] for j in columns)
+
+        return replace(
+            self,
+            names=None if self.names is None else some(self.names),
+            columns=some(self.columns),
+            covariate=some(self.covariate) if self.covariate else (),
+            layout=replace(self.layout, numbers=None if self.layout.numbers is None else some(self.layout.numbers)),
+        )
 
     @property
     def encoding(self) -> dict[Hashable, tuple[Value, Value]]:
@@ -276,17 +334,11 @@ class Coding:
         rule_of = zip(self.names or default_names(len(self.columns)), self.columns, strict=True)
         return [rule.members if isinstance(rule, Indicators) else (name,) for name, rule in rule_of]
 
-    @property
-    def words(self) -> set[str]:
-        """The words that stand for a category, of any column of the source."""
-        levels = [rule for rule in self.expand().columns if isinstance(rule, Levels)]
-        pairs = chain.from_iterable(rule.entries.items() for rule in levels)
-        return {value for value, code in pairs if isinstance(value, str) and code != ABSENT}
-
     def expand(self) -> Coding:
         """Return the coding of the columns of the source, with indicator columns as such."""
         rules = (rule.rules if isinstance(rule, Indicators) else (rule,) for rule in self.columns)
-        return Coding(tuple(chain(*self.members)), tuple(chain(*rules)), self.missing)
+        layout = replace(self.layout, numbers=None)
+        return Coding(tuple(chain(*self.members)), tuple(chain(*rules)), self.missing, layout=layout)
 
 
 @dataclass(frozen=True)
@@ -303,67 +355,3 @@ class Guess:
 def by_column(encode: object) -> TypeGuard[Mapping[Hashable, Any]]:  # Any: a mapping, or a pair (zero, one)
     """Tell whether ``encode`` says something about each column by itself."""
     return isinstance(encode, Mapping) and all(isinstance(entry, Mapping | tuple) for entry in encode.values())
-
-
-def is_number(value: object) -> TypeGuard[float]:
-    """Tell whether a value can be compared with a threshold."""
-    return isinstance(value, numbers.Number | np.bool_) and not isinstance(value, complex | np.complexfloating)
-
-
-def _as_float(value: object) -> float:
-    """Return a number as it is compared with others; NaN for what is none."""
-    try:
-        return float(value) if is_number(value) else math.nan
-    except OverflowError:
-        return math.inf
-
-
-def is_bit(value: object) -> bool:
-    """Tell whether a value is 0 or 1."""
-    return is_number(value) and value in (0, 1)
-
-
-def rank(value: object) -> tuple[bool, Any]:  # Any: what can be compared
-    """Order numbers before everything else, text by its characters and other values by how they are written."""
-    return (False, value) if is_number(value) else (True, value if isinstance(value, str) else repr(value))
-
-
-def show_values(values: Iterable[object], most: int = 5) -> str:
-    """Write a few values for a message."""
-    listed = heapq.nsmallest(most + 1, values, key=rank)
-    return ", ".join([*map(show_value, listed[:most]), *(["…"] if len(listed) > most else [])])
-
-
-def show_value(value: object) -> str:
-    """Write one value for a message."""
-    plain = value.item() if isinstance(value, np.generic) else value
-    try:
-        short = isinstance(plain, float) and (math.isnan(plain) or float(f"{plain:g}") == plain)
-        text = f"{plain:g}" if short else repr(plain)  # 0.9999999999999999 is not 1
-    except ValueError:  # an integer of more digits than Python writes
-        text = "an integer of thousands of digits"
-    if len(text) <= 40:
-        return text
-    return text[:36] + "…" + text[-1] if isinstance(plain, str) else text[:37] + "…"
-
-
-def read_number(word: str, decimal: str = ".") -> float | int | None:
-    """Return the number that a word spells, None if it spells none."""
-    if decimal == ",":
-        word = word.translate(_SWAPPED)
-    if not _NUMBER.fullmatch(word):
-        return None
-    number = float(word)
-    return int(number) if number.is_integer() and abs(number) < 2**53 else number
-
-
-def is_one_of(values: Collection[Value]) -> Callable[[Value], bool]:
-    """Return a function that tells whether a value is one of some: words as spelled, numbers however spelled."""
-    words, numbers = {str(value).strip() for value in values}, {read_word(value) for value in values}
-    return lambda value: value.strip() in words if isinstance(value, str) else value in numbers
-
-
-def read_word(value: object) -> object:
-    """Return the number that a text spells, or the value as it is."""
-    number = read_number(value.strip()) if isinstance(value, str) else None
-    return value if number is None else number

@@ -1,8 +1,11 @@
-"""A source becomes a table: every cell the number of its category, missing cells as asked, other values refused."""
+"""A source becomes a table: every cell the number of its category, missing cells as asked, other values refused.
+
+A first reading finds a coding and applies it; another table is read by applying the same coding to it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypeGuard
 
@@ -17,32 +20,19 @@ from isinglass.data.coding import (
     Cells,
     Codes,
     Coding,
-    Cut,
-    Guess,
     Indicators,
-    Levels,
     Rule,
     Steps,
-    is_number,
 )
-from isinglass.data.guards import (
-    IDENTIFIER,
-    check_columns,
-    check_meaning,
-    warn_codes,
-    warn_dropped,
-    warn_identifiers,
-    warn_weights,
-    warn_zeroed,
-)
+from isinglass.data.finding import Finding, find_coding
+from isinglass.data.guards import check_columns, check_meaning, warn_dropped, warn_zeroed
 from isinglass.data.indicators import combine, combine_indicators
 from isinglass.data.memory import open_source
 from isinglass.data.options import ValueOptions
-from isinglass.data.preview import guess_kinds
 from isinglass.data.refusals import advise_kinds, refuse_missing, refuse_values
-from isinglass.data.rules import ColumnSpec, find_rules, specify
-from isinglass.data.source import Column, Source, convert_numbers
+from isinglass.data.source import Source
 from isinglass.data.table import Table, find_columns, refuse_holes
+from isinglass.data.values import is_number
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.matching import check_width
 from isinglass.names import default_names
@@ -61,8 +51,13 @@ def convert(X: object, stated: ValueOptions) -> Table:
         if X.size > CELLS_TO_CHECK:
             check_columns(X, Variables.binary(X.shape[1]), [[j] for j in range(X.shape[1])])
         return Table(X, read_by=None if missing == "error" else Coding(None, (BITS,) * X.shape[1], missing))
+    return convert_source(open_memory(X, stated), stated)
+
+
+def open_memory(X: object, stated: ValueOptions) -> Source:
+    """Return what is in memory as a table whose values have no meaning yet."""
     source = open_source(X).named(stated.names)
-    return convert_source(source.mark_missing(stated.missing_in(source)), stated)
+    return source.mark_missing(stated.missing_in(source))
 
 
 def _is_bits(X: object) -> TypeGuard[Bytes]:
@@ -100,25 +95,23 @@ def convert_source(source: Source, stated: ValueOptions) -> Table:
     """Convert an opened table whose columns have names of text or none: by a coding, or by what is stated and seen."""
     if stated.missing not in MISSING_CHOICES:
         raise ArgumentError("missing", 'must be "error", "impute", "zero" or "drop"', stated.missing)
-    if isinstance(stated.encode, Coding):
-        return _convert_by(stated.encode, source, stated)
-    if stated.covariates and stated.combine_indicators:
-        raise DataError(f"{setting('covariates')} and {setting('combine_indicators')} must not be combined.")
-    specs = specify(source, stated)
-    guesses = guess_kinds(specs) if stated.guess else {}
-    if guesses:
-        specs = _keep_guessed(specs, guesses)
-        source = specs[0].source
-    rules, levels = find_rules(specs)
-    codes, rules = _convert_cells(source, rules)
-    labels = [spec.label for spec in specs]
-    check_meaning(labels, {j: rules[j] for j in levels}, {j: specs[j].values for j in levels}, codes)
-    rules = [rule.with_missing(spec.na_values) for rule, spec in zip(rules, specs, strict=True)]
-    covariate = tuple(spec.is_covariate for spec in specs) if stated.covariates else ()
-    coding = Coding(_names(source), tuple(rules), stated.missing, covariate)
-    table = build_table(codes, source, coding, lambda: advise_kinds(specs))
-    if guesses or not (table.variables.named or labels == list(range(len(labels)))):
-        table = replace(table, guesses=guesses, column_labels=tuple(labels))
+    if not isinstance(stated.encode, Coding):
+        return _read_first(source, stated)
+    if stated.binarize is not None or stated.kinds is not None or stated.scores is not None:
+        raise DataError(
+            f"{setting('encode')} and {setting('binarize')} or {setting('kinds')} must not be combined, if "
+            f"{setting('encode')} is a Coding."
+        )
+    return apply_coding(source, replace(stated.encode, missing=stated.missing))
+
+
+def _read_first(source: Source, stated: ValueOptions) -> Table:
+    """Read a table by the coding that is found for it, and warn about what it probably does not mean."""
+    found = find_coding(source, stated)
+    table = apply_coding(source, found.coding, found)
+    labels = [spec.label for spec in found.specs]
+    if found.guesses or not (table.variables.named or labels == list(range(len(labels)))):
+        table = replace(table, guesses=found.guesses, column_labels=tuple(labels))
     label_of = dict(zip(table.names, labels, strict=True))
     if stated.combine_indicators:
         table = combine_indicators(table)
@@ -127,64 +120,45 @@ def convert_source(source: Source, stated: ValueOptions) -> Table:
     return table
 
 
-def _convert_by(coding: Coding, source: Source, stated: ValueOptions) -> Table:
-    """Convert a table by the coding of another."""
-    if stated.binarize is not None or stated.kinds is not None or stated.scores is not None:
-        raise DataError(
-            f"{setting('encode')} and {setting('binarize')} or {setting('kinds')} must not be combined, if "
-            f"{setting('encode')} is a Coding."
-        )
+def apply_coding(source: Source, coding: Coding, found: Finding | None = None) -> Table:
+    """Return the table that a coding makes of a source; ``found`` is how it was found, in a first reading."""
     if any(isinstance(rule, Indicators) for rule in coding.columns):
-        flat = source.named(_names(source) or default_names(source.shape[1]))
-        return combine(_convert_by(coding.expand(), flat, stated), coding)
-    source = _take_columns(source, coding).as_known(coding.columns)
-    codes, _ = _convert_cells(source, coding.columns, may_be_bits=False)
-    return build_table(codes, source, replace(coding, names=_names(source), missing=stated.missing))
-
-
-def _names(source: Source) -> tuple[str, ...] | None:
-    return None if source.names is None else tuple(source.names)
-
-
-def _keep_guessed(specs: list[ColumnSpec], guesses: Mapping[Hashable, Guess]) -> list[ColumnSpec]:
-    """Return the columns that are kept, with the kinds that were stated or are guessed; warn about the others."""
-    warn_codes({label: guess.values for label, guess in guesses.items() if guess.kind is None})
-    named = {label: guess.values for label, guess in guesses.items() if guess.note == IDENTIFIER}
-    warn_identifiers(named, specs[0].source.shape[0])
-    numbers = ("ordinal", "continuous")
-    warn_weights(label for label, guess in guesses.items() if guess.kind in numbers or label in named)
-    kinds = {spec.label: guesses[spec.label].kind if spec.label in guesses else spec.kind for spec in specs}
-    kept = [spec for spec in specs if spec.label not in guesses or kinds[spec.label] is not None] or specs
-    source = specs[0].source.take([spec.place for spec in kept])
-    return [replace(spec, source=source, place=k, kind=kinds[spec.label]) for k, spec in enumerate(kept)]
+        named = source.named(source.names or default_names(source.shape[1]))
+        return combine(apply_coding(named, coding.expand()), coding)
+    chosen = _take_columns(source, coding)
+    codes = _convert_cells(chosen, coding.columns)
+    if found is not None:
+        levels = {j: coding.columns[j] for j in found.levels}
+        values = {j: found.specs[j].values for j in levels}
+        check_meaning([spec.label for spec in found.specs], levels, values, codes)
+    names = None if chosen.names is None else tuple(chosen.names)
+    advise = str if found is None else lambda: advise_kinds(found.specs)
+    return build_table(codes, chosen, replace(coding, names=names), advise)
 
 
 def _take_columns(source: Source, coding: Coding) -> Source:
-    """Return the columns that a coding knows, in its order; by place where one side has no names."""
-    if source.names is None or coding.names is None:
-        if source.shape[1] != len(coding.columns):
-            wanted = f"the {len(coding.columns)} columns of the fitted table"
-            raise DataError(f"{setting('X')} must have {wanted}; got {source.shape[1]}.")
+    """Return the columns that a coding knows, in its order: by name, or as they are, or by their number in the file."""
+    if source.names is not None and coding.names is not None:
+        return source.take(find_columns(coding.names, source.names))
+    if source.shape[1] == len(coding.columns):
         return source
-    return source.take(find_columns(coding.names, source.names))
+    places = {number: j for j, number in enumerate(source.numbers or range(source.shape[1]))}
+    numbers = coding.layout.numbers
+    if numbers is None or not places.keys() >= set(numbers):
+        wanted = f"the {len(coding.columns)} columns of the fitted table"
+        raise DataError(f"{setting('X')} must have {wanted}; got {source.shape[1]}.")
+    return source.take([places[number] for number in numbers])
 
 
-def _convert_cells(source: Source, rules: Sequence[Rule], *, may_be_bits: bool = True) -> tuple[Codes, list[Rule]]:
-    """Return what every cell stands for, and by which rule of its column."""
-    rule = rules[0] if all(each == rules[0] for each in rules) else None
-    if rule is not None and source.block is not None:
-        codes = _convert_block(source.block, rule)
-        if rule == BITS or isinstance(rule, Cut) or codes.min() > UNKNOWN:
-            return codes, list(rules)
+def _convert_cells(source: Source, rules: Sequence[Rule]) -> Codes:
+    """Return what every cell stands for."""
+    if source.block is not None and all(rule == rules[0] for rule in rules):
+        return _convert_block(source.block, rules[0])
     codes = np.empty(source.shape, dtype=np.result_type(*(rule.dtype for rule in rules)))
-    used: list[Rule] = []
     for start in range(0, len(rules), COLUMNS_AT_ONCE):
         some = range(start, min(start + COLUMNS_AT_ONCE, len(rules)))
-        read = (_convert_column(source.column(j), rules[j], may_be_bits) for j in some)
-        columns, rules_used = zip(*read, strict=True)
-        codes[:, start : start + COLUMNS_AT_ONCE] = np.array(columns).T
-        used += rules_used
-    return codes, used
+        codes[:, start : start + COLUMNS_AT_ONCE] = np.array([source.column(j).convert(rules[j]) for j in some]).T
+    return codes
 
 
 def _convert_block(block: Cells, rule: Rule) -> Codes:
@@ -193,21 +167,7 @@ def _convert_block(block: Cells, rule: Rule) -> Codes:
         bits = np.ascontiguousarray(block).view(np.uint8)
         if bits.max() <= 1:
             return bits
-    return np.ascontiguousarray(convert_numbers(block, rule))
-
-
-def _convert_column(column: Column, rule: Rule, may_be_bits: bool) -> tuple[Codes, Rule]:
-    """Return what the cells of a column stand for, and by which rule.
-
-    Where it may, a column that is 0/1 already, and has none of the values that are to be replaced, stays as it is.
-    """
-    codes = column.convert(rule)
-    is_other = may_be_bits and rule != BITS and isinstance(rule, Levels) and rule.kind == "binary"
-    if is_other and codes.max() < 0 and UNKNOWN in codes:
-        plain = column.convert(BITS)
-        if UNKNOWN not in plain:
-            return plain, BITS
-    return codes, rule
+    return np.ascontiguousarray(rule.convert(block))
 
 
 def build_table(codes: Codes, source: Source, coding: Coding, advise: Callable[[], str] = str) -> Table:
@@ -216,7 +176,7 @@ def build_table(codes: Codes, source: Source, coding: Coding, advise: Callable[[
     ``advise`` says what to state about the columns where 0 and 1 are expected and others are found.
     """
     row_names = None if source.row_names is None else tuple(str(label) for label in source.row_names)
-    numbers = _numbers(source, coding) if coding.missing == "impute" else None
+    numbers = _numbers(source, coding, codes) if coding.missing == "impute" else None
     if codes.dtype == np.uint8 or codes.min() >= 0:
         return _make(codes, coding, row_names=row_names, numbers=numbers)
     bad = codes == UNKNOWN
@@ -254,14 +214,15 @@ def build_table(codes: Codes, source: Source, coding: Coding, advise: Callable[[
     return _make(filled, coding, row_names=row_names, filled=gone, n_missing=n_missing)
 
 
-def _numbers(source: Source, coding: Coding) -> FloatArray | None:
+def _numbers(source: Source, coding: Coding, codes: Codes) -> FloatArray | None:
     """Return the numbers in the continuous columns, NaN elsewhere; None if there is no such column."""
     places = [j for j, rule in enumerate(coding.columns) if isinstance(rule, Steps)]
     if not places:
         return None
     numbers = np.full(source.shape, np.nan)
     for j in places:
-        numbers[:, j] = [cell if is_number(cell) else np.nan for cell in source.column(j).entries.tolist()]
+        entries = zip(source.column(j).entries.tolist(), codes[:, j].tolist(), strict=True)
+        numbers[:, j] = [cell if is_number(cell) and code >= 0 else np.nan for cell, code in entries]
     return numbers
 
 

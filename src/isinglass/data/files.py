@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import IO
 
@@ -12,18 +12,20 @@ import numpy as np
 
 from isinglass.arrays import FloatArray
 from isinglass.data.cells import Vocabulary, lay_out
-from isinglass.data.coding import Cells, Coding, by_column, is_number, show_value
+from isinglass.data.coding import NO_FILE, Cells, Coding, Layout, by_column
 from isinglass.data.conversion import convert_source
 from isinglass.data.documents import Document, Limits, open_document
 from isinglass.data.formats import guard, load_excel, load_feather, load_npy, load_npz, load_parquet, load_survey
 from isinglass.data.guards import remark_decimals
-from isinglass.data.options import Encode, ReadOptions, takes
-from isinglass.data.source import Source
+from isinglass.data.options import ReadOptions, takes
+from isinglass.data.source import BLANKS, NO_ANSWER, Source
 from isinglass.data.table import Table
 from isinglass.data.text import blank_comments, blank_titles, find_delimiter, read_records, to_utf8
+from isinglass.data.values import is_number, show_value, spell_out
 from isinglass.data.weights import scale_weights
 from isinglass.errors import ArgumentError, DataError, LimitError, setting
 
+AnyFile = str | PathLike[str] | IO[bytes] | IO[str]
 _LOADERS: dict[str, Callable[[bytes, Limits], Source]] = {
     "npy": load_npy,
     "npz": load_npz,
@@ -54,7 +56,7 @@ _DELIMITERS = {"tab": "\t", "comma": ",", "semicolon": ";", "bar": "|", "blank":
 
 
 @takes(ReadOptions)
-def read_table(path: str | PathLike[str] | IO[bytes] | IO[str], options: ReadOptions) -> Table:
+def read_table(path: AnyFile, options: ReadOptions) -> Table:
     r"""Read a table from a file: columns of two values, of categories, or of numbers.
 
     Parameters
@@ -130,28 +132,53 @@ def read_table(path: str | PathLike[str] | IO[bytes] | IO[str], options: ReadOpt
     >>> table.codes.tolist(), table.row_names
     ([[1, 1], [0, 0], [0, 1]], ('Ann', 'Bob', 'Eve'))
     """
-    return read_file(path, options)
+    return convert_file(open_file(path, options), options)
 
 
-def read_file(path: str | PathLike[str] | IO[bytes] | IO[str], options: ReadOptions) -> Table:
-    """Read a table from a file, as `read_table` does."""
-    limits = Limits(options.max_rows, options.max_columns, options.max_bytes)
-    vocabulary = Vocabulary.build(options.missing_everywhere, options.encode)
-    document = open_document(path, limits)
+def convert_file(file: OpenFile, options: ReadOptions) -> Table:
+    """Return the table of an open file."""
+    try:
+        table = convert_source(file.source, options)
+        rows = slice(None) if table.rows is None else table.rows
+        weight, weight_kind = None if file.weight is None else file.weight[rows], options.weight_kind
+        if weight is not None and weight_kind is None:
+            _, weight_kind = scale_weights(weight)
+        return replace(
+            table.with_variables(table.variables.with_wording(file.source.described)),
+            sample_weight=weight,
+            weight_kind=weight_kind,
+            labels={name: tuple(entries[rows]) for name, entries in file.labels.items()},
+            detected=file.source.detected,
+        )
+    except (DataError, LimitError) as error:
+        error.where = file.name
+        raise
+
+
+@dataclass(frozen=True, eq=False)
+class OpenFile:
+    """A file whose values have no meaning yet."""
+
+    name: str  # what messages call it
+    source: Source  # the columns that are variables
+    weight: FloatArray | None  # of its rows
+    labels: Mapping[str, Cells]  # columns that are no variables
+
+
+def open_file(path: AnyFile, options: ReadOptions) -> OpenFile:
+    """Open a file, and tell its columns apart."""
+    document = open_document(path, Limits(options.max_rows, options.max_columns, options.max_bytes))
     try:
         kind = _find_format(document, options.format)
-        loaded, encode = _load(document, kind, options, vocabulary)
+        loaded = _load(document, kind, options)
         document = replace(document, data=b"")  # what was read from it stays
-        labelled = _name_rows(loaded, kind, options)
-        turned = labelled.transpose() if options.transpose else labelled
-        marked = turned.mark_missing(options.missing_in(turned))
-        groups = [marked.find(key, "labels") for key in options.labels]
-        labeled = marked.label_values(options.value_labels or {}, groups)
-        whole = labeled if labeled is marked else labeled.mark_missing(options.missing_in(labeled))  # by label, too
+        named = _name_rows(loaded, kind, options)
+        turned = named.transpose() if options.transpose else named
+        groups = [turned.find(key, "labels") for key in options.labels]
+        whole = turned.mark_missing(options.missing_in(turned)).label_values(options.value_labels or {}, groups)
         weight, labels, apart = _take_apart(whole, options)
         chosen = replace(_choose_columns(whole, options, apart), whole=whole)
-        table = convert_source(_name_columns(chosen).named(options.names), replace(options, encode=encode))
-        return _add_of_file(table, chosen, weight, labels, options.weight_kind)
+        return OpenFile(document.name, _name_columns(chosen).named(options.names), weight, labels)
     except (DataError, LimitError) as error:
         error.where = document.name
         raise
@@ -171,62 +198,84 @@ def _find_format(document: Document, format: str | None) -> str:
     return _SUFFIXES.get(document.suffix, "text")
 
 
-def _load(document: Document, kind: str, options: ReadOptions, vocabulary: Vocabulary) -> tuple[Source, Encode]:
-    """Return the table of a file, and what `encode` says about its values as they are read."""
-    limits = document.limits
+def _load(document: Document, kind: str, options: ReadOptions) -> Source:
+    """Return the table of a file. Words that `encode` speaks of are not blank."""
+    limits, encode = document.limits, options.encode
+    entries = encode.values() if by_column(encode) else [encode] if isinstance(encode, Mapping) else []
+    blanks = BLANKS.difference(*entries)
     if kind in ("text", "excel"):
-        return _load_text(document, kind, options, vocabulary)
+        doubtful = {NO_ANSWER}.difference(*entries)
+        return _load_text(document, kind, options, Vocabulary(blanks | doubtful, spell_out(options.missing_everywhere)))
     raw = guard(kind, limits, lambda: _LOADERS[kind](document.data, limits))
-    if raw.block is None:
-        meant = options.encode.words if isinstance(options.encode, Coding) else set()
-        raw = raw.mark_missing(dict.fromkeys(range(raw.shape[1]), vocabulary.missing - vocabulary.doubtful - meant))
-    return raw, options.encode
+    return raw.changed(lambda _, column: replace(column, blanks=blanks)) if raw.block is None else raw
 
 
-def _load_text(document: Document, kind: str, options: ReadOptions, vocabulary: Vocabulary) -> tuple[Source, Encode]:
+def _load_text(document: Document, kind: str, options: ReadOptions, vocabulary: Vocabulary) -> Source:
+    """Return the table of a text or a spreadsheet; a coding knows the names and the decimal separator."""
     delimiter, decimal, limits = options.delimiter, options.decimal, document.limits
+    coding = options.encode if isinstance(options.encode, Coding) else None
+    layout = NO_FILE if coding is None else coding.layout
+    header = False if options.header == "auto" and layout.has_header is False else options.header
     detected, separator, wording = {}, ";", dict[str, str]()
     if kind == "excel":
         records, detected["sheet"] = guard(
-            kind, limits, lambda: load_excel(document.data, limits, options.sheet, options.header)
+            kind, limits, lambda: load_excel(document.data, limits, options.sheet, header)
         )
     else:
         data, n_comments = blank_comments(to_utf8(document.data, options.encoding, limits))
-        separator = find_delimiter(data) if delimiter is None else _DELIMITERS.get(delimiter, delimiter)
+        found = find_delimiter(data, layout.delimiter) if delimiter is None else delimiter
+        separator = _DELIMITERS.get(found, found)
         if len(separator) > 1 or not separator.isascii() or separator in ('"', "\n", "\r", "\0"):
             raise ArgumentError("delimiter", f"must be one character or one of {tuple(_DELIMITERS)}", delimiter)
-        data, n_titles, wording = blank_titles(data, separator, options.header)
+        data, n_titles, wording = blank_titles(data, separator, header)
         records = read_records(data, separator, limits)
         detected["delimiter"] = next((name for name, each in _DELIMITERS.items() if each == separator), separator)
         detected |= {"comments": str(n_comments + n_titles)} if n_comments + n_titles else {}
-    if decimal == "," or (decimal is None and separator != ","):
-        vocabulary = vocabulary.with_decimal(records.words) if decimal is None else replace(vocabulary, decimal=",")
-        detected |= {"decimal": vocabulary.decimal} if vocabulary.decimal == "," else {}
-    raw = lay_out(records, vocabulary, options.header)
-    return replace(raw, detected=detected, described=wording), vocabulary.read_encode(options.encode)
+        decimal = decimal or ("." if separator == "," else layout.decimal)
+    vocabulary = vocabulary.with_decimal(records.words) if decimal is None else replace(vocabulary, decimal=decimal)
+    detected |= {"decimal": vocabulary.decimal} if vocabulary.decimal == "," else {}
+    names = () if coding is None or coding.names is None else coding.expand().names or ()
+    raw = lay_out(records, vocabulary, header, names)
+    layout = Layout(has_header=raw.names is not None)
+    if kind == "text":
+        layout = replace(layout, delimiter=separator, decimal=vocabulary.decimal)
+    return replace(raw, detected=detected, described=wording, layout=layout)
 
 
 def _name_rows(raw: Source, kind: str, options: ReadOptions) -> Source:
     """Return the table with the column of row names, if it has one, taken for these."""
     if options.id_column == "auto":
-        place = None if kind in ("npy", "npz") else raw.find_id_column(numbers_are_data=options.binarize is not None)
-        if place is not None and _is_variable(raw, place, options):
-            place = None
+        place = None if kind in ("npy", "npz") else _find_row_names(raw, options)
     else:
         place = None if options.id_column is None else raw.find(options.id_column, "id_column")
     if place is None:
         return replace(raw, may_have_row_names=options.id_column == "auto" and raw.row_names is None)
-    header = (raw.names and raw.names[place]) or f"column {place + 1}"
-    spellings = raw.column(place).spellings
-    return replace(raw.without(place), row_names=spellings, detected={**raw.detected, "id_column": header})
+    name = raw.names[place] if raw.names else place
+    return replace(
+        raw.without(place),
+        row_names=raw.column(place).spellings,
+        detected={**raw.detected, "id_column": name if isinstance(name, str) and name else f"column {place + 1}"},
+        layout=replace(raw.layout, id_column=name),
+    )
 
 
-def _is_variable(raw: Source, place: int, options: ReadOptions) -> bool:
-    """Tell whether options say what a column is, or a coding needs it."""
-    coding = options.encode
-    if isinstance(coding, Coding) and coding.names is None and raw.shape[1] <= len(coding.columns):
-        return not options.transpose
-    return raw.names is not None and raw.names[place] in _named_columns(options)
+def _find_row_names(raw: Source, options: ReadOptions) -> int | None:
+    """Return the column that names the rows: as in the file that a coding was made for, or as its cells show."""
+    coding = options.encode if isinstance(options.encode, Coding) and not options.transpose else None
+    if coding is not None and raw.names is not None and coding.layout.id_column in raw.names:
+        return raw.names.index(coding.layout.id_column)
+    if coding is not None and (raw.names is None or coding.names is None):
+        if raw.shape[1] <= len(coding.expand().columns):
+            return None
+        if coding.layout.id_column == 0:
+            return 0
+    return _guess_row_names(raw, options)
+
+
+def _guess_row_names(raw: Source, options: ReadOptions) -> int | None:
+    place = raw.find_id_column(numbers_are_data=options.binarize is not None)
+    is_variable = place is not None and raw.names is not None and raw.names[place] in _named_columns(options)
+    return None if is_variable else place
 
 
 def _named_columns(options: ReadOptions) -> set[Hashable]:
@@ -237,8 +286,7 @@ def _named_columns(options: ReadOptions) -> set[Hashable]:
     stated = (options.kinds, options.scores, options.binarize, options.na_values)
     by_name = [each for each in stated if isinstance(each, Mapping)]
     by_name += [options.encode] if by_column(options.encode) else []
-    coding = options.encode if isinstance(options.encode, Coding) else None
-    known = () if coding is None or coding.names is None else coding.expand().names
+    known = options.encode.expand().names if isinstance(options.encode, Coding) and options.encode.names else ()
     keys = {options.weights, *(key for keys in (*lists, *by_name, known) for key in keys or ())}
     return keys | {key.partition(":")[0] for key in keys if isinstance(key, str)}
 
@@ -247,7 +295,7 @@ def _take_apart(raw: Source, options: ReadOptions) -> tuple[FloatArray | None, d
     """Return the weights and the labels of a raw table, and the places of their columns."""
     labels, weights = options.labels, options.weights
     places = [raw.find(key, "labels") for key in labels]
-    kept = {str(key): raw.column(j).entries for key, j in zip(labels, places, strict=True)}
+    kept = {str(key): _label_entries(raw, j) for key, j in zip(labels, places, strict=True)}
     if weights is None:
         return None, kept, places
     place = raw.find(weights, "weights")
@@ -264,6 +312,12 @@ def _take_apart(raw: Source, options: ReadOptions) -> tuple[FloatArray | None, d
                 f"({raw.describe_row(row)}).{remark_decimals([value])}"
             )
     return values.astype(np.float64), kept, [*places, place]
+
+
+def _label_entries(raw: Source, place: int) -> Cells:
+    """Return the cells of a column that is no variable: what they are called, if all have a label."""
+    column = raw.column(place)
+    return (column.labeled() if column.labels and set(column.distinct) <= column.labels.keys() else column).entries
 
 
 def _choose_columns(raw: Source, options: ReadOptions, apart: Sequence[int]) -> Source:
@@ -301,20 +355,3 @@ def _name_columns(raw: Source) -> Source:
             )
         places[name] = number
     return replace(raw, names=list(places))
-
-
-def _add_of_file(
-    table: Table, source: Source, weight: FloatArray | None, labels: Mapping[str, Cells], weight_kind: str | None
-) -> Table:
-    """Return a table with what the file has beside the cells of its variables."""
-    rows = slice(None) if table.rows is None else table.rows
-    row_weights = None if weight is None else weight[rows]
-    if row_weights is not None and weight_kind is None:
-        _, weight_kind = scale_weights(row_weights)
-    return replace(
-        table.with_variables(table.variables.with_wording(source.described)),
-        sample_weight=row_weights,
-        weight_kind=weight_kind,
-        labels={name: tuple(entries[rows]) for name, entries in labels.items()},
-        detected=source.detected,
-    )

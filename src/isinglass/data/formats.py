@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from isinglass.data.cells import Records, count_titles
-from isinglass.data.coding import Cells, Value
+from isinglass.data.coding import Cells
 from isinglass.data.documents import Limits
 from isinglass.data.memory import dense_type, open_source
 from isinglass.data.source import Column, Source, number_objects
+from isinglass.data.values import Value
 from isinglass.errors import ArgumentError, DataError, LimitError, setting
 from isinglass.storage import OversizedError, read_array, read_arrays
 
@@ -192,7 +193,7 @@ def _of_arrow(batches: Iterable[pyarrow.RecordBatch], schema: pyarrow.Schema) ->
 
 
 def load_survey(kind: str, data: bytes, limits: Limits) -> Source:
-    """Read a file of Stata, SPSS or SAS; labels take the place of the values."""
+    """Read a file of Stata, SPSS or SAS, with the labels of its values."""
     try:
         import pyreadstat
     except ImportError:
@@ -270,12 +271,12 @@ def _check_survey(n_rows: int, n_columns: int, limits: Limits) -> None:
 
 
 def _label(cells: Sequence[Value], labels: dict[Value, Value]) -> Column:
-    """Return a column with the labels of its values; runs of blanks become one blank, as in messages."""
+    """Return a column with what its values are called; runs of blanks become one blank, as in messages."""
     column = number_objects(cells)
     values = [value if isinstance(value, str | int | float | None) else str(value) for value in column.values or ()]
     short = {code: " ".join(label.split()) for code, label in labels.items() if isinstance(label, str)}
     labels = short if len(set(short.values())) == len(set(labels.values())) else labels
-    return Column(column.cells, values).with_labels(labels)
+    return Column(column.cells, values, labels=labels)
 
 
 def load_excel(data: bytes, limits: Limits, sheet: str | int | None, header: bool | str) -> tuple[Records, str]:

@@ -13,8 +13,9 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 import numpy as np
 
 from isinglass.arrays import Bytes, Mask
-from isinglass.data.coding import ABSENT, Codes, Levels, Rule, Steps, Value, show_values
+from isinglass.data.coding import Codes, Levels, Rule, Steps
 from isinglass.data.redundancy import ROWS_TO_SCREEN, dependent_columns, indicator_sets
+from isinglass.data.values import Value, show_values
 from isinglass.errors import DataWarning, MeaningWarning, called, listed, setting, warn
 from isinglass.variables import Variables
 
@@ -328,8 +329,8 @@ def _merge(rule: Levels, k: int) -> dict[Value, float | None]:
     numbers = [float(score) for score in rule.scores or range(rule.n_categories)]
     numbers[k] = numbers[k - 1] if k else numbers[1]
     short = [int(number) if number.is_integer() else number for number in numbers]
-    ordered = sorted(rule.entries.items(), key=lambda entry: entry[1] % (rule.n_categories + 1))  # missing ones last
-    return {value: None if code == ABSENT else short[code] for value, code in ordered}
+    ordered = sorted(rule.entries.items(), key=lambda entry: entry[1])
+    return {value: short[code] for value, code in ordered} | dict.fromkeys(rule.missing)
 
 
 def _warn_skewed(columns: Mapping[Hashable, tuple[Steps, Codes]]) -> None:

@@ -42,8 +42,9 @@ def combine_indicators(table: Table) -> Table:
         taken.add(names[group[0]])
     left_out = {j for group, _ in sets for j in group[1:]}
     kept = [j for j in range(len(names)) if j not in left_out]
-    coding = Coding(tuple(names[j] for j in kept), tuple(rules[j] for j in kept), table.coding.missing)
-    return combine(table, coding)
+    columns = tuple(rules[j] for j in kept)
+    layout = replace(table.coding.layout, numbers=None)
+    return combine(table, Coding(tuple(names[j] for j in kept), columns, table.coding.missing, layout=layout))
 
 
 def combine(table: Table, coding: Coding) -> Table:

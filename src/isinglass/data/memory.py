@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from isinglass.data.coding import Cells, Value
-from isinglass.data.source import NUMBER_TYPES, Column, Source, is_missing, number_objects, of_numbers
+from isinglass.data.coding import Cells
+from isinglass.data.source import NUMBER_TYPES, Column, Source, number_objects, of_numbers
+from isinglass.data.values import Value, is_missing
 from isinglass.errors import DataError, setting
 
 if TYPE_CHECKING:

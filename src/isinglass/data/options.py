@@ -9,8 +9,9 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from isinglass.arguments import Options
-from isinglass.data.coding import Coding, Value, by_column
+from isinglass.data.coding import Coding, by_column
 from isinglass.data.table import Kinds, Scores
+from isinglass.data.values import Value
 from isinglass.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ class ReadOptions(ValueOptions, FileOptions):
     @property
     def for_files(self) -> Options:
         """The options given here that are about a file and its columns."""
-        names = {*_FILE_OPTIONS, "labels", "value_labels", "reverse", "weight_kind", "na_values"}
+        names = _FILE_OPTIONS | {"labels", "value_labels", "reverse"}
         values = [(field, getattr(self, field.name)) for field in fields(self) if field.name in names]
         return {field.name: value for field, value in values if value not in (field.default, (), [])}
 
@@ -158,14 +159,10 @@ def takes(
     return decorate
 
 
-def for_another_file(options: Options, coding: Coding) -> Options:
-    """Return the options of a reading that hold for another file, which is read by the coding that was found.
-
-    A coding with names finds its columns itself; without, the columns of the file are chosen as before.
-    """
-    found_by_name = set() if coding.names is None else {"columns", "drop"}
-    again = {*_FILE_OPTIONS, "value_labels", "weight_kind", "na_values"} - found_by_name
-    return {name: value for name, value in options.items() if name in again}
+def for_another_file(options: Options) -> Options:
+    """Return the options of a reading that hold for another file: a coding knows its columns and their values."""
+    return {name: value for name, value in options.items() if name in _AGAIN}
 
 
-_FILE_OPTIONS = tuple(field.name for field in fields(FileOptions))
+_FILE_OPTIONS = {field.name for field in fields(FileOptions)}
+_AGAIN = (_FILE_OPTIONS | {"weight_kind"}) - {"columns", "drop"}

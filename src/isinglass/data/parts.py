@@ -19,8 +19,8 @@ from isinglass.arguments import Options
 from isinglass.arrays import Bytes, FloatArray
 from isinglass.data.backends import Answers, Backend, Part, find_backend
 from isinglass.data.blocks import Block, BlockWeights, are_files, find_blocks
-from isinglass.data.coding import BITS, Coding, Cut, Guess, Levels, Value
-from isinglass.data.conversion import convert
+from isinglass.data.coding import Coding, Guess
+from isinglass.data.finding import find_coding
 from isinglass.data.options import (
     Binarize,
     Encode,
@@ -30,9 +30,11 @@ from isinglass.data.options import (
     for_another_file,
     takes,
 )
+from isinglass.data.source import Source, join_values
 from isinglass.data.table import Table
+from isinglass.data.values import Value
 from isinglass.data.weights import WeightSums, check_weight_kind
-from isinglass.errors import ArgumentError, DataError, setting
+from isinglass.errors import ArgumentError, DataError, MeaningWarning, setting, suppress_warnings
 from isinglass.variables import Variables
 
 if TYPE_CHECKING:
@@ -388,7 +390,7 @@ def read_like(
 
     Its column of weights is taken for one where it is there again.
     """
-    file_options = for_another_file(reading, coding) if are_files(X) else {}
+    file_options = for_another_file(reading) if are_files(X) else {}
     of_weights = {"weight_kind"} if sample_weight is None else {"weight_kind", "weights"}
     again = {name: value for name, value in file_options.items() if name not in of_weights}
     options = ReadOptions(**again, encode=coding, missing=missing)
@@ -397,10 +399,12 @@ def read_like(
 
 def _load(blocks: list[Block], client: Client | Literal[False] | None = None) -> PartedTable:
     backend, options = find_backend(blocks, client), blocks[0].options
-    if options.encode == "auto":
-        coding = replace(_agree(backend.read(_describe, blocks)), missing=options.missing)
+    if options.encode is None or isinstance(options.encode, Coding):  # the same in all parts
+        coding = backend.read(_find_coding, blocks[:1])[0]
     else:
-        coding = backend.read(_describe, blocks[:1])[0][0]
+        with suppress_warnings(MeaningWarning):
+            coding = find_coding(join_values(backend.read(_condense, blocks)), options).coding
+    coding.variables.require_two_values("A table in parts")
     backend.load(coding)
     sizes, n_missing, n_dropped, have_weights, sums = zip(*backend.each(_measure, ()), strict=True)
     weights = functools.reduce(_add, sums) if any(have_weights) else None
@@ -421,31 +425,18 @@ def cut_into_parts(cells: Bytes | sp.csr_array, weight: FloatArray | None, most:
     return _load(find_blocks([cells[k : k + step] for k in cuts], ReadOptions(), weights), client=False)
 
 
-def _describe(block: Block) -> tuple[Coding, list[list[Value]]]:
-    """Read a part by the options; return its coding, and the values that every column takes."""
-    table = block.read()
-    rules, levels = table.coding.columns, []
-    for rule, least, most in zip(rules, table.codes.min(axis=0), table.codes.max(axis=0), strict=True):
-        entries = rule.entries if isinstance(rule, Levels) else BITS.entries
-        levels.append([value for value, bit in entries.items() if bit in (least, most)])
-    return table.coding, levels
+def _find_coding(block: Block) -> Coding:
+    """Return the coding of a part of 0 and 1, or the one that is given, with the names of the part."""
+    source, options = block.open(), block.options
+    if not isinstance(options.encode, Coding):
+        with suppress_warnings(MeaningWarning):
+            return find_coding(source, options).coding
+    names = options.encode.names or (None if source.names is None else tuple(source.names))
+    return replace(options.encode, names=names, missing=options.missing)
 
 
-def _agree(parts: list[tuple[Coding, list[list[Value]]]]) -> Coding:
-    """Return the coding of a small table in which every column takes all values that it has in some part."""
-    first, width = parts[0][0], len(parts[0][0].columns)
-    values_of: list[dict[Value, None]] = [{} for _ in range(width)]
-    for coding, values_in_part in parts:
-        if len(coding.columns) == width:  # else the part is refused when it is read by the coding
-            for values, more in zip(values_of, values_in_part, strict=True):
-                values.update(dict.fromkeys(more))
-    longest = max(map(len, values_of))
-    table = np.empty((longest, width), dtype=object)
-    for j, values in enumerate(values_of):
-        table[:, j] = [*values, *[next(reversed(values), 0)] * (longest - len(values))]
-    agreed = convert(table, ReadOptions(encode="auto")).coding.columns
-    columns = (cut if isinstance(cut, Cut) else rule for cut, rule in zip(first.columns, agreed, strict=True))
-    return Coding(first.names, tuple(columns))
+def _condense(block: Block) -> Source:
+    return block.open().condensed()
 
 
 def _measure(part: Part) -> tuple[int, int, int, bool, WeightSums]:

@@ -8,22 +8,12 @@ from typing import NoReturn
 import numpy as np
 
 from isinglass.arrays import Mask
-from isinglass.data.coding import (
-    ABSENT,
-    UNKNOWN,
-    Coding,
-    Cut,
-    Levels,
-    Steps,
-    Value,
-    is_number,
-    show_value,
-    show_values,
-)
+from isinglass.data.coding import UNKNOWN, Coding, Cut, Levels, Steps
+from isinglass.data.finding import guess_kinds
 from isinglass.data.guards import are_dates, drop
-from isinglass.data.preview import guess_kinds
 from isinglass.data.rules import SAY_ALL, SAY_KIND, ColumnSpec, is_unclear, order_pair
 from isinglass.data.source import UNTYPED, Source
+from isinglass.data.values import Value, is_number, show_value, show_values
 from isinglass.errors import DataError, setting
 from isinglass.names import name_ranges
 
@@ -45,8 +35,11 @@ def refuse_missing(gone: Mask, source: Source, *, has_only_bits: bool) -> NoRetu
 def refuse_values(source: Source, j: int, coding: Coding, row: int, advise: Callable[[], str]) -> NoReturn:
     """Say which values of a column are wrong, and what to do about it."""
     rule = coding.columns[j]
-    values = source.column(j).distinct
-    wrong = [value for value, code in zip(values, rule.read(values), strict=True) if code == UNKNOWN]
+    column = source.column(j)
+    codes = rule.read(column.distinct, column.labels)
+    called = column.labels if isinstance(rule, Levels) and rule.labels else {}
+    values = [called.get(value, value) for value in column.distinct]
+    wrong = [value for value, code in zip(values, codes, strict=True) if code == UNKNOWN]
     where = f"got {_show_wrong(wrong)} in {source.where(j)} (first in {source.describe_row(row)})"
     if isinstance(rule, Cut):
         raise DataError(
@@ -141,7 +134,7 @@ def _lacking_remedy(rule: Levels, wrong: list[Value]) -> str:
             f"The rows that it was made from had only {show_value(next(iter(rule.entries)))} there. "
             "Encode the whole table at once, or pass a mapping."
         )
-    whole = {value: None if bit == ABSENT else bit for value, bit in {**rule.entries, **dict.fromkeys(wrong)}.items()}
+    whole = {**rule.entries, **dict.fromkeys([*rule.missing, *wrong])}
     plain = all(isinstance(value, str | int | float) and "…" not in show_value(value) for value in whole)
     if len(whole) > _SUGGESTED or not plain:
         return "Add them."

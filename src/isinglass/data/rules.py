@@ -1,35 +1,25 @@
-"""What the values of every column mean: as the user says, as the source declares, or as the values show."""
+"""A rule for every column: as the user says, as the source declares, or as the values show.
+
+`specify` collects what is known about each column, and `find_rules` has one builder for each kind of rule: `_read_cut`,
+`_two_values`, `_levels` and `_grid`.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
 from isinglass.arrays import FloatArray
-from isinglass.data.coding import (
-    ABSENT,
-    BITS,
-    Cut,
-    Levels,
-    Rule,
-    Steps,
-    Value,
-    by_column,
-    is_bit,
-    is_number,
-    rank,
-    read_word,
-    show_value,
-    show_values,
-)
+from isinglass.data.coding import BITS, Cut, Levels, Rule, Steps, by_column
 from isinglass.data.grid import equal_steps, normal_steps
 from isinglass.data.guards import MANY_LEVELS, warn_measured
 from isinglass.data.options import ValueOptions
-from isinglass.data.source import Column, Source, is_missing
+from isinglass.data.source import Column, Source
+from isinglass.data.values import Value, is_bit, is_number, rank, read_cell, read_word, show_value, show_values
 from isinglass.errors import ArgumentError, CellTypeError, DataError, setting
 from isinglass.variables import KINDS, MAX_CATEGORIES, find_covariates
 
@@ -58,6 +48,9 @@ SAY_ALL = (
     f"Say what each value means ({setting('encode', python='encode={…: 0, …: 1, …: None}')}), choose a threshold for "
     f"numbers ({setting('binarize', python='binarize=…')}), or leave the column out ({_DROP})."
 )
+_GIVE_NUMBERS = setting("encode", python="encode={…: 0, …: 1, …: 2}")
+Pair = tuple[Value, Value]
+"""The values that stand for 0 and for 1; None for one that never occurs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,18 +61,39 @@ class ColumnSpec:
     place: int  # in the source
     label: Hashable  # name or number
     kind: str | None  # stated, or implied by the scores
-    points: Value  # scores: numbers, a mapping of values to numbers, or "normal"
-    entries: Value  # what `encode` says about its values: a mapping, "auto" or None
+    scores: Value  # numbers, a mapping of values to numbers, or "normal"
+    meaning: Mapping[Value, Value] | None  # what `encode` says about its values
     is_named: bool  # whether `encode` names the column
+    is_auto: bool  # whether its two values are to be found
     cut: Cut | None  # a threshold
     is_reversed: bool
-    na_values: Collection[Hashable]
+    missing: Collection[Value]  # values that stand for a missing cell
     is_covariate: bool = False
 
-    @property
+    @cached_property
     def column(self) -> Column:
-        """Its cells."""
-        return self.source.column(self.place)
+        """Its cells, with labels in place of the values if all have one.
+
+        0 and 1 keep their values, unless `encode` speaks of the labels. Of labels for 1 and 2, 1 is the first category,
+        also where 2 never occurs.
+        """
+        raw = self.source.column(self.place)
+        return raw.labeled() if self._answers else raw
+
+    @cached_property
+    def _answers(self) -> Mapping[Value, Value]:
+        """The values with their labels, if labels are the categories; else nothing."""
+        raw = self.source.column(self.place)
+        present, answers = set(raw.distinct), raw.answers if raw.labels else {}
+        are_bits = present <= {0, 1} and (not present or 0 in answers or answers.keys() <= {0, 1})
+        are_meant = self.meaning is not None and any(label in self.meaning for label in answers.values())
+        return answers if present <= answers.keys() and (are_meant or not are_bits) else {}
+
+    def finish(self, rule: Rule) -> Rule:
+        """Return a rule with all that holds for other tables: labels, and values that stand for a missing cell."""
+        if isinstance(rule, Levels) and self._answers:
+            rule = replace(rule, labels=self._answers)
+        return rule.with_missing([*self.missing, *self.declared_missing])
 
     @cached_property
     def values(self) -> list[Value]:
@@ -104,7 +118,7 @@ class ColumnSpec:
     @property
     def found_kind(self) -> str | None:
         """Its kind as stated; else as declared, unless something is said about its values."""
-        is_open = self.kind is None and self.cut is None and (self.entries is None or self.entries == "auto")
+        is_open = self.kind is None and self.cut is None and self.meaning is None
         return self.declared if is_open else self.kind
 
     @property
@@ -116,37 +130,32 @@ class ColumnSpec:
         return len(self.values) > MANY_LEVELS and numbers and not all(float(v).is_integer() for v in self.values)
 
     @property
-    def numbers_by_value(self) -> Mapping[Value, Value] | None:
-        """What `encode` or `scores` say about values of a column with categories: numbers, None for a missing cell."""
-        numbers = self._encoded
-        if not isinstance(self.points, Mapping):
-            return numbers
-        missing = [value for value, number in (numbers or {}).items() if number is None]
-        return {**self.points, **dict.fromkeys(missing)}
+    def is_meant(self) -> bool:
+        """Whether `encode` speaks of its values."""
+        return self.is_named or (self.meaning is not None and any(value in self.meaning for value in self.values))
 
     @property
-    def _encoded(self) -> Mapping[Value, Value] | None:
-        """What `encode` says about the values, if it says something."""
-        entries = self.entries
-        if self.is_named:
-            return entries  # type: ignore[no-any-return]
-        if not isinstance(entries, Mapping) or not any(value in entries for value in self.values):
-            return None
-        numbers = [number for number in entries.values() if number is not None]
-        if len(set(numbers)) == len(numbers):
-            return entries
-        # For columns of several kinds, yes=1 and often=1: the categories of this one are those that occur in it.
-        return {value: number for value, number in entries.items() if number is None or value in self.values}
-
-    @property
-    def missing_values(self) -> list[Value]:
+    def declared_missing(self) -> list[Value]:
         """The values that `encode` declares missing."""
-        return [value for value, number in (self.numbers_by_value or {}).items() if number is None]
+        return [value for value, number in (self.meaning or {}).items() if number is None]
+
+    @property
+    def numbers_by_value(self) -> dict[Value, Value] | None:
+        """What `encode` or `scores` say about the values of a column with categories, which are not missing."""
+        if isinstance(self.scores, Mapping):
+            return dict(self.scores)
+        if not self.is_meant:
+            return None
+        numbers = {value: number for value, number in (self.meaning or {}).items() if number is not None}
+        if self.is_named or len(set(numbers.values())) == len(numbers):
+            return numbers
+        # For columns of several kinds, yes=1 and often=1: the categories of this one are those that occur in it.
+        return {value: number for value, number in numbers.items() if value in self.values}
 
 
 def specify(source: Source, stated: ValueOptions) -> list[ColumnSpec]:
     """Return what is stated about every column."""
-    p, encode, binarize, kinds = source.shape[1], stated.encode, stated.binarize, stated.kinds
+    p, encode, binarize, kinds = source.shape[1], _read_words(stated.encode, source), stated.binarize, stated.kinds
     if stated.scores is not None and not isinstance(stated.scores, Mapping):
         raise ArgumentError("scores", "must be a mapping of columns to numbers", stated.scores)
     if encode is not None and encode != "auto" and (not isinstance(encode, Mapping) or not encode):
@@ -161,8 +170,9 @@ def specify(source: Source, stated: ValueOptions) -> list[ColumnSpec]:
         binarize = dict.fromkeys(range(p), binarize)
     stated_kinds = {} if kinds is None else source.locate(kinds, "kinds") if isinstance(kinds, Mapping) else kinds
     kinds_of_columns = list_kinds(stated_kinds, range(p), None)
-    points = source.locate(stated.scores or {}, "scores")
-    entries = source.locate(encode, "encode") if by_column(encode) else {}
+    scores = source.locate(stated.scores or {}, "scores")
+    named = source.locate(encode, "encode") if by_column(encode) else {}
+    for_all = encode if isinstance(encode, Mapping) and not by_column(encode) else None
     cuts = {j: _read_cut(cut) for j, cut in source.locate(binarize or {}, "binarize").items()}
     missing = stated.missing_in(source)
     reversed_columns = source.locate(dict.fromkeys(stated.reverse), "reverse")
@@ -172,18 +182,28 @@ def specify(source: Source, stated: ValueOptions) -> list[ColumnSpec]:
             source,
             place=j,
             label=label,
-            kind=kinds_of_columns[j] or _implied_kind(points.get(j)),
-            points=points.get(j),
-            entries=entries.get(j) if by_column(encode) else encode,
-            is_named=j in entries,
+            kind=kinds_of_columns[j] or _implied_kind(scores.get(j)),
+            scores=scores.get(j),
+            meaning=named.get(j, for_all),
+            is_named=j in named,
+            is_auto=encode == "auto",
             cut=cuts.get(j),
             is_reversed=j in reversed_columns,
-            na_values=[read_word(value) for value in missing.get(j, ())],
+            missing=[read_word(value) for value in missing.get(j, ())],
             is_covariate=j in covariates,
         )
         for j, label in enumerate(source.labels)
     ]
     return [replace(spec, kind=_covariate_kind(spec)) if spec.is_covariate else spec for spec in specs]
+
+
+def _read_words(encode: Value, source: Source) -> Value:
+    """Return ``encode`` with its words read as the cells of a text file are."""
+    if by_column(encode):
+        return {label: _read_words(entry, source) for label, entry in encode.items()}
+    if source.decimal is None or not isinstance(encode, Mapping):
+        return encode
+    return {read_cell(word, source.decimal) if isinstance(word, str) else word: bit for word, bit in encode.items()}
 
 
 def _covariate_kind(spec: ColumnSpec) -> str | None:
@@ -194,10 +214,10 @@ def _covariate_kind(spec: ColumnSpec) -> str | None:
     return "continuous" if len(spec.values) > 2 and all(map(is_number, spec.values)) else "nominal"
 
 
-def _implied_kind(points: Value) -> str | None:
-    if points is None:
+def _implied_kind(scores: Value) -> str | None:
+    if scores is None:
         return None
-    return "continuous" if isinstance(points, str) and points == "normal" else "ordinal"
+    return "continuous" if isinstance(scores, str) and scores == "normal" else "ordinal"
 
 
 def find_rules(specs: Sequence[ColumnSpec]) -> tuple[list[Rule], list[int]]:
@@ -205,27 +225,27 @@ def find_rules(specs: Sequence[ColumnSpec]) -> tuple[list[Rule], list[int]]:
     kinds = {j: spec.found_kind for j, spec in enumerate(specs) if spec.found_kind not in (None, "binary")}
     if all(spec.kind is None for spec in specs) and not any(_has_more(specs[j]) for j in kinds):
         kinds = {}
-    for spec in specs:
-        if spec.kind == "binary":
-            _check_points(spec, spec.kind)
     source = specs[0].source  # of an array, or of whole numbers, one type holds for all columns
     is_open = not source.is_array and (source.block is None or source.block.dtype.kind == "f")
     measured = [j for j, spec in enumerate(specs) if is_open and spec.is_measured]
     kinds |= dict.fromkeys(measured, "continuous")
     rules: dict[int, Rule] = {}
-    for j, kind in sorted(kinds.items()):
-        if specs[j].cut is not None:
-            raise DataError(
-                f"{setting('binarize')} and {setting('kinds')} must not name the same column; got {specs[j].where}."
-            )
-        rules[j] = _find_column(specs[j], str(kind))
+    for j, spec in enumerate(specs):
+        _check_scores_fit(spec, kinds.get(j, spec.kind))
+        if j in kinds:
+            if spec.cut is not None:
+                raise DataError(
+                    f"{setting('binarize')} and {setting('kinds')} must not name the same column; got {spec.where}."
+                )
+            has_grid = kinds[j] == "continuous" and len(set(spec.values) - set(spec.declared_missing)) > 2
+            rules[j] = _grid(spec) if has_grid else _levels(spec, "nominal" if kinds[j] == "nominal" else "ordinal")
     if measured:
         warn_measured({specs[j].label: rules[j] for j in measured})
     rules |= {j: _turn(rules.get(j, BITS), spec.where) for j, spec in enumerate(specs) if spec.is_reversed}
     levels = sorted(rules)
     others = [j for j in range(len(specs)) if j not in rules]
-    rules |= zip(others, _find_two([specs[j] for j in others], only_bits=bool(levels)), strict=True)
-    return [rules[j] for j in range(len(specs))], levels
+    rules |= zip(others, _two_values([specs[j] for j in others], only_bits=bool(levels)), strict=True)
+    return [spec.finish(rules[j]) for j, spec in enumerate(specs)], levels
 
 
 def _turn(rule: Rule, where: str) -> Levels:
@@ -241,34 +261,81 @@ def _turn(rule: Rule, where: str) -> Levels:
             f"({setting('ordinal')})."
         )
     ends, last = min(rule.scores) + max(rule.scores), rule.n_categories - 1
-    entries = {value: code if code == ABSENT else last - code for value, code in rule.entries.items()}
-    ordered = dict(sorted(entries.items(), key=lambda entry: entry[1]))
+    turned = sorted(((value, last - code) for value, code in rule.entries.items()), key=lambda entry: entry[1])
     scores = tuple(ends - score for score in rule.scores[::-1])
-    return replace(rule, entries=ordered, scores=scores, is_reversed=True)
+    return replace(rule, entries=dict(turned), scores=scores, is_reversed=True)
 
 
 def _has_more(spec: ColumnSpec) -> bool:
     """Tell whether a categorical column has more than two categories; with encode="auto", more than two that occur."""
     categories = spec.column.categories
-    return len(spec.values if categories is None or spec.entries is not None else categories) > 2
+    return len(spec.values if categories is None or spec.is_auto else categories) > 2
 
 
-def _find_column(spec: ColumnSpec, kind: str) -> Rule:
-    """Return the rule of a column that is ordinal, nominal or continuous."""
-    _check_points(spec, kind)
+def _check_scores_fit(spec: ColumnSpec, kind: str | None) -> None:
+    """Refuse scores that a column of this kind cannot have."""
+    scores, where = spec.scores, spec.where
+    if scores is None:
+        return
     if kind == "continuous":
-        if len(set(spec.values) - set(spec.missing_values)) > 2:
-            return _find_steps(spec)
-        spec, kind = replace(spec, points=None), "ordinal"
-    values, numbers, other_codes = _find_categories(spec, kind)
-    _check_count(values, spec)
-    scores = numbers if spec.points is None or isinstance(spec.points, Mapping) else spec.points
-    if len(values) <= 2 and scores is numbers:
-        zero_one = _two(values, spec.column, kind)
-        codes = {k: zero_one.index(value) for k, value in enumerate(values)}
-        others = {value: codes.get(k, k) for value, k in other_codes.items()}
-        return Levels({value: k for k, value in enumerate(zero_one) if value is not None} | others)
-    entries = {value: k for k, value in enumerate(values)} | other_codes
+        if not (isinstance(scores, str) and scores == "normal"):
+            raise ArgumentError("scores", f'must be "normal" for {where}, which is continuous', scores)
+    elif isinstance(scores, str):
+        constraint = f'must be numbers for {where}, which is {kind}; "normal" is for continuous columns'
+        raise ArgumentError("scores", constraint, scores)
+    elif kind != "ordinal":
+        raise DataError(f"{setting('scores')} must be for ordinal columns; got some for {where}, which is {kind}.")
+    elif isinstance(scores, Mapping) and len(set(scores.values())) < len(scores):
+        raise ArgumentError("scores", f"must be different numbers for {where}", scores)
+
+
+# Numbers above and below a threshold
+
+
+def _read_cut(binarize: object) -> Cut:
+    if isinstance(binarize, bool | np.bool_) or not is_number(binarize) or not np.isfinite(binarize):
+        raise ArgumentError("binarize", "must be None or a finite number", binarize)
+    return Cut(float(binarize))
+
+
+# Numbers on a grid
+
+
+def _grid(spec: ColumnSpec) -> Steps:
+    """Return the grid of a continuous column."""
+    missing = {None, *spec.declared_missing}
+    numbers = [cell for cell in spec.column.entries.tolist() if cell not in missing]
+    not_finite = [number for number in numbers if not is_number(number) or not math.isfinite(number)]
+    if not_finite:
+        raise DataError(
+            f"{spec.where} must hold finite numbers to be continuous; got {show_values(set(not_finite))}. Make these "
+            f"cells missing ({setting('na_values', not_finite[0])}), or leave the column out ({_DROP}).{spec.remark}"
+        )
+    values = np.array(numbers, dtype=np.float64)
+    return normal_steps(values) if spec.scores == "normal" else equal_steps(values, is_fine=spec.is_covariate)
+
+
+# Categories with an order or without
+
+
+@dataclass(frozen=True)
+class Categories:
+    """The categories of a column, in their order."""
+
+    values: list[Value]  # one of each
+    numbers: list[float] | None = None  # as stated for each
+    merged: Mapping[Value, int] = field(default_factory=dict)  # other values, and the category that each belongs to
+
+
+def _levels(spec: ColumnSpec, kind: str) -> Levels:
+    """Return the rule of an ordinal or nominal column; it is binary if it has two categories without scores."""
+    found = _find_categories(spec, kind)
+    _check_count(found.values, spec)
+    scores = found.numbers if spec.scores is None or isinstance(spec.scores, str | Mapping) else spec.scores
+    values = found.values
+    if len(values) <= 2 and scores is found.numbers:
+        return _merge_two(found, _pair(values, spec.column, kind))
+    entries = {value: k for k, value in enumerate(values)} | dict(found.merged)
     if kind == "nominal":
         return Levels(entries, kind, None)
     if scores is not None:
@@ -278,56 +345,50 @@ def _find_column(spec: ColumnSpec, kind: str) -> Rule:
     return Levels(entries, kind, tuple(map(float, range(len(values)))))
 
 
-def _check_points(spec: ColumnSpec, kind: str) -> None:
-    """Refuse scores that a column of this kind cannot have."""
-    points, where = spec.points, spec.where
-    if points is None:
-        return
-    if kind == "continuous":
-        if not (isinstance(points, str) and points == "normal"):
-            raise ArgumentError("scores", f'must be "normal" for {where}, which is continuous', points)
-    elif isinstance(points, str):
-        constraint = f'must be numbers for {where}, which is {kind}; "normal" is for continuous columns'
-        raise ArgumentError("scores", constraint, points)
-    elif kind != "ordinal":
-        raise DataError(f"{setting('scores')} must be for ordinal columns; got some for {where}, which is {kind}.")
-    elif isinstance(points, Mapping) and len(set(points.values())) < len(points):
-        raise ArgumentError("scores", f"must be different numbers for {where}", points)
+def _merge_two(found: Categories, pair: Pair) -> Levels:
+    """Return the rule of at most two categories, which may be in another order."""
+    bits = [pair.index(value) for value in found.values]
+    entries = {value: bit for bit, value in enumerate(pair) if value is not None}
+    return Levels(entries | {value: bits[k] for value, k in found.merged.items()})
 
 
-def _find_categories(spec: ColumnSpec, kind: str) -> tuple[list[Value], list[float] | None, dict[Value, int]]:
-    """Return a value for every category in their order, their numbers if these are stated, and other values' codes."""
-    if spec.numbers_by_value is not None:
-        return _read_entries(spec.numbers_by_value, spec.values, spec.where)
-    find = _plain_values if spec.column.categories is None else _declared_values
-    return find(spec, kind), None, {}
+def _find_categories(spec: ColumnSpec, kind: str) -> Categories:
+    """Return the categories of a column: as stated, as declared by its source, or its values in ascending order."""
+    numbers = spec.numbers_by_value
+    if numbers is not None:
+        return _merge_values(numbers, spec)
+    return Categories((_plain_values if spec.column.categories is None else _declared_values)(spec, kind))
 
 
-def _find_steps(spec: ColumnSpec) -> Steps:
-    """Return the grid of a continuous column."""
-    missing = set(spec.missing_values)
-    numbers = [cell for cell in spec.column.entries.tolist() if not is_missing(cell) and cell not in missing]
-    not_finite = [number for number in numbers if not is_number(number) or not math.isfinite(number)]
-    if not_finite:
+def _merge_values(numbers: Mapping[Value, Value], spec: ColumnSpec) -> Categories:
+    """Return a category for every number that ``encode`` or ``scores`` gives to values, in the order of these."""
+    for value, number in numbers.items():
+        if not is_number(number) or not math.isfinite(number):
+            raise ArgumentError("encode", f"must map {value!r} to a number or None (missing)", number)
+    unknown = [value for value in spec.values if value not in numbers and value not in spec.declared_missing]
+    if unknown:
         raise DataError(
-            f"{spec.where} must hold finite numbers to be continuous; got {show_values(set(not_finite))}. Make these "
-            f"cells missing ({setting('na_values', not_finite[0])}), or leave the column out ({_DROP}).{spec.remark}"
+            f"{setting('encode')} must say what every value means; got {show_values(unknown)} in {spec.where}, which "
+            f"is not in it. Add them."
         )
-    values = np.array(numbers, dtype=np.float64)
-    steps = normal_steps(values) if spec.points == "normal" else equal_steps(values, is_fine=spec.is_covariate)
-    return steps.with_missing(spec.missing_values)
+    first: dict[float, Value] = {}
+    for value in sorted(numbers, key=lambda value: float(numbers[value])):
+        first.setdefault(float(numbers[value]), value)
+    places = {number: k for k, number in enumerate(first)}
+    merged = {value: places[float(number)] for value, number in numbers.items() if value not in first.values()}
+    return Categories(list(first.values()), list(first), merged)
 
 
 def _declared_values(spec: ColumnSpec, kind: str) -> list[Value]:
-    """Return the categories that the source declares, in its order."""
+    """Return the categories that the source declares, in its order; labels have that of their values."""
     column = spec.column
     values = list(column.categories or ())
     words = all(isinstance(value, str) for value in values)
-    if kind == "ordinal" and len(values) > 2 and not (column.declared == "ordinal" or column.numbers) and words:
+    if kind == "ordinal" and len(values) > 2 and column.declared == "nominal" and words:
         raise DataError(
             f"{spec.where} must be an ordered categorical to be ordinal; got one whose categories have no order "
             f"({show_values(values)}). Use pandas.Categorical(…, categories=[…], ordered=True), or give each value its "
-            f"number: {setting('encode', python='encode={…: 0, …: 1, …: 2}')}."
+            f"number: {_GIVE_NUMBERS}."
         )
     if column.declared != "ordinal" and all(is_number(value) for value in values):
         values = sorted(values)
@@ -355,39 +416,9 @@ def _plain_values(spec: ColumnSpec, kind: str) -> list[Value]:
     if kind == "ordinal" and len(seen) > 2:
         raise DataError(
             f"{where} needs an order of its categories to be ordinal; got {show_values(seen)}. Give each a "
-            f"number ({setting('encode', python='encode={…: 0, …: 1, …: 2}')}), use an ordered categorical, or declare "
-            f"the column as nominal.{spec.remark}"
+            f"number ({_GIVE_NUMBERS}), use an ordered categorical, or declare the column as nominal.{spec.remark}"
         )
     return sorted(str(value) for value in seen)
-
-
-def _read_entries(
-    entries: Mapping[Value, Value], seen: list[Value], where: str
-) -> tuple[list[Value], list[float], dict[Value, int]]:
-    """Return a value for every number of ``encode``, in the order of these, the numbers, and what other values mean."""
-    numbers = {value: number for value, number in entries.items() if number is not None}
-    for value, number in numbers.items():
-        if not is_number(number) or not math.isfinite(number):
-            raise ArgumentError("encode", f"must map {value!r} to a number or None (missing)", number)
-    unknown = [value for value in seen if value not in entries]
-    if unknown:
-        raise DataError(
-            f"{setting('encode')} must say what every value means; got {show_values(unknown)} in {where}, which "
-            f"is not in it. Add them."
-        )
-    first: dict[float, Value] = {}
-    for value in sorted(numbers, key=lambda value: float(numbers[value])):
-        first.setdefault(float(numbers[value]), value)
-    places = {number: k for k, number in enumerate(first)}
-    others = {value: places[float(number)] for value, number in numbers.items() if value not in first.values()}
-    return list(first.values()), list(first), others | {v: ABSENT for v, number in entries.items() if number is None}
-
-
-def _two(values: list[Value], column: Column, kind: str) -> tuple[Value, Value]:
-    """Return the values that stand for 0 and 1 of a column with at most two; None for one that never occurs."""
-    if len(values) < 2:
-        return _pair_of_single(values, [])
-    return order_pair(values, column) if kind == "nominal" else (values[0], values[1])
 
 
 def _check_count(values: list[Value], spec: ColumnSpec) -> None:
@@ -489,30 +520,29 @@ def list_kinds(stated: Value, names: Sequence[Value], default: str | None) -> li
     return kinds
 
 
-def _find_two(specs: Sequence[ColumnSpec], *, only_bits: bool) -> list[Rule]:
+# Two values
+
+
+def _two_values(specs: Sequence[ColumnSpec], *, only_bits: bool) -> list[Rule]:
     """Return the rule of every column of two values; ``only_bits``: other numbers in `encode` are for other columns."""
-    auto = [spec for spec in specs if spec.cut is None and spec.entries == "auto"]
+    auto = [spec for spec in specs if spec.cut is None and spec.is_auto]
     pairs = dict(zip(auto, _choose_pairs(auto), strict=True))
-    rules: list[Rule] = []
-    for spec in specs:
-        entries = spec.entries
-        if only_bits and not spec.is_named and isinstance(entries, Mapping):
-            entries = {value: bit for value, bit in entries.items() if bit in (0, 1, None)}
-        rules.append(spec.cut or pairs.get(spec) or (_read_values(entries) if entries else BITS))
-    return rules
+    return [spec.cut or pairs.get(spec) or _read_bits(spec, only_bits=only_bits) for spec in specs]
 
 
-def _read_cut(binarize: object) -> Cut:
-    if isinstance(binarize, bool | np.bool_) or not is_number(binarize) or not np.isfinite(binarize):
-        raise ArgumentError("binarize", "must be None or a finite number", binarize)
-    return Cut(float(binarize))
-
-
-def _read_values(entry: Value) -> Levels:
-    for value, bit in entry.items():
-        if bit is not None and bit not in (0, 1):
+def _read_bits(spec: ColumnSpec, *, only_bits: bool) -> Levels:
+    """Return the rule that `encode` states; what it does not speak of, and is 0 and 1 already, stays as it is."""
+    if spec.meaning is None:
+        return BITS
+    bits = {value: bit for value, bit in spec.meaning.items() if bit is not None}
+    if only_bits and not spec.is_named:
+        bits = {value: bit for value, bit in bits.items() if bit in (0, 1)}
+    for value, bit in bits.items():
+        if bit not in (0, 1):
             raise ArgumentError("encode", f"must map {value!r} to 0, 1 or None (missing)", bit)
-    return Levels({value: ABSENT if bit is None else int(bit) for value, bit in entry.items()})
+    if not spec.is_named and not any(value in bits for value in spec.values) and all(map(is_bit, spec.values)):
+        return BITS
+    return Levels({value: int(bit) for value, bit in bits.items()})
 
 
 def _choose_pairs(specs: Sequence[ColumnSpec]) -> list[Rule]:
@@ -522,7 +552,7 @@ def _choose_pairs(specs: Sequence[ColumnSpec]) -> list[Rule]:
     ascending order. A column with one value follows another one that has it. Two values that cannot be told apart by
     rule, such as 0 and -9 or "Yes" and "yes", are refused.
     """
-    pairs: list[tuple[Value, Value] | None] = []
+    pairs: list[Pair | None] = []
     for spec in specs:
         column, values = spec.column, spec.values
         two = list(column.categories) if column.categories is not None and len(column.categories) == 2 else values
@@ -538,6 +568,13 @@ def _choose_pairs(specs: Sequence[ColumnSpec]) -> list[Rule]:
     return [Levels({value: bit for bit, value in enumerate(pair) if value is not None}) for pair in chosen]
 
 
+def _pair(values: list[Value], column: Column, kind: str) -> Pair:
+    """Return which of at most two categories stands for 0, and which for 1."""
+    if len(values) < 2:
+        return _pair_of_single(values, [])
+    return order_pair(values, column) if kind == "nominal" else (values[0], values[1])
+
+
 def is_unclear(two: list[Value]) -> bool:
     """Tell whether values may be spellings of one thing, or one of them no answer: 0 and -9, "Yes" and "yes"."""
     words = [value.strip().casefold() if isinstance(value, str) else None for value in two]
@@ -547,7 +584,7 @@ def is_unclear(two: list[Value]) -> bool:
     return one_is_bit and set(two) not in ({1, 2}, {-1, 1})
 
 
-def order_pair(two: list[Value], column: Column) -> tuple[Value, Value]:
+def order_pair(two: list[Value], column: Column) -> Pair:
     """Return which of two values of a column stands for 0, and which for 1."""
     if all(is_bit(value) for value in two):
         return 0, 1  # whatever order its categories have
@@ -563,7 +600,7 @@ def order_pair(two: list[Value], column: Column) -> tuple[Value, Value]:
     return zero, one
 
 
-def _pair_of_single(values: list[Value], others: list[tuple[Value, Value]]) -> tuple[Value, Value]:
+def _pair_of_single(values: list[Value], others: list[Pair]) -> Pair:
     """Return what the only value of a column stands for: as in other columns, if these agree, or by its meaning."""
     if not values:
         return 0, 1

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from itertools import pairwise
+from functools import cached_property
+from itertools import chain, pairwise
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from isinglass.data.coding import ABSENT, Cells, Codes, Levels, Rule, Value, is_one_of, read_word
+from isinglass.data.coding import NO_FILE, Cells, Codes, Layout, Rule
 from isinglass.data.guards import advise_missing, no_answers, remark_decimals, remark_identifier
+from isinglass.data.values import Value, is_among, is_missing, read_word, spell_out
 from isinglass.errors import ArgumentError, CellTypeError, DataError, setting
 from isinglass.names import check_names, read_column
 
@@ -29,6 +28,10 @@ ENDS_SHOWN = 4
 ID_NAMES = frozenset({"", "id", "index", "row", "rowname", "rownames", "row_names", "unnamed: 0", "__index_level_0__"})
 NUMBER_TYPES = "buif"
 """Kinds of NumPy types that are compared as numbers."""
+BLANKS = frozenset({"", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", ".", "?"})
+"""Words for a missing cell in a file, unless a rule gives them a meaning."""
+NO_ANSWER = "None"
+"""Another one in a text, except beside words, where it is an answer: how many cigarettes? None, some, many."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,20 +42,31 @@ class Column:
     values: Sequence[Value] | None = None  # numbers, text, or None for a missing cell; some may occur twice or never
     declared: str | None = None  # the kind that its type declares: ordinal or nominal
     categories: tuple[Value, ...] | None = None  # of a categorical column, if their order means something
-    numbers: dict[Value, Value] | None = None  # the numbers that the categories label, which give their order
+    labels: Mapping[Value, Value] = field(default_factory=dict)  # what the source calls its values
+    blanks: frozenset[str] = frozenset()  # words for a missing cell, unless a rule gives them a meaning
+    gone: frozenset[Value] = frozenset()  # what the user declares missing, as `spell_out` returns it
     words: Sequence[str] | None = None  # how a text file spells `values`
-    labels: Mapping[Value, Value] | None = None  # what its numbers are called, whether `values` are these names or not
-    unlabeled: Sequence[Value] | None = None  # what stood in the place of `values` that are labels
+
+    @cached_property
+    def _occurring(self) -> list[int]:
+        """The positions of the values that occur and stand for no missing cell, as far as no rule says more."""
+        values, cells = self.values or (), self.cells if self.cells.dtype.kind == "u" else self.cells[self.cells >= 0]
+        places = np.flatnonzero(np.bincount(cells, minlength=len(values))).tolist()
+        kept = [k for k in places if not (values[k] is None or values[k] != values[k] or self._is_gone(values[k]))]
+        blanks = self.blanks
+        if NO_ANSWER in blanks and any(isinstance(values[k], str) and values[k] not in blanks for k in kept):
+            blanks = blanks - {NO_ANSWER}
+        return [k for k in kept if values[k] not in blanks and self.labels.get(values[k]) not in blanks]
+
+    def _is_gone(self, value: Value) -> bool:
+        return bool(self.gone) and (is_among(value, self.gone) or is_among(self.labels.get(value), self.gone))
 
     @property
     def distinct(self) -> list[Value]:
         """The values that occur and are not missing."""
         if self.values is not None:
-            cells = self.cells if self.cells.dtype.kind == "u" else self.cells[self.cells >= 0]
-            counts = np.bincount(cells, minlength=len(self.values))
-            occurring = (self.values[k] for k in np.flatnonzero(counts).tolist())
-            return [value for value in dict.fromkeys(occurring) if value is not None]
-        return [number for number in _whole(np.unique(self.cells)) if number == number]
+            return list(dict.fromkeys(self.values[k] for k in self._occurring))
+        return [number for number in _whole(np.unique(self.cells)) if number == number and not self._is_gone(number)]
 
     @property
     def has_fractions(self) -> bool:
@@ -65,17 +79,12 @@ class Column:
     @property
     def entries(self) -> Cells:
         """The cells as objects, None where they are missing."""
-        if self.values is not None:
-            return np.asarray(_objects([*self.values, None])[self.cells])
-        return _objects([number if number == number else None for number in _whole(self.cells)])
-
-    @property
-    def missing(self) -> NDArray[np.bool_]:
-        """Which cells are missing."""
-        if self.values is not None:
-            absent = [value is None or value != value for value in self.values]
-            return np.array([*absent, True])[self.cells]
-        return np.isnan(self.cells) if self.cells.dtype.kind == "f" else np.zeros(len(self.cells), dtype=bool)
+        if self.values is None:
+            numbers = _whole(self.cells)
+            return _objects([None if each != each or self._is_gone(each) else each for each in numbers])
+        kept = set(self._occurring)
+        values = [value if k in kept else None for k, value in enumerate(self.values)]
+        return np.asarray(_objects([*values, None])[self.cells])
 
     @property
     def spellings(self) -> list[str]:
@@ -86,75 +95,39 @@ class Column:
 
     def convert(self, rule: Rule) -> Codes:
         """Return what every cell stands for by a rule of a `Coding`."""
+        rule = rule.with_missing(self.gone)
         if self.values is None:
-            return convert_numbers(self.cells, rule)
-        codes = rule.read([*self.values, None])
-        codes[[value is None for value in (*self.values, None)]] = ABSENT
+            return rule.convert(self.cells)
+        codes = rule.read([*self.values, None], self.labels, self.blanks)
         if self.cells.dtype == np.uint8 and codes.dtype == np.int8:  # several times faster than an index
             return np.frombuffer(self.cells.tobytes().translate(codes.tobytes().ljust(256)), np.int8)
         return np.asarray(codes[self.cells])
 
-    def with_labels(self, labels: Mapping[Value, Value], *, keep_bits: bool = True) -> Column:
-        """Return the column with labels in place of its values if all have one, except where 0 and 1 are meant.
-
-        A label for a missing answer is not a category unless it occurs. Of labels for 1 and 2, 1 is the first category,
-        also where 2 never occurs.
-        """
+    @property
+    def answers(self) -> dict[Value, Value]:
+        """Its labels in the order of the values, without those that stand for a missing cell and do not occur."""
         present = set(self.distinct)
-        answers = {code: label for code, label in labels.items() if code in present or not no_answers([label])}
-        are_bits = present <= {0, 1} and (not present or 0 in answers or answers.keys() <= {0, 1})
-        if (keep_bits and are_bits) or not present <= answers.keys():
-            return replace(self, labels=answers)
-        return self._labeled(answers)
+        ordered = sorted(self.labels, key=lambda value: (isinstance(value, str), value))
+        labels = {value: self.labels[value] for value in ordered if not self._is_gone(value)}
+        return {value: label for value, label in labels.items() if value in present or not no_answers([label])}
 
-    def _labeled(self, labels: Mapping[Value, Value]) -> Column:
-        """Return the column with labels in place of its values, in the order of the numbers that they label."""
-        column = number_objects(self.entries) if self.values is None else self
-        numbers = {labels[code]: code for code in sorted(labels, key=lambda code: (isinstance(code, str), code))}
-        values = [labels.get(value, value) for value in column.values or ()]
-        return Column(
-            column.cells,
-            values,
-            categories=tuple(numbers),
-            numbers=numbers,
-            labels=labels,
-            unlabeled=column.values,
-        )
+    def labeled(self) -> Column:
+        """Return the column with labels in place of its values, which all have one."""
+        answers = self.answers
+        values = [answers.get(value) for value in self.values or ()]
+        return Column(self.cells, values, categories=tuple(dict.fromkeys(answers.values())))
 
-    def as_known(self, rule: Rule) -> Column:
-        """Return the column as a rule of a `Coding` knows its values: words that are none, with or without labels."""
-        known = rule.entries if isinstance(rule, Levels) else {}
-        if self.words is not None and self.values is not None and None in self.values:
-            spelled = ((value, word.strip()) for value, word in zip(self.values, self.words, strict=True))
-            values = [word if value is None and known.get(word, ABSENT) != ABSENT else value for value, word in spelled]
-            return replace(self, values=values, words=None).as_known(rule)
-        if self.labels is None:
-            return self
-        wanted = any(known.get(label, ABSENT) != ABSENT for label in self.labels.values())
-        if wanted:
-            return self._labeled(self.labels) if self.unlabeled is None else self
-        if self.unlabeled is None or self.values is None:
-            return self
-        pairs = zip(self.values, self.unlabeled, strict=True)
-        return Column(self.cells, [None if label is None else code for label, code in pairs])
-
-    def without(self, is_gone: Callable[[Value], bool]) -> Column:
-        """Return the column in which more values stand for a missing cell: one, or the number that it labels."""
+    def with_labels(self, labels: Mapping[Value, Value]) -> Column:
+        """Return the column with what its values are called."""
         if self.values is None:
-            numbers_gone = [number for number in self.distinct if is_gone(number)]
-            if not numbers_gone:
-                return self
-            return replace(self, cells=np.where(np.isin(self.cells, numbers_gone), np.nan, self.cells))
-        numbers = self.numbers or {}
-        values_gone = {value for value in {*self.values, *numbers} if is_gone(value) or is_gone(numbers.get(value))}
-        words = None if self.words is None else ["" if is_gone(word) else word for word in self.words]
-        if not values_gone:
-            return self if words == self.words else replace(self, words=words)
-        kept = [None if value in values_gone else value for value in self.values]
-        if self.categories is None:
-            return replace(self, values=kept, words=words)
-        categories = tuple(value for value in self.categories if value not in values_gone)
-        return replace(self, values=kept, words=words, categories=categories)
+            return replace(number_objects(_objects(_whole(self.cells))), labels=labels, gone=self.gone)
+        return replace(self, labels=labels)
+
+    def condensed(self) -> Column:
+        """Return the column with every value that occurs once."""
+        seen = np.unique(self.cells)
+        values = _whole(seen) if self.values is None else [self.values[k] for k in seen.tolist() if k >= 0]
+        return replace(self, cells=np.arange(len(values)), values=values, words=None)
 
 
 class _UnhashableError(Exception):
@@ -163,14 +136,6 @@ class _UnhashableError(Exception):
 
 UNTYPED = Column(np.empty(0))
 """A column whose type says nothing about its values."""
-
-
-def convert_numbers(numbers: Cells, rule: Rule) -> Codes:
-    """Return what an array of numbers stands for."""
-    codes = rule.convert(numbers)
-    if numbers.dtype.kind == "f":
-        codes[np.isnan(numbers)] = ABSENT
-    return codes
 
 
 def _list_ends(names: Sequence[str]) -> str:
@@ -189,17 +154,6 @@ def number_objects(objects: Sequence[Value] | Cells) -> Column:
     except TypeError:
         raise _UnhashableError(next(value for value in objects if not isinstance(value, Hashable))) from None
     return Column(cells, [None if is_missing(value) else value for value in seen])
-
-
-def is_missing(value: Value) -> bool:
-    """Tell whether a value stands for a missing cell under every rule."""
-    if value is None or value is np.ma.masked or type(value).__name__ in {"NAType", "NaTType"}:
-        return True
-    if isinstance(value, Decimal):
-        return value.is_nan()
-    if isinstance(value, np.datetime64 | np.timedelta64):
-        return bool(np.isnat(value))
-    return isinstance(value, float | np.floating) and math.isnan(value)
 
 
 def _whole(numbers: Cells) -> list[Value]:
@@ -232,6 +186,8 @@ class Source:
     described: Mapping[str, str] = field(default_factory=dict)  # what the file says about its columns, by name
     detected: Mapping[str, str] = field(default_factory=dict)  # what was found out about the file
     describe_row: Callable[[int], str] = "row {}".format  # what messages call a row of a given number
+    decimal: str | None = None  # what separates the decimals of numbers in a text; None for other tables
+    layout: Layout = NO_FILE  # what holds for other files like this one
 
     def of_file(self, **facts: Any) -> Source:  # Any: fields of the record
         """Return the table as that of a file, whose rows and columns are counted from 1."""
@@ -280,54 +236,38 @@ class Source:
         identifier = remark_identifier(len(values), self.shape[0], self.labels[j], is_first)
         return advise_missing(values) + identifier + remark_decimals(values)
 
-    def mark_missing(self, values: Mapping[int, Collection[Value]]) -> Source:
-        """Return the table in which more values stand for missing cells, given for some of its columns.
+    def changed(self, change: Callable[[int, Column], Column]) -> Source:
+        """Return the table whose columns, given by place, are changed when they are loaded.
 
         Column by column: the faster ways know one rule for the whole table.
         """
-        if not values:
-            return self
-        tests = {tuple(some): is_one_of(some) for some in values.values()}
-        is_gone = {j: tests[tuple(some)] for j, some in values.items()}
+        return replace(self, load=functools.cache(lambda j: change(j, self.load(j))), block=None)
 
-        @functools.cache
-        def load(j: int) -> Column:
-            return self.load(j).without(is_gone[j]) if j in is_gone else self.load(j)
-
-        return replace(self, load=load, block=None)
-
-    def as_known(self, rules: Sequence[Rule]) -> Source:
-        """Return the table with columns as the rules of a `Coding` know their values."""
-        if self.block is not None:
-            return self
-        return replace(self, load=lambda j: self.load(j).as_known(rules[j]))
+    def mark_missing(self, values: Mapping[int, Collection[Value]]) -> Source:
+        """Return the table in which more values stand for missing cells, given for some of its columns."""
+        spelled = {some: spell_out(some) for some in map(tuple, values.values())}
+        gone = {j: spelled[tuple(some)] for j, some in values.items()}
+        return self.changed(lambda j, column: replace(column, gone=gone[j]) if j in gone else column) if gone else self
 
     def label_values(self, labels: Mapping[Any, Mapping[Value, str]], apart: Collection[int]) -> Source:  # Any: a key
-        """Return the table with labels in place of the values of some columns.
+        """Return the table in which the values of some columns have these labels: all, unless they are 0 and 1.
 
-        Columns of 0 and 1 keep these, except those ``apart``, which are no variables.
+        All of columns ``apart``, which are no variables.
         """
         by_place = {
             j: {read_word(value): label for value, label in entries.items()}
             for j, entries in self.locate(labels, "value_labels").items()
         }
-        if not by_place:
-            return self
 
-        @functools.cache
-        def load(j: int) -> Column:
-            column = self.load(j)
-            if j not in by_place:
-                return column
-            present = column.distinct
-            unknown = [value for value in present if value not in by_place[j]]
-            if unknown and (j in apart or not set(present) <= {0, 1}):
+        def label(j: int, column: Column) -> Column:
+            unknown = [value for value in column.distinct if value not in by_place[j]] if j in by_place else []
+            if unknown and (j in apart or not set(column.distinct) <= {0, 1}):
                 raise ArgumentError(
                     "value_labels", f"must label every value of {self.where(j)}", unknown[0], "Add its label."
                 )
-            return column.with_labels(by_place[j], keep_bits=j not in apart)
+            return column.with_labels(by_place[j]) if j in by_place else column
 
-        return replace(self, load=load, block=None)
+        return self.changed(label) if by_place else self
 
     def find(self, key: str | int, argument: str) -> int:
         """Return the position of the column with this name or number."""
@@ -425,16 +365,31 @@ class Source:
         ascending = whole and all(before < after for before, after in pairwise(values))
         return 0 if ascending and not numbers_are_data else None
 
+    def condensed(self) -> Source:
+        """Return the columns with every value that occurs once, to be sent to another process."""
+        columns = [self.column(j).condensed() for j in range(self.shape[1])]
+        return Source(
+            *(self.shape, columns.__getitem__),
+            names=self.names,
+            numbers=tuple(self.numbers),
+            decimal=self.decimal,
+            layout=self.layout,
+        )
+
     def transpose(self) -> Source:
         """Exchange rows and columns of a file, with their names."""
         names = self.names
-        facts: dict[str, Any] = {"detected": self.detected, "names": self.row_names, "row_names": names}
+        facts: dict[str, Any] = {
+            **{"detected": self.detected, "decimal": self.decimal, "layout": self.layout},
+            **{"names": self.row_names, "row_names": names},
+        }
         if names is not None:
             facts["describe_row"] = lambda row: f"row {names[row]!r}"
         if self.block is not None:
             return of_numbers(self.block.T).of_file(**facts)
         number_of: dict[tuple[type, Value], int] = {}
         codes = np.empty(self.shape[::-1], dtype=np.int32)
+        blanks = self.column(0).blanks
         for j in range(self.shape[1]):
             column = self.column(j)
             column = column if column.values is not None else number_objects(column.entries)
@@ -442,7 +397,26 @@ class Source:
             numbers = [number_of.setdefault((type(value), value), len(number_of)) for value in values]
             codes[j] = np.array(numbers)[column.cells]
         values_of_all = [value for _, value in number_of]
-        return Source(codes.shape, lambda j: Column(codes[:, j], values_of_all)).of_file(**facts)
+        return Source(codes.shape, lambda j: Column(codes[:, j], values_of_all, blanks=blanks)).of_file(**facts)
+
+
+def join_values(sources: Sequence[Source]) -> Source:
+    """Return the columns of the first of some condensed tables with the values of all of them."""
+
+    def load(j: int) -> Column:
+        columns = [source.column(j) for source in sources if source.shape[1] == first.shape[1]]
+        values = dict.fromkeys(chain.from_iterable(column.values or () for column in columns))
+        categories = dict.fromkeys(chain.from_iterable(column.categories or () for column in columns))
+        return replace(
+            columns[0],
+            cells=np.arange(len(values)),
+            values=list(values),
+            categories=tuple(categories) or None,
+            labels={value: label for column in columns for value, label in column.labels.items()},
+        )
+
+    first = sources[0]
+    return replace(first, load=functools.cache(load))
 
 
 def of_numbers(table: Cells) -> Source:

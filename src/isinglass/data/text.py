@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from isinglass.data.cells import NA_VALUES, Records, count_titles
+from isinglass.data.cells import Records, count_titles
 from isinglass.data.coding import Codes
 from isinglass.data.documents import Limits
+from isinglass.data.source import BLANKS
 from isinglass.errors import ArgumentError, DataError, LimitError, setting
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ FEW_LINES = 1000
 _BLOCK = 2**20
 """Bytes that pyarrow splits at once; a record must fit."""
 _UNIT = "\x1f"  # a delimiter that occurs nowhere else
-_DIGITS = frozenset("01") | {word for word in NA_VALUES if len(word) == 1}
+_DIGITS = frozenset("01") | {word for word in BLANKS if len(word) == 1}
 
 
 def to_utf8(data: bytes, encoding: str, limits: Limits) -> bytes:
@@ -99,16 +100,19 @@ def blank_titles(data: bytes, delimiter: str, header: bool | str) -> tuple[bytes
     return data, count + 2 * bool(wording), wording
 
 
-def find_delimiter(data: bytes) -> str:
+def find_delimiter(data: bytes, known: str | None = None) -> str:
     """Choose the delimiter that splits the first records into the same number of fields, the most of them.
 
-    Of equals the first in the order tab, comma, semicolon, bar, blank wins. If none splits them evenly, it is the one
-    that splits most of them alike. "" means that every character is a field: lines of one length of 0 and 1.
+    A ``known`` one that does so comes first. Of equals the first in the order tab, comma, semicolon, bar, blank wins.
+    If none splits them evenly, it is the one that splits most of them alike. "" means that every character is a field:
+    lines of one length of 0 and 1.
     """
     sample = data[:_SAMPLE_BYTES]
     if len(data) > len(sample):
         sample = sample[: sample.rfind(b"\n") + 1] or sample
     best, best_score = "", (0.0, 0)
+    if known and len(set(widths := _sample_widths(sample, known))) == 1 and widths[0] > 1:
+        return known
     for delimiter in _CANDIDATES:
         counts = _sample_widths(sample, delimiter)
         modal, times = Counter(counts).most_common(1)[0] if counts else (0, 0)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arrays import AnyArray
 from isinglass.data import Table, TableLike
-from isinglass.data.source import is_missing
+from isinglass.data.values import is_missing
 from isinglass.errors import ArgumentError, DataError, DataWarning, listed, warn
 from isinglass.results import Missing
 from isinglass.select.folds import has_counts, repeated

@@ -1,0 +1,132 @@
+"""The first reading of a table: the coding that options and values give, and guesses about columns without any."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from isinglass.data.coding import Coding, Guess
+from isinglass.data.guards import (
+    DISTINCT_SHARE,
+    ID,
+    IDENTIFIER,
+    MANY_LEVELS,
+    ROW_NAME,
+    are_dates,
+    missing_codes,
+    warn_codes,
+    warn_identifiers,
+    warn_weights,
+)
+from isinglass.data.options import ValueOptions
+from isinglass.data.rules import ColumnSpec, find_rules, has_too_many, is_unclear, specify, steps_of
+from isinglass.data.source import Source
+from isinglass.data.values import Value, is_bit, is_number
+from isinglass.errors import DataError, setting
+
+
+@dataclass(frozen=True, eq=False)
+class Finding:
+    """The coding of a first reading, and what checks of its meaning ask about."""
+
+    coding: Coding
+    specs: Sequence[ColumnSpec]  # of its columns
+    levels: Sequence[int]  # those of them that have categories, as the user says or the source declares
+    guesses: Mapping[Hashable, Guess]  # about all columns, left out ones included
+
+
+def find_coding(source: Source, stated: ValueOptions) -> Finding:
+    """Return how a table is to be read: by what is stated, and what its columns show."""
+    if stated.covariates and stated.combine_indicators:
+        raise DataError(f"{setting('covariates')} and {setting('combine_indicators')} must not be combined.")
+    specs = specify(source, stated)
+    guesses = guess_kinds(specs) if stated.guess else {}
+    if guesses:
+        specs = _keep_guessed(specs, guesses)
+    rules, levels = find_rules(specs)
+    covariate = tuple(spec.is_covariate for spec in specs) if stated.covariates else ()
+    names = None if source.names is None else tuple(source.names[spec.place] for spec in specs)
+    places = [spec.place for spec in specs]
+    numbered = names is None and (source.numbers or len(places) < source.shape[1])
+    numbers = tuple(source.numbers[j] if source.numbers else j for j in places) if numbered else None
+    layout = replace(source.layout, numbers=numbers)
+    return Finding(Coding(names, tuple(rules), stated.missing, covariate, layout), specs, levels, guesses)
+
+
+def _keep_guessed(specs: list[ColumnSpec], guesses: Mapping[Hashable, Guess]) -> list[ColumnSpec]:
+    """Return the columns that are kept, with the kinds that were stated or are guessed; warn about the others."""
+    warn_codes({label: guess.values for label, guess in guesses.items() if guess.kind is None})
+    named = {label: guess.values for label, guess in guesses.items() if guess.note == IDENTIFIER}
+    warn_identifiers(named, specs[0].source.shape[0])
+    numbers = ("ordinal", "continuous")
+    warn_weights(label for label, guess in guesses.items() if guess.kind in numbers or label in named)
+    kinds = {spec.label: guesses[spec.label].kind if spec.label in guesses else spec.kind for spec in specs}
+    kept = [spec for spec in specs if spec.label not in guesses or kinds[spec.label] is not None] or specs
+    return [replace(spec, kind=kinds[spec.label]) for spec in kept]
+
+
+def guess_kinds(specs: Sequence[ColumnSpec]) -> dict[Hashable, Guess]:
+    """Return a guess for every column that would be refused because nothing was stated about it, by its label."""
+    guesses = {}
+    for j, spec in enumerate(specs):
+        if spec.kind or spec.is_named or spec.cut is not None or spec.declared:
+            continue
+        values = spec.values
+        clear = spec.is_auto and (len(values) < 2 or (len(values) == 2 and not is_unclear(values)))
+        if not (spec.is_meant or clear or all(map(is_bit, values))):
+            column = spec.column
+            n_missing = sum(cell is None for cell in column.entries.tolist())
+            guess = _guess(values, column.categories is not None, spec.source.shape[0])
+            if guess[0] == "continuous" and ID.fullmatch(str(spec.label)):
+                guess = None, "identifier?"
+            guesses[spec.label] = Guess(j, *guess, tuple(values), n_missing)
+    return _spare_numbers(guesses, specs)
+
+
+def _spare_numbers(guesses: dict[Hashable, Guess], specs: Sequence[ColumnSpec]) -> dict[Hashable, Guess]:
+    """Take columns of different whole numbers for measurements, unless there is more reason to see names in them.
+
+    In a short table, amounts differ in every row as well. Numbers that name rows ascend from row to row, have the name
+    of an identifier, or take all values of a range in this column alone; columns that all do are ranks.
+    """
+    whole = {
+        label: guess
+        for label, guess in guesses.items()
+        if guess.note == IDENTIFIER and all(is_number(value) and abs(value) < 2**53 for value in guess.values)
+    }
+    ranges = [label for label, guess in whole.items() if np.ptp(guess.values) < len(guess.values) / DISTINCT_SHARE]
+    for label, guess in whole.items():
+        cells = specs[guess.place].column.entries.astype(float)
+        ascends = bool((np.diff(cells[~np.isnan(cells)]) > 0).all())
+        if not (ascends or ranges == [label] or ID.fullmatch(str(label)) or ROW_NAME.fullmatch(str(label))):
+            guesses[label] = replace(guess, kind="continuous", note="")
+    return guesses
+
+
+def _guess(values: list[Value], is_labeled: bool, n_rows: int) -> tuple[str | None, str]:
+    """Return what a column of these values is taken for, and if it is left out, why."""
+    try:
+        numbers = all(is_number(value) and math.isfinite(value) for value in values)
+    except OverflowError:  # a whole number that no float holds
+        numbers = False
+    fraction = numbers and not all(float(value).is_integer() for value in values)
+    if has_too_many(len(values), n_rows):
+        if len(values) >= DISTINCT_SHARE * n_rows and not fraction:
+            return None, IDENTIFIER
+        return ("continuous", "") if numbers else (None, "too many values")
+    if numbers:
+        try:
+            with np.errstate(all="ignore"):
+                steps_of(sorted(values), "")
+        except (DataError, OverflowError, ValueError):
+            return "continuous", ""
+        answers = steps_of(sorted(set(values) - set(missing_codes(values)[0])), "")
+        return "continuous" if answers[-1] >= MANY_LEVELS else "ordinal", ""
+    if not all(isinstance(value, str) for value in values):
+        return None, "not finite" if all(map(is_number, values)) else "text and numbers"
+    if are_dates(values):
+        return None, "dates"
+    return "ordinal" if is_labeled and len(values) > 2 else "nominal", ""
