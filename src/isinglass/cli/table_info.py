@@ -17,7 +17,7 @@ from isinglass.json_text import JsonObject
 if TYPE_CHECKING:
     from isinglass.arrays import Mask
     from isinglass.data import Table
-    from isinglass.data.coding import Value
+    from isinglass.data.values import Value
 
 RARE = 0.05  # share of the rows below which the rarer value of a column is listed
 SHOWN = 10  # names listed before the rest is counted
