@@ -1,16 +1,71 @@
-"""The distributions of cells given the rest of their row, from the logits of their categories.
+"""The distributions of cells given the rest of their row: what the methods of a network compute.
 
-Arrays have one row per category, in the flat layout of the variables, and one column per row of the table; several
-networks are worked on at once if there is an axis in front.
+A cell of two values has a predictor η_s = θ_ss + Σ_t θ_st x_t, a cell with categories a logit per category. Arrays have
+one row per category, in the flat layout of the variables, and one column per row of the table; several networks are
+worked on at once if there is an axis in front.
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.arrays import Bytes, FloatArray, Mask
 from isinglass.variables import Variables
+
+if TYPE_CHECKING:
+    from isinglass.network import Network
+
+
+def expit(eta: FloatArray) -> FloatArray:
+    """Return 1/(1+exp(−η)), which keeps its digits on either side; scipy's takes longer to import than a small fit."""
+    with np.errstate(over="ignore"):
+        return np.asarray(1.0 / (1.0 + np.exp(-eta)))
+
+
+def predictors(network: Network, codes: Bytes) -> FloatArray:
+    """Return θ_ss + Σ_t θ_st x_t of every cell of two-valued columns, shape (p, n)."""
+    if not network.n_edges:
+        return np.broadcast_to(network.fields[:, None], codes.T.shape)
+    return np.asarray(network.fields[:, None] + network.couplings_sparse @ codes.T.astype(np.float64))
+
+
+def neighbor_sums(network: Network, codes: Bytes) -> FloatArray:
+    """Return Σ_t θ_st x_t for every coordinate of the variables, shape (n_coordinates, n)."""
+    return np.asarray(network.coordinate_couplings @ network.variables.place(network.variables.flat(codes)))
+
+
+def logits(network: Network, codes: Bytes) -> FloatArray:
+    """Return μ_s(k) plus what the rest of the row adds to it for every category, shape (T, n)."""
+    return category_logits(network.variables, network.category_fields, neighbor_sums(network, codes))
+
+
+def log_conditionals(network: Network, codes: Bytes) -> FloatArray:
+    """Return log P(x_s = k | the rest of the row) for every category, shape (T, n)."""
+    if not network.variables.is_binary:
+        return log_probabilities(network.variables, logits(network, codes), codes)
+    eta = predictors(network, codes)
+    return -np.logaddexp(0.0, np.stack([eta, -eta], axis=1)).reshape(-1, len(codes))
+
+
+def log_scores(network: Network, codes: Bytes, possible: Mask | None = None) -> FloatArray:
+    """Return log P(x_s | the rest of the row) of every cell, shape (p, n); ``possible`` as for `cell_scores`."""
+    if network.variables.is_binary:
+        # log P(x_s | rest) = −log(1 + exp(∓η)); logaddexp has no overflow where exp(η) would.
+        return -np.logaddexp(0.0, (1.0 - 2.0 * codes.T) * predictors(network, codes))
+    return cell_scores(network.variables, logits(network, codes), network.variables.flat(codes), possible)
+
+
+def energies(network: Network, codes: Bytes) -> FloatArray:
+    """Return the energy of every row, shape (n,): each pair is in two logits, each field in one."""
+    if network.variables.is_binary:
+        sums = predictors(network, codes) + network.fields[:, None]
+        return np.asarray(-0.5 * np.einsum("sn,ns->n", sums, codes))
+    flat = network.variables.flat(codes)
+    chosen = np.take_along_axis(logits(network, codes), flat, axis=0)
+    return np.asarray(-0.5 * (chosen + network.category_fields[flat]).sum(axis=0))
 
 
 def category_logits(variables: Variables, fields: FloatArray, eta: FloatArray) -> FloatArray:

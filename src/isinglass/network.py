@@ -14,8 +14,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from isinglass import conditionals
 from isinglass.arrays import Arrays, Bytes, FloatArray, Mask, read_only
-from isinglass.conditionals import category_logits, cell_scores, log_probabilities
 from isinglass.couplings import check_vector, read_coupling_matrix, read_couplings, read_fields, read_matrix
 from isinglass.data import Table, TableLike, as_table
 from isinglass.errors import DataError, MeaningWarning, suppress_warnings
@@ -226,11 +226,6 @@ class Network:
         return self.variables.split_blocks(self.edge_index, self.parameters)
 
     @cached_property
-    def is_signed(self) -> Mask:
-        """Which edges have one parameter, and so a sign."""
-        return read_only(self.has_sign(self.edge_index))
-
-    @cached_property
     def is_edge(self) -> Mask:
         """Which of `pairs` are edges: those without a covariate."""
         return read_only(np.asarray(self.variables.is_modelled[self.pairs].all(axis=1)))
@@ -295,7 +290,7 @@ class Network:
 
     def _describe_couplings(self, pairs: NDArray[np.int32], values: FloatArray) -> Arrays:
         """Return the columns that edges and couplings with covariates share."""
-        signs = np.sign(values).astype(np.int64) * self.has_sign(pairs)
+        signs = np.sign(values).astype(np.int64) * self.variables.has_sign(pairs)
         return {"coupling": values, "sign": signs, "weight": np.abs(values)}
 
     @cached_property
@@ -344,14 +339,10 @@ class Network:
         """|θ_st| of the edges."""
         return np.abs(self.edge_values)
 
-    def has_sign(self, pairs: NDArray[np.integer]) -> NDArray[np.bool_]:
-        """Tell which pairs of nodes, shape (n_pairs, 2), have one parameter, and so a sign."""
-        return self.variables.has_sign(pairs)
-
-    @property
+    @cached_property
     def edge_signs(self) -> NDArray[np.int64]:
-        """1 or -1 for every edge, 0 where the edge has no sign."""
-        return np.sign(self.edge_values).astype(np.int64) * self.has_sign(self.edge_index)
+        """1 or -1 for every edge, 0 where it has several parameters, and so no sign."""
+        return read_only(np.sign(self.edge_values).astype(np.int64) * self.variables.has_sign(self.edge_index))
 
     @property
     def degree(self) -> NDArray[np.int64]:
@@ -400,7 +391,7 @@ class Network:
     def conditional_probabilities(self, X: ArrayLike) -> FloatArray:
         """Return P(x_s = 1 | the rest) for every cell, shape (n_samples, n_features); for columns of two values."""
         self.variables.require_two_values("The network")
-        return expit(self._predictors(self._codes(X)).T)
+        return conditionals.expit(conditionals.predictors(self, self._codes(X)).T)
 
     def probabilities(self, X: ArrayLike) -> list[FloatArray]:
         """Return P(x_s = k | the rest of the row) for every node s: one array (n_samples, categories) each."""
@@ -411,22 +402,14 @@ class Network:
 
         A covariate is what it is, with probability 1.
         """
-        codes = self._codes(X)
-        if not self.variables.is_binary:
-            return log_probabilities(self.variables, self.logits(codes), codes)
-        eta = self._predictors(codes)
-        return -np.logaddexp(0.0, np.stack([eta, -eta], axis=1)).reshape(-1, len(codes))
+        return conditionals.log_conditionals(self, self._codes(X))
 
     def cell_scores(self, X: ArrayLike, possible: Mask | None = None) -> FloatArray:
         """Return log P(x_s | the rest of the row) of every cell, shape (n_features, n_samples).
 
         ``possible``, of columns with categories: which of them have a probability at all, in the variables' layout.
         """
-        codes = self._codes(X)
-        if self.variables.is_binary:
-            # log P(x_s | rest) = −log(1 + exp(∓η)); logaddexp has no overflow where exp(η) would.
-            return -np.logaddexp(0.0, (1.0 - 2.0 * codes.T) * self._predictors(codes))
-        return cell_scores(self.variables, self.logits(codes), self.variables.flat(codes), possible)
+        return conditionals.log_scores(self, self._codes(X), possible)
 
     def log_pseudolikelihood(self, X: ArrayLike) -> FloatArray:
         """Return Σ_s log P(x_s | the rest) of every row, shape (n_samples,)."""
@@ -434,13 +417,7 @@ class Network:
 
     def energy(self, X: ArrayLike) -> FloatArray:
         """Return the energy of every row, with P(x) = exp(−energy(x) − Ψ); shape (n_samples,)."""
-        codes = self._codes(X)
-        # Each pair is in two logits, each field in one.
-        if self.variables.is_binary:
-            return np.asarray(-0.5 * np.einsum("sn,ns->n", self._predictors(codes) + self.fields[:, None], codes))
-        flat = self.variables.flat(codes)
-        chosen = np.take_along_axis(self.logits(codes), flat, axis=0)
-        return np.asarray(-0.5 * (chosen + self.category_fields[flat]).sum(axis=0))
+        return conditionals.energies(self, self._codes(X))
 
     def log_partition(self) -> LogPartition:
         """Return log Z with its error, computed once; `isinglass.metrics.log_partition` has options."""
@@ -477,22 +454,9 @@ class Network:
             table, self, n_simulated=n_simulated, level=level, random_state=random_state, n_threads=n_threads
         )
 
-    def logits(self, codes: NDArray[np.uint8]) -> FloatArray:
-        """Return μ_s(k) plus what the rest of the row adds to it for every category, shape (T, n_samples)."""
-        return category_logits(self.variables, self.category_fields, self.neighbor_sums(codes))
-
-    def neighbor_sums(self, codes: NDArray[np.uint8]) -> FloatArray:
-        """Return Σ_t θ_st x_t for every coordinate of the variables, shape (n_coordinates, n_samples)."""
-        return np.asarray(self._matrix @ self.variables.place(self.variables.flat(codes)))
-
-    def _predictors(self, codes: NDArray[np.uint8]) -> FloatArray:
-        """Return θ_ss + Σ_t θ_st x_t of every cell of two-valued columns, shape (n_features, n_samples)."""
-        if not self.n_edges:
-            return np.broadcast_to(self.fields[:, None], codes.T.shape)
-        return np.asarray(self.fields[:, None] + self.couplings_sparse @ codes.T.astype(np.float64))
-
     @cached_property
-    def _matrix(self) -> sp.csr_array:
+    def coordinate_couplings(self) -> sp.csr_array:
+        """The parameters of all pairs as a symmetric matrix over the coordinates of the variables."""
         return coordinate_matrix(self.variables, self.pairs, self.pair_parameters)
 
     def table(self, X: TableLike) -> Table:
@@ -575,12 +539,6 @@ def as_network(source: NetworkLike, names: Sequence[str] | None = None) -> Netwo
 def strongest_first(values: FloatArray) -> NDArray[np.intp]:
     """Return the numbers of some couplings, the largest absolute value first, ties as they are."""
     return np.argsort(-np.abs(values), kind="stable")
-
-
-def expit(eta: FloatArray) -> FloatArray:
-    """Return 1/(1+exp(−η)), which keeps its digits on either side; scipy's takes longer to import than a small fit."""
-    with np.errstate(over="ignore"):
-        return np.asarray(1.0 / (1.0 + np.exp(-eta)))
 
 
 def union_keys(networks: Sequence[Network]) -> NDArray[np.int64]:

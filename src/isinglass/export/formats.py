@@ -188,7 +188,7 @@ def _block_rows(graph: Annotated) -> Iterator[Sequence[Cell]]:
     network = graph.network
     for k, (s, t) in zip(network.by_strength.tolist(), graph.pairs, strict=True):
         ends = network.names[s], network.names[t]
-        if network.is_signed[k]:
+        if network.edge_signs[k]:
             yield *ends, None, None, network.edge_values[k].item()
             continue
         rows, columns = ([None] if network.variables.has_scores[node] else network.labels[node] for node in (s, t))
@@ -270,7 +270,7 @@ def _json_lines(graph: Annotated) -> Iterator[str]:
     yield "],"
     yield '"edges": ['
     numbers = network.by_strength.tolist()
-    blocks = ({} if network.is_signed[k] else {"block": network.blocks[k].tolist()} for k in numbers)
+    blocks = ({} if network.edge_signs[k] else {"block": network.blocks[k].tolist()} for k in numbers)
     each = enumerate(zip(graph.pairs, blocks, strict=True))
     edges = ({"source": s, "target": t, **_json_cells(graph.edges, k), **block} for k, ((s, t), block) in each)
     yield ",\n".join(map(json_text, edges))

@@ -133,7 +133,9 @@ class Bootstrap(Frozen):
         if of == "strength":
             return self.strengths
         if of == "expected_influence":
-            signed = sp.csr_array(sp.diags(self.solution.network.has_sign(self.edge_index).astype(np.float64)))
+            signed = sp.csr_array(
+                sp.diags(self.solution.network.variables.has_sign(self.edge_index).astype(np.float64))
+            )
             return _sums_over_pairs(sp.csc_array(self.draws @ signed), self.edge_index, len(self.names))
         rows, nodes, labels = sp.csr_array(self.draws), Variables.binary(self.names), self._labels(communities)
         measured = []

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.arrays import Bytes, FloatArray, Mask
-from isinglass.conditionals import log_probabilities
+from isinglass.conditionals import log_probabilities, logits
 from isinglass.data import AnyTable, are_counts, category_counts
 from isinglass.data.counts import sd_of
 from isinglass.errors import SeparationError
@@ -89,7 +89,7 @@ class Support:
     def _blocks(self) -> list[tuple[int, int, int]]:
         """Number and nodes of every edge with more than one parameter."""
         edges = self.network.pairs
-        wide = np.flatnonzero(~self.network.has_sign(edges))
+        wide = np.flatnonzero(~self.network.variables.has_sign(edges))
         return [(k, *edges[k].tolist()) for k in wide.tolist()]
 
     def scale(self, units: FloatArray) -> FloatArray:
@@ -271,9 +271,9 @@ def _sum_rows(
             added, slope, product = support.add_two_values(codes[rows], raw[rows], squares[rows], network, hessian)
             loss, gradient, outer = loss + added, gradient + slope, outer + product
             continue
-        logits = network.logits(codes[rows])
-        logits[~support.occurs] = -np.inf
-        logs = log_probabilities(variables, logits, codes[rows])
+        each = logits(network, codes[rows])
+        each[~support.occurs] = -np.inf
+        logs = log_probabilities(variables, each, codes[rows])
         chosen = np.take_along_axis(logs, variables.flat(codes[rows]), axis=0)
         loss -= float((chosen @ raw[rows]).sum())
         slope, product = support.add(codes[rows], raw[rows], squares[rows], np.exp(logs), hessian)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from isinglass.arguments import check_gamma
 from isinglass.arrays import Bytes, FloatArray, Mask
-from isinglass.conditionals import category_logits, cell_scores
+from isinglass.conditionals import category_logits, cell_scores, neighbor_sums
 from isinglass.data import AnyTable, Table, category_counts, column_sd, which_vary
 from isinglass.data.counts import dimensions_of
 from isinglass.errors import GridEndWarning, setting, warn
@@ -91,7 +91,7 @@ def prediction_scores(table: Bytes, solution: Solution, unit: FloatArray, possib
     by_order = judged_by_order(variables)
     others = np.flatnonzero(variables.is_modelled & ~by_order)
     scores = row_scores(table, solution, others, possible) if len(others) else np.zeros(len(table))
-    sums = solution.network.neighbor_sums(table)
+    sums = neighbor_sums(solution.network, table)
     for s in np.flatnonzero(by_order).tolist():
         scores += _order_scores(
             _standard_ranks(table[:, s], unit), _standard_ranks(sums[variables.first[s]], unit), unit

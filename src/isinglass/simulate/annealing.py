@@ -17,9 +17,9 @@ import numpy as np
 
 from isinglass.arguments import RandomSource, as_generator, spawn_seeds
 from isinglass.arrays import Bytes, FloatArray
-from isinglass.conditionals import log_sums
+from isinglass.conditionals import expit, log_sums
 from isinglass.machine.threads import thread_count
-from isinglass.network import Network, expit
+from isinglass.network import Network
 from isinglass.simulate.completions import node_logits, sampler_of
 from isinglass.variables import Variables
 

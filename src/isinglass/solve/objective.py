@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from isinglass._core import free_ridge
 from isinglass.arrays import FloatArray, Mask
-from isinglass.conditionals import log_probabilities
+from isinglass.conditionals import log_probabilities, logits
 from isinglass.data import Table, as_table, category_counts, column_sd
 from isinglass.data.counts import varying_among
 from isinglass.errors import ConstantColumnWarning, suppress_warnings
@@ -174,9 +174,9 @@ class Objective:
     def _logs(self, network: Network) -> FloatArray:
         """Return log P of every category, row by row; −inf for those that do not occur."""
         require_same(self.variables, network.variables)
-        logits = network.logits(self.table.codes)
-        logits[self.counts == 0.0] = -np.inf
-        return log_probabilities(self.variables, logits, self.table.codes)
+        each = logits(network, self.table.codes)
+        each[self.counts == 0.0] = -np.inf
+        return log_probabilities(self.variables, each, self.table.codes)
 
     def _slopes(self, network: Network) -> tuple[FloatArray, FloatArray]:
         """Return the gradient with blocks whose norm is that of Θ's: centered over the categories of nominal sides."""

@@ -60,7 +60,7 @@ def path(
     pairs = pairs_of(keys, p)
     values = np.array([one.network.values_at(keys) for one in solutions])
     ax = axes_or_new(ax, (8.0, 5.0))
-    signed = network.has_sign(pairs)
+    signed = network.variables.has_sign(pairs)
     signs = np.where(signed, np.where(_last_values(values) >= 0, 1, -1), 0)
     lines = [np.column_stack([alphas, column]) for column in values.T]
     thin = float(np.clip(20.0 / np.sqrt(len(lines) + 1.0), 0.35, 1.2))  # thousands of lines must not become one area

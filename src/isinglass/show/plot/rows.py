@@ -75,7 +75,7 @@ def bootstrap_intervals(
     )
     ax = axes_or_new(ax, (7.5, _height(len(shown))), rows=True)
     y, font = np.arange(len(shown)), _row_font(ax, len(shown))
-    signed = network.has_sign(pairs)
+    signed = network.variables.has_sign(pairs)
     signs = np.where(signed, np.sign(values), 0)
     colors = [SIGNS[sign] if value else NEUTRAL for value, sign in zip(values, signs, strict=True)]
     ax.hlines(y, low, high, colors=colors, linewidth=2.0, alpha=0.6)

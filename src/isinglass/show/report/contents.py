@@ -344,7 +344,7 @@ def describe_path(subject: Subject) -> dict[str, object]:
         "first": first,
         "values": [_round(row[a:b]) for row, a, b in zip(table, first, end, strict=True)],
         "exact": table[:, selected],
-        "signed": shown.network.has_sign(pairs),
+        "signed": shown.network.variables.has_sign(pairs),
     }
 
 
@@ -406,7 +406,7 @@ def list_tables(subject: Subject) -> list[dict[str, object] | None]:
         if room < 0:
             break
         if (s, t) in place:
-            signed = bool(network.is_signed[k])
+            signed = bool(network.edge_signs[k])
             means = None if shares is None else expected_along(network, k, shares)
             rows = None if signed else [_round(row) for row in block]
             found[place[s, t]] = {"block": rows, "counts": count, "means": None if means is None else _round(means)}
