@@ -25,6 +25,7 @@ from isinglass.evaluate.prediction import (
     score_rows,
 )
 from isinglass.network import Network, strongest_first
+from isinglass.simulate.completions import among
 from isinglass.simulate.enumeration import can_enumerate, exact_sample
 from isinglass.simulate.gibbs import describe_mixing, gibbs_diagnostics, gibbs_sample
 from isinglass.text_tables import Columns, text_table
@@ -218,14 +219,15 @@ class FittedNetwork:
         ``burn_in`` and ``thin`` are sweeps of the chain before the first row, and from one row to the next. Whether
         they are enough depends on the network: a MixingWarning is given if a few other chains, started from all zeros,
         from all ones and at random, disagree with each other, or if the shares of columns and edges differ from those
-        in the table of the fit. `check` compares more.
+        in the table of the fit. `check` compares more. Categories that do not occur there are not drawn.
         """
         record = self._record
-        if can_enumerate(record.network):
-            rows = exact_sample(record.network, n_samples, random_state=random_state)
+        network = among(record.occurs, record.network)
+        if can_enumerate(network):
+            rows = exact_sample(network, n_samples, random_state=random_state)
         else:
-            rows = gibbs_sample(record.network, n_samples, burn_in=burn_in, thin=thin, random_state=random_state)
-            _warn_unless_mixed(record.network, burn_in, thin)
+            rows = gibbs_sample(network, n_samples, burn_in=burn_in, thin=thin, random_state=random_state)
+            _warn_unless_mixed(network, burn_in, thin)
         _warn_if_unlike(np.asarray(rows), record)
         return rows
 

@@ -270,6 +270,16 @@ def test_wide_networks_are_sampled_by_a_chain():
     np.testing.assert_array_equal(rows, simulate.gibbs_sample(net.network_, 100, burn_in=50, thin=2, random_state=0))
 
 
+@pytest.mark.parametrize("n_columns", [4, 24])  # by enumeration, and by a chain
+def test_categories_that_never_occurred_are_not_drawn(n_columns):
+    answers = np.random.default_rng(0).integers(1, 3, (60, n_columns))  # neither the first nor the last
+    table = make_table(answers.astype(np.uint8), "nominal", categories=[(0, 1, 2, 3)] * n_columns)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        rows = np.asarray(IsingLasso(0.1).fit(table).sample(500, random_state=0, burn_in=20, thin=1))
+    assert set(np.unique(rows)) == {1, 2}
+
+
 @every
 def test_unfitted(estimator):
     for method in ("predict", "predict_proba", "score", "score_samples", "impute"):

@@ -20,7 +20,7 @@ from isinglass.arrays import Bytes, FloatArray
 from isinglass.conditionals import expit, log_sums
 from isinglass.machine.threads import thread_count
 from isinglass.network import Network
-from isinglass.simulate.completions import node_logits, sampler_of
+from isinglass.simulate.completions import draw_categories, node_logits, sampler_of
 from isinglass.variables import Variables
 
 _PILOT_SWEEPS = 100  # of the run that finds the independent columns to start from
@@ -179,7 +179,7 @@ class _CategoryChains:
                 sums += (beta - before) * self._difference()
             for s, logits_of in enumerate(self._logits):
                 logits = beta * logits_of(self.states, self._rows) + (1.0 - beta) * base_of[s]
-                self.states[:, s] = (logits + self._rng.gumbel(size=logits.shape)).argmax(axis=1)
+                self.states[:, s] = draw_categories(logits, self._rng)
         return sums
 
     def _difference(self) -> FloatArray:

@@ -47,9 +47,7 @@ class Completions:
         functions = node_logits(network, self._rows)
         for _ in range(n_sweeps):
             for (s, rows), logits_of in zip(self._rows.items(), functions, strict=True):
-                logits = logits_of(self.table, rows)
-                # The argmax of logits with Gumbel noise is a draw from their softmax.
-                self.table[rows, s] = (logits + self._rng.gumbel(size=logits.shape)).argmax(axis=1)
+                self.table[rows, s] = draw_categories(logits_of(self.table, rows), self._rng)
 
     def _sweep_binary(self, network: Network, n_sweeps: int) -> None:
         """Redraw cells of two values, each row by a generator of its own."""
@@ -67,6 +65,11 @@ class Completions:
         first_cell = np.concatenate([[0], np.cumsum(self._missing.sum(axis=1))]).astype(np.int64)
         words = self._rng.integers(0, 2**64, size=(len(self.table), 4), dtype=np.uint64)
         return words, first_cell, np.nonzero(self._missing)[1].astype(np.int32)
+
+
+def draw_categories(logits: FloatArray, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Return a draw from the softmax of every row: the argmax of logits with Gumbel noise is one."""
+    return np.asarray((logits + rng.gumbel(size=logits.shape)).argmax(axis=1))
 
 
 def among(possible: Mask, network: Network) -> Network:
