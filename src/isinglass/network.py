@@ -25,8 +25,8 @@ from isinglass.variables import Variables
 
 if TYPE_CHECKING:
     from isinglass.arguments import RandomSource
-    from isinglass.evaluate.checking import ModelCheck
     from isinglass.evaluate.likelihood import LogPartition
+    from isinglass.evaluate.model_check import ModelCheck
 
 _SHOWN_EDGES = 3  # in the repr
 _ARRAYS = ("fields", "pairs", "pair_values", "pair_parameters")

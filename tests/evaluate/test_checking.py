@@ -82,9 +82,9 @@ def test_shares_are_those_of_the_rows():
 
 
 def test_probabilities_are_hypergeometric():
-    same = _compare("means", np.arange(1)[:, None], np.array([0.5]), np.array([0.5]), 100, 1000, 0.05)
+    same = _compare("means", np.arange(1)[:, None], np.array([0.5]), np.array([0.5]), (100, 1000), 0.05)
     assert same.p_values[0] == 1.0
-    far = _compare("means", np.arange(1)[:, None], np.array([0.4]), np.array([0.2]), 100, 1000, 0.05)
+    far = _compare("means", np.arange(1)[:, None], np.array([0.4]), np.array([0.2]), (100, 1000), 0.05)
     assert far.p_values[0] == pytest.approx(2 * hypergeom(1100, 240, 100).sf(39))
     assert far.flagged.tolist() == [True]
 

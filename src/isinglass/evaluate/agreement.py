@@ -105,12 +105,12 @@ def relative_difference(a: NetworkLike, b: NetworkLike) -> float:
     >>> relative_difference([[1.0, 0.0], [0.0, 1.0]], [[1.0, 2.0], [2.0, 2.0]])
     0.7453559924999299
     """
-    one, two = _same_size(a, b)
-    if (one.variables.kinds, one.variables.scores) != (two.variables.kinds, two.variables.scores):
+    estimate, reference = _same_size(a, b)
+    if (estimate.variables.kinds, estimate.variables.scores) != (reference.variables.kinds, reference.variables.scores):
         raise DataError("The networks must have the same categories.")
-    edges = float(np.sqrt(((_theta(one) - _theta(two)) ** 2).sum() / 2.0))  # either side of the diagonal
-    top = math.hypot(edges, float(np.linalg.norm(one.fields - two.fields)))
-    bottom = math.hypot(float(np.linalg.norm(two.edge_values)), float(np.linalg.norm(two.fields)))
+    edges = float(np.sqrt(((_theta(estimate) - _theta(reference)) ** 2).sum() / 2.0))  # either side of the diagonal
+    top = math.hypot(edges, float(np.linalg.norm(estimate.fields - reference.fields)))
+    bottom = math.hypot(float(np.linalg.norm(reference.edge_values)), float(np.linalg.norm(reference.fields)))
     return top / bottom if bottom else math.inf if top else 0.0
 
 

@@ -41,8 +41,8 @@ class Centrality(NodeColumns):
     @property
     def columns(self) -> dict[str, Sequence[object] | FloatArray]:
         """All columns by name, ready for a data frame."""
-        known = {} if self.communities is None else {"community": self.communities}
-        return {"name": self.names, **known, **self.measures}
+        community = {} if self.communities is None else {"community": self.communities}
+        return {"name": self.names, **community, **self.measures}
 
     def __getitem__(self, measure: str) -> FloatArray:
         return self.measures[measure]

@@ -18,129 +18,20 @@ import scipy  # its parts are loaded when they are needed
 from numpy.typing import NDArray
 
 from isinglass.arguments import RandomSource, as_generator, check_count, check_level, spawn_seeds
-from isinglass.arrays import Bytes, FloatArray, Frozen, Mask
+from isinglass.arrays import Bytes, FloatArray
 from isinglass.data import Table
 from isinglass.errors import DataError
+from isinglass.evaluate.model_check import Comparison, ModelCheck
 from isinglass.network import Network
 from isinglass.pairs import all_pairs
 from isinglass.simulate.enumeration import can_enumerate, exact_sample
 from isinglass.simulate.gibbs import gibbs_sample
 from isinglass.simulate.mixing import MixingDiagnostics, diagnose
-from isinglass.text_tables import join_words
 
 MAX_PAIRS, N_TRIPLES, MAX_COUNTS = 20_000, 2_000, 40
 _CHAINS, _BURN_IN, _THIN = 100, 1000, 10
 _ROUNDING = 1e-12  # relative difference below which two sums of weights are equal
 _SEEMS_FAR = 2.0  # standard errors from which a probability is computed exactly
-
-
-@dataclass(frozen=True, eq=False)
-class Comparison(Frozen):
-    """Shares of rows with a property, in the data and in rows simulated from a network."""
-
-    what: str  #: "means", "pairs", "triples" or "counts"
-    columns: NDArray[np.int64]  #: the columns that are all 1, one row per property; of "counts", how many at least
-    observed: FloatArray  #: share of the rows of the data
-    expected: FloatArray  #: share of the simulated rows
-    half_width: FloatArray  #: of the interval around ``expected`` that holds all ``observed`` of a right network
-    p_values: FloatArray  #: two-sided, of one share
-    level: float  #: of the whole comparison
-
-    @property
-    def flagged(self) -> Mask:
-        """Which shares are not reproduced."""
-        return np.asarray(self.p_values <= self.level / max(len(self.p_values), 1))
-
-    @property
-    def n_flagged(self) -> int:
-        """How many are not reproduced."""
-        return int(self.flagged.sum())
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class ModelCheck(Frozen):
-    """Whether a network reproduces its table; made by ``check`` of a network, a fit or an estimator.
-
-    Examples
-    --------
-    >>> from isinglass import simulate
-    >>> model = simulate.chain_network(6, strength=1.5, fields="balanced")
-    >>> X = simulate.exact_sample(model, 500, random_state=0)
-    >>> model.check(X).passed
-    True
-    >>> print(simulate.chain_network(6).check(X).sentence)
-    Rows simulated from the network do not reproduce 6 of 6 means (x2: 0.82 simulated, 0.49 in the data), ...
-    """
-
-    comparisons: tuple[Comparison, ...]
-    names: tuple[str, ...]  #: of the columns
-    score_range: tuple[int, int]  #: fewest and most ones in a row of the data
-    simulated_range: tuple[int, int]  #: the same of the simulated rows
-    n_rows: float  #: of the data
-    n_simulated: int
-    effective_size: float  #: number of independent rows that the simulated ones are worth
-    mixing: MixingDiagnostics | None = None  #: of the chains; None where rows were drawn without chains
-    is_split: bool = False  #: whether columns of more than two values were made into ones and zeros
-
-    @property
-    def mixed(self) -> bool:
-        """Whether the chains agree with each other."""
-        return self.mixing is None or self.mixing.mixed
-
-    @property
-    def passed(self) -> bool:
-        """Whether the chains have mixed and everything that was compared is reproduced."""
-        return self.mixed and not any(one.n_flagged for one in self.comparisons)
-
-    def __getitem__(self, what: str) -> Comparison:
-        return next(one for one in self.comparisons if one.what == what)
-
-    @cached_property
-    def sentence(self) -> str:
-        """What is reproduced and what is not, in words."""
-        missed = [one for one in self.comparisons if one.n_flagged]
-        kept = [one for one in self.comparisons if not one.n_flagged]
-        text = "Rows simulated from the network"
-        if missed:
-            text += f" do not reproduce {join_words([self._describe(one) for one in missed])}"
-            text += f". They reproduce the {join_words([one.what for one in kept])}." if kept else "."
-        else:
-            text += f" reproduce the {join_words([one.what for one in kept])} of the data."
-        (least, most), (fewest, largest) = self.score_range, self.simulated_range
-        if self["counts"].n_flagged and self.score_range != self.simulated_range:
-            text += f" Simulated rows have {fewest} to {largest} ones, rows of the data {least} to {most}."
-        if self.is_split:
-            text += (
-                " A cell of a column with more than two values counts as 1 if it is above the median of the column or, "
-                "where values have no order, if it is the most frequent one."
-            )
-        if not self.mixed:
-            text += " The chains have not mixed, so the samples depend on their starting values."
-        return text
-
-    @property
-    def consequence(self) -> str:
-        """What a failed check means for the use of the network; nothing if it passed."""
-        if self.passed:
-            return ""
-        curved = ", or couplings that are not linear in the scores of categories" if self.is_split else ""
-        return (
-            "The edges still say which columns help to predict each other, and predictions of single columns remain "
-            "valid. Do not simulate rows from this network, and do not use its probabilities of several values "
-            f"together. A possible reason is a common cause that is not in the table{curved}."
-        )
-
-    def _describe(self, one: Comparison) -> str:
-        worst = int(np.argmax(np.where(one.flagged, np.abs(one.observed - one.expected), -1.0)))
-        if one.what == "counts":
-            example = f"rows with {one.columns[worst, 0]} or more ones"
-        else:
-            example = "–".join(self.names[column] for column in one.columns[worst])
-        shares = f"{one.expected[worst]:.2g} simulated, {one.observed[worst]:.2g} in the data"
-        return f"{one.n_flagged} of {len(one.p_values)} {one.what} ({example}: {shares})"
-
-    def __repr__(self) -> str:
-        return f"ModelCheck({self.sentence})"
 
 
 def check_model(
@@ -176,23 +67,28 @@ def check_model(
         raise DataError("The check needs a network without covariates: rows cannot be simulated from it.")
     counted = table.without_holes().counted(quiet=True)
     at_rows, at_triples = spawn_seeds(random_state, 2)
-    drawn, mixing, worth = _simulate(network, n, at_rows, n_threads)
-    weight = np.ones(len(counted)) if counted.sample_weight is None else np.asarray(counted.sample_weight)
+    rows, mixing, worth = _simulate(network, n, at_rows, n_threads)
+    weight = counted.unit_weight
     split = _split_points(counted.codes, weight, network)
-    data, simulated = _ones(counted.codes, split, network), _ones(drawn, split, network)
-    own = np.full(len(simulated), worth / len(simulated))
-    rng = as_generator(at_triples)
-    rest = float(weight.sum()), float(own.sum()), level / 4
-    parts = [
-        _compare(what, sets, _shares(sets, data, weight), _shares(sets, simulated, own), *rest)
-        for what, sets in _sets(network, rng)
+    data = _Ones(_as_ones(counted.codes, split, network), weight)
+    simulated = _Ones(_as_ones(rows, split, network), np.full(len(rows), worth / len(rows)))
+    compared = [
+        (what, sets, data.shares(sets), simulated.shares(sets))
+        for what, sets in _sets(network, as_generator(at_triples))
     ]
-    scores = data.sum(axis=1, dtype=np.int64), simulated.sum(axis=1, dtype=np.int64)
-    parts.append(_compare("counts", *_count_shares(*scores, weight, own), *rest))
-    ours, theirs = ((int(score.min()), int(score.max())) for score in (scores[0][weight > 0], scores[1]))
-    is_split = bool((network.variables.sizes > 2).any())
+    steps = _count_steps(data.counts, simulated.counts)
+    compared.append(("counts", steps[:, None], data.shares_above(steps), simulated.shares_above(steps)))
+    sizes = float(data.weight.sum()), float(simulated.weight.sum())
     return ModelCheck(
-        tuple(parts), network.names, ours, theirs, float(weight.sum()), len(drawn), worth, mixing, is_split
+        tuple(_compare(*shares, sizes, level / 4) for shares in compared),
+        network.names,
+        score_range=_ends(data.counts[weight > 0]),
+        simulated_range=_ends(simulated.counts),
+        n_rows=float(weight.sum()),
+        n_simulated=len(rows),
+        effective_size=worth,
+        mixing=mixing,
+        is_split=bool((network.variables.sizes > 2).any()),
     )
 
 
@@ -231,9 +127,38 @@ def _split_points(codes: Bytes, weight: FloatArray, network: Network) -> NDArray
     return points
 
 
-def _ones(codes: Bytes, points: NDArray[np.int64], network: Network) -> Bytes:
+def _as_ones(codes: Bytes, points: NDArray[np.int64], network: Network) -> Bytes:
     nominal = ~network.variables.has_scores
     return np.where(nominal, codes == points, codes > points).astype(np.uint8)
+
+
+@dataclass(frozen=True, eq=False)
+class _Ones:
+    """Rows of ones and zeros, and how much each counts."""
+
+    rows: Bytes
+    weight: FloatArray
+
+    @cached_property
+    def counts(self) -> NDArray[np.int64]:
+        """Number of ones in every row."""
+        return np.asarray(self.rows.sum(axis=1, dtype=np.int64))
+
+    def shares_above(self, steps: NDArray[np.int64]) -> FloatArray:
+        """Return the share of rows with at least so many ones."""
+        return np.asarray([self.weight @ (self.counts >= k) for k in steps.tolist()] / self.weight.sum())
+
+    def shares(self, sets: NDArray[np.int64]) -> FloatArray:
+        """Return the share of rows in which all columns of a set are 1."""
+        rows, weight, total = self.rows, self.weight, self.weight.sum()
+        if sets.shape[1] == 1:
+            return np.asarray(weight @ rows[:, sets[:, 0]] / total)
+        if sets.shape[1] == 2 and rows.shape[1] <= 500:
+            x = rows.astype(np.float64)
+            products = (x * weight[:, None]).T @ x
+            return np.asarray(products[tuple(sets.T)] / total)
+        columns = np.asfortranarray(rows)
+        return np.asarray([weight @ columns[:, chosen].all(axis=1) for chosen in sets.tolist()] / total)
 
 
 def _sets(network: Network, rng: np.random.Generator) -> list[tuple[str, NDArray[np.int64]]]:
@@ -242,45 +167,27 @@ def _sets(network: Network, rng: np.random.Generator) -> list[tuple[str, NDArray
     pairs = all_pairs(p).astype(np.int64)
     if len(pairs) > MAX_PAIRS:
         pairs = pairs[np.sort(rng.choice(len(pairs), MAX_PAIRS, replace=False))]
-    found = [("means", np.arange(p)[:, None]), ("pairs", pairs)]
+    sets = [("means", np.arange(p)[:, None]), ("pairs", pairs)]
     if p >= 3:
         drawn = np.sort(rng.integers(0, p, (20 * N_TRIPLES, 3)), axis=1)
         distinct = np.unique(drawn[(np.diff(drawn, axis=1) > 0).all(axis=1)], axis=0)
-        found.append(("triples", rng.permutation(distinct)[:N_TRIPLES]))
-    return [(what, sets) for what, sets in found if len(sets)]
+        sets.append(("triples", rng.permutation(distinct)[:N_TRIPLES]))
+    return [(what, columns) for what, columns in sets if len(columns)]
 
 
-def _shares(sets: NDArray[np.int64], rows: Bytes, weight: FloatArray) -> FloatArray:
-    """Return the share of rows in which all columns of a set are 1."""
-    total = weight.sum()
-    if sets.shape[1] == 1:
-        return np.asarray(weight @ rows[:, sets[:, 0]] / total)
-    if sets.shape[1] == 2 and rows.shape[1] <= 500:
-        x = rows.astype(np.float64)
-        products = (x * weight[:, None]).T @ x
-        return np.asarray(products[tuple(sets.T)] / total)
-    shares = np.empty(len(sets))
-    columns = np.asfortranarray(rows)
-    for k, chosen in enumerate(sets.tolist()):
-        shares[k] = weight @ columns[:, chosen].all(axis=1)
-    return np.asarray(shares / total)
-
-
-def _count_shares(
-    data: NDArray[np.int64], simulated: NDArray[np.int64], weight: FloatArray, own: FloatArray
-) -> tuple[NDArray[np.int64], FloatArray, FloatArray]:
-    """Return some numbers k, and the shares of rows of both samples with at least k ones."""
+def _count_steps(data: NDArray[np.int64], simulated: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the numbers of ones, at least which rows of both samples are compared by."""
     least, most = min(data.min(), simulated.min()), max(data.max(), simulated.max())
     steps = np.arange(least + 1, most + 1)
-    if len(steps) > MAX_COUNTS:
-        edges = [data.min(), data.max() + 1]
-        inner = np.quantile(np.concatenate([data, simulated]), np.linspace(0.01, 0.99, MAX_COUNTS - 2)).round()
-        steps = np.unique(np.clip(np.concatenate([edges, inner]), least + 1, most).astype(np.int64))
-    observed, expected = (
-        np.array([w @ (scores >= k) for k in steps.tolist()]) / w.sum()
-        for scores, w in ((data, weight), (simulated, own))
-    )
-    return steps[:, None], observed, expected
+    if len(steps) <= MAX_COUNTS:
+        return steps
+    edges = [data.min(), data.max() + 1]
+    inner = np.quantile(np.concatenate([data, simulated]), np.linspace(0.01, 0.99, MAX_COUNTS - 2)).round()
+    return np.unique(np.clip(np.concatenate([edges, inner]), least + 1, most).astype(np.int64))
+
+
+def _ends(counts: NDArray[np.int64]) -> tuple[int, int]:
+    return int(counts.min()), int(counts.max())
 
 
 def _tails(ours: NDArray[np.int64], ones: NDArray[np.int64], n: int, m: int) -> FloatArray:
@@ -309,12 +216,11 @@ def _compare(
     sets: NDArray[np.int64],
     observed: FloatArray,
     expected: FloatArray,
-    n_rows: float,
-    n_simulated: float,
+    sizes: tuple[float, float],
     level: float,
 ) -> Comparison:
-    """Compare shares of two samples; see the top of this module."""
-    n, m = max(round(n_rows), 1), max(round(n_simulated), 1)
+    """Compare shares of two samples of these sizes; see the top of this module."""
+    n, m = (max(round(size), 1) for size in sizes)
     ours, theirs = np.rint(observed * n).astype(np.int64), np.rint(expected * m).astype(np.int64)
     pooled = (ours + theirs) / (n + m)
     error = np.sqrt(pooled * (1 - pooled) * (1 / n + 1 / m))

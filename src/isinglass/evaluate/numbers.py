@@ -23,8 +23,8 @@ def conditionals_of_blocks(
     unit = np.ones(len(codes)) if weight is None else weight
     step = max(CELLS_AT_ONCE // len(network.variables.column), 1)
     for first in range(0, len(codes), step):
-        some = codes[first : first + step]
-        yield some, unit[first : first + step], network.log_conditionals(some)
+        block = codes[first : first + step]
+        yield block, unit[first : first + step], network.log_conditionals(block)
 
 
 def expected_values(chance: Sequence[FloatArray], variables: Variables) -> FloatArray:
@@ -32,10 +32,10 @@ def expected_values(chance: Sequence[FloatArray], variables: Variables) -> Float
 
     ``chance`` has an array (n_samples, n_categories) of probabilities for every variable.
     """
-    found = np.full((len(chance[0]), variables.n_features), np.nan)
+    expected = np.full((len(chance[0]), variables.n_features), np.nan)
     for s in variables.continuous.tolist():
-        found[:, s] = chance[s] @ np.array(variables.categories[s], dtype=np.float64)
-    return found
+        expected[:, s] = chance[s] @ np.array(variables.categories[s], dtype=np.float64)
+    return expected
 
 
 def central_intervals(chance: Sequence[FloatArray], variables: Variables, level: float) -> FloatArray:
@@ -51,7 +51,7 @@ def central_intervals(chance: Sequence[FloatArray], variables: Variables, level:
     [[[5.0, 25.0]]]
     """
     ends = 0.5 + np.array([-0.5, 0.5]) * check_level(level)
-    found = np.full((len(chance[0]), variables.n_features, 2), np.nan)
+    intervals = np.full((len(chance[0]), variables.n_features, 2), np.nan)
     for s in variables.continuous.tolist():
         values = np.array(variables.categories[s], dtype=np.float64)
         below = np.cumsum(chance[s], axis=1)
@@ -59,14 +59,14 @@ def central_intervals(chance: Sequence[FloatArray], variables: Variables, level:
         for side, end in enumerate(ends.tolist()):
             step = np.minimum((below < end - 1e-12).sum(axis=1), len(values) - 1)
             if variables.holds_whole_numbers(s):
-                found[:, s, side] = values[step]
+                intervals[:, s, side] = values[step]
                 continue
             edges = step_edges(values)
             top = np.take_along_axis(below, step[:, None], axis=1)[:, 0]
             mass = np.take_along_axis(chance[s], step[:, None], axis=1)[:, 0]
             share = np.clip(1.0 - (top - end) / np.maximum(mass, 1e-300), 0.0, 1.0)
-            found[:, s, side] = edges[step] + share * np.diff(edges)[step]
-    return found
+            intervals[:, s, side] = edges[step] + share * np.diff(edges)[step]
+    return intervals
 
 
 def step_edges(values: FloatArray) -> FloatArray:

@@ -96,11 +96,11 @@ def bootstrap(
     table = table.bare(table.units)
     draw = _Draw.of(table, table.units if groups is None else groups)
     shares = _plan(kind, drop_shares, count, draw)
-    found = wanted.choose(table, groups=draw.labels, run=run.replace(checkpoint=None))
+    choice = wanted.choose(table, groups=draw.labels, run=run.replace(checkpoint=None))
     fitted = getattr(method, "network_", None)  # which may know names that the table lacks
-    known = None if table.variables.named else getattr(fitted, "names", None)
-    solution = found.solution.with_names(known).without_covariates()
-    again = wanted if reselect else wanted.at(found)
+    names = None if table.variables.named else getattr(fitted, "names", None)
+    solution = choice.solution.with_names(names).without_covariates()
+    again = wanted if reselect else wanted.at(choice)
     seeds = spawn_seeds(random_state, count)
     fingerprint = {
         "X": table,
@@ -112,7 +112,7 @@ def bootstrap(
         # A function is known by its name only.
         "the network of X": np.column_stack([solution.edge_index, solution.edge_values]),
     }
-    shared = (table, again, task_run(run), draw, found.warm_start)
+    shared = (table, again, task_run(run), draw, choice.warm_start)
     work = [(*shared, seed, share) for seed, share in zip(seeds, shares.tolist(), strict=True)]
     results = run_tasks(_fit_resample, work, "resamples", "Bootstrap", run=run, fingerprint=fingerprint)
     return _gather(kind, solution, results, shares)
@@ -139,8 +139,8 @@ class _Draw:
         unit, scale = np.arange(n_rows), table.unit_weight
         if groups is not None:
             labels = labels_of(groups, n_rows)
-            known, unit = np.unique(labels, return_inverse=True)
-            return cls(np.ones(len(known), dtype=np.int64), unit, scale, labels)
+            distinct, unit = np.unique(labels, return_inverse=True)
+            return cls(np.ones(len(distinct), dtype=np.int64), unit, scale, labels)
         if are_counts(scale) and scale.sum() < 2**53:
             return cls(np.rint(scale).astype(np.int64), unit, np.ones(n_rows), unit if scale.max() <= 1.0 else None)
         return cls((scale > 0).astype(np.int64), unit, scale, unit)

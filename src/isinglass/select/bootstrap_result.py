@@ -54,8 +54,8 @@ class Bootstrap(Frozen):
         require(self.kind in ("rows", "case-drop"), f"A bootstrap draws 'rows' or 'case-drop', not {self.kind!r}.")
         sizes = {len(self.dropped), len(self.alphas), len(self.fields), self.draws.shape[0]}
         require(len(sizes) == 1 and self.n_boot > 0, "A bootstrap has one entry per resample.")
-        known = check_pairs(self.edge_index, p).shape == self.edge_index.shape and self.draws.shape[1] == n_pairs
-        require(known, "The draws of a bootstrap belong to pairs of its nodes.")
+        of_pairs = check_pairs(self.edge_index, p).shape == self.edge_index.shape and self.draws.shape[1] == n_pairs
+        require(of_pairs, "The draws of a bootstrap belong to pairs of its nodes.")
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -140,9 +140,9 @@ class Bootstrap(Frozen):
         rows, nodes, labels = sp.csr_array(self.draws), Variables.binary(self.names), self._labels(communities)
         measured = []
         for k in range(self.n_boot):
-            some = slice(rows.indptr[k], rows.indptr[k + 1])
-            order = np.argsort(rows.indices[some])
-            pairs, values = self.edge_index[rows.indices[some][order]], rows.data[some][order]
+            entries = slice(rows.indptr[k], rows.indptr[k + 1])
+            order = np.argsort(rows.indices[entries])
+            pairs, values = self.edge_index[rows.indices[entries][order]], rows.data[entries][order]
             present = values != 0.0
             network = Network.trusted(nodes, np.zeros(len(self.names)), pairs[present], values[present])
             measured.append(node_measure(network, of, labels))
@@ -229,9 +229,9 @@ class Bootstrap(Frozen):
         for value, name in ((correlation, "correlation"), (probability, "probability")):
             if not 0 < value <= 1:
                 raise ArgumentError(name, "must be above 0 and at most 1", value)
-        known = communities is None and of in STATISTICS
-        found = self._known_correlations[of] if known else self.correlations(of, communities)
-        enough = np.nan_to_num(found, nan=-1.0) >= correlation
+        is_kept = communities is None and of in STATISTICS
+        correlations = self._known_correlations[of] if is_kept else self.correlations(of, communities)
+        enough = np.nan_to_num(correlations, nan=-1.0) >= correlation
         kept = [enough[self.dropped == share].mean() >= probability for share in shares]
         return float(shares[kept].max(initial=0.0))
 
@@ -245,8 +245,8 @@ class Bootstrap(Frozen):
         shares = self.drop_shares
         columns = Columns(dropped=shares)
         for of in STATISTICS:
-            found = np.nan_to_num(self._known_correlations[of], nan=0.0)
-            parts = [found[self.dropped == share] for share in shares]
+            correlations = np.nan_to_num(self._known_correlations[of], nan=0.0)
+            parts = [correlations[self.dropped == share] for share in shares]
             columns[of] = np.array([part.mean() for part in parts])
             for percent in (5, 95):
                 columns[f"{of}_q{percent}"] = np.array([np.quantile(part, percent / 100) for part in parts])
@@ -273,8 +273,8 @@ class Bootstrap(Frozen):
         if self.kind == "rows":
             return f"{head}\n{show_columns(self.edges(), 'pairs', _SHOWN_EDGES)}" if len(self.edge_index) else head
         shown = {name: column for name, column in self.drops().items() if name in ("dropped", *STATISTICS)}
-        found = ", ".join(f"{value:.2f} ({of.replace('_', ' ')})" for of, value in self.cs_coefficients().items())
-        return f"{head}, mean correlations\n{show_columns(shown, 'shares')}\nCS-coefficients: {found}"
+        stability = [f"{value:.2f} ({of.replace('_', ' ')})" for of, value in self.cs_coefficients().items()]
+        return f"{head}, mean correlations\n{show_columns(shown, 'shares')}\nCS-coefficients: {', '.join(stability)}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -311,9 +311,9 @@ class Differences(Frozen):
         )
 
     def __repr__(self) -> str:
-        n, found = len(self.values), int(self.different.sum()) // 2
+        n, n_different = len(self.values), int(self.different.sum()) // 2
         compared = f"{n} {'edges' if self.of == 'edges' else 'nodes'}"
-        return f"Differences({compared}: {found} of {n * (n - 1) // 2} pairs differ at level {self.level:g})"
+        return f"Differences({compared}: {n_different} of {n * (n - 1) // 2} pairs differ at level {self.level:g})"
 
 
 def _sums_over_pairs(draws: sp.csc_array, edge_index: NDArray[np.int32], n_features: int) -> FloatArray:
@@ -329,8 +329,8 @@ def _correlate(rows: FloatArray, reference: FloatArray) -> FloatArray:
     a, b = rows - rows.mean(axis=1, keepdims=True), reference - reference.mean()
     varies = (np.ptp(rows, axis=1) > 0) & (np.ptp(reference) > 0)
     scale = np.sqrt((a**2).sum(axis=1) * (b**2).sum())
-    found: FloatArray = np.divide(a @ b, scale, out=np.full(len(rows), np.nan), where=varies & (scale > 0))
-    return np.clip(found, -1.0, 1.0)
+    correlations: FloatArray = np.divide(a @ b, scale, out=np.full(len(rows), np.nan), where=varies & (scale > 0))
+    return np.clip(correlations, -1.0, 1.0)
 
 
 def _correlate_sparse(draws: sp.csc_array, reference: FloatArray, n_pairs: int) -> FloatArray:
@@ -343,5 +343,5 @@ def _correlate_sparse(draws: sp.csc_array, reference: FloatArray, n_pairs: int) 
     covariance = draws @ reference / n_pairs - mean * center
     # One value for all pairs leaves rounding only.
     varies = (square > 1e-12 * (square + mean**2)) & (spread > 1e-12 * (spread + center**2))
-    found: FloatArray = np.divide(covariance, scale, out=np.full(len(mean), np.nan), where=varies)
-    return np.clip(found, -1.0, 1.0)
+    correlations: FloatArray = np.divide(covariance, scale, out=np.full(len(mean), np.nan), where=varies)
+    return np.clip(correlations, -1.0, 1.0)

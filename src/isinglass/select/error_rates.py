@@ -57,14 +57,14 @@ class EdgeTests(Frozen):
         order = np.argsort(self.p_values, kind="stable")
         order = order[self.q_values[order] <= check_rate(fdr)]
         source, target = np.array(self.names, dtype=object)[self.pair_index[order]].T
-        known = {"refitted": self.values, "std_error": self.errors, "p": self.p_values, "q": self.q_values}
-        return Columns(source=source, target=target, **{name: column[order] for name, column in known.items()})
+        columns = {"refitted": self.values, "std_error": self.errors, "p": self.p_values, "q": self.q_values}
+        return Columns(source=source, target=target, **{name: column[order] for name, column in columns.items()})
 
     def q_of(self, pairs: NDArray[np.int32]) -> FloatArray:
         """Return the q-values of some pairs; 1 for one that was not tested."""
         p = len(self.names)
-        known = dict(zip(pair_keys(self.pair_index, p).tolist(), self.q_values.tolist(), strict=True))
-        return np.array([known.get(key, 1.0) for key in pair_keys(pairs, p).tolist()])
+        q_by_pair = dict(zip(pair_keys(self.pair_index, p).tolist(), self.q_values.tolist(), strict=True))
+        return np.array([q_by_pair.get(key, 1.0) for key in pair_keys(pairs, p).tolist()])
 
     def __repr__(self) -> str:
         return f"EdgeTests({len(self.p_values)} pairs, {len(self.found())} at a false discovery rate of 0.1)"
@@ -119,16 +119,16 @@ def _tested(table: AnyTable, n_regressed: int) -> EdgeTests:
     if support.n_parameters > MAX_PARAMETERS:
         raise LimitError(f"Error rates need at most {MAX_PARAMETERS} parameters; got {support.n_parameters}.")
     at = support.read(network)
-    found = sandwich_errors(support, at, support.sums(at, table), nearly_free=True)
+    sandwich = sandwich_errors(support, at, support.sums(at, table), nearly_free=True)
     # Residuals are smaller than errors: the square is what the jackknife gives in a regression (HC3), on average.
     freedom = n_rows - n_regressed
     share = (freedom / n_rows) ** 2
     pairs = all_pairs(p)
     place = np.searchsorted(pair_keys(pairs, p), pair_keys(network.pairs, p))
     values, errors, p_values = np.full((3, len(pairs)), np.nan)
-    errors[place] = found.pairs / np.sqrt(share)
-    values[place] = np.where(np.isnan(found.pairs), np.nan, network.pair_values)
-    p_values[place] = scipy.special.fdtrc(found.dimensions, freedom, share * found.chi2 / found.dimensions)
+    errors[place] = sandwich.pairs / np.sqrt(share)
+    values[place] = np.where(np.isnan(sandwich.pairs), np.nan, network.pair_values)
+    p_values[place] = scipy.special.fdtrc(sandwich.dimensions, freedom, share * sandwich.chi2 / sandwich.dimensions)
     p_values = np.where(np.isnan(p_values), 1.0, p_values)  # infinite, or zero: nothing is claimed
     others = 1.0 - np.maximum.reduceat(category_counts(table) / n_rows, variables.starts)
     tested = variables.is_modelled[pairs].all(axis=1) & (n_rows * others[pairs].prod(axis=1) >= LEAST_EXPECTED)

@@ -57,8 +57,8 @@ def split_rows(table: Table, groups: AnyArray | None, n_folds: int, rng: Generat
         counts = table.unit_weight
         return [(counts - held, held) for held in _divide_counts(counts, n_folds, rng)]
     rows = table.weighted_rows
-    known, member = np.unique(_labels(table, groups)[rows], return_inverse=True)
-    parts = np.array_split(rng.permutation(len(known)), n_folds)
+    units, member = np.unique(_labels(table, groups)[rows], return_inverse=True)
+    parts = np.array_split(rng.permutation(len(units)), n_folds)
     is_held = [np.isin(member, part) for part in parts]
     return [(rows[~held], rows[held]) for held in is_held]
 

@@ -91,10 +91,10 @@ class GroupComparison(Frozen):
         n_pairs, p = len(self.edge_index), self.solutions[0].n_features
         sizes = {len(self.groups), len(self.n_rows), len(self.solutions)}
         require(sizes == {len(self.groups)} and len(self.groups) > 1, "A comparison has one network per group.")
-        known = check_pairs(self.edge_index, p).shape == self.edge_index.shape and self.edges_reached.shape == (
+        of_pairs = check_pairs(self.edge_index, p).shape == self.edge_index.shape and self.edges_reached.shape == (
             n_pairs,
         )
-        require(known and self.nodes_reached.shape == (p,), "A comparison is about pairs of its nodes.")
+        require(of_pairs and self.nodes_reached.shape == (p,), "A comparison is about pairs of its nodes.")
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -170,9 +170,9 @@ class GroupComparison(Frozen):
         With more than two groups they differ from ``edge_p_family``, which is about the two groups furthest apart. They
         are corrected for the choice of the two groups as well.
         """
-        one, other = self._find(first, second)
+        a, b = self._find(first, second)
         values = self.couplings()
-        return self._family(np.abs(values[one] - values[other]), self.null_structure)
+        return self._family(np.abs(values[a] - values[b]), self.null_structure)
 
     @property
     def edge_q(self) -> FloatArray:
@@ -224,7 +224,7 @@ class GroupComparison(Frozen):
         Columns are ``name``, ``strength in G`` for each group G, ``difference``, ``p``, ``p_family`` and ``q``, as for
         edges.
         """
-        names, strengths = np.array(self.names, dtype=object), np.array([one.strength for one in self.networks])
+        names, strengths = np.array(self.names, dtype=object), np.array([network.strength for network in self.networks])
         tests = {"p": self.node_p, "p_family": self.node_p_family, "q": self.node_q}
         order = np.argsort(-self.node_differences, kind="stable")
         return self._sorted(order, {"name": names}, "strength", strengths, tests)
@@ -244,13 +244,14 @@ class GroupComparison(Frozen):
         Columns are ``first``, ``second``, ``structure``, ``p_structure``, ``strength`` and ``p_strength``. The p-values
         are corrected for the number of pairs: they compare with the two groups furthest apart in every permutation.
         """
-        every = list(combinations(range(len(self.groups)), 2))
-        found = [Differing.of([self.networks[a], self.networks[b]]) for a, b in every]
-        structure, strength = (np.array([getattr(one, name) for one in found]) for name in ("structure", "strength"))
-        groups = np.array(self.groups, dtype=object)
+        first, second = np.array(list(combinations(range(len(self.groups)), 2))).T
+        networks, groups = self.networks, np.array(self.groups, dtype=object)
+        differences = [Differing.of([networks[a], networks[b]]) for a, b in zip(first, second, strict=True)]
+        structure = np.array([pair.structure for pair in differences])
+        strength = np.array([pair.strength for pair in differences])
         return Columns(
-            first=groups[[a for a, _ in every]],
-            second=groups[[b for _, b in every]],
+            first=groups[first],
+            second=groups[second],
             structure=structure,
             p_structure=self._family(structure, self.null_structure),
             strength=strength,
@@ -268,11 +269,11 @@ class GroupComparison(Frozen):
         By default these are the first two groups. Where columns have categories the fields are zero, and for a pair
         with more than one parameter the difference is that of the two norms.
         """
-        one, other = self._find(first, second)
+        a, b = self._find(first, second)
         networks, values = self.networks, self.couplings()
         two_values = networks[0].variables.is_binary
-        fields = networks[one].fields - networks[other].fields if two_values else np.zeros(len(self.names))
-        return Network(fields, self.edge_index, values[one] - values[other], self.names)
+        fields = networks[a].fields - networks[b].fields if two_values else np.zeros(len(self.names))
+        return Network(fields, self.edge_index, values[a] - values[b], self.names)
 
     def _find(self, first: str | None, second: str | None) -> tuple[int, int]:
         """Return the numbers of two groups, by default the first two."""

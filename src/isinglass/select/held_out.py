@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import NamedTuple
 
 import numpy as np
@@ -26,8 +27,8 @@ SHORT_FOLD_CELLS = 40_000
 FEWEST_CELLS = 300_000
 """Cells of a table below which starting worker processes costs more than it saves."""
 
-Wanted = Mapping[float, Sequence[Solution]]
-"""Networks of the whole table that are to be scored, by the exponent of the penalty weights of their stage."""
+NetworksByExponent = Mapping[float, Sequence[Solution]]
+"""Networks of the whole table, by the exponent of the penalty weights of their stage."""
 
 
 RowScores = tuple[FloatArray, ...]
@@ -49,7 +50,7 @@ class GainSums(NamedTuple):
     @classmethod
     def over(cls, folds: Sequence[FoldScores]) -> GainSums:
         """Return the sums over all folds."""
-        return cls(*(sum(each) for each in zip(*(fold.sums for fold in folds), strict=True)))
+        return cls(*(sum(values) for values in zip(*(fold.sums for fold in folds), strict=True)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,10 +69,10 @@ def score_folds(
     folds: Sequence[Split],
     first: Solution,
     reference: Solution,
-    wanted: Wanted,
-    known: Sequence[FoldScores | None],
+    networks: NetworksByExponent,
+    earlier: Sequence[FoldScores],
 ) -> list[FoldScores]:
-    """Return the scores of some networks in all folds; ``known`` is what was returned the first time.
+    """Return the scores of some networks in all folds; ``earlier`` are scores of others, empty the first time.
 
     ``first`` and ``reference``: what the criteria of stage 1 and of stage 2 with full weights chose for all rows.
     """
@@ -80,9 +81,9 @@ def score_folds(
     if math.prod(table.shape) < FEWEST_CELLS:
         run = run.replace(n_jobs=1)
     inside = kernel_threads(run.n_jobs) if n_threads == 1 else 1
-    fold = task.loosened().replace(run=run.inside(inside), groups=None)
-    before = known or [None] * len(folds)
-    work = [(fold, split, first, reference, wanted, one) for split, one in zip(folds, before, strict=True)]
+    rough = task.loosened().replace(run=run.inside(inside), groups=None)
+    shared = rough, first, reference, networks
+    work = [(*shared, fold, scores) for fold, scores in zip_longest(folds, earlier)]
     if n_threads > 1 or not table.is_whole:  # of a table in parts, these are what is worked on side by side
         return run_tasks(_score_fold, work, description="Cross-validation", run=run, n_threads=n_threads)
     return run_tasks(_score_fold, work, description="Cross-validation", run=run)
@@ -100,29 +101,35 @@ def _fold_threads(task: Task, n_folds: int) -> int:
 
 
 def _score_fold(
-    task: Task, split: Split, first: Solution, reference: Solution, wanted: Wanted, known: FoldScores | None
+    task: Task,
+    first: Solution,
+    reference: Solution,
+    networks: NetworksByExponent,
+    fold: Split,
+    earlier: FoldScores | None,
 ) -> FoldScores:
-    """Fit the networks that are wanted to one part of the rows, each from that of all rows, and score the others."""
-    training, held = (task.on(part) for part in split)
+    """Fit networks to the training rows of a fold, each from that of all rows, and score the rows held out."""
+    training, held = (task.on(part) for part in fold)
 
-    def fit(exponent: float, some: Sequence[Solution], weights: Solution | None = None) -> Sequence[Solution]:
-        return solve_stage(training, [one.alpha for one in some], exponent, weights, start=some).solutions
+    def fit(exponent: float, solutions: Sequence[Solution], weights: Solution | None = None) -> Sequence[Solution]:
+        alphas = [solution.alpha for solution in solutions]
+        return solve_stage(training, alphas, exponent, weights, start=solutions).solutions
 
-    lasso = known.first if known else fit(0.0, [first])[0]
-    own = known.reference if known else fit(1.0, [reference], lasso)[0]
-    fitted = {(0.0, first.alpha): lasso, (1.0, reference.alpha): own}
-    for exponent, some in wanted.items():
-        missing = [one for one in some if (exponent, one.alpha) not in fitted]
+    lasso = earlier.first if earlier else fit(0.0, [first])[0]
+    reweighted = earlier.reference if earlier else fit(1.0, [reference], lasso)[0]
+    fitted = {(0.0, first.alpha): lasso, (1.0, reference.alpha): reweighted}
+    for exponent, solutions in networks.items():
+        missing = [solution for solution in solutions if (exponent, solution.alpha) not in fitted]
         if missing:
-            found = fit(exponent, missing, lasso)
-            fitted |= {(exponent, one.alpha): solution for one, solution in zip(missing, found, strict=True)}
-    networks = [fitted[exponent, one.alpha] for exponent, some in wanted.items() for one in some]
-    alone = known.independent if known else _without_edges(training)
-    possible, rows = which_occur(task.table), known.rows if known else None
+            fits = fit(exponent, missing, lasso)
+            fitted |= {(exponent, whole.alpha): part for whole, part in zip(missing, fits, strict=True)}
+    scored = [fitted[exponent, solution.alpha] for exponent, solutions in networks.items() for solution in solutions]
+    independent = earlier.independent if earlier else _without_edges(training)
+    possible, rows = which_occur(task.table), earlier.rows if earlier else None
     if rows is None and held.table.is_whole:
-        rows = held.table.sum_rows(_score_rows, [alone, own], possible)
-    sums = held.table.sum_rows(_sum_gains, alone, own, networks, possible, rows)
-    return FoldScores(lasso, own, alone, rows, GainSums(*sums))
+        rows = held.table.sum_rows(_score_rows, [independent, reweighted], possible)
+    sums = held.table.sum_rows(_sum_gains, independent, reweighted, scored, possible, rows)
+    return FoldScores(lasso, reweighted, independent, rows, GainSums(*sums))
 
 
 def _score_rows(
@@ -131,8 +138,8 @@ def _score_rows(
     """Return the score of every row, by each of some networks."""
     unit = np.ones(len(table)) if weight is None else weight
     if judged_by_order(networks[0].network.variables).any():
-        return tuple(prediction_scores(table, one, unit, possible) for one in networks)
-    return tuple(row_scores(table, one, possible=possible) for one in networks)
+        return tuple(prediction_scores(table, network, unit, possible) for network in networks)
+    return tuple(row_scores(table, network, possible=possible) for network in networks)
 
 
 def _sum_gains(

@@ -9,7 +9,7 @@ few networks then gives the completed table.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -66,12 +66,14 @@ class Imputation(Frozen):
     copies: NDArray[np.intp]  #: the imputation that each row belongs to; -1 for rows without holes, which belong to all
     missing: Mask  #: where the holes were, in the rows with at least one answer
     answered: NDArray[np.intp]  #: the numbers of these rows
-    network: Network | None  #: what the cells were drawn from; None if nothing was missing
     n_imputations: int  #: number of completed tables
-    n_edges: NDArray[np.intp]  #: edges of the network of each round
-    changes: FloatArray  #: root mean square by which its parameters differ from the round before (NaN in the first)
-    settled: int  #: round in which the movement had become noise; -1 if it never did
-    n_empty: int  #: rows without any answer, which were left out
+    network: Network | None = None  #: what the cells were drawn from; None if nothing was missing
+    #: edges of the network of each round
+    n_edges: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    #: root mean square by which its parameters differ from the round before (NaN in the first)
+    changes: FloatArray = field(default_factory=lambda: np.empty(0))
+    settled: int = -1  #: round in which the movement had become noise; -1 if it never did
+    n_empty: int = 0  #: rows without any answer, which were left out
 
     @property
     def n_rounds(self) -> int:
@@ -156,9 +158,13 @@ def complete(
     """Draw the missing cells of a table from the network that the table itself supports; see `impute`."""
     holes = table.holes
     if holes is None:
-        none = np.empty(0, dtype=np.intp)
-        known = np.zeros(table.shape, dtype=bool), np.arange(len(table))
-        return Imputation(table, np.full(len(table), -1), *known, None, n_imputations, none, np.empty(0), -1, 0)
+        return Imputation(
+            table,
+            copies=np.full(len(table), -1),
+            missing=np.zeros(table.shape, dtype=bool),
+            answered=np.arange(len(table)),
+            n_imputations=n_imputations,
+        )
     _check_answers(table, holes, n_imputations)
     stack = _Stack.of(table, holes, groups, n_imputations, random_state, run.n_threads)
     with suppress_warnings(ConvergenceWarning):
@@ -168,12 +174,19 @@ def complete(
         remedy = f"Raise {setting('max_rounds')}, or leave out columns with few answers."
         warn(ConvergenceWarning(f"{moves}. {remedy}"))
     completed, copies, _ = stack.take(range(n_imputations))
-    n_edges = np.array([found.n_edges for found in networks])
-    answered = ~holes.all(axis=1)
-    numbers = (np.arange(len(table)) if table.rows is None else table.rows)[answered]
-    n_empty = int((~answered).sum())
-    drawn = (network, n_imputations, n_edges, changes, settled, n_empty)
-    return Imputation(completed, copies, holes[answered], numbers, *drawn)
+    has_answer = ~holes.all(axis=1)
+    return Imputation(
+        completed,
+        copies,
+        missing=holes[has_answer],
+        answered=(np.arange(len(table)) if table.rows is None else table.rows)[has_answer],
+        n_imputations=n_imputations,
+        network=network,
+        n_edges=np.array([estimate.n_edges for estimate in networks]),
+        changes=changes,
+        settled=settled,
+        n_empty=int((~has_answer).sum()),
+    )
 
 
 def _check_answers(data: Table, holes: Mask, n_imputations: int) -> None:
@@ -232,17 +245,17 @@ class _Rounds:
     def estimate(self, table: Table, groups: AnyArray, *, choose: bool) -> Network:
         """Return the network of a completed table; ``choose``: choose the penalty again, if the method can keep one."""
         model = self.model if choose or self.kept is None else self.kept
-        found = model.choose(table, groups=groups, run=self.run, warm_start=self.warm_start)
-        if not found.solution.n_edges:
+        choice = model.choose(table, groups=groups, run=self.run, warm_start=self.warm_start)
+        if not choice.solution.n_edges:
             self.kept = self.warm_start = None  # a penalty without edges says nothing about the next table
-            return found.solution.network
+            return choice.solution.network
         if model is self.model:
-            self.warm_start = found.warm_start
+            self.warm_start = choice.warm_start
             try:
-                self.kept = model.at(found)
+                self.kept = model.at(choice)
             except DataError:  # it has no penalty that could be kept
                 self.kept = None
-        return nearly_free(table, found.solution, PRIOR, self.run.n_threads).network
+        return nearly_free(table, choice.solution, PRIOR, self.run.n_threads).network
 
 
 @dataclass
@@ -272,7 +285,7 @@ class _Stack:
             counted = counted & (data.sample_weight > 0.0)
         if not counted.any():
             raise DataError(f"{setting('X')} must have a row with an answer; got none.")
-        holed, whole = (np.flatnonzero(counted & some) for some in (holes.any(axis=1), ~holes.any(axis=1)))
+        holed, whole = (np.flatnonzero(counted & rows) for rows in (holes.any(axis=1), ~holes.any(axis=1)))
         at_start, at_chains = spawn_seeds(random_state, 2)
         rng = np.random.default_rng(at_start)
         started = [start_values(np.asarray(data), holes, counted, rng)[holed] for _ in range(n_copies)]
@@ -305,7 +318,7 @@ class _Stack:
 def distance(one: Network, other: Network) -> float:
     """Return the root mean square difference of fields and of the couplings that one of two networks has."""
     keys = _keys([one, other])
-    here, there = (np.concatenate(_parameters(each, keys)) for each in (one, other))
+    here, there = (np.concatenate(_parameters(network, keys)) for network in (one, other))
     return float(np.sqrt(((here - there) ** 2).mean()))
 
 
@@ -313,14 +326,14 @@ def mean_network(networks: Sequence[Network]) -> Network:
     """Return the network whose parameters are the means of those of some networks."""
     keys, variables = _keys(networks), networks[0].variables
     edges = pairs_of(keys, variables.n_features)
-    each = [_parameters(network, keys) for network in networks]
-    fields, couplings = (np.mean(some, axis=0) for some in zip(*each, strict=True))
+    parameters = [_parameters(network, keys) for network in networks]
+    fields, couplings = (np.mean(values, axis=0) for values in zip(*parameters, strict=True))
     return Network(fields, edges, variables=variables, pair_parameters=couplings)
 
 
 def _keys(networks: Sequence[Network]) -> NDArray[np.int64]:
     """Return the sorted keys of the pairs that are coupled in at least one of some networks."""
-    return np.unique(np.concatenate([pair_keys(one.pairs, one.n_features) for one in networks]))
+    return np.unique(np.concatenate([pair_keys(network.pairs, network.n_features) for network in networks]))
 
 
 def _parameters(network: Network, pairs: NDArray[np.int64]) -> tuple[FloatArray, FloatArray]:

@@ -222,14 +222,14 @@ def _pooled(
     if not has_errors(imputation.completed(0), solution):
         return missing, None
     pooled = pool(imputation, solution, n_threads=run.n_threads)
-    known = replace(
+    completed = replace(
         missing,
         column_information=pooled.column_information,
         edge_information=pooled.edge_information,
         edge_noise=pooled.edge_noise,
     )
     p = pooled.n_features
-    return known, (pooled.values[p:], pooled.errors[p:])
+    return completed, (pooled.values[p:], pooled.errors[p:])
 
 
 @settings
@@ -251,13 +251,13 @@ class Wrapped(Settings):
         if rows.holes is not None:
             labels = None if groups is None else labels_of(groups, len(table))[origin]
             rows = ImputationSettings(n_imputations=1).complete(rows.bare(), labels, run).completed(0).bare()
-        found = self.function(rows)
-        network, solution = getattr(found, "network_", found), solution_of(found)
+        result = self.function(rows)
+        network, solution = getattr(result, "network_", result), solution_of(result)
         if solution is None and isinstance(network, Network):
             solution = Solution(network, math.nan)
         if solution is None:
             raise DataError(
-                f"the function must return a Solution, or a record that has one; got {type(found).__name__}. Take one "
+                f"the function must return a Solution, or a record that has one; got {type(result).__name__}. Take one "
                 "point of a path, such as lambda X: ising_path(X, [0.05])[0]."
             )
         if solution.n_features != table.shape[1]:

@@ -146,9 +146,9 @@ def pool(
             return Pooled(index, values, errors**2, np.zeros(len(values)), count, solution.n_features)
         work = [(imputation, k, solution, seed) for k, seed in enumerate(spawn_seeds(random_state, count))]
         n_at_once = min(thread_count(n_threads), count)
-        found = run_tasks(_estimate_again, work, run=Run(progress=False), n_threads=n_at_once)
-    values = np.array([estimate for estimate, _ in found])
-    squares = np.array([errors**2 for _, errors in found])
+        estimates = run_tasks(_estimate_again, work, run=Run(progress=False), n_threads=n_at_once)
+    values = np.array([estimate for estimate, _ in estimates])
+    squares = np.array([errors**2 for _, errors in estimates])
     spread = values.var(axis=0, ddof=1)
     return Pooled(index, values.mean(axis=0), squares.mean(axis=0), spread, count, solution.n_features)
 

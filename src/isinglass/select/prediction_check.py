@@ -69,9 +69,9 @@ class PredictionCheck:
         cls, task: Task, folds: Sequence[Split], price: EdgePrice, keep: float, first: Stage, second: Stage
     ) -> PredictionCheck:
         """Return a check of both stages in which nothing is judged yet."""
-        unknown = [np.full(len(stage.path), np.nan) for stage in (first, second)]
-        stages = tuple(replace(stage, held_out=each) for stage, each in zip((first, second), unknown, strict=True))
-        return cls(task, folds, price, keep, second.solution, stages, tuple(unknown))
+        unknown = tuple(np.full(len(stage.path), np.nan) for stage in (first, second))
+        stages = tuple(replace(stage, held_out=gains) for stage, gains in zip((first, second), unknown, strict=True))
+        return cls(task, folds, price, keep, second.solution, stages, unknown)
 
     def decide(self) -> Verdict:
         """Return the network that is taken; where the EBIC turns out smaller beyond the end of stage 2, check that."""
@@ -122,25 +122,28 @@ class PredictionCheck:
         """Return the check with one more stage."""
         return replace(self, stages=(*self.stages, stage), errors=(*self.errors, np.full(len(stage.path), np.nan)))
 
-    def judge(self, asked: Mapping[int, Sequence[int]]) -> PredictionCheck:
-        """Return the check with the gains of networks, given by the number of their stage, if there is time."""
-        places = [(k, i) for k, some in asked.items() for i in some if np.isnan(self.stages[k].held_out[i])]
+    def judge(self, indices: Mapping[int, Sequence[int]]) -> PredictionCheck:
+        """Return the check with the gains of networks, whose indices are given by stage, if there is time."""
+        places = [(k, i) for k in indices for i in indices[k] if np.isnan(self.stages[k].held_out[i])]
         if not places:
             return self
         if self.task.is_late or self.is_cut:
             return replace(self, is_cut=True)
-        wanted: dict[float, list[Solution]] = {}
+        networks: dict[float, list[Solution]] = {}
         for k, i in places:
-            wanted.setdefault(self.stages[k].exponent, []).append(self.stages[k].path.solutions[i])
-        scores = score_folds(self.task, self.folds, self.stages[0].solution, self.reference, wanted, self.scores)
+            networks.setdefault(self.stages[k].exponent, []).append(self.stages[k].path.solutions[i])
+        scores = score_folds(self.task, self.folds, self.stages[0].solution, self.reference, networks, self.scores)
         sums, n_rows = GainSums.over(scores), self.task.n_rows
-        found = sums.gains / n_rows
-        leads = _standard_error(found - sums.reference / n_rows, sums.squares / n_rows, n_rows)
-        gains, errors = ([each.copy() for each in known] for known in ([s.held_out for s in self.stages], self.errors))
-        for (k, i), gain, error in zip(places, found, leads, strict=True):
-            gains[k][i], errors[k][i] = gain, error
-        stages = tuple(replace(stage, held_out=each) for stage, each in zip(self.stages, gains, strict=True))
-        return replace(self, stages=stages, errors=tuple(errors), scores=scores)
+        gains = sums.gains / n_rows
+        errors = _standard_error(gains - sums.reference / n_rows, sums.squares / n_rows, n_rows)
+        all_gains, all_errors = (
+            [stage.held_out.copy() for stage in self.stages],
+            [known.copy() for known in self.errors],
+        )
+        for (k, i), gain, error in zip(places, gains, errors, strict=True):
+            all_gains[k][i], all_errors[k][i] = gain, error
+        stages = tuple(replace(stage, held_out=known) for stage, known in zip(self.stages, all_gains, strict=True))
+        return replace(self, stages=stages, errors=tuple(all_errors), scores=scores)
 
     def _climb(self, *numbers: int, least: float = np.inf) -> PredictionCheck:
         """Judge networks beside the choices of some stages until gains fall, or can no longer reach ``least``."""
@@ -174,10 +177,10 @@ class PredictionCheck:
             check = self._extend(number)
             alphas = check.stages[number].path.alphas
         distances = log_distances(alphas, alphas[index] * STRIDE**-step)
-        found = int(distances.argmin()) if alphas[index] > 0 else index
+        following = int(distances.argmin()) if alphas[index] > 0 else index
         widest = WIDEST * self.stages[0].solution.alpha
-        is_none = (found - index) * step <= 0 or (number == 0 and alphas[found] > widest)
-        return check, [] if is_none else [found]
+        is_none = (following - index) * step <= 0 or (number == 0 and alphas[following] > widest)
+        return check, [] if is_none else [following]
 
     def _extend(self, number: int) -> PredictionCheck:
         """Follow stage 2 beyond its end, if there is more to it."""
@@ -208,7 +211,7 @@ class PredictionCheck:
 
     def _sparsest(self, least: float) -> Verdict:
         """Return the sparsest network with at least this gain, judging those around it."""
-        check, found = self, list[tuple[int, float, int, int]]()
+        check, candidates = self, list[tuple[int, float, int, int]]()
         for number in sorted(range(len(self.stages)), key=lambda k: -self.stages[k].exponent):
             path, gains = self.stages[number].path, check.stages[number].held_out
             enough = np.flatnonzero(gains >= least)
@@ -216,12 +219,12 @@ class PredictionCheck:
                 continue
             last = int(enough[0])
             before = max(np.flatnonzero(gains[:last] < least).tolist(), default=-1)
-            while last - before > 1 and not (found and path[before + 1].n_edges > min(found)[0]):
+            while last - before > 1 and not (candidates and path[before + 1].n_edges > min(candidates)[0]):
                 middle = (last + before) // 2
                 check = check.judge({number: [middle]})
                 last, before = (middle, before) if check._gain(number, middle) >= least else (last, middle)
-            found.append((path[last].n_edges, -check._gain(number, last), number, last))
-        _, _, number, index = min(found)
+            candidates.append((path[last].n_edges, -check._gain(number, last), number, last))
+        _, _, number, index = min(candidates)
         return check._verdict(number, index, "prediction")
 
 

@@ -167,13 +167,13 @@ def refit(
         values = support.read(free.network)
     else:
         values, free = newton(support, support.read(nearly_free(table, solution).network), table, tol)
-    found = sandwich_errors(support, values, support.sums(values, table))
+    sandwich = sandwich_errors(support, values, support.sums(values, table))
     full = None
     if covariance:
         full = np.full((p + len(index),) * 2, np.nan)
         estimated = np.r_[np.flatnonzero(support.place[1::2] >= 0), np.arange(p, len(full))]
-        full[np.ix_(estimated, estimated)] = found.covariance
-    edges = found.pairs[is_edge], found.fields, found.chi2[is_edge], found.dimensions[is_edge]
+        full[np.ix_(estimated, estimated)] = sandwich.covariance
+    edges = sandwich.pairs[is_edge], sandwich.fields, sandwich.chi2[is_edge], sandwich.dimensions[is_edge]
     return Refit(free, index, _values_on(solution, free)[is_edge], *edges, full)
 
 
@@ -185,8 +185,8 @@ def _support(table: AnyTable, solution: Solution) -> Support:
 
 def _values_on(solution: Solution, free: Solution) -> FloatArray:
     """Return the couplings of an estimate at the pairs of the solution whose support it has."""
-    support, found = (pair_keys(one.network.pairs, one.n_features) for one in (solution, free))
-    return values_at(free.network.pair_values, found, support)
+    p = solution.n_features
+    return values_at(free.network.pair_values, pair_keys(free.network.pairs, p), pair_keys(solution.network.pairs, p))
 
 
 def nearly_free(
@@ -221,7 +221,7 @@ def refit_edges(table: AnyTable, solution: Solution) -> tuple[FloatArray, FloatA
     """
     if not len(solution.network.pairs):
         return np.empty(0), np.empty(0)
-    values, errors = (found[solution.n_features :] for found in free_estimate(table, solution))
+    values, errors = (array[solution.n_features :] for array in free_estimate(table, solution))
     return np.where(np.isnan(errors), np.nan, values), errors
 
 
@@ -240,11 +240,11 @@ def free_estimate(table: AnyTable, solution: Solution, n_threads: int | None = N
     with one_blas_thread if work < WORK_FOR_BLAS_THREADS else nullcontext():
         free = nearly_free(table, solution, n_threads=n_threads)
         parameters = support.read(free.network)
-        found = sandwich_errors(support, parameters, support.sums(parameters, table), nearly_free=True)
+        sandwich = sandwich_errors(support, parameters, support.sums(parameters, table), nearly_free=True)
     edges_first = np.argsort(~solution.network.is_edge, kind="stable")
-    values[p:], errors[p:] = _values_on(solution, free)[edges_first], found.pairs[edges_first]
+    values[p:], errors[p:] = _values_on(solution, free)[edges_first], sandwich.pairs[edges_first]
     if table.variables.is_binary:
-        values[:p], errors[:p] = free.fields, found.fields
+        values[:p], errors[:p] = free.fields, sandwich.fields
     return values, errors
 
 

@@ -131,7 +131,7 @@ def sample_size(
     ]
     results = run_tasks(_score_table, work, "tables", "Sample sizes", run=run, fingerprint=fingerprint)
     scores = {name: np.array([float(result[name]) for result in results]) for name in MEASURES}
-    return SampleSizeStudy(truth, sizes, {name: found.reshape(len(sizes), -1) for name, found in scores.items()})
+    return SampleSizeStudy(truth, sizes, {name: score.reshape(len(sizes), -1) for name, score in scores.items()})
 
 
 def _score_table(truth: Network, method: AnyMethod, run: Run, n_rows: int, seed: SeedSequence) -> dict[str, float]:
@@ -143,10 +143,10 @@ def _score_table(truth: Network, method: AnyMethod, run: Run, n_rows: int, seed:
     else:
         X = gibbs_sample(truth, n_rows, burn_in=BURN_IN, thin=THIN, random_state=seed, n_threads=1)
     with suppress_warnings(*COUNTED):
-        found = method.choose(X, run=run).solution.network
-    confusion = edge_confusion(found, truth)
+        estimate = method.choose(X, run=run).solution.network
+    confusion = edge_confusion(estimate, truth)
     return {
         "sensitivity": confusion.recall,
         "specificity": 1.0 - confusion.false_positive_rate,
-        "correlation": weight_correlation(found, truth),
+        "correlation": weight_correlation(estimate, truth),
     }

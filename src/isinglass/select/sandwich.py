@@ -108,12 +108,13 @@ class Support:
         values = np.zeros(self.n_parameters)
         fields, has_field = network.category_fields, self.place >= 0
         values[self.place[has_field]] = (fields - fields[self.base])[has_field]
-        support, found = (pair_keys(one.pairs, one.n_features) for one in (self.network, network))
-        values[self.first[:-1]] = values_at(network.pair_values, found, support)
+        support = pair_keys(self.network.pairs, network.n_features)
+        own = pair_keys(network.pairs, network.n_features)
+        values[self.first[:-1]] = values_at(network.pair_values, own, support)
         blocks = network.variables.split_blocks(network.pairs, network.pair_parameters)
-        known = dict(zip(found.tolist(), blocks, strict=True))
+        block_by_pair = dict(zip(own.tolist(), blocks, strict=True))
         for edge, s, t in self._blocks:
-            block = known.get(support[edge])
+            block = block_by_pair.get(support[edge])
             (left, up), (right, down) = (self._sides(node) for node in (s, t))
             values[self.entries(edge)] = 0.0 if block is None else up * down * (left.T @ block @ right)
         return values
@@ -155,7 +156,7 @@ class Support:
         """Places of the entries of a node's edges, a row per coordinate of it, and the coordinates beside them."""
         left, right = self._ends
         ends = [(np.flatnonzero(left == own), np.flatnonzero(right == own)) for own in range(int(self._offsets[-1]))]
-        places = [self.first[0] + np.concatenate(each) for each in ends]
+        places = [self.first[0] + np.concatenate(sides) for sides in ends]
         beside = [np.concatenate([right[firsts], left[seconds]]) for firsts, seconds in ends]
         return [(np.array(places[a:b]), beside[a]) for a, b in pairwise(self._offsets.tolist())]
 
@@ -307,8 +308,8 @@ def sandwich_errors(support: Support, values: FloatArray, sums: LossSums, *, nea
     """
     inverse, information = _invert(support, sums.hessian, RIDGE if nearly_free else 0.0)
     half = inverse @ sums.outer
-    known = information >= (LEAST_INFORMATION if nearly_free else 0.0)
-    variances = np.where(known, np.einsum("ij,ij->i", half, inverse), np.nan)
+    is_known = information >= (LEAST_INFORMATION if nearly_free else 0.0)
+    variances = np.where(is_known, np.einsum("ij,ij->i", half, inverse), np.nan)
     edges, theta = np.sqrt(variances[support.first[:-1]]), values[support.first[:-1]]
     chi2 = (theta / edges) ** 2
     for edge, _, _ in support._blocks:
@@ -316,7 +317,7 @@ def sandwich_errors(support: Support, values: FloatArray, sums: LossSums, *, nea
         theta, own = values[places], half[places] @ inverse[:, places]
         norm = float(np.linalg.norm(theta))
         edges[edge] = chi2[edge] = np.nan
-        if known[places].all() and norm > 0.0:
+        if is_known[places].all() and norm > 0.0:
             edges[edge] = np.sqrt(max(float(theta @ own @ theta), 0.0)) / norm
             chi2[edge] = float(theta @ np.linalg.lstsq(own, theta, rcond=None)[0])
     fields = np.where(support.place >= 0, np.sqrt(np.append(variances, np.nan))[support.place], np.nan)

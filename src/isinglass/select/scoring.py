@@ -68,12 +68,12 @@ def path_scores(table: Table | Bytes, solutions: Sequence[Solution], possible: M
     placed, scores = variables.place(seen), np.empty((len(networks), len(codes)))
     step = max(CELLS_AT_ONCE // max(len(variables.column) * len(codes), p * p), 1)
     for first in range(0, len(networks), step):
-        some = networks[first : first + step]
-        couplings = np.zeros((len(some), p, p))
-        for matrix, network in zip(couplings, some, strict=True):
+        part = networks[first : first + step]
+        couplings = np.zeros((len(part), p, p))
+        for matrix, network in zip(couplings, part, strict=True):
             s, t = network.pairs.T
             matrix[s, t] = matrix[t, s] = network.pair_values
-        fields = np.array([network.category_fields for network in some])
+        fields = np.array([network.category_fields for network in part])
         logits = category_logits(variables, fields, couplings @ placed)
         scores[first : first + step] = cell_scores(variables, logits, seen, possible).sum(axis=1)
     return scores

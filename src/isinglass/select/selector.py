@@ -134,8 +134,8 @@ class Fixed(Given):
 
     def choose(self, task: Task) -> Choice:
         """Return the network at this penalty."""
-        known = task.warm_start
-        return Choice(task.path([self.alpha], start=None if known is None else known.solution))
+        warm_start = task.warm_start
+        return Choice(task.path([self.alpha], start=None if warm_start is None else warm_start.solution))
 
 
 @settings

@@ -40,15 +40,15 @@ class StagePenalties:
             return None
         return np.where(self._sd > 0.0, 2.0 * self._sd, 1.0)
 
-    def given(self, edges: NDArray[np.int32]) -> FloatArray:
+    def at(self, edges: NDArray[np.int32]) -> FloatArray:
         """Return the penalty weights of the settings at some pairs."""
-        given, table = self.task.paths.penalty_weights, self.task.table
-        if given is None:
+        weights, table = self.task.paths.penalty_weights, self.task.table
+        if weights is None:
             return np.ones(len(edges))
-        if isinstance(given, str):
+        if isinstance(weights, str):
             (sd_s, sd_t), (range_s, range_t) = self._sd[edges.T], table.variables.ranges[edges.T]
             return np.asarray(range_t * sd_s + range_s * sd_t)
-        matrix = penalty_matrix(np.empty(table.shape[1]), given)
+        matrix = penalty_matrix(np.empty(table.shape[1]), weights)
         return np.asarray(matrix[edges[:, 0], edges[:, 1]])
 
     @cached_property
@@ -56,13 +56,13 @@ class StagePenalties:
         """Penalty weights of stage 1; None: those of the settings."""
         if self._units is None:
             return None
-        given = penalty_matrix(self._sd, self.task.paths.penalty_weights)
-        return np.asarray(given * np.multiply.outer(self._units, self._units))
+        weights = penalty_matrix(self._sd, self.task.paths.penalty_weights)
+        return np.asarray(weights * np.multiply.outer(self._units, self._units))
 
     def second(self, first: Solution, exponent: float) -> FloatArray:
         """Return penalty weights in inverse proportion to the couplings of stage 1; other pairs are forbidden."""
         edges, couplings = first.edge_index, np.abs(first.edge_values)
-        weights = self.given(edges) / couplings**exponent
+        weights = self.at(edges) / couplings**exponent
         if self._units is not None:
             weights *= self._units[edges].prod(axis=1) ** (1.0 - exponent)
         return penalty_on(edges, self.task.table.shape[1], weights)

@@ -238,7 +238,7 @@ def _criterion(penalties: StagePenalties, price: EdgePrice, penalty: FloatArray 
 
     def score(solution: Solution) -> Scored:
         edges = solution.edge_index
-        omega = penalties.given(edges) if penalty is None else penalty[edges[:, 0], edges[:, 1]]
+        omega = penalties.at(edges) if penalty is None else penalty[edges[:, 0], edges[:, 1]]
         loss = solution.objective - solution.alpha * float(omega @ np.abs(solution.edge_values))
         return Scored(solution, 2.0 * n_rows * loss, price.of(solution, solution.alpha * omega))
 

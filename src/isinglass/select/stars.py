@@ -159,9 +159,9 @@ class StARS(Selector):
         return int(self.subsample_size)
 
     def _grid(self, sample: _Units, seeds: Sequence[SeedSequence]) -> FloatArray:
-        given = alpha_grid(1.0, self.alphas, alpha_min_ratio=self.alpha_min_ratio)  # complains before anything is done
+        shape = alpha_grid(1.0, self.alphas, alpha_min_ratio=self.alpha_min_ratio)  # complains before anything is done
         if are_given(self.alphas):
-            return given
+            return shape
         tops = [task.alpha_max() for task in (sample.task, *(sample.take(seed) for seed in seeds))]
         is_binary = sample.task.table.variables.is_binary
         at_zero = 0.0 if is_binary else 1.0 / sample.task.n_rows  # with categories alpha must not be 0

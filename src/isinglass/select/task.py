@@ -96,8 +96,8 @@ class PathSettings(Settings):
             options |= {"device": run.device, "start": start}
         elif run.device not in (None, "cpu"):
             raise ArgumentError("device", f"must be None for the estimator {self.estimator!r}", run.device)
-        given = {name: value for name, value in options.items() if value is not None}
-        return ESTIMATORS[self.estimator][0](as_table(X), *(() if alphas is None else (alphas,)), **given)
+        present = {name: value for name, value in options.items() if value is not None}
+        return ESTIMATORS[self.estimator][0](as_table(X), *(() if alphas is None else (alphas,)), **present)
 
     def alpha_max(self, table: AnyTable) -> float:
         """Return the smallest alpha of a table without penalized edges."""

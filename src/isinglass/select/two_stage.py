@@ -156,23 +156,23 @@ class TwoStage(Selector):
         drawn = Fold(int(as_generator(self.random_state).integers(2**32)), n_samples, 0, held=True)
         rows = task.table.take_fold(drawn)
         sample = task.replace(table=rows.gather() if math.prod(rows.shape) <= MOST_GATHERED else rows)
-        found = self._search(sample)
-        start = found.warm_start.for_all(sample.n_rows / task.n_rows)
-        if found.reason == "time" and start.own is not None:  # the best so far, in all rows
+        choice = self._search(sample)
+        start = choice.warm_start.for_all(sample.n_rows / task.n_rows)
+        if choice.reason == "time" and start.own is not None:  # the best so far, in all rows
             start = replace(start, reason="ebic")
         whole = self._search(task.replace(warm_start=start))
         if start.reason not in FOLLOWED:
             return whole
-        left_out = found.left_out or whole.left_out
-        return replace(whole, n_folds=found.n_folds, n_sampled=len(sample.table), left_out=left_out)
+        left_out = choice.left_out or whole.left_out
+        return replace(whole, n_folds=choice.n_folds, n_sampled=len(sample.table), left_out=left_out)
 
     def _search(self, task: Task) -> TwoStageChoice:
         """Return the network of a table, solved in full, with the stages that it was chosen from."""
         keep = self.keep if self.keep is not None else KEEP_IF_FEW_ROWS if task.has_few_rows else KEEP
-        price, known = edge_price(task.table, self.gamma, task.paths.n_ends), task.warm_start
+        price, previous = edge_price(task.table, self.gamma, task.paths.n_ends), task.warm_start
         with shown(task.run.progress):
-            if known is not None and known.reason in FOLLOWED:
-                verdict = self._follow(task, price, known)
+            if previous is not None and previous.reason in FOLLOWED:
+                verdict = self._follow(task, price, previous)
             else:
                 verdict = self._decide(task, price, float(keep))
         stages, number, index = list(verdict.stages), verdict.number, verdict.index
@@ -214,35 +214,35 @@ class TwoStage(Selector):
             return Verdict((first, second), 1, second.index, "ebic", is_solved=True)
         return PredictionCheck.of(task, folds, price, keep, first, second).decide()
 
-    def _follow(self, task: Task, price: EdgePrice, known: WarmStart) -> Verdict:
+    def _follow(self, task: Task, price: EdgePrice, previous: WarmStart) -> Verdict:
         """Choose as for a similar table: the penalty that the criterion chooses, times what lay between the two there.
 
         Of a sample of this table, the networks of the criteria are solved in full; otherwise they are only compared.
         """
-        assert known.first is not None
-        assert known.own is not None
-        is_sample = known.relation is Relation.SAMPLE
-        if known.relation is Relation.RESAMPLE:
-            first = first_stage(task.loosened()).at([known.first.alpha], known.first)
+        assert previous.first is not None
+        assert previous.own is not None
+        is_sample = previous.relation is Relation.SAMPLE
+        if previous.relation is Relation.RESAMPLE:
+            first = first_stage(task.loosened()).at([previous.first.alpha], previous.first)
         else:
-            first = first_stage(task).run(self.alphas, known.first, known.relation)
+            first = first_stage(task).run(self.alphas, previous.first, previous.relation)
         if first.solution.n_edges == 0:
             return Verdict((first,), 0, first.index, "empty", is_solved=is_sample)
         stages: tuple[Stage, ...] = (first,)
-        if known.exponent:
-            search = second_stage(task, first.solution, known.exponent, price)
-            stages = first, search.run(None, known.own, known.relation)
+        if previous.exponent:
+            search = second_stage(task, first.solution, previous.exponent, price)
+            stages = first, search.run(None, previous.own, previous.relation)
         number, stage = len(stages) - 1, stages[-1]
         left_out = _below(stage, len(stages)) if is_sample and task.is_late else ""
-        if known.reason == "ebic":
+        if previous.reason == "ebic":
             return Verdict(stages, number, stage.index, "time" if left_out else "ebic", is_sample, left_out)
-        ratio = known.solution.alpha / known.own.alpha if known.own.alpha else 1.0
+        ratio = previous.solution.alpha / previous.own.alpha if previous.own.alpha else 1.0
         alpha = stage.solution.alpha * ratio
         distances = log_distances(stage.path.alphas, alpha)
-        start = stage.path[int(distances.argmin())] if distances.min() < math.log(STRIDE) else known.solution
-        found = solve_stage(task, [alpha], known.exponent, first.solution, start=start)[0]
-        stage = stage.with_solution(found)
-        index = stage.path.solutions.index(found)
+        start = stage.path[int(distances.argmin())] if distances.min() < math.log(STRIDE) else previous.solution
+        solution = solve_stage(task, [alpha], previous.exponent, first.solution, start=start)[0]
+        stage = stage.with_solution(solution)
+        index = stage.path.solutions.index(solution)
         return Verdict((*stages[:number], stage), number, index, "prediction", is_solved=True, left_out=left_out)
 
     def _split(self, task: Task) -> Sequence[Split]:
@@ -269,11 +269,11 @@ class FixedStages(Given):
 
     def choose(self, task: Task) -> Choice:
         """Return the network at these penalties."""
-        known = task.warm_start
-        start = None if known is None else known.solution
+        warm_start = task.warm_start
+        start = None if warm_start is None else warm_start.solution
         if self.alpha is None:
             return Choice(solve_stage(task, [self.first_alpha], start=start))
-        first = solve_stage(task, [self.first_alpha], start=None if known is None else known.first)
+        first = solve_stage(task, [self.first_alpha], start=None if warm_start is None else warm_start.first)
         if not first[0].n_edges:
             return Choice(first)
         return Choice(solve_stage(task, [self.alpha], self.exponent, first[0], start=start))

@@ -156,15 +156,15 @@ def gibbs_diagnostics(
     start[0], start[1] = 0, last
     run: dict[str, Any] = {"burn_in": burn_in, "thin": thin, "n_threads": n_threads}
     rows = gibbs_sample(whole, m * n_draws, n_chains=m, start=start, random_state=at_run, **run)
-    found = diagnose(np.asarray(rows).reshape(m, n_draws, -1), whole.energy(rows).reshape(m, n_draws))
-    if not found.mixed:
+    diagnostics = diagnose(np.asarray(rows).reshape(m, n_draws, -1), whole.energy(rows).reshape(m, n_draws))
+    if not diagnostics.mixed:
         message = (
-            f"{burn_in} burn-in sweeps do not seem to be enough for this model: {describe_mixing(found)} of "
+            f"{burn_in} burn-in sweeps do not seem to be enough for this model: {describe_mixing(diagnostics)} of "
             f"{n_chains * n_samples} rows (at least {ESS_PER_CHAIN * n_chains}). Raise {setting('burn_in')} and "
             f"{setting('n_samples')}, weaken the couplings, or use exact_sample (up to {MAX_NODES} nodes)."
         )
         warn(MixingWarning(message))
-    return found
+    return diagnostics
 
 
 def describe_mixing(found: MixingDiagnostics) -> str:

@@ -149,8 +149,8 @@ def graph_network(
     """
     nodes = {node: k for k, node in enumerate(graph.nodes)}
     pairs = [(min(nodes[s], nodes[t]), max(nodes[s], nodes[t])) for s, t in graph.edges]
-    found = _network(len(nodes), pairs, couplings, strength, fields, random_state)
-    return found.with_names([str(node) for node in nodes])
+    network = _network(len(nodes), pairs, couplings, strength, fields, random_state)
+    return network.with_names([str(node) for node in nodes])
 
 
 def category_network(
@@ -183,30 +183,46 @@ def category_network(
     >>> category_network(chain_network(3, strength=2.0), n_categories=3).edge_values
     array([0.75, 0.75])
     """
-    p, rng = network.n_features, as_generator(random_state)
-    words = list_kinds(kinds, network.names, "binary")
-    given = [n_categories] * p if isinstance(n_categories, int | np.integer) else list(n_categories)
-    if len(given) != p:
+    variables, rng = _category_variables(network, kinds, n_categories), as_generator(random_state)
+    s, t = network.edge_index.T
+    variances = _variances_per_coordinate(variables)
+    norms = network.edge_values / (4.0 * np.sqrt(variances[s] * variances[t]))
+    pairs, scales = network.edge_index.tolist(), variables.block_scale(network.edge_index).tolist()
+    blocks = [
+        _block(*variables.block_shape(*pair), rng) * norm / scale
+        for pair, norm, scale in zip(pairs, norms.tolist(), scales, strict=True)
+    ]
+    fields = [np.zeros(q) for q in variables.sizes.tolist()]
+    for (s, t), block in zip(pairs, blocks, strict=True):
+        fields[s] -= _mean_term(s, t, block, variables)
+        fields[t] -= _mean_term(t, s, block.T, variables)
+    own = [field[1:] - field[0] for field in fields]
+    return Network(own, network.edge_index, variables=variables, pair_parameters=blocks)
+
+
+def _category_variables(network: Network, kinds: Kinds, n_categories: int | Sequence[int]) -> Variables:
+    """Return the nodes of a network as columns with categories."""
+    p, words = network.n_features, list_kinds(kinds, network.names, "binary")
+    counts = [n_categories] * p if isinstance(n_categories, int | np.integer) else list(n_categories)
+    if len(counts) != p:
         raise ArgumentError("n_categories", f"must be one number, or one per node ({p})", n_categories)
     sizes = [
         2 if word == "binary" else check_count("n_categories", q, least=2, most=MAX_CATEGORIES)
-        for word, q in zip(words, given, strict=True)
+        for word, q in zip(words, counts, strict=True)
     ]
-    variables = Variables.of(sizes, words, names=network.names)
-    scores = [variables.score(s) for s in range(p)]
-    # Variance per coordinate of equally frequent categories: (1 − 1/q)/2 over q − 1 of them, or (q² − 1)/12.
-    spread = [0.5 / q if score is None else (q * q - 1) / 12.0 for score, q in zip(scores, sizes, strict=True)]
-    blocks, fields = [], [np.zeros(q) for q in sizes]
-    scales = variables.block_scale(network.edge_index).tolist()
-    for (s, t), theta, scale in zip(network.edge_index.tolist(), network.edge_values.tolist(), scales, strict=True):
-        norm = theta / (4.0 * np.sqrt(spread[s] * spread[t]))
-        block = _block(*variables.block_shape(s, t), rng) * norm / scale
-        blocks.append(block)
-        for here, there, table in ((s, t, block), (t, s, block.T)):
-            middle = 0.0 if scores[there] is None else (sizes[there] - 1) / 2.0
-            fields[here] -= middle * (table[:, 0] if scores[here] is None else scores[here] * table[0, 0])
-    own = [field[1:] - field[0] for field in fields]
-    return Network(own, network.edge_index, variables=variables, pair_parameters=blocks)
+    return Variables.of(sizes, words, names=network.names)
+
+
+def _variances_per_coordinate(variables: Variables) -> FloatArray:
+    """Return those of equally frequent categories: (1 − 1/q)/2 over q − 1 coordinates, or (q² − 1)/12 of scores."""
+    q = variables.sizes
+    return np.where(variables.has_scores, (q * q - 1) / 12.0, 0.5 / q)
+
+
+def _mean_term(s: int, t: int, block: FloatArray, variables: Variables) -> FloatArray:
+    """Return what the mean score of column t adds to every category of column s; a nominal column has mean 0."""
+    score, middle = variables.score(s), (variables.sizes[t] - 1) / 2.0 if variables.has_scores[t] else 0.0
+    return np.asarray(middle * (block[:, 0] if score is None else score * block[0, 0]))
 
 
 def _network(

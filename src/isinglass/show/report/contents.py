@@ -16,7 +16,8 @@ from isinglass.arrays import AnyArray, FloatArray, Mask
 from isinglass.data import Table, TableLike
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.evaluate.centrality import further_measures
-from isinglass.evaluate.checking import ModelCheck, check_model
+from isinglass.evaluate.checking import check_model
+from isinglass.evaluate.model_check import ModelCheck
 from isinglass.export.attributes import list_columns, plain_value
 from isinglass.fit import Fit
 from isinglass.json_text import JsonObject
