@@ -183,7 +183,6 @@ constexpr int SPARSE_NODES_AT_ONCE = 64;            // whose moments with all co
 constexpr size_t PREFETCHED_WORDS = 512;  // of packed columns, which do not fit into the second-level cache (measured)
 constexpr int SHORT_ROWS = 512;           // rows with one unit of short integers: more would make it coarser
 constexpr int MAX_SHORT_COLUMNS = 4096;   // of a node, for the same reason
-constexpr size_t KEPT_PROBABILITY_BYTES = 16 << 20;  // from a pass to a block of ordered categories
 constexpr int FEW_CATEGORIES = 8;                    // whose second derivatives come with every pass
 constexpr double SPREAD_STEPS = 2;                   // steps per category up to which powers are taken of all steps
 constexpr double SMALLEST_PROFILED = 1e-6;           // of a diagonal entry, once the fields are taken out

@@ -262,13 +262,15 @@ TEST_CASE("passes over many categories agree with plain loops, by powers and by 
                 const int n = 64;
                 const PlacesTwin twin(ld, n, in_steps, scale, static_cast<uint32_t>(ld));
                 const Places places{ld, twin.field.data(), twin.number.data(), twin.step, twin.place.data(), in_steps};
-                std::vector<double> wr(n), margin(n), given(ld * ld), sums(2), products(ld * ld), mixed(2 * ld);
+                std::vector<double> wr(n), margin(n), given(ld * ld), products(ld * ld), mixed(2 * ld);
+                const size_t square = given.size();
                 std::vector<float> wv(n);
                 const uint8_t* column = twin.beside.data();
-                kernels().places_pass(places, twin.rows(), twin.eta.data(),
-                                      {wr.data(), wv.data(), margin.data(), given.data(), sums.data()});
+                const LossSums sums =
+                    kernels().places_pass(places, twin.rows(), twin.eta.data(),
+                                          {wr.data(), wv.data(), margin.data(), {given.data(), square}});
                 kernels().places_products(places, twin.rows(), twin.eta.data(),
-                                          {{&column, 1, n}, products.data(), mixed.data()});
+                                          {{&column, 1, n}, {products.data(), square}, {mixed.data(), mixed.size()}});
                 std::vector<double> given_of(ld * ld), products_of(ld * ld), mixed_of(2 * ld);
                 double loss = 0;
                 for (int row = 0; row < n; ++row) {
@@ -297,7 +299,7 @@ TEST_CASE("passes over many categories agree with plain loops, by powers and by 
                     if (others > 1e-280)
                         CHECK(margin[row] == doctest::Approx(z[own] - std::log(others)).epsilon(1e-11));
                 }
-                CHECK(sums[0] == doctest::Approx(loss).epsilon(1e-12));
+                CHECK(sums.loss == doctest::Approx(loss).epsilon(1e-12));
                 for (int k = 0; k < ld * ld; ++k) {
                     if (k / ld != k % ld) CHECK(std::abs(given[k] - given_of[k]) <= 1e-12 * given_of[k] + 1e-290);
                     if (k % ld < k / ld)

@@ -33,12 +33,11 @@ class NoLoss final : public NodeLoss {
  public:
     explicit NoLoss(const CategoryState& state) : state_(state) {}
     void add_columns(const Move&, bool, int) override {}
-    const double* pass(int, int) override { return nullptr; }
+    const CategorySums& pass(int, int) override { return none_; }
     Odds odds(int, int) override { return {}; }
     void collect(int node, const NeighborColumns& asked, double* out, int) override {
         std::fill(out, out + numbers(node, asked), 0.0);
     }
-    void prepare_blocks(std::span<const Block>) override {}
     void block(const Block& task, Curvature, int) override {
         *task.curve = 0;
         const size_t count = numbers(task.node, task.inner);
@@ -60,6 +59,7 @@ class NoLoss final : public NodeLoss {
     }
 
     const CategoryState& state_;
+    const CategorySums none_;
 };
 
 }  // namespace
@@ -90,7 +90,9 @@ CategoryState::CategoryState(std::shared_ptr<const Table> given, Holds holds, Po
       fields(columns.size()),
       shift(columns.size()),
       numbers(has_order() ? 0 : static_cast<size_t>(stride) * columns.size()),
+      axes(columns.size()),
       rare(columns.size()) {
+    make_axes();
     if (numbers.size() == 0) return;
     for (size_t s = 0; s < columns.size(); ++s) {
         const CategoryColumn& column = columns[s];
@@ -103,6 +105,21 @@ CategoryState::CategoryState(std::shared_ptr<const Table> given, Holds holds, Po
         rare[s].score = column.score[rarer], rare[s].other = column.score[1 - rarer];
         for (int n = 0; n < table->n_distinct; ++n)
             if (numbers[s * stride + n] == rarer) rare[s].rows.push_back(n);
+    }
+}
+
+void CategoryState::make_axes() {
+    size_t count = 0;
+    for (const CategoryColumn& column : columns) count += column.is_ordered() ? 0 : column.q();
+    indicators.resize(count * stride);
+    uint8_t* next = indicators.data();
+    for (size_t s = 0; s < columns.size(); ++s) {
+        const uint8_t* cells = table->column(static_cast<int>(s));
+        if (columns[s].is_ordered()) axes[s].push_back({cells, columns[s].step, columns[s].center, columns[s].center});
+        for (int k = 0; k < columns[s].q() && !columns[s].is_ordered(); ++k, next += stride) {
+            axes[s].push_back({next, columns[s].unit, 0.0, columns[s].share[k]});
+            for (int n = 0; n < stride; ++n) next[n] = cells[n] == columns[s].value[k];
+        }
     }
 }
 
@@ -120,7 +137,7 @@ CategoryRows::CategoryRows(std::shared_ptr<const Table> table, Holds holds, Pool
         margins_.mean.push_back(size);
         margins_.sd.push_back(std::sqrt(square));
         if (column.is_modelled && column.q() < 2) throw std::invalid_argument("a column must take two values");
-        if (column.is_ordered() && !ordered_) ordered_ = ordered_loss(state_, holds);
+        if (column.is_ordered() && !ordered_) ordered_ = ordered_loss(state_);
         if (!column.is_ordered() && !unordered_) unordered_ = unordered_loss(state_, holds);
         if (!column.is_modelled && !none_) none_ = std::make_unique<NoLoss>(state_);
     }
@@ -187,9 +204,8 @@ void CategoryRows::move(std::span<const Move> tasks, bool afresh) {
 // Beside large coefficients Newton's method may not find the fields from those of a node without neighbors. If the ones
 // of before are better than what it found, it starts again there.
 void CategoryRows::settle_again(int node, std::vector<double> before, NodeSums& sums, int worker) {
-    const size_t q = state_.columns[node].q();
     state_.fields[node].swap(before);
-    const double loss_before = loss(node).pass(node, worker)[2 * q * q];
+    const double loss_before = loss(node).pass(node, worker).loss;
     if (loss_before < sums.loss * (1 - tuning::fields::BETTER)) {
         sums = settle(node, worker);
     } else {
@@ -222,7 +238,7 @@ void CategoryRows::gradients(std::span<const Gradient> tasks) {
 
 void CategoryRows::blocks(std::span<const Block> tasks, Curvature curvature) {
     for (NodeLoss* each : {ordered_.get(), unordered_.get(), none_.get()})
-        if (each) each->prepare_blocks(tasks);
+        if (each) each->prepare_blocks();
     pool_.each(tasks.size(), [&](int k, int worker) { loss(tasks[k].node).block(tasks[k], curvature, worker); });
 }
 
@@ -287,7 +303,7 @@ PreciseBlock CategoryRows::precise_block(int node, const NeighborColumns& neighb
                 H[i * d + j] += z[i] * z[j] * square[numbers[i].axis * n_axes + numbers[j].axis];
         }
     }
-    const FieldFactor factor(products.data(), static_cast<int>(q));
+    const FieldFactor factor(products, static_cast<int>(q));
     for (size_t i = 0; i < d; ++i) {
         const std::vector<double> follow = factor.step({mixed.begin() + i * q, mixed.begin() + (i + 1) * q});
         for (size_t j = 0; j <= i; ++j)
@@ -431,7 +447,7 @@ size_t category_bytes(const Table& table, int n_threads) {
     for (int s = 0; s < table.n_features; ++s) {
         const CategoryColumn column(table, s);
         const size_t ld = column.ld();
-        rows += ld * sizeof(float) + column.lead() * (2 * sizeof(double) + sizeof(float)) + 1;
+        rows += ld * sizeof(float) + column.lead() * (2 * sizeof(double) + sizeof(float)) + 1 + column.width();
         // The rows of the rarer value are listed, and patterns are kept.
         if (column.is_ordered() && column.q() == 2) rows += sizeof(int) / 2 + sizeof(uint16_t);
         widest = std::max(widest, ld);

@@ -43,6 +43,12 @@ struct RareRows {
     RowList list(int ld) const { return {rows.data(), static_cast<int>(rows.size()), ld}; }
 };
 
+// A column of cells that stand for the numbers (cell - origin) step; mean: of the cells.
+struct Axis {
+    const uint8_t* cells;
+    double step, origin, mean;
+};
+
 // What losses work on: the table and the state of its nodes.
 struct CategoryState {
     CategoryState(std::shared_ptr<const Table> table, Holds holds, Pool& pool);
@@ -62,6 +68,9 @@ struct CategoryState {
     std::vector<std::vector<double>> fields;  // of every node
     std::vector<std::vector<double>> shift;   // the same: sum w r
     Buffer<uint8_t> numbers;
+    Buffer<uint8_t> indicators;           // of the categories of columns without an order, column after column
+    std::vector<std::vector<Axis>> axes;  // of every column: its own, or one for each of these
+    void make_axes();
     std::vector<RareRows> rare;  // of every column of two values, in tables with a column that has no order
 };
 
@@ -70,10 +79,10 @@ class NodeLoss {
  public:
     virtual ~NodeLoss() = default;
     virtual void add_columns(const Move& task, bool afresh, int worker) = 0;
-    // Residuals at the node's predictor and fields; returns the sums of fields.hpp.
-    virtual const double* pass(int node, int worker) = 0;
+    // Residuals at the node's predictor and fields, and sums.
+    virtual const CategorySums& pass(int node, int worker) = 0;
     virtual FieldPasses passes(int node, int worker) {
-        return {[this, node, worker] { return pass(node, worker); }};
+        return {[this, node, worker]() -> const CategorySums& { return pass(node, worker); }};
     }
     // The log odds of the observed category, on rows whose weights are given with them.
     struct Odds {
@@ -83,13 +92,13 @@ class NodeLoss {
     virtual Odds odds(int node, int worker) = 0;
     // sum_n w r x of these columns.
     virtual void collect(int node, const NeighborColumns& asked, double* out, int worker) = 0;
-    virtual void prepare_blocks(std::span<const Block> tasks) = 0;
+    virtual void prepare_blocks() {}
     // Without G: what goes beside products.
     virtual void block(const Block& task, Curvature curvature, int worker) = 0;
     virtual void product(const Product&, int) { throw std::logic_error("a node with a block has no products"); }
 };
 
-std::unique_ptr<NodeLoss> ordered_loss(CategoryState& state, Holds holds);
+std::unique_ptr<NodeLoss> ordered_loss(CategoryState& state);
 std::unique_ptr<NodeLoss> unordered_loss(CategoryState& state, Holds holds);
 
 class CategoryRows final : public Rows, public ProductRows, public GroupRows {

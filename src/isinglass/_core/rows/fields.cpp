@@ -25,9 +25,11 @@ struct Tree {
     std::vector<int> order, parent;
 };
 
-Tree widest_tree(const double* confusion, int q) {
+Tree widest_tree(const CategorySums& sums) {
+    const int q = sums.q;
+    const std::vector<double>& given = sums.given;
     Tree tree{{0}, std::vector<int>(q, 0)};
-    const auto width = [&](int j, int k) { return std::min(confusion[q * j + k], confusion[q * k + j]); };
+    const auto width = [&](int j, int k) { return std::min(given[q * j + k], given[q * k + j]); };
     std::vector<char> is_in(q, 0);
     std::vector<double> widest(q);  // edge to the tree
     for (int k = 1; k < q; ++k) widest[k] = width(0, k);
@@ -54,8 +56,9 @@ struct Flow {
     double imbalance() const { return std::log(std::max(in, SMALLEST) / std::max(out, SMALLEST)); }
 };
 
-std::vector<Flow> flows_behind(const Tree& tree, const double* confusion, int q) {
-    std::vector<double> A(confusion, confusion + static_cast<size_t>(q) * q);
+std::vector<Flow> flows_behind(const Tree& tree, const CategorySums& sums) {
+    const int q = sums.q;
+    std::vector<double> A = sums.given;
     std::vector<Flow> flows(q);
     std::vector<char> is_merged(q);
     for (int i = q - 1; i > 0; --i) {
@@ -71,12 +74,13 @@ std::vector<Flow> flows_behind(const Tree& tree, const double* confusion, int q)
 }
 
 // The largest share of what a category's rows give along an edge of the tree that must be taken back.
-double largest_share(const Tree& tree, const std::vector<Flow>& flows, const double* confusion, int q) {
+double largest_share(const Tree& tree, const std::vector<Flow>& flows, const CategorySums& sums) {
+    const int q = sums.q;
     double share = 0;
     for (int k = 1; k < q; ++k) {
         const double excess = flows[k].excess();
         if (std::abs(excess) < NOTHING) continue;
-        const double there = excess > 0 ? confusion[q * tree.parent[k] + k] : confusion[q * k + tree.parent[k]];
+        const double there = sums.given[excess > 0 ? q * tree.parent[k] + k : q * k + tree.parent[k]];
         share = std::max(share, std::abs(excess) / std::max(there, SMALLEST));
     }
     return share;
@@ -102,7 +106,8 @@ std::vector<double> move_together(const std::vector<char>& behind, const std::ve
 
 // Newton's step in these coordinates: slopes and second derivatives are sums over those that do not move, accurate
 // however little weight there is between them.
-std::vector<double> tree_step(const std::vector<char>& behind, const std::vector<Flow>& flows, const double* products) {
+std::vector<double> tree_step(const std::vector<char>& behind, const std::vector<Flow>& flows,
+                              const std::vector<double>& products) {
     const int q = static_cast<int>(flows.size()), d = q - 1;
     std::vector<double> H(static_cast<size_t>(d) * d), y(d);
     for (int k = 1; k < q; ++k) {
@@ -131,10 +136,11 @@ struct Balance {
     std::vector<double> step = {};
 };
 
-Balance find_balance(const double* sums, int q, const FieldPasses& passes) {
-    const Tree tree = widest_tree(sums, q);
-    const std::vector<Flow> flows = flows_behind(tree, sums, q);
-    Balance found{largest_share(tree, flows, sums, q)};
+Balance find_balance(const CategorySums& sums, const FieldPasses& passes) {
+    const int q = sums.q;
+    const Tree tree = widest_tree(sums);
+    const std::vector<Flow> flows = flows_behind(tree, sums);
+    Balance found{largest_share(tree, flows, sums)};
     if (found.share <= GOOD_SHARE || q > MAX_IMPROVED) return found;
     // Where next to nothing is exchanged, one side may give decades more than the other. Both then are exponentials of
     // the field, in which Newton's method would take a step of 1 at a time.
@@ -147,16 +153,17 @@ Balance find_balance(const double* sums, int q, const FieldPasses& passes) {
     const std::vector<char> behind = is_behind(tree, q);
     const bool is_far = found.imbalance > FAR_FROM_BALANCE;
     if (!is_far) passes.complete();
-    found.step = is_far ? move_together(behind, steps) : tree_step(behind, flows, sums + static_cast<size_t>(q) * q);
+    found.step = is_far ? move_together(behind, steps) : tree_step(behind, flows, sums.products);
     return found;
 }
 
 // What categories keep is not in the sums.
-FieldSlopes field_slopes(const double* confusion, int q) {
+FieldSlopes field_slopes(const CategorySums& of) {
+    const int q = of.q;
     FieldSlopes found{std::vector<double>(q)};
     std::vector<double> out(q);
     for (int j = 0; j < q; ++j) {
-        const double* row = confusion + static_cast<size_t>(q) * j;
+        const double* row = of.given.data() + static_cast<size_t>(q) * j;
         double sums[4] = {};  // side by side
         for (int k = 0; k < q; ++k) found.of[k] += row[k];
         for (int k = 0; k + 4 <= q; k += 4)
@@ -175,14 +182,14 @@ FieldSlopes field_slopes(const double* confusion, int q) {
 }  // namespace
 
 // What leaves one category arrives at another, so that the diagonal is a sum of the rest.
-std::vector<double> field_curvature(const double* products, int q) {
-    const int d = q - 1;
+std::vector<double> field_curvature(const CategorySums& sums) {
+    const int q = sums.q, d = q - 1;
     std::vector<double> H(static_cast<size_t>(d) * d);
     for (int k = 1; k < q; ++k) {
         double sum = 0;
         for (int l = 0; l < q; ++l) {
             if (l == k) continue;
-            const double product = products[q * std::max(k, l) + std::min(k, l)];
+            const double product = sums.products[q * std::max(k, l) + std::min(k, l)];
             sum += product;
             if (l > 0) H[(k - 1) * d + l - 1] = -product;
         }
@@ -192,7 +199,7 @@ std::vector<double> field_curvature(const double* products, int q) {
 }
 
 // Grassmann, Taksar and Heyman's elimination: category k leaves, and those it was tied to are tied to each other.
-FieldFactor::FieldFactor(const double* products, int q) : tie_(static_cast<size_t>(q) * q), all_(q) {
+FieldFactor::FieldFactor(const std::vector<double>& products, int q) : tie_(static_cast<size_t>(q) * q), all_(q) {
     for (int k = 0; k < q; ++k)
         for (int l = 0; l < k; ++l) tie_[k * q + l] = products[q * k + l];
     for (int k = q - 1; k > 0; --k) {
@@ -226,37 +233,34 @@ std::vector<double> FieldFactor::step(const std::vector<double>& slopes) const {
 // Two sums of one sign that differ by as much as the gradients change say so.
 NodeSums summarize_fields(const Settled& settled) {
     const auto& [slopes, sums] = settled;
-    const int q = static_cast<int>(slopes.of.size());
-    double mass = std::accumulate(sums, sums + static_cast<size_t>(q) * q, 0.0), moved = 0, largest = 0;
+    double mass = std::accumulate(sums.given.begin(), sums.given.end(), 0.0), moved = 0, largest = 0;
     for (double slope : slopes.of) largest = std::max(largest, std::abs(slope));
-    const Tree tree = widest_tree(sums, q);
-    const std::vector<Flow> flows = flows_behind(tree, sums, q);
+    const Tree tree = widest_tree(sums);
+    const std::vector<Flow> flows = flows_behind(tree, sums);
     for (const Flow& each : flows) moved += std::abs(each.excess());
-    const double share = largest_share(tree, flows, sums, q);
-    const double rounded = 1 + 8 * q * EPSILON;
+    const double rounded = 1 + 8 * sums.q * EPSILON;
     const bool is_settled = slopes.size <= tuning::STATIONARY;
-    return {sums[2 * q * q],
-            is_settled ? 0.0 : largest,
-            sums[2 * q * q + 1],
-            mass,
-            std::max(mass - moved * rounded, 0.0),
-            0,
-            largest,
-            2 * share * rounded};
+    return {.loss = sums.loss,
+            .field = is_settled ? 0.0 : largest,
+            .curve = sums.curve,
+            .zeros = mass,
+            .ones = std::max(mass - moved * rounded, 0.0),
+            .largest_slope = largest,
+            .share = 2 * largest_share(tree, flows, sums) * rounded};
 }
 
 namespace {
 
 // Newton's method, halved while the loss does not fall; returns the sums. Where second derivatives cost more than a
 // pass those of a step before are taken again while they gain digits.
-const double* take_newton_steps(std::vector<double>& fields, const FieldPasses& passes) {
+const CategorySums& take_newton_steps(std::vector<double>& fields, const FieldPasses& passes) {
     FieldFactor own, &factor = passes.factor ? *passes.factor : own;
     const int q = static_cast<int>(fields.size());
-    const double *sums = passes.pass(), *loss = sums + static_cast<size_t>(2) * q * q;
-    FieldSlopes slopes = field_slopes(sums, q);
+    const CategorySums& sums = passes.pass();
+    FieldSlopes slopes = field_slopes(sums);
     std::vector<double> change, start;
     const auto find_change = [&](bool is_new) {
-        if (is_new) passes.complete(), factor = FieldFactor(sums + static_cast<size_t>(q) * q, q);
+        if (is_new) passes.complete(), factor = FieldFactor(sums.products, q);
         change = factor.step(slopes.of), start = fields;
     };
     const auto move = [&](double length) {
@@ -272,15 +276,15 @@ const double* take_newton_steps(std::vector<double>& fields, const FieldPasses& 
         is_new = !passes.factor || factor.empty() || size > SLOW_CHORD * before;
         before = size;
         find_change(is_new);
-        const double bound = *loss * (1 + 1e-14);
+        const double bound = sums.loss * (1 + 1e-14);
         move(1);
-        if (!is_new && !(*loss <= bound)) {
+        if (!is_new && !(sums.loss <= bound)) {
             fields = start, passes.pass();
             find_change(is_new = true);
             move(1);
         }
-        for (double length = 0.5; !(*loss <= bound) && length > SHORTEST_SHARE; length /= 2) move(length);
-        slopes = field_slopes(sums, q);
+        for (double length = 0.5; !(sums.loss <= bound) && length > SHORTEST_SHARE; length /= 2) move(length);
+        slopes = field_slopes(sums);
     }
     return sums;
 }
@@ -289,20 +293,20 @@ const double* take_newton_steps(std::vector<double>& fields, const FieldPasses& 
 
 Settled settle_fields(std::vector<double>& fields, const FieldPasses& passes) {
     const int q = static_cast<int>(fields.size());
-    const double* sums = take_newton_steps(fields, passes);
+    const CategorySums& sums = take_newton_steps(fields, passes);
     // Then categories that hardly mix are balanced.
-    Balance found = find_balance(sums, q, passes);
+    Balance found = find_balance(sums, passes);
     for (int step = 0; step < MAX_IMPROVEMENTS && !found.step.empty(); ++step) {
         const std::vector<double> start = fields;
         for (int k = 1; k < q; ++k) fields[k] -= found.step[k];
         passes.pass();
-        Balance next = find_balance(sums, q, passes);
+        Balance next = find_balance(sums, passes);
         const bool is_better = next.imbalance < found.imbalance;
         if (!is_better) fields = start, passes.pass();
         if (!(next.imbalance < WORTH_ANOTHER * found.imbalance)) break;
         found = std::move(next);
     }
-    return {field_slopes(sums, q), sums};
+    return {field_slopes(sums), sums};
 }
 
 }  // namespace isinglass

@@ -1,7 +1,4 @@
 // The fields of a node with categories, one per category: kept at their optimum for the node's predictor.
-//
-// A pass over the node's rows leaves q^2 + q^2 + 2 sums: the weight that rows of category j give to another k (at
-// q j + k), sum w P_k P_l for l < k (at q^2 + q k + l), the loss and the curvature of the predictor.
 #pragma once
 
 #include <functional>
@@ -12,14 +9,27 @@
 
 namespace isinglass {
 
-// The Hessian of the loss in the fields of all categories but the first; products: the second q^2 sums.
-std::vector<double> field_curvature(const double* products, int q);
+// What a pass over a node's rows leaves, for every two of its q categories and in all.
+struct CategorySums {
+    explicit CategorySums(int n_categories = 0) { resize(n_categories); }
+    void resize(int n_categories) {
+        q = n_categories;
+        given.assign(static_cast<size_t>(q) * q, 0.0), products.assign(given.size(), 0.0);
+    }
+    int q = 0;
+    std::vector<double> given;     // q j + k: the weight that rows of category j give to another k
+    std::vector<double> products;  // q k + l, l < k: sum w P_k P_l
+    double loss = 0, curve = 0;    // curve: of the predictor
+};
+
+// The Hessian of the loss in the fields of all categories but the first.
+std::vector<double> field_curvature(const CategorySums& sums);
 // The same Hessian, factorized: that of a network of springs, whose elimination adds positive numbers only. Every digit
 // of a step is then as good as those of the sums, however unequal these are.
 class FieldFactor {
  public:
     FieldFactor() = default;
-    FieldFactor(const double* products, int q);
+    FieldFactor(const std::vector<double>& products, int q);
     bool empty() const { return all_.empty(); }
     std::vector<double> step(const std::vector<double>& slopes) const;  // Newton's, in all fields but the first
 
@@ -28,9 +38,9 @@ class FieldFactor {
 };
 
 // Passes over a node's rows: a pass returns the sums, always in the same place. Where there is a factor, that of an
-// earlier call or none yet, it leaves the second q^2 sums out, and `complete` adds them.
+// earlier call or none yet, it leaves the products out, and `complete` adds them.
 struct FieldPasses {
-    std::function<const double*()> pass;
+    std::function<const CategorySums&()> pass;
     std::function<void()> complete = [] {};
     FieldFactor* factor = nullptr;
 };
@@ -44,7 +54,7 @@ struct FieldSlopes {
 // The fields to their optimum: the slopes that are left, and the sums.
 struct Settled {
     FieldSlopes slopes;
-    const double* sums;
+    const CategorySums& sums;
 };
 Settled settle_fields(std::vector<double>& fields, const FieldPasses& passes);
 // What the certificate takes from a node with such fields.

@@ -113,14 +113,15 @@ class KeptStorage {
         std::copy(task.d, task.d + d, coefficients);
         std::fill(coefficients + d, coefficients + width, 0.0f);
         if (task.is_rough && has_rough() && d <= MAX_SHORT_COLUMNS) {
+            const RoughSizes sizes = rough_sizes(rows, width);
             BitMatrix X = packed.matrix();
-            X.line = z;
+            X.line = space(scratch.line, sizes.line);
+            X.shorts = space(scratch.shorts, sizes.shorts), X.sums = space(scratch.short_sums, sizes.sums);
             if (next) {
                 const BitMatrix other = operator_of(next->node).columns.matrix();
                 X.next_by_row = other.by_row.words;
                 X.next_by_column = other.by_column.words;
             }
-            X.shorts = room(scratch.shorts, 2 * std::max(rows, width));
             kernels_.rough_product(X, coefficients, curves.data(), static_cast<float>(task.center), sums);
         } else {
             packed.expect_sums();
@@ -177,8 +178,11 @@ class KeptStorage {
         const NodeRows rows = table_->rows(node);
         double* residuals = lines_.wr(node);
         for (int n = 0; n < stride_; ++n) residuals[n] = rows.w[n] * (rows.x[n] ? -rest : sigma);
-        return {(zeros + ones) * std::log1p(y) + (eta >= 0 ? zeros : ones) * std::abs(eta), zeros * sigma - ones * rest,
-                (zeros + ones) * sigma * rest, zeros * sigma, ones * rest};
+        return {.loss = (zeros + ones) * std::log1p(y) + (eta >= 0 ? zeros : ones) * std::abs(eta),
+                .field = zeros * sigma - ones * rest,
+                .curve = (zeros + ones) * sigma * rest,
+                .zeros = zeros * sigma,
+                .ones = ones * rest};
     }
 
     void add_columns(const Move& task, double offset, int worker) {
@@ -204,7 +208,7 @@ class KeptStorage {
     std::vector<Operator> operators_;
     struct Single {
         Buffer<float> line, coefficients, sums;
-        Buffer<int16_t> shorts;
+        Buffer<int16_t> shorts, short_sums;
     };
     std::vector<Single> single_;  // scratch of every thread
 };

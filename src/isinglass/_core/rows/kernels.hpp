@@ -15,6 +15,18 @@ namespace isinglass {
 
 constexpr int ROW_ALIGN = 16;  // the widest vector of single-precision numbers
 
+// Memory that a kernel may use. It says how much it takes, and ends the process if there is less: beyond it lies memory
+// of others. (Always inlined, as no function of a header may be shared by instruction sets.)
+template <class T>
+struct Space {
+    T* data = nullptr;
+    size_t size = 0;
+    __attribute__((always_inline)) T* take(size_t count) const {
+        if (count > size) __builtin_trap();
+        return data;
+    }
+};
+
 // The rows of a node: its own values, their weights and the inverse of these. The first n_equal rows, a multiple of
 // ROW_ALIGN, have the same weight.
 struct NodeRows {
@@ -52,11 +64,12 @@ struct Drift {
     const float *norm_of, *shift_of, *sd_of, *mean_of;
 };
 
-// Where gram puts d x d numbers, row stride ld, and the sums of the columns; scratch holds gram_scratch(d) floats.
+// Where gram puts d x d numbers, row stride ld, and the sums of the columns; scratch: gram_scratch(d) numbers.
 struct GramOut {
     float* G;
     int ld;
-    float *sums, *scratch;
+    float* sums;
+    Space<float> scratch;
 };
 
 // Four nodes of a tile: residuals and columns in single precision.
@@ -71,12 +84,18 @@ struct Categories {
 };
 
 // What a pass over it leaves: residuals w (E score - score of the row), their curvatures w Var score, the log odds of
-// the observed category (unless null), the probabilities, n per category, and 2 q^2 + 2 sums: the weight that rows of
-// category j give to another k (q j + k), sum w P_k P_l for l < k (q^2 + q k + l), the loss and sum w Var.
+// the observed category (unless null), the probabilities, n per category, the weight that rows of category j give to
+// another k (q j + k), and sum w P_k P_l for l < k (q k + l).
 struct CategoryOut {
     double* wr;
     float* wv;
-    double *margin, *P, *sums;
+    double* margin;
+    Space<double> P, given, products;
+};
+
+// The loss, and the sum of the curvatures.
+struct LossSums {
+    double loss, curve;
 };
 
 // The same node with many categories, side by side in `ld` places, a multiple of 8: P(k) = softmax_k(field_k + step
@@ -91,19 +110,19 @@ struct Places {
 constexpr double NOWHERE = -1e30;
 constexpr int MOST_PLACES = 256;
 
-// What a pass leaves: wr, wv and margin of CategoryOut, the weight that rows at place j give to k (ld j + k), and the
-// loss and sum w Var.
+// What a pass leaves: wr, wv and margin of CategoryOut, and the weight that rows at place j give to k (ld j + k).
 struct PlacesOut {
     double* wr;
     float* wv;
-    double *margin, *given, *sums;
+    double* margin;
+    Space<double> given;
 };
 
 // Second derivatives: sum w P_k P_l for l < k (ld k + l), and sum w Cov(place k, score) x of these columns and, last,
-// of ones (ld j + k), unless null.
+// of ones (ld j + k), unless empty.
 struct PlaceProducts {
     ColumnList columns;
-    double *products, *mixed;
+    Space<double> products, mixed;
 };
 
 // The same with rows of `ld` numbers, one per category: P(k) = softmax_k(field_k + eta_k). Fields are padded to ld, P
@@ -113,10 +132,11 @@ struct Softmax {
     const double* field;
 };
 
-// Residuals w (P - e_x), the log odds of the observed category, probabilities, and the sums of CategoryOut without the
-// last two, ld numbers per category.
+// Residuals w (P - e_x), the log odds of the observed category, and the rest as in CategoryOut, ld numbers for each row
+// or category.
 struct SoftmaxOut {
-    double *wr, *margin, *P, *sums;
+    double *wr, *margin;
+    Space<double> P, given, products;
 };
 
 // The curvature w (diag P - P P^T) of n rows.
@@ -150,10 +170,20 @@ struct BitWords {
 // The columns of a node as bits, by row and by column (see packed.hpp), with scratch for a product.
 struct BitMatrix {
     BitWords by_row, by_column;
-    const uint32_t *next_by_row, *next_by_column;  // of what the next product will read, or null
-    float* line;                                   // as many numbers as padded rows
-    int16_t* shorts;                               // twice as many as padded rows or columns, whichever are more
+    const uint32_t *next_by_row = nullptr, *next_by_column = nullptr;  // of what the next product will read
+    Space<float> line;
+    Space<int16_t> shorts, sums;
 };
+
+// What such a product takes of them.
+struct RoughSizes {
+    size_t line, shorts, sums;
+};
+static constexpr RoughSizes rough_sizes(size_t padded_rows, size_t padded_columns) {
+    const size_t chunk = padded_rows < tuning::rows::SHORT_ROWS ? padded_rows : tuning::rows::SHORT_ROWS;
+    return {padded_rows, chunk > padded_columns ? chunk : padded_columns,
+            padded_rows > padded_columns ? padded_rows : padded_columns};
+}
 
 struct Kernels {
     const char* name;
@@ -184,9 +214,9 @@ struct Kernels {
                            int count);
     // sum_n w_n KL(x_n + c r_n || sigma_n) for 0 < c < 1 (the certificate).
     double (*divergence)(const NodeRows& rows, const double* eta, double c);
-    void (*category_pass)(const Categories& categories, const NodeRows& rows, const double* eta,
-                          const CategoryOut& out);
-    void (*places_pass)(const Places& places, const NodeRows& rows, const double* eta, const PlacesOut& out);
+    LossSums (*category_pass)(const Categories& categories, const NodeRows& rows, const double* eta,
+                              const CategoryOut& out);
+    LossSums (*places_pass)(const Places& places, const NodeRows& rows, const double* eta, const PlacesOut& out);
     void (*places_products)(const Places& places, const NodeRows& rows, const double* eta, const PlaceProducts& out);
     // out_n += sum_j tables_j[code_jn].
     void (*gather)(const CodeTables<const double>& neighbors, double* out);
@@ -218,7 +248,7 @@ struct Kernels {
     void (*rough_product)(const BitMatrix& X, const float* d, const float* curves, float center, float* out);
 };
 
-constexpr size_t gram_scratch(int d) {
+static constexpr size_t gram_scratch(int d) {
     return static_cast<size_t>(2 * d) * (tuning::GRAM_ROWS + 1);
 }
 

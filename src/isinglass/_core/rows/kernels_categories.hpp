@@ -55,13 +55,44 @@ struct Powers {
     }
 };
 
+// exp(field + score eta) of the observed category and of the others together, up to a factor, and the largest exponent
+// less the observed one: 0 where powers are used.
+struct Exponentials {
+    vd own, others, behind;
+};
+
+// What the passes over few and over many categories end with, for a vector of rows.
+struct PassEnd {
+    vd loss{}, curvature{};
+
+    // r, square: the first two moments of the score less that of the row.
+    template <bool BY_POWERS>
+    void add(const Exponentials& at, vd r, vd square, vd weight, double* wr, float* wv, double* margin) {
+        // log((own + others) / own). An exponential that has underflowed is known by its logarithm alone; else
+        // whichever is at the top is 1.
+        const vd rest = BY_POWERS ? at.others / at.own : at.behind == 0.0 ? at.others : (at.others - 1.0) + at.own;
+        const vd cost = at.behind + log1p_large(rest);
+        // Of rows predicted wrongly with confidence the curvature is bounded, as for two values (bound_curvature).
+        const vd variance = square - r * r, bound = cost > tuning::BADLY_PREDICTED ? r * r / (2.0 * cost) : vd{};
+        const vd curve = weight * (variance > bound ? variance : bound);
+        store(wr, weight * r);
+        store(wv, __builtin_convertvector(curve > 0.0 ? curve : vd{}, vf_half));
+        loss += weight * cost;
+        curvature += curve;
+        for (int j = 0; margin && j < DOUBLES; ++j)
+            margin[j] = -at.behind[j] - __builtin_log(BY_POWERS ? rest[j] : at.others[j]);
+    }
+    LossSums sums() const { return {total(loss), total(curvature)}; }
+};
+
 // The compiler knows the number of categories, which keeps a row's numbers and the sums at hand. BY_POWERS: see above.
 template <int Q, bool BY_POWERS>
-static void category_rows(const Categories& c, const Powers<Q>& powers, const NodeRows& rows, const double* eta,
-                          const CategoryOut& out) {
-    const auto [wr, wv, margin, P, sums] = out;
+static LossSums category_rows(const Categories& c, const Powers<Q>& powers, const NodeRows& rows, const double* eta,
+                              const CategoryOut& out) {
     const int n = rows.n;
-    vd here[Q], known[2 * Q * Q + 2] = {};
+    double *P = out.P.take(static_cast<size_t>(Q) * n), *margin = out.margin;
+    vd here[Q], given[Q * Q] = {}, products[Q * Q] = {};
+    PassEnd end;
     for (int i = 0; i < n; i += DOUBLES) {
         const vd e = load<vd>(eta + i), weight = load<vd>(rows.w + i), value = bytes_to_doubles(rows.x + i);
         vd top = vd{} + c.field[0] + c.score[0] * e, logit = top;
@@ -93,39 +124,28 @@ static void category_rows(const Categories& c, const Powers<Q>& powers, const No
             r += along;
             square += along * off;
             for (int j = 0; j < Q; ++j)
-                if (j != k) known[Q * j + k] = is_of[j] ? known[Q * j + k] + share : known[Q * j + k];
-            for (int l = 0; l < k; ++l) known[Q * (Q + k) + l] += share * here[l];
+                if (j != k) given[Q * j + k] = is_of[j] ? given[Q * j + k] + share : given[Q * j + k];
+            for (int l = 0; l < k; ++l) products[Q * k + l] += share * here[l];
         }
-        // log((own + others) / own). An exponential that has underflowed is known by its logarithm alone; else
-        // whichever is at the top is 1.
-        const vd rest = BY_POWERS ? others / own : logit == top ? others : (others - 1.0) + own;
-        const vd behind = BY_POWERS ? vd{} : top - logit;
-        const vd cost = behind + log1p_large(rest);
-        // Of rows predicted wrongly with confidence the curvature is bounded, as for two values (bound_curvature).
-        const vd variance = square - r * r, bound = cost > tuning::BADLY_PREDICTED ? r * r / (2.0 * cost) : vd{};
-        const vd curve = weight * (variance > bound ? variance : bound);
-        store(wr + i, weight * r);
-        store(wv + i, __builtin_convertvector(curve > 0.0 ? curve : vd{}, vf_half));
-        known[2 * Q * Q] += weight * cost;
-        known[2 * Q * Q + 1] += curve;
-        if (margin)
-            for (int j = 0; j < DOUBLES; ++j)
-                margin[i + j] = -behind[j] - __builtin_log(BY_POWERS ? rest[j] : others[j]);
+        end.add<BY_POWERS>({own, others, BY_POWERS ? vd{} : top - logit}, r, square, weight, out.wr + i, out.wv + i,
+                           margin ? margin + i : nullptr);
     }
-    for (int k = 0; k < 2 * Q * Q + 2; ++k) sums[k] = total(known[k]);
+    double *all_given = out.given.take(Q * Q), *all_products = out.products.take(Q * Q);
+    for (int k = 0; k < Q * Q; ++k) all_given[k] = total(given[k]), all_products[k] = total(products[k]);
+    return end.sums();
 }
 
 template <int Q>
-static void few_categories(const Categories& c, const NodeRows& rows, const double* eta, const CategoryOut& out) {
+static LossSums few_categories(const Categories& c, const NodeRows& rows, const double* eta, const CategoryOut& out) {
     const Powers<Q> powers(c, eta, rows.n);
-    (powers.can_be_used ? category_rows<Q, true> : category_rows<Q, false>)(c, powers, rows, eta, out);
+    return (powers.can_be_used ? category_rows<Q, true> : category_rows<Q, false>)(c, powers, rows, eta, out);
 }
 
-static void category_pass(const Categories& c, const NodeRows& rows, const double* eta, const CategoryOut& out) {
+static LossSums category_pass(const Categories& c, const NodeRows& rows, const double* eta, const CategoryOut& out) {
     constexpr decltype(&few_categories<2>) OF[] = {few_categories<2>, few_categories<3>, few_categories<4>,
                                                    few_categories<5>, few_categories<6>, few_categories<7>,
                                                    few_categories<8>};
-    OF[c.q - 2](c, rows, eta, out);
+    return OF[c.q - 2](c, rows, eta, out);
 }
 
 template <class T, int LANES>
@@ -246,7 +266,7 @@ inline V lane_numbers() {
 constexpr int ROWS = 8;
 template <int LANES>
 static void softmax_row(const Softmax& c, const double* eta, int x, double w, double* wr, double* margin, double* P,
-                        double* confusion) {
+                        double* given) {
     using V = typename Wide<double, LANES>::type;
     const int ld = c.ld;
     const V lane = lane_numbers<LANES, V>();
@@ -270,7 +290,7 @@ static void softmax_row(const Softmax& c, const double* eta, int x, double w, do
         const auto is_own = lane + static_cast<double>(v) == static_cast<double>(x);
         const V p = load<V>(P + v) * inverse, share = is_own ? V{} : w * p;
         store(P + v, p);
-        store(confusion + x * ld + v, load<V>(confusion + x * ld + v) + share);
+        store(given + x * ld + v, load<V>(given + x * ld + v) + share);
         store(wr + v, is_own ? V{} - w * (others * inverse) : share);
     }
     *margin = logit - __builtin_log(others);
@@ -279,16 +299,20 @@ static void softmax_row(const Softmax& c, const double* eta, int x, double w, do
 template <int LANES>
 static void softmax_rows(const Softmax& c, const NodeRows& rows, const double* eta, const SoftmaxOut& out) {
     using V = typename Wide<double, LANES>::type;
-    const auto [wr, margin, P, sums] = out;
     const uint8_t* x = rows.x;
     const double* w = rows.w;
     const int q = c.q, ld = c.ld;
-    double *confusion = sums, *products = sums + q * ld;
+    const size_t square = static_cast<size_t>(q) * ld;
+    double *P = out.P.take(static_cast<size_t>(rows.n) * ld), *given = out.given.take(square),
+           *products = out.products.take(square);
+    __builtin_memset(given, 0, square * sizeof(double));
+    __builtin_memset(products, 0, square * sizeof(double));
     for (int i = 0; i < rows.n; i += ROWS) {
         double* block = P + static_cast<size_t>(i) * ld;
         for (int r = 0; r < ROWS; ++r) {
             const size_t row = static_cast<size_t>(i + r) * ld;
-            softmax_row<LANES>(c, eta + row, x[i + r], w[i + r], wr + row, margin + i + r, block + r * ld, confusion);
+            softmax_row<LANES>(c, eta + row, x[i + r], w[i + r], out.wr + row, out.margin + i + r, block + r * ld,
+                               given);
         }
         for (int k = 0; k < q; ++k)
             for (int v = 0; v <= k; v += LANES) {
@@ -300,7 +324,6 @@ static void softmax_rows(const Softmax& c, const NodeRows& rows, const double* e
 }
 
 static double softmax_pass(const Softmax& c, const NodeRows& rows, const double* eta, const SoftmaxOut& out) {
-    __builtin_memset(out.sums, 0, 2 * c.q * c.ld * sizeof(double));
     (c.ld % DOUBLES == 0 ? softmax_rows<DOUBLES> : softmax_rows<4>)(c, rows, eta, out);
     vd loss{};
     for (int i = 0; i < rows.n; i += DOUBLES) loss += load<vd>(rows.w + i) * softplus(-load<vd>(out.margin + i));

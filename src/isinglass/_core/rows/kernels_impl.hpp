@@ -344,7 +344,7 @@ inline void split_sums(const float* wv, const uint8_t* x, int n, float* ones, fl
 static void gram(const ColumnList& columns, const float* wv, const GramOut& out) {
     const uint8_t* const* x = columns.x;
     const int d = columns.count, n = columns.n, ld = out.ld;
-    float *G = out.G, *sums = out.sums, *scratch = out.scratch;
+    float *G = out.G, *sums = out.sums, *scratch = out.scratch.take(gram_scratch(d));
     for (int i = 0; i < d; ++i) __builtin_memset(G + static_cast<size_t>(i) * ld, 0, ld * sizeof(float));
     float *weighted = scratch, *plain = scratch + static_cast<size_t>(d) * tuning::GRAM_ROWS;
     float *low = plain + static_cast<size_t>(d) * tuning::GRAM_ROWS, *high = low + d;

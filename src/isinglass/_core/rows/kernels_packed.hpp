@@ -178,11 +178,12 @@ inline __m512 upper_sums(__m512i sums) {
 static void rough_product(const BitMatrix& X, const float* d, const float* curves, float center, float* out) {
     const int n_rows = 32 * X.by_column.groups, lanes = static_cast<int>(X.by_column.ld);
     const int columns = 32 * X.by_row.groups;
-    int16_t *shorts = X.shorts, *sums = shorts + (n_rows > columns ? n_rows : columns);
+    const RoughSizes sizes = rough_sizes(n_rows, columns);
+    int16_t *shorts = X.shorts.take(sizes.shorts), *sums = X.sums.take(sizes.sums);
     const __m512 unit = _mm512_set1_ps(shorten(d, columns, shorts)), middle = _mm512_set1_ps(center);
     __builtin_memset(sums, 0, sizeof(int16_t) * n_rows);
     bit_sums_short(X.by_row, shorts, n_rows, X.next_by_row, sums);
-    float* a = X.line;
+    float* a = X.line.take(sizes.line);
     for (int n = 0; n < n_rows; n += 32) {
         const __m512i z = _mm512_loadu_si512(sums + n);
         _mm512_storeu_ps(a + n, _mm512_loadu_ps(curves + n) * (lower_sums(z) * unit - middle));

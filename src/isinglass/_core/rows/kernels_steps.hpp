@@ -22,11 +22,12 @@ struct PlacePowers {
     }
 };
 
-// What is known of a vector of rows before they are divided by their sums: exp(field + score eta) up to a factor, of
-// the observed category and of the others together, and the first two moments of the number of the place less that of
-// the observed one. The largest exponent less the observed one is `behind`, 0 where powers are used.
+// What is known of a vector of rows before they are divided by their sums, with the first two moments of the number of
+// the place less that of the observed one.
 struct PlaceRows {
-    vd own, others, first, second, behind;
+    Exponentials of;
+    vd first, second;
+    vd inverse() const { return 1.0 / (of.own + of.others); }
 };
 
 // Sums over the places of one row whose observed category has this number.
@@ -94,51 +95,39 @@ inline PlaceRows rows_at_places(const Places& c, const double* start, const uint
         others[r] = row.others, first[r] = row.first, second[r] = row.second;
     }
     PlaceRows found;
-    found.own = load<vd>(own), found.behind = BY_POWERS ? vd{} : load<vd>(behind);
-    totals<DOUBLES, DOUBLES / 2>(others, sums), found.others = load<vd>(sums);
+    found.of.own = load<vd>(own), found.of.behind = BY_POWERS ? vd{} : load<vd>(behind);
+    totals<DOUBLES, DOUBLES / 2>(others, sums), found.of.others = load<vd>(sums);
     totals<DOUBLES, DOUBLES / 2>(first, sums), found.first = load<vd>(sums);
     totals<DOUBLES, DOUBLES / 2>(second, sums), found.second = load<vd>(sums);
     return found;
 }
 
 template <bool BY_POWERS>
-static void place_rows(const Places& places, const double* start, const NodeRows& rows, const double* eta,
-                       const PlacesOut& out) {
+static LossSums place_rows(const Places& places, const double* start, const NodeRows& rows, const double* eta,
+                           const PlacesOut& out) {
     const Places c = places;  // what is written cannot change it
-    const auto [wr, wv, margin, given, sums] = out;
-    double T[DOUBLES * MOST_PLACES];
-    vd loss{}, curvature{};
-    __builtin_memset(given, 0, static_cast<size_t>(c.ld) * c.ld * sizeof(double));
+    const size_t square = static_cast<size_t>(c.ld) * c.ld;
+    double T[DOUBLES * MOST_PLACES], *given = out.given.take(square);
+    PassEnd end;
+    __builtin_memset(given, 0, square * sizeof(double));
     for (int i = 0; i < rows.n; i += DOUBLES) {
         const vd weight = load<vd>(rows.w + i);
         const PlaceRows at = rows_at_places<BY_POWERS>(c, start, rows.x + i, eta + i, T);
-        const vd inverse = 1.0 / (at.own + at.others), scaled = weight * inverse;
+        const vd inverse = at.inverse(), scaled = weight * inverse;
         for (int r = 0; r < DOUBLES; ++r) {
             double* line = given + static_cast<size_t>(c.place[rows.x[i + r]]) * c.ld;
             const double* row = T + r * c.ld;
             for (int v = 0; v < c.ld; v += DOUBLES) store(line + v, load<vd>(line + v) + scaled[r] * load<vd>(row + v));
         }
-        // As in category_rows.
-        const vd r = at.first * inverse * c.step, square = at.second * inverse * (c.step * c.step);
-        const vd rest = BY_POWERS ? at.others / at.own : at.behind == 0.0 ? at.others : (at.others - 1.0) + at.own;
-        const vd cost = at.behind + log1p_large(rest);
-        const vd variance = square - r * r, bound = cost > tuning::BADLY_PREDICTED ? r * r / (2.0 * cost) : vd{};
-        const vd curve = weight * (variance > bound ? variance : bound);
-        store(wr + i, weight * r);
-        store(wv + i, __builtin_convertvector(curve > 0.0 ? curve : vd{}, vf_half));
-        loss += weight * cost;
-        curvature += curve;
-        if (margin)
-            for (int j = 0; j < DOUBLES; ++j)
-                margin[i + j] = -at.behind[j] - __builtin_log(BY_POWERS ? rest[j] : at.others[j]);
+        end.add<BY_POWERS>(at.of, at.first * inverse * c.step, at.second * inverse * (c.step * c.step), weight,
+                           out.wr + i, out.wv + i, out.margin ? out.margin + i : nullptr);
     }
-    sums[0] = total(loss);
-    sums[1] = total(curvature);
+    return end.sums();
 }
 
-static void places_pass(const Places& c, const NodeRows& rows, const double* eta, const PlacesOut& out) {
+static LossSums places_pass(const Places& c, const NodeRows& rows, const double* eta, const PlacesOut& out) {
     const PlacePowers powers(c, eta, rows.n);
-    (powers.can_be_used ? place_rows<true> : place_rows<false>)(c, powers.start, rows, eta, out);
+    return (powers.can_be_used ? place_rows<true> : place_rows<false>)(c, powers.start, rows, eta, out);
 }
 
 // out[l ld + k] += sum_n left[n n_left + l] right[n ld + k] over a batch of rows, for LEFT lines and VECTORS vectors.
@@ -169,7 +158,7 @@ inline void batch_of_rows(const Places& c, const double* start, const NodeRows& 
                           double* P, double* weighted, double* mean) {
     for (int b = 0; b < ROW_ALIGN; b += DOUBLES) {
         const PlaceRows at = rows_at_places<BY_POWERS>(c, start, rows.x + i + b, eta + i + b, P + b * c.ld);
-        const vd inverse = 1.0 / (at.own + at.others), moved = at.first * inverse;
+        const vd inverse = at.inverse(), moved = at.first * inverse;
         for (int r = 0; r < DOUBLES; ++r) {
             double *row = P + (b + r) * c.ld, *scaled = weighted + (b + r) * c.ld;
             mean[b + r] = c.number[c.place[rows.x[i + b + r]]] + moved[r];
@@ -206,19 +195,21 @@ static void place_products(const Places& places, const double* start, const Node
     const Places c = places;
     const int ld = c.ld;
     double P[ROW_ALIGN * MOST_PLACES], weighted[ROW_ALIGN * MOST_PLACES], mean[ROW_ALIGN];
-    __builtin_memset(out.products, 0, static_cast<size_t>(ld) * ld * sizeof(double));
-    if (out.mixed) __builtin_memset(out.mixed, 0, static_cast<size_t>(ld) * (out.columns.count + 1) * sizeof(double));
+    const size_t square = static_cast<size_t>(ld) * ld, n_mixed = static_cast<size_t>(ld) * (out.columns.count + 1);
+    double *products = out.products.take(square), *mixed = out.mixed.size > 0 ? out.mixed.take(n_mixed) : nullptr;
+    __builtin_memset(products, 0, square * sizeof(double));
+    if (mixed) __builtin_memset(mixed, 0, n_mixed * sizeof(double));
     for (int i = 0; i < rows.n; i += ROW_ALIGN) {
         batch_of_rows<BY_POWERS>(c, start, rows, eta, i, P, weighted, mean);
         for (int l = 0; l < ld; l += 4)
-            cross_lines<4>(weighted + l, ld, P, ld, l + 4, out.products + static_cast<size_t>(l) * ld);
-        if (!out.mixed) continue;
+            cross_lines<4>(weighted + l, ld, P, ld, l + 4, products + static_cast<size_t>(l) * ld);
+        if (!mixed) continue;
         for (int b = 0; b < ROW_ALIGN; ++b)
             for (int v = 0; v < ld; v += DOUBLES) {
                 const vd off = (load<vd>(c.number + v) - mean[b]) * c.step;
                 store(weighted + b * ld + v, load<vd>(weighted + b * ld + v) * off);
             }
-        add_mixed(out.columns, weighted, ld, i, out.mixed);
+        add_mixed(out.columns, weighted, ld, i, mixed);
     }
 }
 

@@ -57,12 +57,8 @@ class PackedColumns {
         sum_bits({by_column_.data(), static_cast<size_t>(lanes()), n_words_}, a, lanes(), out, kernels);
     }
     BitMatrix matrix() const {
-        return {{by_row_.data(), static_cast<size_t>(32) * n_words_, groups()},
-                {by_column_.data(), static_cast<size_t>(lanes()), n_words_},
-                nullptr,
-                nullptr,
-                nullptr,
-                nullptr};
+        return {.by_row = {by_row_.data(), static_cast<size_t>(32) * n_words_, groups()},
+                .by_column = {by_column_.data(), static_cast<size_t>(lanes()), n_words_}};
     }
 
  private:

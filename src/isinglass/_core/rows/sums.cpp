@@ -45,14 +45,6 @@ Overlap overlap_of(const Table& table, const Pair& pair) {
             static_cast<double>(sums[0])};
 }
 
-void make_panels(std::span<const Block> tasks, std::vector<Scratch>& scratch) {
-    int widest = 0;
-    for (const Block& task : tasks)
-        if (task.G) widest = std::max(widest, task.inner.count);
-    for (Scratch& each : scratch)
-        if (each.panels.size() < gram_scratch(widest)) each.panels.resize(gram_scratch(widest));
-}
-
 void write_diagonal(const Block& task, const double* sums, double all) {
     for (int k = 0; k < task.inner.count; ++k) {
         task.b[k] = static_cast<float>(sums[k]);

@@ -14,7 +14,13 @@ namespace isinglass {
 template <class T>
 T* room(Buffer<T>& buffer, size_t size) {
     if (buffer.size() < size) buffer.resize(size + size / 2);
+    buffer.keep_to(size);
     return buffer.data();
+}
+
+template <class T>
+Space<T> space(Buffer<T>& buffer, size_t size) {
+    return {room(buffer, size), size};
 }
 
 // What a thread needs while it works on a node.
@@ -31,8 +37,6 @@ const double* padded(const double* a, int stride, int n_words, Buffer<double>& s
 void column_sums(const Table& table, const double* a, const NeighborColumns& asked, double* out, Scratch& scratch);
 // The weight of the rows in which two columns of 0 and 1 agree and differ.
 Overlap overlap_of(const Table& table, const Pair& pair);
-// Scratch of the widest block, no larger than needed.
-void make_panels(std::span<const Block> tasks, std::vector<Scratch>& scratch);
 
 // Bound of the relative error of a sum over the rows of a table of terms of one sign.
 double rounding_of(const Table& table);

@@ -8,6 +8,10 @@
 #include <mutex>
 #include <vector>
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#endif
+
 #include "rows/kernels.hpp"
 
 namespace isinglass {
@@ -23,11 +27,21 @@ class Buffer {
         data_ = nullptr;
         if (size == 0) return;
         // Of a large array from calloc, only the pages that are written to take memory.
-        size_t room = size * sizeof(T) + 64;
+        size_t room = size * sizeof(T) + SPARE;
         void* start = std::calloc(room, 1);
         if (!start) throw std::bad_alloc();
         memory_.reset(start);
-        data_ = static_cast<T*>(std::align(64, size * sizeof(T), start, room));
+        data_ = static_cast<T*>(std::align(SPARE, size * sizeof(T), start, room));
+        keep_to(size);
+    }
+    // Nothing beyond the first `count` numbers is used until this is called again; the address sanitizer sees to it.
+    void keep_to([[maybe_unused]] size_t count) {
+#ifdef __SANITIZE_ADDRESS__
+        if (size_ == 0) return;
+        const char* end = static_cast<char*>(memory_.get()) + size_ * sizeof(T) + SPARE;
+        __asan_unpoison_memory_region(data_, end - reinterpret_cast<char*>(data_));
+        __asan_poison_memory_region(data_ + count, end - reinterpret_cast<char*>(data_ + count));
+#endif
     }
     size_t size() const { return size_; }
     T* data() { return data_; }
@@ -36,6 +50,7 @@ class Buffer {
     const T& operator[](size_t i) const { return data_[i]; }
 
  private:
+    static constexpr size_t SPARE = 64;  // bytes, for the alignment
     struct Free {
         void operator()(void* p) const { std::free(p); }
     };

@@ -94,7 +94,6 @@ template <class Storage>
 void TwoValueRows<Storage>::blocks(std::span<const Block> tasks, Curvature curvature) {
     const bool majorized = curvature == Curvature::majorized;
     storage_.begin_blocks(tasks, majorized);
-    make_panels(tasks, workers_.scratch);
     workers_.pool.each(tasks.size(), [&](int k, int worker) {
         const Block& task = tasks[k];
         const NodeView view = storage_.view(task.node, task.inner, worker);
@@ -104,7 +103,7 @@ void TwoValueRows<Storage>::blocks(std::span<const Block> tasks, Curvature curva
         const float* curves = curvatures(view, majorized, scratch);
         if (task.G)
             kernels().gram(view.source->list(task.inner, scratch.columns), curves,
-                           {task.G, task.stride, task.b, scratch.panels.data()});
+                           {task.G, task.stride, task.b, space(scratch.panels, gram_scratch(task.inner.count))});
         else
             storage_.diagonal(task, view, curves, worker);
     });

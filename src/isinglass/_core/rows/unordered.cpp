@@ -35,7 +35,6 @@ class Unordered final : public NodeLoss {
         for (Working& scratch : scratch_) {
             scratch.P.resize(most * stride_), scratch.z.resize(most * stride_);
             scratch.margin.resize(stride_), scratch.weights.resize(stride_);
-            scratch.room.resize(2 * most * most);
         }
     }
 
@@ -56,23 +55,26 @@ class Unordered final : public NodeLoss {
     }
 
     // Probabilities, residuals, margins and sums at the node's predictor and fields.
-    const double* pass(int node, int worker) override {
+    const CategorySums& pass(int node, int worker) override {
         Working& scratch = scratch_[worker];
         const int q = state_.columns[node].q(), ld = state_.columns[node].ld();
         const NodeView view = state_.view(node);
         NodeRows rows = view.rows;
         rows.x = state_.codes(node);
         scratch.fields = state_.fields[node], scratch.fields.resize(ld, NOWHERE);
-        const double loss = kernels().softmax({q, ld, scratch.fields.data()}, rows, view.eta,
-                                              {view.wr, scratch.margin.data(), scratch.P.data(), scratch.room.data()});
-        scratch.sums.assign(2 * q * q + 2, 0.0);
-        double* sums = scratch.sums.data();
-        for (int j = 0; j < 2 * q; ++j)
-            for (int k = 0; k < q; ++k) sums[j * q + k] = scratch.room[static_cast<size_t>(j) * ld + k];
-        double curve = 0;
+        const Space<double> P{scratch.P.data(), static_cast<size_t>(stride_) * ld},
+            given = space(scratch.given, static_cast<size_t>(q) * ld),
+            products = space(scratch.products, static_cast<size_t>(q) * ld);
+        CategorySums& sums = scratch.sums;
+        sums.resize(q);
+        sums.loss = kernels().softmax({q, ld, scratch.fields.data()}, rows, view.eta,
+                                      {view.wr, scratch.margin.data(), P, given, products});
+        sums.curve = 0;
         for (int k = 0; k < q; ++k)
-            for (int l = 0; l < k; ++l) curve += sums[q * (q + k) + l];
-        sums[2 * q * q] = loss, sums[2 * q * q + 1] = curve;
+            for (int l = 0; l < q; ++l) {
+                sums.given[q * k + l] = given.data[k * ld + l];
+                if (l < k) sums.curve += sums.products[q * k + l] = products.data[k * ld + l];
+            }
         return sums;
     }
 
@@ -97,7 +99,7 @@ class Unordered final : public NodeLoss {
         }
     }
 
-    void prepare_blocks(std::span<const Block>) override {
+    void prepare_blocks() override {
         if (P_.size() == 0) P_.resize(n_probabilities_);
     }
 
@@ -110,7 +112,9 @@ class Unordered final : public NodeLoss {
         float* P = P_.data() + node.begin;
         node.is_majorized = curvature == Curvature::majorized;
         if (node.is_majorized) {
-            scratch.sums.assign(2 * q * q + 2, 0.5 / q);
+            scratch.sums.resize(q);
+            std::fill(scratch.sums.products.begin(), scratch.sums.products.end(), 0.5 / q);
+            scratch.sums.curve = 0.5 / q;
             for (int n = 0; n < stride_; ++n)
                 for (int k = 0; k < ld; ++k)
                     P[static_cast<size_t>(n) * ld + k] = k < q ? 1.0f / static_cast<float>(q) : 0.0f;
@@ -124,9 +128,9 @@ class Unordered final : public NodeLoss {
             const float* row = P + static_cast<size_t>(n) * ld;
             node.likeliest[n] = static_cast<uint8_t>(std::max_element(row, row + q) - row);
         }
-        node.L = field_curvature(scratch.sums.data() + q * q, q);
+        node.L = field_curvature(scratch.sums);
         factorize(node.L, q - 1);
-        *task.curve = scratch.sums[2 * q * q + 1];
+        *task.curve = scratch.sums.curve;
         if (task.inner.count == 0) return;
         kernels().variances(curve(task.node, scratch), scratch.z.data());
         const auto& listed = split(task.node, task.inner, scratch.single);
@@ -198,9 +202,10 @@ class Unordered final : public NodeLoss {
         Buffer<float> single_sum;
         NeighborTables<double> wide;
         NeighborTables<float> single;
-        Buffer<double> P, margin, room;
+        Buffer<double> P, margin, given, products;
         Buffer<float> z, weights;
-        std::vector<double> sums, fields;
+        CategorySums sums;
+        std::vector<double> fields;
     };
 
     // Tables for neighbors with more than two values; the others are listed.
@@ -247,7 +252,7 @@ class Unordered final : public NodeLoss {
     void bound_curvature(int node, Working& scratch) const {
         const int q = state_.columns[node].q(), ld = state_.columns[node].ld();
         const double* w = state_.table->w.data();
-        double* products = scratch.sums.data() + static_cast<size_t>(q) * q;
+        std::vector<double>& products = scratch.sums.products;
         for (int n = 0; n < state_.table->n_distinct; ++n) {
             if (scratch.margin[n] > -tuning::BADLY_PREDICTED) continue;
             double* P = scratch.P.data() + static_cast<size_t>(n) * ld;
