@@ -655,7 +655,7 @@ State Newton::record(const Run& run) {
     state.duality_gap = certificate_.gap;
     state.certified_zeros = count_certified(set_, rows_.margins(), certificate_, run.alpha);
     state.n_working = set_.n_edges();
-    state.n_products = model_.n_products;
+    state.n_products = model_.n_products();
     state.n_iter = run.n_iter;
     for (size_t e = 0; e < set_.n_edges(); ++e) {
         if (set_.theta_norm(e) == 0.0) continue;

@@ -1,0 +1,69 @@
+// Sums and maxima over many numbers: side by side for the compiler to vectorize, chunk by chunk on all threads, and in
+// an order that does not depend on their number.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "rows/pool.hpp"
+
+namespace isinglass {
+
+constexpr size_t SIDE_BY_SIDE = 8;
+
+inline double largest_of(const double* values, size_t n) {
+    double largest[SIDE_BY_SIDE] = {};
+    size_t k = 0;
+    for (; k + SIDE_BY_SIDE <= n; k += SIDE_BY_SIDE)
+        for (size_t i = 0; i < SIDE_BY_SIDE; ++i) {
+            const double size = std::abs(values[k + i]);
+            largest[i] = largest[i] < size ? size : largest[i];
+        }
+    for (; k < n; ++k) largest[0] = std::max(largest[0], std::abs(values[k]));
+    return *std::max_element(largest, largest + SIDE_BY_SIDE);
+}
+
+template <class T>
+double dot(const T* a, const T* b, size_t n) {
+    double sums[SIDE_BY_SIDE] = {};
+    size_t k = 0;
+    for (; k + SIDE_BY_SIDE <= n; k += SIDE_BY_SIDE)
+        for (size_t i = 0; i < SIDE_BY_SIDE; ++i) sums[i] += static_cast<double>(a[k + i]) * b[k + i];
+    for (; k < n; ++k) sums[0] += static_cast<double>(a[k]) * b[k];
+    return ((sums[0] + sums[4]) + (sums[1] + sums[5])) + ((sums[2] + sums[6]) + (sums[3] + sums[7]));
+}
+
+class Chunks {
+ public:
+    explicit Chunks(Pool& pool) : pool_(pool) {}
+
+    // body(first, last) for chunks of m entries; what it returns, chunk by chunk.
+    template <class Body>
+    const std::vector<double>& each(size_t m, Body body) {
+        constexpr size_t SIZE = tuning::quadratic::EDGES_PER_TASK;
+        parts_.resize((m + SIZE - 1) / SIZE);
+        pool_.each(parts_.size(), [&](int chunk, int) {
+            const size_t first = chunk * SIZE;
+            parts_[chunk] = body(first, std::min(first + SIZE, m));
+        });
+        return parts_;
+    }
+    template <class Body>
+    double sum(size_t m, Body body) {
+        const std::vector<double>& parts = each(m, body);
+        return std::accumulate(parts.begin(), parts.end(), 0.0);
+    }
+    template <class Body>
+    double largest(size_t m, Body body) {
+        const std::vector<double>& parts = each(m, body);
+        return parts.empty() ? 0.0 : *std::max_element(parts.begin(), parts.end());
+    }
+
+ private:
+    Pool& pool_;
+    std::vector<double> parts_;
+};
+
+}  // namespace isinglass
