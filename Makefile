@@ -52,7 +52,9 @@ test-core:  ## test the core from C++ (needs cmake and doctest)
 	@if command -v cmake >/dev/null && echo '#include <doctest/doctest.h>' | $(CXX) -E -x c++ - >/dev/null 2>&1; then \
 		cmake -S tests/_core/cpp -B $(CORE_TESTS) -DISINGLASS_SANITIZE=$(CORE_SANITIZE) >/dev/null && \
 		MAKEFLAGS= cmake --build $(CORE_TESTS) --parallel 2 >/dev/null && \
-		$(if $(findstring thread,$(CORE_SANITIZE)),setarch -R) $(CORE_TESTS)/core_tests; \
+		for set in portable v4; do \
+			ISINGLASS_KERNELS=$$set $(if $(findstring thread,$(CORE_SANITIZE)),setarch -R) $(CORE_TESTS)/core_tests || exit 1; \
+		done; \
 	else echo "cmake or doctest is not installed: the core is not tested from C++"; fi
 
 fuzz: $(INSTALLED)  ## run random tests for FUZZ_MINUTES (4), all suites or those in FUZZ_SUITES

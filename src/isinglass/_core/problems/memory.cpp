@@ -31,13 +31,21 @@ std::string TooLarge::message() const {
     return text;
 }
 
-void MemoryBudget::check(size_t n_pairs, size_t n_coefficients, size_t block_bytes) const {
-    const double groups = START + static_cast<double>(taken_by_rows) +
-                          PER_COEFFICIENT * static_cast<double>(n_coefficients) +
-                          PER_WORKING * static_cast<double>(n_pairs);
-    const size_t bytes =
-        taken_by_rows > 0 ? static_cast<size_t>(groups) + 2 * block_bytes : path_bytes(n_distinct, n_features, n_pairs);
-    if (bytes > most_bytes) throw TooLarge{bytes, most_bytes, n_pairs};
+void MemoryBudget::check(const WorkingSize& size) const {
+    const size_t bytes = bytes_with(size);
+    if (bytes > most_bytes) throw TooLarge{bytes, most_bytes, size.n_pairs};
+}
+
+MemoryBudget budget_of_pairs(size_t most_bytes, size_t n_distinct, size_t n_features) {
+    return {most_bytes, [=](const WorkingSize& size) { return path_bytes(n_distinct, n_features, size.n_pairs); }};
+}
+
+MemoryBudget budget_with_groups(size_t most_bytes, size_t taken_by_rows) {
+    return {most_bytes, [=](const WorkingSize& size) {
+                const double lists = START + PER_COEFFICIENT * static_cast<double>(size.n_coefficients) +
+                                     PER_WORKING * static_cast<double>(size.n_pairs);
+                return taken_by_rows + static_cast<size_t>(lists) + 2 * size.block_bytes;
+            }};
 }
 
 }  // namespace isinglass

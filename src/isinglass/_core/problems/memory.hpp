@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <limits>
 #include <string>
 
@@ -19,12 +20,20 @@ struct TooLarge {
     std::string message() const;
 };
 
-// What a problem may take, and what is known of it before its working sets.
-struct MemoryBudget {
-    size_t most_bytes = ANY_SIZE, n_distinct = 0, n_features = 0;
-    size_t taken_by_rows = 0;  // where pairs have groups of coefficients; else 0
-    // Refuses a working set of so many pairs and coefficients; block_bytes: of the blocks of the last one.
-    void check(size_t n_pairs, size_t n_coefficients, size_t block_bytes) const;
+// A working set that is to be made; block_bytes: of the blocks of the one before it.
+struct WorkingSize {
+    size_t n_pairs = 0, n_coefficients = 0, block_bytes = 0;
 };
+
+// What a problem may take, and what it takes with a working set.
+struct MemoryBudget {
+    size_t most_bytes = ANY_SIZE;
+    std::function<size_t(const WorkingSize&)> bytes_with = [](const WorkingSize&) { return size_t{0}; };
+    void check(const WorkingSize& size) const;  // refuses it if that is too much
+};
+// Pairs have one coefficient each.
+MemoryBudget budget_of_pairs(size_t most_bytes, size_t n_distinct, size_t n_features);
+// Pairs have groups of coefficients; the rows take so many bytes.
+MemoryBudget budget_with_groups(size_t most_bytes, size_t taken_by_rows);
 
 }  // namespace isinglass

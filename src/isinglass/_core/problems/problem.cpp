@@ -45,42 +45,40 @@ void PathSolver::start(int node) {
 }
 
 double PathSolver::alpha_max() {
-    top_ = reached_ = screen_.alpha_max();
+    top_ = screen_.alpha_max();
     newton_.set_top(screen_.top());
-    has_begun_ = is_placed_ = is_dense_ = false;
+    begin(From::null_model, top_, 0);
     return top_;
 }
 
 void PathSolver::place(double alpha, const State& point) {
     newton_.place(point.edges, point.values, point.fields);
-    reached_ = std::min(alpha, top_);
-    note_density(point.edges.size());
-    found_ = {};  // first on its own edges: a look at all pairs follows
-    has_begun_ = is_placed_ = true;
+    begin(From::placed_point, alpha, point.edges.size());
 }
 
-void PathSolver::note_density(size_t n_edges) {
+void PathSolver::begin(From from, double reached, size_t n_edges) {
+    from_ = from;
+    reached_ = std::min(reached, top_);
     is_dense_ =
         kind_ == Kind::joint && static_cast<double>(n_edges) > DENSE_SHARE * n_features_ * (n_features_ - 1) / 2;
 }
 
 State PathSolver::solve(const std::vector<Pair>& pairs, double alpha, const Tolerances& tolerances) {
-    budget_.check(pairs.size(), newton_.coefficients_with(pairs), newton_.set().block_bytes());
+    budget_.check({pairs.size(), newton_.coefficients_with(pairs), newton_.set().block_bytes()});
     newton_.adopt(pairs);
     return newton_.run(alpha, tolerances);
 }
 
 State PathSolver::follow(double alpha, double next, const PathOptions& options) {
-    const bool is_cold = !has_begun_;
+    const From from = from_;
+    State state = descend(alpha, next, options);
     // A point from elsewhere may be too far away for any number of steps, the solution before for as many as were
     // taken.
-    const bool may_mislead = is_placed_;
-    State state = descend(alpha, next, options);
-    if (is_cold || state.converged || !(may_mislead || state.n_iter < options.max_iter)) return state;
+    const bool may_mislead = from == From::placed_point || (from == From::path && state.n_iter < options.max_iter);
+    if (state.converged || !may_mislead) return state;
     newton_.clear();
     screen_.forget();
-    reached_ = top_;
-    has_begun_ = is_placed_ = is_dense_ = false;
+    begin(From::null_model, top_, 0);
     State again = descend(alpha, next, options);
     again.n_iter += state.n_iter;
     state.n_iter = again.n_iter;
@@ -91,27 +89,42 @@ State PathSolver::descend(double alpha, double next, const PathOptions& options)
     const bool screens = options.strictness > 0;
     const double steepest = screens ? STEEPEST : alpha < COLD_RATIO * top_ ? STEEP_RATIO : 0;
     const std::vector<double> stops = stops_between(reached_, alpha, steepest);
-    if (!screens && (!has_begun_ || is_placed_)) {
-        found_ = every_pair();
-    } else if (!has_begun_) {
-        look(INFINITE, stops.front(), options.strictness);
-    }
-    has_begun_ = true;
-    if (is_placed_ && screens) {  // roughly first: another table has other edges
-        solve(found_.pairs, reached_, {STOP_TOLERANCE * reached_, INFINITE, options.max_iter});
-        look(INFINITE, stops.front(), options.strictness);
-    }
-    is_placed_ = false;
+    find_first(stops.front(), options);
     for (size_t k = 0; k + 1 < stops.size(); ++k) {
-        solve(found_.pairs, stops[k], {STOP_TOLERANCE * stops[k], INFINITE, options.max_iter});
+        solve_roughly(found_.pairs, stops[k], options);
         if (screens) look(stops[k], stops[k + 1], options.strictness);
     }
+    State state = solve_checked(alpha, next, steepest, options);
+    if (screens && kind_ == Kind::joint) state.certified_zeros += screen_.certified_outside();
+    state.converged = state.kkt_residual <= options.tol && state.duality_gap <= newton_.largest_gap(options.tol);
+    begin(From::path, alpha, state.edges.size());
+    return state;
+}
+
+// The pairs to begin with; on a path they are known.
+void PathSolver::find_first(double first_stop, const PathOptions& options) {
+    if (from_ == From::path) return;
+    if (options.strictness == 0) {
+        found_ = every_pair();
+        return;
+    }
+    // Roughly first, on its own edges: another table has others.
+    if (from_ == From::placed_point) solve_roughly({}, reached_, options);
+    look(INFINITE, first_stop, options.strictness);
+}
+
+State PathSolver::solve_roughly(const std::vector<Pair>& pairs, double alpha, const PathOptions& options) {
+    return solve(pairs, alpha, {STOP_TOLERANCE * alpha, INFINITE, options.max_iter});
+}
+
+// Solves and checks all pairs, until none is missing.
+State PathSolver::solve_checked(double alpha, double next, double steepest, const PathOptions& options) {
     std::vector<Pair> working = found_.pairs;
     // No smaller than the rounding of gradients: the empty network of independent columns has no residual but that.
     const double kkt =
         alpha > 0 ? std::min(options.tol, std::max(LARGEST_RESIDUAL * alpha, tuning::STATIONARY)) : options.tol;
     State state = solve(working, alpha, {kkt, options.tol, options.max_iter});
-    while (screens) {
+    while (options.strictness > 0) {
         look(alpha, stops_between(alpha, next, steepest).front(), options.strictness);
         const std::vector<Pair> missing = violators(alpha);
         if (missing.empty()) break;
@@ -120,10 +133,6 @@ State PathSolver::descend(double alpha, double next, const PathOptions& options)
         state = solve(working, alpha, {kkt, options.tol, options.max_iter - n_iter});
         state.n_iter += n_iter;
     }
-    if (screens && kind_ == Kind::joint) state.certified_zeros += screen_.certified_outside();
-    state.converged = state.kkt_residual <= options.tol && state.duality_gap <= newton_.largest_gap(options.tol);
-    reached_ = std::min(alpha, top_);
-    note_density(state.edges.size());
     return state;
 }
 
@@ -171,9 +180,10 @@ Problem::Problem(const TableView& given, Penalty::Kind kind, const double* penal
     const bool is_small = static_cast<size_t>(n_distinct_) * n_features_ < SINGLE_THREAD_CELLS;
     pool_ = std::make_unique<Pool>(is_small ? 1 : n_threads, poll_);
     const bool has_groups = std::count(table->ranges.begin(), table->ranges.end(), 0) > 0;  // nominal columns
-    const MemoryBudget budget{most_bytes, static_cast<size_t>(n_distinct_), static_cast<size_t>(n_features_),
-                              has_groups ? category_bytes(*table, pool_->size()) : 0};
-    budget.check(0, 0, 0);
+    const MemoryBudget budget =
+        has_groups ? budget_with_groups(most_bytes, category_bytes(*table, pool_->size()))
+                   : budget_of_pairs(most_bytes, static_cast<size_t>(n_distinct_), static_cast<size_t>(n_features_));
+    budget.check({});
     rows_ = make_rows(table, Holds::all_nodes, *pool_);
     if (given.widths && kind == Penalty::Kind::equal) {
         for (int s = 0; s < n_features_; ++s) inverse_widths_.push_back(1 / given.widths[s]);

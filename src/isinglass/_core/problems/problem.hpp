@@ -51,9 +51,14 @@ class PathSolver {
     void set_largest_reference(size_t pairs) { screen_.set_largest_reference(pairs); }
 
  private:
+    // Where the next alpha starts from.
+    enum class From { null_model, placed_point, path };
+    void begin(From from, double reached, size_t n_edges);
     State descend(double alpha, double next, const PathOptions& options);
+    void find_first(double first_stop, const PathOptions& options);
+    State solve_roughly(const std::vector<Pair>& pairs, double alpha, const PathOptions& options);
+    State solve_checked(double alpha, double next, double steepest, const PathOptions& options);
     PairList every_pair() const;
-    void note_density(size_t n_edges);
     void look(double alpha, double next, double strictness);
     std::vector<Pair> violators(double alpha) const;
 
@@ -62,10 +67,11 @@ class PathSolver {
     Newton newton_;
     Screen screen_;
     int node_ = 0;
-    double top_ = 0, reached_ = 0;  // alpha_max, and the smallest alpha so far
-    bool is_dense_ = false;         // the last solution
-    bool has_begun_ = false, is_placed_ = false;
-    PairList found_;  // the pairs to begin the next alpha with
+    double top_ = 0;  // alpha_max
+    From from_ = From::null_model;
+    double reached_ = 0;     // the smallest alpha so far
+    bool is_dense_ = false;  // the last solution
+    PairList found_;         // the pairs to begin the next alpha with
     MemoryBudget budget_;
 };
 

@@ -171,8 +171,8 @@ struct BitWords {
 struct BitMatrix {
     BitWords by_row, by_column;
     const uint32_t *next_by_row = nullptr, *next_by_column = nullptr;  // of what the next product will read
-    Space<float> line;
-    Space<int16_t> shorts, sums;
+    Space<float> line = {};
+    Space<int16_t> shorts = {}, sums = {};
 };
 
 // What such a product takes of them.
