@@ -183,9 +183,9 @@ constexpr int SPARSE_NODES_AT_ONCE = 64;            // whose moments with all co
 constexpr size_t PREFETCHED_WORDS = 512;  // of packed columns, which do not fit into the second-level cache (measured)
 constexpr int SHORT_ROWS = 512;           // rows with one unit of short integers: more would make it coarser
 constexpr int MAX_SHORT_COLUMNS = 4096;   // of a node, for the same reason
-constexpr int FEW_CATEGORIES = 8;                    // whose second derivatives come with every pass
-constexpr double SPREAD_STEPS = 2;                   // steps per category up to which powers are taken of all steps
-constexpr double SMALLEST_PROFILED = 1e-6;           // of a diagonal entry, once the fields are taken out
+constexpr int FEW_CATEGORIES = 8;         // whose second derivatives come with every pass
+constexpr double SPREAD_STEPS = 2;        // steps per category up to which powers are taken of all steps
+constexpr double SMALLEST_PROFILED = 1e-6;      // of a diagonal entry, once the fields are taken out
 constexpr size_t TABLE_CACHE_BYTES = 24 << 10;  // of tables of categories that are read together: the first-level cache
 constexpr int LINES_AT_ONCE = 16;               // of the matrix of all pairs of columns with categories
 }  // namespace rows
