@@ -43,14 +43,17 @@ class NodewiseIsing(_Nodewise):
         the mean of those that are non-zero. "mean": (a + b) / 2 with zeros counted (IsingFit's AND = FALSE).
     penalty_weights : None or "standardized", default None
         "standardized" penalizes as if the columns had unit standard deviation.
-    tol, max_iter, n_threads,
+    tol, max_iter, n_threads
+        As for `nodewise_path`.
     kinds, scores, missing, encode, binarize, na_values, reverse, weight_kind, covariates
-        See `IsingEstimator`.
+        What cells mean, and what becomes of missing ones ("error", "impute", "zero" or "drop"): see `as_table`.
 
     Attributes
     ----------
     asymmetric_couplings_ : csr_array of shape (n_features, n_features)
         Coefficients before the rule: row s is the regression of column s on the others.
+    fit_, network_, solution_, …
+        The result and its parts, as for `IsingEstimator`.
 
     Examples
     --------
@@ -86,9 +89,10 @@ class NodewiseIsingEBIC(_Nodewise):
         How the two coefficients of a pair become one coupling, as for `NodewiseIsing`.
     penalty_weights : None or "standardized", default "standardized"
         "standardized" penalizes as if the columns had unit standard deviation, as IsingFit does.
-    tol, max_iter, n_threads,
+    tol, max_iter, n_threads
+        As for `nodewise_path`.
     kinds, scores, missing, encode, binarize, na_values, reverse, weight_kind, covariates
-        See `IsingEstimator`.
+        What cells mean, and what becomes of missing ones ("error", "impute", "zero" or "drop"): see `as_table`.
 
     Attributes
     ----------
@@ -96,6 +100,8 @@ class NodewiseIsingEBIC(_Nodewise):
         The penalty of every column (NaN for constant ones); ``alpha_`` is NaN.
     asymmetric_couplings_ : csr_array of shape (n_features, n_features)
         Coefficients before the rule: row s is the regression of column s on the others.
+    fit_, network_, solution_, …
+        The result and its parts, as for `IsingEstimator`.
 
     Examples
     --------
@@ -130,9 +136,15 @@ class ExactIsing(IsingEstimator):
         Penalty strength per row: half of `IsingLasso`'s alpha for the same strength.
     max_iter : int, default 200
         Newton steps per alpha.
-    penalty_weights, tol,
+    penalty_weights, tol
+        As for `exact_path`.
     kinds, scores, missing, encode, binarize, na_values, reverse, weight_kind, covariates
-        See `IsingEstimator`.
+        What cells mean, and what becomes of missing ones ("error", "impute", "zero" or "drop"): see `as_table`.
+
+    Attributes
+    ----------
+    fit_, network_, solution_, …
+        The result and its parts, as for `IsingEstimator`.
 
     Examples
     --------

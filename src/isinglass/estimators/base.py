@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, TypeGuard
@@ -101,67 +99,18 @@ class Fitted:
     feature_names_in_: AnyArray
 
 
-_REFERENCE = re.compile(r"^([\w, \n]+)\n    See `IsingEstimator`\.\n", re.MULTILINE)
-_ENTRY = re.compile(r"^(\w+) : .*\n(?:    .*\n)+", re.MULTILINE)
-
-
-def _with_shared_entries(text: str, shared: str) -> str:
-    """Return a docstring in which parameters that say "See `IsingEstimator`." and its attributes are described."""
-    text, shared = inspect.cleandoc(text), inspect.cleandoc(shared) + "\n"
-    parameters, heading, attributes = shared.partition("Attributes\n----------\n")
-    described = {entry[1]: entry[0] for entry in _ENTRY.finditer(parameters)}
-    text = _REFERENCE.sub(lambda found: "".join(described[name] for name in re.findall(r"\w+", found[1])), text)
-    before, examples, code = text.partition("Examples\n--------\n")
-    if not examples:
-        return text  # not an estimator itself, but the base of some
-    before = before.rstrip() + ("\n" if heading in before else f"\n\n{heading}")
-    return f"{before}{attributes}\n{examples}{code}"
-
-
 @dataclass(kw_only=True, eq=False, repr=False)
 class IsingEstimator(FittedNetwork, Fitted, _ScikitLearn):
     """A network that is estimated from a table.
 
-    Parameters that several estimators have:
-
     Parameters
     ----------
-    alphas : int, float or array-like, default 30
-        Number of log-spaced penalties from ``alpha_max`` down to a hundredth of it, or an explicit list.
-    penalty_weights : None, "standardized" or symmetric matrix, default None
-        Weight of each pair's penalty: 1; the sum of the two standard deviations; or given, where 0 leaves a pair
-        unpenalized and inf forbids it.
     tol : float, default 1e-7
         Bound on the relative duality gap and on the KKT residual over all pairs.
     max_iter : int, default 100
         Newton steps per alpha.
-    random_state : int, Generator, RandomState, SeedSequence or None, default 0
-        Seed of the folds and subsamples.
-    n_jobs : int, optional
-        Folds or subsamples to run in parallel, as in joblib; -1: all cores. The result does not depend on it.
-    n_threads : int, optional
-        Threads of the kernels; default all cores, or what ISINGLASS_NUM_THREADS says. The result does not depend on it.
-    device : str, optional
-        Where to fit: "cpu", or a GPU such as "cuda" (`ising_path`); default what ISINGLASS_DEVICE says.
-    kinds : {"binary", "ordinal", "nominal", "continuous"}, one of these per column, or a mapping, optional
-        Kinds of the columns. Columns whose type is categorical need no entry.
-    scores : mapping, optional
-        Scores of the categories of ordinal columns, by name or number of the column.
-    missing : {"error", "impute", "zero", "drop"}, default "error"
-        What to do with missing cells: refuse them, impute them from the network, read them as 0, or leave out their
-        rows.
-    encode : mapping or "auto", optional
-        What values mean, such as ``{"yes": 1, "no": 0}``; "auto" detects the two values of every column.
-    binarize : float or mapping, optional
-        Numbers above this threshold are 1, the others 0.
-    na_values : sequence, optional
-        Further values that stand for a missing cell, such as 99.
-    reverse : sequence of str or int, optional
-        Ordered columns to reverse, by name or number, so that the last category comes first.
-    weight_kind : {"sampling", "counts"}, optional
-        What ``sample_weight`` stands for; by default whole numbers are counts, and others sampling weights.
-    covariates : sequence of str or int, optional
-        Columns to adjust for, by name or number. The network is conditional on them, and they are not nodes.
+    kinds, scores, missing, encode, binarize, na_values, reverse, weight_kind, covariates
+        What cells mean, and what becomes of missing ones ("error", "impute", "zero" or "drop"): see `as_table`.
 
     Attributes
     ----------
@@ -195,12 +144,6 @@ class IsingEstimator(FittedNetwork, Fitted, _ScikitLearn):
     reverse: Sequence[str | int] | None = None
     weight_kind: str | None = None
     covariates: Sequence[str | int] | None = None
-
-    def __init_subclass__(cls) -> None:
-        """Write the parameters and attributes that are described here into the documentation of every estimator."""
-        super().__init_subclass__()
-        if cls.__doc__ and IsingEstimator.__doc__:
-            cls.__doc__ = _with_shared_entries(cls.__doc__, IsingEstimator.__doc__)
 
     def fit(self, X: TableLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Estimate the network of a table.
@@ -357,7 +300,7 @@ class IsingEstimator(FittedNetwork, Fitted, _ScikitLearn):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class JointEstimator(IsingEstimator):
-    """A network of the joint pseudo-likelihood; its parameters are among those of `IsingEstimator`."""
+    """A network of the joint pseudo-likelihood."""
 
     penalty_weights: Penalty = None
     n_threads: int | None = None

@@ -47,9 +47,12 @@ class IsingNetwork(ResamplingEstimator):
     fdr : float, optional
         Also test every pair given all others (`isinglass.edge_tests`): ``edges()`` gets q-values, and ``summary()``
         says how many edges are found at this false discovery rate.
-    penalty_weights, tol, max_iter, random_state, n_jobs, n_threads, device,
+    penalty_weights, tol, max_iter, n_threads, device
+        As for `ising_path`.
+    random_state, n_jobs
+        Seed of the folds or subsamples, and how many of these run in parallel, which does not change the result.
     kinds, scores, missing, encode, binarize, na_values, reverse, weight_kind, covariates
-        See `IsingEstimator`.
+        What cells mean, and what becomes of missing ones ("error", "impute", "zero" or "drop"): see `as_table`.
 
     Attributes
     ----------
@@ -63,6 +66,8 @@ class IsingNetwork(ResamplingEstimator):
     edge_refits_, edge_errors_ : ndarray of shape (n_edges,)
         The coupling of each edge of `solution_` estimated without penalty, and its standard error; NaN where the
         estimate is infinite.
+    fit_, network_, solution_, …
+        The result and its parts, as for `IsingEstimator`.
 
     Examples
     --------
@@ -102,9 +107,15 @@ class IsingLasso(JointEstimator):
     alpha : float, default 0.05
         Penalty strength. The network is empty if it is at least twice the largest absolute covariance of two 0/1
         columns, which is at most 0.5.
-    penalty_weights, tol, max_iter, n_threads, device,
+    penalty_weights, tol, max_iter, n_threads, device
+        As for `ising_path`.
     kinds, scores, missing, encode, binarize, na_values, reverse, weight_kind, covariates
-        See `IsingEstimator`.
+        What cells mean, and what becomes of missing ones ("error", "impute", "zero" or "drop"): see `as_table`.
+
+    Attributes
+    ----------
+    fit_, network_, solution_, …
+        The result and its parts, as for `IsingEstimator`.
 
     Examples
     --------
@@ -139,14 +150,19 @@ class IsingLassoEBIC(JointEstimator):
     relaxed : bool, default False
         Compute the criterion from the unpenalized estimate on the edges of each network. The network returned is the
         penalized one, at the smallest of consecutive alphas with the chosen edges.
-    alphas, penalty_weights, tol, max_iter, n_threads, device,
+    alphas : int, float or array-like, default 30
+        Number of log-spaced penalties from ``alpha_max`` down to a hundredth of it, or an explicit list.
+    penalty_weights, tol, max_iter, n_threads, device
+        As for `ising_path`.
     kinds, scores, missing, encode, binarize, na_values, reverse, weight_kind, covariates
-        See `IsingEstimator`.
+        What cells mean, and what becomes of missing ones ("error", "impute", "zero" or "drop"): see `as_table`.
 
     Attributes
     ----------
     ebic_path_ : ndarray of shape (n_alphas,)
         Extended BIC of every solution of ``path_``; smaller is better.
+    fit_, network_, solution_, …
+        The result and its parts, as for `IsingEstimator`.
 
     Examples
     --------
@@ -183,9 +199,14 @@ class IsingLassoStARS(ResamplingEstimator):
         Rows in each; default ⌊10 √n_samples⌋, or ⌊0.8 n_samples⌋ up to 144 rows.
     threshold : float, default 0.05
         Largest instability that counts as stable, from 0 to 0.5.
-    alphas, penalty_weights, tol, max_iter, random_state, n_jobs, n_threads, device,
+    alphas : int, float or array-like, default 30
+        Number of log-spaced penalties from ``alpha_max`` down to a hundredth of it, or an explicit list.
+    penalty_weights, tol, max_iter, n_threads, device
+        As for `ising_path`.
+    random_state, n_jobs
+        Seed of the folds or subsamples, and how many of these run in parallel, which does not change the result.
     kinds, scores, missing, encode, binarize, na_values, reverse, weight_kind, covariates
-        See `IsingEstimator`.
+        What cells mean, and what becomes of missing ones ("error", "impute", "zero" or "drop"): see `as_table`.
 
     Attributes
     ----------
@@ -194,6 +215,8 @@ class IsingLassoStARS(ResamplingEstimator):
     path_ : Path
         Solutions on the whole table, at the alphas that all subsamples ran: solution k belongs to
         ``stability_.edge_frequencies[k]``.
+    fit_, network_, solution_, …
+        The result and its parts, as for `IsingEstimator`.
 
     Examples
     --------
@@ -233,9 +256,14 @@ class IsingLassoCV(ResamplingEstimator):
     rule : {"best", "1se"}, default "best"
         "best": the largest mean score; "1se": the sparsest network whose mean score is at most one standard error below
         it.
-    alphas, penalty_weights, tol, max_iter, random_state, n_jobs, n_threads, device,
+    alphas : int, float or array-like, default 30
+        Number of log-spaced penalties from ``alpha_max`` down to a hundredth of it, or an explicit list.
+    penalty_weights, tol, max_iter, n_threads, device
+        As for `ising_path`.
+    random_state, n_jobs
+        Seed of the folds or subsamples, and how many of these run in parallel, which does not change the result.
     kinds, scores, missing, encode, binarize, na_values, reverse, weight_kind, covariates
-        See `IsingEstimator`.
+        What cells mean, and what becomes of missing ones ("error", "impute", "zero" or "drop"): see `as_table`.
 
     Attributes
     ----------
@@ -243,6 +271,8 @@ class IsingLassoCV(ResamplingEstimator):
         Held-out scores with the keys of scikit-learn's searches: ``param_alpha``, ``params``, ``split0_test_score``, …,
         ``mean_test_score`` and ``std_test_score`` (every row counts once, or with its weight, also where folds are not
         equally large), ``rank_test_score``; and ``standard_error_test_score``, which "1se" uses.
+    fit_, network_, solution_, …
+        The result and its parts, as for `IsingEstimator`.
 
     Examples
     --------
