@@ -107,7 +107,7 @@ ifeq ($(shell command -v npm),)
 	@echo "npm is not installed: the scripts of the pages are not linted"
 else
 	test -d $(ESLINT)/node_modules || npm install --prefix $(ESLINT) --no-package-lock --no-audit --no-fund --silent
-	mkdir -p build && cat $(addprefix src/isinglass/show/report/,data.js elements.js marks.js view.js tables.js charts.js missing.js heatmap.js page.js) > build/page.js
+	mkdir -p build && $(BIN)/python -c "from isinglass.show.report.page import SCRIPTS, read_part; print(*map(read_part, SCRIPTS), sep='\n')" > build/page.js
 	cat src/isinglass/show/report/elements.js src/isinglass/app/app.js > build/app.js
 	$(ESLINT)/node_modules/.bin/eslint --config $(ESLINT)/eslint.config.js build/page.js build/app.js
 endif

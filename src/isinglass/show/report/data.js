@@ -62,6 +62,11 @@ const STRONGEST = (() => {
   return most;
 })();
 
+/* The values of a further column of the table of nodes or of edges; null if there is none of that name. */
+const findValues = (columns, name) => columns.find(({ label }) => label === name)?.values ?? null;
+const nodeColumn = (name) => findValues(NODES.columns, name);
+const edgeColumn = (name) => findValues(DATA.edge_columns, name);
+
 function groupOf(node) {
   const number = HAS_GROUPS ? NODES.groups[node] : -1;
   return number >= 0 ? DATA.groups[number] : null;
@@ -91,6 +96,10 @@ function formatValue({ value, sign }, digits = 3) {
 function formatAlpha(alpha) {
   if (alpha === null) return PATH.per_node ? "one per node" : "not known";
   return alpha === 0 ? "0" : Number(alpha.toPrecision(4)).toString();
+}
+
+function capitalize(text) {
+  return text[0].toUpperCase() + text.slice(1);
 }
 
 function formatCount(count, noun) {

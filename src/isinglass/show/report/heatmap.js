@@ -101,7 +101,7 @@ function makeCounts({ s, t }, counts) {
 /* Rows by category of stored pair e; where columns are 0 and 1, from the counts of the edge table. */
 function countsOf(e) {
   if (CATEGORIES !== null) return DATA.edge_tables[e]?.counts ?? null;
-  const values = ["n00", "n01", "n10", "n11"].map((name) => DATA.edge_columns.find(({ label }) => label === name)?.values[e]);
+  const values = ["n00", "n01", "n10", "n11"].map((name) => edgeColumn(name)?.[e]);
   if (values.some((value) => value === null || value === undefined)) return null;
   return [values.slice(0, 2), values.slice(2)];
 }
@@ -113,7 +113,7 @@ function showEdge(pair, isSelected) {
   const { e, s, t, sign } = pair;
   byId("edge-title").textContent = `${NODES.names[s]} – ${NODES.names[t]}`;
   const kinds = CATEGORIES === null ? "" : ` · ${kindOf(s)} – ${kindOf(t)}`;
-  const r = DATA.edge_columns.find(({ label }) => label === "partial_correlation")?.values[e] ?? null;
+  const r = edgeColumn("partial_correlation")?.[e] ?? null;
   const partial = r === null || !isSelected ? "" : ` · partial correlation ${formatNumber(r, 2)}`;
   byId("edge-facts").textContent = `${sign === 0 ? "norm" : "coupling"} ${formatValue(pair)}${partial}${kinds}`;
   const counts = countsOf(e);

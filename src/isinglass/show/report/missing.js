@@ -1,6 +1,5 @@
 /* The panel of missing cells: where they were, and what was done about them. */
 
-const MISSING = DATA.missing;
 const percent = (share) => (share === null || share === undefined ? "–" : `${(100 * share).toFixed(1)} %`);
 
 const TREATMENTS = {
@@ -27,49 +26,34 @@ function describeMissing(m) {
 }
 
 /* One bar per column, the emptiest first: the share that is missing, and a tick at the share of missing information. */
-function showMissingBars(limit) {
-  const shares = column("missing");
-  const lost = column("missing_information");
+function showMissingBars(shares, lost) {
   const order = [...NODES.names.keys()].filter((node) => shares[node] > 0).sort((a, b) => shares[b] - shares[a] || a - b);
-  byId("missing-bars").replaceChildren(
-    ...order.slice(0, limit).map((node) => {
-      const part = make("span", { class: "gain" });
-      [part.style.left, part.style.right] = ["0%", `${100 * (1 - shares[node])}%`];
-      const meter = make("span", { class: "meter" }, [part]);
-      const informed = typeof lost?.[node] === "number";
-      if (informed) {
-        const tick = make("span", { class: "tick" });
-        tick.style.left = `${100 * lost[node]}%`;
-        meter.append(tick);
-      }
-      const name = make("span", { class: "name", text: NODES.names[node], title: NODES.names[node] });
-      const told = `${percent(shares[node])} of the cells missing${informed ? `, ${percent(lost[node])} of the information` : ""}`;
-      return make("li", { title: `${NODES.names[node]}: ${told}` }, [name, meter, make("span", { class: "figure", text: percent(shares[node]) })]);
-    }),
-  );
-  byId("missing-legend").textContent = `Share of missing cells${lost === null ? "." : "; the tick is the share of missing information on the field of the column."}`;
-  showMore(byId("missing-more"), Math.min(limit, order.length), order.length, "column", showMissingBars);
+  const bars = order.map((node) => {
+    const informed = typeof lost?.[node] === "number";
+    const told = `${percent(shares[node])} of the cells missing${informed ? `, ${percent(lost[node])} of the information` : ""}`;
+    return {
+      name: NODES.names[node],
+      parts: [["gain", 0, shares[node]], ...(informed ? [["tick", lost[node], lost[node]]] : [])],
+      figure: percent(shares[node]),
+      title: `${NODES.names[node]}: ${told}`,
+    };
+  });
+  const tick = lost === null ? "." : "; the tick is the share of missing information on the field of the column.";
+  byId("missing-legend").textContent = `Share of missing cells${tick}`;
+  showBars("missing-bars", bars, "column");
 }
 
 function showMissing() {
-  byId("missing").hidden = MISSING === null;
-  if (MISSING === null) return;
-  const m = MISSING;
+  const m = DATA.missing;
+  if (m === null) return;
   byId("missing-text").textContent = TREATMENTS[m.treatment](m);
-  byId("missing-facts").append(
-    ...describeMissing(m)
-      .filter(([, value]) => value !== null)
-      .map(([name, value, text]) => make("div", {}, [make("dt", { text: name }), make("dd", { class: "figure", text: value }), make("dd", { class: "words", text })])),
-  );
-  byId("missing-columns").hidden = column("missing") === null;
-  if (column("missing") !== null) showMissingBars(BARS_AT_ONCE);
+  showFacts(byId("missing-facts"), describeMissing(m));
+  const shares = nodeColumn("missing");
+  byId("missing-columns").hidden = shares === null;
+  if (shares !== null) showMissingBars(shares, nodeColumn("missing_information"));
   byId("missing-together").hidden = m.patterns.length === 0;
-  byId("missing-patterns").append(
-    ...m.patterns.flatMap(({ columns, n_rows }) => [
-      make("dt", { text: formatCount(n_rows, "row") }),
-      make("dd", { text: columns.length === N_NODES ? "all columns" : columns.map((node) => NODES.names[node]).join(", ") }),
-    ]),
-  );
+  const named = (columns) => (columns.length === N_NODES ? "all columns" : columns.map((node) => NODES.names[node]).join(", "));
+  showPairs(byId("missing-patterns"), m.patterns.map(({ columns, n_rows }) => [formatCount(n_rows, "row"), named(columns)]));
   const rest = m.n_patterns - m.patterns.length;
   byId("missing-rest").textContent = rest > 0 ? `And ${formatCount(rest, "other pattern")}, each in as many rows as the last one or fewer.` : "";
 }
@@ -84,17 +68,14 @@ const CHECKED = {
 };
 
 function showCheck() {
-  const check = DATA.check;
-  byId("check").hidden = check === null;
+  const { check } = DATA;
   if (check === null) return;
   byId("check-text").textContent = check.text;
   byId("check-text").className = `verdict ${check.passed ? "good" : "bad"}`;
   byId("check-consequence").textContent = check.consequence;
-  byId("check-facts").append(
-    ...check.parts.map(({ what, n, n_flagged }) => {
-      const [name, text] = CHECKED[what];
-      const told = n_flagged ? `${n_flagged} of ${n} differ` : `all ${n} agree`;
-      return make("div", {}, [make("dt", { text: name }), make("dd", { class: "figure", text: told }), make("dd", { class: "words", text })]);
-    }),
-  );
+  const tell = ({ what, n, n_flagged }) => {
+    const [name, text] = CHECKED[what];
+    return [name, n_flagged ? `${n_flagged} of ${n} differ` : `all ${n} agree`, text];
+  };
+  showFacts(byId("check-facts"), check.parts.map(tell));
 }

@@ -29,10 +29,13 @@ from isinglass.show.report.sentences import Draft
 from isinglass.version import __version__
 
 SCRIPTS = (
-    *("data.js", "elements.js", "marks.js", "view.js"),
-    *("tables.js", "charts.js", "missing.js", "heatmap.js", "page.js"),
+    *("data.js", "elements.js", "marks.js", "panels.js"),  # what the others are made of
+    *("view.js", "labels.js", "pointing.js"),  # the drawing
+    *("tables.js", "charts.js", "heatmap.js"),
+    *("certificate.js", "summary.js", "choice.js", "missing.js"),  # sections
+    *("columns.js", "controls.js", "page.js"),  # what follows the slider, and the page itself
 )
-"""Parts of the page's script, in order."""
+"""Parts of the page's script, in order. Only `page.js` runs something; it has the one state that changes."""
 FORMAT = 1  # version of the layout of its data
 
 

@@ -8,9 +8,9 @@ const FONT = "11.5px system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 
 const COLORS = ["ink", "muted", "sunken", "surface", "positive", "negative", "unsigned", "node", "accent"];
 
 class NetworkView {
-  /* `describe` makes a tooltip's lines for a node or a pair; `choose` is told when a node or a pair is clicked. */
-  constructor(canvas, tooltip, state, { describe, choose }) {
-    Object.assign(this, { canvas, tooltip, state, describe, choose });
+  /* `state` says how the network is drawn and what is highlighted; whoever changes it calls `draw`. */
+  constructor(canvas, state) {
+    Object.assign(this, { canvas, state });
     this.context = canvas.getContext("2d");
     this.x = Float64Array.from(NODES.x);
     this.y = Float64Array.from(NODES.y, (y) => -y); /* screens count downwards */
@@ -21,15 +21,13 @@ class NetworkView {
     this.importance = Array.from({ length: N_NODES }, (_, k) => k);
     this.loneliness = nearestDistances(this.x, this.y);
     this.hover = -1;
-    this.pointers = new Map();
-    this.dragged = -1;
+    this.beforeFrame = () => {}; /* called before every frame, such as to let nodes follow a dragged one */
     this.moved = false; /* whether the reader has changed the view: then a new size keeps it */
     this.pending = false;
     this.context.font = FONT;
     this.names = NODES.names.map((name) => (name.length > 40 ? `${name.slice(0, 39)}…` : name));
     this.widths = this.names.map((name) => this.context.measureText(name).width);
     this.readColors();
-    this.listen();
     new ResizeObserver(() => this.resize()).observe(canvas);
     this.resize();
   }
@@ -238,7 +236,7 @@ class NetworkView {
     this.pending = true;
     requestAnimationFrame(() => {
       this.pending = false;
-      if (this.dragged >= 0) this.followDragged();
+      this.beforeFrame();
       this.paintNow();
     });
   }
@@ -253,7 +251,7 @@ class NetworkView {
     const lit = this.highlight();
     this.drawEdges(lit);
     this.drawNodes(lit);
-    if (this.state.labels !== "none" || lit !== null) this.drawLabels(lit);
+    if (this.state.labels !== "none" || lit !== null) drawLabels(this, lit);
   }
 
   /* Give a function the picture as a file: twice as large as on the screen, in light colors on white. */
@@ -334,73 +332,7 @@ class NetworkView {
     }
   }
 
-  /* Labels of important nodes first; in "auto", each only where it covers neither a label nor a node, and preferably no edge. */
-  drawLabels(lit) {
-    const { context } = this;
-    const crowd = new Crowd();
-    const [frame, buttons] = [this.canvas, byId("zoom")].map((element) => element.getBoundingClientRect());
-    crowd.add([buttons.left - frame.left, buttons.top - frame.top, buttons.right - frame.left, buttons.bottom - frame.top]);
-    const shown = this.importance.filter((node) => {
-      const [x, y] = this.screen(node);
-      return !this.isHidden(node) && x > -50 && y > -20 && x < this.width + 50 && y < this.height + 20;
-    });
-    for (const node of shown) {
-      if (lit !== null && !lit.nodes.has(node)) continue; /* what is dimmed may be covered */
-      const [x, y] = this.screen(node);
-      const size = this.size(node);
-      crowd.add([x - size, y - size, x + size, y + size]);
-    }
-    context.font = FONT;
-    context.textBaseline = "middle";
-    context.lineJoin = "round";
-    context.lineWidth = 3;
-    context.strokeStyle = this.colors.sunken;
-    const order = lit === null ? shown : shown.filter((node) => lit.nodes.has(node));
-    if (lit !== null) order.sort((a, b) => (b === lit.center) - (a === lit.center));
-    const sides = this.sidesWithEdges();
-    for (const node of order) {
-      const always = this.state.labels === "all" || (lit !== null && node === lit.center);
-      const box = this.placeLabel(node, crowd, always, sides[node]);
-      if (box === null) continue;
-      crowd.add(box);
-      context.strokeText(this.names[node], box[0] + 2, (box[1] + box[3]) / 2);
-      context.fillStyle = this.colors.ink;
-      context.fillText(this.names[node], box[0] + 2, (box[1] + box[3]) / 2);
-    }
-  }
-
-  /* Per node, bits of the sides that an edge leaves by, in the order of the places of labels. */
-  sidesWithEdges() {
-    const sides = new Uint8Array(N_NODES);
-    if (this.pairs.length > MANY_EDGES) return sides;
-    for (const { s, t } of this.pairs) {
-      const [dx, dy] = [this.x[t] - this.x[s], this.y[t] - this.y[s]];
-      const side = Math.abs(dy) < Math.abs(dx) / 2 ? (dx > 0 ? 0 : 1) : dy < 0 ? 2 : 3;
-      sides[s] |= 1 << side;
-      sides[t] |= 1 << (side ^ 1);
-    }
-    return sides;
-  }
-
-  placeLabel(node, crowd, always, sides) {
-    const [x, y] = this.screen(node);
-    const size = this.size(node);
-    const width = this.widths[node] + 4;
-    const places = [
-      [x + size + 1, y - 7],
-      [x - size - 1 - width, y - 7],
-      [x - width / 2, y - size - 15],
-      [x - width / 2, y + size + 1],
-    ];
-    const order = [0, 1, 2, 3].sort((a, b) => ((sides >> a) & 1) - ((sides >> b) & 1));
-    for (const [left, top] of order.map((place) => places[place])) {
-      const box = [left, top, left + width, top + 14];
-      if (left >= 0 && left + width <= this.width && crowd.hasRoom(box)) return box;
-    }
-    return always ? [places[0][0], places[0][1], places[0][0] + width, places[0][1] + 14] : null;
-  }
-
-  /* ------------------------------------------------------------------ pointing and dragging */
+  /* ------------------------------------------------------------------ what is under the pointer */
 
   nodeAt(x, y) {
     let best = -1;
@@ -427,156 +359,6 @@ class NetworkView {
     }
     return best;
   }
-
-  pointAt(x, y) {
-    const node = this.nodeAt(x, y);
-    const pair = node < 0 ? this.pairAt(x, y) : null;
-    if (node !== this.hover) {
-      this.hover = node;
-      this.draw();
-    }
-    this.canvas.parentElement.classList.toggle("over-node", node >= 0 || pair !== null);
-    if (node < 0 && pair === null) this.tooltip.hidden = true;
-    else this.showTooltip(node >= 0 ? this.describe.node(node) : this.describe.pair(pair), x, y);
-  }
-
-  showTooltip(lines, x, y) {
-    this.tooltip.replaceChildren(...lines.map((text, k) => make(k === 0 ? "strong" : "span", { text })));
-    this.tooltip.hidden = false;
-    const { offsetWidth, offsetHeight } = this.tooltip;
-    const left = x + 14 + offsetWidth > this.width ? Math.max(0, x - 14 - offsetWidth) : x + 14;
-    const top = y + 14 + offsetHeight > this.height ? Math.max(0, y - 14 - offsetHeight) : y + 14;
-    this.tooltip.style.translate = `${left}px ${top}px`;
-  }
-
-  clearPointing() {
-    this.tooltip.hidden = true;
-    if (this.hover >= 0) {
-      this.hover = -1;
-      this.draw();
-    }
-  }
-
-  grab(node) {
-    this.dragged = node;
-    this.home = [Float64Array.from(this.x), Float64Array.from(this.y)];
-  }
-
-  /* Let the others follow the dragged node. A node's shift is the mean of its neighbors' shifts, weighted by coupling
-     and held back by a spring to where it was: a few rounds of that per frame are smooth and cannot run away. */
-  followDragged() {
-    const [homeX, homeY] = this.home;
-    const held = 0.5 * (STRONGEST || 1);
-    let still = true;
-    for (let round = 0; round < 3; round += 1) {
-      for (const node of this.importance) {
-        if (node === this.dragged || this.neighbors[node].length === 0) continue;
-        let [total, dx, dy] = [held, 0, 0];
-        for (const { s, t, value } of this.neighbors[node]) {
-          const other = s === node ? t : s;
-          const weight = Math.max(value, 0);
-          total += weight;
-          dx += weight * (this.x[other] - homeX[other]);
-          dy += weight * (this.y[other] - homeY[other]);
-        }
-        const [stepX, stepY] = [homeX[node] + dx / total - this.x[node], homeY[node] + dy / total - this.y[node]];
-        this.x[node] += 0.5 * stepX;
-        this.y[node] += 0.5 * stepY;
-        if (Math.hypot(stepX, stepY) * this.scale > 0.3) still = false;
-      }
-    }
-    if (!still) this.hurry();
-  }
-
-  listen() {
-    const { canvas } = this;
-    const place = (event) => {
-      const box = canvas.getBoundingClientRect();
-      return [event.clientX - box.left, event.clientY - box.top];
-    };
-    canvas.addEventListener("pointerdown", (event) => {
-      const [x, y] = place(event);
-      canvas.setPointerCapture(event.pointerId);
-      this.pointers.set(event.pointerId, [x, y]);
-      this.traveled = this.pointers.size > 1 ? Infinity : 0;
-      const node = this.pointers.size === 1 ? this.nodeAt(x, y) : -1;
-      if (node >= 0) this.grab(node);
-      else this.dragged = -1;
-      canvas.parentElement.classList.add("dragging");
-      this.clearPointing();
-    });
-    canvas.addEventListener("pointermove", (event) => {
-      const [x, y] = place(event);
-      if (!this.pointers.has(event.pointerId)) {
-        if (event.pointerType !== "touch") this.pointAt(x, y);
-        return;
-      }
-      this.dragTo(event.pointerId, x, y);
-    });
-    const release = (event) => {
-      if (!this.pointers.delete(event.pointerId)) return;
-      const clicked = event.type === "pointerup" && this.traveled < 5;
-      if (clicked) this.choose(this.dragged, this.dragged < 0 ? this.pairAt(...place(event), event.pointerType === "touch" ? 10 : 5) : null);
-      this.dragged = -1;
-      canvas.parentElement.classList.remove("dragging");
-    };
-    canvas.addEventListener("pointerup", release);
-    canvas.addEventListener("pointercancel", release);
-    canvas.addEventListener("pointerleave", () => this.clearPointing());
-    canvas.addEventListener("wheel", (event) => this.wheel(event, ...place(event)), { passive: false });
-    canvas.addEventListener("keydown", (event) => this.key(event));
-  }
-
-  dragTo(pointer, x, y) {
-    const [x0, y0] = this.pointers.get(pointer);
-    const [dx, dy] = [x - x0, y - y0];
-    this.traveled += Math.hypot(dx, dy);
-    if (this.pointers.size === 2) {
-      const [other] = [...this.pointers].filter(([id]) => id !== pointer).map(([, point]) => point);
-      const before = Math.hypot(x0 - other[0], y0 - other[1]) || 1;
-      this.zoom(Math.hypot(x - other[0], y - other[1]) / before, (x + other[0]) / 2, (y + other[1]) / 2);
-      this.pan(dx / 2, dy / 2);
-    } else if (this.dragged >= 0) {
-      this.x[this.dragged] += dx / this.scale;
-      this.y[this.dragged] += dy / this.scale;
-      this.hurry();
-    } else if (this.pointers.size === 1) {
-      this.pan(dx, dy);
-    }
-    this.pointers.set(pointer, [x, y]);
-  }
-
-  /* The wheel scrolls the page until the reader has turned to the network. */
-  wheel(event, x, y) {
-    if (document.activeElement !== this.canvas && !event.ctrlKey && !event.metaKey) {
-      const hint = byId("wheel-hint");
-      hint.hidden = false;
-      clearTimeout(this.hinting);
-      this.hinting = setTimeout(() => { hint.hidden = true; }, 1600);
-      return;
-    }
-    event.preventDefault();
-    const lines = event.deltaMode === 1 ? 16 : 1;
-    this.zoom(Math.exp((-event.deltaY * lines * (event.ctrlKey ? 3 : 1)) / 500), x, y);
-  }
-
-  key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const actions = {
-      "+": () => this.zoom(1.25),
-      "=": () => this.zoom(1.25),
-      "-": () => this.zoom(0.8),
-      0: () => this.fit(),
-      ArrowLeft: () => this.pan(40, 0),
-      ArrowRight: () => this.pan(-40, 0),
-      ArrowUp: () => this.pan(0, 40),
-      ArrowDown: () => this.pan(0, -40),
-      Escape: () => this.choose(-1, null),
-    };
-    if (!(event.key in actions)) return;
-    event.preventDefault();
-    actions[event.key]();
-  }
 }
 
 /* Relative luminance of a computed color, as in the web's rules of contrast. */
@@ -593,33 +375,4 @@ function nearestDistances(x, y) {
   const nearest = x.map((_, a) => x.reduce((least, _x, b) => (a === b ? least : Math.min(least, Math.hypot(x[a] - x[b], y[a] - y[b]))), Infinity));
   const median = [...nearest].sort((a, b) => a - b)[Math.floor(nearest.length / 2)];
   return nearest.map((distance) => (Number.isFinite(distance) && median > 0 ? distance / median : 1));
-}
-
-/* Rectangles that labels must not cover, in a coarse grid so that looking is cheap. */
-class Crowd {
-  constructor() {
-    this.cells = new Map();
-  }
-
-  *cellsOf([left, top, right, bottom]) {
-    for (let i = Math.floor(left / 40); i <= Math.floor(right / 40); i += 1) {
-      for (let j = Math.floor(top / 40); j <= Math.floor(bottom / 40); j += 1) yield i * 100_003 + j;
-    }
-  }
-
-  add(box) {
-    for (const cell of this.cellsOf(box)) {
-      if (!this.cells.has(cell)) this.cells.set(cell, []);
-      this.cells.get(cell).push(box);
-    }
-  }
-
-  hasRoom(box) {
-    for (const cell of this.cellsOf(box)) {
-      for (const other of this.cells.get(cell) ?? []) {
-        if (box[0] < other[2] && other[0] < box[2] && box[1] < other[3] && other[1] < box[3]) return false;
-      }
-    }
-    return true;
-  }
 }
