@@ -250,9 +250,9 @@ def quoted_facts():
 
 
 def _facts_about_reading():
-    from isinglass.data import backends, files, rules, source, text
+    from isinglass.data import backends, files, scores, source, text, two_values
 
-    known = dict(rules._KNOWN)
+    known = dict(two_values._KNOWN)
     for pair in ("no/yes", "false/true", "disagree/agree", "absent/present", "incorrect/correct", "nay/yea"):
         zero, one = pair.split("/")
         assert known[zero] == one
@@ -264,7 +264,7 @@ def _facts_about_reading():
         f"Tab, comma, semicolon, bar and blank (any run of blanks and tabs) are tried on the first "
         f"{text._SAMPLE_RECORDS} records",
     )
-    yield "discrete.md", f"at most {rules.MOST_STEPS} steps apart"
+    yield "discrete.md", f"at most {scores.MOST_STEPS} steps apart"
     assert backends.SHARE == 0.5
     yield "scale.md", "half of the memory is used"
     yield "scale.md", f"with about {round(backends.BYTES_OF_A_CELL)} bytes per cell"

@@ -22,8 +22,11 @@ from isinglass.data.guards import (
     warn_weights,
 )
 from isinglass.data.options import ValueOptions
-from isinglass.data.rules import ColumnSpec, find_rules, has_too_many, is_unclear, specify, steps_of
+from isinglass.data.rules import find_rules, has_too_many
+from isinglass.data.scores import steps_of
 from isinglass.data.source import Source
+from isinglass.data.specs import ColumnSpec, specify
+from isinglass.data.two_values import is_unclear
 from isinglass.data.values import Value, is_bit, is_number
 from isinglass.errors import DataError, setting
 

@@ -11,8 +11,9 @@ from isinglass.arrays import Mask
 from isinglass.data.coding import UNKNOWN, Coding, Cut, Levels, Steps
 from isinglass.data.finding import guess_kinds
 from isinglass.data.guards import are_dates, drop
-from isinglass.data.rules import SAY_ALL, SAY_KIND, ColumnSpec, is_unclear, order_pair
 from isinglass.data.source import UNTYPED, Source
+from isinglass.data.specs import SAY_ALL, SAY_KIND, ColumnSpec
+from isinglass.data.two_values import is_unclear, order_pair
 from isinglass.data.values import Value, is_number, show_value, show_values
 from isinglass.errors import DataError, setting
 from isinglass.names import name_ranges

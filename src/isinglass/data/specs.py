@@ -1,0 +1,226 @@
+"""What is known about the columns of a table before their values have a meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from isinglass.data.coding import Cut, Levels, Rule, by_column
+from isinglass.data.guards import MANY_LEVELS
+from isinglass.data.options import ValueOptions
+from isinglass.data.source import Column, Source
+from isinglass.data.values import Value, is_bit, is_number, read_cell, read_word
+from isinglass.errors import ArgumentError, DataError, setting
+from isinglass.variables import KINDS, find_covariates
+
+DROP = setting("drop", python="drop=[…] in read_table")
+ORDINAL, NOMINAL, CONTINUOUS = (
+    setting(kind, python=f'kinds="{kind}"') for kind in ("ordinal", "nominal", "continuous")
+)
+SAY_KIND = (
+    f"If these are categories, say whether they have an order ({ORDINAL}) or not ({NOMINAL}); if they are numbers, "
+    f"say so ({CONTINUOUS})."
+)
+SAY_ALL = (
+    f"Say what each value means ({setting('encode', python='encode={…: 0, …: 1, …: None}')}), choose a threshold for "
+    f"numbers ({setting('binarize', python='binarize=…')}), or leave the column out ({DROP})."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnSpec:
+    """What is known about a column before its values have a meaning: what the user states, and what it is itself."""
+
+    source: Source
+    place: int  # in the source
+    label: Hashable  # name or number
+    kind: str | None  # stated, or implied by the scores
+    scores: Value  # numbers, a mapping of values to numbers, or "normal"
+    meaning: Mapping[Value, Value] | None  # what `encode` says about its values
+    is_named: bool  # whether `encode` names the column
+    is_auto: bool  # whether its two values are to be found
+    cut: Cut | None  # a threshold
+    is_reversed: bool
+    missing: Collection[Value]  # values that stand for a missing cell
+    is_covariate: bool = False
+
+    @cached_property
+    def column(self) -> Column:
+        """Its cells, with labels in place of the values if all have one.
+
+        0 and 1 keep their values, unless `encode` speaks of the labels. Of labels for 1 and 2, 1 is the first category,
+        also where 2 never occurs.
+        """
+        raw = self.source.column(self.place)
+        return raw.labeled() if self._answers else raw
+
+    @cached_property
+    def _answers(self) -> Mapping[Value, Value]:
+        """The values with their labels, if labels are the categories; else nothing."""
+        raw = self.source.column(self.place)
+        if not raw.labels:
+            return {}
+        present, answers = set(raw.distinct), raw.answers
+        are_bits = present <= {0, 1} and (not present or 0 in answers or answers.keys() <= {0, 1})
+        are_meant = self.meaning is not None and any(label in self.meaning for label in answers.values())
+        return answers if present <= answers.keys() and (are_meant or not are_bits) else {}
+
+    def finish(self, rule: Rule) -> Rule:
+        """Return a rule with all that holds for other tables: labels, and values that stand for a missing cell."""
+        if isinstance(rule, Levels) and self._answers:
+            rule = replace(rule, labels=self._answers)
+        return rule.with_missing([*self.missing, *self.declared_missing])
+
+    @cached_property
+    def values(self) -> list[Value]:
+        """The values that occur."""
+        return self.column.distinct
+
+    @property
+    def where(self) -> str:
+        """What messages call it."""
+        return self.source.where(self.place)
+
+    @property
+    def remark(self) -> str:
+        """What messages add about its values, sentences or nothing."""
+        return self.source.remark_column(self.place)
+
+    @property
+    def declared(self) -> str | None:
+        """Its kind by the type that it has in the source; numbers declare none."""
+        return None if self.source.block is not None else self.column.declared
+
+    @property
+    def found_kind(self) -> str | None:
+        """Its kind as stated; else as declared, unless something is said about its values."""
+        is_open = self.kind is None and self.cut is None and self.meaning is None
+        return self.declared if is_open else self.kind
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether it can only be a number: nothing is stated, and it has fractions and too many values otherwise."""
+        if self.found_kind is not None or self.cut is not None or self.is_named or not self.column.has_fractions:
+            return False
+        numbers = all(map(is_number, self.values))
+        return len(self.values) > MANY_LEVELS and numbers and not all(float(v).is_integer() for v in self.values)
+
+    @property
+    def is_meant(self) -> bool:
+        """Whether `encode` speaks of its values."""
+        return self.is_named or (self.meaning is not None and any(value in self.meaning for value in self.values))
+
+    @property
+    def declared_missing(self) -> list[Value]:
+        """The values that `encode` declares missing."""
+        return [value for value, number in (self.meaning or {}).items() if number is None]
+
+    @property
+    def numbers_by_value(self) -> dict[Value, Value] | None:
+        """What `encode` or `scores` say about the values of a column with categories, which are not missing."""
+        if isinstance(self.scores, Mapping):
+            return dict(self.scores)
+        if not self.is_meant:
+            return None
+        numbers = {value: number for value, number in (self.meaning or {}).items() if number is not None}
+        if self.is_named or len(set(numbers.values())) == len(numbers):
+            return numbers
+        # For columns of several kinds, yes=1 and often=1: the categories of this one are those that occur in it.
+        return {value: number for value, number in numbers.items() if value in self.values}
+
+
+def specify(source: Source, stated: ValueOptions) -> list[ColumnSpec]:
+    """Return what is stated about every column."""
+    p, encode, binarize, kinds = source.shape[1], _read_words(stated.encode, source), stated.binarize, stated.kinds
+    if stated.scores is not None and not isinstance(stated.scores, Mapping):
+        raise ArgumentError("scores", "must be a mapping of columns to numbers", stated.scores)
+    if encode is not None and encode != "auto" and (not isinstance(encode, Mapping) or not encode):
+        allowed = 'None, "auto", a mapping such as {"Yes": 1, "No": 0}, or one of these per column'
+        raise ArgumentError("encode", f"must be {allowed}", encode)
+    if binarize is not None and not isinstance(binarize, Mapping):
+        if encode is not None:
+            raise DataError(
+                f"{setting('encode', *(['auto'] if encode == 'auto' else []))} and {setting('binarize')} must not be "
+                f"combined, unless {setting('binarize')} names columns."
+            )
+        binarize = dict.fromkeys(range(p), binarize)
+    stated_kinds = {} if kinds is None else source.locate(kinds, "kinds") if isinstance(kinds, Mapping) else kinds
+    kinds_of_columns = list_kinds(stated_kinds, range(p), None)
+    scores = source.locate(stated.scores or {}, "scores")
+    named = source.locate(encode, "encode") if by_column(encode) else {}
+    for_all = encode if isinstance(encode, Mapping) and not by_column(encode) else None
+    cuts = {j: _read_cut(cut) for j, cut in source.locate(binarize or {}, "binarize").items()}
+    missing = stated.missing_in(source)
+    reversed_columns = source.locate(dict.fromkeys(stated.reverse), "reverse")
+    covariates = find_covariates(list(source.locate(dict.fromkeys(stated.covariates), "covariates")), range(p))
+    specs = [
+        ColumnSpec(
+            source,
+            place=j,
+            label=label,
+            kind=kinds_of_columns[j] or _implied_kind(scores.get(j)),
+            scores=scores.get(j),
+            meaning=named.get(j, for_all),
+            is_named=j in named,
+            is_auto=encode == "auto",
+            cut=cuts.get(j),
+            is_reversed=j in reversed_columns,
+            missing=[read_word(value) for value in missing.get(j, ())],
+            is_covariate=j in covariates,
+        )
+        for j, label in enumerate(source.labels)
+    ]
+    return [replace(spec, kind=_covariate_kind(spec)) if spec.is_covariate else spec for spec in specs]
+
+
+def _read_words(encode: Value, source: Source) -> Value:
+    """Return ``encode`` with its words read as the cells of a text file are."""
+    if by_column(encode):
+        return {label: _read_words(entry, source) for label, entry in encode.items()}
+    if source.decimal is None or not isinstance(encode, Mapping):
+        return encode
+    return {read_cell(word, source.decimal) if isinstance(word, str) else word: bit for word, bit in encode.items()}
+
+
+def _covariate_kind(spec: ColumnSpec) -> str | None:
+    """Return the kind of a covariate; where nothing is said, numbers are numbers and texts have no order."""
+    is_stated = spec.found_kind is not None or spec.cut is not None or spec.is_named
+    if is_stated or all(map(is_bit, spec.values)):
+        return spec.kind
+    return "continuous" if len(spec.values) > 2 and all(map(is_number, spec.values)) else "nominal"
+
+
+def _implied_kind(scores: Value) -> str | None:
+    if scores is None:
+        return None
+    return "continuous" if isinstance(scores, str) and scores == "normal" else "ordinal"
+
+
+def _read_cut(binarize: object) -> Cut:
+    if isinstance(binarize, bool | np.bool_) or not is_number(binarize) or not np.isfinite(binarize):
+        raise ArgumentError("binarize", "must be None or a finite number", binarize)
+    return Cut(float(binarize))
+
+
+def list_kinds(stated: Value, names: Sequence[Value], default: str | None) -> list[Value]:
+    """Return a kind per column, from one word, one entry each, or a mapping by name or number."""
+    p, kinds = len(names), [default] * len(names)
+    if isinstance(stated, Mapping):
+        for key, kind in stated.items():
+            place = names.index(key) if isinstance(key, str) and key in names else key
+            if not (isinstance(place, int) and 0 <= place < p):
+                raise ArgumentError("kinds", "must name columns of the table", key)
+            kinds[place] = kind
+    elif not hasattr(stated, "__len__"):
+        raise ArgumentError("kinds", "must be one word, one entry per column, or a mapping", stated)
+    else:
+        kinds = [stated] * p if isinstance(stated, str) else list(stated)
+        if len(kinds) != p:
+            raise ArgumentError("kinds", f"must have one entry per column ({p})", len(kinds))
+    wrong = [kind for kind in kinds if kind not in (*KINDS, default)]
+    if wrong:
+        raise ArgumentError("kinds", f"must be {', '.join(KINDS[:-1])} or {KINDS[-1]}", wrong[0])
+    return kinds
