@@ -378,14 +378,12 @@ def node_claims(table, path, weight, omega, top=math.inf):
     """Yield what the regressions of a node-wise path claim, all nodes of an alpha together."""
     for k, solution in enumerate(path):
         fits = path.nodes.take(k)
-        nodes = np.repeat(np.arange(table.shape[1]), fits.counts[0]).tolist()
-        blocks = {
-            (s, t): block if s < t else block.T
-            for s, t, block in zip(nodes, fits.columns.tolist(), fits.blocks, strict=True)
-        }
-        flat = np.zeros(len(fits.variables.column))
-        flat[fits.variables.is_later] = fits.fields[0]
-        fields = fits.variables.split(flat)
+        estimates, variables = fits.estimates, fits.estimates.variables
+        ends = list(zip(estimates.node.tolist(), estimates.column.tolist(), strict=True))
+        blocks = {(s, t): block if s < t else block.T for (s, t), block in zip(ends, estimates.blocks, strict=True)}
+        flat = np.zeros(len(variables.column))
+        flat[variables.is_later] = fits.fields[0]
+        fields = variables.split(flat)
         problem, *point = extended.categories(
             *(table.codes, table.variables.scores, fields, blocks, solution.alpha),
             **{"joint": False, "weight": weight, "omega": omega, "covariate": table.variables.covariate},
@@ -396,7 +394,7 @@ def node_claims(table, path, weight, omega, top=math.inf):
         converged = solution.converged | ((kkt <= path.tol) & (gap <= path.tol * np.maximum(null, FLOOR)))
         norms = [
             (abs(float(x)), block_norm(table, (s, t), blocks[s, t]))
-            for x, s, t in zip(fits.values, nodes, fits.columns.tolist(), strict=True)
+            for x, (s, t) in zip(estimates.values, ends, strict=True)
         ]
         empty = solution.alpha >= top * (1 - 1e-12) and not blocks
         yield Claim(problem, tuple(point), value, kkt, gap, converged, norms, empty)

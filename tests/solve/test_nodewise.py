@@ -17,8 +17,9 @@ from isinglass import NodewisePath, ising_path, nodewise_path
 from isinglass._core import Nodewise
 from isinglass.datasets import load_senate109
 from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, SeparationError
+from isinglass.solve.estimates import RULES, Estimates
 from isinglass.solve.nodewise import nodewise_alpha_max
-from isinglass.solve.regressions import RULES, merge
+from isinglass.variables import Variables
 
 STORED = [case for case in oracles.cases() if case.name != "senate"]
 ISINGFIT = ["er10", "er15", "er25"]
@@ -167,8 +168,10 @@ def test_the_path_screens_wide_tables_and_its_certificate_covers_what_it_left_ou
 def test_threads_do_not_change_a_bit(p):
     X = random_table(500, p, seed=7)
     one, two = (nodewise_path(X, 8, n_threads=n, alpha_min_ratio=0.05) for n in (1, 2))
-    for name in ("fields", "losses", "kkt_residuals", "duality_gaps", "counts", "columns", "values"):
+    for name in ("fields", "losses", "kkt_residuals", "duality_gaps"):
         np.testing.assert_array_equal(getattr(one.nodes, name), getattr(two.nodes, name))
+    for name in ("counts", "column", "parameters"):
+        np.testing.assert_array_equal(getattr(one.nodes.estimates, name), getattr(two.nodes.estimates, name))
 
 
 def test_weights_equal_repeated_rows_for_path_and_ebic():
@@ -227,8 +230,13 @@ def test_flipping_and_permuting_columns_are_equivariant():
 
 def symmetrize(coefficients, rule):
     row, column = np.nonzero(coefficients)
-    each = np.ones(len(row), dtype=np.intp)
-    return merge(0 * each, row, column, coefficients[row, column], each, rule)[1:]
+    estimates = Estimates(
+        variables=Variables.binary(len(coefficients)),
+        counts=np.count_nonzero(coefficients, axis=1)[None],
+        column=column,
+        parameters=coefficients[row, column],
+    )
+    return estimates.merge(rule)[1:]
 
 
 #              (0,1) both      (0,2) one-sided    (1,2) opposite signs, (0,3) one-sided the other way
@@ -263,7 +271,7 @@ def test_every_rule_is_a_view_of_the_same_regressions():
         assert supports["and"] <= supports["or"] == supports["mean"]
     assert paths["and"].n_edges.sum() < paths["or"].n_edges.sum()
     a, b = paths["and"], paths["mean"]
-    np.testing.assert_array_equal(a.nodes.values, b.nodes.values)
+    np.testing.assert_array_equal(a.nodes.estimates.values, b.nodes.estimates.values)
     mean = (b.asymmetric_couplings[-1] + b.asymmetric_couplings[-1].T).toarray() / 2.0
     np.testing.assert_allclose(b[-1].couplings, mean, rtol=1e-15)
 

@@ -13,8 +13,8 @@ from sklearn.base import clone
 from isinglass import NodewiseIsing, NodewiseIsingEBIC, load, nodewise_path
 from isinglass.data import as_table
 from isinglass.errors import ArgumentError
+from isinglass.solve.estimates import RULES
 from isinglass.solve.nodewise import Regressions
-from isinglass.solve.regressions import RULES
 
 KINDS = ["nominal", "ordinal", "binary", "nominal", "ordinal"]
 LEVELS = [4, 5, 2, 3, 3]
@@ -32,13 +32,12 @@ def answers(seed, n=150, levels=LEVELS):
 def regression(reference, fits, k):
     """Theta and fields of one node's regression at alpha number k, as the slow twin wants them."""
     theta, fields = reference.null()
-    alpha, node = fits._owners
-    for at in np.flatnonzero((alpha == k) & (node == reference.node)):
-        s, t = sorted((reference.node, int(fits.columns[at])))
+    estimates, variables = fits.estimates, fits.estimates.variables
+    for at in np.flatnonzero((estimates.alpha == k) & (estimates.node == reference.node)):
+        s, t = estimates.pairs[at].tolist()
         sides = (reference.scores[s], reference.scores[t])
         left, right = (np.eye(1) if phi.shape[1] == 1 else np.linalg.pinv(phi) for phi in sides)
-        theta[s, t] = left @ fits.blocks[at] @ right.T
-    variables = fits.variables
+        theta[s, t] = left @ estimates.blocks[at] @ right.T
     found = fits.fields[k][variables.column[variables.is_later] == reference.node]
     fields[reference.node] = np.append(0.0, found)
     return theta, fields
@@ -118,21 +117,20 @@ def test_relabeling_and_reversing_change_nothing_else():
 def test_threads_change_no_bit():
     X = np.hstack([answers(seed, n=500) for seed in range(3)])
     paths = [nodewise_path(X, 6, kinds=KINDS * 3, n_threads=n) for n in (1, 2, 3)]
-    for name in ("objectives", "duality_gaps", "values"):
+    for name in ("objectives", "duality_gaps", "fields"):
         assert len({getattr(path.nodes, name).tobytes() for path in paths}) == 1
-    for part in ("blocks", "fields"):
-        assert len({b"".join(each.tobytes() for each in getattr(path.nodes, part)) for path in paths}) == 1
+    for name in ("counts", "column", "parameters"):
+        assert len({getattr(path.nodes.estimates, name).tobytes() for path in paths}) == 1
 
 
 @pytest.mark.parametrize("rule", RULES)
 def test_rules_are_about_blocks(rule):
     path = nodewise_path(answers(6), 8, kinds=KINDS, rule=rule)
-    fits, (alpha, node) = path.nodes, path.nodes._owners
+    found = path.nodes.estimates
     for k, solution in enumerate(path):
         estimates = {}
-        for at in np.flatnonzero(alpha == k):
-            pair = tuple(sorted((int(node[at]), int(fits.columns[at]))))
-            estimates.setdefault(pair, []).append(fits.blocks[at])
+        for at in np.flatnonzero(found.alpha == k):
+            estimates.setdefault(tuple(found.pairs[at].tolist()), []).append(found.blocks[at])
         expected = {}
         for pair, blocks in estimates.items():
             if rule != "and" or len(blocks) == 2:
@@ -147,12 +145,12 @@ def test_the_ebic_counts_parameters():
     X = answers(7)
     path = nodewise_path(X, 12, kinds=KINDS)
     m, fits = np.array([3, 1, 1, 2, 1]), path.nodes
-    alpha, node = fits._owners
+    estimates = fits.estimates
     chosen = fits.choose_ebic(0.5)
     for s in range(5):
         scores = []
         for k in range(12):
-            beside = fits.columns[(alpha == k) & (node == s)]
+            beside = estimates.column[(estimates.alpha == k) & (estimates.node == s)]
             price = np.log(150) * (m[s] * m[beside]).sum() + 2 * 0.5 * np.log(4) * len(beside)
             scores.append(2 * 150 * fits.losses[k, s] + price)
         assert chosen[s] == int(np.argmin(scores))

@@ -1,4 +1,4 @@
-"""One regression per node, and the rules that make one network of the two estimates per pair.
+"""One regression per node, and the networks that are made of them.
 
 Columns of two values have logistic regressions, columns with categories multinomial ones.
 """
@@ -6,7 +6,6 @@ Columns of two values have logistic regressions, columns with categories multino
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from dataclasses import fields as dataclass_fields
 from functools import cached_property
 from itertools import pairwise
 from typing import Self, TypeVar
@@ -20,53 +19,18 @@ from isinglass.arguments import check_gamma
 from isinglass.arrays import FloatArray, Frozen, Mask
 from isinglass.data import Table
 from isinglass.data.counts import dimensions_of, n_occurring, sd_of
-from isinglass.errors import ArgumentError, SeparationError
+from isinglass.errors import SeparationError
 from isinglass.machine.threads import thread_count
 from isinglass.network import Network
 from isinglass.penalties import refuse_vanishing
 from isinglass.results import Path, Solution
 from isinglass.separation import separating_direction
+from isinglass.solve.estimates import Estimates
 from isinglass.solve.path import ALL_PAIRS_UP_TO, STRICTNESS, SUSPICIOUS_ETA
 from isinglass.solve.reduction import Reduction, refuse_free
-from isinglass.variables import Variables
 
-RULES = ("and", "or", "mean")
 Number = TypeVar("Number", bound=np.generic)
-
-
-def check_rule(rule: str) -> None:
-    """Refuse an unknown rule by which two regressions decide on an edge."""
-    if rule not in RULES:
-        raise ArgumentError("rule", f"must be one of {', '.join(RULES)}", rule)
-
-
-def merge(
-    group: NDArray[np.integer],
-    row: NDArray[np.integer],
-    column: NDArray[np.integer],
-    parameters: FloatArray,
-    sizes: NDArray[np.intp],
-    rule: str,
-) -> tuple[NDArray[np.integer], NDArray[np.int32], FloatArray]:
-    """Return (group, edge_index, parameters), sorted, of the pairs that ``rule`` makes edges in each of some groups.
-
-    An estimate is a block of a row's column, ``sizes`` numbers of ``parameters``, and is not zero. The rules are
-    explained in `nodewise_path`.
-    """
-    check_rule(rule)
-    width = int(max(row.max(initial=0), column.max(initial=0))) + 1
-    keys = (group.astype(np.int64) * width + np.minimum(row, column)) * width + np.maximum(row, column)
-    pairs, first, pair, n_estimates = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
-    sizes_of_pairs = sizes[first]
-    starts = np.cumsum(sizes_of_pairs) - sizes_of_pairs
-    within = np.arange(len(parameters)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    sums = np.bincount(np.repeat(starts[pair], sizes) + within, parameters, int(sizes_of_pairs.sum()))
-    factor = {"and": n_estimates // 2 / 2.0, "or": 1.0 / n_estimates, "mean": np.full(len(pairs), 0.5)}[rule]
-    merged = np.asarray(np.repeat(factor, sizes_of_pairs) * sums, dtype=np.float64)
-    kept = np.bincount(np.repeat(np.arange(len(pairs)), sizes_of_pairs), merged != 0.0, len(pairs)) > 0
-    rest, t = np.divmod(pairs[kept], width)
-    which, s = np.divmod(rest, width)
-    return which, np.column_stack([s, t]).astype(np.int32), merged[np.repeat(kept, sizes_of_pairs)]
+_MATRICES = ("alphas", "losses", "objectives", "kkt_residuals", "duality_gaps", "n_iter", "n_working")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -84,51 +48,22 @@ class NodeFits(Frozen):
     objectives: FloatArray
     kkt_residuals: FloatArray  #: certificate of each fit, over all other columns
     duality_gaps: FloatArray
-    n_iter: NDArray[np.int32]  #: newton steps, predictors that were looked at, coefficients that are not zero
+    n_iter: NDArray[np.int32]  #: newton steps, and predictors that were looked at
     n_working: NDArray[np.int32]
-    counts: NDArray[np.int32]
-    columns: NDArray[np.int32]  #: these coefficients, node after node, and alpha after alpha within a node
-    values: FloatArray  #: signed couplings of pairs with one parameter, norms of others
-    parameters: FloatArray  #: B of every coefficient, with a row for each category of the lower column
+    estimates: Estimates  #: coefficients that are not zero
     null_losses: FloatArray  #: losses of the nodes without predictors: what the duality gap is relative to
     n_rows: float  #: number of rows: the sum of the weights
-    variables: Variables  #: the nodes
     dimensions: NDArray[np.intp]  #: m of every node
-
-    @cached_property
-    def _owners(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The alpha number and the node of every coefficient."""
-        return _owners(self.counts)
-
-    @property
-    def _pairs(self) -> NDArray[np.int64]:
-        """The node and the column of every coefficient, the lower one first."""
-        return np.sort(np.column_stack([self._owners[1], self.columns]), axis=1)
-
-    @property
-    def blocks(self) -> list[FloatArray]:
-        """B of every coefficient, with a row for each category of the lower column."""
-        return self.variables.split_blocks(self._pairs, self.parameters)
 
     def take(self, choice: int | NDArray[np.intp]) -> Self:
         """Return the fits at one alpha number, or at one for each node, as a list of length one."""
-        alpha, node = self._owners
-        picked = np.broadcast_to(choice, self.counts.shape[1]), np.arange(self.counts.shape[1])
-        wanted = alpha == picked[0][node]
-        node_of = self.variables.column[self.variables.is_later]
-        fields = self.fields[picked[0][node_of], np.arange(len(node_of))][None]
-        values = {item.name: getattr(self, item.name) for item in dataclass_fields(self) if item.name != "fields"}
-        matrices = {name: value[picked][None] for name, value in values.items() if getattr(value, "ndim", 0) == 2}
-        kept = self.parameters[np.repeat(wanted, self.variables.block_sizes(self._pairs))]
-        chosen = {"columns": self.columns[wanted], "values": self.values[wanted], "parameters": kept}
-        return replace(self, **matrices, **chosen, fields=fields)
-
-    def coefficients(self, k: int) -> sp.csr_array:
-        """Return row s = the coefficients of node s's regression at alpha number k."""
-        fits, n_features = self.take(k), self.counts.shape[1]
-        indptr = np.r_[0, np.cumsum(fits.counts[0])]
-        # Copies: scipy may sort or convert in place, and a frozen record shares its arrays.
-        return sp.csr_array((fits.values, fits.columns, indptr), shape=(n_features, n_features), copy=True)
+        variables = self.estimates.variables
+        nodes = np.arange(variables.n_features)
+        numbers = np.broadcast_to(choice, len(nodes))
+        matrices = {name: getattr(self, name)[numbers, nodes][None] for name in _MATRICES}
+        node_of = variables.column[variables.is_later]
+        fields = self.fields[numbers[node_of], np.arange(len(node_of))][None]
+        return replace(self, **matrices, fields=fields, estimates=self.estimates.take(numbers))
 
     def choose_ebic(self, gamma: float) -> NDArray[np.intp]:
         """Return for every node the alpha number with the smallest −2ℓ + J log N + 2γ J log(p−1)."""
@@ -139,16 +74,17 @@ class NodeFits(Frozen):
 
     def _prices(self, gamma: float, others: int) -> FloatArray:
         """Return log N for every parameter of a fit, m_s · m_t for each neighbor, and 2γ log(p−1) for each neighbor."""
+        estimates, counts = self.estimates, self.estimates.counts
         if (self.dimensions == 1).all():
-            return np.asarray((np.log(self.n_rows) + 2.0 * gamma * np.log(others)) * self.counts)
-        alpha, node = self._owners
-        n_parameters = np.zeros(self.counts.shape)
-        np.add.at(n_parameters, (alpha, node), self.dimensions[node] * self.dimensions[self.columns])
-        return np.asarray(np.log(self.n_rows) * n_parameters + 2.0 * gamma * np.log(others) * self.counts)
+            return np.asarray((np.log(self.n_rows) + 2.0 * gamma * np.log(others)) * counts)
+        n_parameters = np.zeros(counts.shape)
+        each = self.dimensions[estimates.node] * self.dimensions[estimates.column]
+        np.add.at(n_parameters, (estimates.alpha, estimates.node), each)
+        return np.asarray(np.log(self.n_rows) * n_parameters + 2.0 * gamma * np.log(others) * counts)
 
     def solutions(self, rule: str, tol: float) -> list[Solution]:
         """Return the network at every alpha of a list that all nodes share."""
-        n_features = self.counts.shape[1]
+        n_features = self.losses.shape[1]
         varying = np.isfinite(self.losses)
         kkt, gap = (np.where(varying, m, 0.0) for m in (self.kkt_residuals, self.duality_gaps))
         open_gap = ~(gap <= tol * np.maximum(self.null_losses, 1e-12))
@@ -171,27 +107,15 @@ class NodeFits(Frozen):
 
     def _networks(self, rule: str) -> list[Network]:
         """Return what a rule makes of the two estimates of every pair, for every alpha."""
-        (alpha, node), sizes = self._owners, self.variables.block_sizes(self._pairs)
-        estimates, entries = np.column_stack([alpha, node, self.columns, sizes]), self.parameters
-        if self.variables.has_covariates:  # has no regression of its own: its one estimate stands for both
-            once = ~self.variables.is_modelled[self.columns]
-            entries = np.r_[entries, entries[np.repeat(once, sizes)]]
-            estimates = np.r_[estimates, estimates[once][:, [0, 2, 1, 3]]]
-        alpha, node, columns, sizes = estimates.T
-        which, edges, parameters = merge(alpha, node, columns, entries, sizes, rule)
-        values = self.variables.block_values(edges, parameters)
-        ends = np.concatenate([[0], np.cumsum(self.variables.block_sizes(edges))])
-        bounds = np.searchsorted(which, np.arange(len(self.counts) + 1))
+        variables = self.estimates.variables
+        alpha, edges, parameters = self.estimates.merge(rule)
+        values = variables.block_values(edges, parameters)
+        ends = np.concatenate([[0], np.cumsum(variables.block_sizes(edges))])
+        bounds = np.searchsorted(alpha, np.arange(len(self.losses) + 1))
         return [
-            Network.trusted(self.variables, self.fields[k], edges[a:b], values[a:b], parameters[ends[a] : ends[b]])
+            Network.trusted(variables, self.fields[k], edges[a:b], values[a:b], parameters[ends[a] : ends[b]])
             for k, (a, b) in enumerate(pairwise(bounds.tolist()))
         ]
-
-
-def _owners(counts: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the alpha number and the node of every coefficient."""
-    node, alpha = np.divmod(np.repeat(np.arange(counts.size), counts.T.ravel()), len(counts))
-    return alpha, node
 
 
 @dataclass(frozen=True)
@@ -270,30 +194,28 @@ class NodewiseProblem:
         strictness = STRICTNESS if len(nodes) > ALL_PAIRS_UP_TO else 0.0
         paths = self.problem.solve(nodes, grids, self.omega, tol, max_iter, strictness, stops_early)
         missing = dict.fromkeys(("losses", "objectives", "kkt_residuals", "duality_gaps"), np.nan)
-        missing |= dict.fromkeys(("n_iter", "n_working", "counts"), 0)
+        missing |= dict.fromkeys(("n_iter", "n_working"), 0)
         known = {name: self._spread(getattr(paths, name), value) for name, value in missing.items()}
-        columns = self.varying[paths.columns].astype(np.int32)
-        variables = self.reduction.variables
+        variables, units = self.reduction.variables, self.reduction.units
+        estimates = Estimates(
+            variables=variables,
+            counts=self._spread(paths.counts, 0),
+            column=self.varying[paths.columns].astype(np.int32),
+            parameters=paths.values,
+        )
         if variables.is_binary:
             self._refuse_separation(paths)
             fields = self._spread(paths.fields, np.nan)
             fields = np.where(np.isnan(fields).all(axis=0), self.reduction.constant_fields, fields)
-            values = parameters = paths.values
         else:
-            alpha, node = _owners(known["counts"])
-            pairs = np.sort(np.column_stack([node, columns]), axis=1)
-            parameters = self.reduction.units.network_blocks(pairs, paths.values)
-            values = variables.block_values(pairs, parameters)
-            fields = self._category_fields(paths, np.isfinite(known["losses"]), alpha, node, columns, parameters)
+            estimates = replace(estimates, parameters=units.network_blocks(estimates.pairs, paths.values))
+            fields = self._category_fields(paths, np.isfinite(known["losses"]), estimates)
         return NodeFits(
             alphas=alphas.T,
             fields=fields,
-            columns=columns,
-            values=values,
-            parameters=parameters,
+            estimates=estimates,
             null_losses=self.null_losses,
             n_rows=self.reduction.n_rows,
-            variables=variables,
             dimensions=dimensions_of(self.reduction.counts, variables),
             **known,
         )
@@ -323,36 +245,24 @@ class NodewiseProblem:
                     "Use alpha > 0."
                 )
 
-    def _category_fields(
-        self,
-        paths: NodePaths,
-        is_solved: Mask,
-        alpha: NDArray[np.int64],
-        node: NDArray[np.int64],
-        columns: NDArray[np.int32],
-        parameters: FloatArray,
-    ) -> FloatArray:
+    def _category_fields(self, paths: NodePaths, is_solved: Mask, estimates: Estimates) -> FloatArray:
         """Return the fields, one row per alpha; the solver's come node after node, and a list may end early."""
-        sizes = n_occurring(self.reduction.counts, self.reduction.variables)
+        variables, units = self.reduction.variables, self.reduction.units
+        sizes = n_occurring(self.reduction.counts, variables)
         solved, first = [np.empty((len(is_solved), 0))], 0
         for s in self.varying.tolist():
-            size = int(sizes[s])
-            if not self.reduction.variables.is_modelled[s]:
-                solved.append(np.zeros((len(is_solved), size)))
-                continue
-            rows = np.full((len(is_solved), size), np.nan)
-            last = first + size * int(is_solved[:, s].sum())
-            rows[is_solved[:, s]] = paths.category_fields[first:last].reshape(-1, size)
+            rows = np.full((len(is_solved), sizes[s]), np.nan if variables.is_modelled[s] else 0.0)
+            if variables.is_modelled[s]:
+                last = first + rows[is_solved[:, s]].size
+                rows[is_solved[:, s]] = paths.category_fields[first:last].reshape(-1, sizes[s])
+                first = last
             solved.append(rows)
-            first = last
-        found = np.hstack(solved)
-        pairs = np.sort(np.column_stack([node, columns]), axis=1)
-        entries = np.repeat(alpha, self.reduction.variables.block_sizes(pairs))
-        fields, units = [], self.reduction.units
-        for k in range(len(is_solved)):
-            here = alpha == k
-            centering = units.centering(node[here], columns[here], pairs[here], parameters[entries == k])
-            fields.append(units.network_fields(found[k], centering))
+        fields = []
+        for k, row in enumerate(np.hstack(solved)):
+            some = estimates.take(np.full(variables.n_features, k))
+            fields.append(
+                units.network_fields(row, units.centering(some.node, some.column, some.pairs, some.parameters))
+            )
         return np.array(fields)
 
 
@@ -390,7 +300,7 @@ class NodewisePath(Path):
     @cached_property
     def asymmetric_couplings(self) -> tuple[sp.csr_array, ...]:
         """Coefficients per alpha: row s is the regression of column s on the others."""
-        return tuple(self.nodes.coefficients(k) for k in range(len(self)))
+        return tuple(self.nodes.estimates.matrix(k) for k in range(len(self)))
 
     def select_ebic(self, gamma: float = 0.25, *, rule: str | None = None) -> Solution:
         """Return the network in which every node takes the alpha of this path with its smallest EBIC.
