@@ -6,7 +6,7 @@ import math
 import time
 import warnings
 from collections.abc import Hashable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from isinglass.cli.descriptions import describe_table
@@ -120,8 +120,7 @@ class TableInfo:
 
     def as_json(self) -> JsonObject:
         """Return it as --json prints it: the fields of the table and of missing cells are beside the others."""
-        found = {name: value for name, value in vars(self).items() if name not in ("data", "missing", "estimate")}
-        found |= {"columns": list(map(vars, self.columns)), "estimate": asdict(self.estimate)}
+        found = {name: value for name, value in vars(self).items() if name not in ("data", "missing")}
         return {**describe_table(self.data), **(vars(self.missing) if self.missing else {}), **found}
 
 

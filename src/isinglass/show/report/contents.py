@@ -1,20 +1,17 @@
-"""What a report shows: its arguments, checked, as plain data."""
+"""What a report shows: one record for the page, and one for each of its sections. Its script reads them as JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 import scipy  # its parts are loaded when they are needed
-from numpy.typing import NDArray
 
 from isinglass.arguments import RandomSource
-from isinglass.arrays import AnyArray, FloatArray, Mask
-from isinglass.data import Table, TableLike
-from isinglass.errors import ArgumentError, DataError, setting
+from isinglass.arrays import FloatArray, IntArray, Mask
+from isinglass.errors import ArgumentError, DataError
 from isinglass.evaluate.centrality import further_measures
 from isinglass.evaluate.checking import check_model
 from isinglass.evaluate.model_check import ModelCheck
@@ -22,15 +19,13 @@ from isinglass.export.attributes import list_columns, plain_value
 from isinglass.fit import Fit
 from isinglass.json_text import JsonObject
 from isinglass.names import NodeValues, by_node
-from isinglass.network import Network, NetworkLike, as_network, union_keys
+from isinglass.network import Network, union_keys
 from isinglass.pairs import pairs_of
-from isinglass.results import Path, Solution, Stability, solution_of
 from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.show.layout import force_layout
 from isinglass.show.palette import GroupColors, color_groups
-from isinglass.table_summary import TableSummary
+from isinglass.show.report.subject import SAME_ALPHA, Subject
 
-SAME_ALPHA = 1e-9  # relative difference up to which two alphas are the same
 DIGITS = 6  # significant digits of couplings off the selected network, whose own are exact, and of tables of categories
 MOST_SIMULATED = 400  # categories of all columns up to which rows are simulated from the network: seconds
 MOST_CELLS = 200_000  # largest number of cells of the tables of edges
@@ -38,143 +33,7 @@ COUNTED = {"degree", "strength", "expected_influence"}
 """Measures of nodes that the page computes itself, for every point of the path."""
 
 
-@dataclass(frozen=True, eq=False)
-class Subject:
-    """What a page is about: a network, and what is known of it."""
-
-    network: Network
-    fit: Fit | None
-    solution: Solution | None
-    path: Path | None
-    stability: Stability | None
-    table: Table | None  # of the fit
-    max_edges: int  # on the page
-
-    @classmethod
-    def of(
-        cls,
-        result: NetworkLike,
-        names: Sequence[str] | None,
-        X: TableLike | None,
-        path: Path | None,
-        stability: Stability | None,
-        max_edges: int,
-    ) -> Subject:
-        """Return what a result knows, unless it is given."""
-        found = getattr(result, "fit_", result)
-        fit, network = found if isinstance(found, Fit) else None, as_network(result, names)
-        if fit is not None:
-            path = fit.selection.path if path is None else path
-            stability = fit.selection.stability if stability is None else stability
-        table = None
-        if X is not None:  # read as the table of the fit or, for a network by itself, as its columns are
-            table = network.table(X if fit is None or isinstance(X, np.ndarray) else fit.read(X)).without_holes()
-        return cls(network, fit, solution_of(result), path, stability, table, max_edges)
-
-    def without_covariates(self) -> Subject:
-        """Return the same of the variables that are modeled, which is what is drawn and counted."""
-        variables = self.network.variables
-        if not variables.has_covariates:
-            return self
-        kept = variables.is_modelled
-        return replace(
-            self,
-            network=self.network.without_covariates(),
-            fit=self.fit and self.fit.without_covariates(),
-            solution=self.solution and self.solution.without_covariates(),
-            path=None if self.path is None else self.path.without_covariates(),
-            stability=self.stability and self.stability.take(np.flatnonzero(kept)),
-            table=None if self.table is None else self.table.take(kept),
-        )
-
-    @cached_property
-    def solutions(self) -> tuple[Solution, ...]:
-        """The networks along the slider: those of the path, and the selected one if it is not among them."""
-        along = tuple(self.path or ())
-        if not along:
-            return (Solution(self.network, np.nan) if self.solution is None else self.solution,)
-        n_nodes = self.network.n_features
-        for each in along:
-            if each.n_features != n_nodes:
-                raise DataError(
-                    f"{setting('path')} must have {n_nodes} nodes, as the network has; got {each.n_features}."
-                )
-        if self.solution is None or np.isnan(self.solution.alpha) or self._near(along).any():
-            return along
-        place = sum(each.alpha > self.solution.alpha for each in along)
-        return (*along[:place], self.solution, *along[place:])
-
-    @cached_property
-    def selected(self) -> int:
-        """The number of the network itself along the slider."""
-        if len(self.path or ()) == 0:
-            return 0
-        if self.solution is None or np.isnan(self.solution.alpha):
-            named = (each.network.with_names(self.network.names) for each in self.solutions)
-            same = [k for k, each in enumerate(named) if each == self.network]
-            if not same:
-                raise DataError("result is not on the path. Pass the Solution with its alpha, or leave the path out.")
-            return same[0]
-        found = int(self._near(self.solutions).argmax())
-        difference = abs(self.solutions[found].couplings_sparse - self.network.couplings_sparse).max()
-        if difference > 1e-9 * max(1.0, self.network.weights.max(initial=0.0)):
-            raise DataError(
-                f"result must be the network of the path at its alpha ({self.solution.alpha:.6g}); its couplings "
-                f"differ by {difference:.3g}. Leave the path out."
-            )
-        return found
-
-    def _near(self, solutions: Sequence[Solution]) -> Mask:
-        """Tell which solutions have the alpha of this one."""
-        assert self.solution is not None
-        distance = np.abs(np.array([each.alpha for each in solutions]) - self.solution.alpha)
-        return np.asarray(distance <= SAME_ALPHA * max(abs(self.solution.alpha), 1e-300))
-
-    @property
-    def shown(self) -> Solution:
-        """The selected network among the solutions."""
-        return self.solutions[self.selected]
-
-    @cached_property
-    def stored(self) -> NDArray[np.int64]:
-        """Keys of the pairs on the page.
-
-        If there are too many: first the edges of the selected network, strong before weak, then those that enter the
-        path early.
-        """
-        keys = [solution.network.edge_keys for solution in self.solutions]
-        every, place = np.unique(np.concatenate(keys), return_inverse=True)
-        if len(every) <= self.max_edges:
-            return every
-        entered = np.full(len(every), len(keys))
-        np.minimum.at(entered, place, np.repeat(np.arange(len(keys)), [len(each) for each in keys]))
-        strength = np.zeros(len(every))
-        strength[np.searchsorted(every, keys[self.selected])] = np.abs(self.shown.edge_values)
-        return np.sort(every[np.lexsort((every, entered, -strength))[: self.max_edges]])
-
-    @cached_property
-    def data(self) -> TableSummary | None:
-        """Sums over the rows of the table, where they are known."""
-        if self.fit is not None:  # comes first: the caller may have left weights out
-            return self.fit.data
-        return None if self.table is None else TableSummary.of(self.table, self.network)
-
-    @cached_property
-    def shares(self) -> tuple[FloatArray, ...] | None:
-        """The share of every value of every node, where these are known."""
-        if self.data is None:
-            return None
-        return tuple(self.network.variables.split(np.clip(self.data.shares, 0.0, 1.0)))
-
-    @property
-    def pair_counts(self) -> dict[tuple[int, int], AnyArray]:
-        """The rows by category of edges between categories, where these are known."""
-        if self.data is None or self.network.variables.is_binary:
-            return {}
-        return dict(zip([(s, t) for s, t in self.network.edge_index.tolist()], self.data.pair_counts, strict=True))
-
-
-def read_curve(subject: Subject) -> dict[str, object] | None:
+def read_curve(subject: Subject) -> JsonObject | None:
     """Return the curve that the penalty was chosen from, if there is one."""
     stability, evidence = subject.stability, None if subject.fit is None else subject.fit.selection.evidence
     if stability is not None:
@@ -228,18 +87,28 @@ def describe_stability(found: Bootstrap) -> JsonObject:
     return {"coefficients": found.cs_coefficients(), "n_per_share": found.n_boot // len(found.drop_shares)}
 
 
-def describe_check(found: ModelCheck) -> JsonObject:
-    """Return what a check found, and what follows from it."""
-    parts = [{"what": one.what, "n": len(one.p_values), "n_flagged": one.n_flagged} for one in found.comparisons]
-    return {"passed": found.passed, "text": found.sentence, "consequence": found.consequence, "parts": parts}
+@dataclass(frozen=True)
+class Check:
+    """What a check of the network found, and what follows from it."""
+
+    passed: bool
+    text: str
+    consequence: str
+    parts: list[JsonObject]  # what was compared, how many, and how many differ
+
+    @classmethod
+    def of(cls, found: ModelCheck) -> Check:
+        """Describe a check."""
+        parts = [{"what": one.what, "n": len(one.p_values), "n_flagged": one.n_flagged} for one in found.comparisons]
+        return cls(found.passed, found.sentence, found.consequence, parts)
 
 
-def count_rows(subject: Subject) -> dict[str, float | None]:
+def count_rows(subject: Subject) -> tuple[float | None, float | None]:
     """Return the number of observations, and the effective one if they have sampling weights, where these are known."""
     data = subject.data
     if data is None:
-        return {"n_rows": None, "effective_rows": None}
-    return {"n_rows": data.n_observations, "effective_rows": data.n_rows if data.weight_kind == "sampling" else None}
+        return None, None
+    return data.n_observations, data.n_rows if data.weight_kind == "sampling" else None
 
 
 def node_columns(
@@ -317,41 +186,70 @@ def _round(values: FloatArray) -> list[float]:
     return [float(f"{value:.{DIGITS}g}") for value in values.tolist()]
 
 
-def place_nodes(subject: Subject, random_state: RandomSource) -> dict[str, object]:
-    """Return the layout of the selected network, or of the densest if it is empty, and its fields for two values."""
-    shown = drawn = subject.shown
-    if drawn.n_edges == 0:
-        drawn = max(subject.solutions, key=lambda solution: solution.n_edges)
-    xy = force_layout(drawn.n_features, drawn.edge_index, drawn.network.weights, random_state=random_state).round(4)
-    return {"x": xy[:, 0], "y": xy[:, 1], "fields": shown.fields if shown.network.variables.is_binary else None}
+@dataclass(frozen=True, eq=False)
+class Nodes:
+    """The nodes: where they lie, and the columns of their table."""
+
+    names: Sequence[str]
+    groups: list[int]  # number of the group of each, −1 for none; empty without groups
+    x: FloatArray
+    y: FloatArray
+    fields: FloatArray | None  # of two values
+    columns: list[JsonObject]  # label and values
+
+    @classmethod
+    def of(cls, subject: Subject, groups: list[int], columns: JsonObject, random_state: RandomSource) -> Nodes:
+        """Lay out the selected network, or the densest if it is empty."""
+        shown = drawn = subject.shown
+        if drawn.n_edges == 0:
+            drawn = max(subject.solutions, key=lambda solution: solution.n_edges)
+        xy = force_layout(drawn.n_features, drawn.edge_index, drawn.network.weights, random_state=random_state).round(4)
+        fields = shown.fields if shown.network.variables.is_binary else None
+        listed = [{"label": label, "values": values} for label, values in columns.items()]
+        return cls(subject.network.names, groups, xy[:, 0], xy[:, 1], fields, listed)
 
 
-def describe_path(subject: Subject) -> dict[str, object]:
-    """Return the couplings of every stored pair, from the alpha at which it enters to its last one."""
-    solutions, selected, stored, shown = subject.solutions, subject.selected, subject.stored, subject.shown
-    pairs = pairs_of(stored, shown.n_features)
-    table = np.array([each.network.values_at(stored) for each in solutions]).T  # pairs × alphas
-    present = table != 0.0
-    first = present.argmax(axis=1)
-    end = len(solutions) - present[:, ::-1].argmax(axis=1)
-    return {
-        "alphas": [solution.alpha for solution in solutions],
-        "per_node": shown.alphas_per_node is not None,
-        "selected": selected,
-        "n_edges": [solution.n_edges for solution in solutions],
-        "n_pairs": len(union_keys([solution.network for solution in solutions])),
-        "s": pairs[:, 0],
-        "t": pairs[:, 1],
-        "first": first,
-        "values": [_round(row[a:b]) for row, a, b in zip(table, first, end, strict=True)],
-        "exact": table[:, selected],
-        "signed": shown.network.variables.has_sign(pairs),
-    }
+@dataclass(frozen=True, eq=False)
+class PathPairs:
+    """The couplings of every stored pair, from the alpha at which it enters to its last one."""
+
+    alphas: list[float]
+    per_node: bool  # whether every node has its own alpha
+    selected: int  # number of the network itself
+    n_edges: list[int]  # of every network
+    n_pairs: int  # joined somewhere on the path, stored or not
+    s: IntArray
+    t: IntArray
+    first: IntArray  # number of the alpha of the first value
+    values: list[list[float]]
+    exact: FloatArray  # in the selected network, with all digits
+    signed: Mask
+
+    @classmethod
+    def of(cls, subject: Subject) -> PathPairs:
+        """Collect the couplings of the stored pairs."""
+        solutions, shown = subject.solutions, subject.shown
+        pairs = pairs_of(subject.stored, shown.n_features)
+        table = np.array([each.network.values_at(subject.stored) for each in solutions]).T  # pairs × alphas
+        present = table != 0.0
+        first = present.argmax(axis=1)
+        end = len(solutions) - present[:, ::-1].argmax(axis=1)
+        return cls(
+            alphas=[solution.alpha for solution in solutions],
+            per_node=shown.alphas_per_node is not None,
+            selected=subject.selected,
+            n_edges=[solution.n_edges for solution in solutions],
+            n_pairs=len(union_keys([solution.network for solution in solutions])),
+            s=pairs[:, 0],
+            t=pairs[:, 1],
+            first=first,
+            values=[_round(row[a:b]) for row, a, b in zip(table, first, end, strict=True)],
+            exact=table[:, subject.selected],
+            signed=shown.network.variables.has_sign(pairs),
+        )
 
 
-def list_edge_columns(
-    subject: Subject, further: Mapping[str, Mapping[tuple[int, int], object]]
-) -> list[dict[str, object]]:
+def list_edge_columns(subject: Subject, further: Mapping[str, Mapping[tuple[int, int], object]]) -> list[JsonObject]:
     """Return further columns of the edge table, in the order of the stored pairs."""
     shown, stability = subject.shown, subject.stability
     if not len(subject.stored):
@@ -374,28 +272,35 @@ def list_edge_columns(
     return [dict(zip(("label", "field", "values"), column, strict=True)) for column in columns]
 
 
-def describe_categories(subject: Subject) -> dict[str, object] | None:
-    """Return kinds, labels, scores, fields and shares of the categories of every node; None if all are 0 and 1."""
-    network, variables, shares = subject.shown.network, subject.shown.network.variables, subject.shares
-    if variables.is_binary:
-        return None
-    return {
-        "kinds": network.kinds,
-        "labels": network.labels,
-        "scores": variables.scores,
-        "units": variables.units,
-        "fields": [_round(field) for field in variables.split(network.category_fields)],
-        "shares": None if shares is None else [_round(share) for share in shares],
-    }
+@dataclass(frozen=True, eq=False)
+class Categories:
+    """What the categories of every node are."""
+
+    kinds: Sequence[str]
+    labels: Sequence[Sequence[str]]
+    scores: Sequence[object]
+    units: FloatArray
+    fields: list[list[float]]
+    shares: list[list[float]] | None  # None where they are not known
+
+    @classmethod
+    def of(cls, subject: Subject) -> Categories | None:
+        """Describe the categories; None if all are 0 and 1."""
+        network, variables, shares = subject.shown.network, subject.shown.network.variables, subject.shares
+        if variables.is_binary:
+            return None
+        fields = [_round(field) for field in variables.split(network.category_fields)]
+        known = None if shares is None else [_round(share) for share in shares]
+        return cls(network.kinds, network.labels, variables.scores, variables.units, fields, known)
 
 
-def list_tables(subject: Subject) -> list[dict[str, object] | None]:
+def list_tables(subject: Subject) -> list[JsonObject | None]:
     """Return block and counts of the stored edges of the network, the strongest first up to MOST_CELLS.
 
     Edges with a continuous column also have the expected numbers of that column, if the shares of values are known.
     """
     network, stored, counts, shares = subject.shown.network, subject.stored, subject.pair_counts, subject.shares
-    found: list[dict[str, object] | None] = [None] * len(stored)
+    found: list[JsonObject | None] = [None] * len(stored)
     if network.variables.is_binary:
         return found
     place = {(s, t): k for k, (s, t) in enumerate(pairs_of(stored, network.n_features).tolist())}
@@ -448,46 +353,114 @@ def expected_along(network: Network, edge: int, shares: Sequence[FloatArray]) ->
     return np.asarray(np.array(variables.categories[y], dtype=np.float64) @ chance)
 
 
-def describe_missing(subject: Subject, n_columns: int) -> dict[str, object] | None:
-    """Return how many cells are missing and how they were treated; ``n_columns`` counts covariates as well."""
-    missing = None if subject.fit is None else subject.fit.missing
-    if missing is None:
-        return None
-    counted = ("treatment", "n_rows", "n_cells", "n_left_out", "n_holed", "n_patterns", "n_imputations", "settled")
-    patterns = [] if missing.patterns is None else [np.flatnonzero(pattern) for pattern in missing.patterns]
-    counts = [] if missing.pattern_counts is None else missing.pattern_counts.tolist()
-    return {
-        **{name: getattr(missing, name) for name in (*counted, "noise")},
-        "n_columns": n_columns,
-        "n_rounds": 0 if missing.changes is None else len(missing.changes),
-        "edge_information": [] if missing.edge_information is None else missing.edge_information,
-        "patterns": [{"columns": columns, "n_rows": count} for columns, count in zip(patterns, counts, strict=True)],
-    }
+@dataclass(frozen=True, eq=False)
+class MissingCells:
+    """How many cells are missing and how they were treated; what is not said here is as in `results.Missing`."""
+
+    treatment: str
+    n_rows: int
+    n_columns: int  # covariates count as well
+    n_cells: int
+    n_left_out: int
+    n_holed: int
+    n_patterns: int
+    n_imputations: int
+    settled: int
+    noise: float
+    n_rounds: int
+    edge_information: Sequence[float] | FloatArray
+    patterns: list[JsonObject]  # numbers of the columns that are missing together, and in how many rows
+
+    @classmethod
+    def of(cls, subject: Subject, n_columns: int) -> MissingCells | None:
+        """Describe the missing cells of a fit; None if there are none."""
+        missing = None if subject.fit is None else subject.fit.missing
+        if missing is None:
+            return None
+        names = {field.name for field in fields(cls)} & {field.name for field in fields(missing)}
+        patterns = [] if missing.patterns is None else [np.flatnonzero(pattern) for pattern in missing.patterns]
+        counts = [] if missing.pattern_counts is None else missing.pattern_counts.tolist()
+        own = {
+            "n_columns": n_columns,
+            "n_rounds": 0 if missing.changes is None else len(missing.changes),
+            "edge_information": [] if missing.edge_information is None else missing.edge_information,
+            "patterns": [{"columns": each, "n_rows": count} for each, count in zip(patterns, counts, strict=True)],
+        }
+        return cls(**{name: getattr(missing, name) for name in names} | own)
 
 
-def describe_certificate(subject: Subject) -> dict[str, object]:
-    """Return the certificate of every network along the slider, with the tolerance that it was solved to.
+@dataclass(frozen=True, eq=False)
+class Certificates:
+    """The certificate of every network along the slider, with the tolerance that it was solved to."""
 
-    Gaps are relative to the objective without edges. Of a network of stage 2, ``candidates`` are the pairs that stage 1
-    left to it: the proof is about these.
-    """
-    fit, solutions = subject.fit, subject.solutions
-    nodewise = subject.solution is not None and subject.solution.alphas_per_node is not None
-    kind, rule, tol = "nodewise" if nodewise else "joint", None, float("nan")
-    if fit is not None:
-        kind, tol = fit.method.estimator, fit.tol
-        rule = fit.method.rule if kind == "nodewise" else None
-    tolerances = [tol if subject.path is None else subject.path.tol] * len(solutions)
-    if fit is not None and subject.shown.alpha == fit.solution.alpha:
-        tolerances[subject.selected] = tol  # the others along a path may be solved less precisely
-    empty = [each.objective for each in solutions if each.n_edges == 0 and np.isfinite(each.objective)]
-    if not empty:
-        shares = subject.shares
-        empty = [np.nan if shares is None else float(sum(scipy.special.entr(share).sum() for share in shares))]
-    names = ("objective", "kkt_residual", "duality_gap", "certified_zeros", "n_iter", "n_screened", "converged")
-    columns = {name: [getattr(each, name) for each in solutions] for name in names}
-    relative = np.array(columns["duality_gap"]) / np.maximum(empty[0], 1e-12)
-    proof = {"null_objective": empty[0], "relative_gap": relative, **columns}
-    stages = None if fit is None else fit.selection.stages
-    candidates = stages.each[0].n_edges if stages and stages.number else None
-    return {"kind": kind, "rule": rule, "tol": tolerances, "candidates": candidates, **proof}
+    kind: str  # the estimator
+    rule: str | None  # by which the coefficients of regressions are combined
+    tol: list[float]
+    candidates: int | None  # pairs that stage 1 left to a network of stage 2: the proof is about these
+    null_objective: float  # without edges
+    relative_gap: FloatArray  # to the objective without edges
+    objective: list[float]
+    kkt_residual: list[float]
+    duality_gap: list[float]
+    certified_zeros: list[int]
+    n_iter: list[int]
+    n_screened: list[int]
+    converged: list[bool]
+
+    @classmethod
+    def of(cls, subject: Subject) -> Certificates:
+        """Collect the certificates."""
+        fit, solutions = subject.fit, subject.solutions
+        nodewise = subject.solution is not None and subject.solution.alphas_per_node is not None
+        kind, rule, tol = "nodewise" if nodewise else "joint", None, float("nan")
+        if fit is not None:
+            kind, tol = fit.method.estimator, fit.tol
+            rule = fit.method.rule if kind == "nodewise" else None
+        tolerances = [tol if subject.path is None else subject.path.tol] * len(solutions)
+        if fit is not None and subject.shown.alpha == fit.solution.alpha:
+            tolerances[subject.selected] = tol  # the others along a path may be solved less precisely
+        empty = [each.objective for each in solutions if each.n_edges == 0 and np.isfinite(each.objective)]
+        if not empty:
+            shares = subject.shares
+            empty = [np.nan if shares is None else float(sum(scipy.special.entr(share).sum() for share in shares))]
+        stages = None if fit is None else fit.selection.stages
+        names = ("objective", "kkt_residual", "duality_gap", "certified_zeros", "n_iter", "n_screened", "converged")
+        proof = {name: [getattr(each, name) for each in solutions] for name in names}
+        return cls(
+            kind=kind,
+            rule=rule,
+            tol=tolerances,
+            candidates=stages.each[0].n_edges if stages and stages.number else None,
+            null_objective=empty[0],
+            relative_gap=np.array(proof["duality_gap"]) / np.maximum(empty[0], 1e-12),
+            **proof,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class PageData:
+    """Everything that the page's script reads; its names are those of the fields."""
+
+    title: str
+    notes: list[str]
+    n_rows: float | None
+    effective_rows: float | None  # with sampling weights
+    nodes: Nodes
+    categories: Categories | None
+    groups: list[JsonObject]  # name and color
+    path: PathPairs
+    edge_columns: list[JsonObject]  # label, name in files and values, in the order of the stored pairs
+    edge_tables: list[JsonObject | None]  # block, counts and means of an edge between categories
+    cs: JsonObject | None  # CS-coefficients, and the subsets behind each share
+    curve: JsonObject | None  # that the penalty was chosen from
+    missing: MissingCells | None
+    n_resamples: dict[str, int]  # by kind
+    check: Check | None
+    certificate: Certificates
+    covariates: dict[str, str]
+    settings: dict[str, str]
+    command: str | None
+    methods: str | None
+    citation: str
+    versions: dict[str, str]
+    format: int = 1  # version of this layout

@@ -26,6 +26,7 @@ from isinglass.show.palette import GroupColors
 from isinglass.show.report import contents
 from isinglass.show.report.methods import describe_fit
 from isinglass.show.report.sentences import Draft
+from isinglass.show.report.subject import Subject
 from isinglass.version import __version__
 
 SCRIPTS = (
@@ -36,7 +37,6 @@ SCRIPTS = (
     *("columns.js", "controls.js", "page.js"),  # what follows the slider, and the page itself
 )
 """Parts of the page's script, in order. Only `page.js` runs something; it has the one state that changes."""
-FORMAT = 1  # version of the layout of its data
 
 
 def write_report(
@@ -113,7 +113,7 @@ def write_report(
     >>> page.getvalue()[:15], "umbrella" in page.getvalue()
     ('<!DOCTYPE html>', True)
     """
-    whole = contents.Subject.of(result, names, X, path, stability, check_count("max_edges", max_edges))
+    whole = Subject.of(result, names, X, path, stability, check_count("max_edges", max_edges))
     measured = None if whole.table is None else measure_nodes(whole.table, whole.network)
     subject = whole.without_covariates()  # what is drawn and counted
     resamples = [bootstrap] if isinstance(bootstrap, Bootstrap) else list(bootstrap)
@@ -125,45 +125,44 @@ def write_report(
     edges = {} if subject.fit is None else contents.edge_columns(subject.fit.edges(), subject.fit.network.names)
     for further in (intervals[1], edge_table):
         edges |= contents.edge_columns(further, subject.network.names)
-    data = {
-        "format": FORMAT,
-        "title": str(title),
-        "notes": [notes] if isinstance(notes, str) else [str(note) for note in notes],
-        **contents.count_rows(subject),
-        "nodes": {
-            "names": subject.network.names,
-            "groups": [-1 if member is None else list(colors).index(member) for member in members],
-            **contents.place_nodes(subject, random_state),
-            "columns": [{"label": label, "values": values} for label, values in nodes.items()],
-        },
-        "categories": contents.describe_categories(subject),
-        "groups": [{"name": name, "color": color} for name, color in colors.items()],
-        "path": contents.describe_path(subject),
-        "edge_columns": contents.list_edge_columns(subject, edges),
-        "edge_tables": contents.list_tables(subject),
-        "cs": next((contents.describe_stability(each) for each in resamples if each.kind == "case-drop"), None),
-        "curve": contents.read_curve(subject),
-        "missing": contents.describe_missing(subject, whole.network.n_features),
-        "n_resamples": {each.kind: each.n_boot for each in resamples},
-        "check": None if check is None else contents.describe_check(check),
-        "certificate": contents.describe_certificate(subject),
-        "covariates": contents.list_covariates(whole.network if whole.fit is None else whole.fit),
-        "settings": contents.read_settings(settings, result, whole.fit),
-        "command": None if command is None else str(command),
-        "methods": draft.text or None,
-        "citation": draft.references,
-        "versions": {
+    n_rows, effective_rows = contents.count_rows(subject)
+    numbers = {name: number for number, name in enumerate(colors)}
+    data = contents.PageData(
+        title=str(title),
+        notes=[notes] if isinstance(notes, str) else [str(note) for note in notes],
+        n_rows=n_rows,
+        effective_rows=effective_rows,
+        nodes=contents.Nodes.of(
+            subject, [-1 if member is None else numbers[member] for member in members], nodes, random_state
+        ),
+        categories=contents.Categories.of(subject),
+        groups=[{"name": name, "color": color} for name, color in colors.items()],
+        path=contents.PathPairs.of(subject),
+        edge_columns=contents.list_edge_columns(subject, edges),
+        edge_tables=contents.list_tables(subject),
+        cs=next((contents.describe_stability(each) for each in resamples if each.kind == "case-drop"), None),
+        curve=contents.read_curve(subject),
+        missing=contents.MissingCells.of(subject, whole.network.n_features),
+        n_resamples={each.kind: each.n_boot for each in resamples},
+        check=None if check is None else contents.Check.of(check),
+        certificate=contents.Certificates.of(subject),
+        covariates=contents.list_covariates(whole.network if whole.fit is None else whole.fit),
+        settings=contents.read_settings(settings, result, whole.fit),
+        command=None if command is None else str(command),
+        methods=draft.text or None,
+        citation=draft.references,
+        versions={
             "isinglass": __version__,
             "numpy": np.__version__,
             "scipy": scipy.__version__,
             "python": platform.python_version(),
         },
-    }
+    )
     script = "\n".join(read_part(name) for name in SCRIPTS)
     write_page(filename, "page.html", str(title), read_part("page.css"), script, DATA=_as_script_text(data))
 
 
-def _as_script_text(payload: Mapping[str, object]) -> str:
+def _as_script_text(payload: object) -> str:
     """Return JSON in ASCII that cannot end the script or open a comment."""
     text = json_text(payload, compact=True)
     for character in "<>&":
