@@ -318,9 +318,9 @@ def read_parts(X: object, options: PartOptions) -> PartedTable:
     """Open a table that consists of blocks of rows: files, a Dask array or frame, or a sequence of arrays or frames.
 
     The parts are read and kept, one bit per cell, on the workers of Dask's current client, or in this process if there
-    is none. All parts have the same coding: names, order and values of the columns are those of the first part (with
-    ``encode="auto"``, the values of all parts). A part with other columns or values is an error, and the message names
-    it.
+    is none. All parts have the same coding: names and order of the columns are those of the first part, and with
+    ``encode`` the values are those of all parts, which are read once more. A part with other columns or values is an
+    error, and the message names it.
 
     Parameters
     ----------
