@@ -85,18 +85,23 @@ def test_p_values_equal_those_of_dense_matrices(two, n_groups):
     member = np.arange(len(X)) * n_groups // len(X)
     found = compare_groups(X, member, ALPHA, n_permutations=60, random_state=5)
     slow = slow_p_values(X, member, 60, 5)
-    s, t = found.edge_index.T
     assert found.p_structure == pytest.approx(slow["structure"])
     assert found.p_strength == pytest.approx(slow["strength"])
-    np.testing.assert_allclose(found.edge_p, slow["edges"][s, t])
-    np.testing.assert_allclose(found.edge_p_family, slow["edges_family"][s, t])
-    np.testing.assert_allclose(found.node_p, slow["nodes"])
-    np.testing.assert_allclose(found.node_p_family, slow["nodes_family"])
+    np.testing.assert_allclose(found.edge_p_family, slow["edges_family"][tuple(found.edge_index.T)])
+    assert found.edge_p_family.min() == found.p_structure
+    edges, nodes = found.edges(), found.nodes()
+    s, t, node = (
+        [found.names.index(name) for name in names] for names in (edges["source"], edges["target"], nodes["name"])
+    )
+    np.testing.assert_allclose(edges["p"], slow["edges"][s, t])
+    np.testing.assert_allclose(edges["p_family"], slow["edges_family"][s, t])
+    np.testing.assert_allclose(nodes["p"], slow["nodes"][node])
+    np.testing.assert_allclose(nodes["p_family"], slow["nodes_family"][node])
+    np.testing.assert_allclose(nodes["q"], false_discovery_control(slow["nodes"])[node])
     upper = np.triu_indices(6, 1)
     q = np.zeros((6, 6))
     q[upper] = false_discovery_control(slow["edges"][upper])
-    np.testing.assert_allclose(found.edge_q, q[s, t])
-    assert found.edge_p_family.min() == found.p_structure
+    np.testing.assert_allclose(edges["q"], q[s, t])
 
 
 def test_agrees_with_network_comparison_test():

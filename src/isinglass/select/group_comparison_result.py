@@ -150,19 +150,9 @@ class GroupComparison(Frozen):
         return np.asarray(self._p(self.n_permutations - below))
 
     @property
-    def edge_differences(self) -> FloatArray:
-        """How far the couplings of the pairs of ``edge_index`` differ, without sign."""
-        return self._observed.edges
-
-    @property
-    def edge_p(self) -> FloatArray:
-        """P-value of each of these pairs by itself."""
-        return np.asarray(self._p(self.edges_reached))
-
-    @property
     def edge_p_family(self) -> FloatArray:
-        """The same, corrected for all pairs by the largest difference of every permutation (max-T)."""
-        return self._family(self.edge_differences, self.null_structure)
+        """P-value of each pair of ``edge_index``, corrected for all pairs (max-T); `edges` has the others."""
+        return self._family(self._observed.edges, self.null_structure)
 
     def edge_p_between(self, first: str | None = None, second: str | None = None) -> FloatArray:
         """Return the max-T p-values of the difference of two groups, by default the first two, for each of these pairs.
@@ -173,33 +163,6 @@ class GroupComparison(Frozen):
         a, b = self._find(first, second)
         values = self.couplings()
         return self._family(np.abs(values[a] - values[b]), self.null_structure)
-
-    @property
-    def edge_q(self) -> FloatArray:
-        """False discovery rate (Benjamini and Hochberg) at which the pair is found, over all pairs of nodes."""
-        p = len(self.names)
-        absent = np.ones(p * (p - 1) // 2 - len(self.edge_index))
-        return false_discovery(np.r_[self.edge_p, absent])[: len(self.edge_index)]
-
-    @property
-    def node_differences(self) -> FloatArray:
-        """How far the strengths of the nodes differ, without sign."""
-        return self._observed.nodes
-
-    @property
-    def node_p(self) -> FloatArray:
-        """P-value of each node's strength by itself."""
-        return np.asarray(self._p(self.nodes_reached))
-
-    @property
-    def node_p_family(self) -> FloatArray:
-        """The same, corrected for all nodes by the largest difference of every permutation."""
-        return self._family(self.node_differences, self.null_nodes)
-
-    @property
-    def node_q(self) -> FloatArray:
-        """False discovery rate at which the node is found."""
-        return false_discovery(self.node_p)
 
     def methods_text(self) -> str:
         """Return a paragraph for the methods section of a paper: data, estimate, test, and what was found."""
@@ -214,9 +177,8 @@ class GroupComparison(Frozen):
         group; with more groups largest minus smallest), ``p``, ``p_family`` (max-T) and ``q`` (false discovery rate).
         """
         s, t = np.array(self.names, dtype=object)[self.edge_index.T]
-        tests = {"p": self.edge_p, "p_family": self.edge_p_family, "q": self.edge_q}
-        order = np.argsort(-self.edge_differences, kind="stable")
-        return self._sorted(order, {"source": s, "target": t}, "coupling", self.couplings(), tests)
+        tests = self.edges_reached, self.null_structure, len(self.names) * (len(self.names) - 1) // 2
+        return self._tested({"source": s, "target": t}, "coupling", self.couplings(), *tests)
 
     def nodes(self) -> Columns:
         """Return one row per node as columns, the largest difference in strength first.
@@ -225,18 +187,27 @@ class GroupComparison(Frozen):
         edges.
         """
         names, strengths = np.array(self.names, dtype=object), np.array([network.strength for network in self.networks])
-        tests = {"p": self.node_p, "p_family": self.node_p_family, "q": self.node_q}
-        order = np.argsort(-self.node_differences, kind="stable")
-        return self._sorted(order, {"name": names}, "strength", strengths, tests)
+        return self._tested({"name": names}, "strength", strengths, self.nodes_reached, self.null_nodes, len(names))
 
-    def _sorted(
-        self, order: NDArray[np.intp], named: Arrays, measure: str, values: FloatArray, tests: Arrays
+    def _tested(
+        self, named: Arrays, measure: str, values: FloatArray, reached: IntArray, null: FloatArray, n_tests: int
     ) -> Columns:
-        """Return columns in some order: names, a measure in every group, its difference, and the tests."""
-        columns = {f"{measure} in {group}": row for group, row in zip(self.groups, values, strict=True)}
-        difference = values[0] - values[1] if len(values) == 2 else np.ptp(values, axis=0)
-        every = {**named, **columns, "difference": difference, **tests}
-        return Columns({name: column[order] for name, column in every.items()})
+        """Return what is named, its measure in every group, the difference and its tests, the largest first.
+
+        ``reached`` and ``null`` count and hold what permutations gave; of ``n_tests`` those that are not listed differ
+        by 0.
+        """
+        ranges, p = np.ptp(values, axis=0), self._p(reached)
+        columns = {
+            **named,
+            **{f"{measure} in {group}": row for group, row in zip(self.groups, values, strict=True)},
+            "difference": values[0] - values[1] if len(values) == 2 else ranges,
+            "p": p,
+            "p_family": self._family(ranges, null),
+            "q": false_discovery(np.r_[p, np.ones(n_tests - len(p))])[: len(p)],
+        }
+        order = np.argsort(-ranges, kind="stable")
+        return Columns({name: column[order] for name, column in columns.items()})
 
     def pairs(self) -> Columns:
         """Return one row per two groups as columns.

@@ -19,8 +19,10 @@ from isinglass.select.stage_search import second_stage
 from isinglass.select.stages import Stage
 from isinglass.select.task import Task
 
-GENTLE = 0.5
-"""Exponent of the weights of a further stage, which is tried if full reweighting predicts too badly."""
+LASSO, REWEIGHTED, GENTLE = 0, 1, 2
+"""Numbers of the stages: stage 1, stage 2 with full weights, and with gentle ones, tried if full ones predict badly."""
+GENTLE_EXPONENT = 0.5
+"""Exponent of the gentle weights."""
 CLEARLY = 0.5
 """Share of what may be lost that the choice of the EBIC must have left, compared with that of the AIC, to need no other
 network to be judged. The AIC looks for the best prediction, and finds it where there are more rows than columns."""
@@ -51,7 +53,8 @@ class Verdict:
 class PredictionCheck:
     """What held-out rows say so far about networks of the stages; a step that judges more returns another record.
 
-    ``held_out`` of a stage has the gains of its networks, NaN for those that were not judged.
+    ``held_out`` of a stage has the gains of its networks, and ``lead_errors`` the standard errors of their leads over
+    the reference; NaN for those that were not judged.
     """
 
     task: Task
@@ -60,7 +63,6 @@ class PredictionCheck:
     keep: float  # share of the best gain that the network must keep
     reference: Solution  # the choice of the EBIC, which is checked
     stages: tuple[Stage, ...]
-    errors: tuple[FloatArray, ...]  # standard errors of the leads of these networks over the reference
     scores: Sequence[FoldScores] = ()  # of the networks that were judged last, in every fold
     is_cut: bool = False  # whether there was no time to judge all that was asked for
 
@@ -69,9 +71,7 @@ class PredictionCheck:
         cls, task: Task, folds: Sequence[Split], price: EdgePrice, keep: float, first: Stage, second: Stage
     ) -> PredictionCheck:
         """Return a check of both stages in which nothing is judged yet."""
-        unknown = tuple(np.full(len(stage.path), np.nan) for stage in (first, second))
-        stages = tuple(replace(stage, held_out=gains) for stage, gains in zip((first, second), unknown, strict=True))
-        return cls(task, folds, price, keep, second.solution, stages, unknown)
+        return cls(task, folds, price, keep, second.solution, (first.unjudged(), second.unjudged()))
 
     def decide(self) -> Verdict:
         """Return the network that is taken; where the EBIC turns out smaller beyond the end of stage 2, check that."""
@@ -83,23 +83,23 @@ class PredictionCheck:
 
     def _decide(self) -> Verdict:
         first, second = self.stages
-        check = self.judge({0: [first.index], 1: [second.index]})
+        check = self.judge({LASSO: [first.index], REWEIGHTED: [second.index]})
         if check.is_cut:
-            return check._verdict(1, second.index, "time")
-        plain, gain = check._gain(0, first.index), check._gain(1, second.index)
+            return check._verdict(REWEIGHTED, second.index, "time")
+        lasso_gain, gain = check._gain(LASSO, first.index), check._gain(REWEIGHTED, second.index)
         if self.task.has_few_rows:
-            check = check._climb(0, 1, least=gain / self.keep)
-        elif not gain >= (self.keep + CLEARLY * (1.0 - self.keep)) * plain > 0.0:
-            check = check._climb(1, least=gain / self.keep)
+            check = check._climb(LASSO, REWEIGHTED, least=gain / self.keep)
+        elif not gain >= (self.keep + CLEARLY * (1.0 - self.keep)) * lasso_gain > 0.0:
+            check = check._climb(REWEIGHTED, least=gain / self.keep)
         best, error = check._best()
         if best - gain <= max((1.0 - self.keep) * best, DOUBT * error):
-            return check._verdict(1, second.index, "ebic")
+            return check._verdict(REWEIGHTED, second.index, "ebic")
         if best == 0.0:
-            return check._verdict(1, 0, "empty")
-        gentle = second_stage(self.task, first.solution, GENTLE, self.price).search()
-        check = check._add(gentle).judge({2: [gentle.index]})
+            return check._verdict(REWEIGHTED, 0, "empty")
+        gentle = second_stage(self.task, first.solution, GENTLE_EXPONENT, self.price).search()
+        check = replace(check, stages=(*check.stages, gentle)).judge({GENTLE: [gentle.index]})
         if not check.is_cut:
-            check = check._climb(0, 1, 2)._refine()
+            check = check._climb(LASSO, REWEIGHTED, GENTLE)._refine()
         return check._sparsest(self.keep * check._best()[0])
 
     def _verdict(self, number: int, index: int, reason: Reason) -> Verdict:
@@ -118,10 +118,6 @@ class PredictionCheck:
     def _gain(self, number: int, index: int) -> float:
         return float(self.stages[number].held_out[index])
 
-    def _add(self, stage: Stage) -> PredictionCheck:
-        """Return the check with one more stage."""
-        return replace(self, stages=(*self.stages, stage), errors=(*self.errors, np.full(len(stage.path), np.nan)))
-
     def judge(self, indices: Mapping[int, Sequence[int]]) -> PredictionCheck:
         """Return the check with the gains of networks, whose indices are given by stage, if there is time."""
         places = [(k, i) for k in indices for i in indices[k] if np.isnan(self.stages[k].held_out[i])]
@@ -132,30 +128,26 @@ class PredictionCheck:
         networks: dict[float, list[Solution]] = {}
         for k, i in places:
             networks.setdefault(self.stages[k].exponent, []).append(self.stages[k].path.solutions[i])
-        scores = score_folds(self.task, self.folds, self.stages[0].solution, self.reference, networks, self.scores)
+        scores = score_folds(self.task, self.folds, self.stages[LASSO].solution, self.reference, networks, self.scores)
         sums, n_rows = GainSums.over(scores), self.task.n_rows
         gains = sums.gains / n_rows
         errors = _standard_error(gains - sums.reference / n_rows, sums.squares / n_rows, n_rows)
-        all_gains, all_errors = (
-            [stage.held_out.copy() for stage in self.stages],
-            [known.copy() for known in self.errors],
-        )
+        stages = list(self.stages)
         for (k, i), gain, error in zip(places, gains, errors, strict=True):
-            all_gains[k][i], all_errors[k][i] = gain, error
-        stages = tuple(replace(stage, held_out=known) for stage, known in zip(self.stages, all_gains, strict=True))
-        return replace(self, stages=stages, errors=tuple(all_errors), scores=scores)
+            stages[k] = stages[k].judged(i, gain, error)
+        return replace(self, stages=tuple(stages), scores=scores)
 
     def _climb(self, *numbers: int, least: float = np.inf) -> PredictionCheck:
         """Judge networks beside the choices of some stages until gains fall, or can no longer reach ``least``."""
         check, following = self, {}
         for number in numbers:
-            side = 1 if number else -1  # stage 1 is too dense if anything
-            check, following[number] = check._next(number, side, self.stages[number].index)
+            step = -1 if number == LASSO else 1  # the lasso is too dense if anything, the others too sparse
+            check, following[number] = check._next(number, step, self.stages[number].index)
         check = check.judge(following)
         for number in numbers:
             start = self.stages[number].index
-            check = check._climb_on(number, 1 if number else -1, start, least)
-            if number and int(np.nanargmax(check.stages[number].held_out)) == start:
+            check = check._climb_on(number, -1 if number == LASSO else 1, start, least)
+            if number != LASSO and int(np.nanargmax(check.stages[number].held_out)) == start:
                 check = check._climb_on(number, -1, start, least)
         return check
 
@@ -173,23 +165,21 @@ class PredictionCheck:
     def _next(self, number: int, step: int, index: int) -> tuple[PredictionCheck, list[int]]:
         """Return the next network to judge in one direction, if there is one that is worth it."""
         check, alphas = self, self.stages[number].path.alphas
-        if number and step > 0 and alphas[-1] > alphas[index] / STRIDE:
+        if number != LASSO and step > 0 and alphas[-1] > alphas[index] / STRIDE:
             check = self._extend(number)
             alphas = check.stages[number].path.alphas
         distances = log_distances(alphas, alphas[index] * STRIDE**-step)
         following = int(distances.argmin()) if alphas[index] > 0 else index
-        widest = WIDEST * self.stages[0].solution.alpha
-        is_none = (following - index) * step <= 0 or (number == 0 and alphas[following] > widest)
+        widest = WIDEST * self.stages[LASSO].solution.alpha
+        is_none = (following - index) * step <= 0 or (number == LASSO and alphas[following] > widest)
         return check, [] if is_none else [following]
 
     def _extend(self, number: int) -> PredictionCheck:
         """Follow stage 2 beyond its end, if there is more to it."""
-        stages, errors = list(self.stages), list(self.errors)
-        search = second_stage(self.task, stages[0].solution, stages[number].exponent, self.price)
-        longer = search.extend(stages[number])
-        unknown = np.full(len(longer.path) - len(stages[number].path), np.nan)
-        stages[number], errors[number] = longer, np.append(errors[number], unknown)
-        return replace(self, stages=tuple(stages), errors=tuple(errors))
+        stages = list(self.stages)
+        search = second_stage(self.task, stages[LASSO].solution, stages[number].exponent, self.price)
+        stages[number] = search.extend(stages[number])
+        return replace(self, stages=tuple(stages))
 
     def _refine(self) -> PredictionCheck:
         """Judge the networks halfway between the best of every stage and its neighbors that were judged."""
@@ -205,7 +195,7 @@ class PredictionCheck:
         gains = np.concatenate([stage.held_out for stage in self.stages])
         place = int(np.nanargmax(gains))
         if gains[place] > 0.0:
-            return float(gains[place]), float(np.concatenate(self.errors)[place])
+            return float(gains[place]), float(np.concatenate([stage.lead_errors for stage in self.stages])[place])
         sums, n_rows = GainSums.over(self.scores), self.task.n_rows
         return 0.0, float(_standard_error(-sums.reference / n_rows, sums.reference_squares / n_rows, n_rows))
 

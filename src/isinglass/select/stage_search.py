@@ -168,7 +168,9 @@ class StageSearch:
             scored += self._compare([start.alpha * descent.ratio**k for k in skipped], start)
             scored = self._solve_best(scored)
         longer = self._stage([*stage.scored, *scored], stage.path.tol, stage.path[0].alpha)
-        return replace(longer, held_out=np.append(stage.held_out, np.full(len(scored), np.nan)))
+        unknown = np.full(len(scored), np.nan)
+        held_out, lead_errors = (np.append(known, unknown) for known in (stage.held_out, stage.lead_errors))
+        return replace(longer, held_out=held_out, lead_errors=lead_errors)
 
     def _descend(self, alphas: FloatArray, start: Solution | None) -> list[Scored]:
         """Return the networks at these alphas, only compared, until the criterion has turned or there is no time."""

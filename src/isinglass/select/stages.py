@@ -42,6 +42,7 @@ class Stage(Frozen):
     exponent: float
     #: cross-validated gain in log pseudo-likelihood per row over independent columns; NaN where it was not needed
     held_out: FloatArray
+    lead_errors: FloatArray  #: standard error of what this gain is ahead of that of the choice of the EBIC
 
     @classmethod
     def of(cls, scored: Sequence[Scored], tol: float, criterion: str, exponent: float, top: float) -> Stage:
@@ -53,7 +54,8 @@ class Stage(Frozen):
         index = int(scores.argmin())
         path = Path(tuple(network.solution for network in ordered), tol=tol)
         beyond = bool(path[index].alpha < USUAL_END * top * (1 - 1e-9))  # rounding is not beyond
-        return cls(path, scores, deviances, index, beyond, criterion, exponent, np.full(len(path), np.nan))
+        unknown = np.full((2, len(path)), np.nan)
+        return cls(path, scores, deviances, index, beyond, criterion, exponent, *unknown)
 
     @property
     def scored(self) -> list[Scored]:
@@ -84,6 +86,17 @@ class Stage(Frozen):
             converged=bool(chosen.converged),
         )
 
+    def unjudged(self) -> Stage:
+        """Return the stage without what held-out rows say."""
+        held_out, lead_errors = np.full((2, len(self.path)), np.nan)
+        return replace(self, held_out=held_out, lead_errors=lead_errors)
+
+    def judged(self, index: int, gain: float, lead_error: float) -> Stage:
+        """Return the stage with what held-out rows say about one network."""
+        held_out, lead_errors = self.held_out.copy(), self.lead_errors.copy()
+        held_out[index], lead_errors[index] = gain, lead_error
+        return replace(self, held_out=held_out, lead_errors=lead_errors)
+
     def solved(self, index: int, solution: Solution) -> Stage:
         """Return the stage with a better solution of the same problem."""
         path = (*self.path[:index], solution, *self.path[index + 1 :])
@@ -94,7 +107,7 @@ class Stage(Frozen):
         alphas = self.path.alphas
         place = len(alphas) - int(np.searchsorted(alphas[::-1], solution.alpha))
         path = Path((*self.path[:place], solution, *self.path[place:]), tol=self.path.tol)
-        measures = ("scores", "deviances", "held_out")
+        measures = ("scores", "deviances", "held_out", "lead_errors")
         unknown: dict[str, Any] = {name: np.insert(getattr(self, name), place, np.nan) for name in measures}
         return replace(self, path=path, index=self.index + (place <= self.index), **unknown)
 
