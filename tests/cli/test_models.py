@@ -429,7 +429,7 @@ def test_report_shows_what_the_bootstrap_wrote(tmp_path, folder, model):
             assert columns["inclusion"][place[tuple(pair)]] == pytest.approx(found.inclusion[k], rel=1e-4)
             assert columns["q2.5"][place[tuple(pair)]] == pytest.approx(found.edge_quantiles[0, k], rel=1e-4)
     nodes = {column["label"]: column["values"] for column in data["nodes"]["columns"]}
-    assert nodes["bootstrap strength q97.5"] == pytest.approx(found.strength_quantiles[2], rel=1e-4)
+    assert nodes["bootstrap strength q97.5"] == pytest.approx(found.nodes()["q97.5"], rel=1e-4)
     assert "accuracy" in nodes
     assert data["settings"]["Bootstrap"] == "12, kind rows, seed 0"
 

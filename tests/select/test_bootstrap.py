@@ -88,7 +88,9 @@ def test_summaries_by_plain_loops(table):
     strengths = np.abs(couplings).sum(axis=2)
     np.testing.assert_allclose(found.strengths, strengths, rtol=1e-12)
     np.testing.assert_allclose(found.strength, np.abs(network.couplings).sum(axis=0), rtol=1e-12)
-    np.testing.assert_allclose(found.strength_quantiles, np.quantile(strengths, [0.025, 0.5, 0.975], axis=0))
+    nodes = found.nodes()
+    quantiles = [nodes[name] for name in ("q2.5", "q50", "q97.5")]
+    np.testing.assert_allclose(quantiles, np.quantile(strengths, [0.025, 0.5, 0.975], axis=0))
     assert found.n_boot == 20
     assert not found.dropped.any()
 

@@ -105,7 +105,7 @@ def test_choice_and_rules(table):
     assert sparse.alpha > best.alpha
     assert sparse.solution.n_edges <= best.solution.n_edges
     assert best.n_constant == 0
-    assert "5 folds" in repr(best)
+    assert "rule=best" in repr(best)
     assert best.solution is best.path[best.index]
     truth = {(k, k + 1) for k in range(5)}
     assert truth <= {tuple(pair) for pair in best.solution.edge_index.tolist()}

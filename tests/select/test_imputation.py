@@ -42,7 +42,7 @@ def test_observed_cells_stay_and_weights_add_up():
     assert FOUND.converged
     assert FOUND.n_rounds == len(FOUND.changes) == len(FOUND.n_edges)
     assert FOUND.settled >= 4
-    np.testing.assert_allclose(FOUND.missing_shares, GONE.mean(axis=0), atol=1e-12)
+    np.testing.assert_allclose(FOUND.missing.mean(axis=0), GONE.mean(axis=0), atol=1e-12)
     assert 0 < FOUND.noise < 0.5
     assert "imputed 4 times" in repr(FOUND)
 
@@ -255,7 +255,7 @@ def test_a_column_that_one_person_answered_is_named_and_has_no_certain_edge():
 def test_most_cells_missing_has_a_defined_result():
     gone = np.random.default_rng(3).random(X.shape) < 0.95
     found = impute(np.where(gone, np.nan, X), n_imputations=2, max_rounds=12)
-    assert found.missing_shares.min() > 0.5
+    assert found.missing.mean(axis=0).min() > 0.5
     assert found.n_empty > 200
     assert np.isfinite(two_stage(found.table).solution.couplings).all()
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import t
 
 from isinglass import Fixed, Method, as_table, impute, ising_path, refit, simulate
 from isinglass.errors import ConvergenceWarning, DataError, suppress_warnings
@@ -14,16 +15,17 @@ SUPPORT = ising_path(X, [0.1])[0]
 
 
 def test_formulas():
-    within, between = np.array([0.04, 0.09]), np.array([0.01, 0.0])
-    pooled = Pooled(np.array([[0, 1]], dtype=np.int32), np.array([0.5, 1.0]), within, between, 5, 1)
+    within, between = np.array([0.04, 0.09, 0.04]), np.array([0.01, 0.0, 0.01])
+    pooled = Pooled(np.array([[0, 1], [0, 2]], dtype=np.int32), np.array([0.5, 1.0, 0.5]), within, between, 5, 1)
     total = within + 1.2 * between
     np.testing.assert_allclose(pooled.errors, np.sqrt(total))
     np.testing.assert_allclose(pooled.missing_information, 1.2 * between / total)
-    np.testing.assert_allclose(pooled.monte_carlo_errors, np.sqrt(between / 5))
-    # Rubin (1987): (M − 1) (1 + W / ((1 + 1/M) B))².
-    assert pooled.degrees_of_freedom[0] == pytest.approx(4 * (1 + 0.04 / 0.012) ** 2)
-    low, high = pooled.edge_intervals()[0]
-    assert (low, high) == (pytest.approx(1 - 1.959964 * 0.3, abs=1e-5), pytest.approx(1 + 1.959964 * 0.3, abs=1e-5))
+    np.testing.assert_allclose(pooled.edge_noise, np.sqrt(between[1:] / 5))
+    normal, student = pooled.edge_intervals()
+    np.testing.assert_allclose(normal, [1 - 1.959964 * 0.3, 1 + 1.959964 * 0.3], atol=1e-5)
+    # Rubin (1987): (M − 1) (1 + W / ((1 + 1/M) B))² degrees of freedom.
+    half = t.ppf(0.975, 4 * (1 + 0.04 / 0.012) ** 2) * np.sqrt(0.052)
+    np.testing.assert_allclose(student, [0.5 - half, 0.5 + half])
     with pytest.raises(DataError, match="level"):
         pooled.edge_intervals(1.0)
 

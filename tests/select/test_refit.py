@@ -116,7 +116,6 @@ def test_z_and_p_values(table):
     from scipy.stats import norm
 
     np.testing.assert_allclose(found.edge_pvalues, 2 * norm.sf(np.abs(found.edge_z)))
-    np.testing.assert_allclose(found.field_pvalues, 2 * norm.sf(np.abs(found.field_z)))
     low, high = found.edge_intervals(0.9).T
     np.testing.assert_allclose((high - low) / 2, norm.ppf(0.95) * found.edge_errors)
     assert found.covariance is None

@@ -112,8 +112,8 @@ def bootstrap(
         # A function is known by its name only.
         "the network of X": np.column_stack([solution.edge_index, solution.edge_values]),
     }
-    shared = (table, again, task_run(run), draw, choice.warm_start)
-    work = [(*shared, seed, share) for seed, share in zip(seeds, shares.tolist(), strict=True)]
+    resampling = _Resampling(table, draw, again, choice.warm_start, task_run(run))
+    work = [(resampling, seed, share) for seed, share in zip(seeds, shares.tolist(), strict=True)]
     results = run_tasks(_fit_resample, work, "resamples", "Bootstrap", run=run, fingerprint=fingerprint)
     return _gather(kind, solution, results, shares)
 
@@ -172,26 +172,41 @@ def _plan(kind: str, drop_shares: Sequence[float], n_boot: int, draw: _Draw) -> 
     return np.resize(shares, n_boot)
 
 
-_Drawn = dict[str, Any]  # Any: arrays and numbers
+@dataclass(frozen=True, eq=False)
+class _Resampling:
+    """What every resample needs: the table, how rows are drawn, and how a network is estimated."""
 
+    table: Table
+    draw: _Draw
+    method: AnyMethod
+    warm_start: WarmStart  # of the whole table
+    run: Run  # of one fit
 
-def _fit_resample(
-    table: Table, method: AnyMethod, run: Run, draw: _Draw, warm_start: WarmStart, seed: SeedSequence, share: float
-) -> _Drawn:
-    """Return the network of one resample, and whether a column became constant."""
-    times = draw.times(np.random.default_rng(seed), share)
-    resample, labels = table.with_weight(times * draw.scale), draw.labels
-    became_constant = which_vary(table.with_weight(None)) & ~which_vary(resample)
-    if not are_counts(per_unit(draw.scale, table.units)):
+    def resample(self, times: NDArray[np.int64]) -> tuple[Table, AnyArray | None]:
+        """Return every row as often as it was drawn, and which rows stay in one fold."""
+        table, draw = self.table, self.draw
+        if are_counts(per_unit(draw.scale, table.units)):
+            return table.with_weight(times * draw.scale), draw.labels
         # A row that was drawn twice is two rows, each with its sampling weight and its own copies.
         rows = np.repeat(np.arange(len(times)), times)
         number = np.arange(len(rows)) - np.repeat(np.cumsum(times) - times, times)  # of the draw
         copies = None if table.units is None else table.units[rows] * len(times) + number
-        assert labels is not None
-        resample, labels = table.with_weight(draw.scale)[rows].bare(copies), labels[rows]
+        assert draw.labels is not None
+        return table.with_weight(draw.scale)[rows].bare(copies), draw.labels[rows]
+
+
+_Drawn = dict[str, Any]  # Any: arrays and numbers
+
+
+def _fit_resample(resampling: _Resampling, seed: SeedSequence, share: float) -> _Drawn:
+    """Return the network of one resample, and whether a column became constant."""
+    times = resampling.draw.times(np.random.default_rng(seed), share)
+    table, labels = resampling.resample(times)
+    became_constant = which_vary(resampling.table.with_weight(None)) & ~which_vary(table)
+    start = replace(resampling.warm_start, relation=Relation.SIMILAR if share else Relation.RESAMPLE)
     with suppress_warnings(*COUNTED):
-        start = replace(warm_start, relation=Relation.SIMILAR if share else Relation.RESAMPLE)
-        solution = method.choose(resample, groups=labels, run=run, warm_start=start).solution.without_covariates()
+        choice = resampling.method.choose(table, groups=labels, run=resampling.run, warm_start=start)
+    solution = choice.solution.without_covariates()
     return {
         "edges": solution.edge_index,
         "values": solution.edge_values,

@@ -114,11 +114,6 @@ class Bootstrap(Frozen):
         """Node strength Σ_t |θ_st| in the whole table."""
         return self.solution.network.strength
 
-    @property
-    def strength_quantiles(self) -> FloatArray:
-        """Quantiles 2.5 %, 50 % and 97.5 % of the node strengths over the resamples, shape (3, n_features)."""
-        return np.quantile(self.strengths, QUANTILES, axis=0)
-
     def node_draws(self, of: str = "strength", communities: NodeValues | None = None) -> FloatArray:
         """Return a measure of every node in every resample, shape (n_boot, n_features).
 
@@ -206,9 +201,9 @@ class Bootstrap(Frozen):
         """
         if of == "edges":
             p = self.solution.n_features
-            return _correlate_sparse(self.draws, self.edge_values, p * (p - 1) // 2)
+            return _correlate(self.draws, self.edge_values, p * (p - 1) // 2)
         labels = self._labels(communities)
-        return _correlate(self.node_draws(of, labels), node_measure(self.solution.network, of, labels))
+        return _correlate(self.node_draws(of, labels), node_measure(self.solution.network, of, labels), len(self.names))
 
     def cs_coefficient(
         self,
@@ -324,23 +319,17 @@ def _sums_over_pairs(draws: sp.csc_array, edge_index: NDArray[np.int32], n_featu
     return np.asarray((draws @ incidence).toarray(), dtype=np.float64)
 
 
-def _correlate(rows: FloatArray, reference: FloatArray) -> FloatArray:
-    """Return Pearson's correlation of every row with the reference; NaN where one of them is constant."""
-    a, b = rows - rows.mean(axis=1, keepdims=True), reference - reference.mean()
-    varies = (np.ptp(rows, axis=1) > 0) & (np.ptp(reference) > 0)
-    scale = np.sqrt((a**2).sum(axis=1) * (b**2).sum())
-    correlations: FloatArray = np.divide(a @ b, scale, out=np.full(len(rows), np.nan), where=varies & (scale > 0))
-    return np.clip(correlations, -1.0, 1.0)
+def _correlate(draws: sp.csc_array | FloatArray, reference: FloatArray, count: int) -> FloatArray:
+    """Return Pearson's correlation of every row with the reference; NaN where one of them is constant.
 
-
-def _correlate_sparse(draws: sp.csc_array, reference: FloatArray, n_pairs: int) -> FloatArray:
-    """Do the same where further pairs, up to ``n_pairs``, are zero in all of them."""
-    mean = np.asarray(draws.sum(axis=1)).ravel() / n_pairs
-    square = np.asarray((draws**2).sum(axis=1)).ravel() / n_pairs - mean**2
-    center = reference.sum() / n_pairs
-    spread = (reference**2).sum() / n_pairs - center**2
+    Further entries, up to ``count``, are zero in all of them.
+    """
+    mean = np.asarray(draws.sum(axis=1)).ravel() / count
+    square = np.asarray((draws**2).sum(axis=1)).ravel() / count - mean**2
+    center = reference.sum() / count
+    spread = (reference**2).sum() / count - center**2
     scale = np.sqrt(np.maximum(square, 0.0) * max(spread, 0.0))
-    covariance = draws @ reference / n_pairs - mean * center
+    covariance = draws @ reference / count - mean * center
     # One value for all pairs leaves rounding only.
     varies = (square > 1e-12 * (square + mean**2)) & (spread > 1e-12 * (spread + center**2))
     correlations: FloatArray = np.divide(covariance, scale, out=np.full(len(mean), np.nan), where=varies)

@@ -48,14 +48,6 @@ class CrossValidationChoice(Choice):
         """Return the number of the alpha that a rule chooses."""
         return _best(self.mean, self.standard_error, rule)
 
-    def __repr__(self) -> str:
-        repeats = f"{self.scores.shape[0]} × " if self.scores.shape[0] > 1 else ""
-        return (
-            f'CrossValidationChoice({repeats}{self.scores.shape[1]} folds, rule "{self.rule}": alpha={self.alpha:.6g}, '
-            f"number {self.index} of {len(self.path)}, {self.solution.n_edges} edges, "
-            f"held-out score {self.mean[self.index]:.6g} ± {self.standard_error[self.index]:.2g})"
-        )
-
 
 @settings
 class CrossValidation(Selector):

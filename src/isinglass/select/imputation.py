@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from isinglass.arguments import RandomSource, spawn_seeds
+from isinglass.arguments import spawn_seeds
 from isinglass.arrays import AnyArray, FloatArray, Frozen, Mask
 from isinglass.data import Table, category_counts
 from isinglass.errors import (
@@ -38,7 +38,7 @@ from isinglass.select.task import WarmStart
 from isinglass.simulate.completions import Completions, among, start_values
 
 if TYPE_CHECKING:
-    from isinglass.select.method import AnyMethod
+    from isinglass.select.method import AnyMethod, ImputationSettings
 
 COPIES_PER_ROUND = 2
 """Copies of the rows with holes that the network of a round is estimated from."""
@@ -84,11 +84,6 @@ class Imputation(Frozen):
     def converged(self) -> bool:
         """Whether the network had converged, up to the noise of the draws."""
         return self.settled >= 0 or self.network is None
-
-    @property
-    def missing_shares(self) -> FloatArray:
-        """Share of missing cells in every column, among rows with an answer."""
-        return np.asarray(self.missing.mean(axis=0))
 
     @property
     def noise(self) -> float:
@@ -144,18 +139,9 @@ class Imputation(Frozen):
         )
 
 
-def complete(
-    table: Table,
-    model: AnyMethod,
-    *,
-    n_imputations: int,
-    n_sweeps: int,
-    max_rounds: int,
-    random_state: RandomSource,
-    groups: AnyArray | None,
-    run: Run,
-) -> Imputation:
+def complete(table: Table, how: ImputationSettings, model: AnyMethod, groups: AnyArray | None, run: Run) -> Imputation:
     """Draw the missing cells of a table from the network that the table itself supports; see `impute`."""
+    n_imputations = how.n_imputations
     holes = table.holes
     if holes is None:
         return Imputation(
@@ -166,9 +152,9 @@ def complete(
             n_imputations=n_imputations,
         )
     _check_answers(table, holes, n_imputations)
-    stack = _Stack.of(table, holes, groups, n_imputations, random_state, run.n_threads)
+    stack = _Stack.of(table, holes, groups, how, run.n_threads)
     with suppress_warnings(ConvergenceWarning):
-        network, networks, changes, settled = _run_rounds(stack, _Rounds(model, run.inside()), n_sweeps, max_rounds)
+        network, networks, changes, settled = _run_rounds(stack, _Rounds(model, run.inside()), how)
     if settled < 0:
         moves = f"the network that missing cells are drawn from has not converged after {len(networks)} rounds"
         remedy = f"Raise {setting('max_rounds')}, or leave out columns with few answers."
@@ -209,13 +195,13 @@ def _check_answers(data: Table, holes: Mask, n_imputations: int) -> None:
 
 
 def _run_rounds(
-    stack: _Stack, model: _Rounds, n_sweeps: int, max_rounds: int
+    stack: _Stack, model: _Rounds, how: ImputationSettings
 ) -> tuple[Network, list[Network], FloatArray, int]:
     """Return the network of the last draws, those of the rounds, their changes, and the round that settled (or -1)."""
     networks: list[Network] = []
     changes: list[float] = []
     settled, observed = -1, category_counts(stack.take(range(stack.n_copies))[0]) > 0.0
-    while len(networks) < max_rounds:
+    while len(networks) < how.max_rounds:
         number = len(networks)
         few, _, groups = stack.take(
             [(COPIES_PER_ROUND * number + k) % stack.n_copies for k in range(min(COPIES_PER_ROUND, stack.n_copies))]
@@ -227,9 +213,9 @@ def _run_rounds(
             settled = number if moved <= NOISE * changes[-1] else -1
         if 0 <= settled <= number - AVERAGED:
             break
-        stack.chains.sweep(among(observed, networks[-1]), n_sweeps)
+        stack.chains.sweep(among(observed, networks[-1]), how.n_sweeps)
     network = mean_network(networks[-AVERAGED:])
-    stack.chains.sweep(among(observed, network), 2 * n_sweeps)
+    stack.chains.sweep(among(observed, network), 2 * how.n_sweeps)
     return network, networks, np.array(changes), settled
 
 
@@ -275,8 +261,7 @@ class _Stack:
         data: Table,
         holes: Mask,
         groups: AnyArray | None,
-        n_copies: int,
-        random_state: RandomSource,
+        how: ImputationSettings,
         n_threads: int | None,
     ) -> _Stack:
         """Return the rows that count, with random answers of the same column in their holes."""
@@ -286,7 +271,7 @@ class _Stack:
         if not counted.any():
             raise DataError(f"{setting('X')} must have a row with an answer; got none.")
         holed, whole = (np.flatnonzero(counted & rows) for rows in (holes.any(axis=1), ~holes.any(axis=1)))
-        at_start, at_chains = spawn_seeds(random_state, 2)
+        n_copies, (at_start, at_chains) = how.n_imputations, spawn_seeds(how.random_state, 2)
         rng = np.random.default_rng(at_start)
         started = [start_values(np.asarray(data), holes, counted, rng)[holed] for _ in range(n_copies)]
         cells, missing = np.concatenate(started), np.tile(holes[holed], (n_copies, 1))

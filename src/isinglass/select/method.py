@@ -79,10 +79,9 @@ class ImputationSettings(Settings):
 
     def complete(self, table: Table, groups: AnyArray | None = None, run: Run = Run()) -> Imputation:
         """Return a completed table, and how it was completed."""
-        options = {name: value for name, value in self.items().items() if name != "model"}
         model = Method(selector=TwoStage(keep=0.0)) if self.model is None else self.model
         with suppress_warnings(ConstantColumnWarning):
-            return complete(table, model, groups=groups, run=run, **options)
+            return complete(table, self, model, groups, run)
 
 
 @settings

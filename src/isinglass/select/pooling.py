@@ -71,24 +71,17 @@ class Pooled(Frozen):
         return self.missing_information[self._edges]
 
     @property
-    def monte_carlo_errors(self) -> FloatArray:
-        """Monte Carlo errors, √(B / M): how much another seed would change the estimates."""
-        return np.asarray(np.sqrt(self.between / self.n_imputations))
-
-    @property
     def edge_noise(self) -> FloatArray:
-        """Monte Carlo errors of the couplings."""
-        return self.monte_carlo_errors[self._edges]
-
-    @property
-    def degrees_of_freedom(self) -> FloatArray:
-        """Of the t distribution that intervals come from, (M − 1) / (share of missing information)²."""
-        with np.errstate(divide="ignore"):
-            return np.asarray((self.n_imputations - 1) / self.missing_information**2)
+        """Monte Carlo errors of the couplings, √(B / M): how much another seed would change them."""
+        return np.asarray(np.sqrt(self.between / self.n_imputations))[self._edges]
 
     def edge_intervals(self, level: float = 0.95) -> FloatArray:
-        """Return the confidence interval of every coupling, shape (n_edges, 2)."""
-        freedom = np.minimum(self.degrees_of_freedom[self._edges], 1e9)
+        """Return the confidence interval of every coupling, shape (n_edges, 2).
+
+        Its t distribution has (M − 1) / (share of missing information)² degrees of freedom.
+        """
+        with np.errstate(divide="ignore"):
+            freedom = np.minimum((self.n_imputations - 1) / self.edge_information**2, 1e9)
         half = scipy.special.stdtrit(freedom, 0.5 + check_level(level) / 2) * self.edge_errors
         return np.column_stack([self.edge_values - half, self.edge_values + half])
 

@@ -70,16 +70,6 @@ class Refit(Frozen):
         """P values of Wald's test, given the support; two-sided for a single coupling."""
         return np.asarray(scipy.special.chdtrc(self.edge_dimensions, self.edge_chi2))
 
-    @property
-    def field_z(self) -> FloatArray:
-        """Fields over their standard errors."""
-        return self.fields / self.field_errors
-
-    @property
-    def field_pvalues(self) -> FloatArray:
-        """Two-sided p values of the fields, given the support."""
-        return np.asarray(2.0 * scipy.special.ndtr(-np.abs(self.field_z)))
-
     def edge_intervals(self, level: float = 0.95) -> FloatArray:
         """Return the normal confidence interval of every coupling, shape (n_edges, 2)."""
         half = float(scipy.special.ndtri(0.5 + check_level(level) / 2)) * self.edge_errors
