@@ -36,7 +36,6 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which do not 
     from isinglass.network import Network as Network
     from isinglass.results import Path as Path
     from isinglass.results import Solution as Solution
-    from isinglass.results import Stability as Stability
     from isinglass.select.bootstrap import bootstrap as bootstrap
     from isinglass.select.cross_validation import CrossValidation as CrossValidation
     from isinglass.select.ebic import EBIC as EBIC
@@ -50,6 +49,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which do not 
     from isinglass.select.settings import Run as Run
     from isinglass.select.stars import StARS as StARS
     from isinglass.select.two_stage import TwoStage as TwoStage
+    from isinglass.selection_records import Stability as Stability
     from isinglass.solve.exact import exact_path as exact_path
     from isinglass.solve.nodewise import nodewise_path as nodewise_path
     from isinglass.solve.path import ising_path as ising_path
@@ -65,7 +65,8 @@ _NAMES = {
     "fit": "Fit",
     "model_file": "load save",
     "network": "Network",
-    "results": "Path Solution Stability",
+    "results": "Path Solution",
+    "selection_records": "Stability",
     "select.bootstrap": "bootstrap",
     "select.cross_validation": "CrossValidation",
     "select.ebic": "EBIC",

@@ -24,13 +24,15 @@ from isinglass.evaluate.numbers import partial_correlations, warn_beyond_one
 from isinglass.evaluate.prediction import score_rows
 from isinglass.fitted import FittedNetwork
 from isinglass.matching import check_width, match_categories, require_same
+from isinglass.missing_record import Missing
 from isinglass.network import Network
 from isinglass.pairs import symmetric_matrix
-from isinglass.results import Missing, Reason, Refits, Selection, Solution
+from isinglass.results import Solution
 from isinglass.select.imputation import Imputation
 from isinglass.select.method import Method
 from isinglass.select.scoring import sum_scores
 from isinglass.select.selector import Choice
+from isinglass.selection_records import Reason, Refits, Selection
 from isinglass.storage import NOT_STORED
 from isinglass.table_summary import TableSummary
 

@@ -12,7 +12,7 @@ from isinglass.data.backends import Here
 from isinglass.data.parts import Fold, cut_into_parts, rows_of
 from isinglass.data.weights import WeightSums
 from isinglass.errors import DataError, DataWarning, LimitError, suppress_warnings
-from isinglass.results import Missing
+from isinglass.missing_record import Missing
 
 RNG = np.random.default_rng(0)
 X = RNG.integers(0, 2, (60, 5), dtype=np.uint8)

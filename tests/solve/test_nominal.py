@@ -244,7 +244,7 @@ def test_fields_are_found_again_beside_large_couplings():
     for alpha in (1.1e-14, 1.4e-14, 1.482e-14, 1.5e-14, 1.7e-14, 5e-14):
         path = nodewise_path(table, [alpha], sample_weight=[1e-13] * 3 + [1.0] + [1e-13] * 9)
         assert path[0].converged
-        assert max(map(np.abs, path.nodes.values)) > 100
+        assert max(map(np.abs, path.nodes.estimates.values)) > 100
 
 
 def test_columns_beside_a_nominal_one_cost_few_products():

@@ -12,7 +12,8 @@ from isinglass.json_text import JsonObject
 if TYPE_CHECKING:
     from isinglass.data import AnyTable, Table
     from isinglass.data.coding import Coding, Rule
-    from isinglass.results import Missing, Solution
+    from isinglass.missing_record import Missing
+    from isinglass.results import Solution
     from isinglass.select.imputation import Imputation
 
 

@@ -199,7 +199,7 @@ def _find_holes(data: Table) -> MissingInfo | None:
     """Return the missing cells by column and by pattern: the columns that are missing together."""
     import numpy as np
 
-    from isinglass.results import hole_patterns
+    from isinglass.missing_record import hole_patterns
 
     gone, names = data.holes if data.holes is not None else data.filled, data.names
     if gone is None:

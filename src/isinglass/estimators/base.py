@@ -23,13 +23,15 @@ from isinglass.data.table import Kinds
 from isinglass.errors import DataError, setting
 from isinglass.fit import Fit
 from isinglass.fitted import FittedNetwork
+from isinglass.missing_record import Missing
 from isinglass.network import Network
 from isinglass.penalties import Penalty
-from isinglass.results import Evidence, Missing, Path, Solution, Stability, TwoStageRecord
+from isinglass.results import Path, Solution
 from isinglass.select.imputation import Imputation
 from isinglass.select.method import Method
 from isinglass.select.selector import Choice, Selector
 from isinglass.select.settings import Run
+from isinglass.selection_records import Evidence, Stability, TwoStageRecord
 
 if TYPE_CHECKING:
 

@@ -11,13 +11,13 @@ from isinglass.arguments import MOST_TASKS, RandomSource, check_count, spawn_see
 from isinglass.arrays import FloatArray
 from isinglass.data import which_occur, which_vary
 from isinglass.errors import ArgumentError, DataError, setting
-from isinglass.results import Evidence
 from isinglass.select.folds import RowSet, Split, check_splits, count_units, split_rows
 from isinglass.select.parallel import run_tasks, task_run
 from isinglass.select.scoring import row_scores, warn_at_grid_end
 from isinglass.select.selector import Choice, Selector
 from isinglass.select.settings import Alphas, check_alphas, identify, option, settings
 from isinglass.select.task import Task
+from isinglass.selection_records import Evidence
 
 RULES = ("best", "1se")
 

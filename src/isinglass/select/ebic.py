@@ -12,12 +12,13 @@ from isinglass.arrays import FloatArray
 from isinglass.data import AnyTable, as_table, which_occur, which_vary
 from isinglass.errors import ConstantColumnWarning, suppress_warnings
 from isinglass.matching import check_width
-from isinglass.results import Evidence, Path, Solution
+from isinglass.results import Path, Solution
 from isinglass.select.refit import nearly_free
 from isinglass.select.scoring import edge_price, sum_scores, warn_at_grid_end
 from isinglass.select.selector import Choice, Selector
 from isinglass.select.settings import Alphas, check_alphas, option, settings
 from isinglass.select.task import Task
+from isinglass.selection_records import Evidence
 
 
 @overload

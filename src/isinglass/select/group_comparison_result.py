@@ -14,9 +14,10 @@ from isinglass.arguments import require
 from isinglass.arrays import Arrays, FloatArray, Frozen, IntArray
 from isinglass.data import Coding
 from isinglass.errors import ArgumentError
+from isinglass.missing_record import Missing
 from isinglass.network import Network, union_keys
 from isinglass.pairs import check_pairs, pair_keys, values_at
-from isinglass.results import Missing, Solution
+from isinglass.results import Solution
 from isinglass.select.error_rates import false_discovery
 from isinglass.select.method import Method
 from isinglass.text_tables import Columns, show_columns

@@ -15,7 +15,7 @@ from isinglass.arrays import AnyArray
 from isinglass.data import Table, TableLike
 from isinglass.data.values import is_missing
 from isinglass.errors import ArgumentError, DataError, DataWarning, listed, warn
-from isinglass.results import Missing
+from isinglass.missing_record import Missing
 from isinglass.select.folds import has_counts, repeated
 from isinglass.select.method import MethodLike, read_for
 

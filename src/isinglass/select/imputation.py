@@ -28,9 +28,9 @@ from isinglass.errors import (
     suppress_warnings,
     warn,
 )
+from isinglass.missing_record import Missing
 from isinglass.network import Network
 from isinglass.pairs import pair_keys, pairs_of
-from isinglass.results import Missing
 from isinglass.select.folds import MOST_CELLS, labels_of
 from isinglass.select.refit import nearly_free
 from isinglass.select.settings import Run

@@ -30,8 +30,9 @@ from isinglass.errors import (
     warn,
 )
 from isinglass.machine.threads import one_blas_thread
+from isinglass.missing_record import Missing
 from isinglass.network import Network
-from isinglass.results import Missing, Path, Refits, Solution, solution_of
+from isinglass.results import Path, Solution, solution_of
 from isinglass.select.cross_validation import CrossValidation
 from isinglass.select.ebic import EBIC
 from isinglass.select.error_rates import check_rate, edge_tests
@@ -44,6 +45,7 @@ from isinglass.select.settings import Run, Settings, option, settings
 from isinglass.select.stars import StARS
 from isinglass.select.task import PathSettings, Task, WarmStart
 from isinglass.select.two_stage import TwoStage
+from isinglass.selection_records import Refits
 from isinglass.solve.columns import name_constant, warn_determined
 
 if TYPE_CHECKING:

@@ -11,13 +11,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from isinglass.arrays import FloatArray
-from isinglass.results import Reason, Solution
+from isinglass.results import Solution
 from isinglass.select.folds import Split
 from isinglass.select.held_out import FoldScores, GainSums, score_folds
 from isinglass.select.scoring import EdgePrice, judged_by_order
 from isinglass.select.stage_search import second_stage
 from isinglass.select.stages import Stage
 from isinglass.select.task import Task
+from isinglass.selection_records import Reason
 
 LASSO, REWEIGHTED, GENTLE = 0, 1, 2
 """Numbers of the stages: stage 1, stage 2 with full weights, and with gentle ones, tried if full ones predict badly."""

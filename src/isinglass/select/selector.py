@@ -12,9 +12,10 @@ import numpy as np
 from isinglass.arguments import is_real
 from isinglass.arrays import Frozen
 from isinglass.errors import ArgumentError, ConstantColumnWarning, DataError, suppress_warnings
-from isinglass.results import Evidence, Path, Selection, Solution, Stability, TwoStageRecord
+from isinglass.results import Path, Solution
 from isinglass.select.settings import Settings, option, settings
 from isinglass.select.task import Task, WarmStart
+from isinglass.selection_records import Evidence, Selection, Stability, TwoStageRecord
 from isinglass.solve.nodewise import Regressions
 
 

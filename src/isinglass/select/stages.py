@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isinglass.arrays import FloatArray, Frozen
-from isinglass.results import Path, Solution, StageRecord
+from isinglass.results import Path, Solution
+from isinglass.selection_records import StageRecord
 
 USUAL_END = 0.01
 """Last alpha over first of a grid as other programs have it; a choice beyond it counts as an extension."""

@@ -31,12 +31,12 @@ from isinglass.errors import (
     warn,
 )
 from isinglass.pairs import pairs_of, symmetric_matrix
-from isinglass.results import Stability
 from isinglass.select.folds import labels_of, repeated
 from isinglass.select.parallel import run_tasks, task_run
 from isinglass.select.selector import Choice, Selector
 from isinglass.select.settings import Alphas, are_given, check_alphas, option, settings
 from isinglass.select.task import Task
+from isinglass.selection_records import Stability
 from isinglass.solve.alphas import alpha_grid
 from isinglass.variables import Variables
 

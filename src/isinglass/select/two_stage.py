@@ -14,7 +14,6 @@ from isinglass.arguments import RandomSource, as_generator, check_count
 from isinglass.data import PartedTable
 from isinglass.data.parts import Fold
 from isinglass.errors import ArgumentError
-from isinglass.results import Evidence, Reason, TwoStageRecord
 from isinglass.select.folds import Split, count_units, refuse_groups, split_parts, split_rows
 from isinglass.select.prediction_check import STRIDE, PredictionCheck, Verdict, log_distances
 from isinglass.select.progress import shown
@@ -25,6 +24,7 @@ from isinglass.select.stage_penalties import solve_stage
 from isinglass.select.stage_search import first_stage, second_stage
 from isinglass.select.stages import Stage
 from isinglass.select.task import Relation, Task, WarmStart
+from isinglass.selection_records import Evidence, Reason, TwoStageRecord
 
 FULL = 1.0
 """Exponent of the weights in stage 2."""

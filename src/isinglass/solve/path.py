@@ -17,18 +17,18 @@ from isinglass._core import Problem
 from isinglass.arguments import check_count, check_positive
 from isinglass.arrays import FloatArray
 from isinglass.data import AnyTable, as_table
-from isinglass.data.counts import sd_of
 from isinglass.data.table import Kinds, Scores
 from isinglass.errors import ArgumentError, ConstantColumnWarning, ConvergenceWarning, setting, suppress_warnings, warn
 from isinglass.machine.memory import within_memory
 from isinglass.machine.threads import thread_count
 from isinglass.pairs import all_pairs
-from isinglass.penalties import check_penalty_weights, condition_on_covariates, penalty_matrix, refuse_vanishing
+from isinglass.penalties import refuse_vanishing
 from isinglass.results import Path, Solution
 from isinglass.solve.alphas import alpha_grid
 from isinglass.solve.device import device_name, find_device, rows_on
 from isinglass.solve.limits import split_sparse
 from isinglass.solve.reduction import Reduction, as_solution, refuse_free
+from isinglass.solve.solver_penalty import SolverPenalty
 
 if TYPE_CHECKING:
     from isinglass._core._native import State
@@ -195,17 +195,11 @@ def _follow(
 
 @dataclass(frozen=True)
 class JointProblem:
-    """The compiled problem on the columns of a table that vary, and the way back.
-
-    With categories, the solver's scores have a range of 1. Alpha is divided by ``unit`` and penalty weights are
-    multiplied by it: iterations do not depend on the units of scores.
-    """
+    """The compiled problem on the columns of a table that vary, and the way back."""
 
     problem: Problem
     reduction: Reduction
-    matrix: FloatArray | None  # penalty weights of the varying columns, in the solver's units
-    least: float  # smallest penalty weight of a pair, in the solver's units
-    unit: float
+    penalty: SolverPenalty
 
     @classmethod
     def of(
@@ -213,32 +207,20 @@ class JointProblem:
     ) -> JointProblem:
         """Compile a table on this processor or a device; name constant columns in one warning."""
         reduction = Reduction.of(table, parts=where == "cpu")
-        columns, two_values = reduction.columns, reduction.variables.is_binary
-        penalty = check_penalty_weights(penalty_weights, reduction.n_features)
-        if (variables := reduction.variables).has_covariates:
-            omega = penalty_matrix(sd_of(reduction.counts, variables), penalty, variables.ranges)
-            penalty = condition_on_covariates(omega, variables)
-        matrix, unit, relative = None, 1.0, None
-        if isinstance(penalty, np.ndarray):
-            # A copy: the compiled problem reads it until the path ends, and a callback may change the caller's.
-            matrix = np.array(penalty[np.ix_(columns, columns)], order="C")
-        if not two_values:
-            ranges = reduction.variables.ranges[columns]
-            if len(columns) > 1 and not isinstance(penalty, str):
-                unit = float(np.sort(ranges)[-2:].prod())
-            relative = ranges / np.sqrt(unit)
-            if matrix is not None:
-                matrix *= 1.0 / relative
-                matrix *= (1.0 / relative)[:, None]
-        least = _least_weight(reduction, penalty, matrix, relative)
-        penalized = matrix, isinstance(penalty, str), thread_count(n_threads)
+        penalty = SolverPenalty.of(reduction, penalty_weights)
+        given = penalty.matrix, penalty.is_standardized, thread_count(n_threads)
         with within_memory():
             if where == "cpu":
-                problem = reduction.problem(*penalized, relative)
+                problem = reduction.problem(*given, penalty.ranges)
             else:
                 table = reduction.table.whole()
-                problem = Problem(rows_on(find_device(where), table.codes, table.sample_weight), *penalized)
-        return cls(problem, reduction, matrix, least, unit)
+                problem = Problem(rows_on(find_device(where), table.codes, table.sample_weight), *given)
+        return cls(problem, reduction, penalty)
+
+    @property
+    def unit(self) -> float:
+        """What alpha is divided by in the solver."""
+        return self.penalty.unit
 
     @property
     def alpha_at_zero(self) -> float:
@@ -264,35 +246,18 @@ class JointProblem:
     def check(self, grid: FloatArray) -> None:
         """Refuse alphas whose optimum is at infinity, and penalties that underflow."""
         if grid[-1] > 0.0:
-            refuse_vanishing(float(grid[-1]) / self.unit, np.array([self.least]))
+            refuse_vanishing(float(grid[-1]) / self.unit, np.array([self.penalty.least]))
         elif not self.reduction.variables.is_binary:
             raise refuse_free("alphas")
         else:
             pairs = all_pairs(self.problem.n_features)
-            allowed = slice(None) if self.matrix is None else np.isfinite(self.matrix[pairs[:, 0], pairs[:, 1]])
+            matrix = self.penalty.matrix
+            allowed = slice(None) if matrix is None else np.isfinite(matrix[pairs[:, 0], pairs[:, 1]])
             self.reduction.refuse_separation(pairs[allowed])
 
     def solution(self, state: State, alpha: float) -> Solution:
         """Put the solution of the varying columns back into the whole table."""
         return as_solution(self.reduction.network(state), state, alpha)
-
-
-def _least_weight(
-    reduction: Reduction, penalty: FloatArray | str | None, matrix: FloatArray | None, relative: FloatArray | None
-) -> float:
-    """Return the smallest positive penalty weight of a pair, in the solver's units."""
-    if matrix is not None:
-        weights = matrix[~np.eye(len(matrix), dtype=bool)]
-        return float(weights[weights > 0].min(initial=np.inf))
-    if relative is None or len(relative) < 2:
-        return np.inf if relative is None else 1.0
-    each = (
-        1.0 / relative
-        if penalty is None
-        else sd_of(reduction.counts, reduction.variables)[reduction.columns] / relative
-    )
-    lowest = np.partition(each, 1)[:2]
-    return float(lowest.prod() if penalty is None else lowest.sum())
 
 
 def ends_path(callback: Callable[[Solution], object] | None, solution: Solution) -> bool:

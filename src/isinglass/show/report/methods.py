@@ -9,12 +9,12 @@ import numpy as np
 from isinglass.evaluate.model_check import ModelCheck
 from isinglass.fit import Fit
 from isinglass.network import Network
-from isinglass.results import Reason, TwoStageRecord
 from isinglass.select import CrossValidation, PerNode, StARS, TwoStage
 from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.select.ebic import EBIC
 from isinglass.select.group_comparison_result import GroupComparison
 from isinglass.select.method import Method
+from isinglass.selection_records import Reason, TwoStageRecord
 from isinglass.show.report.sentences import Draft, What, write
 from isinglass.text_tables import join_words
 

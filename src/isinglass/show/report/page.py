@@ -20,8 +20,9 @@ from isinglass.evaluate.nodes import node_table as measure_nodes
 from isinglass.json_text import json_text
 from isinglass.names import NodeValues
 from isinglass.network import NetworkLike
-from isinglass.results import Path, Stability
+from isinglass.results import Path
 from isinglass.select.bootstrap_result import Bootstrap
+from isinglass.selection_records import Stability
 from isinglass.show.palette import GroupColors
 from isinglass.show.report import contents
 from isinglass.show.report.methods import describe_fit

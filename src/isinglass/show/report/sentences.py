@@ -16,8 +16,9 @@ from importlib.resources import files
 import numpy as np
 
 from isinglass.data.coding import Cut, Indicators, Levels, Rule, Steps
+from isinglass.missing_record import Missing
 from isinglass.network import Network
-from isinglass.results import Missing, Solution
+from isinglass.results import Solution
 from isinglass.select.method import Method
 from isinglass.text_tables import join_words
 from isinglass.variables import KINDS

@@ -14,7 +14,8 @@ from isinglass.data import Table, TableLike
 from isinglass.errors import DataError, setting
 from isinglass.fit import Fit
 from isinglass.network import Network, NetworkLike, as_network
-from isinglass.results import Path, Solution, Stability, solution_of
+from isinglass.results import Path, Solution, solution_of
+from isinglass.selection_records import Stability
 from isinglass.table_summary import TableSummary
 
 SAME_ALPHA = 1e-9  # relative difference up to which two alphas are the same

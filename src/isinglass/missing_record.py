@@ -1,0 +1,109 @@
+"""Which cells of a table were missing, and how they were treated: what a fit keeps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isinglass.arguments import require
+from isinglass.arrays import FloatArray, Frozen, Mask, read_only
+from isinglass.data import AnyTable
+from isinglass.json_text import JsonObject
+
+MOST_PATTERNS = 10
+"""Patterns of missing cells that a record lists."""
+
+
+def hole_patterns(gone: Mask, most: int) -> tuple[Mask, NDArray[np.intp], int]:
+    """Return the columns that are missing together: patterns with a hole, the most frequent first, and their rows.
+
+    At most ``most`` of them; the third value is how many there are.
+
+    Examples
+    --------
+    >>> patterns, counts, n_patterns = hole_patterns(np.array([[1, 0], [0, 0], [1, 0], [1, 1]], dtype=bool), 1)
+    >>> patterns.tolist(), counts.tolist(), n_patterns
+    ([[True, False]], [2], 2)
+    """
+    bits, counts = np.unique(np.packbits(gone, axis=1), axis=0, return_counts=True)
+    order = np.argsort(-counts, kind="stable")
+    order = order[bits[order].any(axis=1)]
+    patterns = np.unpackbits(bits[order[:most]], axis=1, count=gone.shape[1]).astype(bool)
+    return read_only(patterns), counts[order[:most]], len(order)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Missing(Frozen):
+    """Which cells of a table were missing, and how they were treated."""
+
+    treatment: str  #: "impute", "zero" or "drop"
+    n_rows: int  #: rows of the table, those that were left out included
+    n_cells: int  #: missing cells
+    n_left_out: int = 0  #: rows left out: those without any answer ("impute"), or with a missing cell ("drop")
+    n_holed: int = 0  #: rows that stayed and have a missing cell
+    n_patterns: int = 0  #: sets of columns that are missing together
+    #: share of missing cells of every column, in the rows that stayed; None where these have none left
+    column_shares: FloatArray | None = None
+    patterns: NDArray[np.bool_] | None = None  #: the most frequent of these sets, (n_shown, n_features)
+    pattern_counts: NDArray[np.intp] | None = None  #: and the number of rows of each
+    n_imputations: int = 0  #: "impute": completed tables
+    settled: int = -1  #: round in which the network that cells are drawn from stopped moving; -1 if it never did
+    noise: float = 0.0  #: root mean square Monte Carlo error of its parameters
+    changes: FloatArray | None = None  #: root mean square by which they changed, round by round
+    #: share of missing information of fields and of couplings, and the Monte Carlo errors of unpenalized couplings;
+    #: NaN where there is no estimate, None where they were not computed
+    column_information: FloatArray | None = None
+    edge_information: FloatArray | None = None
+    edge_noise: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        known = self.treatment in ("impute", "zero", "drop")
+        require(known, f"Missing cells are treated by 'impute', 'zero' or 'drop', not by {self.treatment!r}.")
+        counts = (self.n_rows, self.n_cells, self.n_left_out, self.n_holed, self.n_patterns, self.n_imputations)
+        require(min(counts) >= 0, "The counts of missing cells are not negative.")
+
+    def describes(self, n_features: int, n_edges: int) -> bool:
+        """Tell whether the entries fit these numbers of columns and edges."""
+        columns, edges = (self.column_shares, self.column_information), (self.edge_information, self.edge_noise)
+        shown = 0 if self.pattern_counts is None else len(self.pattern_counts)
+        return (
+            all(part is None or part.shape == (n_features,) for part in columns)
+            and all(part is None or part.shape == (n_edges,) for part in edges)
+            and (self.patterns is None or self.patterns.shape == (shown, n_features))
+        )
+
+    @classmethod
+    def of(cls, table: AnyTable) -> Missing | None:
+        """Return what became of missing cells when a table was read; None if there were none to be filled or dropped.
+
+        Examples
+        --------
+        >>> from isinglass import as_table
+        >>> found = Missing.of(as_table([[1, 0], [None, 1], [0, 1]], missing="drop"))
+        >>> found.treatment, found.n_cells, found.n_rows, found.n_left_out
+        ('drop', 1, 3, 1)
+        """
+        treatment = table.missing_treatment
+        if treatment not in ("zero", "drop"):
+            return None
+        if table.is_whole and table.filled is not None:
+            return cls(treatment=treatment, **cls.count(table.filled))
+        n_rows = len(table) + table.n_dropped
+        return cls(treatment=treatment, n_rows=n_rows, n_cells=table.n_missing, n_left_out=table.n_dropped)
+
+    @staticmethod
+    def count(gone: NDArray[np.bool_]) -> JsonObject:
+        """Return the entries of a record that count the missing cells of the rows that stayed."""
+        patterns, counts, n_patterns = hole_patterns(gone, MOST_PATTERNS)
+        return {
+            "n_rows": len(gone),
+            "n_cells": int(gone.sum()),
+            "n_holed": int(gone.any(axis=1).sum()),
+            "n_patterns": n_patterns,
+            "column_shares": gone.mean(axis=0),
+            "patterns": patterns,
+            "pattern_counts": counts,
+        }
