@@ -111,69 +111,105 @@ function showEdge(pair, isSelected) {
   byId("edge").hidden = pair === null;
   if (pair === null) return;
   const { e, s, t, sign } = pair;
-  byId("edge-title").textContent = `${NODES.names[s]} – ${NODES.names[t]}`;
-  const kinds = CATEGORIES === null ? "" : ` · ${kindOf(s)} – ${kindOf(t)}`;
-  const r = edgeColumn("partial_correlation")?.[e] ?? null;
-  const partial = r === null || !isSelected ? "" : ` · partial correlation ${formatNumber(r, 2)}`;
-  byId("edge-facts").textContent = `${sign === 0 ? "norm" : "coupling"} ${formatValue(pair)}${partial}${kinds}`;
   const counts = countsOf(e);
+  const { block = null, means = null } = DATA.edge_tables[e] ?? {};
   const hasNumbers = isNumber(s) || isNumber(t);
-  const block = DATA.edge_tables[e]?.block ?? null;
-  const caption = isSelected ? "Couplings" : `Couplings at the selected α = ${formatAlpha(PATH.alphas[SELECTED])}`;
-  byId("edge-tables").replaceChildren(...(block === null ? [] : [makeBlock(pair, block, caption)]), ...(counts === null ? [] : [hasNumbers ? makeScatter(pair, counts, DATA.edge_tables[e].means) : makeCounts(pair, counts)]));
-  const absent = sign === 0 && block === null ? " Its table of couplings is not on this page, which holds only those of the strongest edges at the selected α." : "";
-  const rows = counts === null ? "" : hasNumbers ? " The chart shows the observed rows; the line is the expectation of the network with all other columns at their average, so it is flatter where they explain part of the relation." : " In the table of rows, blue cells have more rows and vermillion ones fewer than if the two columns were independent; couplings exclude what other columns explain.";
-  byId("edge-reading").textContent = `${describeEdge(pair)}${absent}${rows}`;
+  byId("edge-title").textContent = namePair(pair);
+  byId("edge-facts").textContent = describeFacts(pair, isSelected);
+  const tables = [];
+  if (block !== null) {
+    tables.push(makeBlock(pair, block, isSelected ? "Couplings" : `Couplings at the selected α = ${formatAlpha(PATH.alphas[SELECTED])}`));
+  }
+  if (counts !== null) tables.push(hasNumbers ? makeScatter(pair, counts, means) : makeCounts(pair, counts));
+  byId("edge-tables").replaceChildren(...tables);
+  const reading = [describeEdge(pair)];
+  if (sign === 0 && block === null) reading.push(ABSENT);
+  if (counts !== null) reading.push(hasNumbers ? READ_CHART : READ_COUNTS);
+  byId("edge-reading").textContent = reading.join(" ");
 }
 
-/* The rows of an edge with a continuous column: a disc for every pair of steps, its area the number of rows, and the mean that the network expects. */
+const ABSENT = "Its table of couplings is not on this page, which holds only those of the strongest edges at the selected α.";
+const READ_CHART = "The chart shows the observed rows; the line is the expectation of the network with all other columns at their average, so it is flatter where they explain part of the relation.";
+const READ_COUNTS = "In the table of rows, blue cells have more rows and vermillion ones fewer than if the two columns were independent; couplings exclude what other columns explain.";
+
+function describeFacts(pair, isSelected) {
+  const facts = [writePair(pair)];
+  const r = edgeColumn("partial_correlation")?.[pair.e] ?? null;
+  if (r !== null && isSelected) facts.push(`partial correlation ${formatNumber(r, 2)}`);
+  if (CATEGORIES !== null) facts.push(`${kindOf(pair.s)} – ${kindOf(pair.t)}`);
+  return facts.join(" · ");
+}
+
+/* Where values lie on an axis from one pixel to another, with half a step of room at both ends. */
+function makeScale(values, from, to) {
+  const last = values[values.length - 1];
+  const slack = (last - values[0]) / (2 * (values.length - 1) || 1) || 0.5;
+  return (value) => from + ((value - values[0] + slack) / (last - values[0] + 2 * slack)) * (to - from);
+}
+
+/* The rows of an edge with a continuous column: a disc for every pair of steps, its area the number of rows, and the
+   mean that the network expects. */
 function makeScatter({ s, t }, counts, means) {
   const [x, y] = isNumber(t) ? [s, t] : [t, s];
   const at = (a, b) => (x === s ? counts[a][b] : counts[b][a]);
   const [along, up] = [isNumber(x) ? numbersOf(x) : labelsOf(x).map((_, k) => k), numbersOf(y)];
   const [width, height] = [420, 300];
-  const slack = (values) => (values[values.length - 1] - values[0]) / (2 * (values.length - 1) || 1) || 0.5;
-  const scale = (values, from, to) => {
-    const [low, high] = [values[0] - slack(values), values[values.length - 1] + slack(values)];
-    return (value) => from + ((value - low) / (high - low)) * (to - from);
-  };
-  const [px, py] = [scale(along, MARGIN.left, width - MARGIN.right), scale(up, height - MARGIN.bottom, MARGIN.top)];
+  const [px, py] = [makeScale(along, MARGIN.left, width - MARGIN.right), makeScale(up, height - MARGIN.bottom, MARGIN.top)];
   const caption = `Rows by ${NODES.names[x]} and ${NODES.names[y]}`;
   const svg = makeSvg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": caption, class: "scatter" });
-  const bottom = height - MARGIN.bottom;
-  for (const tick of linearTicks(up[0], up[up.length - 1], 4)) {
-    svg.append(makeSvg("line", { class: "grid", x1: MARGIN.left, x2: width - MARGIN.right, y1: py(tick), y2: py(tick) }));
-    svg.append(makeSvg("text", { x: MARGIN.left - 8, y: py(tick) + 4, "text-anchor": "end" }, formatTick(tick)));
-  }
-  svg.append(makeSvg("line", { class: "axis", x1: MARGIN.left, x2: width - MARGIN.right, y1: bottom, y2: bottom }));
-  const ticks = isNumber(x) ? linearTicks(along[0], along[along.length - 1], 5).map((tick) => [tick, formatTick(tick)]) : along.map((k) => [k, labelsOf(x)[k]]);
-  const fits = Math.max(4, Math.floor(50 / ticks.length));
-  for (const [tick, text] of ticks) svg.append(makeSvg("text", { x: px(tick), y: bottom + 17, "text-anchor": "middle" }, text.length > fits && !isNumber(x) ? `${text.slice(0, fits - 1)}…` : text));
-  svg.append(makeSvg("text", { x: width - MARGIN.right, y: height - 8, "text-anchor": "end" }, `${NODES.names[x]} →`));
-  svg.append(makeSvg("text", { x: 4, y: height - 8 }, `↑ ${NODES.names[y]}`));
+  drawScatterAxes(svg, { x, y, along, up, px, py, width, height });
   const most = Math.max(1, ...counts.flat());
   const room = Math.min(12, Math.abs(px(along[1]) - px(along[0])) / 1.6, Math.abs(py(up[1]) - py(up[0])) / 1.2);
   along.forEach((a, i) => up.forEach((b, j) => {
-    const count = at(i, j);
-    if (count > 0) svg.append(makeSvg("circle", { class: "rows", cx: px(a).toFixed(1), cy: py(b).toFixed(1), r: Math.max(1, room * Math.sqrt(count / most)).toFixed(2) }));
+    const r = Math.max(1, room * Math.sqrt(at(i, j) / most)).toFixed(2);
+    if (at(i, j) > 0) svg.append(makeSvg("circle", { class: "rows", cx: px(a).toFixed(1), cy: py(b).toFixed(1), r }));
   }));
-  if (means) {
-    if (isNumber(x)) svg.append(makeSvg("polyline", { class: "mean", points: means.map((mean, i) => `${px(along[i]).toFixed(1)},${py(mean).toFixed(1)}`).join(" ") }));
-    else means.forEach((mean, i) => svg.append(makeSvg("line", { class: "mean", x1: px(along[i]) - 16, x2: px(along[i]) + 16, y1: py(mean), y2: py(mean) })));
+  if (means !== null && isNumber(x)) {
+    const points = means.map((mean, i) => `${px(along[i]).toFixed(1)},${py(mean).toFixed(1)}`);
+    svg.append(makeSvg("polyline", { class: "mean", points: points.join(" ") }));
+  } else {
+    const bar = (mean, i) => makeSvg("line", { class: "mean", x1: px(along[i]) - 16, x2: px(along[i]) + 16, y1: py(mean), y2: py(mean) });
+    svg.append(...(means ?? []).map(bar));
   }
-  return make("figure", {}, [make("figcaption", { text: `${caption}${means ? "; line: expected by the network" : ""}` }), make("div", { class: "heat-scroll", tabindex: "0", role: "region", "aria-label": caption }, [svg])]);
+  const region = make("div", { class: "heat-scroll", tabindex: "0", role: "region", "aria-label": caption }, [svg]);
+  return make("figure", {}, [make("figcaption", { text: `${caption}${means ? "; line: expected by the network" : ""}` }), region]);
+}
+
+/* Lines, ticks and names of the axes; categories are named as far as there is room. */
+function drawScatterAxes(svg, { x, y, along, up, px, py, width, height }) {
+  const bottom = height - MARGIN.bottom;
+  const write = (place, text, anchor) => svg.append(makeSvg("text", { ...place, ...(anchor ? { "text-anchor": anchor } : {}) }, text));
+  for (const tick of linearTicks(up[0], up[up.length - 1], 4)) {
+    svg.append(makeSvg("line", { class: "grid", x1: MARGIN.left, x2: width - MARGIN.right, y1: py(tick), y2: py(tick) }));
+    write({ x: MARGIN.left - 8, y: py(tick) + 4 }, formatTick(tick), "end");
+  }
+  svg.append(makeSvg("line", { class: "axis", x1: MARGIN.left, x2: width - MARGIN.right, y1: bottom, y2: bottom }));
+  const fits = Math.max(4, Math.floor(50 / along.length));
+  const shorten = (text) => (text.length > fits ? `${text.slice(0, fits - 1)}…` : text);
+  const numbers = () => linearTicks(along[0], along[along.length - 1], 5).map((tick) => [tick, formatTick(tick)]);
+  const ticks = isNumber(x) ? numbers() : along.map((k) => [k, shorten(labelsOf(x)[k])]);
+  for (const [tick, text] of ticks) write({ x: px(tick), y: bottom + 17 }, text, "middle");
+  write({ x: width - MARGIN.right, y: height - 8 }, `${NODES.names[x]} →`, "end");
+  write({ x: 4, y: height - 8 }, `↑ ${NODES.names[y]}`, null);
 }
 
 /* How the numbers of a continuous node are distributed. */
 function makeDensity(node, shares) {
   const [width, height, base] = [230, 74, 58];
   const values = numbersOf(node);
-  const most = Math.max(...shares, 1e-9);
+  const [last, middle] = [values.length - 1, Math.floor(values.length / 2)];
+  const label = `Distribution of ${NODES.names[node]}, from ${values[0]} to ${values[last]}`;
+  const svg = makeSvg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", class: "density", "aria-label": label });
   const step = width / shares.length;
-  const svg = makeSvg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", class: "density", "aria-label": `Distribution of ${NODES.names[node]}, from ${values[0]} to ${values[values.length - 1]}` });
-  shares.forEach((share, k) => svg.append(makeSvg("rect", { x: (k * step).toFixed(2), y: (base - (share / most) * (base - 4)).toFixed(2), width: Math.max(0.5, step - 0.7).toFixed(2), height: ((share / most) * (base - 4)).toFixed(2) })));
-  for (const [k, anchor] of [[0, "start"], [Math.floor(values.length / 2), "middle"], [values.length - 1, "end"]]) {
-    svg.append(makeSvg("text", { x: anchor === "start" ? 0 : anchor === "end" ? width : ((k + 0.5) * step).toFixed(1), y: height - 3, "text-anchor": anchor }, String(Number(values[k].toPrecision(4))).replace("-", MINUS)));
+  const most = Math.max(...shares, 1e-9);
+  shares.forEach((share, k) => {
+    const tall = (share / most) * (base - 4);
+    const bar = { x: k * step, y: base - tall, width: Math.max(0.5, step - 0.7), height: tall };
+    svg.append(makeSvg("rect", Object.fromEntries(Object.entries(bar).map(([name, value]) => [name, value.toFixed(2)]))));
+  });
+  for (const [k, x, anchor] of [[0, 0, "start"], [middle, ((middle + 0.5) * step).toFixed(1), "middle"], [last, width, "end"]]) {
+    const text = String(Number(values[k].toPrecision(4))).replace("-", MINUS);
+    svg.append(makeSvg("text", { x, y: height - 3, "text-anchor": anchor }, text));
   }
   return svg;
 }
@@ -181,17 +217,14 @@ function makeDensity(node, shares) {
 /* Shares of the categories of a node, as bars; of a continuous one as a density. */
 function showShares(node) {
   const shares = CATEGORIES?.shares?.[node] ?? [];
-  const labels = labelsOf(node);
+  const list = byId("detail-shares");
   if (isNumber(node) && shares.length) {
-    byId("detail-shares").replaceChildren(make("li", { class: "rest" }, [makeDensity(node, shares)]));
+    list.replaceChildren(make("li", { class: "rest" }, [makeDensity(node, shares)]));
     return;
   }
-  byId("detail-shares").replaceChildren(
-    ...shares.slice(0, CATEGORIES_AT_ONCE).map((share, k) => {
-      const fill = make("span", { class: "guess" });
-      fill.style.width = `${100 * share}%`;
-      return make("li", {}, [make("span", { class: "name", text: labels[k], title: labels[k] }), make("span", { class: "meter" }, [fill]), make("span", { class: "figure", text: `${(100 * share).toFixed(0)} %` })]);
-    }),
-    ...(shares.length > CATEGORIES_AT_ONCE ? [make("li", { class: "rest", text: `and ${shares.length - CATEGORIES_AT_ONCE} more` })] : []),
-  );
+  const labels = labelsOf(node);
+  const bars = shares.map((share, k) => makeBar({ name: labels[k], parts: [["guess", 0, share]], figure: `${(100 * share).toFixed(0)} %` }));
+  list.replaceChildren(...bars.slice(0, CATEGORIES_AT_ONCE));
+  const rest = shares.length - CATEGORIES_AT_ONCE;
+  if (rest > 0) list.append(make("li", { class: "rest", text: `and ${rest} more` }));
 }
