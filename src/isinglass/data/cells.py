@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from isinglass.data.coding import Codes
 from isinglass.data.source import BLANKS, ID_NAMES, NO_ANSWER, Column, Source
-from isinglass.data.values import Value, is_among, is_bit, is_number, read_cell, read_number
+from isinglass.data.values import Value, is_bit, is_number, read_cell, read_number
 from isinglass.errors import DataError, setting
 
 
@@ -32,8 +32,11 @@ class Vocabulary:
 
     def read(self, word: str) -> Value:
         """Return the number, truth value or text that a word stands for, or None if it stands for a missing cell."""
-        value = read_cell(word, self.decimal)
-        return None if value in self.blanks or is_among(value, self.gone) or word.strip() in self.gone else value
+        return self.drop_missing(read_cell(word, self.decimal))
+
+    def drop_missing(self, value: Value) -> Value:
+        """Return a value, or None if it stands for a missing cell."""
+        return None if value in self.blanks or value in self.gone else value
 
     def with_decimal(self, columns: Iterable[Iterable[str]]) -> Vocabulary:
         """Return how words are read with a decimal comma, if a column has only numbers of this kind."""
@@ -64,8 +67,11 @@ def count_titles(records: Iterable[Sequence[str]]) -> int:
 def lay_out(records: Records, vocabulary: Vocabulary, header: bool | str, known: Collection[str] = ()) -> Source:
     """Interpret the fields and split off the header, which has the ``known`` names if there are some."""
     first = [" ".join(field.split()) for field in records.first]
+    memory: dict[str, Value] = {}  # most columns share their words
+    for words in (records.first, *records.words):
+        memory.update((word, read_cell(word, vocabulary.decimal)) for word in words if word not in memory)
     if header == "auto":
-        headed = (len(known) > 0 and set(known) <= set(first)) or _has_header(records, vocabulary)
+        headed = (len(known) > 0 and set(known) <= set(first)) or _has_header(records, memory, vocabulary)
     else:
         headed = bool(header)
     missing_corner = len(first) < len(records.codes)
@@ -80,9 +86,6 @@ def lay_out(records: Records, vocabulary: Vocabulary, header: bool | str, known:
         for codes, words, word in zip(records.codes, records.words, records.first, strict=True):
             codes[0] = len(words)
             words.append(word)
-    memory: dict[str, Value] = {}  # most columns share their words
-    for words in records.words:
-        memory.update((word, read_cell(word, vocabulary.decimal)) for word in words if word not in memory)
     columns = [
         Column(codes[start:], [memory[word] for word in words], blanks=vocabulary.blanks, words=words)
         for codes, words in zip(records.codes, records.words, strict=True)
@@ -100,7 +103,7 @@ def lay_out(records: Records, vocabulary: Vocabulary, header: bool | str, known:
     return table.without(last) if empty else table
 
 
-def _has_header(records: Records, vocabulary: Vocabulary) -> bool:
+def _has_header(records: Records, memory: Mapping[str, Value], vocabulary: Vocabulary) -> bool:
     """Tell whether the first record names the columns; a first column is left aside, it may hold row names.
 
     It does if more than half of its texts occur nowhere below, row names apart; or, if it has no text, if it holds a
@@ -111,9 +114,7 @@ def _has_header(records: Records, vocabulary: Vocabulary) -> bool:
     if len(first) < width:
         return True
     start = int(width > 1)
-    memory = {word: vocabulary.read(word) for words in (first, *records.words) for word in words}
-    read = [memory[word] for word in first]
-    below = [[memory[word] for word in words] for words in records.words]
+    read, *below = ([vocabulary.drop_missing(memory[word]) for word in words] for words in (first, *records.words))
     texts = [value for value in read[start:] if isinstance(value, str)]
     if texts:
         named = start and (first[0].strip().casefold() in ID_NAMES or (n_rows > 2 and len(below[0]) == n_rows))

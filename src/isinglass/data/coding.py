@@ -66,9 +66,9 @@ class _Rule:
         """
         called = labels or {}
         codes, gone = self._find(values, called), self._missing
-        for k, value in enumerate(values):
-            either = value, called.get(value)
-            is_gone = value is None or (len(gone) > 0 and any(is_among(each, gone) for each in either))
+        for k in range(len(values)) if gone else np.flatnonzero(codes == UNKNOWN).tolist():
+            either = values[k], called.get(values[k])
+            is_gone = values[k] is None or any(is_among(each, gone) for each in either)
             if is_gone or (codes[k] == UNKNOWN and any(each in blanks for each in either)):
                 codes[k] = ABSENT
         return codes

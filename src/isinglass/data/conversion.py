@@ -67,27 +67,21 @@ def _is_bits(X: object) -> TypeGuard[Bytes]:
 
 def read_codes(X: object, variables: Variables) -> Table:
     """Return a table of category numbers as one with these variables."""
-    codes = np.asarray(X)
-    if codes.ndim != 2:
-        raise DataError(f"{setting('X')} must have rows and columns; got shape {codes.shape}.")
-    check_width(codes.shape[1], variables)
+    cells = np.asarray(X)
+    if cells.ndim != 2:
+        raise DataError(f"{setting('X')} must have rows and columns; got shape {cells.shape}.")
+    check_width(cells.shape[1], variables)
     try:
-        numbers = codes.astype(np.float64)
+        numbers = cells.astype(np.float64)
     except (TypeError, ValueError):
-        raise DataError(
-            f"{setting('X')} must hold the numbers of categories, 0, 1, 2, …; got dtype {codes.dtype}. Read it with "
-            "as_table."
-        ) from None
+        numbers = np.full(cells.shape, np.nan)
     with np.errstate(invalid="ignore"):
         bad = ~((numbers >= 0) & (numbers < MAX_CATEGORIES) & (numbers == np.floor(numbers)))
     if bad.any():
-        row, column = np.argwhere(bad)[0]
-        raise ArgumentError(
-            "X",
-            f"must hold the numbers of categories, whole numbers from 0 to {MAX_CATEGORIES - 1}",
-            codes[row, column].item() if isinstance(codes[row, column], np.generic) else codes[row, column],
-            f"See row {row}, column {column}.",
-        )
+        row, column = np.argwhere(bad)[0].tolist()
+        constraint = f"must hold the numbers of categories, whole numbers from 0 to {MAX_CATEGORIES - 1}"
+        where = f"See row {row}, column {column}, or read the table with as_table."
+        raise ArgumentError("X", constraint, cells[row, column : column + 1].tolist()[0], where)
     return Table(np.ascontiguousarray(numbers.astype(np.uint8)), variables)
 
 

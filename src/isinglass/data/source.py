@@ -355,10 +355,9 @@ class Source:
             return self.index
         if self.names is not None and self.names[0].strip().casefold() in ID_NAMES:
             return 0
-        column = self.column(0)
-        if self.shape[0] < 3 or len(set(map(str, column.distinct))) < self.shape[0]:
+        values = self.column(0).entries.tolist()
+        if len(values) < 3 or None in values or len(set(map(str, values))) < len(values):
             return None
-        values = column.entries.tolist()
         if any(isinstance(value, str) for value in values):
             return 0
         whole = all(isinstance(value, int) or (isinstance(value, float) and value.is_integer()) for value in values)
