@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -126,23 +126,23 @@ class StARS(Selector):
             table, labels = table[rows], labels[rows]
         task = task.replace(table=table, groups=None)
         member = np.unique(labels, return_inverse=True)[1]
-        sample = _Units(task, member, self._size(int(member.max()) + 1))
+        units = _Units(task, member, self._size(int(member.max()) + 1))
         seeds = spawn_seeds(self.random_state, self.n_subsamples)
         equal = table.with_weight(None)
-        constant = np.array([which_vary(equal) & ~which_vary(equal[sample.rows(seed)]) for seed in seeds])
-        grid = self._grid(sample, seeds)
+        constant = np.array([which_vary(equal) & ~which_vary(equal[units.rows(seed)]) for seed in seeds])
+        grid = self._grid(units, seeds)
         fingerprint = {
             "X": table,
             "groups": member,
             "alphas": grid,
             "n_subsamples": self.n_subsamples,
-            "subsample_size": sample.size,
+            "subsample_size": units.size,
             "paths": task.paths,
             "random_state": seeds[0].entropy,
         }
-        runs = _Runs(sample, seeds, grid, fingerprint)
-        stability = _search(runs, self.threshold, int(constant.any(axis=1).sum()))
-        _warn(stability, table.variables, constant, runs.n_unconverged)
+        subsamples = _Subsamples(units, seeds, grid, fingerprint)
+        stability = _search(subsamples, self.threshold, int(constant.any(axis=1).sum()))
+        _warn(stability, table.variables, constant, subsamples.n_unconverged)
         return stability
 
     def _size(self, n_units: int) -> int:
@@ -158,13 +158,13 @@ class StARS(Selector):
             raise ArgumentError("subsample_size", must, self.subsample_size)
         return int(self.subsample_size)
 
-    def _grid(self, sample: _Units, seeds: Sequence[SeedSequence]) -> FloatArray:
+    def _grid(self, units: _Units, seeds: Sequence[SeedSequence]) -> FloatArray:
         shape = alpha_grid(1.0, self.alphas, alpha_min_ratio=self.alpha_min_ratio)  # complains before anything is done
         if are_given(self.alphas):
             return shape
-        tops = [task.alpha_max() for task in (sample.task, *(sample.take(seed) for seed in seeds))]
-        is_binary = sample.task.table.variables.is_binary
-        at_zero = 0.0 if is_binary else 1.0 / sample.task.n_rows  # with categories alpha must not be 0
+        tops = [task.alpha_max() for task in (units.task, *(units.take(seed) for seed in seeds))]
+        is_binary = units.task.table.variables.is_binary
+        at_zero = 0.0 if is_binary else 1.0 / units.task.n_rows  # with categories alpha must not be 0
         return alpha_grid(ABOVE * max(tops), self.alphas, alpha_min_ratio=self.alpha_min_ratio, at_zero=at_zero)
 
 
@@ -186,10 +186,10 @@ class _Units:
         return self.task.replace(table=self.task.table[self.rows(seed)])
 
 
-def _fit_subsample(sample: _Units, seed: SeedSequence, grid: FloatArray) -> dict[str, AnyArray | int]:
+def _fit_subsample(units: _Units, seed: SeedSequence, grid: FloatArray) -> dict[str, AnyArray | int]:
     """Return the edges along the grid, as s · p + t, one alpha after the other."""
     with suppress_warnings(ConvergenceWarning):
-        path = sample.take(seed).path(grid)
+        path = units.take(seed).path(grid)
     codes = [solution.network.edge_keys for solution in path]
     return {
         "edges": np.concatenate(codes),
@@ -199,18 +199,17 @@ def _fit_subsample(sample: _Units, seed: SeedSequence, grid: FloatArray) -> dict
 
 
 @dataclass
-class _Runs:
+class _Subsamples:
     """The subsamples, what has been run of each, and the count of fits."""
 
-    sample: _Units
+    units: _Units
     seeds: Sequence[SeedSequence]
     grid: FloatArray
     fingerprint: dict[str, Any]
-
-    def __post_init__(self) -> None:
-        self.results: list[Any] = []
-        self._counted: dict[int, tuple[NDArray[np.int64], NDArray[np.int64]]] = {}
-        self.n_fits = self.n_unconverged = 0
+    results: list[Any] = field(default_factory=list)  # edges along the grid of every subsample, as far as it was run
+    n_fits: int = 0
+    n_unconverged: int = 0
+    _counted: dict[int, tuple[NDArray[np.int64], NDArray[np.int64]]] = field(default_factory=dict)
 
     def propose(self) -> None:
         """Run the first subsamples over the whole grid."""
@@ -220,12 +219,11 @@ class _Runs:
         """Run the subsamples from number ``first`` on over the first ``end`` alphas, in place of what they had."""
         self._run(slice(first, None), end, f"subsamples from {first}, {end} alphas", "StARS")
 
-    def _run(self, which: slice, end: int, stage: str, description: str) -> None:
-        task = self.sample.task
-        alone = task.replace(run=task_run(task.run))
-        sample = _Units(alone, self.sample.units, self.sample.size)
-        work = [(sample, seed, self.grid[:end]) for seed in self.seeds[which]]
-        results = run_tasks(_fit_subsample, work, stage, description, run=task.run, fingerprint=self.fingerprint)
+    def _run(self, which: slice, end: int, name: str, description: str) -> None:
+        task = self.units.task
+        units = replace(self.units, task=task.replace(run=task_run(task.run)))
+        work = [(units, seed, self.grid[:end]) for seed in self.seeds[which]]
+        results = run_tasks(_fit_subsample, work, name, description, run=task.run, fingerprint=self.fingerprint)
         self.results[which] = results
         self._counted.clear()
         self.n_fits += len(results) * end
@@ -240,7 +238,7 @@ class _Runs:
 
     def instability(self, end: int) -> FloatArray:
         """Return the mean of 2 f (1 − f) over all pairs, for the first ``end`` alphas."""
-        n_runs, p = len(self.results), int(self.sample.task.table.variables.is_modelled.sum())
+        n_runs, p = len(self.results), int(self.units.task.table.variables.is_modelled.sum())
         n_pairs = max(p * (p - 1) // 2, 1)
         # Integers up to the division: a value that equals the threshold is not lost by rounding.
         disagreements = [int((counts * (n_runs - counts)).sum()) for _, counts in map(self.frequencies, range(end))]
@@ -248,47 +246,47 @@ class _Runs:
 
     def shares(self, k: int) -> sp.csr_array:
         """Return the share of subsamples with each pair at alpha number ``k``, symmetric."""
-        (codes, counts), p = self.frequencies(k), self.sample.task.table.shape[1]
+        (codes, counts), p = self.frequencies(k), self.units.task.table.shape[1]
         return symmetric_matrix(pairs_of(codes, p), counts / len(self.results), p)
 
 
-def _search(runs: _Runs, threshold: float, n_constant: int) -> Stability:
+def _search(subsamples: _Subsamples, threshold: float, n_constant: int) -> Stability:
     """Run what is needed and choose.
 
     The running maximum never falls: the choice is known as soon as it exceeds the threshold somewhere, or the grid has
     ended.
     """
-    n_alphas, n_subsamples = len(runs.grid), len(runs.seeds)
+    n_alphas, n_subsamples = len(subsamples.grid), len(subsamples.seeds)
     proposed, n_extensions, guess = n_alphas - 1, 0, np.zeros(n_alphas)
     if n_subsamples > PROPOSERS:
-        runs.propose()
+        subsamples.propose()
         # The expectation of D from B subsamples is proportional to 1 − 1/B.
-        guess = runs.instability(n_alphas) * (1.0 - 1.0 / n_subsamples) / (1.0 - 1.0 / PROPOSERS)
+        guess = subsamples.instability(n_alphas) * (1.0 - 1.0 / n_subsamples) / (1.0 - 1.0 / PROPOSERS)
         proposed = _last_stable(guess, threshold)
-    first, end = len(runs.results), min(proposed + 2, n_alphas)
-    runs.run(first, end)
-    while end < n_alphas and (reached := runs.instability(end).max()) <= threshold:
+    first, end = len(subsamples.results), min(proposed + 2, n_alphas)
+    subsamples.run(first, end)
+    while end < n_alphas and (reached := subsamples.instability(end).max()) <= threshold:
         # Follow the proposers' curve again, scaled to what all subsamples reached here; at least a tenth of the grid.
         further = _last_stable(guess * reached, threshold * guess[:end].max()) + 2
         end, n_extensions = min(max(further, end + max(1, n_alphas // 10)), n_alphas), n_extensions + 1
-        runs.run(first, end)
-    instability = runs.instability(end)
+        subsamples.run(first, end)
+    instability = subsamples.instability(end)
     index = _last_stable(instability, threshold)
     rest = np.full(n_alphas - end, np.nan)
     return Stability(
-        alpha=float(runs.grid[index]),
+        alpha=float(subsamples.grid[index]),
         index=index,
-        alphas=runs.grid,
+        alphas=subsamples.grid,
         instability=np.r_[instability, rest],
         monotone=np.r_[np.maximum.accumulate(instability), rest],
-        edge_frequencies=tuple(runs.shares(k) for k in range(end)),
+        edge_frequencies=tuple(subsamples.shares(k) for k in range(end)),
         threshold=threshold,
-        subsample_size=runs.sample.size,
+        subsample_size=subsamples.units.size,
         n_subsamples=n_subsamples,
-        dense_end=float(runs.grid[proposed]),
+        dense_end=float(subsamples.grid[proposed]),
         n_extensions=n_extensions,
-        n_fits=runs.n_fits,
-        n_fits_saved=n_alphas * n_subsamples - runs.n_fits,
+        n_fits=subsamples.n_fits,
+        n_fits_saved=n_alphas * n_subsamples - subsamples.n_fits,
         n_constant=n_constant,
     )
 

@@ -147,15 +147,9 @@ class TwoStage(Selector):
         """Return the network of both stages."""
         if task.paths.estimator not in ("joint", "exact"):
             raise ArgumentError("estimator", 'must be "joint" or "exact" for two stages', task.paths.estimator)
-        n_samples = -(-len(task.table) // MOST_SEARCHED)
-        is_given = task.warm_start is not None or are_given(self.alphas)
-        # Of a very short part, a sample could not be split into folds.
-        if task.table.is_whole or n_samples == 1 or is_given or min(task.table.sizes) // n_samples < self.n_folds:
+        sample = self._draw_sample(task)
+        if sample is None:
             return self._search(task)
-        refuse_groups(task.groups)
-        drawn = Fold(int(as_generator(self.random_state).integers(2**32)), n_samples, 0, held=True)
-        rows = task.table.take_fold(drawn)
-        sample = task.replace(table=rows.gather() if math.prod(rows.shape) <= MOST_GATHERED else rows)
         choice = self._search(sample)
         start = choice.warm_start.for_all(sample.n_rows / task.n_rows)
         if choice.reason == "time" and start.own is not None:  # the best so far, in all rows
@@ -165,6 +159,17 @@ class TwoStage(Selector):
             return whole
         left_out = choice.left_out or whole.left_out
         return replace(whole, n_folds=choice.n_folds, n_sampled=len(sample.table), left_out=left_out)
+
+    def _draw_sample(self, task: Task) -> Task | None:
+        """Return a random sample of a very long table in parts, in which penalties are searched first."""
+        table, n_samples = task.table, -(-len(task.table) // MOST_SEARCHED)
+        if table.is_whole or n_samples == 1 or task.warm_start is not None or are_given(self.alphas):
+            return None
+        if min(table.sizes) // n_samples < self.n_folds:  # of a very short part, it could not be split into folds
+            return None
+        refuse_groups(task.groups)
+        rows = table.take_fold(Fold(int(as_generator(self.random_state).integers(2**32)), n_samples, 0, held=True))
+        return task.replace(table=rows.gather() if math.prod(rows.shape) <= MOST_GATHERED else rows)
 
     def _search(self, task: Task) -> TwoStageChoice:
         """Return the network of a table, solved in full, with the stages that it was chosen from."""
@@ -176,17 +181,24 @@ class TwoStage(Selector):
             else:
                 verdict = self._decide(task, price, float(keep))
         stages, number, index = list(verdict.stages), verdict.number, verdict.index
+        stage = stages[number]
         if not verdict.is_solved:
-            rough, exponent = stages[number].path[index], stages[number].exponent
-            solved = solve_stage(task, [rough.alpha], exponent, stages[0].solution, start=rough)[0]
-            stages[number] = stages[number].solved(index, solved)
-        path = stages[number].path
-        ebic = stages[number].scores if number else stages[0].deviances + [price.of(solution) for solution in path]
-        said = {"gamma": float(self.gamma), "relaxed": False, "reason": verdict.reason}
+            rough = stage.path[index]
+            solved = solve_stage(task, [rough.alpha], stage.exponent, stages[0].solution, start=rough)[0]
+            stage = stages[number] = stage.solved(index, solved)
+        # Stage 1 is scored by the AIC.
+        ebic = stage.scores if number else stage.deviances + [price.of(solution) for solution in stage.path]
+        evidence = Evidence(
+            kind="ebic",
+            alphas=stage.path.alphas,
+            values=ebic,
+            choice=index,
+            settings={"gamma": float(self.gamma), "relaxed": False, "reason": verdict.reason},
+        )
         return TwoStageChoice(
-            path,
+            stage.path,
             index,
-            Evidence(kind="ebic", alphas=path.alphas, values=ebic, choice=index, settings=said),
+            evidence,
             left_out=verdict.left_out,
             stages=tuple(stages),
             stage=number,
