@@ -50,7 +50,7 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which do not 
     from isinglass.select.stars import StARS as StARS
     from isinglass.select.two_stage import TwoStage as TwoStage
     from isinglass.selection_records import Stability as Stability
-    from isinglass.solve.exact import exact_path as exact_path
+    from isinglass.solve.exact_path import exact_path as exact_path
     from isinglass.solve.nodewise import nodewise_path as nodewise_path
     from isinglass.solve.path import ising_path as ising_path
     from isinglass.solve.regressions import NodewisePath as NodewisePath
@@ -78,7 +78,7 @@ _NAMES = {
     "select.settings": "Run",
     "select.stars": "StARS",
     "select.two_stage": "TwoStage",
-    "solve.exact": "exact_path",
+    "solve.exact_path": "exact_path",
     "solve.nodewise": "nodewise_path",
     "solve.path": "ising_path",
     "solve.regressions": "NodewisePath",

@@ -1,8 +1,8 @@
 """Small networks by enumeration of all states: the path of the exact likelihood, probabilities, moments and samples."""
 
 from isinglass.simulate.enumeration import Moments, exact_sample, moments, state_probabilities
-from isinglass.solve.exact import exact_path
 from isinglass.solve.exact_likelihood import MAX_NODES
+from isinglass.solve.exact_path import exact_path
 
 __all__ = [
     "MAX_NODES",

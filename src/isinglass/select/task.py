@@ -21,7 +21,7 @@ from isinglass.errors import ArgumentError, ConstantColumnWarning, suppress_warn
 from isinglass.results import Path, Solution
 from isinglass.select.folds import RowSet, take_part
 from isinglass.select.settings import Alphas, Run, Settings, option, settings
-from isinglass.solve.exact import exact_alpha_max, exact_path
+from isinglass.solve.exact_path import exact_alpha_max, exact_path
 from isinglass.solve.nodewise import nodewise_alpha_max, nodewise_path
 from isinglass.solve.path import alpha_max, ising_path
 
