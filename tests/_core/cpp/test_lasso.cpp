@@ -45,6 +45,9 @@ void check_slots(const WorkingSet& set) {
 }  // namespace
 
 TEST_CASE("a working set stays whole under random sequences of operations") {
+    Poll poll;
+    Pool pool(1, poll);
+    Chunks chunks(pool);
     std::mt19937 random(1);
     WorkingSet set(9, true, nullptr, 0.0);
     for (int round = 0; round < 20; ++round) {
@@ -66,7 +69,7 @@ TEST_CASE("a working set stays whole under random sequences of operations") {
             }
             set.make_inner(joining);  // gradients of slots move along
             check_slots(set);
-            set.gather_gradient();
+            set.gather_gradient(chunks);
             for (size_t e = 0; e < set.n_edges(); ++e) CHECK(set.gradient()[e] == static_cast<double>(e) + 1.25);
             for (int e : joining) CHECK(set.is_inner(e));
         }

@@ -129,14 +129,14 @@ double moment_error_of(const WorkingSet& set, const std::vector<Infeasibility>& 
 // Edges whose moment is made exactly zero: free ones, or also those whose penalty is so small that rounding alone would
 // ask for a scale far below 1.
 std::vector<char> find_zeroed(const WorkingSet& set, const std::vector<Infeasibility>& infeasibilities, double alpha,
-                              bool with_negligible) {
+                              bool with_negligible, Chunks& chunks) {
     std::vector<char> zeroed(set.n_edges());
-    for (size_t e = 0; e < set.n_edges(); ++e) {
+    chunks.each_entry(set.n_edges(), [&](size_t e) {
         const double limit = alpha * set.omega(e);
         zeroed[e] = set.ridge() == 0.0 &&
                     (limit == 0.0 ||
                      (with_negligible && limit < NEGLIGIBLE_PENALTY * moment_error_of(set, infeasibilities, e)));
-    }
+    });
     return zeroed;
 }
 
@@ -191,12 +191,25 @@ double ridge_cost(const WorkingSet& set, size_t e, double alpha, double moment_e
     return reach * reach / (2 * set.ridge()) * (1 + roundings);
 }
 
+// What an edge adds to the gap.
+double edge_cost(const Rows& rows, const WorkingSet& set, size_t e, double alpha, double c, bool is_zeroed,
+                 const std::vector<Infeasibility>& infeasibilities) {
+    if (set.ridge() > 0.0) return ridge_cost(set, e, alpha, moment_error_of(set, infeasibilities, e));
+    const double limit = alpha * set.omega(e), size = set.theta_norm(e);
+    if (size == 0.0) return 0.0;
+    double moment = 0;
+    for (size_t i = set.first(e), end = i + set.size(e); i < end && !is_zeroed; ++i)
+        moment += c * set.gradient()[i] * set.theta()[i];
+    const double roundings = rows.has_categories() ? 16.0 + 4.0 * static_cast<double>(set.size(e)) : 8.0;
+    return std::max(limit * size + moment, 0.0) + roundings * UNIT * limit * size;
+}
+
 // The bound that follows when the moments of these edges are made zero.
 Certificate prove(Rows& rows, const WorkingSet& set, const Point& point, double alpha, double top,
-                  const std::vector<char>& zeroed, std::vector<Infeasibility> infeasibilities) {
+                  const std::vector<char>& zeroed, std::vector<Infeasibility> infeasibilities, Chunks& chunks) {
     const double rounding = rows.rounding();
     // The residuals 0 are feasible, so that the gap is at most F.
-    const double value = (point.loss() + penalty_of(set, alpha)) * (1 + 2 * rounding);
+    const double value = (point.loss() + penalty_of(set, alpha, chunks)) * (1 + 2 * rounding);
     if (!repair(rows, set, point, zeroed, infeasibilities)) {
         // Nothing is proved; what is left of the fields still rounds the gradients of screening up.
         double moment_error = 0;
@@ -205,28 +218,29 @@ Certificate prove(Rows& rows, const WorkingSet& set, const Point& point, double 
         return {0, value, moment_error, 0};
     }
     const bool has_ridge = set.ridge() > 0.0;
-    bool is_plain = !has_ridge;  // no edge, no repair, no ridge
-    double c = 1;
-    for (size_t e = 0; e < set.n_edges(); ++e) {
-        const double limit = alpha * set.omega(e) * (1 - (3 + static_cast<double>(set.size(e))) * UNIT);
-        const double reach = set.gradient_norm(e) + moment_error_of(set, infeasibilities, e);
-        is_plain = is_plain && set.theta_norm(e) == 0.0 && !zeroed[e];
-        if (!zeroed[e] && !has_ridge && reach > limit) c = std::min(c, limit / reach);
-    }
+    const std::vector<double>& scales = chunks.each(set.n_edges(), [&](size_t first, size_t last) {
+        double least = 1;
+        for (size_t e = first; e < last; ++e) {
+            const double limit = alpha * set.omega(e) * (1 - (3 + static_cast<double>(set.size(e))) * UNIT);
+            const double reach = set.gradient_norm(e) + moment_error_of(set, infeasibilities, e);
+            if (!zeroed[e] && !has_ridge && reach > limit) least = std::min(least, limit / reach);
+        }
+        return least;
+    });
+    double c = scales.empty() ? 1.0 : *std::min_element(scales.begin(), scales.end());
+    const double n_edges =
+        chunks.sum_entries(set.n_edges(), [&](size_t e) { return set.theta_norm(e) != 0.0 || zeroed[e] ? 1.0 : 0.0; });
+    const bool is_plain = !has_ridge && n_edges == 0.0;  // no edge, no repair, no ridge
     // Balanced residuals of constant predictors are no larger than those of the means.
     if (is_plain && alpha > 0) c = std::max(c, alpha < top ? alpha / top * (1 - 4 * UNIT) : 1.0);
-    double gap = divergence(rows, set, point, c) * (1 + rounding), moment_error = 0, gradient_error = 0;
-    for (size_t e = 0; e < set.n_edges(); ++e) {
-        const double limit = alpha * set.omega(e), size = set.theta_norm(e);
-        if (has_ridge) gap += ridge_cost(set, e, alpha, moment_error_of(set, infeasibilities, e));
-        if (size == 0.0 || has_ridge) continue;
-        double moment = 0;
-        if (!zeroed[e])
-            for (size_t i = set.first(e), end = i + set.size(e); i < end; ++i)
-                moment += c * set.gradient()[i] * set.theta()[i];
-        const double roundings = rows.has_categories() ? 16.0 + 4.0 * static_cast<double>(set.size(e)) : 8.0;
-        gap += std::max(limit * size + moment, 0.0) + roundings * UNIT * limit * size;
-    }
+    double moment_error = 0, gradient_error = 0;
+    const double spread = divergence(rows, set, point, c) * (1 + rounding);
+    double gap = chunks.sum(set.n_edges(), [&](size_t first, size_t last) {
+        double sum = first == 0 ? spread : 0.0;
+        for (size_t e = first; e < last; ++e) sum += edge_cost(rows, set, e, alpha, c, zeroed[e], infeasibilities);
+        return sum;
+    });
+    if (set.n_edges() == 0) gap = spread;
     for (int node = 0; node < set.n_nodes(); ++node) {
         gap += node_cost(infeasibilities[node], point.sums[node], c, rounding);
         moment_error = std::max(moment_error, infeasibilities[node].moment_error);
@@ -246,22 +260,21 @@ double Point::loss() const {
     return sum;
 }
 
-double penalty_of(const WorkingSet& set, double alpha) {
-    double sum = 0;
-    for (size_t e = 0; e < set.n_edges(); ++e) sum += set.omega(e) * set.theta_norm(e);
-    double ridges = 0;
-    for (size_t e = 0; e < set.n_edges(); ++e)
-        if (set.ridge() > 0.0) ridges += set.ridge() / 2 * set.theta_norm(e) * set.theta_norm(e);
-    return alpha * sum + ridges;
+double penalty_of(const WorkingSet& set, double alpha, Chunks& chunks) {
+    const size_t n = set.n_edges();
+    const double sum = chunks.sum_entries(n, [&](size_t e) { return set.omega(e) * set.theta_norm(e); });
+    if (set.ridge() == 0.0) return alpha * sum;
+    return alpha * sum +
+           chunks.sum_entries(n, [&](size_t e) { return set.ridge() / 2 * set.theta_norm(e) * set.theta_norm(e); });
 }
 
-Certificate certify(Rows& rows, const WorkingSet& set, const Point& point, double alpha, double top) {
+Certificate certify(Rows& rows, const WorkingSet& set, const Point& point, double alpha, double top, Chunks& chunks) {
     const std::vector<Infeasibility> infeasibilities = find_infeasibilities(rows, set, point, alpha);
-    const std::vector<char> free = find_zeroed(set, infeasibilities, alpha, false),
-                            negligible = find_zeroed(set, infeasibilities, alpha, true);
-    const Certificate plain = prove(rows, set, point, alpha, top, free, infeasibilities);
+    const std::vector<char> free = find_zeroed(set, infeasibilities, alpha, false, chunks),
+                            negligible = find_zeroed(set, infeasibilities, alpha, true, chunks);
+    const Certificate plain = prove(rows, set, point, alpha, top, free, infeasibilities, chunks);
     if (negligible == free) return plain;
-    const Certificate other = prove(rows, set, point, alpha, top, negligible, infeasibilities);
+    const Certificate other = prove(rows, set, point, alpha, top, negligible, infeasibilities, chunks);
     return other.gap < plain.gap ? other : plain;
 }
 

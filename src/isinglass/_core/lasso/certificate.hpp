@@ -27,10 +27,10 @@ struct Certificate {
     double gradient_error = 0;  // by which a gradient may differ from that of the returned parameters
 };
 
-double penalty_of(const WorkingSet& set, double alpha);
+double penalty_of(const WorkingSet& set, double alpha, Chunks& chunks);
 // Needs the complete gradient; tight where fields and free edges are stationary. top: no covariance, twice if both ends
 // of a pair count, is larger than this times the pair's penalty weight.
-Certificate certify(Rows& rows, const WorkingSet& set, const Point& point, double alpha, double top);
+Certificate certify(Rows& rows, const WorkingSet& set, const Point& point, double alpha, double top, Chunks& chunks);
 // Whether a pair is zero in every optimum: with |g| at most `gradient`, the columns' standard deviations and the
 // penalty.
 bool is_zero(const Certificate& certificate, double gradient, const std::pair<double, double>& sd, double limit);

@@ -42,13 +42,56 @@ class Chunks {
     // body(first, last) for chunks of m entries; what it returns, chunk by chunk.
     template <class Body>
     const std::vector<double>& each(size_t m, Body body) {
-        constexpr size_t SIZE = tuning::quadratic::EDGES_PER_TASK;
         parts_.resize((m + SIZE - 1) / SIZE);
         pool_.each(parts_.size(), [&](int chunk, int) {
             const size_t first = chunk * SIZE;
             parts_[chunk] = body(first, std::min(first + SIZE, m));
         });
         return parts_;
+    }
+    // body(k) for every entry.
+    template <class Body>
+    void each_entry(size_t m, Body body) {
+        each(m, [&](size_t first, size_t last) {
+            for (size_t k = first; k < last; ++k) body(k);
+            return 0.0;
+        });
+    }
+    // The sum of body(k), and the largest, which is no less than 0.
+    template <class Body>
+    double sum_entries(size_t m, Body body) {
+        return sum(m, [&](size_t first, size_t last) {
+            double sum = 0;
+            for (size_t k = first; k < last; ++k) sum += body(k);
+            return sum;
+        });
+    }
+    template <class Body>
+    double largest_entry(size_t m, Body body) {
+        return largest(m, [&](size_t first, size_t last) {
+            double largest = 0;
+            for (size_t k = first; k < last; ++k) largest = std::max(largest, body(k));
+            return largest;
+        });
+    }
+    // The entries that hold(k), in their order.
+    template <class Holds>
+    std::vector<int> find(size_t m, Holds holds) {
+        const std::vector<double> counts = each(m, [&](size_t first, size_t last) {
+            size_t count = 0;
+            for (size_t k = first; k < last; ++k) count += holds(k);
+            return static_cast<double>(count);
+        });
+        std::vector<size_t> begin(1, 0);
+        for (double count : counts) begin.push_back(begin.back() + static_cast<size_t>(count));
+        std::vector<int> found(begin.back());
+        each(m, [&](size_t first, size_t last) {
+            int* next = found.data() + begin[first / SIZE];
+            for (size_t k = first; k < last; ++k)
+                if (holds(k)) *next++ = static_cast<int>(k);
+            return 0.0;
+        });
+        return found;
     }
     template <class Body>
     double sum(size_t m, Body body) {
@@ -62,6 +105,7 @@ class Chunks {
     }
 
  private:
+    static constexpr size_t SIZE = tuning::quadratic::EDGES_PER_TASK;
     Pool& pool_;
     std::vector<double> parts_;
 };

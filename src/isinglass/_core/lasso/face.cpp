@@ -42,26 +42,29 @@ void Face::solve(const Goal& goal) {
 // x = 0, and which slots the face needs, once for all the products on it.
 void Face::begin(const double* curvature) {
     const int m = static_cast<int>(size());
-    x_.assign(m, 0.0);
-    residual_ = b_;
-    direction_.assign(m + 1, 0.0);  // the last: of all edges that are not on the face
-    scaled_.resize(m), product_.resize(m), inverse_.resize(m);
+    for (std::vector<double>* each : {&x_, &residual_, &scaled_, &product_, &inverse_}) each->resize(m);
+    direction_.resize(m + 1);
+    direction_[m] = 0;  // of all edges that are not on the face
     factor_stride_ = 0;
     if (at_slots_.size() < set_.n_slots()) at_slots_.resize(set_.n_slots() * 2);
     at_slots_[set_.null_slot()] = 0;
-    place_of_edge_.assign(set_.n_edges(), m);
-    for (int k = 0; k < m; ++k) {
-        place_of_edge_[members_[k].edge] = k;
+    place_of_edge_.resize(set_.n_edges());
+    chunks_.each_entry(set_.n_edges(), [&](size_t e) { place_of_edge_[e] = m; });
+    chunks_.each_entry(m, [&](size_t k) {
+        x_[k] = direction_[k] = 0;
+        residual_[k] = b_[k];
         inverse_[k] = 1 / curvature[members_[k].edge];
-    }
+        place_of_edge_[members_[k].edge] = static_cast<int>(k);
+    });
     nodes_.clear(), slots_.clear(), places_.clear(), block_rows_.clear();
     place_of_.resize(set_.n_slots());
+    pool_.each(set_.operators().size(), [&](int k, int) {
+        const int node = set_.operators()[k], first = set_.first_slot(node), last = first + set_.inner_degree(node);
+        for (int slot = first; slot < last; ++slot) place_of_[slot] = place_of_edge_[set_.edge_of(slot)];
+    });
     for (int node : set_.nodes()) {
+        if (set_.is_operator(node)) continue;
         const int first = set_.first_slot(node), last = first + set_.inner_degree(node);
-        if (set_.is_operator(node)) {
-            for (int slot = first; slot < last; ++slot) place_of_[slot] = place_of_edge_[set_.edge_of(slot)];
-            continue;
-        }
         const int begin = static_cast<int>(slots_.size());
         int reach = 0;
         for (int slot = first; slot < last; ++slot) {
@@ -78,10 +81,11 @@ void Face::begin(const double* curvature) {
     factors_.resize(slots_.size());
 }
 
-bool Face::crosses_zero() const {
-    for (size_t k = 0; k < size(); ++k)
-        if (!members_[k].may_cross && members_[k].sign * (members_[k].start + x_[k]) <= 0.0) return true;
-    return false;
+bool Face::crosses_zero() {
+    return chunks_.largest_entry(size(), [&](size_t k) {
+        const bool crosses = !members_[k].may_cross && members_[k].sign * (members_[k].start + x_[k]) <= 0.0;
+        return crosses ? 1.0 : 0.0;
+    }) > 0.0;
 }
 
 // product_ = H v; returns v H v. v has one entry more than the face, which is zero.
@@ -187,10 +191,7 @@ void Face::turn(bool is_new) {
     const double before = rz_;
     rz_ = precondition();
     const double ratio = is_new ? 0.0 : rz_ / before;
-    chunks_.each(size(), [&](size_t first, size_t last) {
-        for (size_t k = first; k < last; ++k) direction_[k] = scaled_[k] + ratio * direction_[k];
-        return 0.0;
-    });
+    chunks_.each_entry(size(), [&](size_t k) { direction_[k] = scaled_[k] + ratio * direction_[k]; });
 }
 
 // Along the direction; returns the largest entry of the residual.

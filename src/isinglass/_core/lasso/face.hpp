@@ -19,10 +19,11 @@ class Face {
         bool may_cross;  // zero: it has no penalty
     };
     Face(const WorkingSet& set, Hessian& hessian, Pool& pool)
-        : set_(set), hessian_(hessian), poll_(pool.poll()), chunks_(pool), kernels_(kernels()) {}
+        : set_(set), hessian_(hessian), pool_(pool), poll_(pool.poll()), chunks_(pool), kernels_(kernels()) {}
 
-    void clear() { members_.clear(), b_.clear(); }
-    void add(const Member& member, double b) { members_.push_back(member), b_.push_back(b); }
+    // A face of so many edges, each of which is then set.
+    void resize(size_t size) { members_.resize(size), b_.resize(size); }
+    void set(size_t k, const Member& member, double b) { members_[k] = member, b_[k] = b; }
     size_t size() const { return members_.size(); }
     const Member& operator[](size_t k) const { return members_[k]; }
     const std::vector<double>& x() const { return x_; }
@@ -38,7 +39,7 @@ class Face {
 
  private:
     void begin(const double* curvature);
-    bool crosses_zero() const;
+    bool crosses_zero();
     double multiply(const std::vector<double>& v, bool is_rough);
     double find_residual();
     bool factorize(int64_t n_products_before);
@@ -48,6 +49,7 @@ class Face {
 
     const WorkingSet& set_;
     Hessian& hessian_;
+    Pool& pool_;
     Poll& poll_;
     Chunks chunks_;
     const Kernels& kernels_;

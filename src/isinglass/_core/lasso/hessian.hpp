@@ -4,7 +4,6 @@
 
 #include <vector>
 
-#include "lasso/chunks.hpp"
 #include "lasso/working_set.hpp"
 
 namespace isinglass {
@@ -20,13 +19,12 @@ class Hessian {
     template <class Place>
     void apply_operators(const std::vector<double>& v, Place place, bool is_rough, float* out) {
         if (!set_.has_operators()) return;
-        single_.assign(v.begin(), v.end());
         tasks_.resize(set_.operators().size());
         at_slot_.resize(set_.n_slots());
         pool_.each(tasks_.size(), [&](int k, int) {
             const int node = set_.operators()[k], first = set_.first_slot(node), count = set_.inner_degree(node);
             float* factors = at_slot_.data() + first;
-            for (int i = 0; i < count; ++i) factors[i] = single_[place(first + i)];
+            for (int i = 0; i < count; ++i) factors[i] = static_cast<float>(v[place(first + i)]);
             const double center = dot(set_.b().data() + first, factors, count) / set_.curve(node);
             tasks_[k] = {set_.first_node() + node, set_.inner_of(node), factors, center, out + first, is_rough};
         });
@@ -37,7 +35,7 @@ class Hessian {
     const WorkingSet& set_;
     Rows& rows_;
     Pool& pool_;
-    std::vector<float> single_, at_slot_, factors_;
+    std::vector<float> at_slot_, factors_;
     std::vector<Product> tasks_;
     std::vector<const float*> block_rows_;
 };

@@ -21,7 +21,9 @@ constexpr double SMALLEST_CURVE = 1e-30;
 Newton::Newton(Rows& rows, const Penalty& penalty, Pool& pool, int n_nodes, bool is_shared)
     : rows_(rows),
       penalty_(penalty),
+      pool_(pool),
       poll_(pool.poll()),
+      chunks_(pool),
       set_(n_nodes, is_shared, rows.groups(), rows.has_categories() && penalty.has_free() ? tuning::FREE_RIDGE : 0.0),
       model_(set_, rows, pool),
       point_{std::vector<double>(n_nodes), std::vector<NodeSums>(n_nodes), std::vector<char>(n_nodes),
@@ -95,17 +97,19 @@ void Newton::place(const std::vector<Pair>& edges, const std::vector<double>& va
 
 // Sorted, without repetitions and forbidden pairs.
 void Newton::adopt(std::vector<Pair> pairs) {
+    if (!std::is_sorted(pairs.begin(), pairs.end())) std::sort(pairs.begin(), pairs.end());
+    const size_t n_given = pairs.size();
     pairs.insert(pairs.end(), last_.edges.begin(), last_.edges.end());
-    std::sort(pairs.begin(), pairs.end());
+    std::inplace_merge(pairs.begin(), pairs.begin() + n_given, pairs.end());
     pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
     const auto is_forbidden = [&](const Pair& pair) { return !std::isfinite(penalty_(pair.s, pair.t)); };
     pairs.erase(std::remove_if(pairs.begin(), pairs.end(), is_forbidden), pairs.end());
     if (pairs == adopted_) return;
-    adopted_ = pairs;
+    adopted_ = std::move(pairs);
     size_t known = 0;
     const double* value = last_.values.data();
     set_.clear();
-    for (const Pair& pair : pairs) {
+    for (const Pair& pair : adopted_) {
         const size_t size = group_size(pair);
         const bool is_known = known < last_.edges.size() && last_.edges[known] == pair;
         set_.add_edge(pair, penalty_(pair.s, pair.t), size, is_known ? value : nullptr);
@@ -132,19 +136,18 @@ void Newton::complete_gradient() {
         known_[node] = set_.degree(node);
     }
     rows_.gradients(tasks);
-    set_.gather_gradient();
+    set_.gather_gradient(chunks_);
 }
 
 // Takes the edges that are about to move into the blocks, the steepest first; false if there is none outside. Needs the
 // complete gradient. No more than a few per node at once: after a large change of alpha most of the edges that look
 // ready are explained away by the first ones.
 bool Newton::widen(double alpha) {
+    const auto limit = [&](size_t e) { return NEARLY_ACTIVE * alpha * set_.omega(e); };
     std::vector<std::pair<double, int>> found;
-    for (size_t e = 0; e < set_.n_edges(); ++e) {
-        if (set_.is_inner(e)) continue;
-        const double limit = NEARLY_ACTIVE * alpha * set_.omega(e), g = set_.gradient_norm(e);
-        if (g > limit) found.push_back({limit > 0 ? -g / limit : -INFINITE, static_cast<int>(e)});
-    }
+    for (int e :
+         chunks_.find(set_.n_edges(), [&](size_t e) { return !set_.is_inner(e) && set_.gradient_norm(e) > limit(e); }))
+        found.push_back({limit(e) > 0 ? -set_.gradient_norm(e) / limit(e) : -INFINITE, e});
     if (found.empty()) return false;
     const size_t most = std::max({set_.inner().size(), INNER_PER_NODE * set_.nodes().size(), MIN_INNER});
     if (found.size() > most) {
@@ -164,23 +167,16 @@ double Newton::field_residual() const {
     return residual;
 }
 
-double Newton::inner_residual(double alpha) const {
-    double residual = field_residual();
-    for (int e : set_.inner()) residual = std::max(residual, set_.violation(e, alpha));
-    return residual;
+double Newton::inner_residual(double alpha) {
+    return std::max(field_residual(), chunks_.largest_entry(set_.inner().size(), [&](size_t k) {
+        return set_.violation(set_.inner()[k], alpha);
+    }));
 }
 
 // Over the whole working set; needs the complete gradient.
-double Newton::kkt_residual(double alpha) const {
-    double residual = field_residual();
-    for (size_t e = 0; e < set_.n_edges(); ++e) residual = std::max(residual, set_.violation(e, alpha));
-    return residual;
-}
-
-bool Newton::has_free(double alpha) const {
-    for (size_t e = 0; e < set_.n_edges(); ++e)
-        if (alpha * set_.omega(e) == 0.0) return true;
-    return false;
+double Newton::kkt_residual(double alpha) {
+    return std::max(field_residual(),
+                    chunks_.largest_entry(set_.n_edges(), [&](size_t e) { return set_.violation(e, alpha); }));
 }
 
 bool Newton::Run::is_over() const {
@@ -251,7 +247,7 @@ void Newton::extrapolate(double alpha) {
     for (int node : set_.nodes()) field_steps_[node] = ahead * (point_.fields[node] - before_.fields[node]);
     const double before = objective(alpha);
     shift(1.0);
-    set_.move_theta(start.theta, 1.0, model_.d);
+    set_.move_theta(start.theta, 1.0, model_.d, chunks_);
     if (!(objective(alpha) < before)) go_to(start);
 }
 
@@ -361,7 +357,7 @@ void Newton::certify_point(Run& run) {
     run.kkt = kkt_residual(run.alpha);
     run.is_reached = run.has_target();
     if (!is_wanted) return;
-    certificate_ = certify(rows_, set_, point_, run.alpha, top_);
+    certificate_ = certify(rows_, set_, point_, run.alpha, top_, chunks_);
     if (certificate_.gap > 0 && run.kkt > 0) needed_ = run.kkt * run.gap_target / certificate_.gap;
     run.is_reached &= certificate_.gap <= run.gap_target;
 }
@@ -389,7 +385,7 @@ void Newton::finish(double alpha, double tolerance) {
     if (set_.has_groups()) project(drifted);
     if (!drifted.empty()) rebuild(drifted);
     if (rows_.has_categories()) return;  // their fields are at their optimum, and free edges have a ridge
-    has_free(alpha) ? polish_free(alpha) : polish_fields();
+    set_.has_free(alpha) ? polish_free(alpha) : polish_fields();
 }
 
 // Blocks of the returned network have no part in directions that say nothing; so must those that are certified.
@@ -460,10 +456,11 @@ void Newton::profile_gradient() {
         return;
     }
     const auto pull = [&](int slot, int node) { return set_.b()[slot] * point_.sums[node].field / set_.curve(node); };
-    for (int e : set_.inner()) {
+    chunks_.each_entry(set_.inner().size(), [&](size_t k) {
+        const int e = set_.inner()[k];
         model_.gradient[e] = set_.gradient()[e] - pull(set_.slot_s(e), set_.s(e));
         if (set_.is_shared()) model_.gradient[e] -= pull(set_.slot_t(e), set_.t(e));
-    }
+    });
 }
 
 void Newton::find_field_steps() {
@@ -482,30 +479,26 @@ void Newton::find_field_steps() {
 }
 
 double Newton::predicted_change(double alpha) {
-    double change = 0;
-    for (int e : set_.inner()) {
+    double change = chunks_.sum_entries(set_.inner().size(), [&](size_t k) {
+        const int e = set_.inner()[k];
         const size_t first = set_.first(e), size = set_.size(e);
-        double slope = 0;
-        moved_group_.resize(size);
+        const double *theta = set_.theta().data() + first, *d = model_.d.data() + first;
+        double slope = 0, square = 0;
         for (size_t i = 0; i < size; ++i) {
-            slope += set_.gradient()[first + i] * model_.d[first + i];
-            moved_group_[i] = set_.theta()[first + i] + model_.d[first + i];
+            slope += set_.gradient()[first + i] * d[i];
+            square += (theta[i] + d[i]) * (theta[i] + d[i]);
         }
-        change += slope + alpha * set_.omega(e) * (norm(moved_group_.data(), size) - set_.theta_norm(e));
-    }
+        const double length = size == 1 ? std::abs(theta[0] + d[0]) : std::sqrt(square);
+        return slope + alpha * set_.omega(e) * (length - set_.theta_norm(e));
+    });
     for (int node : set_.nodes()) change += point_.sums[node].field * field_steps_[node];
     return change;
 }
 
-void Newton::begin_moves() {
-    moves_.clear();
-    moved_columns_.resize(set_.n_slots());
-    moved_values_.resize(set_.n_numbers());
-}
-
-// A move of a node's predictor by offset and value(i) times the column of each inner edge, i its coefficients.
+// A move of a node's predictor by offset and value(i) times the column of each inner edge, i its coefficients; of no
+// node if there is nothing to move.
 template <class Value>
-void Newton::add_move(int node, double offset, bool afresh, Value value) {
+Move Newton::move_of(int node, double offset, bool afresh, Value value) {
     const int first = set_.first_slot(node);
     int count = 0;
     bool is_moved = offset != 0.0;
@@ -524,37 +517,49 @@ void Newton::add_move(int node, double offset, bool afresh, Value value) {
         moved_columns_[first + count++] = set_.column_of(slot);
         next += size;
     }
-    if (!is_moved && !afresh) return;
+    if (!is_moved && !afresh) return {-1, 0.0, nullptr};
     point_.travel[node] += std::abs(offset);
     moved_[node] += std::abs(offset);
     known_[node] = set_.inner_degree(node);
     const NeighborColumns moved{moved_columns_.data() + first, count};
-    moves_.push_back({set_.first_node() + node, offset, &point_.sums[node], moved, values, set_.inner_of(node),
-                      set_.gradient_at(first)});
+    return {set_.first_node() + node, offset, &point_.sums[node], moved, values, set_.inner_of(node),
+            set_.gradient_at(first)};
+}
+
+// The moves plan(node) of these nodes, some of which have none.
+template <class Plan>
+void Newton::move_nodes(const std::vector<int>& nodes, bool afresh, Plan plan) {
+    moved_columns_.resize(set_.n_slots());
+    moved_values_.resize(set_.n_numbers());
+    moves_.resize(nodes.size());
+    const auto fill = [&](size_t k) { moves_[k] = plan(nodes[k]); };
+    if (set_.has_operators())
+        pool_.each(nodes.size(), [&](int k, int) { fill(k); });
+    else
+        for (size_t k = 0; k < nodes.size(); ++k) fill(k);
+    std::erase_if(moves_, [](const Move& move) { return move.node < 0; });
+    rows_.move(moves_, afresh);
 }
 
 // Moves along the step: fields, predictors and everything that follows from them; theta is the caller's.
 void Newton::shift(double length) {
-    begin_moves();
-    for (int node : set_.nodes()) {
-        add_move(node, length * field_steps_[node], false, [&](size_t i) { return length * model_.d[i]; });
+    move_nodes(set_.nodes(), false, [&](int node) {
         point_.fields[node] += length * field_steps_[node];
-    }
+        return move_of(node, length * field_steps_[node], false, [&](size_t i) { return length * model_.d[i]; });
+    });
     if (rows_.has_categories())  // adding a small step rounds what is there already
         for (int e : set_.inner())
             for (int node : set_.ends(e)) point_.travel[node] += set_.theta_norm(e);
-    rows_.move(moves_, false);
 }
 
 // Predictors computed from the parameters, and what follows from them.
 void Newton::rebuild(const std::vector<int>& nodes) {
-    begin_moves();
-    for (int node : nodes) {
-        add_move(node, point_.fields[node], true, [&](size_t i) { return set_.theta()[i]; });
+    move_nodes(nodes, true, [&](int node) {
+        const Move move = move_of(node, point_.fields[node], true, [&](size_t i) { return set_.theta()[i]; });
         point_.travel[node] = 0;
-    }
-    rows_.move(moves_, true);
-    set_.gather_gradient();
+        return move;
+    });
+    set_.gather_gradient(chunks_);
 }
 
 void Newton::find_step(double alpha, double tolerance) {
@@ -576,20 +581,22 @@ void Newton::find_free_step(double alpha, double tolerance) {
 bool Newton::search(double alpha) {
     const double before = objective(alpha);
     const double predicted = predicted_change(alpha);
-    const Parameters start = here();
+    search_start_.resize(set_.theta().size());
+    chunks_.each_entry(search_start_.size(), [&](size_t i) { search_start_[i] = set_.theta()[i]; });
+    const std::vector<double> fields = point_.fields;
     double length = 1.0, moved = 0.0;
     for (int halving = 0; halving <= MAX_HALVINGS; ++halving, length /= 2) {
         shift(length - moved);
         moved = length;
-        set_.move_theta(start.theta, length, model_.d);
+        set_.move_theta(search_start_, length, model_.d, chunks_);
         const double after = objective(alpha);
         if (after <= before + SUFFICIENT_DECREASE * length * std::min(predicted, 0.0) + OBJECTIVE_ROUNDING * before) {
-            set_.gather_gradient();
+            set_.gather_gradient(chunks_);
             return true;
         }
         poll_();
     }
-    go_to(start);  // not by stepping back: the step may have been enormous
+    go_to({search_start_, fields});  // not by stepping back: the step may have been enormous
     return false;
 }
 
@@ -650,7 +657,7 @@ void Newton::polish_free(double alpha) {
 State Newton::record(const Run& run) {
     State state{run.alpha, point_.fields, rows_.category_fields(set_.first_node(), set_.first_node() + set_.n_nodes())};
     state.loss = point_.loss();
-    state.objective = state.loss + penalty_of(set_, run.alpha);
+    state.objective = objective(run.alpha);
     state.kkt_residual = run.kkt + certificate_.gradient_error;
     state.duality_gap = certificate_.gap;
     state.certified_zeros = count_certified(set_, rows_.margins(), certificate_, run.alpha);
@@ -663,7 +670,7 @@ State Newton::record(const Run& run) {
         const double* theta = set_.theta().data() + set_.first(e);
         state.values.insert(state.values.end(), theta, theta + set_.size(e));
     }
-    if (has_free(run.alpha)) {
+    if (set_.has_free(run.alpha)) {
         std::vector<int> columns = set_.nodes();
         for (int& column : columns) column += set_.first_node();
         state.largest_eta = rows_.largest_predictor(columns);

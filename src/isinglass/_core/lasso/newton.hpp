@@ -116,19 +116,19 @@ class Newton {
     void complete_gradient();
     bool widen(double alpha);
     double field_residual() const;
-    double inner_residual(double alpha) const;
-    double kkt_residual(double alpha) const;
-    bool has_free(double alpha) const;
-    double objective(double alpha) const { return point_.loss() + penalty_of(set_, alpha); }
+    double inner_residual(double alpha);
+    double kkt_residual(double alpha);
+    double objective(double alpha) { return point_.loss() + penalty_of(set_, alpha, chunks_); }
 
     // The point.
     size_t group_size(const Pair& pair) const;
     void reset_nodes(const std::vector<int>& nodes);
     Parameters here() const { return {set_.theta(), point_.fields}; }
     void go_to(const Parameters& parameters);
-    void begin_moves();
     template <class Value>
-    void add_move(int node, double offset, bool afresh, Value value);
+    Move move_of(int node, double offset, bool afresh, Value value);
+    template <class Plan>
+    void move_nodes(const std::vector<int>& nodes, bool afresh, Plan plan);
     void shift(double length);
     void rebuild(const std::vector<int>& nodes);
     void finish(double alpha, double tolerance);
@@ -139,7 +139,9 @@ class Newton {
 
     Rows& rows_;
     const Penalty& penalty_;
+    Pool& pool_;
     Poll& poll_;
+    Chunks chunks_;
     WorkingSet set_;
     Quadratic model_;
     Point point_;
@@ -161,6 +163,7 @@ class Newton {
     std::vector<Move> moves_;
     std::vector<int> moved_columns_;
     std::vector<double> moved_values_, moved_group_;
+    std::vector<double> search_start_;  // theta where a line search began
 };
 
 }  // namespace isinglass

@@ -13,17 +13,23 @@ using namespace tuning::quadratic;
 
 void Quadratic::reset() {
     const size_t m = set_.n_coefficients();
-    d.assign(m, 0.0);
-    gradient.resize(m);
+    d.resize(m), gradient.resize(m);
+    chunks_.each_entry(m, [&](size_t i) { d[i] = 0.0; });
     before_ = hessian_.n_products;
     is_exhausted_ = false;
     is_rough_ = true;
     if (set_.has_groups()) return;
     if (slope_.size() < set_.n_slots()) slope_.resize(set_.n_slots() * 2);
-    std::fill(slope_.data(), slope_.data() + set_.n_slots(), 0.0f);
     curvature_.resize(m);
-    for (int e : set_.inner())
+    chunks_.each_entry(set_.n_slots(), [&](size_t slot) { slope_[slot] = 0.0f; });
+    each_inner([&](int e) {
         curvature_[e] = static_cast<double>(set_.diagonal()[set_.slot_s(e)]) + set_.diagonal()[set_.slot_t(e)];
+    });
+}
+
+void Quadratic::keep() {
+    kept_.resize(d.size());
+    chunks_.each_entry(d.size(), [&](size_t i) { kept_[i] = d[i]; });
 }
 
 double Quadratic::slope(int e) const {
@@ -91,13 +97,9 @@ void Quadratic::minimize_by_sweeps(double alpha, double tolerance) {
 void Quadratic::minimize_by_faces(double alpha, double tolerance) {
     double last = INFINITE;
     for (int round = 0; round < MAX_FACES; ++round) {
-        const double violation = chunks_.largest(set_.inner().size(), [&](size_t first, size_t last) {
-            double largest = 0;
-            for (size_t k = first; k < last; ++k) {
-                const int e = set_.inner()[k];
-                largest = std::max(largest, kkt_violation(set_.theta()[e] + d[e], slope(e), alpha * set_.omega(e)));
-            }
-            return largest;
+        const double violation = chunks_.largest_entry(set_.inner().size(), [&](size_t k) {
+            const int e = set_.inner()[k];
+            return kkt_violation(set_.theta()[e] + d[e], slope(e), alpha * set_.omega(e));
         });
         is_exhausted_ = static_cast<double>(hessian_.n_products - before_) > OPERATOR_PATIENCE * set_.mean_width();
         if (violation <= tolerance || is_exhausted_) return;
@@ -110,27 +112,29 @@ void Quadratic::minimize_by_faces(double alpha, double tolerance) {
 // Every edge to the minimum of its own parabola, the steps shortened until the model decreases.
 bool Quadratic::gradient_step(double alpha) {
     const double before = value(alpha);
-    const std::vector<double> kept = d;
+    keep();
     std::vector<double> slopes(set_.n_edges());
     for (int e : set_.inner()) slopes[e] = slope(e);
     for (double length = 1; length > SHORTEST_STEP; length /= 4) {
         for (int e : set_.inner()) {
-            const double z = set_.theta()[e] + kept[e], h = curvature_[e] / length;
+            const double z = set_.theta()[e] + kept_[e], h = curvature_[e] / length;
             const double target = soft_threshold(z - slopes[e] / h, alpha * set_.omega(e) / h);
-            d[e] = target == 0.0 ? -set_.theta()[e] : kept[e] + (target - z);
+            d[e] = target == 0.0 ? -set_.theta()[e] : kept_[e] + (target - z);
         }
         rebuild_slopes();
         if (value(alpha) < before) return true;
     }
-    d = kept;
+    d = kept_;
     rebuild_slopes();
     return false;
 }
 
 void Quadratic::minimize_free(double alpha, double tolerance) {
-    face_.clear();
+    std::vector<int> free;
     for (int e : set_.inner())
-        if (alpha * set_.omega(e) == 0.0) face_.add({e, 0.0, 0.0, true}, -slope(e));
+        if (alpha * set_.omega(e) == 0.0) free.push_back(e);
+    face_.resize(free.size());
+    for (size_t k = 0; k < free.size(); ++k) face_.set(k, {free[k], 0.0, 0.0, true}, -slope(free[k]));
     solve_face(tolerance, false);
     for (size_t k = 0; k < face_.size(); ++k) d[face_[k].edge] += face_.x()[k];
     rebuild_slopes();
@@ -138,13 +142,18 @@ void Quadratic::minimize_free(double alpha, double tolerance) {
 
 // The edges that are not zero and, with violators, those that want to leave it, each with the sign that it is to keep.
 void Quadratic::form_face(double alpha, bool with_violators) {
-    face_.clear();
-    for (int e : set_.inner()) {
+    const std::vector<int>& inner = set_.inner();
+    const std::vector<int> found = chunks_.find(inner.size(), [&](size_t k) {
+        const int e = inner[k];
+        return set_.theta()[e] + d[e] != 0.0 || (with_violators && std::abs(slope(e)) > alpha * set_.omega(e));
+    });
+    face_.resize(found.size());
+    chunks_.each_entry(found.size(), [&](size_t k) {
+        const int e = inner[found[k]];
         const double z = set_.theta()[e] + d[e], q = slope(e), limit = alpha * set_.omega(e);
-        if (z == 0.0 && !(with_violators && std::abs(q) > limit)) continue;
         const double side = z == 0.0 ? -sign(q) : sign(z);
-        face_.add({e, side, z, !(limit > 0.0)}, -(q + limit * side));
-    }
+        face_.set(k, {e, side, z, !(limit > 0.0)}, -(q + limit * side));
+    });
 }
 
 // may_change: where operators cost a product for every step, a face that will change need not be solved to the end.
@@ -152,20 +161,21 @@ void Quadratic::solve_face(double tolerance, bool may_change) {
     face_.solve({tolerance, may_change, may_change && is_rough_, curvature_.data(), before_});
 }
 
-// Goes from kept along the step, every edge no further than zero; returns how far the first one gets, infinite if none
+// Goes from kept_ along the step, every edge no further than zero; returns how far the first one gets, infinite if none
 // ends there.
-double Quadratic::stop_at_zero(const std::vector<double>& kept, double length) {
-    double first = INFINITE;
-    for (size_t k = 0; k < face_.size(); ++k) {
-        const auto& [e, side, z, may_cross] = face_[k];
-        const double move = length * face_.x()[k];
-        if (!may_cross && side * (z + move) <= 0.0) {
-            first = std::min(first, z != 0.0 ? -z / face_.x()[k] : 0.0);
-            d[e] = -set_.theta()[e];
-        } else {
-            d[e] = kept[e] + move;
+double Quadratic::stop_at_zero(double length) {
+    const std::vector<double>& parts = chunks_.each(face_.size(), [&](size_t begin, size_t end) {
+        double first = INFINITE;
+        for (size_t k = begin; k < end; ++k) {
+            const auto& [e, side, z, may_cross] = face_[k];
+            const double step = face_.x()[k], move = length * step;
+            const bool crosses = !may_cross && side * (z + move) <= 0.0;
+            d[e] = crosses ? -set_.theta()[e] : kept_[e] + move;
+            if (crosses) first = std::min(first, z != 0.0 ? -z / step : 0.0);
         }
-    }
+        return first;
+    });
+    const double first = parts.empty() ? INFINITE : *std::min_element(parts.begin(), parts.end());
     rebuild_slopes();
     return first;
 }
@@ -176,10 +186,10 @@ bool Quadratic::face_step(double alpha, double tolerance) {
     form_face(alpha, false);
     solve_face(BLOCK_FACE * tolerance, false);
     const double before = value(alpha);
-    const std::vector<double> kept = d;
-    const double first = stop_at_zero(kept, 1.0);
+    keep();
+    const double first = stop_at_zero(1.0);
     if (first == INFINITE || value(alpha) <= before) return false;
-    d = kept;
+    d = kept_;
     for (size_t k = 0; k < face_.size(); ++k) {
         const int e = face_[k].edge;
         const double step = face_.x()[k], z = set_.theta()[e] + d[e] + first * step;
@@ -196,27 +206,23 @@ bool Quadratic::violator_step(double alpha, double tolerance) {
     form_face(alpha, true);
     solve_face(OPERATOR_FACE * tolerance, true);
     const double before = value(alpha);
-    const std::vector<double> kept = d;
+    keep();
     for (double length = 1.0; length > SHORTEST_FACE; length /= 2) {
-        const bool is_inside = stop_at_zero(kept, length) == INFINITE;
+        const bool is_inside = stop_at_zero(length) == INFINITE;
         if ((is_inside && length == 1.0) || value(alpha) <= before) return true;
     }
-    d = kept;
+    d = kept_;
     rebuild_slopes();
     return false;
 }
 
 double Quadratic::value(double alpha) {
-    return chunks_.sum(set_.inner().size(), [&](size_t first, size_t last) {
-        double sum = 0;
-        for (size_t k = first; k < last; ++k) {
-            const int e = set_.inner()[k];
-            const double Hd = static_cast<double>(slope_[set_.slot_s(e)]) + slope_[set_.slot_t(e)];
-            // The change of the penalty, not the penalty: no cancellation against what stays.
-            const double penalty = std::abs(set_.theta()[e] + d[e]) - std::abs(set_.theta()[e]);
-            sum += d[e] * (gradient[e] + 0.5 * Hd) + alpha * set_.omega(e) * penalty;
-        }
-        return sum;
+    return chunks_.sum_entries(set_.inner().size(), [&](size_t k) {
+        const int e = set_.inner()[k];
+        const double Hd = static_cast<double>(slope_[set_.slot_s(e)]) + slope_[set_.slot_t(e)];
+        // The change of the penalty, not the penalty: no cancellation against what stays.
+        const double penalty = std::abs(set_.theta()[e] + d[e]) - std::abs(set_.theta()[e]);
+        return d[e] * (gradient[e] + 0.5 * Hd) + alpha * set_.omega(e) * penalty;
     });
 }
 

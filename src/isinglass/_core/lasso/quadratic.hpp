@@ -46,9 +46,14 @@ class Quadratic {
     bool gradient_step(double alpha);
     void form_face(double alpha, bool with_violators);
     void solve_face(double tolerance, bool may_change);
-    double stop_at_zero(const std::vector<double>& kept, double length);
+    void keep();
+    double stop_at_zero(double length);
     bool face_step(double alpha, double tolerance);
     bool violator_step(double alpha, double tolerance);
+    template <class Body>
+    void each_inner(Body body) {
+        chunks_.each_entry(set_.inner().size(), [&](size_t k) { body(set_.inner()[k]); });
+    }
     void rebuild_slopes() { hessian_.multiply(d, slope_.data()); }
     double value(double alpha);
 
@@ -60,6 +65,7 @@ class Quadratic {
     Face face_;
     GroupModel groups_;
     Buffer<float> slope_;            // of d: H_s d_s per slot
+    std::vector<double> kept_;       // d before a step that may be shortened or taken back
     std::vector<double> curvature_;  // of every edge: the diagonal of H
     int64_t before_ = 0;             // products up to the last reset
     int64_t n_group_products_ = 0;

@@ -26,6 +26,7 @@ void WorkingSet::clear() {
 
 void WorkingSet::add_edge(const Pair& pair, double omega, size_t size, const double* values) {
     ends_.push_back({pair.s - first_node_, pair.t});
+    least_omega_ = omega_.empty() ? omega : std::min(least_omega_, omega);
     omega_.push_back(omega);
     theta_.resize(theta_.size() + size, 0.0);
     if (has_groups()) place_.push_back(theta_.size());
@@ -43,18 +44,21 @@ void WorkingSet::use_blocks() {
     arrange();
 }
 
-void WorkingSet::move_theta(const std::vector<double>& start, double length, const std::vector<double>& d) {
-    for (int e : inner_)
+void WorkingSet::move_theta(const std::vector<double>& start, double length, const std::vector<double>& d,
+                            Chunks& chunks) {
+    chunks.each_entry(inner_.size(), [&](size_t k) {
+        const int e = inner_[k];
         for (size_t i = first(e), end = i + size(e); i < end; ++i) theta_[i] = start[i] + length * d[i];
+    });
 }
 
-void WorkingSet::gather_gradient() {
-    for (size_t e = 0; e < n_edges(); ++e) {
+void WorkingSet::gather_gradient(Chunks& chunks) {
+    chunks.each_entry(n_edges(), [&](size_t e) {
         const double *one = slots_.gradient.data() + at(slots_.s[e]), *other = slots_.gradient.data() + at(slots_.t[e]);
         double* sum = gradient_.data() + first(e);
         for (size_t i = 0; i < size(e); ++i) sum[i] = one[i] + other[i];
         for (size_t i = 0; ridge_ > 0 && i < size(e); ++i) sum[i] += ridge_ * theta_[first(e) + i];
-    }
+    });
 }
 
 void WorkingSet::arrange() {

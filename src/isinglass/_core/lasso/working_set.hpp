@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "lasso/chunks.hpp"
 #include "lasso/lasso.hpp"
 #include "rows/rows.hpp"
 #include "tuning.hpp"
@@ -50,10 +51,10 @@ class WorkingSet {
     void set_theta(std::vector<double> theta) { theta_ = std::move(theta); }
     void set_theta(size_t e, const double* values) { std::copy(values, values + size(e), theta_.data() + first(e)); }
     // theta = start + length d, over the inner edges.
-    void move_theta(const std::vector<double>& start, double length, const std::vector<double>& d);
+    void move_theta(const std::vector<double>& start, double length, const std::vector<double>& d, Chunks& chunks);
     // Where rows put the gradients of slots; gather_gradient() adds both slots of every edge.
     double* gradient_at(int slot) { return slots_.gradient.data() + at(slot); }
-    void gather_gradient();
+    void gather_gradient(Chunks& chunks);
     // What the rows are asked for to make the matrix of one node, and what is left to do then.
     Block block_of(int node);
     void finish_block(int node);
@@ -69,6 +70,7 @@ class WorkingSet {
     std::span<const int> ends(size_t e) const { return {ends_[e].data(), is_shared_ ? 2u : 1u}; }  // that are nodes
     Pair pair(size_t e) const { return {first_node_ + s(e), t(e)}; }                               // of columns
     double omega(size_t e) const { return omega_[e]; }
+    bool has_free(double alpha) const { return n_edges() > 0 && alpha * least_omega_ == 0.0; }
     double ridge() const { return ridge_; }
     bool is_inner(size_t e) const { return is_inner_[e]; }
     size_t n_edges() const { return ends_.size(); }
@@ -144,6 +146,7 @@ class WorkingSet {
     int widest_block_ = tuning::working_set::WIDEST_BLOCK;
     bool needs_blocks_ = false;
     double mean_width_ = 0;
+    double least_omega_ = 0;
 
     std::vector<std::array<int, 2>> ends_;
     Slots slots_;
