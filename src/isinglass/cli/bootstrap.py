@@ -10,7 +10,7 @@ import click
 
 from isinglass.cli.command import command
 from isinglass.cli.console import Console, plural
-from isinglass.cli.descriptions import describe_solution, describe_table, records
+from isinglass.cli.descriptions import describe_solution, records
 from isinglass.cli.estimate import ESTIMATE, Estimate
 from isinglass.cli.options import TABLE
 from isinglass.cli.output import DESTINATION, Destination, deliver
@@ -40,12 +40,7 @@ FILES: dict[str, dict[str, Callable[[Bootstrap, Communities], Arrays]]] = {
 }
 
 
-@command(
-    "bootstrap",
-    TABLE,
-    bundles=[DESTINATION, ESTIMATE, READING],
-    general="strict as_json",
-)
+@command("bootstrap", TABLE, bundles=[DESTINATION, ESTIMATE, READING], general="strict as_json")
 def bootstrap(
     console: Console,
     table: str,
@@ -83,13 +78,8 @@ def bootstrap(
     console.restart_clock()
     reselect = reselect is not False
     how: dict[str, Any] = {"n_boot": n_resamples or 1000, "reselect": reselect, "random_state": estimate.seed}
-    if checkpoint is not None and kind == "all":
-        Path(checkpoint).mkdir(exist_ok=True)  # one folder in it for each kind
-    found: dict[str, Bootstrap] = {}
-    for each in kinds:
-        place = checkpoint if checkpoint is None or kind != "all" else str(Path(checkpoint) / each)
-        run = estimate.run(console, checkpoint=place)
-        found[each] = resample(data, estimate.method, kind=each, run=run, **how)
+    runs = {each: estimate.run(console, checkpoint=_checkpoint(checkpoint, each, kinds)) for each in kinds}
+    found = {each: resample(data, estimate.method, kind=each, run=run, **how) for each, run in runs.items()}
     tables = {
         name: make(found[each], communities)
         for each in kinds
@@ -102,13 +92,21 @@ def bootstrap(
         "Resamples": f"{how['n_boot']}, kind {' and '.join(kinds)}, seed {estimate.seed}",
     }
     findings = {name: text for one in found.values() for name, text in _describe(one).items()}
-    record = {"table": describe_table(data), "method": estimate.record, "kind": kind, "seed": estimate.seed}
 
     def write(here: Path) -> None:
         for each, one in found.items():
             save(one, here / RESAMPLES[each])
 
-    deliver(console, folder, settings, findings, tables, {**record, **_record(found, tables)}, write)
+    record = {**estimate.describe(data), "kind": kind, **_record(found, tables)}
+    deliver(console, folder, settings, findings, tables, record, write)
+
+
+def _checkpoint(folder: str | None, kind: str, kinds: list[str]) -> str | None:
+    """Return where the finished resamples of a kind are kept: below the folder, if there are several kinds."""
+    if folder is None or len(kinds) == 1:
+        return folder
+    Path(folder).mkdir(exist_ok=True)
+    return str(Path(folder) / kind)
 
 
 def _record(found: dict[str, Bootstrap], tables: dict[str, Arrays]) -> JsonObject:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from isinglass.atomic import write_text
 from isinglass.cli.command import command
 from isinglass.cli.console import Console, plural
-from isinglass.cli.descriptions import describe_solution, describe_table, fields, records
+from isinglass.cli.descriptions import describe_solution, fields, records
 from isinglass.cli.estimate import ESTIMATE, Estimate
 from isinglass.cli.grammar import spell_column
 from isinglass.cli.options import TABLE
@@ -24,12 +24,7 @@ if TYPE_CHECKING:
 FILES = ["edges.csv", "nodes.csv", "groups.csv", "report.html", "methods.txt"]
 
 
-@command(
-    "compare",
-    TABLE,
-    bundles=[DESTINATION, ESTIMATE, READING],
-    general="strict as_json",
-)
+@command("compare", TABLE, bundles=[DESTINATION, ESTIMATE, READING], general="strict as_json")
 def compare(
     console: Console,
     table: str,
@@ -80,9 +75,7 @@ def compare(
     draft = describe_comparison(found)
     tables = {"edges.csv": found.edges(), "nodes.csv": found.nodes(), "groups.csv": found.pairs()}
     record = {
-        "table": describe_table(data),
-        "method": estimate.record,
-        "seed": estimate.seed,
+        **estimate.describe(data),
         **_record(found),
         "methods": draft.text,
         "citation": draft.references,

@@ -10,8 +10,9 @@ import click
 
 from isinglass.cli.command import Bundle
 from isinglass.cli.console import Console
-from isinglass.cli.descriptions import METHODS
+from isinglass.cli.descriptions import METHODS, describe_table
 from isinglass.cli.options import METHOD, OPTIONS, SELECTING, under
+from isinglass.json_text import JsonObject
 
 if TYPE_CHECKING:
     from isinglass.data import Table
@@ -86,6 +87,10 @@ class Estimate:
         console.restart_clock()  # without the time that packages take to load
         with nullcontext() if self._seeded else console.progress("Fitting"):  # seeded criteria have a bar of their own
             return self.method.replace(fdr=fdr).fit(data, run=self.run(console, device=device, max_time=max_time))
+
+    def describe(self, data: Table) -> JsonObject:
+        """Return what was read and how networks were estimated from it, as --json prints it."""
+        return {"table": describe_table(data), "method": self.record, "seed": self.seed}
 
     def summarize(self, again: str = "") -> str:
         """Say in words how networks are estimated many times; ``again`` is what happens to a selected penalty."""

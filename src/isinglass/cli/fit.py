@@ -40,12 +40,7 @@ NODE_MEASURES = (
 )
 
 
-@command(
-    "fit",
-    TABLE_OR_PATTERN,
-    bundles=[DESTINATION, ESTIMATE, READING],
-    general="strict as_json",
-)
+@command("fit", TABLE_OR_PATTERN, bundles=[DESTINATION, ESTIMATE, READING], general="strict as_json")
 def fit(
     console: Console,
     table: str,

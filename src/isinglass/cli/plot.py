@@ -110,13 +110,10 @@ KINDS: dict[str, Draw] = {
 }
 
 
-@command(
-    "plot",
-    click.Argument(["kind"], type=one_of(*KINDS), metavar="KIND"),
-    *(MODEL, MAYBE_TABLE),
-    bundles=[READING_AGAIN],
-    general="",
-)
+KIND = click.Argument(["kind"], type=one_of(*KINDS), metavar="KIND")
+
+
+@command("plot", KIND, MODEL, MAYBE_TABLE, bundles=[READING_AGAIN], general="")
 def plot(
     console: Console,
     kind: str,

@@ -31,11 +31,7 @@ LEVEL = 0.95
 FILES = [f"completed_{k + 1}.csv" for k in range(100)]
 
 
-@command(
-    "predict",
-    *(MODEL, TABLE_OR_PATTERN),
-    bundles=[DESTINATION, READING_AGAIN],
-)
+@command("predict", MODEL, TABLE_OR_PATTERN, bundles=[DESTINATION, READING_AGAIN])
 def predict(
     console: Console,
     model: str,

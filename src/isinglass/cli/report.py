@@ -17,12 +17,7 @@ from isinglass.json_text import JsonObject
 STEPS = 30  # of the slider, if the model has no path of its own
 
 
-@command(
-    "report",
-    *(MODEL, MAYBE_TABLE),
-    bundles=[READING_AGAIN],
-    general="",
-)
+@command("report", MODEL, MAYBE_TABLE, bundles=[READING_AGAIN], general="")
 def report(
     console: Console,
     model: str,
