@@ -195,6 +195,7 @@ def test_values_are_read_as_they_are_spelled(name, data):
         ("encode", {"a=b": 1, "c": 0}, "=a=b=1,c=0"),
         ("encode", {"x,y": 1, "z": None}, '"x,y=1",z='),
         ("encode", {'"q': {"m": 1}}, '"""q"=m=1'),
+        ("drop", ["a,b", 2], '"a,b",#3'),
         ("alphas", [1.0], "1.0"),
         ("alphas", 30, "30"),
         ("binarize", {"age": 40.0, 2: 2e4}, "age=40,#3=20000"),
@@ -204,6 +205,12 @@ def test_forms_that_are_easily_confused(name, meaning, text):
     option = OPTIONS[name]
     assert spell_value(option, meaning) == text
     assert option.type.convert(text, None, None) == meaning
+
+
+def test_one_column_is_spelled_as_a_list_of_one():
+    """Messages name the column that they are about."""
+    assert spell_value(OPTIONS["drop"], 98) == spell_value(OPTIONS["drop"], [98]) == "#99"
+    assert spell_value(OPTIONS["drop"], "age") == "age"
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import contextlib
 import csv
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -76,14 +76,18 @@ PENALTY = Grammar[float](  # with a decimal point, because a whole number would 
 )
 
 
-def several(item: Grammar[Value], *, distinct: bool = True) -> Grammar[Sequence[Value]]:
-    """Return the grammar of items, all different unless told otherwise, separated by commas."""
+def several(item: Grammar[Value], *, distinct: bool = True) -> AnyGrammar:
+    """Return the grammar of items, all different unless told otherwise, separated by commas; one may stand alone."""
 
     def read(text: str) -> list[Value]:
         values = [item.read(word) for word in split_words(text)]
         return _distinct(values) if distinct else values
 
-    return Grammar(read, lambda values: ",".join(_quote(item.spell(value)) for value in values))
+    def spell(values: list[Value] | tuple[Value, ...] | Value) -> str:
+        listed = values if isinstance(values, list | tuple) else [values]
+        return ",".join(_quote(item.spell(value)) for value in listed)
+
+    return Grammar(read, spell)
 
 
 def pairs(

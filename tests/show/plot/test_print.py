@@ -12,7 +12,7 @@ from matplotlib.legend import Legend
 from matplotlib.text import Text
 from networks import make_table
 
-from isinglass import Network, bootstrap, compare_groups, ising_path, plot, simulate
+from isinglass import IsingNetwork, Network, bootstrap, compare_groups, ising_path, plot, simulate
 from isinglass.errors import DataError
 from isinglass.metrics import centrality
 from isinglass.select import sample_size
@@ -318,3 +318,11 @@ def test_stability_as_rows_are_dropped():
     assert texts[0] == f"strength (CS {found.cs_coefficient():.2f})"
     with pytest.raises(DataError, match="must be a Bootstrap"):
         plot.stability(found.solution)
+
+
+def test_the_path_of_a_fit_or_an_estimator_is_that_of_its_selection():
+    X = simulate.exact_sample(simulate.chain_network(5, strength=2.0), 200, random_state=1)
+    net = IsingNetwork().fit(X)
+    drawn = [len(plot.path(result).collections[0].get_paths()) for result in (net, net.fit_, net.fit_.selection.path)]
+    assert drawn[0] > 0
+    assert len(set(drawn)) == 1

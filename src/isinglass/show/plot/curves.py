@@ -17,6 +17,7 @@ from isinglass.arrays import FloatArray
 from isinglass.errors import DataError
 from isinglass.evaluate.agreement import RocCurve
 from isinglass.evaluate.model_check import ModelCheck
+from isinglass.fit import Fit
 from isinglass.network import union_keys
 from isinglass.pairs import pairs_of
 from isinglass.results import Path
@@ -52,7 +53,7 @@ def path(
     n_labels : int, default 8
         Number of pairs named at the right end: those with the largest couplings there.
     """
-    solutions = getattr(result, "path_", getattr(result, "path", result))  # of an estimator, a fit, or by itself
+    solutions = getattr(result, "path_", result.selection.path if isinstance(result, Fit) else result)
     if not isinstance(solutions, Path) or not len(solutions):
         raise DataError(f"result must be a Path with at least one solution; got {type(result).__name__}.")
     network, alphas, p = solutions[0].network, solutions.alphas, solutions[0].n_features
