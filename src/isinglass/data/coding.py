@@ -240,7 +240,7 @@ BITS = Levels({0: 0, 1: 1})
 class Layout:
     """What was found out about the file that a coding was made for, and holds for others."""
 
-    numbers: tuple[int, ...] | None = None  # where its columns were in the file, from 0, if they have no names
+    numbers: tuple[int, ...] | None = None  # where its columns were in the file, from 0
     id_column: str | int | None = None  # name or number of the column that names the rows
     has_header: bool | None = None  # whether the first line of a text names the columns
     delimiter: str | None = None  # what separates the fields of a text

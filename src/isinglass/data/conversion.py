@@ -119,7 +119,7 @@ def apply_coding(source: Source, coding: Coding, found: Finding | None = None) -
     if any(isinstance(rule, Indicators) for rule in coding.columns):
         named = source.named(source.names or default_names(source.shape[1]))
         return combine(apply_coding(named, coding.expand()), coding)
-    chosen = _take_columns(source, coding)
+    chosen = take_columns(source, coding)
     codes = _convert_cells(chosen, coding.columns)
     if found is not None:
         levels = {j: coding.columns[j] for j in found.levels}
@@ -130,7 +130,7 @@ def apply_coding(source: Source, coding: Coding, found: Finding | None = None) -
     return build_table(codes, chosen, replace(coding, names=names), advise)
 
 
-def _take_columns(source: Source, coding: Coding) -> Source:
+def take_columns(source: Source, coding: Coding) -> Source:
     """Return the columns that a coding knows, in its order: by name, or as they are, or by their number in the file."""
     if source.names is not None and coding.names is not None:
         return source.take(find_columns(coding.names, source.names))

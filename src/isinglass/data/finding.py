@@ -53,7 +53,7 @@ def find_coding(source: Source, stated: ValueOptions) -> Finding:
     covariate = tuple(spec.is_covariate for spec in specs) if stated.covariates else ()
     names = None if source.names is None else tuple(source.names[spec.place] for spec in specs)
     places = [spec.place for spec in specs]
-    numbered = names is None and (source.numbers or len(places) < source.shape[1])
+    numbered = len(source.numbers) > 0 or len(places) < source.shape[1]
     numbers = tuple(source.numbers[j] if source.numbers else j for j in places) if numbered else None
     layout = replace(source.layout, numbers=numbers)
     return Finding(Coding(names, tuple(rules), stated.missing, covariate, layout), specs, levels, guesses)

@@ -20,6 +20,7 @@ from isinglass.arrays import Bytes, FloatArray
 from isinglass.data.backends import Answers, Backend, Part, find_backend
 from isinglass.data.blocks import Block, BlockWeights, are_files, find_blocks
 from isinglass.data.coding import Coding, Guess
+from isinglass.data.conversion import take_columns
 from isinglass.data.finding import find_coding
 from isinglass.data.options import (
     Binarize,
@@ -431,8 +432,8 @@ def _find_coding(block: Block) -> Coding:
     if not isinstance(options.encode, Coding):
         with suppress_warnings(MeaningWarning):
             return find_coding(source, options).coding
-    names = options.encode.names or (None if source.names is None else tuple(source.names))
-    return replace(options.encode, names=names, missing=options.missing)
+    names = take_columns(source, options.encode).names
+    return replace(options.encode, names=None if names is None else tuple(names), missing=options.missing)
 
 
 def _condense(block: Block) -> Source:
