@@ -120,7 +120,12 @@ class Regression:
 
 def entropy(ones, zeros):
     """Of yes/no variables with these shares, summed."""
-    return -(ones * np.log(ones) + zeros * np.log(zeros)).sum()
+    return -(ones * log_share(ones, zeros) + zeros * log_share(zeros, ones)).sum()
+
+
+def log_share(share, others):
+    """Log of a share, 0 of none, given the sum of the others: the rounding of a share near 1 may exceed an entropy."""
+    return np.where(others < 0.5, np.log1p(-np.minimum(others, 0.5)), np.log(np.where(share > 0, share, 1)))
 
 
 def softplus(x):
@@ -446,7 +451,7 @@ class Categories:
     def null(self):
         """F without edges, by problem."""
         share = np.einsum("n,npk->pk", self.weight, self.given)
-        logs = np.log(np.where(share > 0, share, 1))
+        logs = log_share(share, share @ (1 - np.eye(share.shape[1])))
         return self.parts(-(share * logs).sum(axis=1) * self.modelled, np.zeros_like(self.penalty))
 
     def kkt(self, theta, field):

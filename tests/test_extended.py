@@ -251,3 +251,12 @@ def test_a_repaired_flow_is_a_circulation(seed):
 def test_too_much_for_one_edge_of_the_tree_is_not_repaired():
     flow = np.array([[0, 1, 1], [1, 0, 1], [0, 0, 0]], dtype=np.longdouble)
     assert extended.repair(flow) is None
+
+
+@pytest.mark.parametrize("rare", [1e-3, 1e-12, 1e-33])
+def test_the_entropy_of_a_rare_category_is_not_lost_in_rounding(rare):
+    codes, weight = np.array([[0], [1], [2]]), np.array([1.0, rare, rare])
+    problem, *_ = extended.categories(codes, [None], [np.zeros(3)], {}, 0.1, joint=False, weight=weight)
+    # −Σ p log p of p = (1, r, r) / (1 + 2 r)
+    expected = np.log1p(2 * rare) - 2 * rare / (1 + 2 * rare) * np.log(rare)
+    assert float(problem.null()[0]) == pytest.approx(expected, rel=1e-14, abs=0)
