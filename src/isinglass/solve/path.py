@@ -186,7 +186,8 @@ def _follow(
         following = alphas[min(k + at_once, len(alphas) - 1)]
         with within_memory():
             if (start := starts[k]) is not None:
-                problem.place(alphas[k] / case.unit, *case.reduction.point(start.network))
+                reached = max(start.alpha, alphas[k])  # from there the solver stops on the way, as on a path
+                problem.place(reached / case.unit, *case.reduction.point(start.network))
             scaled = [alpha / case.unit for alpha in alphas[k : k + at_once]]
             states = problem.follow(scaled, following / case.unit, tol, max_iter, strictness)
         for alpha, state in zip(alphas[k : k + at_once], states, strict=True):
