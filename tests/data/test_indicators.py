@@ -1,5 +1,6 @@
 """Columns that depend on each other exactly: indicators of one variable, copies and opposites."""
 
+import io
 import warnings
 
 import numpy as np
@@ -211,3 +212,25 @@ def test_a_combined_column_is_not_called_like_another():
     table = as_table(frame, combine_indicators=True)
     assert table.names == ("color (3)", "color", "color (4)", "color (2)")
     np.testing.assert_array_equal(as_table(frame, encode=table.coding).codes, table.codes)
+
+
+def test_indicators_are_found_by_number_without_names():
+    rng = np.random.default_rng(0)
+    group, other, last = rng.integers(0, 3, 40), rng.integers(0, 2, 40), rng.integers(0, 2, 40)
+    bits = (group[:, None] == np.arange(3)).astype(int)
+    rows = np.column_stack([bits[:, 0], last, bits[:, 1:], other])
+    text = "".join(",".join(map(str, row)) + "\n" for row in rows)
+    chosen = [0, 2, 3, 4]
+    table = read_table(io.StringIO(text), header=False, columns=chosen, combine_indicators=True)
+    assert table.shape == (40, 2)
+    again = read_table(io.StringIO(text), encode=table.coding)
+    assert np.array_equal(again.codes, table.codes)
+    assert np.array_equal(as_table(rows[:, chosen], encode=table.coding).codes, table.codes)
+    assert np.array_equal(as_table(rows, encode=table.coding).codes, table.codes)
+    with pytest.raises(DataError, match="columns of the fitted table"):
+        as_table(rows[:, 1:4], encode=table.coding)
+    frame = pd.DataFrame(rows[:, [1, 0, 2, 3, 4]], columns=["last", "c_1", "c_2", "c_3", "other"])
+    table = as_table(frame, combine_indicators=True)
+    assert np.array_equal(as_table(frame.to_numpy(), encode=table.coding).codes, table.codes)
+    one = table.coding.take([table.names.index("last")])
+    assert np.array_equal(as_table(frame.to_numpy(), encode=one).codes[:, 0], last)

@@ -176,9 +176,79 @@ def test_a_coding_by_labels_reads_the_values_without_labels(tmp_path):
 def test_columns_without_names_are_found_by_their_numbers_in_the_file():
     rows = "".join(f"p{k},{k % 5 + 1},{k % 2},{k % 3}\n" for k in range(20))
     table = read_table(io.StringIO(rows), kinds={0: "ordinal", 2: "ordinal"}, drop=[1])
-    assert table.coding.layout.numbers == (1, 3)
+    assert table.coding.layout.numbers == (0, 2)
     again = read_table(io.StringIO("x,5,1,0\ny,1,0,2\n"), encode=table.coding)
     assert (again.codes.tolist(), again.row_names) == ([[4, 0], [0, 2]], ("x", "y"))
-    assert as_table([[5, 0], [1, 2]], encode=table.coding).codes.tolist() == [[4, 0], [0, 2]]
-    with pytest.raises(DataError, match="must have the 2 columns of the fitted table; got 3"):
-        as_table([[5, 0, 0], [1, 2, 0]], encode=table.coding)
+    for rows in ([[5, 0], [1, 2]], [[5, 7, 0], [1, 7, 2]]):  # the columns alone, and all but the row names
+        assert as_table(rows, encode=table.coding).codes.tolist() == [[4, 0], [0, 2]]
+    with pytest.raises(DataError, match="got 4"):
+        as_table([[5, 0, 0, 1], [1, 2, 0, 1]], encode=table.coding)
+
+
+ROWS = np.random.default_rng(0).integers(0, 2, (40, 4))
+
+
+def spell(rows):
+    return "".join(",".join(map(str, row)) + "\n" for row in rows)
+
+
+def read_bare(rows, **options):
+    return read_table(io.StringIO(spell(rows)), header=False, id_column=None, **options)
+
+
+@pytest.mark.parametrize("columns", [[2, 1, 0], [0, 1, 2], [2, 0], [1]])
+def test_chosen_columns_of_a_file_without_names_are_found_again(columns):
+    rows = ROWS[:, :3]
+    table = read_bare(rows, columns=columns)
+    assert np.array_equal(read_bare(rows, encode=table.coding).codes, rows[:, columns])
+    assert np.array_equal(read_bare(rows, encode=table.coding, columns=columns).codes, rows[:, columns])
+    assert np.array_equal(as_table(rows[:, columns], encode=table.coding).codes, rows[:, columns])
+    with pytest.raises(DataError, match=rf"the {len(columns)} columns of the fitted table.*; got 4\. .* equal width"):
+        read_bare(ROWS, encode=table.coding)
+    with pytest.raises(DataError, match=rf"the {len(columns)} columns of the fitted table.*; got 4\. .* equal width"):
+        as_table(ROWS, encode=table.coding)
+    chosen = range(len(columns))
+    assert np.array_equal(read_bare(ROWS, encode=table.coding, columns=chosen).codes, ROWS[:, chosen])
+
+
+def test_parts_of_a_network_of_reordered_columns_are_scored_by_number(tmp_path):
+    rows = ROWS[:, :3]
+    (tmp_path / "a.csv").write_text(spell(rows))
+    files = [str(tmp_path / "a.csv")]
+    table = read_parts(files, header=False, id_column=None, columns=[2, 1, 0], client=False)
+    again = read_parts(files, header=False, id_column=None, encode=table.coding, client=False)
+    assert np.array_equal(again.gather().codes, rows[:, ::-1])
+
+
+@pytest.mark.parametrize("first", ["id", "w"])
+def test_an_array_is_not_shifted_by_row_names_or_weights_of_the_file(first):
+    names = "".join(
+        f"{'r' if first == 'id' else ''}{k % 3 + 1 if first == 'w' else k},{a},{b},{c}\n"
+        for k, (a, b, c, _) in enumerate(ROWS)
+    )
+    options = {"weights": "w"} if first == "w" else {}
+    table = read_table(io.StringIO(f"{first},a,b,c\n{names}"), drop=["c"], **options)
+    assert np.array_equal(as_table(ROWS[:, :2], encode=table.coding).codes, ROWS[:, :2])
+    if first == "id":
+        assert np.array_equal(as_table(ROWS[:, :3], encode=table.coding).codes, ROWS[:, :2])
+        assert np.array_equal(read_bare(ROWS[:, :3], encode=table.coding).codes, ROWS[:, :2])
+    else:
+        with pytest.raises(DataError, match=r"the 2 columns of the fitted table, or all 4 that these .*; got 3\."):
+            as_table(ROWS[:, :3], encode=table.coding)
+
+
+def test_parts_with_another_number_of_columns_without_names_are_refused(tmp_path):
+    (tmp_path / "1.csv").write_text(spell(ROWS[:, 1:]))
+    (tmp_path / "2.csv").write_text(spell(ROWS))
+    files = [str(tmp_path / "1.csv"), str(tmp_path / "2.csv")]
+    with pytest.raises(DataError, match="the 3 columns of the fitted table; got 4"):
+        read_parts(files, header=False, id_column=None, client=False)
+    table = read_parts(files, header=False, id_column=None, columns=[0, 2], client=False)  # stated for all files
+    assert np.array_equal(table.gather().codes, np.vstack([ROWS[:, [1, 3]], ROWS[:, [0, 2]]]))
+
+
+def test_options_name_chosen_columns_of_parts_by_their_numbers_in_the_files(tmp_path):
+    (tmp_path / "1.csv").write_text("1,5,0\n0,6,1\n1,5,1\n")
+    encode = {1: {5: 0, 6: 1}, 2: {0: 0, 1: 1}}
+    table = read_parts([str(tmp_path / "1.csv")], header=False, id_column=None, drop=[0], encode=encode, client=False)
+    assert table.gather().codes.tolist() == [[0, 0], [1, 1], [0, 1]]

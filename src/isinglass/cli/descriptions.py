@@ -99,7 +99,8 @@ def describe_coding(coding: Coding | None) -> dict[str, str]:
     """Return what became 1, unless the table had 0 and 1 to begin with: per column if there are few."""
     if coding is None or all(rule.is_plain for rule in coding.columns):
         return {}
-    labels = coding.names or [f"column {k + 1}" for k in coding.layout.numbers or range(len(coding.columns))]
+    numbers = coding.layout.numbers or range(len(coding.columns))
+    labels = coding.names or [f"column {coding.layout.number_in_file(k) + 1}" for k in numbers]
     columns: dict[str, list[str]] = {}
     for label, rule in zip(labels, coding.columns, strict=True):
         meaning = "0 and 1 as they are" if rule.is_plain else _meaning(rule)

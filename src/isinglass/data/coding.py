@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import accumulate, chain, pairwise
 from typing import Any, Self, TypeAlias, TypeGuard
 
 import numpy as np
@@ -238,13 +238,19 @@ BITS = Levels({0: 0, 1: 1})
 
 @dataclass(frozen=True)
 class Layout:
-    """What was found out about the file that a coding was made for, and holds for others."""
+    """What was found out about the file or array that a coding was made for, and holds for others."""
 
-    numbers: tuple[int, ...] | None = None  # where its columns were in the file, from 0
+    # where the columns were, from 0, and how many there were, row names apart; None if these are all, in their order
+    numbers: tuple[int, ...] | None = None
+    width: int | None = None
     id_column: str | int | None = None  # name or number of the column that names the rows
     has_header: bool | None = None  # whether the first line of a text names the columns
     delimiter: str | None = None  # what separates the fields of a text
     decimal: str | None = None  # what separates the decimals of its numbers
+
+    def number_in_file(self, number: int) -> int:
+        """Return the number of a column without name in the file, row names included."""
+        return number + (isinstance(self.id_column, int) and number >= self.id_column)
 
 
 NO_FILE = Layout()
@@ -280,8 +286,10 @@ class Coding:
         )
         is_choice = self.missing in MISSING_CHOICES
         require(is_choice, f"Missing cells are read as 'error', 'impute', 'zero' or 'drop', not as {self.missing!r}.")
-        numbered = self.layout.numbers is None or len(self.layout.numbers) == len(self.columns)
-        require(numbered, "A coding has one number of the file for every column, or none.")
+        numbers, width = self.layout.numbers, self.layout.width
+        if numbers is not None:
+            fits = len(numbers) == self._ends[-1] and width is not None and all(0 <= j < width for j in numbers)
+            require(fits, "A coding has a number below the width of its table for every column, or none.")
 
     @classmethod
     def of(cls, variables: Variables) -> Coding:
@@ -313,13 +321,22 @@ class Coding:
         def some(entries: Sequence[Any]) -> tuple[Any, ...]:  # Any: of any type
             return tuple(entries[j] for j in columns)
 
+        ends = self._ends
+        numbers = self.layout.numbers or range(ends[-1])
+        kept = tuple(number for j in columns for number in numbers[ends[j] : ends[j + 1]])
         return replace(
             self,
             names=None if self.names is None else some(self.names),
             columns=some(self.columns),
             covariate=some(self.covariate) if self.covariate else (),
-            layout=replace(self.layout, numbers=None if self.layout.numbers is None else some(self.layout.numbers)),
+            layout=replace(self.layout, numbers=kept, width=self.layout.width or ends[-1]),
         )
+
+    @property
+    def _ends(self) -> list[int]:
+        """Where the columns of the source that each column is made of end and those of the next begin, from 0."""
+        sizes = (len(rule.members) if isinstance(rule, Indicators) else 1 for rule in self.columns)
+        return [0, *accumulate(sizes)]
 
     @property
     def encoding(self) -> dict[Hashable, tuple[Value, Value]]:
@@ -336,9 +353,10 @@ class Coding:
 
     def expand(self) -> Coding:
         """Return the coding of the columns of the source, with indicator columns as such."""
+        if not any(isinstance(rule, Indicators) for rule in self.columns):
+            return self
         rules = (rule.rules if isinstance(rule, Indicators) else (rule,) for rule in self.columns)
-        layout = replace(self.layout, numbers=None)
-        return Coding(tuple(chain(*self.members)), tuple(chain(*rules)), self.missing, layout=layout)
+        return Coding(tuple(chain(*self.members)), tuple(chain(*rules)), self.missing, layout=self.layout)
 
 
 @dataclass(frozen=True)

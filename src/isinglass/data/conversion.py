@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, TypeGuard
+from typing import Any, NoReturn, TypeGuard
 
 import numpy as np
 
@@ -20,7 +20,6 @@ from isinglass.data.coding import (
     Cells,
     Codes,
     Coding,
-    Indicators,
     Rule,
     Steps,
 )
@@ -35,7 +34,6 @@ from isinglass.data.table import Table, find_columns, refuse_holes
 from isinglass.data.values import is_number
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.matching import check_width
-from isinglass.names import default_names
 from isinglass.variables import MAX_CATEGORIES, Variables
 
 CELLS_TO_CHECK = 20_000
@@ -116,10 +114,11 @@ def _read_first(source: Source, stated: ValueOptions) -> Table:
 
 def apply_coding(source: Source, coding: Coding, found: Finding | None = None) -> Table:
     """Return the table that a coding makes of a source; ``found`` is how it was found, in a first reading."""
-    if any(isinstance(rule, Indicators) for rule in coding.columns):
-        named = source.named(source.names or default_names(source.shape[1]))
-        return combine(apply_coding(named, coding.expand()), coding)
     chosen = take_columns(source, coding)
+    single = coding.expand()
+    if single is not coding:
+        table = build_table(_convert_cells(chosen, single.columns), chosen, single)
+        return combine(table, coding)
     codes = _convert_cells(chosen, coding.columns)
     if found is not None:
         levels = {j: coding.columns[j] for j in found.levels}
@@ -131,17 +130,39 @@ def apply_coding(source: Source, coding: Coding, found: Finding | None = None) -
 
 
 def take_columns(source: Source, coding: Coding) -> Source:
-    """Return the columns that a coding knows, in its order: by name, or as they are, or by their number in the file."""
-    if source.names is not None and coding.names is not None:
-        return source.take(find_columns(coding.names, source.names))
-    if source.shape[1] == len(coding.columns):
+    """Return the columns that a coding means, in its order: by name, or else by number in a table of equal width.
+
+    An array, or columns that options chose from a file, may also be these columns alone, in this order.
+    """
+    single = coding.expand()
+    if source.names is not None and single.names is not None:
+        return source.take(find_columns(single.names, source.names))
+    n = len(single.columns)
+    numbers, width = single.layout.numbers or range(n), single.layout.width or n
+    places = {place: j for j, place in enumerate(source.places)}
+    is_file = len(source.numbers) > 0
+    are_alone = source.shape[1] == n and (not is_file or source.whole is not None)
+    is_alike = source.width == width and places.keys() >= set(numbers)
+    if are_alone and not (is_file and is_alike):
         return source
-    places = {number: j for j, number in enumerate(source.numbers or range(source.shape[1]))}
-    numbers = coding.layout.numbers
-    if numbers is None or not places.keys() >= set(numbers):
-        wanted = f"the {len(coding.columns)} columns of the fitted table"
-        raise DataError(f"{setting('X')} must have {wanted}; got {source.shape[1]}.")
-    return source.take([places[number] for number in numbers])
+    if not is_alike:
+        _refuse_width(source, n, width)
+    order = [places[j] for j in numbers]
+    if order == list(range(source.shape[1])):
+        return source
+    return replace(source.take(order), whole=(source.whole or source) if is_file else None)
+
+
+def _refuse_width(source: Source, n: int, width: int) -> NoReturn:
+    """Say that columns without names cannot be found in a table of another width."""
+    others = f", or all {width} that these were chosen from" if width > n else ""
+    got = f"{source.shape[1]} of {source.width}" if source.shape[1] < source.width else f"{source.width}"
+    choose = setting("columns", python="columns=[…]") if source.numbers else "X[:, […]]"
+    raise DataError(
+        f"{setting('X')} must have the {n} columns of the fitted table{others}; got {got}. Without names, columns are "
+        f"found by number, in a table of equal width: choose the {n} columns in the order of the fit ({choose}), or "
+        "give both tables names of columns."
+    )
 
 
 def _convert_cells(source: Source, rules: Sequence[Rule]) -> Codes:

@@ -177,7 +177,7 @@ def open_file(path: AnyFile, options: ReadOptions) -> OpenFile:
         groups = [turned.find(key, "labels") for key in options.labels]
         whole = turned.mark_missing(options.missing_in(turned)).label_values(options.value_labels or {}, groups)
         weight, labels, apart = _take_apart(whole, options)
-        chosen = replace(_choose_columns(whole, options, apart), whole=whole)
+        chosen = _choose_columns(whole, options, apart)
         return OpenFile(document.name, _name_columns(chosen).named(options.names), weight, labels)
     except (DataError, LimitError) as error:
         error.where = document.name
@@ -265,7 +265,7 @@ def _find_row_names(raw: Source, options: ReadOptions) -> int | None:
     if coding is not None and raw.names is not None and coding.layout.id_column in raw.names:
         return raw.names.index(coding.layout.id_column)
     if coding is not None and (raw.names is None or coding.names is None):
-        if raw.shape[1] <= len(coding.expand().columns):
+        if raw.shape[1] <= (coding.layout.width or len(coding.expand().columns)):
             return None
         if coding.layout.id_column == 0:
             return 0
@@ -337,7 +337,7 @@ def _choose_columns(raw: Source, options: ReadOptions, apart: Sequence[int]) -> 
         if left_out.intersection(places):
             raise DataError(f"{setting('covariates')} names {key!r}, which is left out of the table by another option.")
         kept |= dict.fromkeys(places)
-    return raw.take([j for j in kept if j not in left_out])
+    return replace(raw.take([j for j in kept if j not in left_out]), whole=raw)
 
 
 def _name_columns(raw: Source) -> Source:

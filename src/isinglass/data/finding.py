@@ -52,10 +52,11 @@ def find_coding(source: Source, stated: ValueOptions) -> Finding:
     rules, levels = find_rules(specs)
     covariate = tuple(spec.is_covariate for spec in specs) if stated.covariates else ()
     names = None if source.names is None else tuple(source.names[spec.place] for spec in specs)
-    places = [spec.place for spec in specs]
-    numbered = len(source.numbers) > 0 or len(places) < source.shape[1]
-    numbers = tuple(source.numbers[j] if source.numbers else j for j in places) if numbered else None
-    layout = replace(source.layout, numbers=numbers)
+    places = source.places
+    numbers = tuple(places[spec.place] for spec in specs)
+    layout = source.layout
+    if numbers != tuple(range(source.width)):
+        layout = replace(layout, numbers=numbers, width=source.width)
     return Finding(Coding(names, tuple(rules), stated.missing, covariate, layout), specs, levels, guesses)
 
 

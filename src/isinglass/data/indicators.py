@@ -42,8 +42,9 @@ def combine_indicators(table: Table) -> Table:
         taken.add(names[group[0]])
     left_out = {j for group, _ in sets for j in group[1:]}
     kept = [j for j in range(len(names)) if j not in left_out]
+    first = {group[0]: group for group, _ in sets}
+    layout = table.coding.take([j for k in kept for j in first.get(k, [k])]).layout
     columns = tuple(rules[j] for j in kept)
-    layout = replace(table.coding.layout, numbers=None)
     return combine(table, Coding(tuple(names[j] for j in kept), columns, table.coding.missing, layout=layout))
 
 

@@ -202,10 +202,20 @@ class Source:
     @property
     def labels(self) -> Sequence[Hashable]:
         """What options call the columns: their names, or their numbers in the table that columns were chosen from."""
-        if self.names is not None or self.whole is None:
-            return self.names or range(self.shape[1])
+        return self.names or self.places
+
+    @property
+    def places(self) -> Sequence[int]:
+        """Where the columns are in the table that columns were chosen from, row names apart."""
+        if self.whole is None:
+            return range(self.shape[1])
         place = {number: j for j, number in enumerate(self.whole.numbers)}
         return [place[number] for number in self.numbers]
+
+    @property
+    def width(self) -> int:
+        """How many columns the table has that columns were chosen from, row names apart."""
+        return (self.whole or self).shape[1]
 
     @property
     def is_array(self) -> bool:
@@ -371,9 +381,14 @@ class Source:
             *(self.shape, columns.__getitem__),
             names=self.names,
             numbers=tuple(self.numbers),
+            whole=None if self.whole is None else self.whole.without_cells(),
             decimal=self.decimal,
             layout=self.layout,
         )
+
+    def without_cells(self) -> Source:
+        """Return names and numbers of the columns alone, to be sent to another process."""
+        return Source(self.shape, [].__getitem__, names=self.names, numbers=tuple(self.numbers))
 
     def transpose(self) -> Source:
         """Exchange rows and columns of a file, with their names."""
