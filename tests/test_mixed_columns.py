@@ -260,7 +260,7 @@ def check_plots(net, tmp_path):
 
 def check_report(net, tmp_path):
     page = build_report(net, X=FRAME)
-    start = page.index('{"format"')
+    start = page.index('id="report-data">') + len('id="report-data">')
     data, _ = json.JSONDecoder().raw_decode(page[start:])
     assert data["categories"]["kinds"][:3] == ["continuous"] * 3
     column = next(column for column in data["edge_columns"] if column["label"] == "partial_correlation")

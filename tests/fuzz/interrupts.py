@@ -26,6 +26,7 @@ START = 0.02  # ...on which an interpreter starts and ends in this time
 MOST = 12.0  # times as long is allowed at most
 OF_SCIPY = {"linear program": 10.0}  # times as long, too: what is set up for SciPy takes long calls of NumPy
 WARM = 1.2  # of the processors until a command is at work, about: imports, reading, the first of its phases
+READING = 0.9  # the same, until it is reading
 
 COMMANDS = {
     "two-stage": "fit wide.csv -j 1",
@@ -107,15 +108,15 @@ def write_tables(folder, words):
         subprocess.run(["gzip", "-k", "-1", folder / "long.csv"], check=True)
 
 
-def wait_for_work(process):
-    """Wait until a command has taken as much of the processors as imports and reading take, and a little more."""
+def wait_for_work(process, seconds):
+    """Wait until a command has taken this much of the processors."""
     if not Path("/proc/self/stat").exists():  # only Linux tells
-        time.sleep(3 * WARM)
+        time.sleep(3 * seconds)
         return
     ticks = os.sysconf("SC_CLK_TCK")
     while process.poll() is None:
         used = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[11:13]
-        if sum(map(int, used)) / ticks > WARM:
+        if sum(map(int, used)) / ticks > seconds:
             return
         time.sleep(0.02)
 
@@ -138,9 +139,9 @@ def begin(name, folder):
         while process.poll() is None and not list((folder / "kept").glob("*.npz")):
             time.sleep(0.05)
     elif name.startswith("reading"):
-        time.sleep(0.9)
+        wait_for_work(process, READING)
     else:
-        wait_for_work(process)
+        wait_for_work(process, WARM)
     return process
 
 
