@@ -215,7 +215,10 @@ class Fit(FittedNetwork, Frozen):
 
     def score(self, X: TableLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the mean log pseudo-likelihood per row; larger is better. Rows that are dropped do not count."""
-        table = self.read(X, sample_weight=sample_weight)
+        return self.mean_score(self.read(X, sample_weight=sample_weight))
+
+    def mean_score(self, table: AnyTable) -> float:
+        """Return the mean log pseudo-likelihood per row of a table that was read like that of the fit."""
         if table.holes is not None:
             return float(np.average(score_rows(table, self.network, self.occurs), weights=table.sample_weight))
         return float(table.sum_rows(sum_scores, self.solution) / table.total_weight)

@@ -915,3 +915,19 @@ def test_what_is_asked_of_an_estimator_before_it_is_fitted_is_named():
         with pytest.raises(NotFittedError, match="This IsingLasso instance is not fitted yet"):
             getattr(IsingLasso(), name)
         assert not hasattr(IsingLasso(), name)
+
+
+@pytest.mark.parametrize("labels", [[10, 20, 30, 40, 50], [0, 1, 2, 3, 4]])
+@pytest.mark.parametrize("turned", [False, True])
+def test_labels_that_are_no_text_are_compared_too(labels, turned):
+    """scikit-learn compares names that are text; other labels in another order would be other columns."""
+    first, second = np.random.default_rng(0).integers(0, 2, (2, 200, 5))
+    frame = pd.DataFrame(first | second * np.array([0, 1, 0, 1, 0]), columns=labels)
+    one, other = (frame[labels[::-1]], frame) if turned else (frame, frame[labels[::-1]])
+    net = IsingLasso(0.01, missing="impute").fit(one)
+    for ask in (net.transform, net.score, net.score_samples, net.predict, net.predict_proba, net.impute):
+        with pytest.raises(DataError, match="columns of fit in the same order"):
+            ask(other)
+    pd.testing.assert_frame_equal(net.transform(one), one, check_dtype=False)
+    assert net.score(one) == pytest.approx(net.score_samples(one).mean())
+    assert net.score(one.to_numpy()) == net.score(one)

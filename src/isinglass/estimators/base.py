@@ -16,11 +16,12 @@ from isinglass.arguments import Options, RandomSource
 from isinglass.arrays import AnyArray, FloatArray
 from isinglass.data import AnyTable, Coding, PartedTable, Table, TableLike
 from isinglass.data.blocks import is_in_parts
-from isinglass.data.memory import complete_like
+from isinglass.data.memory import as_frame, complete_like
 from isinglass.data.open_table import open_table
 from isinglass.data.options import Encode, ReadOptions
 from isinglass.data.table import Kinds
 from isinglass.errors import DataError, setting
+from isinglass.evaluate.prediction import fill_most_probable
 from isinglass.fit import Fit
 from isinglass.fitted import FittedNetwork
 from isinglass.missing_record import Missing
@@ -240,20 +241,26 @@ class IsingEstimator(FittedNetwork, Fitted, _ScikitLearn):
     def _open(self, X: TableLike, *, missing: str | None = None, sample_weight: ArrayLike | None = None) -> AnyTable:
         """Return a table read like that of `fit`, whose columns are the same in the same order."""
         check_is_fitted(self)
-        if is_read(X):
-            self._check_names(X)
-        elif not is_in_parts(X) and getattr(X, "ndim", 2) == 2:  # others are refused when they are read
-            validate_data(self, X, reset=False, skip_check_array=True)
-        table: AnyTable = self.fit_.read(X, missing=missing, sample_weight=sample_weight, by_name=False)
         if is_in_parts(X):
-            self._check_names(table)
-        return table
+            table: AnyTable = self.fit_.read(X, missing=missing, sample_weight=sample_weight, by_name=False)
+            self._check_names(table.names if table.variables.named else ())
+            return table
+        if is_read(X):
+            self._check_names(X.names if X.variables.named else ())
+        elif getattr(X, "ndim", 2) == 2:  # others are refused when they are read
+            validate_data(self, X, reset=False, skip_check_array=True)  # it compares labels that are text
+            frame = as_frame(X)
+            self._check_names(() if frame is None else [str(label) for label in frame.columns])
+        return self.fit_.read(X, missing=missing, sample_weight=sample_weight)
 
-    def _check_names(self, table: AnyTable) -> None:
-        known = vars(self).get("feature_names_in_")
-        if not table.variables.named or known is None or tuple(table.names) == tuple(known):
+    def _check_names(self, names: Sequence[str]) -> None:
+        """Refuse columns with other names than those of fit; the labels 0, 1, 2, … are names where they are moved."""
+        variables = self.network_.variables
+        counted = [str(place) for place in range(variables.n_features)]
+        known = list(variables.names) if variables.named else counted
+        if not names or list(names) == known or (counted in (known, names) and {*names} != {*known}):
             return
-        unknown = [name for name in table.names if name not in set(known)]
+        unknown = [name for name in names if name not in set(known)]
         shown = f"the unknown column {unknown[0]!r}" if unknown else "other columns or another order"
         raise DataError(f"{setting('X')} must have the columns of fit in the same order; got {shown}.")
 
@@ -264,13 +271,12 @@ class IsingEstimator(FittedNetwork, Fitted, _ScikitLearn):
 
     def score(self, X: TableLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
         """Return the mean log pseudo-likelihood per row; larger is better. Rows that are dropped do not count."""
-        table = self._open(X, sample_weight=sample_weight)
-        return self.fit_.score(table)
+        return self._record.mean_score(self._open(X, sample_weight=sample_weight))
 
     def transform(self, X: TableLike) -> Any:  # Any: a frame of the kind of X, or an array
         """Return the table as `fit` reads it, with missing cells filled by their most probable values."""
-        table = self._open(X, missing=self._record.every_row)
-        return complete_like(X, self.fit_.impute(table))
+        table, record = self._open(X, missing=self._record.every_row).whole(), self._record
+        return complete_like(X, fill_most_probable(table, record.network, record.occurs))
 
     def get_feature_names_out(self, input_features: object = None) -> AnyArray:
         """Return the names of the columns."""
