@@ -158,3 +158,20 @@ def test_each_table_and_network_is_converted_once(tmp_path, monkeypatch):
     run("report", tmp_path / "net" / "model.npz", tmp_path / "table.csv", "-o", tmp_path / "page.html", "-q")
     assert sum(converted) == 2
     assert not dense
+
+
+def test_labels_that_are_counts_are_names_where_they_are_in_another_order():
+    """The labels 0, 1, 2, … of pandas are no names in order; in another order they say which column is which."""
+    frame = pd.DataFrame(X)
+    turned = frame[frame.columns[::-1]]
+    for one, other in ((frame, turned), (turned, frame)):
+        fit = IsingLasso(0.05).fit(one).fit_
+        assert fit.score(other) == fit.score(one)
+        np.testing.assert_array_equal(fit.predict_proba(other), fit.predict_proba(one))
+        np.testing.assert_array_equal(fit.network.energy(other), fit.network.energy(one))
+        holed = other.astype(float).mask(np.arange(other.size).reshape(other.shape) % 7 == 0)
+        filled = fit.impute(holed)
+        assert list(filled) == list(other)
+        kept = holed.notna().to_numpy()
+        np.testing.assert_array_equal(filled.to_numpy()[kept], other.to_numpy()[kept])
+    assert IsingLasso(0.05).fit(turned).fit_.score(X[:, ::-1]) == IsingLasso(0.05).fit(turned).fit_.score(turned)

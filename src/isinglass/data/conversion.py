@@ -26,7 +26,7 @@ from isinglass.data.coding import (
 from isinglass.data.finding import Finding, find_coding
 from isinglass.data.guards import check_columns, check_meaning, warn_dropped, warn_zeroed
 from isinglass.data.indicators import combine, combine_indicators
-from isinglass.data.memory import open_source
+from isinglass.data.memory import as_frame, open_source
 from isinglass.data.options import ValueOptions
 from isinglass.data.refusals import advise_kinds, refuse_missing, refuse_values
 from isinglass.data.source import Source
@@ -49,7 +49,23 @@ def convert(X: object, stated: ValueOptions) -> Table:
         if X.size > CELLS_TO_CHECK:
             check_columns(X, Variables.binary(X.shape[1]), [[j] for j in range(X.shape[1])])
         return Table(X, read_by=None if missing == "error" else Coding(None, (BITS,) * X.shape[1], missing))
-    return convert_source(open_memory(X, stated), stated)
+    source = open_memory(X, stated)
+    return convert_source(_join_numbers(source, X, stated.encode), stated)
+
+
+def _join_numbers(source: Source, X: object, coding: object) -> Source:
+    """Return the columns of a frame with names 0, 1, 2, … if a coding has these, in order if it has none.
+
+    In order these labels are no names by themselves: in another order they say which column is which.
+    """
+    if not isinstance(coding, Coding):
+        return source
+    counted = [str(place) for place in range(source.shape[1])]
+    if source.names is None:
+        has_these = coding.names is not None and {*coding.names} <= {*counted}
+        return source.named(counted) if has_these and as_frame(X) is not None else source
+    in_order = coding.names is None and {*source.names} == {*counted}
+    return source.take(find_columns(counted, [str(name) for name in source.names])) if in_order else source
 
 
 def open_memory(X: object, stated: ValueOptions) -> Source:
