@@ -581,3 +581,17 @@ def test_tolerances_are_those_that_networks_were_solved_to():
     tol, chosen = data["certificate"]["tol"], data["path"]["selected"]
     assert tol[chosen] == 1e-9
     assert {tol[k] for k in range(len(tol)) if k != chosen} == {fit.selection.path.tol}
+
+
+def test_intervals_of_resamples_are_joined_by_name():
+    network = simulate.chain_network(5, strength=2.0, fields="balanced")
+    frame = pd.DataFrame(simulate.exact_sample(network, 400, random_state=0))
+    frame.columns = list("abcde")
+    turned = frame[list("edcba")]
+    found = bootstrap(turned, IsingLasso(0.05), n_boot=5, random_state=0)
+    columns = data_of(build_report(IsingLasso(0.05).fit(frame), bootstrap=found))["nodes"]["columns"]
+    shown = {column["label"]: column["values"] for column in columns}
+    for name in ("q2.5", "q97.5"):
+        expected = found.nodes()[name][::-1]
+        assert len(set(expected)) > 1
+        np.testing.assert_allclose(shown[f"bootstrap strength {name}"], expected, rtol=1e-3)

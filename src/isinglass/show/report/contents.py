@@ -76,10 +76,11 @@ def check_rows(subject: Subject) -> ModelCheck | None:
     return check_model(subject.table, subject.network)
 
 
-def tabulate_resamples(found: Bootstrap) -> tuple[JsonObject, JsonObject]:
-    """Return what resamples of rows add to the tables of nodes and of edges."""
-    nodes = found.nodes()
-    return {f"bootstrap strength {name}": nodes[name] for name in ("q2.5", "q97.5")}, dict(found.edges())
+def tabulate_resamples(found: Bootstrap, names: Sequence[str]) -> tuple[JsonObject, JsonObject]:
+    """Return what resamples of rows add to the tables of nodes, which have these names, and of edges."""
+    nodes, place = found.nodes(), {name: node for node, name in enumerate(found.names)}
+    order = [place[name] for name in names] if place.keys() >= {*names} else slice(None)
+    return {f"bootstrap strength {name}": nodes[name][order] for name in ("q2.5", "q97.5")}, dict(found.edges())
 
 
 def describe_stability(found: Bootstrap) -> JsonObject:

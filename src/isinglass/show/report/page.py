@@ -121,7 +121,8 @@ def write_report(
     check = contents.check_rows(whole)
     draft = Draft("") if whole.fit is None else describe_fit(whole.fit, *resamples, check=check)
     members, colors = contents.read_groups(groups, group_colors, subject.network.names)
-    intervals = next((contents.tabulate_resamples(each) for each in resamples if each.kind == "rows"), (None, None))
+    of_rows = next((each for each in resamples if each.kind == "rows"), None)
+    intervals = (None, None) if of_rows is None else contents.tabulate_resamples(of_rows, subject.network.names)
     nodes = contents.node_columns(subject, wording, members, (measured, intervals[0], node_table))
     edges = {} if subject.fit is None else contents.edge_columns(subject.fit.edges(), subject.fit.network.names)
     for further in (intervals[1], edge_table):
