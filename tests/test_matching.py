@@ -1,11 +1,13 @@
 import numpy as np
+import pandas as pd
 import pytest
 
-from isinglass import IsingLasso, as_table
+from isinglass import IsingLasso, as_table, metrics, objective, simulate
 from isinglass.data import Table
 from isinglass.errors import DataError
 from isinglass.matching import match_categories, require_same
 from isinglass.network import Network
+from isinglass.select import ebic
 from isinglass.variables import Variables
 
 
@@ -65,3 +67,65 @@ def test_parameters_need_the_same_scores():
     require_same(ordinal(1, 2, 3), ordinal(1, 2, 3))
     with pytest.raises(DataError, match="categories and scores"):
         require_same(scored, ordinal(1, 2, 3))
+
+
+FRAME = pd.DataFrame(simulate.exact_sample(simulate.chain_network(5, strength=2.0), 300, random_state=0))
+FRAME.columns = list("abcde")
+TURNED = FRAME[list("edcba")]
+
+
+def test_tables_whose_names_are_in_another_order_are_refused():
+    solution = IsingLasso(0.05).fit(FRAME).solution_
+    turned, network = objective.of(TURNED), solution.network
+    for ask in (turned.kkt_residual, turned.duality_gap, turned.value):
+        with pytest.raises(DataError, match="in the same order; got 'e' in place of 'a'"):
+            ask(network, 0.05)
+    with pytest.raises(DataError, match="in the same order; got 'e' in place of 'a'"):
+        ebic(TURNED, solution)
+    unnamed = FRAME.to_numpy()
+    assert objective.of(unnamed).value(network, 0.05) == objective.of(FRAME).value(network, 0.05)
+    assert ebic(unnamed, solution) == ebic(FRAME, solution)
+
+
+def test_a_network_is_checked_with_any_table_of_its_columns():
+    net = IsingLasso(0.05).fit(FRAME)
+    expected = net.check(FRAME, n_simulated=1000)
+    for table, network in [
+        (as_table(TURNED), net.network_),
+        (TURNED, net.network_),
+        (FRAME.to_numpy(), net.solution_),
+        (TURNED, net.fit_),
+        (FRAME, net),
+    ]:
+        found = metrics.check_model(table, network, n_simulated=1000)
+        for one, other in zip(found.comparisons, expected.comparisons, strict=True):
+            np.testing.assert_array_equal(one.observed, other.observed)
+            np.testing.assert_array_equal(one.p_values, other.p_values)
+    with pytest.raises(DataError, match="must have one column per node"):
+        metrics.check_model(as_table(FRAME.to_numpy()[:, :3]), net.network_)
+
+
+def test_networks_are_compared_by_name():
+    one, two = (IsingLasso(0.02, tol=1e-10).fit(frame).network_ for frame in (FRAME, TURNED))
+    assert one.n_edges > 0
+    assert metrics.f1_score(two, one) == 1.0
+    assert metrics.weight_correlation(one, two) == pytest.approx(1.0)
+    assert metrics.relative_difference(one, two) < 1e-6
+    assert metrics.f1_score(one, Network(one.fields, one.pairs, one.pair_values)) == 1.0  # without names, by position
+    with pytest.raises(DataError, match="must have the same nodes; got 'a' in one of them only"):
+        metrics.f1_score(one, one.with_names(list("vwxyz")))
+
+
+def test_networks_with_categories_are_compared_by_name():
+    """A block of two nominal columns is turned where these change places."""
+    rng = np.random.default_rng(0)
+    first = rng.integers(0, 3, 400)
+    frame = pd.DataFrame({"n": first, "m": (first + rng.integers(0, 2, 400)) % 4, "o": rng.integers(0, 3, 400)})
+    frame["b"] = (first == 1) ^ (rng.random(400) < 0.2)
+    kinds = {"n": "nominal", "m": "nominal", "o": "ordinal"}
+    one, two = (
+        IsingLasso(0.005, kinds=kinds, tol=1e-10).fit(each).network_ for each in (frame, frame[["b", "o", "m", "n"]])
+    )
+    assert one.n_edges > 2
+    assert metrics.relative_difference(one, two) < 1e-5
+    assert metrics.f1_score(one, two) == 1.0

@@ -1,6 +1,6 @@
-"""Whether a table belongs to a network: as many columns, with the same categories.
+"""Whether a table belongs to a network: as many columns, of the same names if both have some, with the same categories.
 
-Every function that takes a table and a network decides it here.
+Columns of tables and frames are found by name when they are read; these functions decide about tables as they are.
 """
 
 from __future__ import annotations
@@ -22,6 +22,17 @@ def check_width(n_columns: int, network: Variables) -> None:
         raise DataError(
             f"{setting('X')} must have one column per node ({network.n_features}); got {n_columns}. Pass the columns "
             "the network was made from, in the same order."
+        )
+
+
+def check_names(table: Variables, network: Variables) -> None:
+    """Refuse a table whose columns are not those of a network in the same order, if both have names."""
+    check_width(table.n_features, network)
+    if table.named and network.named and table.names != network.names:
+        got, wanted = next(names for names in zip(table.names, network.names, strict=True) if names[0] != names[1])
+        raise DataError(
+            f"{setting('X')} must have the columns of the network in the same order; got {got!r} in place of "
+            f"{wanted!r}. Pass the columns network.names."
         )
 
 

@@ -1,5 +1,6 @@
 """Agreement of an estimate with the truth, or of any two networks.
 
+Nodes are matched by name if both networks have names, otherwise by position.
 Pairs are counted once, s < t; an edge is a pair whose coupling is not zero.
 """
 
@@ -167,7 +168,24 @@ def _same_size(a: NetworkLike, b: NetworkLike) -> tuple[Network, Network]:
     one, two = as_network(a), as_network(b)
     if one.n_features != two.n_features:
         raise DataError(f"The networks must have the same number of nodes; got {one.n_features} and {two.n_features}.")
-    return one, two
+    if not one.variables.named or not two.variables.named or one.names == two.names:
+        return one, two
+    place = {name: node for node, name in enumerate(two.names)}
+    other = next((name for name in one.names if name not in place), None)
+    if other is not None:
+        raise DataError(f"The networks must have the same nodes; got {other!r} in one of them only.")
+    return one, _in_order(two, [place[name] for name in one.names])
+
+
+def _in_order(network: Network, order: list[int]) -> Network:
+    """Return the same network with its nodes in another order."""
+    variables, nodes = network.variables, np.argsort(order)
+    fields = np.split(network.fields, np.cumsum(variables.sizes - 1)[:-1])
+    moved = [fields[node] for node in order], nodes[network.pairs]
+    if variables.is_binary:
+        return Network(*moved, network.pair_values, variables=variables.take(order))
+    blocks = variables.split_blocks(network.pairs, network.pair_parameters)
+    return Network(*moved, variables=variables.take(order), pair_parameters=blocks)
 
 
 def _theta(network: Network) -> sp.csr_array:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 import scipy  # its parts are loaded when they are needed
@@ -19,10 +20,10 @@ from numpy.typing import NDArray
 
 from isinglass.arguments import RandomSource, as_generator, check_count, check_level, spawn_seeds
 from isinglass.arrays import Bytes, FloatArray
-from isinglass.data import Table
+from isinglass.data import TableLike
 from isinglass.errors import DataError
 from isinglass.evaluate.model_check import Comparison, ModelCheck
-from isinglass.network import Network
+from isinglass.network import Network, NetworkLike, as_network
 from isinglass.pairs import all_pairs
 from isinglass.simulate.enumeration import can_enumerate, exact_sample
 from isinglass.simulate.gibbs import gibbs_sample
@@ -35,8 +36,8 @@ _SEEMS_FAR = 2.0  # standard errors from which a probability is computed exactly
 
 
 def check_model(
-    table: Table,
-    network: Network,
+    table: TableLike,
+    network: NetworkLike,
     *,
     n_simulated: int = 10_000,
     level: float = 0.05,
@@ -47,9 +48,11 @@ def check_model(
 
     Parameters
     ----------
-    table : Table
-        Rows of the columns of the network, without missing cells.
-    network : Network
+    table : table
+        Rows of the columns of the network, without missing cells: rows of 0 and 1, category numbers, a frame whose
+        columns are found by name, or a Table. With a fitted estimator or a Fit, any table that reads like that of the
+        fit.
+    network : Network, Solution, Fit, fitted estimator or matrix
         The network.
     n_simulated : int, default 10000
         Number of simulated rows, at least 1000: independent rows by enumeration up to 20 columns, otherwise from 100
@@ -63,9 +66,12 @@ def check_model(
     """
     n = check_count("n_simulated", n_simulated, least=1000)
     check_level(level)
+    fit: Any = getattr(network, "fit_", network)
+    network = as_network(network)
     if network.variables.has_covariates:
         raise DataError("The check needs a network without covariates: rows cannot be simulated from it.")
-    counted = table.without_holes().counted(quiet=True)
+    read = fit.read(table) if hasattr(fit, "coding") else table
+    counted = network.table(read).without_holes().counted(quiet=True)
     at_rows, at_triples = spawn_seeds(random_state, 2)
     rows, mixing, worth = _simulate(network, n, at_rows, n_threads)
     weight = counted.unit_weight

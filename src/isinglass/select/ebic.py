@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from isinglass.arrays import FloatArray
 from isinglass.data import AnyTable, as_table, which_occur, which_vary
 from isinglass.errors import ConstantColumnWarning, suppress_warnings
-from isinglass.matching import check_width
+from isinglass.matching import check_names
 from isinglass.results import Path, Solution
 from isinglass.select.refit import nearly_free
 from isinglass.select.scoring import edge_price, sum_scores, warn_at_grid_end
@@ -86,7 +86,7 @@ def ebic(
 def _ebic(table: AnyTable, solutions: Sequence[Solution], gamma: float, relaxed: bool) -> FloatArray:
     price, columns = edge_price(table, gamma), np.flatnonzero(which_vary(table))
     for solution in solutions:
-        check_width(table.shape[1], solution.network.variables)
+        check_names(table.variables, solution.network.variables)
     possible = which_occur(solutions[0].network.table(table)) if table.is_whole and solutions else None
     judged = _relax(solutions, table) if relaxed else solutions
     fitted = (table.sum_rows(sum_scores, estimate, columns, possible) for estimate in judged)
