@@ -99,3 +99,9 @@ def test_a_start_at_a_larger_alpha_is_followed_from_there(monkeypatch):
         again = ising_path(WIDE, [alpha], start=path[start])
         assert again[0].objective == pytest.approx(path[ALPHAS.index(alpha)].objective, rel=1e-7)
         assert reached.pop() == pytest.approx(expected)
+
+
+def test_a_start_of_other_columns_is_refused():
+    start = ising_path(WIDE[:, :3], [0.1])[0]
+    with pytest.raises(ArgumentError, match=f"start must have one node per column .{WIDE.shape[1]}.; got 3"):
+        ising_path(WIDE, [0.1], start=start)

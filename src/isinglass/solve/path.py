@@ -127,7 +127,7 @@ def ising_path(
     grid = alpha_grid(top, alphas, alpha_min_ratio=alpha_min_ratio, at_zero=case.alpha_at_zero)
     case.check(grid)
     solutions = []
-    for solution in _follow(case, grid, tol, max_iter, _starts(start, grid)):
+    for solution in _follow(case, grid, tol, max_iter, _starts(start, grid, table.shape[1])):
         logger.info("%r", solution)
         solutions.append(solution)
         if ends_path(callback, solution):
@@ -164,13 +164,19 @@ def solve_near(
     return replace(case.solution(state, alpha), converged=state.kkt_residual <= tol)
 
 
-def _starts(start: Solution | Sequence[Solution] | None, grid: FloatArray) -> list[Solution | None]:
+def _starts(start: Solution | Sequence[Solution] | None, grid: FloatArray, n_nodes: int) -> list[Solution | None]:
     """Return where each alpha of a grid starts; None: at the one before."""
+    starts: list[Solution | None] = [None] * len(grid)
     if start is None or isinstance(start, Solution):
-        return [start, *[None] * (len(grid) - 1)]
-    if len(start) != len(grid):
-        raise ArgumentError("start", f"must have one network per alpha ({len(grid)})", len(start))
-    return list(start)
+        starts[0] = start
+    else:
+        starts = [*start]
+    if len(starts) != len(grid):
+        raise ArgumentError("start", f"must have one network per alpha ({len(grid)})", len(starts))
+    for each in starts:
+        if each is not None and each.n_features != n_nodes:
+            raise ArgumentError("start", f"must have one node per column ({n_nodes})", each.n_features)
+    return starts
 
 
 def _follow(
