@@ -138,8 +138,9 @@ class ExactIsing(IsingEstimator):
         Newton steps per alpha.
     penalty_weights, tol
         As for `exact_path`.
-    kinds, scores, missing, encode, binarize, na_values, reverse, weight_kind, covariates
-        What cells mean, and what becomes of missing ones ("error", "impute", "zero" or "drop"): see `as_table`.
+    missing, encode, binarize, na_values, weight_kind
+        What cells mean, and what becomes of missing ones ("error", "impute", "zero" or "drop"): see `as_table`. All
+        columns have two values.
 
     Attributes
     ----------
