@@ -931,3 +931,12 @@ def test_labels_that_are_no_text_are_compared_too(labels, turned):
     pd.testing.assert_frame_equal(net.transform(one), one, check_dtype=False)
     assert net.score(one) == pytest.approx(net.score_samples(one).mean())
     assert net.score(one.to_numpy()) == net.score(one)
+
+
+def test_folds_that_are_an_iterator_serve_more_than_one_fit():
+    table = np.random.default_rng(0).integers(0, 2, (60, 4))
+    net = IsingLassoCV([0.1, 0.05], cv=KFold(3).split(table))
+    first = net.fit(table).cv_results_["mean_test_score"]
+    np.testing.assert_array_equal(net.fit(table).cv_results_["mean_test_score"], first)
+    expected = IsingLassoCV([0.1, 0.05], cv=KFold(3)).fit(table).cv_results_["mean_test_score"]
+    np.testing.assert_array_equal(first, expected)

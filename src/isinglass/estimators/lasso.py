@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -303,6 +304,8 @@ class IsingLassoCV(ResamplingEstimator):
 
     def _prepare(self, table: AnyTable, X: TableLike, y: object) -> Method:
         """Return the method with the folds of this table."""
+        if isinstance(self.cv, Iterator):  # another fit would find it at its end
+            self.cv = list(self.cv)
         n_rows = count_units(table.whole())
         if isinstance(self.cv, int | np.integer) and not (isinstance(self.cv, bool) or 2 <= self.cv <= n_rows):
             must = f"must be from 2 to the number of rows with a positive weight (n_samples={n_rows})"
