@@ -24,7 +24,7 @@ from isinglass import (
     read_parts,
     simulate,
 )
-from isinglass.errors import DataError
+from isinglass.errors import ArgumentError, DataError
 
 NAMES = ["tea", "milk", "rain", "sun", "rum"]
 X = simulate.exact_sample(simulate.chain_network(5, strength=1.5, fields="balanced"), 300, random_state=0)
@@ -175,3 +175,12 @@ def test_labels_that_are_counts_are_names_where_they_are_in_another_order():
         kept = holed.notna().to_numpy()
         np.testing.assert_array_equal(filled.to_numpy()[kept], other.to_numpy()[kept])
     assert IsingLasso(0.05).fit(turned).fit_.score(X[:, ::-1]) == IsingLasso(0.05).fit(turned).fit_.score(turned)
+
+
+def test_arguments_without_a_meaning_are_refused():
+    fit = IsingLasso(0.05).fit(FRAME).fit_
+    with pytest.raises(ArgumentError, match="probabilities must be False with method"):
+        fit.impute(FRAME, method="gibbs", probabilities=True)
+    with pytest.raises(ArgumentError, match="n_edges must be an integer of at least 0; got -1"):
+        fit.summary(-1)
+    assert "more" in fit.summary(0)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from isinglass.arguments import RandomSource
+from isinglass.arguments import RandomSource, check_count
 from isinglass.arrays import AnyArray, Bytes, FloatArray
 from isinglass.data import AnyTable, Table, TableLike
 from isinglass.data.memory import complete_like
@@ -201,6 +201,8 @@ class FittedNetwork:
         """
         if method not in ("conditional", "gibbs"):
             raise ArgumentError("method", 'must be "conditional" or "gibbs"', method)
+        if probabilities and method == "gibbs":
+            raise ArgumentError("probabilities", 'must be False with method="gibbs", which draws cells', probabilities)
         table, record = self._open(X, missing="impute").whole(), self._record
         asked = table, record.network, record.occurs
         if probabilities:
@@ -271,7 +273,7 @@ class FittedNetwork:
 
     def summary(self, n_edges: int = 10) -> str:
         """Return a summary as text: the network, its penalty, its certificate, and the strongest edges."""
-        names, rows = self._strongest(n_edges)
+        names, rows = self._strongest(check_count("n_edges", n_edges, least=0))
         lines = [f"{name}: {text}" for name, text in self._record.facts().items()]
         more = self._record.network.n_edges - len(rows)
         lines += ["", text_table(names, rows)] if rows else []
