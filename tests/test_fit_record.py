@@ -1,4 +1,6 @@
+import copy
 import json
+import pickle
 import subprocess
 import sys
 
@@ -175,6 +177,14 @@ def test_labels_that_are_counts_are_names_where_they_are_in_another_order():
         kept = holed.notna().to_numpy()
         np.testing.assert_array_equal(filled.to_numpy()[kept], other.to_numpy()[kept])
     assert IsingLasso(0.05).fit(turned).fit_.score(X[:, ::-1]) == IsingLasso(0.05).fit(turned).fit_.score(turned)
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda record: pickle.loads(pickle.dumps(record))])
+def test_arrays_of_copies_are_read_only(copied):
+    """What was computed from them is kept."""
+    fit = copied(IsingLasso(0.05).fit(FRAME).fit_)
+    for array in (fit.data.shares, fit.network.fields, fit.network.pairs, fit.network.pair_values):
+        assert not array.flags.writeable
 
 
 def test_arguments_without_a_meaning_are_refused():

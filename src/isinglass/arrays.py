@@ -33,3 +33,7 @@ class Frozen:
                     read_only(part)
                 elif hasattr(part, "nnz"):
                     read_only(part.data)
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        vars(self).update(state)
+        Frozen.__post_init__(self)  # a copy, or what was pickled, has arrays of its own

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from isinglass import conditionals
-from isinglass.arrays import Arrays, Bytes, FloatArray, Mask, read_only
+from isinglass.arrays import Arrays, Bytes, FloatArray, Frozen, Mask, read_only
 from isinglass.couplings import check_vector, read_coupling_matrix, read_couplings, read_fields, read_matrix
 from isinglass.data import Table, TableLike, as_table
 from isinglass.errors import DataError, MeaningWarning, suppress_warnings
@@ -33,7 +33,7 @@ _ARRAYS = ("fields", "pairs", "pair_values", "pair_parameters")
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
-class Network:
+class Network(Frozen):
     """Distribution of p variables with categories, P(x) ∝ exp(Σ_s μ_s(x_s) + Σ_{s<t} e_st(x_s, x_t)).
 
     Category k of a binary or ordinal variable has the score φ_s(k). The term of two such variables is
