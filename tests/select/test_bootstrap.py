@@ -422,3 +422,28 @@ def test_a_time_limit_is_refused(table):
 def test_bad_inputs(table, method, options, message):
     with pytest.raises(DataError, match=message):
         bootstrap(table, method, **({"n_boot": 2} | options))
+
+
+def one_edge(n_rows, seed):
+    """Return five columns of which the first two depend on each other."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 2, (n_rows, 5))
+    X[:, 1] = X[:, 0] ^ (rng.random(n_rows) < 0.2)
+    return X
+
+
+@pytest.mark.parametrize("share", [0.0, 0.25])
+@pytest.mark.parametrize(
+    "X",
+    [one_edge(500, 0), one_edge(500, 1), simulate.exact_sample(CHAIN, 200, random_state=1), one_edge(60, 0)],
+    ids=["one edge", "another", "chain", "few rows"],
+)
+def test_a_resample_is_fitted_as_a_fresh_table_of_its_rows(X, share):
+    how = {"kind": "case-drop", "drop_shares": [share]} if share else {}
+    found = bootstrap(X, n_boot=4, random_state=3, **how)
+    for k, rows in enumerate(rows_of_resamples(len(X), 4, 3, share)):
+        fresh = Method().choose(X[rows], groups=rows).solution  # copies of a row stay in one fold
+        drawn = found.draws[[k]].tocoo()
+        edges = {tuple(found.edge_index[place]) for place in drawn.coords[1]}
+        assert edges == set(map(tuple, fresh.edge_index))
+        np.testing.assert_allclose(found.alphas[k], fresh.alpha, rtol=1e-9)

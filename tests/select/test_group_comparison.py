@@ -424,3 +424,15 @@ def test_nothing_missing_gives_the_same_bits(two):
     table = as_table(X, missing="impute")
     one, other = (compare_groups(rows, groups, ALPHA, n_permutations=9, random_state=0) for rows in (X, table))
     np.testing.assert_array_equal(one.null_structure, other.null_structure)
+
+
+def test_permuted_groups_are_fitted_as_observed_ones():
+    """With the penalty chosen in every group, the differences of permutations are those of fresh fits."""
+    rng = default_rng(0)
+    X = rng.integers(0, 2, (240, 5))
+    X[:, 1] = X[:, 0] ^ (rng.random(240) < 0.2)
+    found = compare_groups(X, np.arange(240) % 2, reselect=True, n_permutations=6, random_state=4)
+    for k, seed in enumerate(spawn_seeds(4, 6)):
+        parts = np.split(default_rng(seed).permutation(240), 2)
+        networks = [Method().fit(X[np.sort(part)]).network.couplings for part in parts]
+        np.testing.assert_allclose(found.null_structure[k], np.abs(networks[0] - networks[1]).max(), rtol=1e-9)

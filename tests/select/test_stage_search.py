@@ -18,7 +18,7 @@ from isinglass.solve.nodewise import nodewise_alpha_max
 X = simulate.exact_sample(simulate.chain_network(6, strength=1.0, fields="balanced"), 400, random_state=3)
 WIDE = simulate.gibbs_sample(simulate.random_network(40, 0.1, random_state=0), 300, random_state=0)
 TOP = objective.alpha_max(X)
-GRID = Descent("here", 0.9, stride=1, near_stride=1, floor=1e-4, ends_at_rise=False, usual_steps=20)
+GRID = Descent("here", 0.9, stride=1, floor=1e-4, ends_at_rise=False, usual_steps=20)
 
 
 def search(task, alphas, score, grid):

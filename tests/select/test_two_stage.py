@@ -4,7 +4,7 @@ import itertools
 import pickle
 import re
 from dataclasses import replace
-from itertools import pairwise, product
+from itertools import pairwise
 
 import numpy as np
 import objectives as objective
@@ -32,7 +32,7 @@ from isinglass.select import two_stage as module
 from isinglass.select.progress import tell
 from isinglass.select.refit import refit_edges
 from isinglass.select.scoring import prediction_scores
-from isinglass.select.task import LOOSE, Relation, Task
+from isinglass.select.task import Task
 
 CHAIN = simulate.chain_network(8, strength=1.2, fields="balanced")
 X = simulate.exact_sample(CHAIN, 1500, random_state=1)
@@ -265,56 +265,15 @@ def test_it_can_be_resampled_and_pickled():
     assert found.n_boot == 3
 
 
-# ------------------------------------------------------------------------------------------- near a similar table
+# ------------------------------------------------------------------------------------------- beside a similar table
 
 
-@pytest.mark.parametrize("table", [X, spread_thin(250, 30)], ids=["by EBIC", "by prediction"])
-def test_near_a_similar_table_the_choice_is_looked_for_around_its_own(table):
-    whole = two_stage(table)
+@pytest.mark.parametrize("table", [X[:400], spread_thin(250, 30)], ids=["by EBIC", "by prediction"])
+def test_what_is_chosen_does_not_depend_on_the_start(table):
     part = table[: len(table) * 4 // 5]
-    found = Method().choose(part, warm_start=whole.warm_start)
-    first, last = found.stages[0], found.stages[-1]
-    assert (found.reason, last.exponent) == (whole.reason, whole.stages[whole.stage].exponent)
-    # Stage 1 is only compared; its network gives the penalties.
-    assert objective.kkt_residual(part, first.solution.couplings, first.solution.fields, first.solution.alpha) <= LOOSE
-    assert found.solution.converged
-    assert found.solution.kkt_residual <= 1e-7
-    for stage in found.stages:  # the criterion is larger on both sides
-        scores = stage.scores[~np.isnan(stage.scores)]
-        assert 0 < scores.argmin() < len(scores) - 1
-        assert stage.index == np.nanargmin(stage.scores)
-    shift = whole.solution.alpha / whole.stages[whole.stage].solution.alpha
-    assert found.solution.alpha == pytest.approx(shift * last.solution.alpha)
-    far = two_stage(part)
-    assert last.scores[last.index] == pytest.approx(np.nanmin(far.stages[found.stage].scores), rel=0.01)
-
-
-def test_rows_drawn_twice_do_not_lower_the_penalty_of_stage_1():
-    whole = two_stage(X)
-    times = np.random.default_rng(0).multinomial(len(X), np.full(len(X), 1.0 / len(X)))
-    drawn = as_table(X, sample_weight=times)
-    found = Method().choose(drawn, warm_start=replace(whole.warm_start, relation=Relation.RESAMPLE))
-    assert found.stages[0].path.alphas.tolist() == [whole.stages[0].solution.alpha]
-    scores = found.stages[1].scores
-    assert 0 < found.stages[1].index == scores.argmin() < len(scores) - 1  # that of stage 2 is looked for
-    assert found.solution.converged
-    assert found.solution.kkt_residual <= 1e-7
-
-
-def test_a_network_by_prediction_starts_at_the_nearest_of_its_own_path(monkeypatch):
-    known, starts, solve = two_stage(X).warm_start, [], module.solve_stage
-    denser = replace(known.own, alpha=0.8 * known.own.alpha)
-
-    def note(task, *given, **options):
-        starts.append(options.get("start"))
-        return solve(task, *given, **options)
-
-    monkeypatch.setattr(module, "solve_stage", note)
-    start = replace(known, solution=denser, reason="prediction", relation=Relation.RESAMPLE)
-    found = Method().choose(X[:1200], warm_start=start)
-    assert found.reason == "prediction"
-    assert any(each is starts[-1] for each in found.stages[found.stage].path)
-    assert found.solution.kkt_residual <= 1e-7
+    fresh, warm = Method().choose(part), Method().choose(part, warm_start=two_stage(table).warm_start)
+    assert (warm.reason, warm.alpha, warm.n_folds) == (fresh.reason, fresh.alpha, fresh.n_folds)
+    assert warm.solution.edge_values.tobytes() == fresh.solution.edge_values.tobytes()
 
 
 def test_kept_penalties_do_not_depend_on_the_start():
@@ -323,13 +282,6 @@ def test_kept_penalties_do_not_depend_on_the_start():
     cold, warm = kept.choose(part).solution, kept.choose(part, warm_start=whole.warm_start).solution
     assert warm.edge_index.tolist() == cold.edge_index.tolist()
     np.testing.assert_allclose(warm.edge_values, cold.edge_values, atol=1e-5)
-
-
-def test_where_nothing_was_found_nothing_is_near():
-    empty = two_stage(np.array(list(product([0, 1], repeat=6))))
-    assert empty.reason == "empty"
-    found = Method().choose(X[:, :6], warm_start=empty.warm_start)
-    assert found.solution.n_edges == two_stage(X[:, :6]).solution.n_edges > 0
 
 
 @pytest.mark.parametrize("keep", [None, 1.0])  # 1: the best prediction
@@ -362,12 +314,12 @@ def test_a_long_table_in_parts_is_searched_in_a_sample(monkeypatch, keep):
         method.choose(table, groups=np.arange(1500))
 
 
-@pytest.mark.parametrize("alpha", [0.0, 0.02])  # of the network, and of its stage
-def test_a_start_at_no_penalty_is_followed(alpha):
+@pytest.mark.parametrize("alpha", [0.0, 0.02])  # of its stage in the sample
+def test_a_sample_that_chose_no_penalty_is_followed(alpha):
     found = two_stage(X)
-    own = Solution(found.solution.network, alpha)
-    start = replace(found.warm_start, solution=Solution(found.solution.network, 0.0), own=own, reason="prediction")
-    again = Method().choose(X, warm_start=start)
+    free, own = (Solution(found.solution.network, each) for each in (0.0, alpha))
+    expected = module._Expected(free, found.stages[0].solution, own, 1.0, "prediction")
+    again = TwoStage()._search(Task(as_table(X)), expected)
     assert again.solution.converged
     assert again.solution.n_edges >= found.solution.n_edges
 

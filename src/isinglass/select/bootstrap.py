@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from isinglass.select.folds import labels_of
 from isinglass.select.method import COUNTED, AnyMethod, MethodLike, as_method, failed, read_for, warn_of_failed
 from isinglass.select.parallel import run_tasks, task_run
 from isinglass.select.settings import Run
-from isinglass.select.task import Relation, WarmStart
+from isinglass.select.task import WarmStart
 
 DROP_SHARES = (0.05, 0.1278, 0.2056, 0.2833, 0.3611, 0.4389, 0.5167, 0.5944, 0.6722, 0.75)  # those of bootnet
 
@@ -62,9 +62,8 @@ def bootstrap(
         The shares left out, for "case-drop"; the resamples are divided among them in turn. ``[0.5]`` gives the
         selection frequencies of stability selection.
     reselect : bool, default True
-        Choose the penalty again in every resample; False keeps the one that was chosen for the whole table. `TwoStage`
-        searches near the penalty of the whole table and does not repeat its check by prediction. With kind "rows" it
-        also keeps the penalty of stage 1, because the AIC would choose it too low for tables with repeated rows.
+        Choose the penalty again in every resample, exactly as for a new table of these rows; False keeps the one that
+        was chosen for the whole table, which is several times as fast.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights: counts if they are whole numbers, otherwise sampling weights, unless the table was read with
         another ``weight_kind``. The equal rows of a count are drawn one by one; rows with sampling weights are drawn
@@ -179,7 +178,7 @@ class _Resampling:
     table: Table
     draw: _Draw
     method: AnyMethod
-    warm_start: WarmStart  # of the whole table
+    warm_start: WarmStart  # the networks of the whole table
     run: Run  # of one fit
 
     def resample(self, times: NDArray[np.int64]) -> tuple[Table, AnyArray | None]:
@@ -203,9 +202,8 @@ def _fit_resample(resampling: _Resampling, seed: SeedSequence, share: float) -> 
     times = resampling.draw.times(np.random.default_rng(seed), share)
     table, labels = resampling.resample(times)
     became_constant = which_vary(resampling.table.with_weight(None)) & ~which_vary(table)
-    start = replace(resampling.warm_start, relation=Relation.SIMILAR if share else Relation.RESAMPLE)
     with suppress_warnings(*COUNTED):
-        choice = resampling.method.choose(table, groups=labels, run=resampling.run, warm_start=start)
+        choice = resampling.method.choose(table, groups=labels, run=resampling.run, warm_start=resampling.warm_start)
     solution = choice.solution.without_covariates()
     return {
         "edges": solution.edge_index,

@@ -226,7 +226,7 @@ class _Rounds:
     model: AnyMethod
     run: Run
     kept: AnyMethod | None = None
-    warm_start: WarmStart | None = None  # what was chosen in an earlier round
+    warm_start: WarmStart | None = None  # the networks of an earlier round
 
     def estimate(self, table: Table, groups: AnyArray, *, choose: bool) -> Network:
         """Return the network of a completed table; ``choose``: choose the penalty again, if the method can keep one."""

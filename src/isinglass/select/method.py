@@ -132,8 +132,7 @@ class Method(PathSettings):
         """Return the network of a table, and what it was chosen from; row weights are those of the table.
 
         Rows with equal entries in ``groups`` stay in one fold. ``warm_start`` is that of the choice for a similar
-        table, such as the one this is a resample of. The fit starts there, and the default looks for the best penalties
-        around those and keeps the result of the check by prediction.
+        table: at a given penalty, the solver starts from its couplings. What is chosen does not depend on it.
         """
         return self._choose(as_table(X), groups, run, warm_start)[0]
 

@@ -56,7 +56,7 @@ class Choice(Frozen):
 
     @property
     def warm_start(self) -> WarmStart:
-        """Where the fit of a similar table starts."""
+        """Where the solver starts in a similar table."""
         return WarmStart(self.solution)
 
     def fixed(self, scale: float = 1.0) -> Selector:

@@ -25,7 +25,7 @@ from isinglass.select.scoring import EdgePrice, aic_price
 from isinglass.select.settings import Alphas, are_given
 from isinglass.select.stage_penalties import StagePenalties
 from isinglass.select.stages import USUAL_END, Scored, Stage
-from isinglass.select.task import Relation, Task
+from isinglass.select.task import Task
 from isinglass.solve.alphas import alpha_grid
 
 TURNED = 0.5
@@ -36,8 +36,6 @@ FARTHEST = 0.25
 """Share of its best alpha down to which stage 2 is followed if its denser networks are judged by prediction."""
 SPARSER = 4.0
 """Multiple of the alpha that a sample of the rows lets expect, from which the descent starts."""
-STILL = 0.1
-"""Improvement, in the same units, that ends a search around the choice for a similar table."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +45,6 @@ class Descent:
     name: str  # of the stage, in the progress line
     ratio: float  # of neighboring alphas
     stride: int  # lattice steps from one alpha of the descent to the next, at least
-    near_stride: int  # the same in a search around the choice for a similar table
     floor: float  # last alpha over the first, if the criterion never turns
     ends_at_rise: bool  # whether one rise ends it
     usual_steps: int  # that the stage and what follows it take, to estimate how much time is left
@@ -72,10 +69,10 @@ class Descent:
         return rise > (0.0 if self.ends_at_rise else HOPELESS if best is scored[0] else math.inf)
 
 
-FIRST = Descent("Stage 1", 0.81, stride=2, near_stride=1, floor=1e-4, ends_at_rise=True, usual_steps=32)
+FIRST = Descent("Stage 1", 0.81, stride=2, floor=1e-4, ends_at_rise=True, usual_steps=32)
 """Dense networks cost most, and the AIC rises there: one rise ends the descent. It also has small local minima, and on
 a finer lattice the descent would end in others of them."""
-SECOND = Descent("Stage 2", 0.93, stride=3, near_stride=3, floor=1e-5, ends_at_rise=False, usual_steps=20)
+SECOND = Descent("Stage 2", 0.93, stride=3, floor=1e-5, ends_at_rise=False, usual_steps=20)
 """Its networks are sparse, and edges that have just entered are shrunken: the EBIC may rise, and fall again."""
 
 
@@ -90,20 +87,18 @@ class StageSearch:
     criterion: str = ""
     exponent: float = 0.0
 
-    def run(
-        self, alphas: Alphas | None = None, near: Solution | None = None, relation: Relation = Relation.SIMILAR
-    ) -> Stage:
+    def run(self, alphas: Alphas | None = None, sample: Solution | None = None) -> Stage:
         """Return the path with its best network.
 
-        ``alphas`` are tried as they are if given by value; a number of them only says how long strides are. ``near``:
-        the best network of another table.
+        ``alphas`` are tried as they are if given by value; a number of them only says how long strides are. ``sample``:
+        what a sample of the rows expects.
         """
         if alphas is not None and are_given(alphas):
-            return self.at(alphas, near)
+            return self.at(alphas)
         count = None if alphas is None else len(alpha_grid(1.0, alphas, alpha_min_ratio=USUAL_END))  # which checks it
-        if near is not None and relation is Relation.SAMPLE:
-            return self.at([near.alpha], near) if self.task.is_late else self.search(count, near)
-        return self.search_near(near) if near is not None and near.alpha > 0.0 else self.search(count)
+        if sample is not None and self.task.is_late:
+            return self.at([sample.alpha], sample)
+        return self.search(count, sample)
 
     def at(self, alphas: Alphas, start: Solution | None = None) -> Stage:
         """Return the stage of given alphas, all solved to the tolerance of the task."""
@@ -128,27 +123,6 @@ class StageSearch:
             start = scored[max(best - 1, 0)].solution
             scored += self._compare([top * descent.ratio**k for k in skipped], start)
         return self._stage(self._solve_best(scored), task.loosened().paths.tolerance, top)
-
-    def search_near(self, near: Solution) -> Stage:
-        """Return the best network around that of a similar table: among denser ones, sparser if none is better.
-
-        Either way is followed as long as the criterion falls. All networks are only compared.
-        """
-        ratio = self.descent.ratio**self.descent.near_stride
-        scored: list[Scored] = []
-
-        def goes_on(solution: Solution) -> bool:
-            scored.append(self.score(solution))
-            return len(scored) == 1 or scored[-2].score - scored[-1].score > STILL
-
-        rough = self.task.loosened()
-        alphas = near.alpha * ratio ** np.arange(math.log(self.descent.floor) / math.log(ratio))
-        self._path(rough, alphas, near, goes_on)
-        while scored[0].score <= scored[1].score and scored[0].solution.n_edges:
-            scored = self._compare([scored[0].solution.alpha / ratio], scored[0].solution) + scored
-            if scored[1].score - scored[0].score <= STILL:
-                break
-        return self._stage(scored, rough.paths.tolerance)
 
     def extend(self, stage: Stage) -> Stage:
         """Return a stage whose descent ended below half of its best alpha, followed further down.

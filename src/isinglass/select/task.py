@@ -7,7 +7,6 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from functools import cached_property
 from typing import Any
 
@@ -124,42 +123,12 @@ class PathSettings(Settings):
         raise ArgumentError("penalty_weights", 'must be None or "standardized" for node-wise regressions', weights)
 
 
-class Relation(Enum):
-    """What the table of a `WarmStart` is to the table that is fitted."""
-
-    SIMILAR = "similar"
-    RESAMPLE = "resample"
-    """The rows that are fitted were drawn from its rows with replacement. Stage 1 keeps its alpha: the AIC takes a row
-    that was drawn twice for two that agree."""
-    SAMPLE = "sample"
-    """Its rows are some of those that are fitted: its choice says where paths start, and these are searched."""
-
-
 @dataclass(frozen=True, eq=False)
 class WarmStart:
-    """What was chosen for a table, where the fit of a similar one starts and looks for its own choice."""
+    """Networks of a similar table that the solver starts from; what is chosen does not depend on them."""
 
-    solution: Solution  # the network
-    # Of the two-stage estimate: the choice of the AIC in stage 1, that of the criterion of the network's own stage, the
-    # exponent of this stage, and why the network was chosen.
-    first: Solution | None = None
-    own: Solution | None = None
-    exponent: float = 0.0
-    reason: str = ""
-    relation: Relation = Relation.SIMILAR
-
-    def for_all(self, share: float) -> WarmStart:
-        """Return it for the table of which it has this share of the rows, with the alphas to be expected there.
-
-        The gradient of a pair without an edge is of the order 1/√N, and so are such couplings in stage 1, by which the
-        penalty of stage 2 is divided.
-        """
-
-        def scale(found: Solution | None, exponent: float) -> Any:  # Any: None if that is None
-            return found and dataclasses.replace(found, alpha=found.alpha * share ** (0.5 * (1.0 + exponent)))
-
-        own = {name: scale(getattr(self, name), self.exponent) for name in ("solution", "own")}
-        return dataclasses.replace(self, first=scale(self.first, 0.0), relation=Relation.SAMPLE, **own)
+    solution: Solution
+    first: Solution | None = None  # of stage 1, if there are two
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +142,7 @@ class Task:
     paths: PathSettings = PathSettings()
     groups: AnyArray | None = None  # rows with equal entries stay in one fold
     run: Run = Run()
-    warm_start: WarmStart | None = None  # what was chosen for a similar table
+    warm_start: WarmStart | None = None
     deadline: float = math.inf  # of the clock `time.monotonic`
 
     def path(

@@ -14,6 +14,7 @@ from isinglass.arguments import RandomSource, as_generator, check_count
 from isinglass.data import PartedTable
 from isinglass.data.parts import Fold
 from isinglass.errors import ArgumentError
+from isinglass.results import Solution
 from isinglass.select.folds import Split, count_units, refuse_groups, split_parts, split_rows
 from isinglass.select.prediction_check import STRIDE, PredictionCheck, Verdict, log_distances
 from isinglass.select.progress import shown
@@ -23,7 +24,7 @@ from isinglass.select.settings import Alphas, are_given, check_alphas, option, s
 from isinglass.select.stage_penalties import solve_stage
 from isinglass.select.stage_search import first_stage, second_stage
 from isinglass.select.stages import Stage
-from isinglass.select.task import Relation, Task, WarmStart
+from isinglass.select.task import Task, WarmStart
 from isinglass.selection_records import Evidence, Reason, TwoStageRecord
 
 FULL = 1.0
@@ -34,8 +35,36 @@ MOST_SEARCHED = 500_000
 """Rows of a table in parts up to which penalties are searched and checked on all of them."""
 MOST_GATHERED = 100_000_000
 """Cells of such a sample up to which it is searched in this process, where no messages are waited for: 2 GB."""
-FOLLOWED = ("ebic", "prediction")
-"""Reasons for a choice by which one for a similar table is made."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Expected:
+    """What the choice for a sample of the rows lets expect of all rows: networks, at the alphas to be expected.
+
+    The gradient of a pair without an edge is of the order 1/√N, and so are such couplings in stage 1, by which the
+    penalty of stage 2 is divided.
+    """
+
+    solution: Solution  # the network
+    first: Solution  # the choice of the AIC in stage 1
+    own: Solution  # that of the criterion of the network's own stage
+    exponent: float  # of this stage
+    reason: Reason  # why the network was chosen
+
+    @classmethod
+    def of(cls, choice: TwoStageChoice, share: float) -> _Expected | None:
+        """Return what is expected from a sample of this share of the rows; None if it has no edges."""
+        if choice.reason == "empty":
+            return None
+
+        def scale(found: Solution, exponent: float) -> Solution:
+            return replace(found, alpha=found.alpha * share ** (0.5 * (1.0 + exponent)))
+
+        stage = choice.stages[choice.stage]
+        own = scale(stage.solution, stage.exponent)
+        first, solution = scale(choice.stages[0].solution, 0.0), scale(choice.solution, stage.exponent)
+        # Where the time was spent, the best network so far is solved in all rows.
+        return cls(solution, first, own, stage.exponent, "ebic" if choice.reason == "time" else choice.reason)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -63,9 +92,8 @@ class TwoStageChoice(Choice):
 
     @property
     def warm_start(self) -> WarmStart:
-        """Where the fit of a similar table starts."""
-        stage = self.stages[self.stage]
-        return WarmStart(self.solution, self.stages[0].solution, stage.solution, stage.exponent, self.reason)
+        """Where the solver starts in a similar table."""
+        return WarmStart(self.solution, self.stages[0].solution)
 
     def fixed(self, scale: float = 1.0) -> FixedStages:
         """Return the selector at the penalties that were chosen, times ``scale``."""
@@ -151,11 +179,9 @@ class TwoStage(Selector):
         if sample is None:
             return self._search(task)
         choice = self._search(sample)
-        start = choice.warm_start.for_all(sample.n_rows / task.n_rows)
-        if choice.reason == "time" and start.own is not None:  # the best so far, in all rows
-            start = replace(start, reason="ebic")
-        whole = self._search(task.replace(warm_start=start))
-        if start.reason not in FOLLOWED:
+        expected = _Expected.of(choice, sample.n_rows / task.n_rows)
+        whole = self._search(task, expected)
+        if expected is None:
             return whole
         left_out = choice.left_out or whole.left_out
         return replace(whole, n_folds=choice.n_folds, n_sampled=len(sample.table), left_out=left_out)
@@ -163,7 +189,7 @@ class TwoStage(Selector):
     def _draw_sample(self, task: Task) -> Task | None:
         """Return a random sample of a very long table in parts, in which penalties are searched first."""
         table, n_samples = task.table, -(-len(task.table) // MOST_SEARCHED)
-        if table.is_whole or n_samples == 1 or task.warm_start is not None or are_given(self.alphas):
+        if table.is_whole or n_samples == 1 or are_given(self.alphas):
             return None
         if min(table.sizes) // n_samples < self.n_folds:  # of a very short part, it could not be split into folds
             return None
@@ -171,15 +197,15 @@ class TwoStage(Selector):
         rows = table.take_fold(Fold(int(as_generator(self.random_state).integers(2**32)), n_samples, 0, held=True))
         return task.replace(table=rows.gather() if math.prod(rows.shape) <= MOST_GATHERED else rows)
 
-    def _search(self, task: Task) -> TwoStageChoice:
+    def _search(self, task: Task, expected: _Expected | None = None) -> TwoStageChoice:
         """Return the network of a table, solved in full, with the stages that it was chosen from."""
         keep = self.keep if self.keep is not None else KEEP_IF_FEW_ROWS if task.has_few_rows else KEEP
-        price, previous = edge_price(task.table, self.gamma, task.paths.n_ends), task.warm_start
+        price = edge_price(task.table, self.gamma, task.paths.n_ends)
         with shown(task.run.progress):
-            if previous is not None and previous.reason in FOLLOWED:
-                verdict = self._follow(task, price, previous)
-            else:
+            if expected is None:
                 verdict = self._decide(task, price, float(keep))
+            else:
+                verdict = self._follow(task, price, expected)
         stages, number, index = list(verdict.stages), verdict.number, verdict.index
         stage = stages[number]
         if not verdict.is_solved:
@@ -226,33 +252,23 @@ class TwoStage(Selector):
             return Verdict((first, second), 1, second.index, "ebic", is_solved=True)
         return PredictionCheck.of(task, folds, price, keep, first, second).decide()
 
-    def _follow(self, task: Task, price: EdgePrice, previous: WarmStart) -> Verdict:
-        """Choose as for a similar table: the penalty that the criterion chooses, times what lay between the two there.
-
-        Of a sample of this table, the networks of the criteria are solved in full; otherwise they are only compared.
-        """
-        assert previous.first is not None
-        assert previous.own is not None
-        is_sample = previous.relation is Relation.SAMPLE
-        if previous.relation is Relation.RESAMPLE:
-            first = first_stage(task.loosened()).at([previous.first.alpha], previous.first)
-        else:
-            first = first_stage(task).run(self.alphas, previous.first, previous.relation)
+    def _follow(self, task: Task, price: EdgePrice, expected: _Expected) -> Verdict:
+        """Choose as in a sample: the penalty that the criterion chooses, times what lay between the two there."""
+        first = first_stage(task).run(self.alphas, expected.first)
         if first.solution.n_edges == 0:
-            return Verdict((first,), 0, first.index, "empty", is_solved=is_sample)
+            return Verdict((first,), 0, first.index, "empty", is_solved=True)
         stages: tuple[Stage, ...] = (first,)
-        if previous.exponent:
-            search = second_stage(task, first.solution, previous.exponent, price)
-            stages = first, search.run(None, previous.own, previous.relation)
+        if expected.exponent:
+            stages = first, second_stage(task, first.solution, expected.exponent, price).run(None, expected.own)
         number, stage = len(stages) - 1, stages[-1]
-        left_out = _below(stage, len(stages)) if is_sample and task.is_late else ""
-        if previous.reason == "ebic":
-            return Verdict(stages, number, stage.index, "time" if left_out else "ebic", is_sample, left_out)
-        ratio = previous.solution.alpha / previous.own.alpha if previous.own.alpha else 1.0
+        left_out = _below(stage, len(stages)) if task.is_late else ""
+        if expected.reason == "ebic":
+            return Verdict(stages, number, stage.index, "time" if left_out else "ebic", True, left_out)
+        ratio = expected.solution.alpha / expected.own.alpha if expected.own.alpha else 1.0
         alpha = stage.solution.alpha * ratio
         distances = log_distances(stage.path.alphas, alpha)
-        start = stage.path[int(distances.argmin())] if distances.min() < math.log(STRIDE) else previous.solution
-        solution = solve_stage(task, [alpha], previous.exponent, first.solution, start=start)[0]
+        start = stage.path[int(distances.argmin())] if distances.min() < math.log(STRIDE) else expected.solution
+        solution = solve_stage(task, [alpha], expected.exponent, first.solution, start=start)[0]
         stage = stage.with_solution(solution)
         index = stage.path.solutions.index(solution)
         return Verdict((*stages[:number], stage), number, index, "prediction", is_solved=True, left_out=left_out)
