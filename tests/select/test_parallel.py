@@ -377,3 +377,18 @@ def test_progress_is_told_to_a_function_in_place_of_a_terminal():
     assert heard[5:] == [("", 0, None), ("first", 1, 3), ("Powers", 1, 3), ("Powers", 2, 3), ("Powers", 3, 3)]
     run_tasks(pow, [(2, 3)])
     assert len(heard) == 10
+
+
+def test_a_second_interrupt_leaves_no_thread_to_be_stopped(monkeypatch):
+    told = []
+
+    def interrupt(timeout=None):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(parallel._core, "stop_threads", told.append)
+    monkeypatch.setattr(parallel.running, "_threads", [((-1,), -7)])
+    monkeypatch.setattr(parallel.running, "_stopped", set())
+    monkeypatch.setattr(parallel.running._changed, "wait", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        parallel.running.stop(-1)
+    assert told == [[-7], []]

@@ -159,10 +159,12 @@ class _Running:
         with self._changed:
             ending = set(runs or (run for own, _ in self._threads for run in own))
             self._stopped |= ending
-            while others := {thread for own, thread in self._threads if ending.intersection(own)} - {here}:
-                _core.stop_threads(list(others))
-                self._changed.wait(0.1)
-            _core.stop_threads([])
+            try:
+                while others := {thread for own, thread in self._threads if ending.intersection(own)} - {here}:
+                    _core.stop_threads(list(others))
+                    self._changed.wait(0.1)
+            finally:  # also after a second interrupt: numbers of threads are used again
+                _core.stop_threads([])
 
 
 running = _Running()
