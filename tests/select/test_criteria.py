@@ -55,5 +55,5 @@ def test_identical_bits_for_any_number_of_jobs(table):
 
 
 def test_functions_are_refused(table):
-    with pytest.raises(DataError, match="needs a method whose penalty is known"):
+    with pytest.raises(DataError, match="is not known and cannot be kept"):
         compare_criteria(table, {"mine": lambda X: Method().choose(X).solution})

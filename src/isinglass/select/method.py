@@ -268,8 +268,8 @@ class Wrapped(Settings):
     def at(self, found: Choice, scale: float = 1.0) -> Self:
         """Refuse: the penalty of a function is not known."""
         raise DataError(
-            "reselect=False needs a method whose penalty is known, and that of a function is not. Pass a Method, an "
-            "estimator or the penalty as a number, or reselect=True."
+            "the penalty of a function is not known and cannot be kept. Pass a Method, an estimator or the penalty as "
+            "a number; bootstrap and compare_groups can choose it again (reselect=True)."
         )
 
 

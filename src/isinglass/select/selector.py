@@ -66,8 +66,8 @@ class Choice(Frozen):
             return FixedPerNode(tuple((scale * np.asarray(per_node)).tolist()))
         if not math.isfinite(self.alpha):
             raise DataError(
-                "reselect=False needs a method with one penalty for all pairs; this one has none that could be kept. "
-                "Pass reselect=True, or the penalty as a number."
+                "the method has no penalty that could be kept for all pairs. Pass the penalty as a number; bootstrap "
+                "and compare_groups can choose it again (reselect=True)."
             )
         return Fixed(scale * float(self.alpha))
 
