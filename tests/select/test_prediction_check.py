@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from isinglass import as_table, simulate
+from isinglass import Method, as_table, simulate
 from isinglass.select.folds import split_rows
 from isinglass.select.prediction_check import PredictionCheck
 from isinglass.select.scoring import edge_price
@@ -50,3 +50,12 @@ def test_a_verdict_is_the_same_again(check):
     one, two = check.decide(), check.decide()
     assert (one.number, one.index, one.reason) == (two.number, two.index, two.reason)
     assert [stage.held_out.tobytes() for stage in one.stages] == [stage.held_out.tobytes() for stage in two.stages]
+
+
+def test_pairs_without_a_penalty_stay_where_nothing_predicts():
+    weights = np.ones((4, 4))
+    weights[0, 1] = weights[1, 0] = 0.0
+    fit = Method(penalty_weights=weights).fit(np.random.default_rng(0).integers(0, 2, (40, 4)))
+    assert fit.selection.stages.reason == "empty"
+    assert fit.network.edge_index.tolist() == [[0, 1]]
+    assert "without edges. The network therefore has only pairs that were not penalized." in fit.methods_text()

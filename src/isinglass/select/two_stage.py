@@ -75,8 +75,9 @@ class TwoStageChoice(Choice):
     stages: tuple[Stage, ...]
     stage: int  #: where the network is: the number of the stage (from 0)
     #: "ebic", "prediction", "empty" or "time": the network with the smallest EBIC of stage 2; the sparsest that keeps
-    #: the share ``keep`` of the cross-validated gain, because that one does not; none, because stage 1 found no
-    #: edges or nothing predicts held-out rows better than no edges; or the best one when the time was spent
+    #: the share ``keep`` of the cross-validated gain, because that one does not; none but those
+    #: without a penalty, because stage 1 found no edges or nothing predicts held-out rows better than no edges; or the
+    #: best one when the time was spent
     reason: Reason
     keep: float  #: the share that was used
     n_folds: int  #: of the cross-validation; 0 if there was none

@@ -194,6 +194,8 @@ def _taken_by_prediction(fit: Fit, stages: TwoStageRecord, folds: str) -> Iterat
 
 def _taken_empty(fit: Fit, stages: TwoStageRecord, folds: str) -> Iterator[str]:
     yield f"In a {folds}, none of these networks predicted held-out observations better than a network without edges."
+    if fit.solution.n_edges:
+        yield "The network therefore has only pairs that were not penalized."
 
 
 def _taken_in_time(fit: Fit, stages: TwoStageRecord, folds: str) -> Iterator[str]:
