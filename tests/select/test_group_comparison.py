@@ -31,6 +31,7 @@ from isinglass import (
 from isinglass.arguments import spawn_seeds
 from isinglass.errors import ConstantColumnWarning, DataError, DataWarning, suppress_warnings
 from isinglass.select import ImputationSettings
+from isinglass.select.grouped_table import GroupedTable
 
 ISING_FIT = Method("nodewise", PerNode(), penalty_weights="standardized")
 ORACLE = Path(__file__).parents[1] / "oracle_data" / "groups12"
@@ -436,3 +437,22 @@ def test_permuted_groups_are_fitted_as_observed_ones():
         parts = np.split(default_rng(seed).permutation(240), 2)
         networks = [Method().fit(X[np.sort(part)]).network.couplings for part in parts]
         np.testing.assert_allclose(found.null_structure[k], np.abs(networks[0] - networks[1]).max(), rtol=1e-9)
+
+
+def test_rows_that_lose_their_last_answer_are_not_counted():
+    rng = default_rng(0)
+    X = rng.integers(0, 2, (200, 3)).astype(float)
+    labels = np.arange(200) % 2
+    gone = rng.random(X.shape) < np.where(labels == 0, 0.5, 0.1)[:, None]
+    table = as_table(np.where(gone, np.nan, X), missing="impute")
+    grouped = GroupedTable.read(table, labels, None, None, None)
+    with pytest.warns(DataWarning, match="rows without an answer are left out"):
+        thinned = grouped.with_equal_holes(default_rng(1))
+    assert not thinned.table.holes.all(axis=1).any()
+    assert sum(map(len, thinned.groups.rows)) == len(thinned.table) < len(grouped.table)
+
+
+def test_infinity_is_a_label():
+    X = default_rng(0).integers(0, 2, (40, 3))
+    found = compare_groups(X, np.where(np.arange(40) % 2, 1.0, np.inf), 0.1, n_permutations=1)
+    assert found.groups == ("1", "inf")

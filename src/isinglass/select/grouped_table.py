@@ -134,13 +134,17 @@ class GroupedTable:
             DataWarning(
                 f"the groups differ in their share of missing cells ({by_group}). To keep the level of the tests, "
                 "cells were deleted in each group by the patterns in which they are missing in the others; "
-                f"{holes.mean():.1%} of all cells are now missing. Consider leaving out columns that one group hardly "
-                "answered."
+                f"{holes.mean():.1%} of all cells are now missing, and rows without an answer are left out. Consider "
+                "leaving out columns that one group hardly answered."
             )
         )
         n_missing = int(holes.sum())
-        thinned = replace(table, holes=holes, n_missing=n_missing)
-        return replace(self, table=thinned, n_deleted=n_missing - table.n_missing)
+        thinned, n_deleted = replace(table, holes=holes, n_missing=n_missing), n_missing - table.n_missing
+        answered = np.flatnonzero(~holes.all(axis=1))
+        if groups.subject is None and len(answered) < len(table):  # some rows have lost their last answer
+            labels = np.array(groups.names, dtype=object)[groups.member[answered]]
+            thinned, groups = thinned[answered], Groups.of(labels, None)
+        return replace(self, table=thinned, groups=groups, n_deleted=n_deleted)
 
 
 def _take_column(X: TableLike, labels: ArrayLike | str | None, argument: str) -> tuple[TableLike, ArrayLike | None]:
@@ -209,7 +213,7 @@ def _by_value(label: str) -> tuple[float, str]:
 
 
 def _text(label: object) -> str:
-    return str(int(label)) if isinstance(label, float | np.floating) and label == int(label) else str(label)
+    return str(int(label)) if isinstance(label, float | np.floating) and float(label).is_integer() else str(label)
 
 
 def _first_few(words: Sequence[str]) -> str:
