@@ -280,3 +280,23 @@ def test_encode_may_name_only_columns_that_are_left_out(guess):
     file = io.StringIO("a,b,c\nNo,0,1\nYes,1,1\nNo,1,0\n")
     table = read_table(file, encode={"a": ("No", "Yes")}, drop=["a"], guess=guess)
     assert table.codes.tolist() == [[0, 1], [1, 1], [1, 0]]
+
+
+def test_a_blank_word_has_a_meaning_only_in_the_column_that_encode_names():
+    text = "smoke,mood,bit\nNA,good,0\nyes,bad,NA\nNA,NA,1\nyes,good,0\nyes,bad,1\n"
+    encode = {"smoke": {"NA": 0, "yes": 1}}
+    table = read_table(io.StringIO(text), encode=encode, kinds={"mood": "nominal"}, missing="impute")
+    assert table.codes[:, 0].tolist() == [0, 1, 0, 1, 1]
+    assert np.argwhere(table.holes).tolist() == [[1, 2], [2, 1]]
+    assert table.variables.categories[1] == ("bad", "good")
+    again = read_table(io.StringIO(text), encode=table.coding, missing="impute")
+    assert np.array_equal(again.codes, table.codes)
+    assert np.array_equal(again.holes, table.holes)
+
+
+@pytest.mark.parametrize("drop", [None, ["c"]])
+def test_options_name_columns_as_the_file_does_beside_new_names(drop):
+    text = "a,b,c\n0,1,0\n1,2,0\n0,3,1\n1,2,1\n"
+    names = ["x", "y", "z"][: 3 if drop is None else 2]
+    table = read_table(io.StringIO(text), names=names, kinds={"b": "ordinal"}, drop=drop)
+    assert (table.names, table.variables.kinds[1]) == (tuple(names), "ordinal")

@@ -18,7 +18,7 @@ from isinglass.data.documents import Document, Limits, open_document
 from isinglass.data.formats import guard, load_excel, load_feather, load_npy, load_npz, load_parquet, load_survey
 from isinglass.data.guards import remark_decimals
 from isinglass.data.options import ReadOptions, takes
-from isinglass.data.source import BLANKS, NO_ANSWER, Source
+from isinglass.data.source import BLANKS, NO_ANSWER, Column, Source
 from isinglass.data.table import Table
 from isinglass.data.text import blank_comments, blank_titles, find_delimiter, read_records, to_utf8
 from isinglass.data.values import is_number, show_value, spell_out
@@ -175,10 +175,14 @@ def open_file(path: AnyFile, options: ReadOptions) -> OpenFile:
         named = _name_rows(loaded, kind, options)
         turned = named.transpose() if options.transpose else named
         groups = [turned.find(key, "labels") for key in options.labels]
-        whole = turned.mark_missing(options.missing_in(turned)).label_values(options.value_labels or {}, groups)
+        marked = _mean_words(turned, options.encode).mark_missing(options.missing_in(turned))
+        whole = marked.label_values(options.value_labels or {}, groups)
         weight, labels, apart = _take_apart(whole, options)
         chosen = _choose_columns(whole, options, apart)
-        return OpenFile(document.name, _name_columns(chosen).named(options.names), weight, labels)
+        source = _name_columns(chosen)
+        if options.names is not None:  # the options use the names of the file
+            source = replace(source.named(options.names), whole=whole)
+        return OpenFile(document.name, source, weight, labels)
     except (DataError, LimitError) as error:
         error.where = document.name
         raise
@@ -199,15 +203,25 @@ def _find_format(document: Document, format: str | None) -> str:
 
 
 def _load(document: Document, kind: str, options: ReadOptions) -> Source:
-    """Return the table of a file. Words that `encode` speaks of are not blank."""
+    """Return the table of a file. Words that `encode` speaks of for all columns are not blank."""
     limits, encode = document.limits, options.encode
-    entries = encode.values() if by_column(encode) else [encode] if isinstance(encode, Mapping) else []
-    blanks = BLANKS.difference(*entries)
+    entries = encode if isinstance(encode, Mapping) and not by_column(encode) else {}
+    blanks = BLANKS.difference(entries)
     if kind in ("text", "excel"):
-        doubtful = {NO_ANSWER}.difference(*entries)
+        doubtful = {NO_ANSWER}.difference(entries)
         return _load_text(document, kind, options, Vocabulary(blanks | doubtful, spell_out(options.missing_everywhere)))
     raw = guard(kind, limits, lambda: _LOADERS[kind](document.data, limits))
     return raw.changed(lambda _, column: replace(column, blanks=blanks)) if raw.block is None else raw
+
+
+def _mean_words(source: Source, encode: object) -> Source:
+    """Return the table in which words that `encode` speaks of in a column are not blank there."""
+    stated = source.locate(encode, "encode") if by_column(encode) else {}
+
+    def mean(j: int, column: Column) -> Column:
+        return replace(column, blanks=column.blanks.difference(stated[j])) if j in stated else column
+
+    return source.changed(mean) if stated else source
 
 
 def _load_text(document: Document, kind: str, options: ReadOptions, vocabulary: Vocabulary) -> Source:
