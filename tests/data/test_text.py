@@ -213,3 +213,8 @@ def test_a_column_with_every_byte_and_a_blank():
     words = ["1", "2", *["3"] * 40_000, "", *map(str, range(256)), "7"]  # a field that is not blank, in every line
     text = "".join(f"{word},4\n" for word in ["a", *words])
     assert rows_of(read(text, ",")) == list(csv.reader(io.StringIO(text)))
+
+
+def test_a_delimiter_of_the_header_comes_before_a_decimal_comma():
+    assert find_delimiter(b"a;b\n0;1,5\n1;2,5\n") == ";"
+    assert find_delimiter(b"a\nr1,0\nr2,1\n") == ","  # R leaves the corner of the header out

@@ -103,14 +103,15 @@ def blank_titles(data: bytes, delimiter: str, header: bool | str) -> tuple[bytes
 def find_delimiter(data: bytes, known: str | None = None) -> str:
     """Choose the delimiter that splits the first records into the same number of fields, the most of them.
 
-    A ``known`` one that does so comes first. Of equals the first in the order tab, comma, semicolon, bar, blank wins.
+    A ``known`` one that does so comes first. Of equals one that splits the first record like the others wins, then the
+    first in the order tab, comma, semicolon, bar, blank.
     If none splits them evenly, it is the one that splits most of them alike. "" means that every character is a field:
     lines of one length of 0 and 1.
     """
     sample = data[:_SAMPLE_BYTES]
     if len(data) > len(sample):
         sample = sample[: sample.rfind(b"\n") + 1] or sample
-    best, best_score = "", (0.0, 0)
+    best, best_score = "", (0.0, 0, False)
     if known and len(set(widths := _sample_widths(sample, known))) == 1 and widths[0] > 1:
         return known
     for delimiter in _CANDIDATES:
@@ -118,7 +119,7 @@ def find_delimiter(data: bytes, known: str | None = None) -> str:
         modal, times = Counter(counts).most_common(1)[0] if counts else (0, 0)
         if len(counts) > 1 and counts[0] == counts[1] - 1:  # R leaves the corner of the header out
             times += counts[1] == modal
-        score = (times / len(counts) if counts else 0.0, modal)
+        score = (times / len(counts), modal, counts[0] == modal) if counts else best_score
         if modal > 1 and score > best_score:
             best, best_score = delimiter, score
     if best:
