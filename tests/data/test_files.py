@@ -300,3 +300,22 @@ def test_options_name_columns_as_the_file_does_beside_new_names(drop):
     names = ["x", "y", "z"][: 3 if drop is None else 2]
     table = read_table(io.StringIO(text), names=names, kinds={"b": "ordinal"}, drop=drop)
     assert (table.names, table.variables.kinds[1]) == (tuple(names), "ordinal")
+
+
+@pytest.mark.parametrize("spelling", ["9,9", "9.9", 9.9])
+def test_numbers_of_a_missing_cell_are_spelled_as_in_the_file(spelling):
+    text = "a;b;c\n0;1,5;0\n1;2,5;0\n0;9,9;1\n1;2,5;1\n0;3,5;1\n"
+    table = read_table(io.StringIO(text), na_values=[spelling], kinds={"b": "ordinal"}, missing="impute")
+    assert table.variables.categories[1] == (1.5, 2.5, 3.5)
+    assert np.argwhere(table.holes).tolist() == [[2, 1]]
+    again = read_table(io.StringIO(text), encode=table.coding, missing="impute")
+    assert np.array_equal(again.holes, table.holes)
+
+
+def test_a_truth_value_can_stand_for_a_missing_cell():
+    text = "a,b\n0,TRUE\n1,x\n1,y\n0,x\n"
+    table = read_table(io.StringIO(text), na_values=["TRUE"], kinds={"b": "nominal"}, missing="impute")
+    assert table.codes[:, 0].tolist() == [0, 1, 1, 0]
+    assert np.argwhere(table.holes).tolist() == [[0, 1]]
+    again = read_table(io.StringIO(text), encode=table.coding, missing="impute")
+    assert np.array_equal(again.holes, table.holes)

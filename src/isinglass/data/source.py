@@ -255,7 +255,7 @@ class Source:
 
     def mark_missing(self, values: Mapping[int, Collection[Value]]) -> Source:
         """Return the table in which more values stand for missing cells, given for some of its columns."""
-        spelled = {some: spell_out(some) for some in map(tuple, values.values())}
+        spelled = {some: spell_out(some, self.decimal) for some in map(tuple, values.values())}
         gone = {j: spelled[tuple(some)] for j, some in values.items()}
         return self.changed(lambda j, column: replace(column, gone=gone[j]) if j in gone else column) if gone else self
 

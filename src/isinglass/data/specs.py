@@ -168,7 +168,7 @@ def specify(source: Source, stated: ValueOptions) -> list[ColumnSpec]:
             is_auto=encode == "auto",
             cut=cuts.get(j),
             is_reversed=j in reversed_columns,
-            missing=[read_word(value) for value in missing.get(j, ())],
+            missing=[read_word(value, source.decimal) for value in missing.get(j, ())],
             is_covariate=j in covariates,
         )
         for j, label in enumerate(source.labels)

@@ -67,20 +67,24 @@ def read_cell(word: str, decimal: str = ".") -> Value:
     return word if number is None else number
 
 
-def read_word(value: Value) -> Value:
-    """Return the number that a text spells, or the value as it is."""
-    number = read_number(value.strip()) if isinstance(value, str) else None
-    return value if number is None else number
+def read_word(value: Value, decimal: str | None = None) -> Value:
+    """Return the number that a text spells, with this decimal separator or a point, or the value as it is."""
+    spellings = (read_number(value.strip(), each) for each in (decimal or ".", ".")) if isinstance(value, str) else ()
+    return next((number for number in spellings if number is not None), value)
 
 
-def spell_out(values: Iterable[Value]) -> frozenset[Value]:
+def spell_out(values: Iterable[Value], decimal: str | None = None) -> frozenset[Value]:
     """Return what `is_among` compares with: words as they are spelled, and numbers however these are spelled."""
     listed = list(values)
-    return frozenset({str(value).strip() for value in listed} | {read_word(value) for value in listed})
+    words = {str(value).strip() for value in listed}
+    truths = {str(_TRUTH[word]) for word in words if word in _TRUTH}  # as text: the numbers 0 and 1 are not meant
+    return frozenset(words | truths | {read_word(value, decimal) for value in listed})
 
 
 def is_among(value: Value, spelled: frozenset[Value]) -> bool:
     """Tell whether a value is one of those that `spell_out` returned."""
+    if isinstance(value, bool) and str(value) in spelled:
+        return True
     return (value.strip() if isinstance(value, str) else value) in spelled
 
 
