@@ -1,6 +1,8 @@
 """isinglass fit: every method and criterion, the files, and what is on which stream."""
 
 import json
+import shlex
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -126,8 +128,6 @@ def test_files(table, tmp_path):
 
 
 def test_recorded_command_gives_the_same_files(tmp_path, monkeypatch):
-    import shlex
-
     rows = [["Yes" if cell else "No" for cell in row] for row in draw_rows(60).tolist()]
     write_csv(tmp_path / "t.csv", NAMES, rows)
     monkeypatch.chdir(tmp_path)
@@ -324,3 +324,12 @@ def test_model_file_is_not_pickled(table, tmp_path):
     fit = header["content"]["Fit"]
     method = (header["shared"][fit["method"]["shared"]] if "shared" in fit["method"] else fit["method"])["Method"]
     assert (method["estimator"], method["selector"]["Fixed"]["alpha"]) == ("joint", 0.1)
+
+
+def test_a_file_that_begins_with_a_hyphen_is_no_option_when_repeated(table, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("-y.csv").write_bytes(Path(table).read_bytes())
+    run("fit", "--alpha", "0.05", "-o", "net", "--", "-y.csv")
+    words = shlex.split(json.loads(Path("net/run.json").read_text())["command"])
+    assert words[1:3] == ["fit", "./-y.csv"]
+    assert run(*words[1:]).stdout == Path("net/edges.csv").read_text()

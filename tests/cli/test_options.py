@@ -195,6 +195,10 @@ def test_values_are_read_as_they_are_spelled(name, data):
         ("encode", {"a=b": 1, "c": 0}, "=a=b=1,c=0"),
         ("encode", {"x,y": 1, "z": None}, '"x,y=1",z='),
         ("encode", {'"q': {"m": 1}}, '"""q"=m=1'),
+        ("encode", {"q=1": {"Yes": 1, "No": 0}}, '"q=1"=Yes=1,No=0'),
+        ("encode", {"Yes": {"1, No": 0}}, 'Yes="1, No=0"'),
+        ("encode", {"a=1, b": 1, "c": 0}, '="a=1, b=1",c=0'),
+        ("value_labels", {"q=1": {"1": "men"}}, '"q=1"=1=men'),
         ("drop", ["a,b", 2], '"a,b",#3'),
         ("alphas", [1.0], "1.0"),
         ("alphas", 30, "30"),
@@ -205,6 +209,20 @@ def test_forms_that_are_easily_confused(name, meaning, text):
     option = OPTIONS[name]
     assert spell_value(option, meaning) == text
     assert option.type.convert(text, None, None) == meaning
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "meaning"),
+    [
+        ("rows", "100, 200", [100, 200]),
+        ("alphas", "0.1, 5e-2", [0.1, 0.05]),
+        ("encode", "Yes=1, No=0, Unknown=, Yes, often=1", {"Yes": 1, "No": 0, "Unknown": None, "Yes, often": 1}),
+        ("encode", "sex=male=1,  female=0", {"sex": {"male": 1, "female": 0}}),
+        ("binarize", "age=40, income=2e4", {"age": 40.0, "income": 2e4}),
+    ],
+)
+def test_blanks_may_follow_numbers(name, text, meaning):
+    assert OPTIONS[name].type.convert(text, None, None) == meaning
 
 
 def test_one_column_is_spelled_as_a_list_of_one():

@@ -666,7 +666,7 @@ def test_cells_imputed_in_each_group_are_told():
     table = as_table(holes(pd.DataFrame(chain())), missing="impute")
     labels = np.tile(["b", "a"], N // 2)
     found = compare_groups(table, labels, 0.05, n_permutations=1, impute_by_group=True)
-    assert "from the network of their group" in found.methods_text()
+    assert "from a network of their group whose edges were selected in two stages" in found.methods_text()
 
 
 def test_isingfit_is_named():
@@ -681,3 +681,68 @@ def test_the_reference_of_the_package_has_its_year():
     license_text = (Path(__file__).parents[2] / "LICENSE").read_text(encoding="utf-8")
     assert f"Copyright (c) {YEAR}, the isinglass developers" in license_text
     assert citation(Method(selector=Fixed(0.05)).fit(chain())).startswith(f"The isinglass developers. ({YEAR}).")
+
+
+def test_names_of_the_user_are_no_markup():
+    """Brackets and parentheses of names stay as they are, and cite nothing."""
+    labels = np.tile(["men (m)", "see [@x] [@kish]"], N // 2)
+    frame = pd.DataFrame(chain(), columns=["a (b) (c)", "[@stars]", *"cdef"])
+    table = as_table(frame, covariates=["a (b) (c)", "[@stars]"])
+    draft = describe_comparison(compare_groups(table, labels, 0.05, n_permutations=2, random_state=0))
+    assert f"men (m) (n = {N // 2}), see [@x] [@kish] (n = {N // 2})" in draft.text
+    assert "adjusted for a (b) (c) and [@stars], which" in draft.text
+    assert "Kish" not in draft.references
+    words = frame.replace({0: "no (n) (0)", 1: "[@yes]"})
+    draft = describe_fit(Method(selector=Fixed(0.05)).fit(as_table(words, encode={"[@yes]": 1, "no (n) (0)": 0})))
+    assert "1 stands for '[@yes]' and 0 for 'no (n) (0)'" in draft.text
+    assert "\0" not in draft.text
+
+
+def test_the_imputation_model_is_named():
+    """Cells are drawn from a network of two stages, whatever chooses the penalty of the fit."""
+    table = as_table(holes(pd.DataFrame(chain(), columns=list("abcdef"))), missing="impute")
+    for method in (Method(selector=Fixed(0.05)), Method("nodewise", selector=PerNode())):
+        text = methods_text(method.fit(table))
+        assert "from a network whose edges were selected in two stages: a lasso with the smallest AIC" in text
+        assert "almost without a penalty, given the observed cells of their row" in text
+    text = methods_text(Method().fit(table))
+    assert "selected in the two stages described below, without the check by prediction" in text
+    assert text.count("in two stages:") == 1
+    model = Method("nodewise", selector=Fixed(0.1))
+    text = methods_text(Method(selector=Fixed(0.05), imputation=ImputationSettings(model=model)).fit(table))
+    assert "logistic regression of every variable on all others and at a given penalty, and estimated" in text
+    labels = np.tile(["b", "a"], N // 2)
+    text = compare_groups(table, labels, 0.05, n_permutations=2, random_state=0).methods_text()
+    assert "one network of all rows, ignoring groups, whose edges were selected in two stages" in text
+
+
+def test_penalties_of_nodes_are_not_called_one_penalty():
+    labels, method = np.tile(["b", "a"], N // 2), Method("nodewise", selector=PerNode())
+    for reselect, words in ((False, "used the same penalty of every node"), (True, "The penalty of every node was")):
+        found = compare_groups(chain(), labels, method, reselect=reselect, n_permutations=2, random_state=0)
+        assert words in found.methods_text()
+
+
+def test_weights_count_only_where_a_criterion_was_used():
+    weights = np.random.default_rng(5).exponential(size=N)
+    for selector in (Fixed(0.05), CrossValidation(n_folds=3), EBIC()):
+        text = methods_text(Method(selector=selector).fit(chain(), sample_weight=weights))
+        assert ("which criteria use" in text) == isinstance(selector, EBIC)
+
+
+def test_a_tolerance_of_the_user_is_named():
+    X = chain()
+    assert "this table and penalty, up to a tolerance of 0.001, (" in methods_text(
+        Method(selector=Fixed(0.05), tol=1e-3).fit(X)
+    )
+    assert "up to a tolerance" not in methods_text(Method(selector=Fixed(0.05)).fit(X))
+
+
+def test_normal_scores_are_not_called_values():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(N, 2)), columns=["x", "y"])
+    for normal, words in ((["x", "y"], "in the scores, per"), (["x"], "in the values or scores, per")):
+        table = as_table(frame, kinds="continuous", scores=dict.fromkeys(normal, "normal"))
+        text = methods_text(Method(selector=Fixed(0.05)).fit(table))
+        assert words in text
+        assert ("at the ranks of its values" in text) == (normal == ["x"])

@@ -19,7 +19,7 @@ from isinglass.cli.options import ADVANCED, GENERAL, OPTIONS, Option
 Function = Callable[..., None]
 
 NOT_REPRODUCED = {"output", "force", "quiet", "verbose", "as_json", "n_jobs", "device"}
-"""Options that change nothing in a result."""
+"""Options that the words that repeat a command leave out; a device changes a result only within the tolerance."""
 
 
 @dataclass(frozen=True)
@@ -110,5 +110,6 @@ def command_line() -> list[str]:
             for item in (value or ()) if parameter.multiple else [value]:
                 words += [option] if parameter.is_flag else [option, spell_value(parameter, item)]
         else:
-            names.append(str(value).removesuffix("/model.npz"))  # the folder stands for its model
+            file = str(value).removesuffix("/model.npz")  # the folder stands for its model
+            names.append(f"./{file}" if file.startswith("-") and file != "-" else file)  # no option
     return ["isinglass", str(ctx.command.name), *names, *words]

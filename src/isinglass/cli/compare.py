@@ -116,7 +116,7 @@ def _describe_missing(found: GroupComparison) -> dict[str, str]:
         return {}
     share = missing.n_cells / (missing.n_rows * (len(found.names) + len(found.covariates)))
     left = f"; {plural(missing.n_left_out, 'row')} without any answer left out" if missing.n_left_out else ""
-    return {"Imputed": f"{share:.1%} of the cells, from one network of all rows, ignoring groups{left}"}
+    return {"Imputed": f"{share:.1%} of the cells, from one two-stage network of all rows, ignoring groups{left}"}
 
 
 def _describe_groups(found: GroupComparison, column: str) -> dict[str, str]:
@@ -125,7 +125,7 @@ def _describe_groups(found: GroupComparison, column: str) -> dict[str, str]:
     return {
         "Groups": f"{column}: {sizes}" + ("; paired" if found.paired else ""),
         **({"Adjusted for": ", ".join(found.covariates)} if found.covariates else {}),
-        "Permutations": str(found.n_permutations),
+        "Permutations": f"{found.n_permutations}" + ("" if found.seed is None else f", seed {found.seed}"),
     }
 
 

@@ -91,7 +91,7 @@ def describe_imputation(found: Imputation | None) -> dict[str, str]:
         state = f"converged in round {found.settled + 1} of {found.n_rounds}"
     return {
         "Imputed": f"{found.missing.mean():.1%} of the cells, {found.n_imputations} times, {state} "
-        f"(Monte Carlo error of the network {found.noise:.2g}){empty}"
+        f"(Monte Carlo error of the imputation model {found.noise:.2g}){empty}"
     }
 
 

@@ -21,6 +21,7 @@ from isinglass.names import read_column
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 Codes = dict[str, float | None]  # what answers mean; None: missing
+_NUMBER = r"(?:^|[=,])[-+.\deE]*"  # that is an item or follows an =; or nothing
 Answers = str | Codes | dict[str | int, Codes]  # "auto", of all columns, or by column
 
 
@@ -122,7 +123,7 @@ def in_column(meaning: Grammar[Value]) -> Grammar[dict[str | int, Value]]:
     def spell(found: dict[str | int, Value]) -> str:
         ((column, inside),) = found.items()
         name = spell_column(column)
-        name = _quoted(name) if name.startswith('"') else name
+        name = _quoted(name) if name.startswith('"') or "=" in name else name
         return f"{name}={meaning.spell(inside)}"
 
     return Grammar(read, spell)
@@ -166,13 +167,22 @@ def split_words(text: str) -> list[str]:
     return [word.replace("\0", ", ") for word in next(csv.reader([kept])) or [""]]
 
 
+def after_numbers(form: AnyGrammar) -> AnyGrammar:
+    """Return a grammar that takes blanks after the comma that ends a number, or what a number may stand for."""
+
+    def read(text: str) -> object:
+        return form.read(text if '"' in text else re.sub(f"({_NUMBER}), +", r"\1,", text))
+
+    return Grammar(read, form.spell)
+
+
 def _distinct(values: list[Value]) -> list[Value]:
     return _check(values, lambda each: len(set(each)) == len(each))
 
 
 def _quote(word: str) -> str:
     """Return a word that `split_words` reads as one."""
-    return _quoted(word) if re.search(r'^[ "]|,(?! )|[\r\n]', word) else word
+    return _quoted(word) if re.search(rf'^[ "]|,(?! )|[\r\n]|{_NUMBER}, ', word) else word
 
 
 def _quoted(word: str) -> str:
@@ -208,16 +218,18 @@ def _is_by_column(value: object) -> bool:
 MEANINGS = pairs(TEXT, CODE, str.rpartition)
 ALPHAS = Form(
     "COUNT|A,B,…",
-    either((_is(int), COUNT), (_is(list, tuple), several(PENALTY))),
+    after_numbers(either((_is(int), COUNT), (_is(list, tuple), several(PENALTY)))),
     "neither a count such as 30 nor distinct values such as 0.1,0.05",
 )
-COUNTS = Form("N,N,…", several(WHOLE), "not a list of different whole numbers such as 100,200,400")
+COUNTS = Form("N,N,…", after_numbers(several(WHOLE)), "not a list of different whole numbers such as 100,200,400")
 ANSWERS = Form(
     "auto|[COLUMN=]YES=1,NO=0",
-    either(
-        (_is(str), AUTO),
-        (_is_by_column, in_column(MEANINGS)),
-        (_is(dict), in_all_columns(MEANINGS)),
+    after_numbers(
+        either(
+            (_is(str), AUTO),
+            (_is_by_column, in_column(MEANINGS)),
+            (_is(dict), in_all_columns(MEANINGS)),
+        )
     ),
     "neither auto nor a list such as Yes=1,No=0,Unknown=",
 )
@@ -228,7 +240,7 @@ VALUE_LABELS = Form(
 )
 CUTS = Form(
     "CUT|COLUMN=CUT,…",
-    either((_is(int, float), NUMBER), (_is(dict), pairs(KEY, NUMBER, str.rpartition))),
+    after_numbers(either((_is(int, float), NUMBER), (_is(dict), pairs(KEY, NUMBER, str.rpartition)))),
     "neither a number nor a list such as age=40,income=2e4",
 )
 COLUMN = Form("COLUMN", KEY, "not the name of a column")

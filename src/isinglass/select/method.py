@@ -81,9 +81,13 @@ class ImputationSettings(Settings):
 
     def complete(self, table: Table, groups: AnyArray | None = None, run: Run = Run()) -> Imputation:
         """Return a completed table, and how it was completed."""
-        model = Method(selector=TwoStage(keep=0.0)) if self.model is None else self.model
         with suppress_warnings(ConstantColumnWarning):
-            return complete(table, self, model, groups, run)
+            return complete(table, self, self.used_model, groups, run)
+
+    @property
+    def used_model(self) -> Method:
+        """The method that estimates the networks from which cells are drawn."""
+        return Method(selector=TwoStage(keep=0.0)) if self.model is None else self.model
 
 
 @settings

@@ -13,9 +13,9 @@ from isinglass.select import CrossValidation, PerNode, StARS, TwoStage
 from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.select.ebic import EBIC
 from isinglass.select.group_comparison_result import GroupComparison
-from isinglass.select.method import Method
+from isinglass.select.method import ImputationSettings, Method
 from isinglass.selection_records import Reason, TwoStageRecord
-from isinglass.show.report.sentences import Draft, What, write
+from isinglass.show.report.sentences import ESTIMATES, Draft, What, guard, write
 from isinglass.text_tables import join_words
 
 FOUND = 0.05
@@ -33,19 +33,23 @@ def describe_fit(fit: Fit, *bootstraps: Bootstrap, check: ModelCheck | None = No
     """Say how the network of a fit was estimated and checked, as the methods section of a paper does."""
     solution = fit.solution.without_covariates()
     is_imputed = fit.missing is not None and fit.missing.treatment == "impute"
+    has_criterion = isinstance(fit.method.selector, TwoStage | EBIC | PerNode)
+    stages = fit.selection.stages
+    tells_stages = stages is not None and len(stages.each) > 1 and not stages.ended_first
+    model = _imputed_by(fit.method, solution.network, tells_stages)
     resampled = [sentence for found in bootstraps for sentence in _describe_bootstrap(fit, found, is_imputed)]
     return write(
         What(
             solutions=[solution],
             estimated=f"was estimated from {fit.data.n_observations} observations",
             method=fit.method,
-            covariates=fit.network.variables.covariates,
-            rules=dict(zip(fit.network.names, fit.coding.columns, strict=True)),
+            covariates=list(map(guard, fit.network.variables.covariates)),
+            rules=dict(zip(map(guard, fit.network.names), fit.coding.columns, strict=True)),
             weight_kind=fit.data.weight_kind,
-            weighted=f"with an effective number of {fit.data.n_rows:.1f} [@kish], which criteria use as the number of "
-            "observations",
+            weighted=f"with an effective number of {fit.data.n_rows:.1f} [@kish]"
+            + has_criterion * ", which criteria use as the number of observations",
             missing=fit.missing,
-            imputed_from="the network itself given the observed cells of their row",
+            imputed_from=f"a network {model}, given the observed cells of their row",
             choice=list(_fit_choice(fit, solution.network)),
             findings=list(_fit_findings(fit)),
             optimal_for=f"for {'the completed' if is_imputed else 'this'} table and penalty",
@@ -56,11 +60,12 @@ def describe_fit(fit: Fit, *bootstraps: Bootstrap, check: ModelCheck | None = No
 
 def describe_comparison(found: GroupComparison) -> Draft:
     """Say how groups were compared, as the methods section of a paper does, and what was found."""
-    sizes = ", ".join(f"{group} (n = {n})" for group, n in zip(found.groups, found.n_rows, strict=True))
+    sizes = ", ".join(f"{guard(group)} (n = {n})" for group, n in zip(found.groups, found.n_rows, strict=True))
     how = "exchanging labels within subjects" if found.paired else "reassigning rows to groups at random"
     seed = "" if found.seed is None else f" (seed {found.seed})"
-    rules = () if found.coding is None else zip(found.names, found.coding.columns, strict=True)
-    origin = "the network of their group" if found.imputed_by_group else "one network of all rows, ignoring groups"
+    rules = () if found.coding is None else zip(map(guard, found.names), found.coding.columns, strict=True)
+    by_group = found.method if found.imputed_by_group else None  # one network of all rows is the default one
+    origin = "a network of their group" if found.imputed_by_group else "one network of all rows, ignoring groups,"
     deleted = (
         f", after {found.n_deleted} further cells were deleted by the patterns of the other groups, because groups "
         "differed in their share of missing cells"
@@ -72,18 +77,33 @@ def describe_comparison(found: GroupComparison) -> Draft:
             estimated=f"were compared between {len(found.groups)} groups, {sizes}, by a permutation test [@comparison] "
             f"with {found.n_permutations} permutations{seed}, {how}; every network was estimated",
             method=found.method,
-            covariates=found.covariates,
+            covariates=list(map(guard, found.covariates)),
             rules=dict(rules),
             weight_kind=found.weight_kind,
             weighted="which stayed with their rows in every permutation",
             missing=found.missing,
-            imputed_from=origin + (deleted if found.n_deleted else ""),
+            imputed_from=f"{origin} {_imputed_by(by_group, found.networks[0], True)}"
+            + (deleted if found.n_deleted else ""),
             choice=[_comparison_choice(found)],
             findings=list(_comparison_findings(found)),
             optimal_for="in every group",
             assessment=[failed] if found.n_unconverged else [],
         )
     )
+
+
+def _imputed_by(method: Method | None, network: Network, tells_stages: bool) -> str:
+    """Say how the network was estimated that missing cells were drawn from; None: by the default.
+
+    Two stages are explained unless ``tells_stages``: the sentence on the network itself explains the same ones.
+    """
+    model = (ImputationSettings() if method is None else method.imputation).used_model
+    selector, how = model.selector, "" if model.estimator == "joint" else f"{ESTIMATES[model.estimator]} and "
+    chosen = _chosen_by(model, network) or "at a given penalty"
+    own = None if method is None else method.selector
+    if tells_stages and isinstance(selector, TwoStage) and isinstance(own, TwoStage) and selector.gamma == own.gamma:
+        chosen = "in the two stages described below" + ", without the check by prediction" * (selector.keep == 0)
+    return f"whose edges were selected {how}{chosen}, and estimated again almost without a penalty"
 
 
 def _chosen_by(method: Method, network: Network) -> str:
@@ -143,10 +163,14 @@ def _comparison_choice(found: GroupComparison) -> str:
     if found.method is None:
         return "The function estimated the networks of every group and every permutation."
     chosen = _chosen_by(found.method, found.networks[0])
+    of_node = " of every node" if isinstance(found.method.selector, PerNode) else ""
     if found.reselect and chosen:
-        return f"The penalty was chosen in every group and again in every permutation {chosen}."
+        return f"The penalty{of_node} was chosen in every group and again in every permutation {chosen}."
     kept = f", chosen for all rows together {chosen}, and multiplied by the square root of the number of groups"
-    return f"All groups and permutations used the same penalty{kept if chosen else ''}{_at(found.solutions[0].alpha)}."
+    return (
+        f"All groups and permutations used the same penalty{of_node}{kept if chosen else ''}"
+        f"{_at(found.solutions[0].alpha)}."
+    )
 
 
 def _describe_stages(fit: Fit, selector: TwoStage, network: Network) -> Iterator[str]:
@@ -229,8 +253,8 @@ def _fit_findings(fit: Fit) -> Iterator[str]:
     if fit.edge_q is not None and fit.method.fdr is not None:
         n_found = int((fit.edge_q <= fit.method.fdr).sum())
         yield (
-            f"Every pair of variables was also tested given all others, without a penalty: {n_found} of the edges are "
-            f"found at a false discovery rate of {fit.method.fdr:g} [@fdr]."
+            f"Every pair of variables was also tested given all others, without a penalty: {n_found} of the edges "
+            f"{'is' if n_found == 1 else 'are'} found at a false discovery rate of {fit.method.fdr:g} [@fdr]."
         )
 
 

@@ -4,7 +4,7 @@ const percent = (share) => (share === null || share === undefined ? "–" : `${(
 
 const TREATMENTS = {
   impute: (m) =>
-    `Missing cells were drawn from the network itself, given the observed cells of their row, ${m.n_imputations} times, and the network is estimated from all completed tables together. This is valid if cells are missing at random: given the observed cells, whether a cell is missing does not depend on its own value.`,
+    `Missing cells were drawn from an imputation model, a network that the methods text describes, given the observed cells of their row, ${m.n_imputations} times. The network is estimated from all completed tables together. This is valid if cells are missing at random: given the observed cells, whether a cell is missing does not depend on its own value.`,
   zero: () => "Missing cells were read as 0. This is valid only if a missing cell means 0, such as an item that was not bought.",
   drop: () => "Rows with a missing cell were left out. This is valid only if these rows do not differ systematically from the others.",
 };
@@ -19,8 +19,8 @@ function describeMissing(m) {
     ["Missing cells", m.n_cells.toLocaleString("en"), `${percent(m.n_cells / size)} of ${m.n_rows.toLocaleString("en")} rows × ${m.n_columns.toLocaleString("en")} columns.`],
     ["Rows left out", m.n_left_out ? m.n_left_out.toLocaleString("en") : null, left],
     ["Rows with missing cells", m.n_holed ? m.n_holed.toLocaleString("en") : null, `${percent(m.n_holed / (m.n_rows - m.n_left_out))} of the rows that stayed, with ${formatCount(m.n_patterns, "pattern")} of columns missing together.`],
-    ["Rounds", m.n_rounds ? `${m.n_rounds}` : null, `Network and cells were drawn in turn; the network had ${settled}.`],
-    ["Monte Carlo error", m.n_rounds && m.noise !== null ? formatNumber(m.noise) : null, "Root mean square change of the network that another seed would cause."],
+    ["Rounds", m.n_rounds ? `${m.n_rounds}` : null, `Imputation model and cells were drawn in turn; the model had ${settled}.`],
+    ["Monte Carlo error", m.n_rounds && m.noise !== null ? formatNumber(m.noise) : null, "Root mean square change of the imputation model that another seed would cause."],
     ["Missing information", known.length ? percent(mean) : null, "Mean share of the information about the couplings that is lost to missing cells. The table of edges lists it for each edge."],
   ];
 }

@@ -37,6 +37,7 @@ REGRESSIONS = {
 }
 SHOWN, MOST_TURNED = 6, 30  # columns whose values are listed one by one, and reversed items that are named
 CITED = re.compile(r"\[((?:@[\w-]+(?:; )?)+)\]")
+GUARD = "\0"  # stands between the characters of names, so that nothing in them is taken for a citation
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class Draft:
     @property
     def text(self) -> str:
         """The text with authors and years in place of keys."""
-        return CITED.sub(_authors, self.marked).replace(") (", "; ")
+        return CITED.sub(_authors, self.marked).replace(") (", "; ").replace(GUARD, "")
 
     @property
     def references(self) -> str:
@@ -56,6 +57,11 @@ class Draft:
         own = f"The isinglass developers. ({YEAR}). isinglass (version {__version__}) [Computer software]."
         keys = {key for match in CITED.finditer(self.marked) for key in _keys(match)}
         return "\n".join([own, *sorted((references()[key]["reference"] for key in keys), key=str.casefold)])
+
+
+def guard(text: str) -> str:
+    """Return a text of the user, such as the name of a column, that a `Draft` leaves as it is."""
+    return GUARD.join(["", *text, ""])
 
 
 def _keys(match: re.Match[str]) -> list[str]:
@@ -82,8 +88,8 @@ class What:
     solutions: Sequence[Solution]  # one, or that of every group; without covariates
     estimated: str  # from what they were estimated; the sentence goes on with how
     method: Method | None  # None: a function estimated them
-    covariates: Sequence[str]
-    rules: Mapping[str, Rule]  # how the columns were read
+    covariates: Sequence[str]  # their names, guarded
+    rules: Mapping[str, Rule]  # how the columns were read, by their guarded names
     weight_kind: str | None
     weighted: str  # what sampling weights meant
     missing: Missing | None
@@ -219,19 +225,21 @@ def _say_continuous(what: What) -> Iterator[str]:
     ends = {name: f"from {rule.values[0]:g} to {rule.values[-1]:g}" for name, rule in rules.items()}
     listed = [f"{name} {rule.n_categories} {ends[name]}" for name, rule in rules.items()]
     shown = f" ({'; '.join(listed)})" if len(rules) <= SHOWN else ""
+    normal = [name for name, rule in rules.items() if rule.is_normal]
     subject = f"Continuous variables were put on grids of {several} steps{shown}"
     if len(rules) == 1:
         ((name, end),) = ends.items()
         subject = f"{name} was put on a grid of {several} steps {end}"
+    entered = "scores" if len(normal) == len(rules) else "values or scores" if normal else "values"
     yield (
         f"{subject}, with a free parameter for every step, so that no distribution was assumed; couplings are linear "
-        "in the values, per standard deviation [@continuous]."
+        f"in the {entered}, per standard deviation [@continuous]."
     )
-    normal = [name for name, rule in rules.items() if rule.is_normal]
     if normal:
         which = "They" if len(normal) == len(rules) > 1 else _list_variables(normal)
+        ranks = "the ranks of its values" if len(normal) == 1 else "the ranks of their values"
         yield (
-            f"{which} entered with normal scores, the quantiles of the standard normal distribution at their ranks "
+            f"{which} entered with normal scores, the quantiles of the standard normal distribution at {ranks} "
             "[@normal-scores]."
         )
     below, above = np.array([rule.beyond for rule in rules.values()]).sum(axis=0).tolist()
@@ -244,7 +252,7 @@ def _say_continuous(what: What) -> Iterator[str]:
 
 def _value(value: object) -> str:
     values = value if isinstance(value, tuple) else (value,)
-    return " or ".join("no value of the table" if one is None else repr(one) for one in values)
+    return " or ".join("no value of the table" if one is None else guard(repr(one)) for one in values)
 
 
 def _say_once(said: dict[str, str], n_columns: int) -> Iterator[str]:
@@ -296,10 +304,11 @@ def _say_certificate(what: What) -> Iterator[str]:
         return
     up_to = "up to " * (len(what.solutions) > 1)
     proof = f"(duality gap {up_to}{gap:.1e}, KKT residual {up_to}{residual:.1e})"
+    tol = "" if what.method is None else f" of {what.method.tolerance:g}"
     if all(solution.converged for solution in what.solutions):
-        yield f"The computation reached the optimum {what.optimal_for} {proof}."
+        up_to = f", up to a tolerance{tol}," if what.method is not None and what.method.tol is not None else ""
+        yield f"The computation reached the optimum {what.optimal_for}{up_to} {proof}."
     else:
-        tol = "" if what.method is None else f" of {what.method.tolerance:g}"
         yield f"The computation did NOT reach its tolerance{tol} {what.optimal_for} {proof}."
 
 
