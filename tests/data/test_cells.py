@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from isinglass import read_table
 from isinglass.data.cells import Vocabulary
 from isinglass.data.options import ReadOptions
-from isinglass.data.source import BLANKS, NO_ANSWER
-from isinglass.data.values import is_among, spell_out
+from isinglass.data.source import BLANKS
+from isinglass.data.values import NO_ANSWER, is_among, spell_out
 
 
 @pytest.mark.parametrize(

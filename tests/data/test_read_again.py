@@ -252,3 +252,16 @@ def test_options_name_chosen_columns_of_parts_by_their_numbers_in_the_files(tmp_
     encode = {1: {5: 0, 6: 1}, 2: {0: 0, 1: 1}}
     table = read_parts([str(tmp_path / "1.csv")], header=False, id_column=None, drop=[0], encode=encode, client=False)
     assert table.gather().codes.tolist() == [[0, 0], [1, 1], [0, 1]]
+
+
+@pytest.mark.parametrize("encode", [None, {"b": {"few": 0, "some": 1, "many": 2}}])
+def test_none_that_only_the_other_table_has_is_an_error_beside_words(encode):
+    text = "a,b\n0,few\n1,some\n0,many\n1,some\n0,many\n1,few\n"
+    kinds = {"b": "nominal"} if encode is None else {"b": "ordinal"}
+    coding = read_table(io.StringIO(text), kinds=kinds, encode=encode, missing="impute").coding
+    other = io.StringIO("a,b\n0,None\n1,few\n")
+    if encode is None:
+        with pytest.raises(DataError, match="got 'None' in column 'b'"):
+            read_table(other, encode=coding, missing="impute")
+    else:  # what the other words mean is stated, and not what None means
+        assert read_table(other, encode=coding, missing="impute").holes.tolist() == [[False, True], [False, False]]

@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from isinglass.data.coding import Codes
-from isinglass.data.source import BLANKS, ID_NAMES, NO_ANSWER, Column, Source
-from isinglass.data.values import Value, is_bit, is_number, read_cell, read_number
+from isinglass.data.source import BLANKS, ID_NAMES, Column, Source
+from isinglass.data.values import NO_ANSWER, Value, is_bit, is_number, read_cell, read_number
 from isinglass.errors import DataError, setting
 
 

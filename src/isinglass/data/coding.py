@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from isinglass.arguments import require
 from isinglass.arrays import AnyArray
-from isinglass.data.values import Value, as_float, is_among, is_number, spell_out
+from isinglass.data.values import NO_ANSWER, Value, as_float, is_among, is_number, spell_out
 from isinglass.names import default_names
 from isinglass.variables import Variables, check_variable
 
@@ -105,6 +105,8 @@ class Levels(_Rule):
     is_reversed: bool = False  # whether the user asked for the last category first
     # what the values of the source were called, if the entries are labels: other sources may have the values alone
     labels: Mapping[Value, Value] = field(default_factory=dict)
+    # whether the entries are words that were found, not stated: then the word None is an answer, not a blank
+    has_found_words: bool = field(default=False, repr=False)
 
     def __post_init__(self) -> None:
         check_variable("of the coding", self.kind, self.n_categories, self.scores)
@@ -141,6 +143,12 @@ class Levels(_Rule):
     def _codes(self) -> dict[Value, int]:
         """The category of every value; one that had a label stands for what that stands for."""
         return {**self.entries, **{value: self.entries.get(label, UNKNOWN) for value, label in self.labels.items()}}
+
+    def read(
+        self, values: Sequence[Value], labels: Mapping[Value, Value] | None = None, blanks: Collection[str] = ()
+    ) -> Codes:
+        """Return what values stand for."""
+        return super().read(values, labels, set(blanks) - {NO_ANSWER} if self.has_found_words else blanks)
 
     def _find(self, values: Sequence[Value], labels: Mapping[Value, Value]) -> Codes:
         """Return the categories of values; those of their labels, where the entries are labels."""

@@ -18,10 +18,10 @@ from isinglass.data.documents import Document, Limits, open_document
 from isinglass.data.formats import guard, load_excel, load_feather, load_npy, load_npz, load_parquet, load_survey
 from isinglass.data.guards import remark_decimals
 from isinglass.data.options import ReadOptions, takes
-from isinglass.data.source import BLANKS, NO_ANSWER, Column, Source
+from isinglass.data.source import BLANKS, Column, Source
 from isinglass.data.table import Table
 from isinglass.data.text import blank_comments, blank_titles, find_delimiter, read_records, to_utf8
-from isinglass.data.values import is_number, show_value, spell_out
+from isinglass.data.values import NO_ANSWER, is_number, show_value, spell_out
 from isinglass.data.weights import scale_weights
 from isinglass.errors import ArgumentError, DataError, LimitError, setting
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from isinglass.data.coding import NO_FILE, Cells, Codes, Layout, Rule
 from isinglass.data.guards import advise_missing, no_answers, remark_decimals, remark_identifier
-from isinglass.data.values import Value, is_among, is_missing, read_word, spell_out
+from isinglass.data.values import NO_ANSWER, Value, is_among, is_missing, read_word, spell_out
 from isinglass.errors import ArgumentError, CellTypeError, DataError, setting
 from isinglass.names import check_names, read_column
 
@@ -30,8 +30,6 @@ NUMBER_TYPES = "buif"
 """Kinds of NumPy types that are compared as numbers."""
 BLANKS = frozenset({"", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", ".", "?"})
 """Words for a missing cell in a file, unless a rule gives them a meaning."""
-NO_ANSWER = "None"
-"""Another one in a text, except beside words, where it is an answer: how many cigarettes? None, some, many."""
 
 
 @dataclass(frozen=True, eq=False)

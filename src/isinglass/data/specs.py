@@ -72,6 +72,8 @@ class ColumnSpec:
         """Return a rule with all that holds for other tables: labels, and values that stand for a missing cell."""
         if isinstance(rule, Levels) and self._answers:
             rule = replace(rule, labels=self._answers)
+        if isinstance(rule, Levels) and not self.is_meant and any(isinstance(value, str) for value in rule.entries):
+            rule = replace(rule, has_found_words=True)
         return rule.with_missing([*self.missing, *self.declared_missing])
 
     @cached_property

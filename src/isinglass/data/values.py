@@ -14,6 +14,8 @@ import numpy as np
 
 Value: TypeAlias = Any
 """A value of the source: a number, a text, a truth value, a date, or None for a missing cell."""
+NO_ANSWER = "None"
+"""A word for a missing cell in a text, except beside words, where it is an answer: how many cigarettes? None, some."""
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _SWAPPED = str.maketrans(",.", ".,")
 _TRUTH = {"TRUE": True, "True": True, "true": True, "FALSE": False, "False": False, "false": False}
