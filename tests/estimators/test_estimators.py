@@ -310,10 +310,10 @@ def test_imputation_leaves_observed_cells(method):
     assert filled.dtype == np.uint8
     np.testing.assert_array_equal(filled[seen], HOLES[seen])
     assert set(np.unique(filled)) == {0, 1}
-    chances = net.impute(HOLES, method=method, probabilities=True, random_state=0)
-    np.testing.assert_array_equal(chances[seen], HOLES[seen])
-    assert ((chances[~seen] > 0) & (chances[~seen] < 1)).all()
     if method == "conditional":
+        chances = net.impute(HOLES, probabilities=True)
+        np.testing.assert_array_equal(chances[seen], HOLES[seen])
+        assert ((chances[~seen] > 0) & (chances[~seen] < 1)).all()
         np.testing.assert_array_equal(filled, chances > 0.5)
         alone = (~seen).sum(axis=1) == 1
         whole = np.where(np.isnan(HOLES), 0, HOLES)[alone].astype(int)
