@@ -311,7 +311,7 @@ def longer_model(name, times, n_numbers=0):
 
     entries = dict(fuzz_load.ENTRIES[1])
     header = json.loads(np.load(io.BytesIO(entries["header.npy"])).tobytes())
-    record = header["content"]["Fit"][name]
+    record = header["content"]["Fit"]["selection"]["Selection"][name]
     many = record["Path"]["solutions"] if name == "path" else record["Stability"]["edge_frequencies"]
     many["tuple"] *= times // len(many["tuple"])
     for name in ("f8.npy", "i4.npy"):
