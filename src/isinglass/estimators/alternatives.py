@@ -139,8 +139,9 @@ class ExactIsing(IsingEstimator):
     penalty_weights, tol
         As for `exact_path`.
     missing, encode, binarize, na_values, weight_kind
-        What cells mean, and what becomes of missing ones ("error", "impute", "zero" or "drop"): see `as_table`. All
-        columns have two values.
+        What cells mean, and what becomes of missing ones ("error", "impute", "zero" or "drop"): see `as_table`.
+    kinds, scores, reverse, covariates
+        As for the other estimators; here every column must have two values, and none can be a covariate.
 
     Attributes
     ----------
