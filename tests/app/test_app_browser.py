@@ -396,3 +396,16 @@ def test_the_keyboard_is_enough(visit, votes):
     page.keyboard.press("Enter")
     page.wait_for_selector("#network", state="visible")
     assert "fitted" in page.inner_text("#status")
+
+
+def test_a_column_of_groups_is_not_adjusted_for(visit, votes):
+    """The sentence above the button says what the command does."""
+    page = visit()
+    give(page, votes, "roles.csv")
+    page.check("#adjust-4")
+    page.wait_for_function("() => document.getElementById('chosen').textContent.includes('adjusted for eve')")
+    page.select_option("#group-column", "4")
+    page.wait_for_function("() => document.getElementById('adjust-4').disabled")
+    assert "A network of 4 columns" in page.inner_text("#chosen")
+    assert "adjusted for" not in page.inner_text("#chosen")
+    assert not page.is_checked("#adjust-4")

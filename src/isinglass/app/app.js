@@ -141,7 +141,7 @@ function makeRow(column, place, choices) {
     onchange: (event) => choose({ covariates: choices.covariates.filter((one) => one !== place), left_out: event.target.checked ? choices.left_out.filter((one) => one !== place) : [...choices.left_out, place] }),
   });
   const adjust = make("input", {
-    type: "checkbox", id: `adjust-${place}`, checked: choices.covariates.includes(place), disabled: out || role !== null,
+    type: "checkbox", id: `adjust-${place}`, checked: choices.covariates.includes(place) && !out && !role, disabled: out || role !== null,
     onchange: (event) => choose({ covariates: event.target.checked ? [...choices.covariates, place] : choices.covariates.filter((one) => one !== place) }),
   });
   const row = make("tr", { class: out || role ? "out" : "" }, [
@@ -235,9 +235,11 @@ function showSettings() {
 
 function showFit() {
   const { table, choices } = state;
-  const nodes = table.columns.filter((column, place) => ![...choices.left_out, ...choices.covariates, choices.weights, choices.groups].includes(place));
+  const taken = [...choices.left_out, choices.weights, choices.groups];
+  const covariates = choices.covariates.filter((place) => !taken.includes(place));
+  const nodes = table.columns.filter((column, place) => ![...taken, ...covariates].includes(place));
   const counts = Object.entries(COUNTED).map(([kind, text]) => [text, nodes.filter((column) => column.kind === kind).length]).filter(([, count]) => count);
-  byId("chosen").textContent = `A network of ${nodes.length} columns (${counts.map(([text, count]) => `${count} ${text}`).join(", ")}), from ${table.n_rows} rows${choices.covariates.length ? `, adjusted for ${choices.covariates.map((place) => table.columns[place].name).join(", ")}` : ""}. The penalty is selected by the data.`;
+  byId("chosen").textContent = `A network of ${nodes.length} columns (${counts.map(([text, count]) => `${count} ${text}`).join(", ")}), from ${table.n_rows} rows${covariates.length ? `, adjusted for ${covariates.map((place) => table.columns[place].name).join(", ")}` : ""}. The penalty is selected by the data.`;
   byId("run-fit").disabled = nodes.length < 2 || isRunning("fit");
 }
 
@@ -287,7 +289,7 @@ function showJobs() {
     const what = WORDS[job.text] ?? job.text;
     const steps = job.total ? `, ${job.count} of ${job.total}` : "";
     const left = job.left === null || job.count === job.total ? "" : `, about ${inWords(job.left)} left`;
-    const line = job.state === "running" ? `${what}${steps}: ${inWords(job.seconds)} so far${left}` : "";
+    const line = job.state === "running" ? [what + steps, `${inWords(job.seconds)} so far${left}`].filter(Boolean).join(": ") : "";
     job.line = `${title}: ${line}`;
     const bar = make("progress", { max: job.total ?? 1, "aria-label": title });
     if (job.total) bar.value = job.count;

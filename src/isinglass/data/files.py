@@ -317,12 +317,12 @@ def _take_apart(raw: Source, options: ReadOptions) -> tuple[FloatArray | None, d
         raise DataError(
             f"{setting('weights')} and {setting('labels')} must be different columns; got {weights!r} for both."
         )
-    values = raw.column(place).entries
+    values, name = raw.column(place).entries, weights if raw.names is None else raw.names[place]
     for row, value in enumerate(values):
         if not is_number(value) or not np.isfinite(float(value)) or value < 0:
             shown = "a missing cell" if value is None else show_value(value)
             raise DataError(
-                f"{setting('weights')} must be finite and not negative; got {shown} in column {weights!r} "
+                f"{setting('weights')} must be finite and not negative; got {shown} in column {name!r} "
                 f"({raw.describe_row(row)}).{remark_decimals([value])}"
             )
     return values.astype(np.float64), kept, [*places, place]
