@@ -130,7 +130,8 @@ def test_same_seed_same_bits_on_any_threads():
 
 
 def test_weights_of_the_table_are_shared_by_the_copies():
-    weight = np.random.default_rng(2).integers(0, 3, len(X)).astype(float)
+    weight = np.random.default_rng(2).integers(0, 3, len(X)) * 0.7
+    weight *= weight.sum() / (weight**2).sum()  # the effective number of rows, to which sampling weights are scaled
     found = impute(make_table(X, holes=GONE, sample_weight=weight), n_imputations=3)
     sums = np.bincount(found.table.rows, weights=found.table.sample_weight, minlength=len(X))
     np.testing.assert_allclose(sums, weight)
@@ -270,3 +271,20 @@ def test_limits_and_rounds(monkeypatch):
     monkeypatch.setattr(module, "MOST_CELLS", 1000)
     with pytest.raises(LimitError, match="fewer imputations"):
         impute(HOLES)
+
+
+def test_the_rows_of_a_count_are_imputed_one_by_one():
+    holes = as_table(HOLES[:60, :3], missing="impute")
+    times = np.arange(60) % 4
+    counted = as_table(HOLES[:60, :3], sample_weight=times, weight_kind="counts", missing="impute")
+    rows = np.repeat(np.arange(60), times)
+    each = as_table(HOLES[:60, :3][rows], missing="impute")
+    for n_rows, found in ((len(rows), impute(counted)), (60, impute(holes))):
+        assert len(found.answered) == n_rows - found.n_empty
+    assert impute(counted).table.codes.tobytes() == impute(each).table.codes.tobytes()
+    one, other = Method().fit(counted), Method().fit(each)
+    assert one.network.edge_values.tobytes() == other.network.edge_values.tobytes()
+    assert one.refits.edge_errors.tobytes() == other.refits.edge_errors.tobytes()
+    labels = np.arange(60) // 2
+    together = Method().choose(counted, groups=labels), Method().choose(each, groups=labels[rows])
+    assert together[0].solution.edge_values.tobytes() == together[1].solution.edge_values.tobytes()

@@ -119,10 +119,13 @@ class Loaded:
         data = reading.read(console, table)
         if data.holes is None:
             return data
+        from isinglass.select.folds import one_by_one
         from isinglass.select.method import ImputationSettings
         from isinglass.select.settings import Run
 
         settings = ImputationSettings() if self.fit is None else self.fit.method.imputation
+        if data.counted(quiet=True).weight_kind == "counts":
+            data, _ = one_by_one(data)
         with console.progress("Imputing"):
             return settings.complete(data, None, Run()).table
 

@@ -148,3 +148,8 @@ def repeated(table: Table) -> tuple[Table, NDArray[np.intp]]:
         )
     rows = np.repeat(np.arange(len(table)), np.rint(table.sample_weight).astype(np.intp))
     return table[rows].bare().with_weight(None), rows
+
+
+def one_by_one(table: Table) -> tuple[Table, NDArray[np.intp]]:
+    """Return a table with the equal rows of a count one by one, and the row that each of them is."""
+    return repeated(table) if has_counts(table) else (table, np.arange(len(table)))

@@ -36,7 +36,7 @@ from isinglass.results import Path, Solution, solution_of
 from isinglass.select.cross_validation import CrossValidation
 from isinglass.select.ebic import EBIC
 from isinglass.select.error_rates import check_rate, edge_tests
-from isinglass.select.folds import labels_of, repeated
+from isinglass.select.folds import labels_of, one_by_one, repeated
 from isinglass.select.imputation import Imputation, complete
 from isinglass.select.pooling import pool
 from isinglass.select.refit import has_errors, refit_edges
@@ -192,6 +192,8 @@ class Method(PathSettings):
         labels = None if groups is None else labels_of(groups, len(table))
         table, imputation = table.counted(quiet=not self.selector.counts_rows), None
         if table.holes is not None:
+            table, rows = one_by_one(table)
+            labels = None if labels is None else labels[rows]
             imputation = self.imputation.complete(table if labels is None else table.bare(), labels, run)
             table = imputation.table
             if labels is not None:
@@ -354,7 +356,8 @@ def impute(
     X : array, data frame, list of rows or table, shape (n_samples, n_features)
         A 0/1 or categorical table with missing cells (NaN, None, masked).
     sample_weight : array-like of shape (n_samples,), optional
-        Row weights; by default those of the table.
+        Row weights; by default those of the table. The equal rows of a count are imputed one by one, and are rows of
+        their own in the result.
     groups : array-like of shape (n_samples,), optional
         Rows with equal entries stay in one fold of the model, if that has folds.
     run : Run, optional
@@ -375,6 +378,9 @@ def impute(
     """
     table = as_table(X, sample_weight, missing="impute").whole().counted()
     labels = None if groups is None else labels_of(groups, len(table))
+    if table.holes is not None:
+        table, rows = one_by_one(table)
+        labels = None if labels is None else labels[rows]
     estimate = None if model is None else as_method(model)
     how = ImputationSettings(n_imputations, n_sweeps, max_rounds, estimate, random_state)  # type: ignore[arg-type]
     return how.complete(table, labels, run)
