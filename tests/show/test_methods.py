@@ -746,3 +746,10 @@ def test_normal_scores_are_not_called_values():
         text = methods_text(Method(selector=Fixed(0.05)).fit(table))
         assert words in text
         assert ("at the ranks of its values" in text) == (normal == ["x"])
+
+
+def test_a_bootstrap_of_nodes_tells_of_imputed_cells():
+    table = as_table(holes(pd.DataFrame(chain(), columns=list("abcdef"))), missing="impute")
+    method = Method("nodewise", selector=PerNode())
+    text = methods_text(method.fit(table), bootstrap(table, method, n_boot=2, random_state=0))
+    assert "2 bootstrap resamples of rows, with missing cells imputed again in each (Epskamp" in text

@@ -269,7 +269,7 @@ def _describe_bootstrap(fit: Fit, found: Bootstrap, is_imputed: bool) -> Iterato
             + near * " near that of the whole table, without the check by prediction"
         )
         again = ", at the penalty of the whole table" if is_kept else again
-    again += ", and missing cells imputed again in each" if is_imputed else ""
+    again += f", {'and' if again else 'with'} missing cells imputed again in each" if is_imputed else ""
     if found.kind == "rows":
         yield f"Intervals are from {found.n_boot} bootstrap resamples of rows{again} [@bootstrap]."
     else:
