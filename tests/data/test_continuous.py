@@ -173,6 +173,12 @@ def test_what_is_no_finite_number_is_refused(bad, match):
         as_table(data, kinds=dict.fromkeys("abc", "continuous"))
 
 
+def test_a_column_of_words_is_not_advised_to_be_missing():
+    data = frame().assign(a=np.resize(["east", "north", "south"], len(frame())))
+    with pytest.raises(DataError, match=r"got 'east', 'north', 'south'\. Declare it as nominal, or leave"):
+        as_table(data, kinds=dict.fromkeys("abc", "continuous"))
+
+
 def test_a_new_value_that_is_no_finite_number_is_refused():
     table = as_table(frame(), kinds=dict.fromkeys("abc", "continuous"))
     with pytest.raises(DataError, match="must hold finite numbers in a continuous column; got inf in column 'a'"):

@@ -14,7 +14,7 @@ import numpy as np
 
 from isinglass.arrays import Bytes, Mask
 from isinglass.data.coding import Codes, Levels, Rule, Steps
-from isinglass.data.redundancy import ROWS_TO_SCREEN, dependent_columns, indicator_sets
+from isinglass.data.redundancy import ROWS_TO_SCREEN, dependent_columns, indicator_sets, monotone_columns
 from isinglass.data.values import Value, show_values
 from isinglass.errors import DataWarning, MeaningWarning, called, listed, setting, warn
 from isinglass.variables import Variables
@@ -439,7 +439,7 @@ def _say(text: str, columns: Sequence[Hashable], note: str) -> None:
 
 
 def check_columns(codes: Bytes, variables: Variables, sources: Sequence[Sequence[Hashable]]) -> None:
-    """Warn about columns that are copies or opposites of others, and about sets of indicator columns.
+    """Warn about columns that are copies or transformations of others, and about sets of indicator columns.
 
     ``sources`` has the columns of the file or frame that each is made of, as options call them.
     """
@@ -461,16 +461,21 @@ def check_columns(codes: Bytes, variables: Variables, sources: Sequence[Sequence
             members,
             "indicator",
         )
-    if same:
-        shown = [" = ".join(called(labels[j]) for j in group[:3]) for group in same]
-        others = [j for group in same for j in group[1:]]
-        redundant = [column for j in others for column in sources[j]]
+    numbers = [j for j, kind in enumerate(variables.kinds) if kind == "continuous"]
+    transformed = [group for group in monotone_columns(codes, numbers) if group not in same]
+    for groups, are, sign, note in (
+        (same, "are copies or exact opposites of each other", "=", "duplicate"),
+        (transformed, "order the rows alike or oppositely, as a number and its logarithm do", "~", "transformed"),
+    ):
+        if not groups:
+            continue
+        shown = [f" {sign} ".join(called(labels[j]) for j in group[:3]) for group in groups]
+        redundant = [column for group in groups for j in group[1:] for column in sources[j]]
         _say(
-            f"{len(others) + len(same)} columns are copies or exact opposites of each other: "
-            f"{listed(shown, _LISTED, sep='; ', noun=' groups')}. Leave out all but one of each group "
-            f"({drop(redundant)}).",
-            [labels[j] for group in same for j in group],
-            "duplicate",
+            f"{sum(map(len, groups))} columns {are}: {listed(shown, _LISTED, sep='; ', noun=' groups')}. Leave out all "
+            f"but one of each group ({drop(redundant)}).",
+            [labels[j] for group in groups for j in group],
+            note,
         )
 
 

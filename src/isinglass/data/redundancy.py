@@ -1,4 +1,4 @@
-"""Columns that depend on others exactly: copies, opposites, and indicators of one variable."""
+"""Columns that depend on others exactly: copies, opposites, transformations, and indicators of one variable."""
 
 from __future__ import annotations
 
@@ -16,6 +16,10 @@ ROWS_TO_SCREEN = 4096
 """Rows that are compared first; they rule out most pairs."""
 COLUMNS_AT_ONCE = 64
 """Columns that are copied together: one by one, each would read the memory of all."""
+ROWS_TO_ORDER = 64
+"""Rows whose order is compared first, for every two continuous columns."""
+FEWEST_STEPS = 8
+"""Steps that a column must have for its order of the rows to say something."""
 EXPECTED_ROWS = 5.0
 """Expected rows with both columns 1 from which on two columns that are never 1 together are taken for indicators."""
 
@@ -54,6 +58,36 @@ def _partition(column: NDArray[np.uint8], is_binary: bool) -> NDArray[np.uint8]:
         return np.asarray(column ^ column[0], dtype=np.uint8)
     _, first, places = np.unique(column, return_index=True, return_inverse=True)
     return np.asarray(np.argsort(np.argsort(first))[places], dtype=np.uint8)
+
+
+def monotone_columns(codes: Bytes, columns: Sequence[int]) -> list[list[int]]:
+    """Return the groups of columns that order the rows alike or oppositely, as a number and its logarithm do.
+
+    Examples
+    --------
+    >>> x = np.arange(100)
+    >>> monotone_columns(np.array([x, x % 10, 99 - x, np.sqrt(x)], dtype=np.uint8).T, range(4))
+    [[0, 2, 3]]
+    """
+    left = [j for j in columns if len(np.unique(codes[:, j])) >= FEWEST_STEPS]
+    groups = []
+    while left:
+        first, *left = left
+        like = [left[k] for k in _ordered_like(codes[:ROWS_TO_ORDER, first], codes[:ROWS_TO_ORDER, left])]
+        like = [like[k] for k in _ordered_like(codes[:, first], codes[:, like])]
+        left = [j for j in left if j not in like]
+        if like:
+            groups.append([first, *like])
+    return groups
+
+
+def _ordered_like(first: NDArray[np.uint8], others: Bytes) -> list[int]:
+    """Return the columns in which no two rows stand otherwise than in the first, or in which all do."""
+    order = np.argsort(first, kind="stable")
+    starts = np.unique(first[order], return_index=True)[1]
+    least, most = (reduce.reduceat(others[order], starts, axis=0) for reduce in (np.minimum, np.maximum))
+    rising, falling = (most[:-1] <= least[1:]).all(axis=0), (least[:-1] >= most[1:]).all(axis=0)
+    return np.flatnonzero(rising | falling).tolist()
 
 
 def indicator_sets(codes: Bytes, is_binary: Mask, names: Sequence[str] | None) -> list[tuple[list[int], bool]]:

@@ -101,9 +101,11 @@ def _grid(spec: ColumnSpec) -> Steps:
     numbers = [cell for cell in spec.column.entries.tolist() if cell not in missing]
     not_finite = [number for number in numbers if not is_number(number) or not math.isfinite(number)]
     if not_finite:
+        are_words = len(not_finite) == len(numbers)
+        blank = f"Make these cells missing ({setting('na_values', not_finite[0])})"
         raise DataError(
-            f"{spec.where} must hold finite numbers to be continuous; got {show_values(set(not_finite))}. Make these "
-            f"cells missing ({setting('na_values', not_finite[0])}), or leave the column out ({DROP}).{spec.remark}"
+            f"{spec.where} must hold finite numbers to be continuous; got {show_values(set(not_finite))}. "
+            f"{'Declare it as nominal' if are_words else blank}, or leave the column out ({DROP}).{spec.remark}"
         )
     values = np.array(numbers, dtype=np.float64)
     return normal_steps(values) if spec.scores == "normal" else equal_steps(values, is_fine=spec.is_covariate)
