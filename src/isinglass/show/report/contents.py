@@ -1,16 +1,15 @@
-"""What a report shows: one record for the page, and one for each of its sections. Its script reads them as JSON."""
+"""What a report shows, section by section, as its script reads it from JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 import scipy  # its parts are loaded when they are needed
 
 from isinglass.arguments import RandomSource
-from isinglass.arrays import FloatArray, IntArray, Mask
+from isinglass.arrays import FloatArray
 from isinglass.errors import ArgumentError, DataError
 from isinglass.evaluate.centrality import further_measures
 from isinglass.evaluate.checking import check_model
@@ -88,20 +87,12 @@ def describe_stability(found: Bootstrap) -> JsonObject:
     return {"coefficients": found.cs_coefficients(), "n_per_share": found.n_boot // len(found.drop_shares)}
 
 
-@dataclass(frozen=True)
-class Check:
-    """What a check of the network found, and what follows from it."""
-
-    passed: bool
-    text: str
-    consequence: str
-    parts: list[JsonObject]  # what was compared, how many, and how many differ
-
-    @classmethod
-    def of(cls, found: ModelCheck) -> Check:
-        """Describe a check."""
-        parts = [{"what": one.what, "n": len(one.p_values), "n_flagged": one.n_flagged} for one in found.comparisons]
-        return cls(found.passed, found.sentence, found.consequence, parts)
+def describe_check(found: ModelCheck | None) -> JsonObject | None:
+    """Return what a check of the network found, and what follows from it: what was compared, and how much differs."""
+    if found is None:
+        return None
+    parts = [{"what": one.what, "n": len(one.p_values), "n_flagged": one.n_flagged} for one in found.comparisons]
+    return {"passed": found.passed, "text": found.sentence, "consequence": found.consequence, "parts": parts}
 
 
 def count_rows(subject: Subject) -> tuple[float | None, float | None]:
@@ -187,67 +178,43 @@ def _round(values: FloatArray) -> list[float]:
     return [float(f"{value:.{DIGITS}g}") for value in values.tolist()]
 
 
-@dataclass(frozen=True, eq=False)
-class Nodes:
-    """The nodes: where they lie, and the columns of their table."""
-
-    names: Sequence[str]
-    groups: list[int]  # number of the group of each, −1 for none; empty without groups
-    x: FloatArray
-    y: FloatArray
-    fields: FloatArray | None  # of two values
-    columns: list[JsonObject]  # label and values
-
-    @classmethod
-    def of(cls, subject: Subject, groups: list[int], columns: JsonObject, random_state: RandomSource) -> Nodes:
-        """Lay out the selected network, or the densest if it is empty."""
-        shown = drawn = subject.shown
-        if drawn.n_edges == 0:
-            drawn = max(subject.solutions, key=lambda solution: solution.n_edges)
-        xy = force_layout(drawn.n_features, drawn.edge_index, drawn.network.weights, random_state=random_state).round(4)
-        fields = shown.fields if shown.network.variables.is_binary else None
-        listed = [{"label": label, "values": values} for label, values in columns.items()]
-        return cls(subject.network.names, groups, xy[:, 0], xy[:, 1], fields, listed)
+def list_nodes(subject: Subject, groups: list[int], columns: JsonObject, random_state: RandomSource) -> JsonObject:
+    """Return the nodes: their places in a layout of the selected network, or of the densest if it is empty."""
+    shown = drawn = subject.shown
+    if drawn.n_edges == 0:
+        drawn = max(subject.solutions, key=lambda solution: solution.n_edges)
+    xy = force_layout(drawn.n_features, drawn.edge_index, drawn.network.weights, random_state=random_state).round(4)
+    return {
+        "names": subject.network.names,
+        "groups": groups,  # number of the group of each, −1 for none; empty without groups
+        "x": xy[:, 0],
+        "y": xy[:, 1],
+        "fields": shown.fields if shown.network.variables.is_binary else None,
+        "columns": [{"label": label, "values": values} for label, values in columns.items()],  # of their table
+    }
 
 
-@dataclass(frozen=True, eq=False)
-class PathPairs:
-    """The couplings of every stored pair, from the alpha at which it enters to its last one."""
-
-    alphas: list[float]
-    per_node: bool  # whether every node has its own alpha
-    selected: int  # number of the network itself
-    n_edges: list[int]  # of every network
-    n_pairs: int  # joined somewhere on the path, stored or not
-    s: IntArray
-    t: IntArray
-    first: IntArray  # number of the alpha of the first value
-    values: list[list[float]]
-    exact: FloatArray  # in the selected network, with all digits
-    signed: Mask
-
-    @classmethod
-    def of(cls, subject: Subject) -> PathPairs:
-        """Collect the couplings of the stored pairs."""
-        solutions, shown = subject.solutions, subject.shown
-        pairs = pairs_of(subject.stored, shown.n_features)
-        table = np.array([each.network.values_at(subject.stored) for each in solutions]).T  # pairs × alphas
-        present = table != 0.0
-        first = present.argmax(axis=1)
-        end = len(solutions) - present[:, ::-1].argmax(axis=1)
-        return cls(
-            alphas=[solution.alpha for solution in solutions],
-            per_node=shown.alphas_per_node is not None,
-            selected=subject.selected,
-            n_edges=[solution.n_edges for solution in solutions],
-            n_pairs=len(union_keys([solution.network for solution in solutions])),
-            s=pairs[:, 0],
-            t=pairs[:, 1],
-            first=first,
-            values=[_round(row[a:b]) for row, a, b in zip(table, first, end, strict=True)],
-            exact=table[:, subject.selected],
-            signed=shown.network.variables.has_sign(pairs),
-        )
+def list_pairs(subject: Subject) -> JsonObject:
+    """Return the couplings of every stored pair, from the alpha at which it enters to its last one."""
+    solutions, shown = subject.solutions, subject.shown
+    pairs = pairs_of(subject.stored, shown.n_features)
+    table = np.array([each.network.values_at(subject.stored) for each in solutions]).T  # pairs × alphas
+    present = table != 0.0
+    first = present.argmax(axis=1)
+    end = len(solutions) - present[:, ::-1].argmax(axis=1)
+    return {
+        "alphas": [solution.alpha for solution in solutions],
+        "per_node": shown.alphas_per_node is not None,  # whether every node has its own alpha
+        "selected": subject.selected,  # number of the network itself
+        "n_edges": [solution.n_edges for solution in solutions],
+        "n_pairs": len(union_keys([solution.network for solution in solutions])),  # on the path, stored or not
+        "s": pairs[:, 0],
+        "t": pairs[:, 1],
+        "first": first,  # number of the alpha of the first value
+        "values": [_round(row[a:b]) for row, a, b in zip(table, first, end, strict=True)],
+        "exact": table[:, subject.selected],  # in the selected network, with all digits
+        "signed": shown.network.variables.has_sign(pairs),
+    }
 
 
 def list_edge_columns(subject: Subject, further: Mapping[str, Mapping[tuple[int, int], object]]) -> list[JsonObject]:
@@ -273,26 +240,19 @@ def list_edge_columns(subject: Subject, further: Mapping[str, Mapping[tuple[int,
     return [dict(zip(("label", "field", "values"), column, strict=True)) for column in columns]
 
 
-@dataclass(frozen=True, eq=False)
-class Categories:
-    """What the categories of every node are."""
-
-    kinds: Sequence[str]
-    labels: Sequence[Sequence[str]]
-    scores: Sequence[object]
-    units: FloatArray
-    fields: list[list[float]]
-    shares: list[list[float]] | None  # None where they are not known
-
-    @classmethod
-    def of(cls, subject: Subject) -> Categories | None:
-        """Describe the categories; None if all are 0 and 1."""
-        network, variables, shares = subject.shown.network, subject.shown.network.variables, subject.shares
-        if variables.is_binary:
-            return None
-        fields = [_round(field) for field in variables.split(network.category_fields)]
-        known = None if shares is None else [_round(share) for share in shares]
-        return cls(network.kinds, network.labels, variables.scores, variables.units, fields, known)
+def list_categories(subject: Subject) -> JsonObject | None:
+    """Return what the categories of every node are; None if all are 0 and 1."""
+    network, variables, shares = subject.shown.network, subject.shown.network.variables, subject.shares
+    if variables.is_binary:
+        return None
+    return {
+        "kinds": network.kinds,
+        "labels": network.labels,
+        "scores": variables.scores,
+        "units": variables.units,
+        "fields": [_round(field) for field in variables.split(network.category_fields)],
+        "shares": None if shares is None else [_round(share) for share in shares],
+    }
 
 
 def list_tables(subject: Subject) -> list[JsonObject | None]:
@@ -354,114 +314,47 @@ def expected_along(network: Network, edge: int, shares: Sequence[FloatArray]) ->
     return np.asarray(np.array(variables.categories[y], dtype=np.float64) @ chance)
 
 
-@dataclass(frozen=True, eq=False)
-class MissingCells:
-    """How many cells are missing and how they were treated; what is not said here is as in `results.Missing`."""
-
-    treatment: str
-    n_rows: int
-    n_columns: int  # covariates count as well
-    n_cells: int
-    n_left_out: int
-    n_holed: int
-    n_patterns: int
-    n_imputations: int
-    settled: int
-    noise: float
-    n_rounds: int
-    edge_information: Sequence[float] | FloatArray
-    patterns: list[JsonObject]  # numbers of the columns that are missing together, and in how many rows
-
-    @classmethod
-    def of(cls, subject: Subject, n_columns: int) -> MissingCells | None:
-        """Describe the missing cells of a fit; None if there are none."""
-        missing = None if subject.fit is None else subject.fit.missing
-        if missing is None:
-            return None
-        names = {field.name for field in fields(cls)} & {field.name for field in fields(missing)}
-        patterns = [] if missing.patterns is None else [np.flatnonzero(pattern) for pattern in missing.patterns]
-        counts = [] if missing.pattern_counts is None else missing.pattern_counts.tolist()
-        own = {
-            "n_columns": n_columns,
-            "n_rounds": 0 if missing.changes is None else len(missing.changes),
-            "edge_information": [] if missing.edge_information is None else missing.edge_information,
-            "patterns": [{"columns": each, "n_rows": count} for each, count in zip(patterns, counts, strict=True)],
-        }
-        return cls(**{name: getattr(missing, name) for name in names} | own)
+def describe_missing(subject: Subject, n_columns: int) -> JsonObject | None:
+    """Return what is known of missing cells, of which covariates have some, too; None if there are none."""
+    missing = None if subject.fit is None else subject.fit.missing
+    if missing is None:
+        return None
+    patterns = [] if missing.patterns is None else [np.flatnonzero(pattern) for pattern in missing.patterns]
+    counts = [] if missing.pattern_counts is None else missing.pattern_counts.tolist()
+    return {
+        **{name: value for name, value in vars(missing).items() if isinstance(value, int | float | str)},
+        "n_columns": n_columns,
+        "n_rounds": 0 if missing.changes is None else len(missing.changes),
+        "edge_information": [] if missing.edge_information is None else missing.edge_information,
+        "patterns": [{"columns": each, "n_rows": count} for each, count in zip(patterns, counts, strict=True)],
+    }
 
 
-@dataclass(frozen=True, eq=False)
-class Certificates:
-    """The certificate of every network along the slider, with the tolerance that it was solved to."""
-
-    kind: str  # the estimator
-    rule: str | None  # by which the coefficients of regressions are combined
-    tol: list[float]
-    candidates: int | None  # pairs that stage 1 left to a network of stage 2: the proof is about these
-    null_objective: float  # without edges
-    relative_gap: FloatArray  # to the objective without edges
-    objective: list[float]
-    kkt_residual: list[float]
-    duality_gap: list[float]
-    certified_zeros: list[int]
-    n_iter: list[int]
-    n_screened: list[int]
-    converged: list[bool]
-
-    @classmethod
-    def of(cls, subject: Subject) -> Certificates:
-        """Collect the certificates."""
-        fit, solutions = subject.fit, subject.solutions
-        nodewise = subject.solution is not None and subject.solution.alphas_per_node is not None
-        kind, rule, tol = "nodewise" if nodewise else "joint", None, float("nan")
-        if fit is not None:
-            kind, tol = fit.method.estimator, fit.tol
-            rule = fit.method.rule if kind == "nodewise" else None
-        tolerances = [tol if subject.path is None else subject.path.tol] * len(solutions)
-        if fit is not None and subject.shown.alpha == fit.solution.alpha:
-            tolerances[subject.selected] = tol  # the others along a path may be solved less precisely
-        empty = [each.objective for each in solutions if each.n_edges == 0 and np.isfinite(each.objective)]
-        if not empty:
-            shares = subject.shares
-            empty = [np.nan if shares is None else float(sum(scipy.special.entr(share).sum() for share in shares))]
-        stages = None if fit is None else fit.selection.stages
-        names = ("objective", "kkt_residual", "duality_gap", "certified_zeros", "n_iter", "n_screened", "converged")
-        proof = {name: [getattr(each, name) for each in solutions] for name in names}
-        return cls(
-            kind=kind,
-            rule=rule,
-            tol=tolerances,
-            candidates=stages.each[0].n_edges if stages and stages.number else None,
-            null_objective=empty[0],
-            relative_gap=np.array(proof["duality_gap"]) / np.maximum(empty[0], 1e-12),
-            **proof,
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class PageData:
-    """Everything that the page's script reads; its names are those of the fields."""
-
-    title: str
-    notes: list[str]
-    n_rows: float | None
-    effective_rows: float | None  # with sampling weights
-    nodes: Nodes
-    categories: Categories | None
-    groups: list[JsonObject]  # name and color
-    path: PathPairs
-    edge_columns: list[JsonObject]  # label, name in files and values, in the order of the stored pairs
-    edge_tables: list[JsonObject | None]  # block, counts and means of an edge between categories
-    cs: JsonObject | None  # CS-coefficients, and the subsets behind each share
-    curve: JsonObject | None  # that the penalty was chosen from
-    missing: MissingCells | None
-    n_resamples: dict[str, int]  # by kind
-    check: Check | None
-    certificate: Certificates
-    covariates: dict[str, str]
-    settings: dict[str, str]
-    command: str | None
-    methods: str | None
-    citation: str
-    versions: dict[str, str]
-    format: int = 1  # version of this layout
+def list_certificates(subject: Subject) -> JsonObject:
+    """Return the certificate of every network along the slider, with the tolerance that it was solved to."""
+    fit, solutions = subject.fit, subject.solutions
+    nodewise = subject.solution is not None and subject.solution.alphas_per_node is not None
+    kind, rule, tol = "nodewise" if nodewise else "joint", None, float("nan")
+    if fit is not None:
+        kind, tol = fit.method.estimator, fit.tol
+        rule = fit.method.rule if kind == "nodewise" else None
+    tolerances = [tol if subject.path is None else subject.path.tol] * len(solutions)
+    if fit is not None and subject.shown.alpha == fit.solution.alpha:
+        tolerances[subject.selected] = tol  # the others along a path may be solved less precisely
+    empty = [each.objective for each in solutions if each.n_edges == 0 and np.isfinite(each.objective)]
+    if not empty:
+        shares = subject.shares
+        empty = [np.nan if shares is None else float(sum(scipy.special.entr(share).sum() for share in shares))]
+    stages = None if fit is None else fit.selection.stages
+    names = ("objective", "kkt_residual", "duality_gap", "certified_zeros", "n_iter", "n_screened", "converged")
+    proof: JsonObject = {name: [getattr(each, name) for each in solutions] for name in names}
+    return {
+        "kind": kind,
+        "rule": rule,  # by which the coefficients of regressions are combined
+        "tol": tolerances,
+        # Pairs that stage 1 left to a network of stage 2: the proof is about these.
+        "candidates": stages.each[0].n_edges if stages and stages.number else None,
+        "null_objective": empty[0],  # without edges
+        "relative_gap": np.array(proof["duality_gap"]) / np.maximum(empty[0], 1e-12),
+        **proof,
+    }

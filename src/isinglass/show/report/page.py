@@ -129,37 +129,37 @@ def write_report(
         edges |= contents.edge_columns(further, subject.network.names)
     n_rows, effective_rows = contents.count_rows(subject)
     numbers = {name: number for number, name in enumerate(colors)}
-    data = contents.PageData(
-        title=str(title),
-        notes=[notes] if isinstance(notes, str) else [str(note) for note in notes],
-        n_rows=n_rows,
-        effective_rows=effective_rows,
-        nodes=contents.Nodes.of(
-            subject, [-1 if member is None else numbers[member] for member in members], nodes, random_state
-        ),
-        categories=contents.Categories.of(subject),
-        groups=[{"name": name, "color": color} for name, color in colors.items()],
-        path=contents.PathPairs.of(subject),
-        edge_columns=contents.list_edge_columns(subject, edges),
-        edge_tables=contents.list_tables(subject),
-        cs=next((contents.describe_stability(each) for each in resamples if each.kind == "case-drop"), None),
-        curve=contents.read_curve(subject),
-        missing=contents.MissingCells.of(subject, whole.network.n_features),
-        n_resamples={each.kind: each.n_boot for each in resamples},
-        check=None if check is None else contents.Check.of(check),
-        certificate=contents.Certificates.of(subject),
-        covariates=contents.list_covariates(whole.network if whole.fit is None else whole.fit),
-        settings=contents.read_settings(settings, result, whole.fit),
-        command=None if command is None else str(command),
-        methods=draft.text or None,
-        citation=draft.references,
-        versions={
+    of_nodes = [-1 if member is None else numbers[member] for member in members]
+    data = {  # what the page's script reads
+        "title": str(title),
+        "notes": [notes] if isinstance(notes, str) else [str(note) for note in notes],
+        "n_rows": n_rows,
+        "effective_rows": effective_rows,  # with sampling weights
+        "nodes": contents.list_nodes(subject, of_nodes, nodes, random_state),
+        "categories": contents.list_categories(subject),
+        "groups": [{"name": name, "color": color} for name, color in colors.items()],
+        "path": contents.list_pairs(subject),
+        "edge_columns": contents.list_edge_columns(subject, edges),  # in the order of the stored pairs
+        "edge_tables": contents.list_tables(subject),
+        "cs": next((contents.describe_stability(each) for each in resamples if each.kind == "case-drop"), None),
+        "curve": contents.read_curve(subject),
+        "missing": contents.describe_missing(subject, whole.network.n_features),
+        "n_resamples": {each.kind: each.n_boot for each in resamples},
+        "check": contents.describe_check(check),
+        "certificate": contents.list_certificates(subject),
+        "covariates": contents.list_covariates(whole.network if whole.fit is None else whole.fit),
+        "settings": contents.read_settings(settings, result, whole.fit),
+        "command": None if command is None else str(command),
+        "methods": draft.text or None,
+        "citation": draft.references,
+        "versions": {
             "isinglass": __version__,
             "numpy": np.__version__,
             "scipy": scipy.__version__,
             "python": platform.python_version(),
         },
-    )
+        "format": 1,  # version of this layout
+    }
     script = "\n".join(read_part(name) for name in SCRIPTS)
     write_page(filename, "page.html", str(title), read_part("page.css"), script, DATA=_as_script_text(data))
 
