@@ -34,6 +34,7 @@ from isinglass.errors import IsinglassWarning
 from isinglass.fit import REASONS
 from isinglass.select.method import ImputationSettings
 from isinglass.show.report.methods import DECISIONS, describe_comparison, describe_fit
+from isinglass.show.report.sentences import Draft, cite, references
 from isinglass.version import YEAR
 
 N = 300
@@ -683,6 +684,13 @@ def test_the_reference_of_the_package_has_its_year():
     assert citation(Method(selector=Fixed(0.05)).fit(chain())).startswith(f"The isinglass developers. ({YEAR}).")
 
 
+def test_only_citations_share_parentheses():
+    assert Draft("men (m) (n = 3)").text == "men (m) (n = 3)"
+    assert Draft(f"by it (a) {cite('kish')} (b), {cite('fdr')}.").text == (
+        f"by it (a; {references()['kish']['cited']}; b), ({references()['fdr']['cited']})."
+    )
+
+
 def test_names_of_the_user_are_no_markup():
     """Brackets and parentheses of names stay as they are, and cite nothing."""
     labels = np.tile(["men (m)", "see [@x] [@kish]"], N // 2)
@@ -695,7 +703,7 @@ def test_names_of_the_user_are_no_markup():
     words = frame.replace({0: "no (n) (0)", 1: "[@yes]"})
     draft = describe_fit(Method(selector=Fixed(0.05)).fit(as_table(words, encode={"[@yes]": 1, "no (n) (0)": 0})))
     assert "1 stands for '[@yes]' and 0 for 'no (n) (0)'" in draft.text
-    assert "\0" not in draft.text
+    assert not set("\ufdd0\ufdd1") & set(draft.text)
 
 
 def test_the_imputation_model_is_named():

@@ -15,7 +15,7 @@ from isinglass.select.ebic import EBIC
 from isinglass.select.group_comparison_result import GroupComparison
 from isinglass.select.method import ImputationSettings, Method
 from isinglass.selection_records import Reason, TwoStageRecord
-from isinglass.show.report.sentences import ESTIMATES, Draft, What, guard, write
+from isinglass.show.report.sentences import ESTIMATES, Draft, What, cite, write
 from isinglass.text_tables import join_words
 
 FOUND = 0.05
@@ -43,10 +43,10 @@ def describe_fit(fit: Fit, *bootstraps: Bootstrap, check: ModelCheck | None = No
             solutions=[solution],
             estimated=f"was estimated from {fit.data.n_observations} observations",
             method=fit.method,
-            covariates=list(map(guard, fit.network.variables.covariates)),
-            rules=dict(zip(map(guard, fit.network.names), fit.coding.columns, strict=True)),
+            covariates=fit.network.variables.covariates,
+            rules=dict(zip(fit.network.names, fit.coding.columns, strict=True)),
             weight_kind=fit.data.weight_kind,
-            weighted=f"with an effective number of {fit.data.n_rows:.1f} [@kish]"
+            weighted=f"with an effective number of {fit.data.n_rows:.1f} {cite('kish')}"
             + has_criterion * ", which criteria use as the number of observations",
             missing=fit.missing,
             imputed_from=f"a network {model}, given the observed cells of their row",
@@ -60,10 +60,10 @@ def describe_fit(fit: Fit, *bootstraps: Bootstrap, check: ModelCheck | None = No
 
 def describe_comparison(found: GroupComparison) -> Draft:
     """Say how groups were compared, as the methods section of a paper does, and what was found."""
-    sizes = ", ".join(f"{guard(group)} (n = {n})" for group, n in zip(found.groups, found.n_rows, strict=True))
+    sizes = ", ".join(f"{group} (n = {n})" for group, n in zip(found.groups, found.n_rows, strict=True))
     how = "exchanging labels within subjects" if found.paired else "reassigning rows to groups at random"
     seed = "" if found.seed is None else f" (seed {found.seed})"
-    rules = () if found.coding is None else zip(map(guard, found.names), found.coding.columns, strict=True)
+    rules = () if found.coding is None else zip(found.names, found.coding.columns, strict=True)
     by_group = found.method if found.imputed_by_group else None  # one network of all rows is the default one
     origin = "a network of their group" if found.imputed_by_group else "one network of all rows, ignoring groups,"
     deleted = (
@@ -74,10 +74,10 @@ def describe_comparison(found: GroupComparison) -> Draft:
     return write(
         What(
             solutions=found.solutions,
-            estimated=f"were compared between {len(found.groups)} groups, {sizes}, by a permutation test [@comparison] "
-            f"with {found.n_permutations} permutations{seed}, {how}; every network was estimated",
+            estimated=f"were compared between {len(found.groups)} groups, {sizes}, by a permutation test "
+            f"{cite('comparison')} with {found.n_permutations} permutations{seed}, {how}; every network was estimated",
             method=found.method,
-            covariates=list(map(guard, found.covariates)),
+            covariates=found.covariates,
             rules=dict(rules),
             weight_kind=found.weight_kind,
             weighted="which stayed with their rows in every permutation",
@@ -120,7 +120,7 @@ def _chosen_by(method: Method, network: Network) -> str:
     if isinstance(selector, CrossValidation):
         return f"by cross-validation ({selector.words.partition(', ')[2]})"
     if isinstance(selector, StARS):
-        return f"by the stability of edges over subsamples ({selector.words}) [@stars]"
+        return f"by the stability of edges over subsamples ({selector.words}) {cite('stars')}"
     return ""
 
 
@@ -129,15 +129,16 @@ def _ebic(selector: EBIC | PerNode | TwoStage, network: Network) -> str:
     relaxed = isinstance(selector, EBIC) and selector.relaxed
     of = " of the unpenalized estimates on the selected edges" if relaxed else ""
     cited = "per-node" if isinstance(selector, PerNode) else "ebic-ising"
-    return f"the extended BIC{of} (γ = {selector.gamma:g}) [@{cited if set(network.kinds) == {'binary'} else 'ebic'}]"
+    cited = cited if set(network.kinds) == {"binary"} else "ebic"
+    return f"the extended BIC{of} (γ = {selector.gamma:g}) {cite(cited)}"
 
 
 def _two_stages(selector: TwoStage, network: Network, first: str = "") -> str:
     """Say what the two stages are; ``first`` is what is known of the first."""
-    blocks = ", counting parameters of tables of couplings by their effective number [@effective]"
+    blocks = f", counting parameters of tables of couplings by their effective number {cite('effective')}"
     return (
-        f"in two stages: a lasso with the smallest AIC{first}, then an adaptive lasso [@adaptive] on its edges with "
-        f"penalties in inverse proportion to their couplings, compared by {_ebic(selector, network)}"
+        f"in two stages: a lasso with the smallest AIC{first}, then an adaptive lasso {cite('adaptive')} on its edges "
+        f"with penalties in inverse proportion to their couplings, compared by {_ebic(selector, network)}"
         f"{blocks if 'nominal' in network.kinds else ''}"
     )
 
@@ -245,7 +246,7 @@ def _fit_findings(fit: Fit) -> Iterator[str]:
     yield f"The network has {fit.solution.n_edges} of {fit.network.n_pairs} possible edges."
     if fit.refits is not None and np.isfinite(fit.refits.edge_errors).any():
         is_pooled = fit.missing is not None and fit.missing.edge_information is not None
-        pooled = ", pooled over imputations by Rubin's rules [@imputation]" if is_pooled else ""
+        pooled = f", pooled over imputations by Rubin's rules {cite('imputation')}" if is_pooled else ""
         yield (
             "Standard errors are robust (sandwich) errors of the unpenalized estimate on the selected edges"
             f"{pooled}; they do not account for the selection."
@@ -254,7 +255,7 @@ def _fit_findings(fit: Fit) -> Iterator[str]:
         n_found = int((fit.edge_q <= fit.method.fdr).sum())
         yield (
             f"Every pair of variables was also tested given all others, without a penalty: {n_found} of the edges "
-            f"{'is' if n_found == 1 else 'are'} found at a false discovery rate of {fit.method.fdr:g} [@fdr]."
+            f"{'is' if n_found == 1 else 'are'} found at a false discovery rate of {fit.method.fdr:g} {cite('fdr')}."
         )
 
 
@@ -271,15 +272,15 @@ def _describe_bootstrap(fit: Fit, found: Bootstrap, is_imputed: bool) -> Iterato
         again = ", at the penalty of the whole table" if is_kept else again
     again += f", {'and' if again else 'with'} missing cells imputed again in each" if is_imputed else ""
     if found.kind == "rows":
-        yield f"Intervals are from {found.n_boot} bootstrap resamples of rows{again} [@bootstrap]."
+        yield f"Intervals are from {found.n_boot} bootstrap resamples of rows{again} {cite('bootstrap')}."
     else:
         stable = ", ".join(f"{value:.2f} ({of.replace('_', ' ')})" for of, value in found.cs_coefficients().items())
         shares = found.drop_shares
         yield (
             f"Stability was assessed by {found.n_boot} subsets of the rows, about {found.n_boot // len(shares)} for "
             f"each of {len(shares)} shares from {shares.min():.0%} to {shares.max():.0%} that were left "
-            f"out{again} [@bootstrap]. The CS-coefficients, the largest shares that can be left out with a correlation "
-            f"of at least .7 with the whole table in 95% of the subsets, were {stable}."
+            f"out{again} {cite('bootstrap')}. The CS-coefficients, the largest shares that can be left out with a "
+            f"correlation of at least .7 with the whole table in 95% of the subsets, were {stable}."
         )
     if found.n_unconverged:
         yield f"{found.n_unconverged} of these networks did not reach their tolerance."

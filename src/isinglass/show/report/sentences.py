@@ -36,45 +36,43 @@ REGRESSIONS = {
     "continuous": "adjacent-category logistic on a grid",
 }
 SHOWN, MOST_TURNED = 6, 30  # columns whose values are listed one by one, and reversed items that are named
-CITED = re.compile(r"\[((?:@[\w-]+(?:; )?)+)\]")
-GUARD = "\0"  # stands between the characters of names, so that nothing in them is taken for a citation
+CITED = re.compile("(\\) )?\ufdd0([^\ufdd1]*)\ufdd1( \\()?")
+"""A citation between characters that no text has, with the end and the beginning of parentheses beside it."""
 
 
 @dataclass(frozen=True)
 class Draft:
-    """A text that cites references by their keys, ``[@key]``."""
+    """A text with citations, made by `cite`."""
 
     marked: str
 
     @property
     def text(self) -> str:
-        """The text with authors and years in place of keys."""
-        return CITED.sub(_authors, self.marked).replace(") (", "; ").replace(GUARD, "")
+        """The text with authors and years in place of keys, in one pair of parentheses with what is in some beside."""
+        return CITED.sub(_authors, self.marked)
 
     @property
     def references(self) -> str:
         """What to cite, a line each: this version of the package, and what the text cites."""
         own = f"The isinglass developers. ({YEAR}). isinglass (version {__version__}) [Computer software]."
-        keys = {key for match in CITED.finditer(self.marked) for key in _keys(match)}
+        keys = {key for _, found, _ in CITED.findall(self.marked) for key in found.split()}
         return "\n".join([own, *sorted((references()[key]["reference"] for key in keys), key=str.casefold)])
 
 
-def guard(text: str) -> str:
-    """Return a text of the user, such as the name of a column, that a `Draft` leaves as it is."""
-    return GUARD.join(["", *text, ""])
-
-
-def _keys(match: re.Match[str]) -> list[str]:
-    return [key.lstrip("@") for key in match[1].split("; ")]
+def cite(*keys: str) -> str:
+    """Return the citation of some references, to be put into a sentence."""
+    return f"\ufdd0{' '.join(keys)}\ufdd1"
 
 
 def _authors(match: re.Match[str]) -> str:
-    return f"({'; '.join(sorted(references()[key]['cited'] for key in _keys(match)))})"
+    before, keys, after = match.groups()
+    cited = "; ".join(sorted(references()[key]["cited"] for key in keys.split()))
+    return f"{'; ' if before else '('}{cited}{'; ' if after else ')'}"
 
 
 @cache
 def references() -> dict[str, dict[str, str]]:
-    """Return what texts cite as ``[@key]``: how it is cited, and the reference."""
+    """Return what texts cite, by its key: how it is cited, and the reference."""
     known: dict[str, dict[str, str]] = json.loads(
         files(__package__).joinpath("references.json").read_text(encoding="utf-8")
     )
@@ -88,8 +86,8 @@ class What:
     solutions: Sequence[Solution]  # one, or that of every group; without covariates
     estimated: str  # from what they were estimated; the sentence goes on with how
     method: Method | None  # None: a function estimated them
-    covariates: Sequence[str]  # their names, guarded
-    rules: Mapping[str, Rule]  # how the columns were read, by their guarded names
+    covariates: Sequence[str]  # their names
+    rules: Mapping[str, Rule]  # how the columns were read, by their names
     weight_kind: str | None
     weighted: str  # what sampling weights meant
     missing: Missing | None
@@ -125,7 +123,7 @@ def _say_model(what: What) -> Iterator[str]:
     model, ising = ("A pairwise Markov network", " (Ising model)")
     if len(what.solutions) > 1:
         model, ising = ("Pairwise Markov networks", " (Ising models)")
-    mixed = " [@mixed]" if len(what.kinds) > 1 or "nominal" in what.kinds else ""
+    mixed = f" {cite('mixed')}" if len(what.kinds) > 1 or "nominal" in what.kinds else ""
     how, more = "by a function of the user", ""
     if what.method is not None:
         how = _estimator(what.method, what)
@@ -140,11 +138,11 @@ def _estimator(method: Method, what: What) -> str:
     """Say what was maximized; regressions have the likelihood of their variable's kind."""
     if method.estimator == "nodewise" and not what.is_binary:
         present = ", ".join(REGRESSIONS[kind] for kind in KINDS if kind in what.kinds)
-        return f"by a penalized regression of every variable on all others ({present}) [@node-wise-mixed]"
-    cited = "@node-wise" if method.estimator == "nodewise" else "@pseudo-likelihood"
+        return f"by a penalized regression of every variable on all others ({present}) {cite('node-wise-mixed')}"
+    cited = ["node-wise"] if method.estimator == "nodewise" else ["pseudo-likelihood"]
     if method.estimator == "joint" and what.is_binary:
-        cited = "@paper; @pseudo-likelihood"
-    return f"{ESTIMATES[method.estimator]} [{cited}]"
+        cited.append("paper")
+    return f"{ESTIMATES[method.estimator]} {cite(*cited)}"
 
 
 def _columns(network: Network) -> str:
@@ -205,7 +203,9 @@ def _say_ordinal(what: What) -> Iterator[str]:
     variables = what.network.variables
     scores = [scores for kind, scores in zip(variables.kinds, variables.scores, strict=True) if kind == "ordinal"]
     equal = all(np.allclose(np.diff(np.array(each), 2), 0.0) for each in scores)
-    spacing = "equally spaced scores [@ordinal; @scores]" if equal else "the scores that were given [@scores]"
+    spacing = f"the scores that were given {cite('scores')}"
+    if equal:
+        spacing = f"equally spaced scores {cite('ordinal', 'scores')}"
     yield (
         "Every category of an ordinal variable has a threshold of its own; couplings are linear in the categories, "
         f"which entered with {spacing}."
@@ -233,14 +233,14 @@ def _say_continuous(what: What) -> Iterator[str]:
     entered = "scores" if len(normal) == len(rules) else "values or scores" if normal else "values"
     yield (
         f"{subject}, with a free parameter for every step, so that no distribution was assumed; couplings are linear "
-        f"in the {entered}, per standard deviation [@continuous]."
+        f"in the {entered}, per standard deviation {cite('continuous')}."
     )
     if normal:
         which = "They" if len(normal) == len(rules) > 1 else _list_variables(normal)
         ranks = "the ranks of its values" if len(normal) == 1 else "the ranks of their values"
         yield (
             f"{which} entered with normal scores, the quantiles of the standard normal distribution at {ranks} "
-            "[@normal-scores]."
+            f"{cite('normal-scores')}."
         )
     below, above = np.array([rule.beyond for rule in rules.values()]).sum(axis=0).tolist()
     if below or above:
@@ -252,7 +252,7 @@ def _say_continuous(what: What) -> Iterator[str]:
 
 def _value(value: object) -> str:
     values = value if isinstance(value, tuple) else (value,)
-    return " or ".join("no value of the table" if one is None else guard(repr(one)) for one in values)
+    return " or ".join("no value of the table" if one is None else repr(one) for one in values)
 
 
 def _say_once(said: dict[str, str], n_columns: int) -> Iterator[str]:
@@ -293,7 +293,7 @@ def _say_missing(what: What) -> Iterator[str]:
         yield f"{cells} were counted as 0."
     else:
         empty = f"; {missing.n_left_out} rows without any answer were left out" if missing.n_left_out else ""
-        times = f"{missing.n_imputations} times by stochastic EM [@stochastic-em]"
+        times = f"{missing.n_imputations} times by stochastic EM {cite('stochastic-em')}"
         yield f"{cells} were imputed {times}, from {what.imputed_from}{empty}."
 
 
