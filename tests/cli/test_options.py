@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from isinglass.cli import COMMANDS, main
 from isinglass.cli.estimate import CRITERIA, ESTIMATE
-from isinglass.cli.grammar import Form, spell_value, split_words
+from isinglass.cli.grammar import Form, spell_value
 from isinglass.cli.options import OPTIONS
-from isinglass.cli.reading import READING, READING_AGAIN
+from isinglass.cli.reading import READING, READING_AGAIN, spell_reading
 from isinglass.data import as_table
 from isinglass.data.files import read_table
 from isinglass.names import read_column
@@ -148,7 +148,7 @@ def test_every_help_is_clean(capsys):
 
 @pytest.mark.parametrize(
     ("text", "wanted"),
-    [("a,b", ["a", "b"]), ("#2,a", [1, "a"]), ("milk, cold", ["milk, cold"]), ('"a,b",c', ["a,b", "c"])],
+    [("a,b", ["a", "b"]), ("#2,a", [1, "a"]), ("a, b", ["a", "b"]), ('"milk, cold",c', ["milk, cold", "c"])],
 )
 def test_columns_are_separated_by_commas(text, wanted):
     assert OPTIONS["drop"].type.grammar.read(text) == wanted
@@ -197,6 +197,7 @@ def test_values_are_read_as_they_are_spelled(name, data):
         ("encode", {'"q': {"m": 1}}, '"""q"=m=1'),
         ("encode", {"q=1": {"Yes": 1, "No": 0}}, '"q=1"=Yes=1,No=0'),
         ("encode", {"Yes": {"1, No": 0}}, 'Yes="1, No=0"'),
+        ("encode", {"Yes, often": 1, "No": 0}, '"Yes, often=1",No=0'),
         ("encode", {"a=1, b": 1, "c": 0}, '="a=1, b=1",c=0'),
         ("value_labels", {"q=1": {"1": "men"}}, '"q=1"=1=men'),
         ("drop", ["a,b", 2], '"a,b",#3'),
@@ -216,13 +217,20 @@ def test_forms_that_are_easily_confused(name, meaning, text):
     [
         ("rows", "100, 200", [100, 200]),
         ("alphas", "0.1, 5e-2", [0.1, 0.05]),
-        ("encode", "Yes=1, No=0, Unknown=, Yes, often=1", {"Yes": 1, "No": 0, "Unknown": None, "Yes, often": 1}),
+        ("encode", 'Yes=1, No=0, Unknown=, "Yes, often=1"', {"Yes": 1, "No": 0, "Unknown": None, "Yes, often": 1}),
+        ("drop", "tea, water", ["tea", "water"]),
         ("encode", "sex=male=1,  female=0", {"sex": {"male": 1, "female": 0}}),
         ("binarize", "age=40, income=2e4", {"age": 40.0, "income": 2e4}),
     ],
 )
-def test_blanks_may_follow_numbers(name, text, meaning):
+def test_blanks_may_follow_commas(name, text, meaning):
     assert OPTIONS[name].type.convert(text, None, None) == meaning
+
+
+def test_arguments_of_several_columns_are_spelled_as_several_options():
+    meanings = {"sex": {"m": 1, "f": 0}, 1: {"yes": 1, "no": 0}}
+    words = spell_reading({"encode": meanings, "na_values": {None: ["?"], "sex": ["x"]}})
+    assert words == ["--encode", "sex=m=1,f=0", "--encode", "#2=yes=1,no=0", "--na", "?", "--na", "sex=x"]
 
 
 def test_one_column_is_spelled_as_a_list_of_one():
@@ -262,14 +270,10 @@ def test_a_column_is_cut_by_its_number(tmp_path):
     assert described["columns"][1]["kind"] == "binary"
 
 
-def test_a_comma_inside_a_name_stays():
-    assert split_words('milk, cold,"x,y"') == ["milk, cold", "x,y"]
-
-
 def test_several_columns_are_dropped_at_once(table):
     said = read_csv(run("fit", table, "--alpha", "0.01", "--drop", "tea,water").stdout)
     repeated = read_csv(run("fit", table, "--alpha", "0.01", "--drop", "tea", "--drop", "water").stdout)
-    kept = read_csv(run("fit", table, "--alpha", "0.01", "--columns", "milk, cold,<sugar>,lemon,rum & cola").stdout)
+    kept = read_csv(run("fit", table, "--alpha", "0.01", "--columns", '"milk, cold",<sugar>,lemon,rum & cola').stdout)
     assert said == repeated == kept
     assert not {row[side] for row in said for side in ("source", "target")} & {"tea", "water"}
 

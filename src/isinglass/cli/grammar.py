@@ -21,7 +21,6 @@ from isinglass.names import read_column
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 Codes = dict[str, float | None]  # what answers mean; None: missing
-_NUMBER = r"(?:^|[=,])[-+.\deE]*"  # that is an item or follows an =; or nothing
 Answers = str | Codes | dict[str | int, Codes]  # "auto", of all columns, or by column
 
 
@@ -156,24 +155,14 @@ def in_all_columns(meaning: Grammar[Codes]) -> Grammar[Codes]:
 
 
 def split_words(text: str) -> list[str]:
-    """Split at commas, but not at a comma that a space follows, nor inside double quotes.
+    """Split at commas outside double quotes, as in a line of a CSV file; blanks may follow a comma.
 
     Examples
     --------
-    >>> split_words('a,b'), split_words('milk, cold'), split_words('"a,b",c')
-    (['a', 'b'], ['milk, cold'], ['a,b', 'c'])
+    >>> split_words('a, b'), split_words('"milk, cold",c')
+    (['a', 'b'], ['milk, cold', 'c'])
     """
-    kept = text.replace(", ", "\0")
-    return [word.replace("\0", ", ") for word in next(csv.reader([kept])) or [""]]
-
-
-def after_numbers(form: AnyGrammar) -> AnyGrammar:
-    """Return a grammar that takes blanks after the comma that ends a number, or what a number may stand for."""
-
-    def read(text: str) -> object:
-        return form.read(text if '"' in text else re.sub(f"({_NUMBER}), +", r"\1,", text))
-
-    return Grammar(read, form.spell)
+    return next(csv.reader([text], skipinitialspace=True)) or [""]
 
 
 def _distinct(values: list[Value]) -> list[Value]:
@@ -182,7 +171,7 @@ def _distinct(values: list[Value]) -> list[Value]:
 
 def _quote(word: str) -> str:
     """Return a word that `split_words` reads as one."""
-    return _quoted(word) if re.search(rf'^[ "]|,(?! )|[\r\n]|{_NUMBER}, ', word) else word
+    return _quoted(word) if re.search(r'^[ "]|[,\r\n]', word) else word
 
 
 def _quoted(word: str) -> str:
@@ -211,26 +200,21 @@ def _is(*kinds: type) -> Callable[[object], bool]:
     return lambda value: isinstance(value, kinds)
 
 
-def _is_by_column(value: object) -> bool:
+def is_by_column(value: object) -> bool:
+    """Tell whether answers have a meaning of their own in some columns."""
     return isinstance(value, dict) and all(isinstance(codes, dict) for codes in value.values())
 
 
 MEANINGS = pairs(TEXT, CODE, str.rpartition)
 ALPHAS = Form(
     "COUNT|A,B,…",
-    after_numbers(either((_is(int), COUNT), (_is(list, tuple), several(PENALTY)))),
+    either((_is(int), COUNT), (_is(list, tuple), several(PENALTY))),
     "neither a count such as 30 nor distinct values such as 0.1,0.05",
 )
-COUNTS = Form("N,N,…", after_numbers(several(WHOLE)), "not a list of different whole numbers such as 100,200,400")
+COUNTS = Form("N,N,…", several(WHOLE), "not a list of different whole numbers such as 100,200,400")
 ANSWERS = Form(
     "auto|[COLUMN=]YES=1,NO=0",
-    after_numbers(
-        either(
-            (_is(str), AUTO),
-            (_is_by_column, in_column(MEANINGS)),
-            (_is(dict), in_all_columns(MEANINGS)),
-        )
-    ),
+    either((_is(str), AUTO), (is_by_column, in_column(MEANINGS)), (_is(dict), in_all_columns(MEANINGS))),
     "neither auto nor a list such as Yes=1,No=0,Unknown=",
 )
 VALUE_LABELS = Form(
@@ -240,7 +224,7 @@ VALUE_LABELS = Form(
 )
 CUTS = Form(
     "CUT|COLUMN=CUT,…",
-    after_numbers(either((_is(int, float), NUMBER), (_is(dict), pairs(KEY, NUMBER, str.rpartition)))),
+    either((_is(int, float), NUMBER), (_is(dict), pairs(KEY, NUMBER, str.rpartition))),
     "neither a number nor a list such as age=40,income=2e4",
 )
 COLUMN = Form("COLUMN", KEY, "not the name of a column")
@@ -255,7 +239,7 @@ def spell_value(option: click.Option, value: object) -> str:
     >>> spell_value(click.Option(["--drop"], type=COLUMNS), [2, "a", "b,c"])
     '#3,a,"b,c"'
     >>> spell_value(click.Option(["--encode"], type=ANSWERS), {"Yes, often": 1, "?": None})
-    'Yes, often=1,?='
+    '"Yes, often=1",?='
     >>> spell_value(click.Option(["--encode"], type=ANSWERS), {"sex": {"male": 1, "female": 0}})
     'sex=male=1,female=0'
     >>> spell_value(click.Option(["--value-labels"], type=VALUE_LABELS), {"sex": {"1": "men,old", "2": "women"}})

@@ -17,7 +17,7 @@ from isinglass.cli.command import Bundle
 from isinglass.cli.console import Console
 from isinglass.cli.descriptions import describe_missing, describe_shape, describe_weights
 from isinglass.cli.exits import longest
-from isinglass.cli.grammar import Answers, Codes, spell_column, spell_value
+from isinglass.cli.grammar import Answers, Codes, is_by_column, spell_column, spell_value
 from isinglass.cli.options import OPTIONS, under
 from isinglass.cli.values import files_of
 from isinglass.errors import DataError
@@ -182,26 +182,23 @@ def spell_reading(said: Options) -> list[str]:
     ['--ordinal', 'a,b', '--na', 'a=99', '--drop', '#5']
     """
     words: list[str] = []
-    for name, value in said.items():
-        if name == "kinds":
-            for kind in _KINDS:
-                keys = [key for key, each in value.items() if each == kind]
-                words += [f"--{kind}", spell_value(OPTIONS[kind], keys)] if keys else []
-        elif name == "na_values":
-            for key, codes in (value if isinstance(value, Mapping) else {None: value}).items():
-                prefix = "" if key is None else spell_column(key) + "="
-                words += [word for code in codes for word in ("--na", prefix + code)]
-        elif name == "value_labels":
-            words += [
-                word
-                for key, labels in value.items()
-                for word in ("--value-labels", spell_value(OPTIONS[name], {key: labels}))
-            ]
-        elif name == "labels":
-            words += ["--groups", spell_column(value[0])]
-        elif value != []:
-            words += [longest(OPTIONS[name].opts), "none" if value is None else spell_value(OPTIONS[name], value)]
+    for name, value in (each for argument in said.items() for each in _options_for(*argument)):
+        words += [longest(OPTIONS[name].opts), "none" if value is None else spell_value(OPTIONS[name], value)]
     return words
+
+
+def _options_for(name: str, value: Any) -> list[tuple[str, object]]:  # Any: as `read_table` has it
+    """Return the options that stand for an argument, with their values; some are given once per column."""
+    if name == "kinds":
+        keys = {kind: [key for key, each in value.items() if each == kind] for kind in _KINDS}
+        return [(kind, each) for kind, each in keys.items() if each]
+    if name == "na_values":
+        by_column = value.items() if isinstance(value, Mapping) else [(None, value)]
+        prefixes = {key: "" if key is None else spell_column(key) + "=" for key, _ in by_column}
+        return [(name, prefixes[key] + code) for key, codes in by_column for code in codes]
+    if is_by_column(value):
+        return [(name, {key: each}) for key, each in value.items()]
+    return [("groups", value[0])] if name == "labels" else [(name, value)] if value != [] else []
 
 
 @dataclass(frozen=True)
@@ -218,19 +215,18 @@ class Attributes:
         it does not mention have no values; rows that mention no node are refused, because a misspelt name would go
         unnoticed. So are the names of attributes that files about nodes use themselves, and those that are ``taken``.
         """
-        from isinglass.export.attributes import reserved_names
+        from isinglass.export.attributes import check_name
 
         if file is None:
             return cls()
         header, rows = _read_rows(file)
-        reserved, nodes = {*reserved_names("node", variables), *taken}, variables.nodes
-        for name in header:
-            if not name.strip() or [each.casefold() for each in header].count(name.casefold()) > 1:
-                raise DataError(f"{file} must have a different name for every column; got {name!r}. Rename it.")
-            if name.casefold() in reserved:
-                raise DataError(
-                    f"{file} must not have a column {name!r}: files about nodes have one of their own. Rename it."
-                )
+        nodes = variables.nodes
+        for k, name in enumerate(header):
+            try:
+                check_name(name, "node", variables, [*taken, *header[:k]])
+            except DataError as error:
+                error.where = file
+                raise
         for row in rows:
             if row not in nodes:
                 raise DataError(f"{file} must name nodes in its first column; {row!r} is not a node.")

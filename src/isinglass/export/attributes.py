@@ -202,21 +202,16 @@ def pair_column(name: str, matrix: object, edge_index: IntArray, names: Sequence
     return column
 
 
-def reserved_names(of: Literal["node", "edge"], variables: Variables) -> set[str]:
-    """Return the names that an attribute of nodes or edges cannot have, in lower case."""
-    is_binary = all(kind == "binary" for kind in variables.take(variables.is_modelled).kinds)
-    return RESERVED[of] if is_binary else RESERVED[of] | _OF_CATEGORIES[of]
-
-
 def check_name(name: object, of: Literal["node", "edge"], variables: Variables, taken: Iterable[str]) -> str:
     """Return the name of an attribute as it is written, unless it has another meaning in a file."""
     if not isinstance(name, str) or not name.strip():
         raise DataError(f"the name of an attribute must be a text that is not empty; got {name!r}.")
-    reserved = reserved_names(of, variables)
-    if name.casefold() in reserved or storable(name).casefold() in {other.casefold() for other in taken}:
+    is_binary = all(kind == "binary" for kind in variables.take(variables.is_modelled).kinds)
+    reserved = RESERVED[of] if is_binary else RESERVED[of] | _OF_CATEGORIES[of]
+    if {name.casefold(), storable(name).casefold()} & {*reserved, *(other.casefold() for other in taken)}:
         raise DataError(
-            f"the name of an attribute of {of}s must not be one of {', '.join(sorted(reserved))}, nor used twice, "
-            f"in upper or lower case; got {name!r}. Rename that column."
+            f"an attribute of {of}s cannot be called {name!r}: files about {of}s have a column of that name, or it is "
+            "used twice, in upper or lower case. Rename it."
         )
     return storable(name)
 
