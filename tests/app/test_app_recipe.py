@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from commands import write_csv
 
@@ -265,6 +266,19 @@ def test_the_page_offers_the_figures_that_commands_draw():
 
     assert {*FIGURES} == {*KINDS} - {"check"}  # which needs the table
     assert all(figure["title"] for figure in FIGURES.values())
+
+
+def test_messages_name_options_that_the_page_has_and_else_parameters_of_python(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    trait = rng.normal(size=(300, 1)) * [1, 1, 1, 1, -1] + rng.normal(size=(300, 5))
+    frame = pd.DataFrame(np.clip(np.round(1.5 * trait) + 4, 1, 7).astype(int), columns=list("abcde"))
+    frame.to_csv("items.csv", index=False)
+    words = ["look", "items.csv", "--ordinal", "a:e"]
+    assert "reverse=" in (said := run_command(words)[2])
+    assert "--reverse" not in said
+    frame.mask(frame == 7).to_csv("items.csv", index=False)
+    assert "--missing impute" in run_command(["fit", "items.csv", "--ordinal", "a:e"])[2]
 
 
 def test_the_table_of_a_command_is_never_an_option():

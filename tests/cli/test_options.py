@@ -216,7 +216,7 @@ def test_forms_that_are_easily_confused(name, meaning, text):
     ("name", "text", "meaning"),
     [
         ("rows", "100, 200", [100, 200]),
-        ("alphas", "0.1, 5e-2", [0.1, 0.05]),
+        ("alphas", "0.1, 5e-2, 0", [0.1, 0.05, 0.0]),
         ("encode", 'Yes=1, No=0, Unknown=, "Yes, often=1"', {"Yes": 1, "No": 0, "Unknown": None, "Yes, often": 1}),
         ("drop", "tea, water", ["tea", "water"]),
         ("encode", "sex=male=1,  female=0", {"sex": {"male": 1, "female": 0}}),

@@ -130,6 +130,6 @@ def test_networkx_takes_kinds_and_writes_graphml(network, tmp_path):
 
 @pytest.mark.parametrize("name", ["kind", "Categories", "fields"])
 def test_names_that_the_files_use_are_refused(network, name):
-    with pytest.raises(DataError, match="name of an attribute"):
+    with pytest.raises(DataError, match="cannot be called"):
         write_network(network, io.StringIO(), "nodes", node_attributes={name: range(4)})
     rows("nodes", Network([0.0], [], []), node_attributes={name: [1]})  # of 0/1 columns they are free

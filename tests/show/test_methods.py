@@ -332,6 +332,7 @@ def test_a_limit_of_time_is_mentioned():
     text = methods_text(fit)
     check_everywhere(fit, text)
     assert f"A time limit ended the search before it reached {fit.selection.left_out}." in text
+    assert "Edges were to be selected in two stages: a lasso with the smallest AIC" in text
     assert "The network has the smallest AIC of those that were compared" in text
     whole = Method().fit(chain())
     stages = replace(whole.selection.stages, reason="time", n_folds=0)

@@ -29,6 +29,8 @@ from isinglass.select.progress import reporting
 
 REPORT_SECONDS = 0.1  # between two reports of progress
 SHOWN_VALUES = 30  # of a column
+CONTROLS = {"covariates", "drop", "groups", "id_column", "missing", "na_values", "weight_kind", "weights"}
+"""Options that the page has a control for; messages name others as parameters of Python."""
 
 
 def serve() -> None:
@@ -76,7 +78,7 @@ def run_command(words: list[str]) -> tuple[int, str, str]:
     """Run one command; return its exit code, what it wrote, and what it said to people."""
     output, said = io.BytesIO(), io.StringIO()
     with contextlib.redirect_stdout(io.TextIOWrapper(output)), contextlib.redirect_stderr(said):
-        code = main(words, standalone_mode=False)
+        code = main(words, standalone_mode=False, obj=CONTROLS)
         return int(code or 0), output.getvalue().decode(), said.getvalue()
 
 

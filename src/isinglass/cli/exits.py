@@ -121,9 +121,9 @@ def spell(message: BaseException | str) -> str:
 
 
 def _option_of(name: str) -> click.Option | None:
-    """Return the option of the running command that sets a parameter, if there is one."""
+    """Return the option of the running command that sets a parameter, if there is one; the app shows some only."""
     ctx = click.get_current_context(silent=True)
-    found = () if ctx is None else ctx.command.params
+    found = () if ctx is None or name not in (ctx.obj or {name}) else ctx.command.params
     return next((option for option in found if isinstance(option, click.Option) and option.name == name), None)
 
 

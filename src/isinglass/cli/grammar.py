@@ -70,9 +70,8 @@ COUNT = Grammar[int](lambda text: _check(WHOLE.read(text), bool), str)
 NUMBER = Grammar[float](lambda text: _check(float(text), math.isfinite), _spell_number)
 CODE = Grammar(_read_code, _spell_number)  # of an answer; None: it is missing
 KEY = Grammar(lambda text: read_column(_check(text, bool)), spell_column)
-PENALTY = Grammar[float](  # with a decimal point, because a whole number would be a count
-    lambda text: _check(NUMBER.read(_check(text, "0".__ne__)), lambda penalty: penalty >= 0),
-    lambda penalty: repr(float(penalty)),
+PENALTY = Grammar[float](  # spelled with a decimal point, because a whole number by itself is a count
+    lambda text: _check(NUMBER.read(text), lambda penalty: penalty >= 0), lambda penalty: repr(float(penalty))
 )
 
 
@@ -206,10 +205,14 @@ def is_by_column(value: object) -> bool:
 
 
 MEANINGS = pairs(TEXT, CODE, str.rpartition)
+PENALTIES = several(PENALTY)
 ALPHAS = Form(
     "COUNT|A,B,…",
-    either((_is(int), COUNT), (_is(list, tuple), several(PENALTY))),
-    "neither a count such as 30 nor distinct values such as 0.1,0.05",
+    either(
+        (_is(int), COUNT),
+        (_is(list, tuple), Grammar(lambda text: PENALTIES.read(_check(text, "0".__ne__)), PENALTIES.spell)),
+    ),
+    "neither a count such as 30 nor different penalties such as 0.1,0.05,0",
 )
 COUNTS = Form("N,N,…", several(WHOLE), "not a list of different whole numbers such as 100,200,400")
 ANSWERS = Form(

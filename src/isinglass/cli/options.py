@@ -89,7 +89,7 @@ SECTIONS = {
         ),
         Option(
             "--max-time",
-            Number(min=0),
+            Number(min=0, min_open=True),
             "two-stage: stop after this time and return the best network found; the summary says what was left out.",
             metavar="SECONDS",
         ),

@@ -35,7 +35,7 @@ def describe_fit(fit: Fit, *bootstraps: Bootstrap, check: ModelCheck | None = No
     is_imputed = fit.missing is not None and fit.missing.treatment == "impute"
     has_criterion = isinstance(fit.method.selector, TwoStage | EBIC | PerNode)
     stages = fit.selection.stages
-    tells_stages = stages is not None and len(stages.each) > 1 and not stages.ended_first
+    tells_stages = stages is not None and not stages.ended_first
     model = _imputed_by(fit.method, solution.network, tells_stages)
     resampled = [sentence for found in bootstraps for sentence in _describe_bootstrap(fit, found, is_imputed)]
     return write(
@@ -182,9 +182,11 @@ def _describe_stages(fit: Fit, selector: TwoStage, network: Network) -> Iterator
     if stages.ended_first:
         yield "A lasso whose penalty was chosen by the AIC found no edges, so no second stage was needed."
         return
+    known = f" (α = {first.alpha:.4g}, {first.n_edges} edges)"
     if len(stages.each) > 1:
-        known = f" (α = {first.alpha:.4g}, {first.n_edges} edges)"
         yield f"Edges were selected {_two_stages(selector, network, known)}."
+    else:  # there was no time for the second
+        yield f"Edges were to be selected {_two_stages(selector, network, known)}."
     folds = f"{stages.n_folds}-fold cross-validation (seed {selector.random_state})"
     if stages.n_sampled:
         sample = f"{stages.n_sampled} rows"

@@ -288,6 +288,8 @@ def _say_missing(what: What) -> Iterator[str]:
     share = missing.n_cells / (missing.n_rows * (what.network.n_features + len(what.covariates)))
     cells = f"{missing.n_cells} missing cells ({share:.1%})"
     if missing.treatment == "drop":
+        if len(what.solutions) > 1:  # labels are not cells of the network's columns, which the share is of
+            cells = f"{missing.n_cells} missing cells or labels of groups"
         yield f"{missing.n_left_out} of {missing.n_rows} rows were left out because of {cells}."
     elif missing.treatment == "zero":
         yield f"{cells} were counted as 0."
