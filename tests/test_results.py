@@ -1,4 +1,4 @@
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ FIELDS = np.array([0.1, 0.2, 0.3])
 
 
 def solution(alpha=0.1, **diagnostics):
-    return Solution.from_dense(alpha, COUPLINGS, FIELDS, **diagnostics)
+    return replace(Solution.from_dense(alpha, COUPLINGS, FIELDS), **diagnostics)
 
 
 def test_dense_and_sparse_round_trip():

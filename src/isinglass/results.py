@@ -86,19 +86,11 @@ class Solution(Frozen):
         couplings: FloatArray,
         fields: FloatArray,
         variables: Variables | None = None,
-        *,
-        objective: float = float("nan"),
-        kkt_residual: float = float("nan"),
-        duality_gap: float = float("nan"),
-        certified_zeros: int = 0,
-        n_iter: int = 0,
-        converged: bool = False,
     ) -> Solution:
         """Keep the non-zero upper triangle of a dense coupling matrix of two-valued columns."""
         index = np.argwhere(np.triu(couplings, 1))
         network = Network(fields, index, couplings[index[:, 0], index[:, 1]], variables=variables)
-        proof = objective, kkt_residual, duality_gap, certified_zeros
-        return cls(network, float(alpha), *proof, n_iter=n_iter, converged=converged)
+        return cls(network, float(alpha))
 
     # Parts of the network, under their names there.
     fields = Attribute[FloatArray](lambda self: self.network.fields, "θ_ss.")

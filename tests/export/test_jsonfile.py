@@ -72,8 +72,11 @@ def test_what_json_cannot_hold():
 
 
 def test_the_certificate_travels_along():
-    solution = Solution.from_dense(0.1, np.zeros((2, 2)), np.zeros(2), kkt_residual=1e-9, converged=True)
-    hopeless = Solution.from_dense(0.0, np.zeros((2, 2)), np.zeros(2), duality_gap=math.inf)
+    empty = Network(np.zeros(2), [], [])
+    solution, hopeless = (
+        Solution(empty, 0.1, kkt_residual=1e-9, converged=True),
+        Solution(empty, 0.0, duality_gap=math.inf),
+    )
     assert strict(to_json(hopeless))["graph"]["duality_gap"] == "Infinity"
     assert strict(to_json(solution))["graph"] == {"alpha": 0.1, "kkt_residual": 1e-9, "converged": True}
 

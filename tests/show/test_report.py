@@ -13,8 +13,6 @@ from pathlib import Path as FilePath
 
 import numpy as np
 import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 from choices import isingfit, stars
 from hypothesis import given
@@ -146,7 +144,7 @@ def test_labels_and_texts_come_back_as_they_were(names, text):
     p = len(names)
     model = Network.from_couplings(np.ones((p, p)) - np.eye(p), np.zeros(p), names)
     page = build_report(
-        model, groups=names, title=text, notes=[text], settings={text: text}, command=text, node_table={text: names}
+        model, groups=names, title=text, notes=[text], settings={text: text}, command=text, wording=names
     )
     reader, data = Reader(page), data_of(page)
     assert [tag for tag, _ in reader.elements].count("script") == 2
@@ -155,8 +153,7 @@ def test_labels_and_texts_come_back_as_they_were(names, text):
     assert data["title"] == data["command"] == text
     assert data["notes"] == [text]
     assert data["settings"] == {text: text}
-    if text not in ("name", "names"):
-        assert {"label": text, "values": names} in data["nodes"]["columns"]
+    assert {"label": "wording", "values": names} in data["nodes"]["columns"]
     json_text = reader.texts["script", "report-data"]
     assert json_text.isascii()
     assert not set("<>&") & set(json_text)
@@ -355,15 +352,9 @@ def test_weights_of_a_table_count(table):
 
 def test_node_measures(path, table):
     expected = metrics.node_table(table, path[5])
-    frame = pd.DataFrame(expected.columns)
-    pages = [
-        build_report(path[5], X=table),
-        build_report(path[5], node_table=expected, names=None),
-        build_report(path[5], node_table=frame),
-        build_report(path[5], node_table=pl.DataFrame(dict(expected.columns))),
-    ]
-    columns = [data_of(page)["nodes"]["columns"] for page in pages]
-    assert {column["label"] for column in columns[0]} == {
+    data = data_of(build_report(path[5], X=table))
+    columns = {column["label"]: column["values"] for column in data["nodes"]["columns"]}
+    assert columns.keys() == {
         "closeness",
         "betweenness",
         "accuracy",
@@ -372,27 +363,20 @@ def test_node_measures(path, table):
         "deviance_explained",
         "r_squared",
     }
-    assert columns[0] == columns[1] == columns[2] == columns[3]
-    (accuracy,) = [column["values"] for column in columns[0] if column["label"] == "accuracy"]
-    assert accuracy == expected.accuracy.tolist()
-    assert data_of(pages[0])["n_rows"] == len(table)
+    assert columns["accuracy"] == expected.accuracy.tolist()
+    assert data["n_rows"] == len(table)
 
 
-@pytest.mark.parametrize("kind", [dict, pd.DataFrame, pl.DataFrame, pa.table])
-def test_edge_columns_find_their_pairs(path, kind):
-    (s, t), *_ = path[5].edge_index.tolist()
-    table = kind({"target": [f"x{s}"], "source": [f"x{t}"], "coupling": [1.0], "count": [7], "note": ["a"]})
-    data = data_of(build_report(path[5], edge_table=table))
-    e = list(zip(data["path"]["s"], data["path"]["t"], strict=True)).index((s, t))
-    assert [column["label"] for column in data["edge_columns"]] == ["count", "note"]
-    for column, value in zip(data["edge_columns"], (7, "a"), strict=True):
-        assert column["values"][e] == value
-        assert [v for k, v in enumerate(column["values"]) if k != e] == [None] * (len(column["values"]) - 1)
-
-
-def test_edge_columns_of_the_caller_stand_beside_those_of_the_estimator(table):
+def test_resamples_stand_beside_what_the_estimator_knows(table):
     net = IsingLasso(0.05).fit(table)
-    data = data_of(build_report(net, edge_table=bootstrap(table, net, n_boot=5, random_state=0).edges()))
+    found = bootstrap(table, net, n_boot=5, random_state=0)
+    data = data_of(build_report(net, bootstrap=found))
+    source, target, shares = (found.edges()[name] for name in ("source", "target", "inclusion"))
+    known = {(s, t): share for s, t, share in zip(source, target, shares, strict=True)}
+    pairs = zip(data["path"]["s"], data["path"]["t"], strict=True)
+    assert data["edge_columns"][-1]["values"] == [known[f"x{s}", f"x{t}"] for s, t in pairs]
+    with pytest.raises(DataError, match="bootstrap must be of a table with the nodes of the network"):
+        build_report(net, names=list("abcdefgh"), bootstrap=found)
     labels = [column["label"] for column in data["edge_columns"]]
     assert labels == ["n11", "n10", "n01", "n00", "log_odds_ratio", "mean", "q2.5", "q50", "q97.5", "inclusion"]
 
@@ -426,18 +410,12 @@ def test_group_colors(path):
     assert len({group["color"] for group in many["groups"][:7]}) == 7
 
 
-def test_missing_cells_are_empty(path):
-    extra = pd.DataFrame({"name": [f"x{k}" for k in range(8)], "age": pd.array([1, None] * 4, dtype="Int64")})
-    columns = data_of(build_report(path[5], node_table=extra))["nodes"]["columns"]
-    assert columns[-1] == {"label": "age", "values": [1, None] * 4}
-
-
 def test_centralities_stand_beside_what_the_table_tells(path, table, monkeypatch):
     found = metrics.centrality(path[5], list("aabbccdd"))
-    given = {column["label"]: column["values"] for column in read_columns(path[5], X=table, node_table=found)}
+    members = {"groups": list("aabbccdd")}
+    given = {column["label"]: column["values"] for column in read_columns(path[5], X=table, **members)}
     for of in ("closeness", "betweenness", "bridge_strength"):
         np.testing.assert_allclose(given[of], found[of])
-    assert given["community"] == list("aabbccdd")
     np.testing.assert_allclose(given["accuracy"], metrics.node_table(table, path[5]).accuracy)
     monkeypatch.setattr(centrality, "MOST_PATHS", 1)
     assert read_columns(path[5]) == []
@@ -484,11 +462,6 @@ def test_shares_at_another_alpha_say_so(stability, table):
         ({"groups": ["a"]}, r"groups must have one entry per node \(8\); got 1"),
         ({"groups": {"nobody": "a"}}, "groups must be labeled by the names of the nodes .* got 'nobody'"),
         ({"group_colors": {"a": "url(x)"}}, "a color must be #rrggbb"),
-        ({"node_table": {"a": [1]}}, "node_table must have one row per node"),
-        ({"node_table": {"name": list("abcdefgh")}}, "node_table must have the nodes of the network"),
-        ({"node_table": 3}, "node_table must be a data frame"),
-        ({"edge_table": {"a": [1]}}, "edge_table must have the columns source and target"),
-        ({"edge_table": {"source": ["x0"], "target": ["y"]}}, "edge_table must name nodes of the network; got 'y'"),
     ],
 )
 def test_bad_arguments_are_refused(path, options, message):

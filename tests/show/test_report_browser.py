@@ -628,7 +628,7 @@ def test_certificate_and_choice_are_told(visit, file, path, stability):
 
 
 def test_unconverged_networks_are_said_to_be(visit, tmp_path):
-    bad = Solution.from_dense(0.1, np.array([[0.0, 1.0], [1.0, 0.0]]), np.zeros(2), kkt_residual=0.5, duality_gap=0.5)
+    bad = Solution(Network([0.0, 0.0], [[0, 1]], [1.0]), 0.1, kkt_residual=0.5, duality_gap=0.5)
     page = visit(write(bad, tmp_path / "bad.html"))
     assert "NOT reached" in page.text_content("#verdict")
     assert "not at the optimum" in page.text_content("#figures")
@@ -871,13 +871,10 @@ def full_file(tmp_path_factory, table):
     frame = pd.DataFrame(table, columns=names)
     net = IsingLasso(0.01).fit(frame)
     resampled = bootstrap(frame, 0.01, n_boot=10, random_state=0)
-    found = metrics.centrality(net, ["work", "home"] * 4)
     return write(
         net,
         tmp_path_factory.mktemp("full") / "full.html",
         X=frame,
-        node_table=found,
-        edge_table=resampled.edges(),
         bootstrap=[resampled, bootstrap(frame, 0.01, n_boot=28, kind="case-drop", random_state=0)],
         groups=["first part", "second part"] * 4,
         wording=dict.fromkeys(names, "a question of some length that was asked"),
@@ -887,7 +884,7 @@ def full_file(tmp_path_factory, table):
 def test_what_was_computed_about_nodes_is_shown(visit, full_file, table):
     page = visit(full_file)
     heads = page.locator("#nodes-table th button").all_inner_texts()
-    wanted = {"Closeness", "Betweenness", "Community", "Bridge strength", "Accuracy", "Group"}
+    wanted = {"Closeness", "Betweenness", "Bridge strength", "Accuracy", "Group"}
     assert wanted <= set(heads)
     assert page.locator("#nodes-table td.name small").all_inner_texts() == 8 * [
         "a question of some length that was asked"

@@ -82,14 +82,10 @@ def facts_in_words(found: TableInfo, file: Sequence[str]) -> dict[str, str]:
 
 def _cells(found: TableInfo) -> dict[str, str]:
     """Describe the values of the cells."""
-    from isinglass.variables import KINDS
-
     if found.share_of_ones is not None:
         return {"Ones": f"{found.share_of_ones:.1%} of the cells"}
-    kinds = found.data.variables.kinds
-    counts = [f"{kinds.count(kind)} {kind}" for kind in KINDS if kind in kinds]
     never = [f"{name}: {', '.join(map(str, values))}" for name, values in found.never_chosen.items()]
-    return {"Kinds": ", ".join(counts), **({"Never chosen": _list(never)} if never else {})}
+    return {"Kinds": found.data.variables.describe_kinds(), **({"Never chosen": _list(never)} if never else {})}
 
 
 def _missing(found: TableInfo) -> dict[str, str]:
@@ -99,12 +95,12 @@ def _missing(found: TableInfo) -> dict[str, str]:
         return {"Missing": plural(n_cells, "cell")}
     patterns = [
         f"{' + '.join(pattern['columns'][:SHOWN])} ({plural(pattern['n_rows'], 'row')})"
-        for pattern in missing.missing_patterns
+        for pattern in missing["missing_patterns"]
     ]
     return {
         "Missing": f"{plural(n_cells, 'cell')} ({n_cells / found.data.codes.size:.1%}) in "
-        f"{plural(missing.n_rows_with_holes, 'row')}, {missing.n_rows_without_answer} of them without any answer",
-        "  patterns": _list(patterns, missing.n_missing_patterns),
+        f"{plural(missing['n_rows_with_holes'], 'row')}, {missing['n_rows_without_answer']} of them without any answer",
+        "  patterns": _list(patterns, missing["n_missing_patterns"]),
     }
 
 

@@ -40,17 +40,6 @@ class ColumnInfo:
 
 
 @dataclass(frozen=True)
-class MissingInfo:
-    """Where cells are missing."""
-
-    missing_by_column: dict[str, float]  # shares, the largest first
-    missing_patterns: list[JsonObject]  # the columns that are missing together, and in how many rows
-    n_missing_patterns: int
-    n_rows_with_holes: int
-    n_rows_without_answer: int
-
-
-@dataclass(frozen=True)
 class Trial:
     """A fit of the default network to some of the rows."""
 
@@ -76,7 +65,7 @@ class TableInfo:
 
     data: Table
     columns: Sequence[ColumnInfo]  # of the file
-    missing: MissingInfo | None  # None: no cell is missing
+    missing: JsonObject | None  # None: no cell is missing
     n_distinct_rows: int
     constant_columns: list[str]
     share_of_ones: float | None  # None where columns have categories
@@ -121,7 +110,7 @@ class TableInfo:
     def as_json(self) -> JsonObject:
         """Return it as --json prints it: the fields of the table and of missing cells are beside the others."""
         found = {name: value for name, value in vars(self).items() if name not in ("data", "missing")}
-        return {**describe_table(self.data), **(vars(self.missing) if self.missing else {}), **found}
+        return {**describe_table(self.data), **(self.missing or {}), **found}
 
 
 def describe_columns(data: Table, doubts: Sequence[MeaningWarning]) -> list[ColumnInfo]:
@@ -195,24 +184,28 @@ def _rare_categories(data: Table) -> tuple[dict[str, float], dict[str, list[Valu
     return rarest, never
 
 
-def _find_holes(data: Table) -> MissingInfo | None:
-    """Return the missing cells by column and by pattern: the columns that are missing together."""
+def _find_holes(data: Table) -> JsonObject | None:
+    """Return the shares of missing cells by column, the largest first, and the columns that are missing together."""
     import numpy as np
 
-    from isinglass.missing_record import hole_patterns
+    from isinglass.missing_record import Missing
 
     gone, names = data.holes if data.holes is not None else data.filled, data.names
     if gone is None:
         return None
-    shares, (patterns, counts, n_patterns) = gone.mean(axis=0), hole_patterns(gone, SHOWN)
-    columns = [[names[j] for j in np.flatnonzero(pattern).tolist()] for pattern in patterns]
-    return MissingInfo(
-        {names[k]: float(shares[k]) for k in np.argsort(-shares, kind="stable").tolist() if shares[k] > 0},
-        [{"columns": each, "n_rows": int(count)} for each, count in zip(columns, counts, strict=True)],
-        n_patterns,
-        int(gone.any(axis=1).sum()),
-        int(gone.all(axis=1).sum()),
-    )
+    found = Missing.count(gone)
+    shares, each = found["column_shares"], zip(found["patterns"], found["pattern_counts"].tolist(), strict=True)
+    return {
+        "missing_by_column": {
+            names[k]: float(shares[k]) for k in np.argsort(-shares, kind="stable").tolist() if shares[k] > 0
+        },
+        "missing_patterns": [
+            {"columns": [names[j] for j in np.flatnonzero(pattern).tolist()], "n_rows": n} for pattern, n in each
+        ],
+        "n_missing_patterns": found["n_patterns"],
+        "n_rows_with_holes": found["n_holed"],
+        "n_rows_without_answer": int(gone.all(axis=1).sum()),
+    }
 
 
 def _estimate_cost(data: Table, n_distinct: int, trials: Sequence[Trial]) -> Cost:

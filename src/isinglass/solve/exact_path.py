@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -86,10 +87,8 @@ def exact_path(
         state, n_iter = minimize(problem, penalty, start, tol=tol * min(scale, 1.0), max_iter=max_iter)
         proof = certify(problem, state, penalty)
         solutions.append(
-            Solution.from_dense(
-                float(alpha),
-                *problem.decode(state),
-                problem.reduction.variables,
+            replace(
+                Solution.from_dense(float(alpha), *problem.decode(state), problem.reduction.variables),
                 objective=problem.objective(state, penalty)[0],
                 kkt_residual=proof.kkt_residual,
                 duality_gap=proof.duality_gap,

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import scipy  # its parts are loaded when they are needed
 
 from isinglass.arguments import RandomSource
-from isinglass.arrays import FloatArray
-from isinglass.errors import ArgumentError, DataError
+from isinglass.arrays import AnyArray, FloatArray
+from isinglass.errors import DataError
 from isinglass.evaluate.centrality import further_measures
 from isinglass.evaluate.checking import check_model
 from isinglass.evaluate.model_check import ModelCheck
-from isinglass.export.attributes import list_columns, plain_value
+from isinglass.export.attributes import plain_value
 from isinglass.fit import Fit
 from isinglass.json_text import JsonObject
 from isinglass.names import NodeValues, by_node
@@ -28,8 +28,8 @@ from isinglass.show.report.subject import SAME_ALPHA, Subject
 DIGITS = 6  # significant digits of couplings off the selected network, whose own are exact, and of tables of categories
 MOST_SIMULATED = 400  # categories of all columns up to which rows are simulated from the network: seconds
 MOST_CELLS = 200_000  # largest number of cells of the tables of edges
-COUNTED = {"degree", "strength", "expected_influence"}
-"""Measures of nodes that the page computes itself, for every point of the path."""
+COUNTED = {"names", "name", "degree", "strength", "expected_influence"}
+"""Columns of nodes that the page has already, or computes itself for every point of the path."""
 
 
 def read_curve(subject: Subject) -> JsonObject | None:
@@ -78,7 +78,9 @@ def check_rows(subject: Subject) -> ModelCheck | None:
 def tabulate_resamples(found: Bootstrap, names: Sequence[str]) -> tuple[JsonObject, JsonObject]:
     """Return what resamples of rows add to the tables of nodes, which have these names, and of edges."""
     nodes, place = found.nodes(), {name: node for node, name in enumerate(found.names)}
-    order = [place[name] for name in names] if place.keys() >= {*names} else slice(None)
+    if place.keys() != {*names}:
+        raise DataError("bootstrap must be of a table with the nodes of the network; got other names.")
+    order = [place[name] for name in names]
     return {f"bootstrap strength {name}": nodes[name][order] for name in ("q2.5", "q97.5")}, dict(found.edges())
 
 
@@ -95,16 +97,8 @@ def describe_check(found: ModelCheck | None) -> JsonObject | None:
     return {"passed": found.passed, "text": found.sentence, "consequence": found.consequence, "parts": parts}
 
 
-def count_rows(subject: Subject) -> tuple[float | None, float | None]:
-    """Return the number of observations, and the effective one if they have sampling weights, where these are known."""
-    data = subject.data
-    if data is None:
-        return None, None
-    return data.n_observations, data.n_rows if data.weight_kind == "sampling" else None
-
-
 def node_columns(
-    subject: Subject, wording: NodeValues | None, members: Sequence[str | None], tables: Iterable[object]
+    subject: Subject, wording: NodeValues | None, members: Sequence[str | None], measured: Mapping[str, object]
 ) -> JsonObject:
     """Return the columns of the table of nodes: kinds, wording, measures, and how much is missing.
 
@@ -120,47 +114,21 @@ def node_columns(
         texts = by_node(wording, network.names, "wording")
         found["wording"] = ["" if text is None else str(text) for text in texts]
     found |= further_measures(network, members if any(member is not None for member in members) else None)
-    for table in tables:
-        found |= _measures(table, network)
+    found |= {label: values for label, values in measured.items() if label not in COUNTED}
     if missing is not None:
         holes = {"missing": missing.column_shares, "missing_information": missing.column_information}
         found |= {label: share for label, share in holes.items() if share is not None and not np.isnan(share).all()}
     return found
 
 
-def _measures(table: object, model: Network) -> JsonObject:
-    """Return the columns of a table of nodes that the page does not compute itself."""
-    columns = _columns(table, "node_table")
-    labels = columns.pop("names", columns.pop("name", None))
-    if labels is not None and [str(label) for label in labels] != list(model.names):
-        raise DataError("node_table must have the nodes of the network in the same order; got other names.")
-    p = model.n_features
-    for label, values in columns.items():
-        if len(values) != p:
-            raise DataError(f"node_table must have one row per node ({p}); {label!r} has {len(values)}.")
-    return {label: values for label, values in columns.items() if label not in COUNTED}
-
-
-def edge_columns(table: object, names: Sequence[str]) -> dict[str, dict[tuple[int, int], object]]:
-    """Return the columns of a table of edges by pair of node numbers."""
-    columns = _columns(table, "edge_table")
-    if not columns:
-        return {}
-    if not {"source", "target"} <= columns.keys():
-        raise DataError(f"edge_table must have the columns source and target; got {', '.join(columns)}.")
+def edge_columns(columns: Mapping[str, AnyArray], names: Sequence[str]) -> dict[str, dict[tuple[int, int], object]]:
+    """Return the columns of an edge table by pair of node numbers, except those that follow the slider."""
     number = {name: k for k, name in enumerate(names)}
-    try:
-        ends = [[number[str(name)] for name in columns.pop(side)] for side in ("source", "target")]
-    except KeyError as error:
-        raise ArgumentError("edge_table", "must name nodes of the network", error.args[0]) from None
+    ends = ([number[name] for name in columns[side]] for side in ("source", "target"))
     pairs = [(min(pair), max(pair)) for pair in zip(*ends, strict=True)]
-    own = ("coupling", "sign", "weight", "stability")  # columns of the page, which follow the slider
-    kept = [label for label in columns if label not in own]
-    return {label: dict(zip(pairs, columns[label], strict=True)) for label in kept}
-
-
-def _columns(table: object, name: str) -> dict[str, list[object]]:
-    return {str(key): [plain_value(value) for value in values] for key, values in list_columns(table, name)}
+    own = ("source", "target", "coupling", "sign", "weight", "stability")
+    further = {label: values.tolist() for label, values in columns.items() if label not in own}
+    return {label: dict(zip(pairs, values, strict=True)) for label, values in further.items()}
 
 
 def read_groups(

@@ -16,7 +16,7 @@ import scipy
 from isinglass.arguments import RandomSource, check_count
 from isinglass.atomic import Target, write_text
 from isinglass.data import TableLike
-from isinglass.evaluate.nodes import node_table as measure_nodes
+from isinglass.evaluate.nodes import node_table
 from isinglass.json_text import json_text
 from isinglass.names import NodeValues
 from isinglass.network import NetworkLike
@@ -48,8 +48,6 @@ def write_report(
     names: Sequence[str] | None = None,
     path: Path | None = None,
     stability: Stability | None = None,
-    node_table: object = None,
-    edge_table: object = None,
     bootstrap: Bootstrap | Iterable[Bootstrap] = (),
     groups: NodeValues | None = None,
     group_colors: GroupColors | None = None,
@@ -77,11 +75,6 @@ def write_report(
         The networks along the slider. A Solution whose alpha is not on it is inserted.
     stability : Stability, optional
         What StARS found, for the instability curve and a column of the edge table; default that of the fit.
-    node_table : NodeTable, Centrality, data frame or mapping of columns, optional
-        Measures of the nodes, beside those computed from ``X`` and, in networks that are not large, closeness and
-        betweenness. `isinglass.metrics.centrality` with communities adds these and bridges.
-    edge_table : data frame or mapping of columns, optional
-        Further columns for the edge table, with ``source`` and ``target``.
     bootstrap : Bootstrap or iterable of them, optional
         Resamples of the same table, which the methods text then mentions. Those of kind "rows" add intervals to the
         tables of edges and nodes, and of those of kind "case-drop" the CS-coefficients are shown.
@@ -115,26 +108,25 @@ def write_report(
     ('<!DOCTYPE html>', True)
     """
     whole = Subject.of(result, names, X, path, stability, check_count("max_edges", max_edges))
-    measured = None if whole.table is None else measure_nodes(whole.table, whole.network)
+    measured = {} if whole.table is None else dict(node_table(whole.table, whole.network).columns)
     subject = whole.without_covariates()  # what is drawn and counted
     resamples = [bootstrap] if isinstance(bootstrap, Bootstrap) else list(bootstrap)
     check = contents.check_rows(whole)
     draft = Draft("") if whole.fit is None else describe_fit(whole.fit, *resamples, check=check)
     members, colors = contents.read_groups(groups, group_colors, subject.network.names)
-    of_rows = next((each for each in resamples if each.kind == "rows"), None)
-    intervals = (None, None) if of_rows is None else contents.tabulate_resamples(of_rows, subject.network.names)
-    nodes = contents.node_columns(subject, wording, members, (measured, intervals[0], node_table))
     edges = {} if subject.fit is None else contents.edge_columns(subject.fit.edges(), subject.fit.network.names)
-    for further in (intervals[1], edge_table):
-        edges |= contents.edge_columns(further, subject.network.names)
-    n_rows, effective_rows = contents.count_rows(subject)
-    numbers = {name: number for number, name in enumerate(colors)}
+    for each in resamples:
+        if each.kind == "rows":
+            intervals, further = contents.tabulate_resamples(each, subject.network.names)
+            measured, edges = measured | intervals, edges | contents.edge_columns(further, subject.network.names)
+    nodes = contents.node_columns(subject, wording, members, measured)
+    rows, numbers = subject.data, {name: number for number, name in enumerate(colors)}
     of_nodes = [-1 if member is None else numbers[member] for member in members]
     data = {  # what the page's script reads
         "title": str(title),
         "notes": [notes] if isinstance(notes, str) else [str(note) for note in notes],
-        "n_rows": n_rows,
-        "effective_rows": effective_rows,  # with sampling weights
+        "n_rows": None if rows is None else rows.n_observations,
+        "effective_rows": rows.n_rows if rows is not None and rows.weight_kind == "sampling" else None,
         "nodes": contents.list_nodes(subject, of_nodes, nodes, random_state),
         "categories": contents.list_categories(subject),
         "groups": [{"name": name, "color": color} for name, color in colors.items()],
