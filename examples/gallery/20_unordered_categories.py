@@ -9,7 +9,7 @@ answers.
 import numpy as np
 import pandas as pd
 
-from isinglass import ising_path, plot
+from isinglass import export, ising_path, plot
 
 rng = np.random.default_rng(0)
 n = 900
@@ -24,11 +24,7 @@ plot.network(solution)
 
 # %%
 # An edge of such a column has a table of couplings instead of a sign: which categories occur together more often than
-# the other columns explain (blue), and which less often.
+# the other columns explain (positive), and which less often. With an ordered column it has one number per category:
+# trust is higher in the second party. The report shows each of them as a heat map.
 
-plot.edge_block(solution, source="party", target="paper")
-
-# %%
-# With an ordered column, the table has one number per category: trust is higher in the second party.
-
-plot.edge_block(solution, source="party", target="trust")
+export.write_network(solution, "-", "blocks")

@@ -8,7 +8,6 @@ from matplotlib.colors import to_hex
 from networks import make_network
 
 from isinglass import Path, Solution
-from isinglass.errors import ArgumentError, DataError
 from isinglass.metrics import centrality
 from isinglass.show import plot
 from isinglass.show.palette import NEGATIVE, UNSIGNED
@@ -65,20 +64,3 @@ def test_measures_take_norms(network):
     np.testing.assert_allclose(found["bridge_strength"], [norm, norm + 0.7, 0.7])
     np.testing.assert_allclose(found["bridge_expected_influence"], [0, -0.7, -0.7])
     assert len(plot.centrality(network)) == 4
-
-
-@pytest.mark.parametrize("ends", [("pet_$x", "mood"), ("mood", "pet_$x"), (0, 1)])
-def test_the_table_of_an_edge_is_labeled(network, ends):
-    ax = plot.edge_block(network, source=ends[0], target=ends[1])
-    shown = ax.images[0].get_array()
-    np.testing.assert_allclose(shown if ends[0] != "mood" else shown.T, BLOCK)
-    side = ax.get_yticklabels() if ends[0] != "mood" else ax.get_xticklabels()
-    assert [label.get_text() for label in side] == ["cat", "dog", "<none>"]
-    assert {text.get_text() for text in ax.texts} == {"1.00", "0.50", "-1.50"}
-
-
-def test_what_has_no_table_is_refused(network):
-    with pytest.raises(DataError, match="joined by an edge"):
-        plot.edge_block(network, source=0, target=2)
-    with pytest.raises(ArgumentError, match="source"):
-        plot.edge_block(network, source="cat", target=2)

@@ -10,7 +10,6 @@ from matplotlib import pyplot
 from matplotlib.collections import LineCollection
 from matplotlib.legend import Legend
 from matplotlib.text import Text
-from networks import make_table
 
 from isinglass import IsingNetwork, Network, bootstrap, compare_groups, ising_path, plot, simulate
 from isinglass.errors import DataError
@@ -54,15 +53,10 @@ def figures(p):
     frame = pd.DataFrame(X, columns=names)
     path = ising_path(X, 8)
     resampled = bootstrap(frame, 0.08, n_boot=5, random_state=0)
-    categories = (("never", "now and then", "always"),) * p
-    table = make_table(X + np.roll(X, 1, axis=1), "nominal", categories=categories, names=tuple(names))
-    solution = ising_path(table, [0.05])[0]
-    s, t = solution.edge_index[0].tolist()
     return {
         "path": lambda ax: plot.path(path, ax, names=names),
         "intervals": lambda ax: plot.bootstrap_intervals(resampled, ax),
         "differences": lambda ax: plot.bootstrap_differences(resampled, ax),
-        "block": lambda ax: plot.edge_block(solution, ax, source=s, target=t),
     }
 
 

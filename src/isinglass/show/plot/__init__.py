@@ -9,14 +9,13 @@ from isinglass.show.plot.canvas import paper_axes
 from isinglass.show.plot.contrasts import group_difference, group_networks
 from isinglass.show.plot.curves import check, path, roc, sample_size, stability
 from isinglass.show.plot.drawing import network
-from isinglass.show.plot.rows import bootstrap_differences, bootstrap_intervals, centrality, edge_block
+from isinglass.show.plot.rows import bootstrap_differences, bootstrap_intervals, centrality
 
 __all__ = [
     "bootstrap_differences",
     "bootstrap_intervals",
     "centrality",
     "check",
-    "edge_block",
     "group_difference",
     "group_networks",
     "network",

@@ -12,7 +12,6 @@ import numpy as np
 from matplotlib import rcParams
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.cm import ScalarMappable
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, get_font
@@ -150,14 +149,6 @@ def write_legend(
     for shown, text in zip(legend.get_texts(), texts, strict=True):
         shown.set(text=text, **PLAIN)
     return legend
-
-
-def explain_colors(ax: Axes, image: ScalarMappable, label: str, **options: Any) -> None:  # Any: those of matplotlib
-    """Add a color bar beside the axes."""
-    bar = ax.figure.colorbar(image, ax=ax, **options)
-    bar.set_label(label, fontsize=SMALL if is_narrow(ax) else None)
-    if is_narrow(ax):
-        bar.ax.tick_params(labelsize=SMALL)
 
 
 def write_below(ax: Axes, blocks: Iterable[Iterable[tuple[Artist | None, str]]], font_size: float) -> None:

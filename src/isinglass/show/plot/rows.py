@@ -1,4 +1,4 @@
-"""One row or cell for every edge, node or category: intervals, centrality, differences, couplings of categories."""
+"""One row or cell for every edge or node: intervals, centrality, differences."""
 
 from __future__ import annotations
 
@@ -8,28 +8,26 @@ from typing import Any
 import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.colors import Colormap, LinearSegmentedColormap, ListedColormap
+from matplotlib.colors import Colormap, ListedColormap
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from isinglass.arguments import check_count
 from isinglass.arrays import AnyArray, FloatArray, IntArray
-from isinglass.errors import ArgumentError, DataError
+from isinglass.errors import DataError
 from isinglass.evaluate.centrality import MEASURES, node_measure
 from isinglass.names import NodeValues
-from isinglass.network import Network, NetworkLike, as_network
+from isinglass.network import NetworkLike, as_network
 from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.show.palette import NEGATIVE, NEUTRAL, POSITIVE, SIGNS
 from isinglass.show.plot import canvas
 from isinglass.show.plot.canvas import PLAIN, SMALL, axes_or_new, expect, ink, is_narrow, readable, write_legend
 
-BOTH_SIDES = LinearSegmentedColormap.from_list("signs", [NEGATIVE, "#ffffff", POSITIVE])
 UNDECIDED = "#eeeeee"
 CROWDED, TALLEST = 60, 200.0
 """Number of rows above which they move closer, and the largest height in inches: image files have 65536 dots."""
 CLOSE = 40  # number of rows above which those of a centrality plot, or of differences, move closer
 MOST_ROWS = 60  # intervals on one page by default
-WRITTEN_UP_TO = 150  # largest number of cells of a heat map whose values are written
 SMALLEST = 3.5  # font size in points below which rows and columns of a square are not named
 
 
@@ -227,41 +225,6 @@ def _add_z_scores(ax: Axes, values: FloatArray) -> None:
         scores.tick_params(labelsize=6)
 
 
-def edge_block(result: NetworkLike, ax: Axes | None = None, *, source: str | int, target: str | int) -> Axes:
-    """Draw the couplings between the categories of two columns as a heat map.
-
-    Blue cells are categories that occur together more often than the other columns explain, vermillion ones less often.
-    Couplings sum to zero over the categories of a nominal column; an ordinal or binary column has one row or column,
-    per unit of its score.
-    The columns are given by name or number: ``source`` is in the rows, ``target`` in the columns of the heat map.
-    """
-    network = as_network(result)
-    s, t = (_node(network, end, name) for end, name in ((source, "source"), (target, "target")))
-    found = np.flatnonzero((np.sort([s, t]) == network.edge_index).all(axis=1))
-    if not len(found):
-        raise DataError(f"source and target must be joined by an edge; got {network.names[s]!r}, {network.names[t]!r}.")
-    block = network.blocks[int(found[0])]
-    block = block if s < t else block.T
-    rows, columns = (_labels(network, node) for node in (s, t))
-    ax = axes_or_new(ax, (2.2 + 0.55 * len(columns), 1.6 + 0.35 * len(rows)))
-    reach = float(np.abs(block).max())
-    image = ax.imshow(block, cmap=BOTH_SIDES, vmin=-reach, vmax=reach, interpolation="none", aspect="auto")
-    canvas.explain_colors(ax, image, "coupling")
-    size = SMALL if is_narrow(ax) else 8.0
-    letters = sum(map(len, columns)) * 0.6 * size / 72.0  # inches of all names in one line
-    turned = len(columns) > 4 or letters > 0.5 * ax.figure.canvas.figure.get_figwidth()
-    ax.set_xticks(range(len(columns)), columns, rotation=90 if turned else 0, fontsize=size, **PLAIN)
-    ax.set_yticks(range(len(rows)), rows, fontsize=size, **PLAIN)
-    ax.set_xlabel(readable(network.names[t]), **PLAIN)
-    ax.set_ylabel(readable(network.names[s]), **PLAIN)
-    ax.tick_params(length=0)
-    if block.size <= WRITTEN_UP_TO:
-        for (a, b), value in np.ndenumerate(block):
-            shade = "white" if abs(value) > 0.6 * reach else "black"
-            ax.text(b, a, f"{value:.2f}", ha="center", va="center", fontsize=7, color=shade)
-    return ax
-
-
 def _read_resamples(result: object) -> Bootstrap:
     """Return a bootstrap of rows; other kinds have no intervals."""
     found = expect(result, Bootstrap, "bootstrap")
@@ -316,17 +279,3 @@ def _shade_diagonal(ax: Axes, values: FloatArray) -> None:
     for k, value in enumerate(values if size >= SMALLEST else ()):
         shade = "white" if abs(value) > 0.8 * reach else "black"
         ax.text(k, k, f"{value:.2f}", ha="center", va="center", fontsize=size, color=shade)
-
-
-def _node(network: Network, end: str | int, argument: str) -> int:
-    if isinstance(end, str) and end in network.names:
-        return network.names.index(end)
-    if isinstance(end, int) and 0 <= end < network.n_features:
-        return end
-    raise ArgumentError(argument, "must be the name or the number of a node", end)
-
-
-def _labels(network: Network, node: int) -> list[str]:
-    if not network.variables.has_scores[node]:
-        return [readable(label, 20) for label in network.labels[node]]
-    return ["1 rather than 0" if network.kinds[node] == "binary" else "per point"]
