@@ -1,6 +1,7 @@
 """A method is its settings: what it does with them, and that it prints, pickles and compares by them."""
 
 import pickle
+import subprocess
 import sys
 import warnings
 from dataclasses import fields, replace
@@ -179,6 +180,18 @@ def test_products_of_matrices_take_no_core_from_the_kernels(two_blas_threads, mo
     with pytest.raises(DataError):
         Method(selector=EBIC(gamma=-1.0)).fit(X)
     assert blas_threads() == {2}
+
+
+def test_a_blas_that_is_loaded_later_is_limited_as_well():
+    code = """
+from isinglass.machine.threads import one_blas_thread
+with one_blas_thread:
+    import numpy, scipy.linalg
+from threadpoolctl import threadpool_info, threadpool_limits
+with threadpool_limits(2, user_api="blas"), one_blas_thread:
+    print({library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"} <= {1})
+"""
+    assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True).stdout.split() == [b"True"]
 
 
 @pytest.mark.parametrize("selector", [Fixed(0.1), StARS(), EBIC(), TwoStage(), PerNode()])

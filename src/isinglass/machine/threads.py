@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from contextlib import ContextDecorator, ExitStack
 from functools import cache
@@ -11,6 +12,7 @@ from typing import Any
 from isinglass.errors import DataError
 
 MAX_THREADS = 256
+_WITH_BLAS = ("numpy", "scipy.linalg", "scipy.special")  # SciPy has a library of its own, which may be loaded later
 
 
 def thread_count(n_threads: int | None = None) -> int:
@@ -47,7 +49,8 @@ class _OneBlasThread(ContextDecorator):
     def __enter__(self) -> None:
         with self._lock:
             if self._depth == 0:
-                self._limit.enter_context(_blas().limit(limits=1))
+                loaded = tuple(name in sys.modules for name in _WITH_BLAS)
+                self._limit.enter_context(_blas(loaded).limit(limits=1))
                 self._owner = threading.get_ident()
             self._depth += self._owner == threading.get_ident()
 
@@ -63,7 +66,8 @@ one_blas_thread = _OneBlasThread()
 
 
 @cache
-def _blas() -> Any:  # Any: of a library without types
+def _blas(loaded: tuple[bool, ...]) -> Any:  # Any: of a library without types
+    """Return the BLAS libraries of this process, given which modules that bring one are loaded."""
     from threadpoolctl import ThreadpoolController  # finding the libraries takes some milliseconds, once
 
     return ThreadpoolController().select(user_api="blas")
