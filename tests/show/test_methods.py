@@ -379,8 +379,12 @@ def test_a_bootstrap_is_mentioned():
     assert "from 12 bootstrap resamples of rows, at the penalty of the whole table" in text
     again = bootstrap(X, EBIC(alphas=5), n_boot=4, random_state=0)
     assert "4 bootstrap resamples of rows, with the penalty chosen again in each" in methods_text(fit, again)
-    per_node = bootstrap(X, Method("nodewise", selector=PerNode()), n_boot=2, random_state=0)
-    assert "2 bootstrap resamples of rows (Epskamp" in methods_text(fit, per_node)  # no one penalty to compare
+    again = bootstrap(X, EBIC(alphas=[0.05]), n_boot=2, random_state=0)  # which always finds the same one
+    assert "of rows, with the penalty chosen again in each" in methods_text(fit, again)
+    nodewise = Method("nodewise", selector=PerNode())
+    for reselect, said in ((True, "with the penalties chosen again in each"), (False, "at the penalties of the whole")):
+        per_node = bootstrap(X, nodewise, n_boot=2, random_state=0, reselect=reselect)
+        assert f"2 bootstrap resamples of rows, {said}" in methods_text(nodewise.fit(X), per_node)
     drops = bootstrap(X, Fixed(0.05), n_boot=20, kind="case-drop", random_state=0)
     text = methods_text(fit, found, drops)
     assert "12 bootstrap resamples" in text
@@ -502,9 +506,7 @@ def test_resamples_say_what_is_repeated_in_them():
     X = chain()
     fit = Method().fit(X)
     again = bootstrap(X, n_boot=3, random_state=0)
-    assert "chosen again in each near that of the whole table, without the check by prediction" in methods_text(
-        fit, again
-    )
+    assert "of rows, with the penalty chosen again in each (Epskamp" in methods_text(fit, again)
     frame = as_table(holes(likert()), kinds="ordinal", missing="impute")
     method = Method(selector=Fixed(0.05))
     text = methods_text(method.fit(frame), bootstrap(frame, method, n_boot=2, random_state=0))
@@ -761,4 +763,4 @@ def test_a_bootstrap_of_nodes_tells_of_imputed_cells():
     table = as_table(holes(pd.DataFrame(chain(), columns=list("abcdef"))), missing="impute")
     method = Method("nodewise", selector=PerNode())
     text = methods_text(method.fit(table), bootstrap(table, method, n_boot=2, random_state=0))
-    assert "2 bootstrap resamples of rows, with missing cells imputed again in each (Epskamp" in text
+    assert "with the penalties chosen again in each, and missing cells imputed again in each (Epskamp" in text

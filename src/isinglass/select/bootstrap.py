@@ -20,7 +20,7 @@ from isinglass.pairs import pair_keys, pairs_of
 from isinglass.results import Solution
 from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.select.folds import labels_of
-from isinglass.select.method import COUNTED, AnyMethod, MethodLike, as_method, failed, read_for, warn_of_failed
+from isinglass.select.method import COUNTED, AnyMethod, Method, MethodLike, as_method, failed, read_for, warn_of_failed
 from isinglass.select.parallel import run_tasks, task_run
 from isinglass.select.settings import Run
 from isinglass.select.task import WarmStart
@@ -114,7 +114,8 @@ def bootstrap(
     resampling = _Resampling(table, draw, again, choice.warm_start, task_run(run))
     work = [(resampling, seed, share) for seed, share in zip(seeds, shares.tolist(), strict=True)]
     results = run_tasks(_fit_resample, work, "resamples", "Bootstrap", run=run, fingerprint=fingerprint)
-    return _gather(kind, solution, results, shares)
+    is_given = isinstance(wanted, Method) and wanted.selector.is_given
+    return _gather(kind, solution, results, shares, reselect and not is_given)
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,7 +216,7 @@ def _fit_resample(resampling: _Resampling, seed: SeedSequence, share: float) -> 
     }
 
 
-def _gather(kind: str, solution: Solution, results: list[_Drawn], shares: FloatArray) -> Bootstrap:
+def _gather(kind: str, solution: Solution, results: list[_Drawn], shares: FloatArray, reselect: bool) -> Bootstrap:
     """Put the networks side by side."""
     p = solution.n_features
     keys = [pair_keys(result["edges"], p) for result in results]
@@ -230,4 +231,4 @@ def _gather(kind: str, solution: Solution, results: list[_Drawn], shares: FloatA
     alphas = np.array([float(result["alpha"]) for result in results])
     n_constant = sum(bool(result["constant"]) for result in results)
     edge_index = pairs_of(pairs, p)
-    return Bootstrap(kind, solution, edge_index, draws, fields, alphas, shares, n_constant, n_unconverged)
+    return Bootstrap(kind, solution, edge_index, draws, fields, alphas, shares, n_constant, n_unconverged, reselect)

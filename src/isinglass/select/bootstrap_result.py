@@ -47,6 +47,7 @@ class Bootstrap(Frozen):
     dropped: FloatArray  #: share of the rows left out of every resample; 0 for the kind "rows"
     n_constant: int = 0  #: resamples in which a column was constant that varies in the whole table
     n_unconverged: int = 0  #: resamples whose network is not proved optimal to its tolerance
+    reselect: bool = True  #: whether the penalty was chosen again in every resample
 
     def __post_init__(self) -> None:
         super().__post_init__()

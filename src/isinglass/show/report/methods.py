@@ -263,16 +263,9 @@ def _fit_findings(fit: Fit) -> Iterator[str]:
 
 def _describe_bootstrap(fit: Fit, found: Bootstrap, is_imputed: bool) -> Iterator[str]:
     """Say how often rows were drawn again, and how far orders were stable when rows were left out."""
-    again = ""
-    if not np.isnan(found.alphas).any():
-        is_kept = bool((found.alphas == found.alphas[0]).all())
-        near = isinstance(fit.method.selector, TwoStage)
-        again = (
-            ", with the penalty chosen again in each"
-            + near * " near that of the whole table, without the check by prediction"
-        )
-        again = ", at the penalty of the whole table" if is_kept else again
-    again += f", {'and' if again else 'with'} missing cells imputed again in each" if is_imputed else ""
+    penalty = "penalties" if isinstance(fit.method.selector, PerNode) else "penalty"
+    again = f", with the {penalty} chosen again in each" if found.reselect else f", at the {penalty} of the whole table"
+    again += ", and missing cells imputed again in each" if is_imputed else ""
     if found.kind == "rows":
         yield f"Intervals are from {found.n_boot} bootstrap resamples of rows{again} {cite('bootstrap')}."
     else:
