@@ -128,6 +128,7 @@ def two_values() -> Arrays:
         found |= of_network(name, fit.network_)
     draws = {
         "bootstrap": ig.bootstrap(small, n_boot=20, random_state=0),
+        "bootstrap with edges": ig.bootstrap(medium[:, :12], n_boot=20, random_state=0),
         "bootstrap counts": ig.bootstrap(medium, 0.05, n_boot=10, random_state=0, sample_weight=counts),
     }
     for name, drawn in draws.items():

@@ -21,7 +21,6 @@ from isinglass.select.method import MethodLike, read_for
 
 UNEQUAL = 0.05
 """Difference in the share of missing cells up to which groups are compared as they are."""
-_SHOWN = 5  # rows, labels or subjects named in a message
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +55,7 @@ class Groups:
         if len(wrong):
             raise DataError(
                 f"paired must name subjects with one row in every group; got others in {len(wrong)} of {len(persons)}: "
-                f"{_first_few([repr(persons[k]) for k in wrong])}. Leave these out, or leave paired out to compare "
+                f"{listed([repr(persons[k]) for k in wrong])}. Leave these out, or leave paired out to compare "
                 "independent groups."
             )
         order = np.argsort(subject, kind="stable")
@@ -177,12 +176,11 @@ def _one_per_row(argument: str, labels: object, table: Table) -> AnyArray:
     if blank:
         raise DataError(
             f"{argument} must have an entry for every row; got none in {len(blank)} of {len(entries)} rows "
-            f"({_first_few([str(row) for row in blank])}, counted from 0). Leave these rows out."
+            f"({listed(blank)}, counted from 0). Leave these rows out."
         )
     text = {label: _text(label) for label in entries}
     if len(set(text.values())) < len(text):
-        shown = ", ".join(map(repr, list(text)[:_SHOWN]))
-        raise DataError(f"{argument} must be labels that differ as text; got {shown}.")
+        raise DataError(f"{argument} must be labels that differ as text; got {listed(list(map(repr, text)))}.")
     return np.array([text[label] for label in entries], dtype=object)
 
 
@@ -214,7 +212,3 @@ def _by_value(label: str) -> tuple[float, str]:
 
 def _text(label: object) -> str:
     return str(int(label)) if isinstance(label, float | np.floating) and float(label).is_integer() else str(label)
-
-
-def _first_few(words: Sequence[str]) -> str:
-    return ", ".join(words[:_SHOWN]) + (", …" if len(words) > _SHOWN else "")

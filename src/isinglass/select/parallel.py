@@ -132,7 +132,7 @@ class _Running:
 
     def __init__(self) -> None:
         self._threads: list[tuple[tuple[int, ...], int]] = []  # runs, thread
-        self._stopped: set[int] = set()
+        self._stopped: set[int] = set()  # for good: a task of theirs may only be about to start
         self._changed = threading.Condition()
         atexit.register(self.stop)
 
