@@ -252,3 +252,19 @@ def test_a_regression_does_not_know_which_one_came_before_it(kind):
     for node in (1, 5, 9, 19):
         for alone, among in zip(figures([node]), together, strict=True):
             np.testing.assert_array_equal(alone[0], among[node])
+
+
+def test_cells_above_one_need_ranges():
+    for value in (2, 255):
+        with pytest.raises(ValueError, match="cells above 1"):
+            _core.Problem(np.full((40, 3), value, dtype=np.uint8), None, None, False, 1)
+        with pytest.raises(ValueError, match="cells above 1"):
+            _core.CpuRows(np.full((40, 3), value, dtype=np.uint8), None, 0.0, 1, None, 0.0)
+
+
+def test_a_point_has_each_pair_once():
+    problem = _core.Problem(np.random.default_rng(0).integers(0, 2, (50, 3), dtype=np.uint8), None, None, False, 1)
+    problem.alpha_max()
+    twice = np.array([[0, 1], [0, 1], [1, 2]], dtype=np.int32)
+    with pytest.raises(ValueError, match="each once"):
+        problem.place(0.1, twice, np.ones(3), np.zeros(3))

@@ -56,23 +56,25 @@ constexpr double PROJECTION_ROUNDINGS = 8;  // of a block's norm, up to which it
 }  // namespace newton
 
 namespace quadratic {
-constexpr int MAX_ROUNDS = 20;           // of sweeps and face steps; the next Newton step copes with what is left
-constexpr int MAX_FACES = 60;            // face steps without sweeps
-constexpr double OPERATOR_PATIENCE = 4;  // products for one model, in widths of a block: making blocks costs 1.5
-constexpr double BLOCK_FACE = 0.3;       // share of the tolerance of a model to which a face of blocks is solved, ...
-constexpr double OPERATOR_FACE = 0.5;    // ... and one with operators (measured)
-constexpr double SHORTEST_FACE = 0.05;   // share of a face step
-constexpr double SHORTEST_STEP = 1e-4;   // share of a gradient step
-constexpr int ACTIVE_SWEEPS = 2;         // before a face step is tried
-constexpr double SLOW_SWEEP = 0.2;       // share of the violation left by a sweep that is slow
-constexpr int MAX_PRODUCTS = 200;        // of one face step
-constexpr int MAX_CUTS = 30;             // face steps in a row that end at a sign change
-constexpr double FACE_CHECK = 0.1;       // share of the residual at which the face is looked at again
+constexpr int MAX_ROUNDS = 20;            // of sweeps and face steps; the next Newton step copes with what is left
+constexpr int MAX_FACES = 60;             // face steps without sweeps
+constexpr double OPERATOR_PATIENCE = 4;   // products for one model, in widths of a block: making blocks costs 1.5
+constexpr double BLOCK_FACE = 0.3;        // share of the tolerance of a model to which a face of blocks is solved, ...
+constexpr double OPERATOR_FACE = 0.5;     // ... and one with operators (measured)
+constexpr double SHORTEST_FACE = 0.05;    // share of a face step
+constexpr double SHORTEST_STEP = 1e-4;    // share of a gradient step
+constexpr int ACTIVE_SWEEPS = 2;          // before a face step is tried
+constexpr double SLOW_SWEEP = 0.2;        // share of the violation left by a sweep that is slow
+constexpr int MAX_PRODUCTS = 200;         // of one face step
+constexpr int MAX_MODEL_PRODUCTS = 2000;  // of one model with blocks; the next Newton step copes with what is left
+constexpr int MAX_CUTS = 30;              // face steps in a row that end at a sign change
+constexpr double FACE_CHECK = 0.1;        // share of the residual at which the face is looked at again
 constexpr double RENEWED = 0.03;         // share of the residual at which that of rough products is computed accurately
 constexpr double ROUGH_ERROR = 3;        // times the residual by rough products, beyond which they are given up ...
 constexpr double ROUGH_STEP = 0.5;       // ... and share of the violation left by a face step, for the same
 constexpr int FACTOR_PATIENCE = 6;       // products before the matrix of a face may be factorized (measured)
 constexpr double FACTOR_COST = 70;       // products that a factorization may cost (measured)
+constexpr size_t MAX_FACTOR = 512;       // edges of a face that is factorized: 1 MB (counted in memory::START)
 constexpr float SMALLEST_PIVOT = 1e-6f;  // of a diagonal entry: below, single precision has nothing left
 constexpr size_t EDGES_PER_TASK = 4096;  // that one thread takes at a time
 }  // namespace quadratic
@@ -141,7 +143,7 @@ constexpr double MAX_DEVIANCE_RATIO = 0.999, MIN_DEVIANCE_GAIN = 1e-5;  // glmne
 
 // Bytes. Measured: no less than is taken, and at most twice as much (tests/solve/test_memory.py).
 namespace memory {
-constexpr double START = 4e6;              // threads and their scratch
+constexpr double START = 4e6;              // threads and their scratch, the factor of a face
 constexpr double PER_CELL = 20;            // predictor, residual, pattern and byte of the table, rows padded
 constexpr double PER_CELL_REMEMBERED = 4;  // residuals of the reference, with more columns than are always fresh
 constexpr double PER_PAIR = 4;             // gradient of the reference
@@ -181,11 +183,13 @@ constexpr int TILE_ROWS = 512;   // accumulated at a time: panels stay in the se
 constexpr size_t SLAB_RESIDUALS = size_t{1} << 24;  // of all nodes that exist at a time: 64 MB
 constexpr int SPARSE_NODES_AT_ONCE = 64;            // whose moments with all columns exist at a time
 constexpr size_t PREFETCHED_WORDS = 512;  // of packed columns, which do not fit into the second-level cache (measured)
-constexpr int SHORT_ROWS = 512;           // rows with one unit of short integers: more would make it coarser
-constexpr int MAX_SHORT_COLUMNS = 4096;   // of a node, for the same reason
-constexpr int FEW_CATEGORIES = 8;         // whose second derivatives come with every pass
-constexpr double SPREAD_STEPS = 2;        // steps per category up to which powers are taken of all steps
-constexpr double SMALLEST_PROFILED = 1e-6;      // of a diagonal entry, once the fields are taken out
+constexpr size_t LARGE_PAGE = size_t{1} << 21;    // bytes
+constexpr size_t MAPPED_BYTES = size_t{1} << 21;  // of arrays that have such pages: malloc has smaller ones at hand
+constexpr int SHORT_ROWS = 512;                   // rows with one unit of short integers: more would make it coarser
+constexpr int MAX_SHORT_COLUMNS = 4096;           // of a node, for the same reason
+constexpr int FEW_CATEGORIES = 8;                 // whose second derivatives come with every pass
+constexpr double SPREAD_STEPS = 2;                // steps per category up to which powers are taken of all steps
+constexpr double SMALLEST_PROFILED = 1e-6;        // of a diagonal entry, once the fields are taken out
 constexpr size_t TABLE_CACHE_BYTES = 24 << 10;  // of tables of categories that are read together: the first-level cache
 constexpr int LINES_AT_ONCE = 16;               // of the matrix of all pairs of columns with categories
 }  // namespace rows

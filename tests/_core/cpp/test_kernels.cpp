@@ -57,6 +57,8 @@ TEST_CASE("products in short integers use the memory that rough_sizes says, and 
             for (int t = 1; t < p; ++t) columns.push_back(t);
             const int d = static_cast<int>(columns.size());
             PackedColumns packed;
+            Guarded<uint32_t> words(PackedColumns::words(table.bits(), d));
+            packed.place({words.data(), PackedColumns::words(table.bits(), d)});
             packed.pack(table.bits(), columns.data(), d, kernels());
             const size_t rows = 32 * table.bits().n_words, width = 32 * packed.groups();
             const RoughSizes sizes = rough_sizes(rows, width);
@@ -68,7 +70,7 @@ TEST_CASE("products in short integers use the memory that rough_sizes says, and 
             X.line = line.space(), X.shorts = shorts.space(), X.sums = sums.space();
             kernels().rough_product(X, direction.data(), curves.data(), 0.5f, out.data());
             CHECK((line.is_intact() && direction.is_intact() && curves.is_intact() && out.is_intact()));
-            CHECK((shorts.is_intact() && sums.is_intact()));
+            CHECK((shorts.is_intact() && sums.is_intact() && words.is_intact()));
             double error = 0, square = 0;
             std::vector<double> z(table.n_distinct, -0.5);
             for (int i = 0; i < table.n_distinct; ++i)

@@ -190,3 +190,95 @@ TEST_CASE("an edge of one node has one end, a shared one two") {
         CHECK(set.ends(0).size() == (is_shared ? 2 : 1));
     }
 }
+
+namespace {
+
+// Rows on which the first steps of all nodes seem to lead up, and what they are asked for then.
+class Refusing final : public Rows, public ProductRows {
+ public:
+    Refusing(Rows& rows, int n_refused) : rows_(rows), n_left_(n_refused) {}
+
+    std::vector<char> asked;  // o: own curvatures, m: majorized ones, p: a product
+
+    const Margins& margins() const override { return rows_.margins(); }
+    double rounding() const override { return rows_.rounding(); }
+    void move(std::span<const Move> tasks, bool afresh) override {
+        rows_.move(tasks, afresh);
+        if (afresh || tasks.empty() || asked.empty() || n_left_ <= 0) return;
+        --n_left_;
+        tasks[0].sums->loss += 1;
+    }
+    void gradients(std::span<const Gradient> tasks) override { rows_.gradients(tasks); }
+    void blocks(std::span<const Block> tasks, Curvature curvature) override {
+        asked.push_back(curvature == Curvature::own ? 'o' : 'm');
+        rows_.blocks(tasks, curvature);
+    }
+    double divergence(std::span<const int> nodes, double c) override { return rows_.divergence(nodes, c); }
+    void remember(std::span<const int> nodes) override { rows_.remember(nodes); }
+    std::vector<ResidualDrift> drift(std::span<const int> nodes) override { return rows_.drift(nodes); }
+    double all_pairs(int first, int last, float* band) override { return rows_.all_pairs(first, last, band); }
+    ProductRows* products() override { return this; }
+    void multiply(std::span<const Product> tasks, const Fill& fill) override {
+        asked.push_back('p');
+        rows_.products()->multiply(tasks, fill);
+    }
+
+ private:
+    Rows& rows_;
+    int n_left_;
+};
+
+}  // namespace
+
+TEST_CASE("after a refused step operators are majorized") {
+    Poll poll;
+    Pool pool(1, poll);
+    Twin twin(200, 6, 0.5, false, 2);
+    const auto kept = kept_rows(pool, std::make_shared<const Table>(twin.view()), Holds::all_nodes);
+    Refusing rows(*kept, 13);  // a full step and all its halves
+    const Penalty penalty(Penalty::Kind::equal, nullptr, 6);
+    Newton newton(rows, penalty, pool, 6, true);
+    newton.set_widest_block(1);
+    newton.start(0);
+    std::vector<Pair> pairs;
+    for (int s = 0; s < 6; ++s)
+        for (int t = s + 1; t < 6; ++t) pairs.push_back({s, t});
+    newton.adopt(pairs);
+    const State state = newton.run(1e-3, {1e-7, 1e-7, 100});
+    CHECK(newton.set().has_operators());
+    CHECK(state.kkt_residual < 1e-7);
+    const auto refused = std::find(rows.asked.begin(), rows.asked.end(), 'm');
+    REQUIRE(refused + 1 < rows.asked.end());
+    CHECK(refused[1] == 'p');
+}
+
+TEST_CASE("a gradient that is no number proves nothing") {
+    Poll poll;
+    Pool pool(1, poll);
+    Chunks chunks(pool);
+    Twin twin(50, 2, 0.5, false, 3);
+    const auto rows = kept_rows(pool, std::make_shared<const Table>(twin.view()), Holds::all_nodes);
+    WorkingSet set(2, true, nullptr, 0.0);
+    const double theta = 0.5;
+    set.add_edge({0, 1}, 1.0, 1, &theta);
+    set.arrange();
+    *set.gradient_at(set.slot_s(0)) = std::numeric_limits<double>::quiet_NaN();
+    set.gather_gradient(chunks);
+    Point point{std::vector<double>(2), std::vector<NodeSums>(2), std::vector<char>(2), std::vector<double>(2)};
+    std::vector<Move> moves;
+    for (int node = 0; node < 2; ++node) moves.push_back({node, 0.0, &point.sums[node]});
+    rows->move(moves, true);
+    const Certificate certificate = certify(*rows, set, point, 0.1, 1.0, chunks);
+    CHECK(certificate.scale == 0);
+    CHECK(certificate.gap >= point.loss());
+}
+
+TEST_CASE("gradients have their rounding error where nothing is proved") {
+    const uint8_t rows[] = {0, 0, 0, 0, 0, 1, 1, 1, 0, 1, 1, 1};  // the first two columns determine each other
+    const double omega[] = {0, 0, 1, 0, 0, 1, 1, 1, 0};
+    Problem problem({rows, nullptr, 4, 3}, Penalty::Kind::matrix, omega, 1, ANY_SIZE);
+    problem.solver().solve({{0, 1}}, 0.1, {1e-9, 1e-9, 20});
+    const Certificate& certificate = problem.solver().newton().certificate();
+    REQUIRE(certificate.scale == 0);
+    CHECK(certificate.gradient_error > 0);
+}

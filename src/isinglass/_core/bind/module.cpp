@@ -70,7 +70,7 @@ std::vector<State> follow(Problem& problem, const std::vector<double>& alphas, d
 void place(Problem& problem, double alpha, const PairArray& edges, const Vector& values, const Vector& fields) {
     State point{alpha, {fields.data(), fields.data() + fields.shape(0)}, {}, to_pairs(edges, problem.n_features())};
     require(fields.shape(0) == static_cast<size_t>(problem.n_features()), "one field per column");
-    require(std::is_sorted(point.edges.begin(), point.edges.end()), "pairs in their order");
+    require(std::ranges::is_sorted(point.edges, std::ranges::less_equal{}), "pairs in their order, each once");
     point.values.assign(values.data(), values.data() + values.shape(0));
     require(problem.solver().newton().coefficients_of(point.edges) == point.values.size(), "the values of all pairs");
     nb::gil_scoped_release release;

@@ -130,8 +130,9 @@ class PythonRows final : public Rows, public ProductRows, public ScanRows {
         ask_blocks(diagonal, false, curvature);
     }
 
-    void multiply(std::span<const Product> tasks) override {
+    void multiply(std::span<const Product> tasks, const Fill& fill) override {
         if (tasks.empty()) return;
+        for (size_t k = 0; k < tasks.size(); ++k) fill(k);
         const nb::gil_scoped_acquire acquire;
         const Batch inner(tasks, &Product::inner);
         const nb::object answer = rows_.attr("products")(list_of(tasks, &Product::node), inner.begin(), inner.columns(),

@@ -210,19 +210,22 @@ Certificate prove(Rows& rows, const WorkingSet& set, const Point& point, double 
     const double rounding = rows.rounding();
     // The residuals 0 are feasible, so that the gap is at most F.
     const double value = (point.loss() + penalty_of(set, alpha, chunks)) * (1 + 2 * rounding);
-    if (!repair(rows, set, point, zeroed, infeasibilities)) {
-        // Nothing is proved; what is left of the fields still rounds the gradients of screening up.
-        double moment_error = 0;
-        for (const Infeasibility& infeasible : infeasibilities)
-            moment_error = std::max(moment_error, infeasible.moment_error);
-        return {0, value, moment_error, 0};
+    const bool is_feasible = repair(rows, set, point, zeroed, infeasibilities);
+    double moment_error = 0, gradient_error = 0;
+    for (const Infeasibility& each : infeasibilities) {
+        moment_error = std::max(moment_error, each.moment_error);
+        gradient_error = std::max(gradient_error, each.mass * std::min(each.drift, 1.0) + each.slope);
     }
+    if (set.is_shared()) gradient_error *= 2;
+    if (!is_feasible)
+        return {0, value, moment_error, gradient_error};  // nothing is proved but that the gap is at most F
     const bool has_ridge = set.ridge() > 0.0;
     const std::vector<double>& scales = chunks.each(set.n_edges(), [&](size_t first, size_t last) {
         double least = 1;
         for (size_t e = first; e < last; ++e) {
             const double limit = alpha * set.omega(e) * (1 - (3 + static_cast<double>(set.size(e))) * UNIT);
             const double reach = set.gradient_norm(e) + moment_error_of(set, infeasibilities, e);
+            if (!std::isfinite(reach)) return 0.0;  // nothing is known of this gradient
             if (!zeroed[e] && !has_ridge && reach > limit) least = std::min(least, limit / reach);
         }
         return least;
@@ -233,7 +236,6 @@ Certificate prove(Rows& rows, const WorkingSet& set, const Point& point, double 
     const bool is_plain = !has_ridge && n_edges == 0.0;  // no edge, no repair, no ridge
     // Balanced residuals of constant predictors are no larger than those of the means.
     if (is_plain && alpha > 0) c = std::max(c, alpha < top ? alpha / top * (1 - 4 * UNIT) : 1.0);
-    double moment_error = 0, gradient_error = 0;
     const double spread = divergence(rows, set, point, c) * (1 + rounding);
     double gap = chunks.sum(set.n_edges(), [&](size_t first, size_t last) {
         double sum = first == 0 ? spread : 0.0;
@@ -241,15 +243,10 @@ Certificate prove(Rows& rows, const WorkingSet& set, const Point& point, double 
         return sum;
     });
     if (set.n_edges() == 0) gap = spread;
-    for (int node = 0; node < set.n_nodes(); ++node) {
+    for (int node = 0; node < set.n_nodes(); ++node)
         gap += node_cost(infeasibilities[node], point.sums[node], c, rounding);
-        moment_error = std::max(moment_error, infeasibilities[node].moment_error);
-        gradient_error =
-            std::max(gradient_error, infeasibilities[node].mass * std::min(infeasibilities[node].drift, 1.0) +
-                                         infeasibilities[node].slope);
-    }
     gap *= 1 + (static_cast<double>(set.n_edges()) + set.n_nodes() + 16) * UNIT;
-    return {c, gap < value ? gap : value, moment_error, set.is_shared() ? 2 * gradient_error : gradient_error};
+    return {c, gap < value ? gap : value, moment_error, gradient_error};
 }
 
 }  // namespace

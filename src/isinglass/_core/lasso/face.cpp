@@ -43,7 +43,7 @@ void Face::solve(const Goal& goal) {
 void Face::begin(const double* curvature) {
     const int m = static_cast<int>(size());
     for (std::vector<double>* each : {&x_, &residual_, &scaled_, &product_, &inverse_}) each->resize(m);
-    direction_.resize(m + 1);
+    direction_.resize(m + 1), slots_of_.resize(m);
     direction_[m] = 0;  // of all edges that are not on the face
     factor_stride_ = 0;
     if (at_slots_.size() < set_.n_slots()) at_slots_.resize(set_.n_slots() * 2);
@@ -53,8 +53,10 @@ void Face::begin(const double* curvature) {
     chunks_.each_entry(m, [&](size_t k) {
         x_[k] = direction_[k] = 0;
         residual_[k] = b_[k];
-        inverse_[k] = 1 / curvature[members_[k].edge];
-        place_of_edge_[members_[k].edge] = static_cast<int>(k);
+        const int e = members_[k].edge;
+        inverse_[k] = 1 / curvature[e];
+        place_of_edge_[e] = static_cast<int>(k);
+        slots_of_[k] = {set_.slot_s(e), set_.slot_t(e)};
     });
     nodes_.clear(), slots_.clear(), places_.clear(), block_rows_.clear();
     place_of_.resize(set_.n_slots());
@@ -91,7 +93,7 @@ bool Face::crosses_zero() {
 // product_ = H v; returns v H v. v has one entry more than the face, which is zero.
 double Face::multiply(const std::vector<double>& v, bool is_rough) {
     ++hessian_.n_products;
-    hessian_.apply_operators(v, [&](int slot) { return place_of_[slot]; }, is_rough, at_slots_.data());
+    hessian_.apply_operators(v, place_of_, is_rough, at_slots_.data());
     for (size_t k = 0; k < slots_.size(); ++k) factors_[k] = static_cast<float>(v[places_[k]]);
     for (const Node& node : nodes_) {
         float* out = at_slots_.data() + set_.first_slot(node.node);
@@ -100,10 +102,8 @@ double Face::multiply(const std::vector<double>& v, bool is_rough) {
                           node.reach);
     }
     return chunks_.sum(size(), [&](size_t first, size_t last) {
-        for (size_t k = first; k < last; ++k) {
-            const int e = members_[k].edge;
-            product_[k] = static_cast<double>(at_slots_[set_.slot_s(e)]) + at_slots_[set_.slot_t(e)];
-        }
+        for (size_t k = first; k < last; ++k)
+            product_[k] = static_cast<double>(at_slots_[slots_of_[k][0]]) + at_slots_[slots_of_[k][1]];
         return dot(v.data() + first, product_.data() + first, last - first);
     });
 }
@@ -125,12 +125,12 @@ double Face::find_residual() {
 // product more.
 bool Face::factorize(int64_t n_products_before) {
     const size_t m = size(), stride = (m + 15) / 16 * 16;
-    if (set_.has_operators()) return false;
+    if (set_.has_operators() || m > MAX_FACTOR) return false;
     double work = 0;
     for (const Node& node : nodes_) work += static_cast<double>(node.end - node.begin) * node.reach;
     const double saved = std::max(FACTOR_COST, static_cast<double>(hessian_.n_products - n_products_before));
     if (static_cast<double>(m) * m * m / 6 > saved * work) return false;
-    if (factor_.size() < m * stride) factor_.resize(2 * m * stride);
+    if (factor_.size() < m * stride) factor_.resize(m * stride + m * stride / 4);
     std::fill(factor_.data(), factor_.data() + m * stride, 0.0f);
     for (const Node& node : nodes_)
         for (int i = node.begin; i < node.end; ++i) {
@@ -141,6 +141,7 @@ bool Face::factorize(int64_t n_products_before) {
     std::vector<float> scale(m);
     std::vector<const float*> above;
     for (size_t i = 0; i < m; ++i) {
+        poll_();
         float* u = factor_.data() + i * stride;
         const size_t start = i / 16 * 16;  // what is left of the diagonal is never read
         above.clear();

@@ -60,8 +60,9 @@ class Face {
     struct Node {
         int node, begin, end, reach;  // its part of the lists; slots to compute
     };
-    std::vector<int> place_of_;       // of every slot of an operator: on the face, or its size
-    std::vector<int> place_of_edge_;  // the same of every edge
+    std::vector<std::array<int, 2>> slots_of_;  // of every member
+    std::vector<int> place_of_;                 // of every slot of an operator: on the face, or its size
+    std::vector<int> place_of_edge_;            // the same of every edge
     std::vector<Node> nodes_;
     std::vector<int> slots_, places_;
     std::vector<const float*> block_rows_;

@@ -191,6 +191,7 @@ State Newton::run(double alpha, const Tolerances& tolerances) {
             tolerances.max_iter,
             rows_.has_categories() ? Precision::single : Precision::untried};
     certificate_.gap = std::numeric_limits<double>::quiet_NaN();
+    matrices_ = Matrices::stale;
     extrapolate(alpha);
     complete_gradient();
     widen(alpha);
@@ -256,7 +257,7 @@ void Newton::look(Run& run) {
     complete_gradient();
     run.kkt = kkt_residual(run.alpha);
     run.has_widened = widen(run.alpha);
-    run.is_stale |= run.has_widened;
+    if (run.has_widened) matrices_ = Matrices::stale;
 }
 
 // How well to solve the model of the next step.
@@ -267,18 +268,19 @@ double Newton::inner_tolerance(const Run& run) const {
     return std::max(share * run.kkt, NEEDED_SHARE * std::min(run.target, needed_));
 }
 
-// One Newton step, and what it says about the next one. An operator costs next to nothing and is made anew each time.
+// One Newton step, and what it says about the next one. An operator costs next to nothing and is made anew each time,
+// unless it is to be a bound.
 void Newton::take_step(Run& run) {
     poll_();
-    if (run.is_stale || set_.has_operators()) {
-        curvature_ = Curvature::own;
-        make_matrices(run.is_stale ? set_.nodes() : set_.operators());
+    if (matrices_ != Matrices::majorized) {
+        make_matrices(matrices_ == Matrices::stale ? set_.nodes() : set_.operators(), Curvature::own);
+        matrices_ = Matrices::own;
     }
     const bool is_precise = run.precision == Precision::twofold && find_precise_step(run);
     if (!is_precise) find_step(run.alpha, inner_tolerance(run));
     const bool is_accepted = search(run.alpha);
     ++run.n_iter;
-    if (!is_accepted && !is_precise && curvature_ == Curvature::majorized) {
+    if (!is_accepted && !is_precise && matrices_ == Matrices::majorized) {
         run.is_stuck = run.precision != Precision::single;
         if (run.is_stuck) return;
         run.precision = Precision::twofold;
@@ -286,14 +288,15 @@ void Newton::take_step(Run& run) {
     note_progress(run);
     choose_precision(run, is_precise, is_accepted);
     choose_blocks(run);
-    if (!is_accepted) majorize(run);
+    if (!is_accepted) majorize();
 }
 
 void Newton::note_progress(Run& run) {
     const double next = inner_residual(run.alpha);
     // With groups nodes may have either; the blocks are then judged as where all nodes have one.
-    run.is_stale = (set_.has_operators() && !set_.has_groups()) || curvature_ == Curvature::majorized ||
-                   next > CONTRACTION * run.kkt;
+    if ((set_.has_operators() && !set_.has_groups()) || matrices_ == Matrices::majorized ||
+        next > CONTRACTION * run.kkt)
+        matrices_ = Matrices::stale;
     // Slow: small curvatures may matter that the share of change does not see, so every block is remade.
     const bool is_slow = next > SLOW_STEP * run.kkt;
     if (is_slow) set_.forget_matrices();
@@ -321,7 +324,7 @@ void Newton::choose_blocks(Run& run) {
     const bool is_stuck = run.since_best >= OPERATOR_STAGNATION || model_.is_exhausted();
     if (!set_.has_operators() || set_.has_groups() || !is_stuck || set_.block_bytes() > MAX_BLOCK_BYTES) return;
     set_.use_blocks();
-    run.is_stale = true;
+    matrices_ = Matrices::stale;
     run.since_best = 0;
 }
 
@@ -342,12 +345,11 @@ bool Newton::find_precise_step(Run& run) {
 }
 
 // After a refused step: a model that lies above the loss everywhere.
-void Newton::majorize(Run& run) {
+void Newton::majorize() {
     set_.forget_matrices();
-    curvature_ = Curvature::majorized;
-    make_matrices(set_.nodes());
+    make_matrices(set_.nodes(), Curvature::majorized);
     set_.forget_matrices();
-    run.is_stale = false;
+    matrices_ = Matrices::majorized;
 }
 
 void Newton::certify_point(Run& run) {
@@ -367,7 +369,7 @@ bool Newton::try_precise(Run& run) {
     if (run.precision != Precision::untried || run.n_iter >= run.max_iter) return false;
     if (!rows_.has_precise_blocks() || !PreciseFace(set_, rows_, run.alpha).is_small()) return false;
     run.precision = Precision::twofold;
-    run.is_stale = true;
+    matrices_ = Matrices::stale;
     run.best = run.kkt;
     run.since_best = 0;
     run.is_stuck = false;
@@ -434,7 +436,7 @@ void Newton::go_to(const Parameters& parameters) {
 }
 
 // Makes the matrices of these nodes, unless they are blocks whose curvatures have hardly changed.
-void Newton::make_matrices(const std::vector<int>& nodes) {
+void Newton::make_matrices(const std::vector<int>& nodes, Curvature curvature) {
     std::vector<Block> tasks;
     std::vector<int> remade;
     for (int node : nodes) {
@@ -445,7 +447,7 @@ void Newton::make_matrices(const std::vector<int>& nodes) {
         tasks.push_back(set_.block_of(node));
         moved_[node] = 0;
     }
-    rows_.blocks(tasks, curvature_);
+    rows_.blocks(tasks, curvature);
     for (int node : remade) set_.finish_block(node);
 }
 
@@ -562,18 +564,11 @@ void Newton::rebuild(const std::vector<int>& nodes) {
     set_.gather_gradient(chunks_);
 }
 
-void Newton::find_step(double alpha, double tolerance) {
+// is_free: of the edges without a penalty; all others stay where they are.
+void Newton::find_step(double alpha, double tolerance, bool is_free) {
     model_.reset();
     profile_gradient();
-    model_.minimize(alpha, tolerance);
-    find_field_steps();
-}
-
-// The same with all penalized edges left where they are.
-void Newton::find_free_step(double alpha, double tolerance) {
-    model_.reset();
-    profile_gradient();
-    model_.minimize_free(alpha, tolerance);
+    is_free ? model_.minimize_free(alpha, tolerance) : model_.minimize(alpha, tolerance);
     find_field_steps();
 }
 
@@ -647,9 +642,9 @@ void Newton::polish_free(double alpha) {
         for (size_t e = 0; e < set_.n_edges(); ++e)
             if (alpha * set_.omega(e) == 0.0) look_at(set_.gradient()[e], mass(set_.s(e)));
         if (!is_open) return;
-        curvature_ = Curvature::own;
-        make_matrices(set_.nodes());
-        find_free_step(alpha, INNER_TOLERANCE * largest);
+        make_matrices(set_.nodes(), Curvature::own);
+        if (matrices_ == Matrices::majorized) matrices_ = Matrices::own;
+        find_step(alpha, INNER_TOLERANCE * largest, true);
         if (!search(alpha)) return;
     }
 }

@@ -77,7 +77,6 @@ class Newton {
         double kkt = 0, best = 0;
         int n_iter = 0, since_best = 0;
         int slow_steps = 0;        // in a row
-        bool is_stale = true;      // the matrices belong to another point
         bool has_widened = false;  // the set of inner edges, at the last look
         bool is_stuck = false;     // no step decreases F any more
         bool is_reached = false;   // the tolerance, at the last certificate
@@ -95,16 +94,15 @@ class Newton {
     void note_progress(Run& run);
     void choose_precision(Run& run, bool is_precise, bool is_accepted);
     void choose_blocks(Run& run);
-    void majorize(Run& run);
+    void majorize();
     bool try_precise(Run& run);
     void certify_point(Run& run);
     State record(const Run& run);
 
     // The step.
-    void make_matrices(const std::vector<int>& nodes);
+    void make_matrices(const std::vector<int>& nodes, Curvature curvature);
     double inner_tolerance(const Run& run) const;
-    void find_step(double alpha, double tolerance);
-    void find_free_step(double alpha, double tolerance);
+    void find_step(double alpha, double tolerance, bool is_free = false);
     bool find_precise_step(Run& run);
     void profile_gradient();
     void find_field_steps();
@@ -155,7 +153,8 @@ class Newton {
     Solved last_, before_;  // of the path, for the start of the next alpha
     double null_objective_ = 0;
     double top_ = 0;  // the model without edges is the optimum from this alpha on; infinite: not known
-    Curvature curvature_ = Curvature::own;
+    // What the matrices of the nodes are: to be made, second derivatives of the loss near this point, or their bound.
+    enum class Matrices { stale, own, majorized } matrices_ = Matrices::stale;
     std::vector<double> field_steps_;
     double needed_ = 1;          // the residual that the gap asked for at the last certificate
     std::vector<double> moved_;  // how far a node's predictor has moved since its matrix was made, on average

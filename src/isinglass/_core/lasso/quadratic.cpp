@@ -90,7 +90,8 @@ void Quadratic::minimize_by_sweeps(double alpha, double tolerance) {
         // Where columns are alike every step ends early, at the edge that is smallest: the next goes on without it,
         // before a sweep can bring it back.
         for (int cut = 0; cut < MAX_CUTS; ++cut)
-            if (!face_step(alpha, tolerance)) break;
+            if (!face_step(alpha, tolerance) || hessian_.n_products - before_ > MAX_MODEL_PRODUCTS) break;
+        if (hessian_.n_products - before_ > MAX_MODEL_PRODUCTS) return;
     }
 }
 

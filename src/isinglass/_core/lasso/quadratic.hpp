@@ -19,7 +19,7 @@ class Quadratic {
           poll_(pool.poll()),
           chunks_(pool),
           kernels_(kernels()),
-          hessian_(set, rows, pool),
+          hessian_(set, rows),
           face_(set, hessian_, pool),
           groups_(set, rows, pool) {}
 

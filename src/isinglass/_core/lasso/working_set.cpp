@@ -76,10 +76,10 @@ void WorkingSet::arrange() {
         if (degree_[node]) nodes_.push_back(node);
         first_slot_[node + 1] = first_slot_[node] + (degree_[node] + 15) / 16 * 16;
     }
-    const Slots before = std::exchange(slots_, {});
+    std::swap(slots_, slots_before_);
     place_slots();
     slots_.gradient.assign(n_numbers(), 0.0);
-    if (before.s.size() == n_edges()) keep_gradients(before);
+    if (slots_before_.s.size() == n_edges()) keep_gradients(slots_before_);
     choose_operators();
     place_matrices();
 }

@@ -101,7 +101,8 @@ class WorkingSet {
     int first_slot(int node) const { return first_slot_[node]; }
     int degree(int node) const { return degree_[node]; }
     int inner_degree(int node) const { return inner_degree_[node]; }
-    int edge_of(int slot) const { return edge_[slot]; }      // -1 in the padding
+    int edge_of(int slot) const { return edge_[slot]; }  // -1 in the padding
+    const std::vector<int>& edges_of_slots() const { return edge_; }
     int column_of(int slot) const { return column_[slot]; }  // the neighbor's
     size_t at(size_t slot) const { return has_groups() ? slots_.spot[slot] : slot; }
     size_t n_slots() const { return edge_.size(); }
@@ -149,7 +150,7 @@ class WorkingSet {
     double least_omega_ = 0;
 
     std::vector<std::array<int, 2>> ends_;
-    Slots slots_;
+    Slots slots_, slots_before_;  // those of the last arrangement, whose memory serves the next one
     std::vector<double> theta_, omega_, gradient_;
     std::vector<size_t> place_;  // with groups: where coefficients of edges begin
     std::vector<char> is_inner_;

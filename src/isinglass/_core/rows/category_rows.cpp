@@ -242,8 +242,11 @@ void CategoryRows::blocks(std::span<const Block> tasks, Curvature curvature) {
     pool_.each(tasks.size(), [&](int k, int worker) { loss(tasks[k].node).block(tasks[k], curvature, worker); });
 }
 
-void CategoryRows::multiply(std::span<const Product> tasks) {
-    pool_.each(tasks.size(), [&](int k, int worker) { loss(tasks[k].node).product(tasks[k], worker); });
+void CategoryRows::multiply(std::span<const Product> tasks, const Fill& fill) {
+    pool_.each(tasks.size(), [&](int k, int worker) {
+        fill(k);
+        loss(tasks[k].node).product(tasks[k], worker);
+    });
 }
 
 std::vector<double> CategoryRows::probabilities(int node, int row) {

@@ -115,7 +115,7 @@ class CategoryRows final : public Rows, public ProductRows, public GroupRows {
     void blocks(std::span<const Block> tasks, Curvature curvature) override;
     // Where all columns have an order, nodes are not worth being operators.
     ProductRows* products() override { return unordered_ ? this : nullptr; }
-    void multiply(std::span<const Product> tasks) override;
+    void multiply(std::span<const Product> tasks, const Fill& fill) override;
     double divergence(std::span<const int> nodes, double c) override;
     void remember(std::span<const int> nodes) override;
     std::vector<ResidualDrift> drift(std::span<const int> nodes) override;

@@ -76,12 +76,29 @@ class KeptStorage {
         collect(view(node, {}, worker), node, asked, out, worker);
     }
 
-    // Products are for all rows.
+    // Products are for all rows. Where columns of a node need more words than it has, all nodes get others.
     void begin_blocks(std::span<const Block> tasks, bool) {
+        std::vector<const Block*> found;
         for (const Block& task : tasks) {
-            if (task.G || task.inner.count == 0 || !lines_.is_merged(task.node)) continue;
+            if (task.G || task.inner.count == 0) continue;
+            found.push_back(&task);
+            if (!lines_.is_merged(task.node)) continue;
             lines_.view_rows(task.node);
             lines_.unmerge(task.node, 0);
+        }
+        const auto needed = [&](const Block* task) { return PackedColumns::words(table_->bits(), task->inner.count); };
+        if (std::ranges::all_of(found,
+                                [&](auto task) { return needed(task) <= operator_of(task->node).columns.room(); }))
+            return;
+        for (Operator& each : operators_) each.columns.place({});
+        size_t total = 0;
+        for (const Block* task : found) total += with_spare(needed(task));
+        if (packed_.size() < total) packed_.resize(total + total / 4);
+        uint32_t* next = packed_.data();
+        for (const Block* task : found) {
+            const size_t size = with_spare(needed(task));
+            operator_of(task->node).columns.place({next, size});
+            next += size;
         }
     }
 
@@ -168,6 +185,8 @@ class KeptStorage {
         Buffer<float> curves;
     };
 
+    static size_t with_spare(size_t words) { return words + words / 8 / 16 * 16; }
+
     Operator& operator_of(int node) { return operators_[lines_.index(node)]; }
 
     // Over all rows, if they have the same predictor.
@@ -206,6 +225,7 @@ class KeptStorage {
     const int stride_;
     MergedLines lines_;
     std::vector<Operator> operators_;
+    Buffer<uint32_t> packed_;  // the columns of all operators: of one array, pages are large
     struct Single {
         Buffer<float> line, coefficients, sums;
         Buffer<int16_t> shorts, short_sums;

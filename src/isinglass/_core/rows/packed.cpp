@@ -27,23 +27,29 @@ bool PackedColumns::holds(const int* columns, int count) const {
     return count == size() && std::equal(columns_.begin(), columns_.end(), columns);
 }
 
+size_t PackedColumns::words(const BitTable& table, int count) {
+    return static_cast<size_t>(table.n_words) * (32 * groups_of(count) + lanes_of(count));
+}
+
+void PackedColumns::place(std::span<uint32_t> words) {
+    words_ = words;
+    columns_.clear();
+}
+
 void PackedColumns::pack(const BitTable& table, const int* columns, int count, const Kernels& kernels) {
     columns_.assign(columns, columns + count);
     n_words_ = table.n_words;
-    const size_t narrow = static_cast<size_t>(n_words_) * lanes(), wide = static_cast<size_t>(n_words_) * 32 * groups();
-    if (by_column_.size() < narrow) by_column_.resize(narrow + narrow / 4);
-    if (by_row_.size() < wide) by_row_.resize(wide + wide / 4);
     uint32_t block[32];
     for (int i = 0; i < n_words_; ++i) {
         const uint32_t* from = table.words(i);
-        uint32_t* to = by_column_.data() + static_cast<size_t>(i) * lanes();
+        uint32_t* to = by_column() + static_cast<size_t>(i) * lanes();
         for (int k = 0; k < count; ++k) to[k] = from[columns[k]];
         std::fill(to + count, to + lanes(), 0u);
         for (int g = 0; g < groups(); ++g) {
             const int filled = std::min(32, lanes() - 32 * g);
             std::copy(to + 32 * g, to + 32 * g + filled, block);
             std::fill(block + filled, block + 32, 0u);
-            kernels.transpose_bits(block, by_row_.data() + (static_cast<size_t>(g) * n_words_ + i) * 32);
+            kernels.transpose_bits(block, by_row() + (static_cast<size_t>(g) * n_words_ + i) * 32);
         }
     }
 }

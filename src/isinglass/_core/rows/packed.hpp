@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "rows/kernels.hpp"
@@ -37,28 +38,32 @@ class PackedColumns {
     bool holds(const int* columns, int count) const;
     // Whether these are the first of the columns asked for.
     bool leads(const int* columns, int count) const { return size() > 0 && count >= size() && holds(columns, size()); }
+    // The words that so many columns take, and those that they are packed into; what was packed is forgotten.
+    static size_t words(const BitTable& table, int count);
+    void place(std::span<uint32_t> words);
+    size_t room() const { return words_.size(); }
     void pack(const BitTable& table, const int* columns, int count, const Kernels& kernels);
     // Asks the memory for what add and sums will read first.
-    void expect_add() const { ask_for(by_row_); }
-    void expect_sums() const { ask_for(by_column_); }
+    void expect_add() const { ask_for(by_row(), groups() * 32); }
+    void expect_sums() const { ask_for(by_column(), lanes()); }
 
     int size() const { return static_cast<int>(columns_.size()); }
-    int lanes() const { return (size() + 15) / 16 * 16; }
-    int groups() const { return (size() + 31) / 32; }
+    int lanes() const { return lanes_of(size()); }
+    int groups() const { return groups_of(size()); }
     // z_n += sum_k d_k x_kn over n_rows rows, a multiple of 16; d has 32 groups() entries, zero beyond size().
     template <class T>
     void add(const T* d, int n_rows, T* z, const Kernels& kernels) const {
-        sum_bits({by_row_.data(), static_cast<size_t>(32) * n_words_, groups()}, d, n_rows, z, kernels);
+        sum_bits({by_row(), static_cast<size_t>(32) * n_words_, groups()}, d, n_rows, z, kernels);
     }
     // out_k = sum_n a_n x_kn; a has 32 entries per word of a column, out has room for lanes().
     template <class T>
     void sums(const T* a, T* out, const Kernels& kernels) const {
         std::fill(out, out + lanes(), T{});
-        sum_bits({by_column_.data(), static_cast<size_t>(lanes()), n_words_}, a, lanes(), out, kernels);
+        sum_bits({by_column(), static_cast<size_t>(lanes()), n_words_}, a, lanes(), out, kernels);
     }
     BitMatrix matrix() const {
-        return {.by_row = {by_row_.data(), static_cast<size_t>(32) * n_words_, groups()},
-                .by_column = {by_column_.data(), static_cast<size_t>(lanes()), n_words_}};
+        return {.by_row = {by_row(), static_cast<size_t>(32) * n_words_, groups()},
+                .by_column = {by_column(), static_cast<size_t>(lanes()), n_words_}};
     }
 
  private:
@@ -69,13 +74,17 @@ class PackedColumns {
         else
             kernels.bit_sums_double(bits, factors, lanes, out);
     }
-    static void ask_for(const Buffer<uint32_t>& words) {
-        for (size_t i = 0; i < tuning::rows::PREFETCHED_WORDS && i < words.size(); i += 16)
-            __builtin_prefetch(words.data() + i);
+    static int lanes_of(int count) { return (count + 15) / 16 * 16; }
+    static int groups_of(int count) { return (count + 31) / 32; }
+    uint32_t* by_row() const { return words_.data(); }
+    uint32_t* by_column() const { return words_.data() + static_cast<size_t>(n_words_) * 32 * groups(); }
+    void ask_for(const uint32_t* words, int width) const {
+        const size_t size = static_cast<size_t>(n_words_) * width;
+        for (size_t i = 0; i < tuning::rows::PREFETCHED_WORDS && i < size; i += 16) __builtin_prefetch(words + i);
     }
     int n_words_ = 0;
     std::vector<int> columns_;
-    Buffer<uint32_t> by_row_, by_column_;
+    std::span<uint32_t> words_;
 };
 
 }  // namespace isinglass

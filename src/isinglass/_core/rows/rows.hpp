@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cmath>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -90,7 +91,13 @@ enum class Curvature { own, majorized };  // w sigma (1 - sigma), or its bound w
 class ProductRows {
  public:
     virtual ~ProductRows() = default;
-    virtual void multiply(std::span<const Product> tasks) = 0;
+    // fill(k) makes d and center of task k, where they are not there yet; on the thread that multiplies it, in whose
+    // cache they are then.
+    using Fill = std::function<void(size_t k)>;
+    virtual void multiply(std::span<const Product> tasks, const Fill& fill) = 0;
+    void multiply(std::span<const Product> tasks) {
+        multiply(tasks, [](size_t) {});
+    }
     virtual bool has_rough() const { return false; }  // rough products that take less than half the time
 };
 
@@ -145,6 +152,7 @@ class Rows {
     // afresh: the predictor starts from zero instead of where it is.
     virtual void move(std::span<const Move> tasks, bool afresh) = 0;
     virtual void gradients(std::span<const Gradient> tasks) = 0;
+    // Products are for operators among these nodes, until the next call that has operators.
     virtual void blocks(std::span<const Block> tasks, Curvature curvature) = 0;
     // sum_n w_n KL(x_n + c r_n || sigma_n) for 0 < c < 1, over these nodes.
     virtual double divergence(std::span<const int> nodes, double c) = 0;

@@ -10,9 +10,13 @@
 
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
+#elif defined(__linux__)
+#include <sys/mman.h>
+#define ISINGLASS_LARGE_PAGES
 #endif
 
 #include "rows/kernels.hpp"
+#include "tuning.hpp"
 
 namespace isinglass {
 
@@ -26,11 +30,8 @@ class Buffer {
         memory_.reset();
         data_ = nullptr;
         if (size == 0) return;
-        // Of a large array from calloc, only the pages that are written to take memory.
+        void* start = take(size * sizeof(T));
         size_t room = size * sizeof(T) + SPARE;
-        void* start = std::calloc(room, 1);
-        if (!start) throw std::bad_alloc();
-        memory_.reset(start);
         data_ = static_cast<T*>(std::align(SPARE, size * sizeof(T), start, room));
         keep_to(size);
     }
@@ -52,8 +53,37 @@ class Buffer {
  private:
     static constexpr size_t SPARE = 64;  // bytes, for the alignment
     struct Free {
-        void operator()(void* p) const { std::free(p); }
+        size_t mapped = 0;  // bytes that were not taken from malloc
+        void operator()(void* p) const {
+#ifdef ISINGLASS_LARGE_PAGES
+            if (mapped > 0) {
+                munmap(p, mapped);
+                return;
+            }
+#endif
+            std::free(p);
+        }
     };
+    // Of a large array, only the pages that are written to take memory. They are large if the system has such: a
+    // processor remembers where a few thousand pages are, and products read more small ones than that.
+    void* take(size_t bytes) {
+#ifdef ISINGLASS_LARGE_PAGES
+        if (bytes >= tuning::rows::MAPPED_BYTES) {
+            const size_t page = tuning::rows::LARGE_PAGE, mapped = bytes + SPARE + page;
+            void* start = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            if (start == MAP_FAILED) throw std::bad_alloc();
+            memory_ = {start, Free{mapped}};
+            size_t room = mapped;
+            std::align(page, bytes + SPARE, start, room);
+            madvise(start, bytes, MADV_HUGEPAGE);
+            return start;
+        }
+#endif
+        memory_ = {std::calloc(bytes + SPARE, 1), Free{}};
+        if (!memory_) throw std::bad_alloc();
+        return memory_.get();
+    }
+
     std::unique_ptr<void, Free> memory_;
     T* data_ = nullptr;
     size_t size_ = 0;

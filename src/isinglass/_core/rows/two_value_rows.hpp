@@ -58,9 +58,10 @@ class TwoValueRows final : public Rows, public ProductRows {
         });
     }
     void blocks(std::span<const Block> tasks, Curvature curvature) override;
-    void multiply(std::span<const Product> tasks) override {
+    void multiply(std::span<const Product> tasks, const Fill& fill) override {
         workers_.pool.each(tasks.size(), [&](int k, int worker) {
             const Product* next = static_cast<size_t>(k) + 1 < tasks.size() ? &tasks[k + 1] : nullptr;
+            fill(k);
             if (tasks[k].inner.count > 0) storage_.product(tasks[k], next, worker);
         });
     }
