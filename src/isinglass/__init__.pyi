@@ -1,0 +1,56 @@
+"""The public names, for type checkers and editors; `__init__.py` reads this list and loads each on first use."""
+
+from isinglass import datasets as datasets
+from isinglass import errors as errors
+from isinglass import exact as exact
+from isinglass import export as export
+from isinglass import layout as layout
+from isinglass import metrics as metrics
+from isinglass import objective as objective
+from isinglass import plot as plot
+from isinglass import report as report
+from isinglass import select as select
+from isinglass import simulate as simulate
+from isinglass.data import Coding as Coding
+from isinglass.data import Table as Table
+from isinglass.data import as_table as as_table
+from isinglass.data import read_parts as read_parts
+from isinglass.data.files import read_table as read_table
+from isinglass.estimators import ExactIsing as ExactIsing
+from isinglass.estimators import IsingLasso as IsingLasso
+from isinglass.estimators import IsingLassoCV as IsingLassoCV
+from isinglass.estimators import IsingLassoEBIC as IsingLassoEBIC
+from isinglass.estimators import IsingLassoStARS as IsingLassoStARS
+from isinglass.estimators import IsingNetwork as IsingNetwork
+from isinglass.estimators import NodewiseIsing as NodewiseIsing
+from isinglass.estimators import NodewiseIsingEBIC as NodewiseIsingEBIC
+from isinglass.fit import Fit as Fit
+from isinglass.model_file import load as load
+from isinglass.model_file import save as save
+from isinglass.network import Network as Network
+from isinglass.results import Path as Path
+from isinglass.results import Solution as Solution
+from isinglass.select.bootstrap import bootstrap as bootstrap
+from isinglass.select.cross_validation import CrossValidation as CrossValidation
+from isinglass.select.ebic import EBIC as EBIC
+from isinglass.select.error_rates import edge_tests as edge_tests
+from isinglass.select.group_comparison import compare_groups as compare_groups
+from isinglass.select.method import Method as Method
+from isinglass.select.method import impute as impute
+from isinglass.select.refit import refit as refit
+from isinglass.select.selector import Fixed as Fixed
+from isinglass.select.selector import PerNode as PerNode
+from isinglass.select.settings import Run as Run
+from isinglass.select.stars import StARS as StARS
+from isinglass.select.two_stage import TwoStage as TwoStage
+from isinglass.selection_records import Stability as Stability
+from isinglass.solve.exact_path import exact_path as exact_path
+from isinglass.solve.nodewise import nodewise_path as nodewise_path
+from isinglass.solve.path import ising_path as ising_path
+from isinglass.solve.regressions import NodewisePath as NodewisePath
+from isinglass.variables import Variables as Variables
+from isinglass.version import __version__ as __version__
+
+__all__: list[str]
+
+def __dir__() -> list[str]: ...
