@@ -251,3 +251,14 @@ def listed(items: Sequence[object], most: int = 5, *, sep: str = ", ", noun: str
     """
     more = f" and {len(items) - most} more{noun}" if len(items) > most else ""
     return sep.join(map(str, items[:most])) + more
+
+
+def plural(number: int, thing: str) -> str:
+    """Return a number of things.
+
+    Examples
+    --------
+    >>> plural(1, "edge"), plural(0, "edge")
+    ('1 edge', '0 edges')
+    """
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"

@@ -20,6 +20,7 @@ from isinglass.data.blocks import is_in_parts
 from isinglass.data.options import for_another_file
 from isinglass.data.parts import read_like
 from isinglass.data.values import Value
+from isinglass.errors import plural
 from isinglass.evaluate.numbers import partial_correlations, warn_beyond_one
 from isinglass.evaluate.prediction import score_rows
 from isinglass.fitted import FittedNetwork
@@ -43,10 +44,6 @@ REASONS: dict[Reason, str] = {
     "time": "the time limit was reached",
 }
 """Why a network was taken, in words."""
-
-
-def _edges(count: int) -> str:
-    return f"{count} edge{'s' * (count != 1)}"
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -256,8 +253,8 @@ class Fit(FittedNetwork, Frozen):
             each = []
             for stage in stages.each:
                 weaker = " with weaker weights" if 0.0 < stage.exponent < 1.0 else ""  # for a better prediction
-                each.append(f"{stage.criterion.upper()}{weaker} {_edges(stage.n_edges)}")
-            kept = f" ({_edges(self.solution.n_edges)})" if stages.reason == "prediction" else ""
+                each.append(f"{stage.criterion.upper()}{weaker} {plural(stage.n_edges, 'edge')}")
+            kept = f" ({plural(self.solution.n_edges, 'edge')})" if stages.reason == "prediction" else ""
             why = "no second stage was needed" if stages.ended_first else REASONS[stages.reason]
             facts["Stages"] = f"{', then '.join(each)}; {why}{kept}"
         if self.edge_q is not None and self.method.fdr is not None:

@@ -18,7 +18,7 @@ from isinglass import conditionals
 from isinglass.arrays import Arrays, Bytes, FloatArray, Frozen, Mask, read_only
 from isinglass.couplings import check_vector, read_coupling_matrix, read_couplings, read_fields, read_matrix
 from isinglass.data import Table, TableLike, as_table
-from isinglass.errors import DataError, MeaningWarning, suppress_warnings
+from isinglass.errors import DataError, MeaningWarning, plural, suppress_warnings
 from isinglass.pairs import coordinate_matrix, pair_keys, symmetric_matrix, values_at
 from isinglass.text_tables import Columns
 from isinglass.variables import Variables
@@ -495,7 +495,7 @@ class Network(Frozen):
             for source, target, coupling, sign in zip(*columns, strict=True)
         )
         more = ", …" if self.n_edges > _SHOWN_EDGES else ""
-        counts = f"{self.n_nodes} node{'s' * (self.n_nodes != 1)}, {self.n_edges} edge{'s' * (self.n_edges != 1)}"
+        counts = f"{plural(self.n_nodes, 'node')}, {plural(self.n_edges, 'edge')}"
         return f"{type(self).__name__}({counts}" + (f": {shown}{more})" if shown else ")")
 
 

@@ -45,7 +45,7 @@ def test_info_counts(tmp_path):
     assert record["n_columns"] == 5
     assert record["n_missing"] == 1
     assert record["constant_columns"] == ["always"]
-    assert record["rare_columns"] == {"rare": 1 / 40}
+    assert record["rare_categories"] == {"rare=1": 1 / 40}
     assert record["equal_columns"] == [["a", "not a"]]
     cells = np.array([[0 if cell == "NA" else cell for cell in row] for row in rows])
     assert record["alpha_max"] == pytest.approx(objective.alpha_max(cells), rel=1e-12)
@@ -53,7 +53,7 @@ def test_info_counts(tmp_path):
     text = facts(run("info", table).stdout)
     assert text["Rows"].startswith("40, ")
     assert text["Constant"] == "1: always"
-    assert text["Rare"].startswith("1: rare (2.5% ones)")
+    assert text["Rare"] == "1: rare=1 (2.5%) below 5%"
     assert text["Duplicates"] == "1: a = not a"
     assert text["Missing"] == "1 cell (0.5%) in 1 row, 0 of them without any answer"
     assert record["estimate"]["bytes"] == _core.path_bytes(record["n_distinct_rows"], 5, 0)

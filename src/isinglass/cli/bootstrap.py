@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from isinglass.cli.command import command
-from isinglass.cli.console import Console, plural
+from isinglass.cli.console import Console
 from isinglass.cli.descriptions import describe_solution, records
 from isinglass.cli.estimate import ESTIMATE, Estimate
 from isinglass.cli.options import TABLE
 from isinglass.cli.output import DESTINATION, Destination, deliver
 from isinglass.cli.reading import READING, Attributes, Reading
+from isinglass.errors import plural
 from isinglass.json_text import JsonObject
 
 if TYPE_CHECKING:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 from isinglass.atomic import write_text
 from isinglass.cli.command import command
-from isinglass.cli.console import Console, plural
-from isinglass.cli.descriptions import describe_solution, fields, records
+from isinglass.cli.console import Console
+from isinglass.cli.descriptions import describe_imputation, describe_solution, fields, records
 from isinglass.cli.estimate import ESTIMATE, Estimate
 from isinglass.cli.grammar import spell_column
 from isinglass.cli.options import TABLE
 from isinglass.cli.output import DESTINATION, Destination, deliver
 from isinglass.cli.reading import READING, Reading
+from isinglass.errors import plural
 from isinglass.json_text import JsonObject
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def compare(
     settings = {
         "Table": reading.describe(data, table),
         "Method": estimate.summarize(f", {again}"),
-        **_describe_missing(found),
+        **describe_imputation(found.missing, data.shape[1], "from one two-stage network of all rows, ignoring groups"),
         **_describe_groups(found, column),
     }
     draft = describe_comparison(found)
@@ -107,16 +108,6 @@ def _read(console: Console, table: str, reading: Reading, keys: list[str | int])
         return data
     kept = data[[row for row, missing in enumerate(absent) if not missing]]
     return replace(kept, n_dropped=data.n_dropped + sum(absent), n_missing=data.n_missing + sum(absent))
-
-
-def _describe_missing(found: GroupComparison) -> dict[str, str]:
-    """Say in words how missing cells were imputed, if they were."""
-    missing = found.missing
-    if missing is None or missing.treatment != "impute":
-        return {}
-    share = missing.n_cells / (missing.n_rows * (len(found.names) + len(found.covariates)))
-    left = f"; {plural(missing.n_left_out, 'row')} without any answer left out" if missing.n_left_out else ""
-    return {"Imputed": f"{share:.1%} of the cells, from one two-stage network of all rows, ignoring groups{left}"}
 
 
 def _describe_groups(found: GroupComparison, column: str) -> dict[str, str]:

@@ -154,7 +154,8 @@ class Console:
     @contextmanager
     def listening(self) -> Iterator[None]:
         """Show the warnings and the log of the package; under --strict a missed tolerance becomes an exception."""
-        logger, handler = logging.getLogger("isinglass"), _LogHandler(self)
+        logger, handler = logging.getLogger("isinglass"), logging.Handler()
+        handler.emit = lambda record: self.say("", printable(record.getMessage()), dim=True)  # type: ignore[method-assign]
         level = logger.level
         logger.addHandler(handler)
         logger.setLevel([logging.WARNING, logging.INFO, logging.DEBUG][min(self.verbose, 2)])
@@ -183,31 +184,9 @@ class Console:
             self.say(text, "Warning: ", fg="yellow")
 
 
-class _LogHandler(logging.Handler):
-    """Prints the log."""
-
-    def __init__(self, console: Console) -> None:
-        super().__init__()
-        self._console = console
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self._console.say("", printable(record.getMessage()), dim=True)
-
-
 def color_wanted() -> bool | None:
     """Tell whether colors are wanted, by the usual environment variables; None is where a terminal shows them."""
     return False if os.environ.get("NO_COLOR") else True if os.environ.get("FORCE_COLOR") else None
-
-
-def plural(number: int, thing: str) -> str:
-    """Return a number of things.
-
-    Examples
-    --------
-    >>> plural(1, "edge"), plural(0, "edge")
-    ('1 edge', '0 edges')
-    """
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
 def format_seconds(seconds: float) -> str:

@@ -6,7 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from isinglass.cli.console import plural, rows_of
+from isinglass.cli.console import rows_of
+from isinglass.errors import plural
 from isinglass.json_text import JsonObject
 
 if TYPE_CHECKING:
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from isinglass.data.coding import Coding, Rule
     from isinglass.missing_record import Missing
     from isinglass.results import Solution
-    from isinglass.select.imputation import Imputation
 
 
 METHODS = {
@@ -81,18 +81,17 @@ def describe_weights(data: Table) -> str:
     return f"sampling weights, sum {total}, worth {counted.total_weight:.1f} rows of equal weight"
 
 
-def describe_imputation(found: Imputation | None) -> dict[str, str]:
-    """Say in words how missing cells were filled."""
-    if found is None:
+def describe_imputation(missing: Missing | None, n_columns: int, how: str = "") -> dict[str, str]:
+    """Say in words how missing cells were filled, if they were; ``how`` replaces the number of rounds that it took."""
+    if missing is None or missing.treatment != "impute":
         return {}
-    empty = f", {plural(found.n_empty, 'row')} without any answer left out" if found.n_empty else ""
-    state = f"NOT converged after {plural(found.n_rounds, 'round')}"
-    if found.converged:
-        state = f"converged in round {found.settled + 1} of {found.n_rounds}"
-    return {
-        "Imputed": f"{found.missing.mean():.1%} of the cells, {found.n_imputations} times, {state} "
-        f"(Monte Carlo error of the imputation model {found.noise:.2g}){empty}"
-    }
+    share = missing.n_cells / (missing.n_rows * n_columns)
+    empty = f", {plural(missing.n_left_out, 'row')} without any answer left out" if missing.n_left_out else ""
+    n_rounds = 0 if missing.changes is None else len(missing.changes)
+    settled = f"converged in round {missing.settled + 1} of {n_rounds}"
+    state = settled if missing.settled >= 0 else f"NOT converged after {plural(n_rounds, 'round')}"
+    rounds = f"{state} (Monte Carlo error of the imputation model {missing.noise:.2g})"
+    return {"Imputed": f"{share:.1%} of the cells, {how or f'{missing.n_imputations} times, {rounds}'}{empty}"}
 
 
 def describe_coding(coding: Coding | None) -> dict[str, str]:

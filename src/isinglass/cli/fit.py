@@ -71,7 +71,7 @@ def fit(
     found = replace(estimate.fit(console, raw, device=device, max_time=max_time, fdr=fdr), reading=reading.said)
     settings = {
         "Table": reading.describe(raw, table),
-        **describe_imputation(found.imputation),
+        **describe_imputation(found.missing, raw.shape[1]),
         **describe_coding(raw.coding),
         "Method": str(estimate),
     }

@@ -10,13 +10,13 @@ import click
 
 from isinglass.cli.advice import options_needed, options_to_consider
 from isinglass.cli.command import command
-from isinglass.cli.console import Console, plural
+from isinglass.cli.console import Console
 from isinglass.cli.info_text import WIDTH, advice_in_words, facts_in_words, table_lines, wrap_facts
 from isinglass.cli.models import Loaded
 from isinglass.cli.options import TABLE_OR_MODEL
 from isinglass.cli.reading import READING, Reading
 from isinglass.cli.table_info import ColumnInfo, TableInfo, describe_columns
-from isinglass.errors import DataError, MeaningWarning
+from isinglass.errors import DataError, MeaningWarning, plural
 from isinglass.storage import holds_record
 
 if TYPE_CHECKING:

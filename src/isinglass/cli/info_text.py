@@ -6,10 +6,11 @@ import itertools
 import textwrap
 from collections.abc import Mapping, Sequence
 
-from isinglass.cli.console import format_seconds, plural
+from isinglass.cli.console import format_seconds
 from isinglass.cli.descriptions import describe_weights, format_bytes
 from isinglass.cli.exits import printable
 from isinglass.cli.table_info import RARE, SHOWN, ColumnInfo, Cost, TableInfo
+from isinglass.errors import plural
 
 WIDTH = 80  # of a terminal
 INDENT = "    "  # of notes below the line of a column
@@ -106,12 +107,11 @@ def _missing(found: TableInfo) -> dict[str, str]:
 
 def _special_columns(found: TableInfo) -> dict[str, str]:
     """Name the columns that are constant, rare, duplicated, or indicators of one variable."""
-    what = "" if found.share_of_ones is None else " ones"
-    rare = _list([f"{name} ({share:.1%}{what})" for name, share in found.rare_columns.items()])
+    rare = _list([f"{name} ({share:.1%})" for name, share in found.rare_categories.items()])
     sets = [f"{group[0]} to {group[-1]} ({len(group)})" for group in found.indicator_sets]
     return {
         "Constant": _list(found.constant_columns),
-        "Rare": rare + (f" [rarer value below {RARE:.0%}]" if found.rare_columns else f" below {RARE:.0%}"),
+        "Rare": f"{rare} below {RARE:.0%}",
         "Duplicates": _list([" = ".join(group) for group in found.equal_columns]),
         **({"Indicators": _list(sets)} if sets else {}),
     }

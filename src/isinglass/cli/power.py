@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from isinglass.cli.command import command
-from isinglass.cli.console import Console, plural
+from isinglass.cli.console import Console
 from isinglass.cli.descriptions import records
 from isinglass.cli.estimate import ESTIMATE, Estimate
 from isinglass.cli.models import Loaded
 from isinglass.cli.options import MODEL
 from isinglass.cli.output import DESTINATION, Destination, deliver, figure_bytes, require_matplotlib
+from isinglass.errors import plural
 
 if TYPE_CHECKING:
     from isinglass.select.sample_size import SampleSizeStudy

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import click
 
 from isinglass.cli.command import command
-from isinglass.cli.console import Console, csv_text, plural
+from isinglass.cli.console import Console, csv_text
 from isinglass.cli.descriptions import describe_shape, row_labels
 from isinglass.cli.models import Loaded
 from isinglass.cli.options import MODEL, TABLE_OR_PATTERN
 from isinglass.cli.output import DESTINATION, Destination, OutputFolder, check_target, put
 from isinglass.cli.reading import READING_AGAIN, Reading
 from isinglass.cli.values import files_of
-from isinglass.errors import DataError
+from isinglass.errors import DataError, plural
 from isinglass.json_text import JsonObject
 
 if TYPE_CHECKING:

@@ -15,7 +15,6 @@ from isinglass.errors import MeaningWarning
 from isinglass.json_text import JsonObject
 
 if TYPE_CHECKING:
-    from isinglass.arrays import Mask
     from isinglass.data import Table
     from isinglass.data.values import Value
 
@@ -69,7 +68,7 @@ class TableInfo:
     n_distinct_rows: int
     constant_columns: list[str]
     share_of_ones: float | None  # None where columns have categories
-    rare_columns: dict[str, float]  # columns, or categories, with the share of ones or of the category
+    rare_categories: dict[str, float]  # the rarest of every column, if it is rare, with its share
     never_chosen: dict[str, list[Value]]  # categories that do not occur
     equal_columns: list[list[str]]
     indicator_sets: list[list[str]]
@@ -90,7 +89,7 @@ class TableInfo:
         is_binary = np.array([kind == "binary" for kind in data.variables.kinds])
         sets = indicator_sets(counted, is_binary, names if data.variables.named else None)
         n_distinct = len(np.unique(np.packbits(cells, axis=1) if two_values else cells, axis=0))
-        rare, never = (_rare_ones(data, ~is_constant), {}) if two_values else _rare_categories(data)
+        rare, never = _rare_categories(data)
         largest = alpha_max(replace(data, holes=None))  # missing cells have the codes they were read as
         return cls(
             data=data,
@@ -99,7 +98,7 @@ class TableInfo:
             n_distinct_rows=n_distinct,
             constant_columns=[names[k] for k in np.flatnonzero(is_constant)],
             share_of_ones=float(np.average(cells, axis=0, weights=data.sample_weight).mean()) if two_values else None,
-            rare_columns=dict(sorted(rare.items(), key=lambda item: min(item[1], 1.0 - item[1]))),
+            rare_categories=dict(sorted(rare.items(), key=lambda item: item[1])),
             never_chosen=never,
             equal_columns=[[names[k] for k in group] for group in dependent_columns(counted, is_binary)],
             indicator_sets=[[names[k] for k in group] for group, _ in sets],
@@ -155,15 +154,6 @@ def describe_columns(data: Table, doubts: Sequence[MeaningWarning]) -> list[Colu
     ]
 
 
-def _rare_ones(data: Table, varies: Mask) -> dict[str, float]:
-    """Return the share of ones of the columns that vary and in which ones or zeros are rare."""
-    import numpy as np
-
-    shares = np.average(data.codes, axis=0, weights=data.sample_weight)
-    rare = varies & (np.minimum(shares, 1.0 - shares) < RARE)
-    return {data.names[k]: float(shares[k]) for k in np.flatnonzero(rare)}
-
-
 def _rare_categories(data: Table) -> tuple[dict[str, float], dict[str, list[Value]]]:
     """Return the share of every column's rarest category, where it is rare, and the categories that never occur."""
     import numpy as np
@@ -179,7 +169,7 @@ def _rare_categories(data: Table) -> tuple[dict[str, float], dict[str, list[Valu
         least = int(seen[share[seen].argmin()])
         if len(seen) > 1 and share[least] < RARE:
             rarest[f"{name}={values[least]}"] = float(share[least])
-        if not share.all():
+        if not share.all() and kind != "binary":
             never[name] = [values[k] for k in np.flatnonzero(share == 0).tolist()]
     return rarest, never
 
