@@ -142,7 +142,7 @@ def quoted_facts():
     from isinglass.evaluate import elimination
     from isinglass.evaluate.centrality import MOST_PATHS
     from isinglass.exact import MAX_NODES
-    from isinglass.export.formats import LINES, ROWS
+    from isinglass.export.network_files import LINES, ROWS
     from isinglass.select import (
         ImputationSettings,
         error_rates,

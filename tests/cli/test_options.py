@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from isinglass.cli import COMMANDS, main
 from isinglass.cli.estimate import CRITERIA, ESTIMATE
 from isinglass.cli.grammar import Form, spell_value
-from isinglass.cli.options import OPTIONS
+from isinglass.cli.option_table import OPTIONS
 from isinglass.cli.reading import READING, READING_AGAIN, spell_reading
 from isinglass.data import as_table
 from isinglass.data.files import read_table

@@ -19,7 +19,7 @@ from pathlib import Path
 from isinglass.cli import fit, info, main  # noqa: F401 - fit is loaded before the first request
 from isinglass.cli.command import command
 from isinglass.cli.console import Console, csv_text, hearing
-from isinglass.cli.options import TABLE
+from isinglass.cli.option_table import TABLE
 from isinglass.cli.reading import READING, Reading
 from isinglass.data import files  # noqa: F401 - as above
 from isinglass.datasets import load_senate109

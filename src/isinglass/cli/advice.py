@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from isinglass.cli.exits import longest
 from isinglass.cli.grammar import spell_value
-from isinglass.cli.options import OPTIONS
+from isinglass.cli.option_table import OPTIONS
 from isinglass.cli.reading import Reading, call_kinds, spell_reading
 from isinglass.cli.table_info import ColumnInfo
 from isinglass.json_text import JsonObject

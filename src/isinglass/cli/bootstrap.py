@@ -12,7 +12,7 @@ from isinglass.cli.command import command
 from isinglass.cli.console import Console
 from isinglass.cli.descriptions import describe_solution, records
 from isinglass.cli.estimate import ESTIMATE, Estimate
-from isinglass.cli.options import TABLE
+from isinglass.cli.option_table import TABLE
 from isinglass.cli.output import DESTINATION, Destination, deliver
 from isinglass.cli.reading import READING, Attributes, Reading
 from isinglass.errors import plural

@@ -14,7 +14,7 @@ from click.core import ParameterSource
 from isinglass.cli.console import Console
 from isinglass.cli.exits import Failure, discard_output, longest
 from isinglass.cli.grammar import spell_value
-from isinglass.cli.options import ADVANCED, GENERAL, OPTIONS, Option
+from isinglass.cli.option_table import ADVANCED, GENERAL, OPTIONS, Option
 
 Function = Callable[..., None]
 

@@ -12,7 +12,7 @@ from isinglass.cli.console import Console
 from isinglass.cli.descriptions import describe_imputation, describe_solution, fields, records
 from isinglass.cli.estimate import ESTIMATE, Estimate
 from isinglass.cli.grammar import spell_column
-from isinglass.cli.options import TABLE
+from isinglass.cli.option_table import TABLE
 from isinglass.cli.output import DESTINATION, Destination, deliver
 from isinglass.cli.reading import READING, Reading
 from isinglass.errors import plural

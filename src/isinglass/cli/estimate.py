@@ -11,7 +11,7 @@ import click
 from isinglass.cli.command import Bundle
 from isinglass.cli.console import Console
 from isinglass.cli.descriptions import METHODS, describe_table
-from isinglass.cli.options import METHOD, OPTIONS, SELECTING, under
+from isinglass.cli.option_table import METHOD, OPTIONS, SELECTING, under
 from isinglass.json_text import JsonObject
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import click
 from isinglass.cli.command import command
 from isinglass.cli.console import Console, text_of
 from isinglass.cli.models import Loaded
-from isinglass.cli.options import MODEL
+from isinglass.cli.option_table import MODEL
 from isinglass.cli.output import check_target
 from isinglass.cli.reading import Attributes
 
@@ -33,7 +33,7 @@ def export(console: Console, model: str, format: str | None, output: Path | None
       json     nodes and edges, for your own programs
     """
     from isinglass.export import write_network
-    from isinglass.export.formats import SUFFIXES, WITH_POSITIONS
+    from isinglass.export.network_files import SUFFIXES, WITH_POSITIONS
     from isinglass.show.layout import force_layout
 
     ending = "" if output is None else output.suffix.lower()

@@ -20,7 +20,7 @@ from isinglass.cli.descriptions import (
     records,
 )
 from isinglass.cli.estimate import ESTIMATE, Estimate
-from isinglass.cli.options import TABLE_OR_PATTERN
+from isinglass.cli.option_table import TABLE_OR_PATTERN
 from isinglass.cli.output import DESTINATION, Destination, deliver
 from isinglass.cli.reading import READING, Attributes, Reading
 from isinglass.cli.values import files_of

@@ -13,7 +13,7 @@ from isinglass.cli.command import command
 from isinglass.cli.console import Console
 from isinglass.cli.info_text import WIDTH, advice_in_words, facts_in_words, table_lines, wrap_facts
 from isinglass.cli.models import Loaded
-from isinglass.cli.options import TABLE_OR_MODEL
+from isinglass.cli.option_table import TABLE_OR_MODEL
 from isinglass.cli.reading import READING, Reading
 from isinglass.cli.table_info import ColumnInfo, TableInfo, describe_columns
 from isinglass.errors import DataError, MeaningWarning, plural

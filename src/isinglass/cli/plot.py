@@ -12,7 +12,7 @@ import click
 from isinglass.cli.command import command
 from isinglass.cli.console import Console
 from isinglass.cli.models import Loaded
-from isinglass.cli.options import MAYBE_TABLE, MODEL
+from isinglass.cli.option_table import MAYBE_TABLE, MODEL
 from isinglass.cli.output import METADATA, check_target, figure_bytes, file_or_stdout, put, require_matplotlib
 from isinglass.cli.reading import READING_AGAIN, Attributes, Reading
 from isinglass.cli.values import one_of

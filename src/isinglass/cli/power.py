@@ -10,7 +10,7 @@ from isinglass.cli.console import Console
 from isinglass.cli.descriptions import records
 from isinglass.cli.estimate import ESTIMATE, Estimate
 from isinglass.cli.models import Loaded
-from isinglass.cli.options import MODEL
+from isinglass.cli.option_table import MODEL
 from isinglass.cli.output import DESTINATION, Destination, deliver, figure_bytes, require_matplotlib
 from isinglass.errors import plural
 

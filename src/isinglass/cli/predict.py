@@ -10,7 +10,7 @@ from isinglass.cli.command import command
 from isinglass.cli.console import Console, csv_text
 from isinglass.cli.descriptions import describe_shape, row_labels
 from isinglass.cli.models import Loaded
-from isinglass.cli.options import MODEL, TABLE_OR_PATTERN
+from isinglass.cli.option_table import MODEL, TABLE_OR_PATTERN
 from isinglass.cli.output import DESTINATION, Destination, OutputFolder, check_target, put
 from isinglass.cli.reading import READING_AGAIN, Reading
 from isinglass.cli.values import files_of

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from isinglass.cli import options
+from isinglass.cli import option_table
 from isinglass.cli.command import Bundle
 from isinglass.cli.console import Console
 from isinglass.cli.descriptions import describe_missing, describe_shape, describe_weights
 from isinglass.cli.exits import longest
 from isinglass.cli.grammar import Answers, Codes, is_by_column, spell_column, spell_value
-from isinglass.cli.options import OPTIONS, under
+from isinglass.cli.option_table import OPTIONS, under
 from isinglass.cli.values import files_of
 from isinglass.errors import DataError
 from isinglass.names import name_ranges, read_column
@@ -274,7 +274,7 @@ OF_THE_FILE = (
     *("missing", "weights", "transpose", "weight_kind", "header", "id_column", "na_values", "delimiter"),
     *("encoding", "decimal", "sheet"),
 )
-READING = Bundle("reading", Reading, under(options.READING, options.ADVANCED))
+READING = Bundle("reading", Reading, under(option_table.READING, option_table.ADVANCED))
 """For a table to fit."""
 READING_AGAIN = Bundle("reading", Reading, OF_THE_FILE)
 """For a table of a model, which knows its columns and what their values mean."""

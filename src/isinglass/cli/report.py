@@ -9,7 +9,7 @@ from pathlib import Path
 from isinglass.cli.command import command, command_line
 from isinglass.cli.console import Console
 from isinglass.cli.models import Loaded
-from isinglass.cli.options import MAYBE_TABLE, MODEL
+from isinglass.cli.option_table import MAYBE_TABLE, MODEL
 from isinglass.cli.output import Record, check_target, file_or_stdout, put, read_record
 from isinglass.cli.reading import READING_AGAIN, Attributes, Reading
 from isinglass.json_text import JsonObject

@@ -6,7 +6,7 @@ import pytest
 
 from isinglass import Network
 from isinglass.errors import DataError
-from isinglass.export import formats, write_network
+from isinglass.export import network_files, write_network
 
 MODEL = Network.from_couplings([[0, 1.5, 0], [1.5, 0, -1], [0, -1, 0]], [0, 0, 0], names=["a", "b", "c"])
 OPTIONS = {
@@ -36,7 +36,7 @@ def test_a_given_format_wins(tmp_path):
     assert (tmp_path / "matrix.csv").read_text() == text("matrix") != text("edges")
 
 
-@pytest.mark.parametrize("format", [*formats.ROWS, *formats.LINES])
+@pytest.mark.parametrize("format", [*network_files.ROWS, *network_files.LINES])
 def test_all_options_go_to_all_formats(format):
     plain, full = io.StringIO(), io.StringIO()
     write_network(MODEL, plain, format)
