@@ -1,15 +1,95 @@
 """Sparse networks from tables: which variables depend on each other directly, with a certificate for every solution."""
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from isinglass.version import __version__
 
-# The stub lists all public names, for editors and type checkers; each is loaded on first use (PEP 562).
-with open(f"{__file__}i", encoding="utf-8") as _stub:  # noqa: PTH123 - pathlib takes longer to load
-    _LISTED = [line.split() for line in _stub if line.startswith("from isinglass") and "__version__" not in line]
-_HOME = {name: module for _, module, _, name, *_ in _LISTED if module != "isinglass"}
-_SUBMODULES = tuple(name for _, module, _, name, *_ in _LISTED if module == "isinglass")
+if TYPE_CHECKING:  # the same names for type checkers and editors, which do not run `__getattr__`
+    from isinglass import datasets as datasets
+    from isinglass import errors as errors
+    from isinglass import exact as exact
+    from isinglass import export as export
+    from isinglass import layout as layout
+    from isinglass import metrics as metrics
+    from isinglass import objective as objective
+    from isinglass import plot as plot
+    from isinglass import report as report
+    from isinglass import select as select
+    from isinglass import simulate as simulate
+    from isinglass.data import Coding as Coding
+    from isinglass.data import Table as Table
+    from isinglass.data import as_table as as_table
+    from isinglass.data import read_parts as read_parts
+    from isinglass.data.files import read_table as read_table
+    from isinglass.estimators import ExactIsing as ExactIsing
+    from isinglass.estimators import IsingLasso as IsingLasso
+    from isinglass.estimators import IsingLassoCV as IsingLassoCV
+    from isinglass.estimators import IsingLassoEBIC as IsingLassoEBIC
+    from isinglass.estimators import IsingLassoStARS as IsingLassoStARS
+    from isinglass.estimators import IsingNetwork as IsingNetwork
+    from isinglass.estimators import NodewiseIsing as NodewiseIsing
+    from isinglass.estimators import NodewiseIsingEBIC as NodewiseIsingEBIC
+    from isinglass.fit import Fit as Fit
+    from isinglass.model_file import load as load
+    from isinglass.model_file import save as save
+    from isinglass.network import Network as Network
+    from isinglass.results import Path as Path
+    from isinglass.results import Solution as Solution
+    from isinglass.select.bootstrap import bootstrap as bootstrap
+    from isinglass.select.cross_validation import CrossValidation as CrossValidation
+    from isinglass.select.ebic import EBIC as EBIC
+    from isinglass.select.error_rates import edge_tests as edge_tests
+    from isinglass.select.group_comparison import compare_groups as compare_groups
+    from isinglass.select.method import Method as Method
+    from isinglass.select.method import impute as impute
+    from isinglass.select.refit import refit as refit
+    from isinglass.select.selector import Fixed as Fixed
+    from isinglass.select.selector import PerNode as PerNode
+    from isinglass.select.settings import Run as Run
+    from isinglass.select.stars import StARS as StARS
+    from isinglass.select.two_stage import TwoStage as TwoStage
+    from isinglass.selection_records import Stability as Stability
+    from isinglass.solve.exact_path import exact_path as exact_path
+    from isinglass.solve.nodewise import nodewise_path as nodewise_path
+    from isinglass.solve.path import ising_path as ising_path
+    from isinglass.solve.regressions import NodewisePath as NodewisePath
+    from isinglass.variables import Variables as Variables
+
+# Module -> the public names it defines; loaded on first use (PEP 562): `import isinglass` costs next to nothing.
+_NAMES = {
+    "data": "Coding Table as_table read_parts",
+    "data.files": "read_table",
+    "estimators": "ExactIsing IsingLasso IsingLassoCV IsingLassoEBIC IsingLassoStARS IsingNetwork NodewiseIsing "
+    "NodewiseIsingEBIC",
+    "fit": "Fit",
+    "model_file": "load save",
+    "network": "Network",
+    "results": "Path Solution",
+    "selection_records": "Stability",
+    "select.bootstrap": "bootstrap",
+    "select.cross_validation": "CrossValidation",
+    "select.ebic": "EBIC",
+    "select.error_rates": "edge_tests",
+    "select.method": "Method impute",
+    "select.group_comparison": "compare_groups",
+    "select.refit": "refit",
+    "select.selector": "Fixed PerNode",
+    "select.settings": "Run",
+    "select.stars": "StARS",
+    "select.two_stage": "TwoStage",
+    "solve.exact_path": "exact_path",
+    "solve.nodewise": "nodewise_path",
+    "solve.path": "ising_path",
+    "solve.regressions": "NodewisePath",
+    "variables": "Variables",
+}
+_HOME = {name: module for module, names in _NAMES.items() for name in names.split()}
+# Public modules.
+_SUBMODULES = (
+    *("datasets", "errors", "exact", "export", "layout", "metrics"),
+    *("objective", "plot", "report", "select", "simulate"),
+)
 
 # What `from isinglass import *` gives: everything that needs no optional package.
 __all__ = ["__version__", *_HOME, *(name for name in _SUBMODULES if name != "plot")]
@@ -18,7 +98,7 @@ __all__ = ["__version__", *_HOME, *(name for name in _SUBMODULES if name != "plo
 def __getattr__(name: str) -> Any:  # Any: of any type
     """Load a public name or submodule on first use."""
     if name in _HOME:
-        value = getattr(import_module(_HOME[name]), name)
+        value = getattr(import_module(f"isinglass.{_HOME[name]}"), name)
     elif name in _SUBMODULES:
         value = import_module(f"isinglass.{name}")
     else:
