@@ -13,7 +13,7 @@ from isinglass.evaluate.agreement import (
     roc_curve,
     weight_correlation,
 )
-from isinglass.evaluate.centrality import Centrality, centrality, communities, modularity
+from isinglass.evaluate.centrality import Centrality, centrality, communities
 from isinglass.evaluate.checking import check_model
 from isinglass.evaluate.likelihood import LogPartition, log_likelihood, log_partition
 from isinglass.evaluate.model_check import Comparison, ModelCheck
@@ -34,7 +34,6 @@ __all__ = [
     "f1_score",
     "log_likelihood",
     "log_partition",
-    "modularity",
     "node_table",
     "relative_difference",
     "roc_curve",

@@ -12,7 +12,7 @@ from reference_discrete import Discrete
 
 from isinglass import EBIC, CrossValidation, Method, as_table, ising_path, nodewise_path, refit, simulate
 from isinglass.data import category_counts, column_sd
-from isinglass.errors import ArgumentError, DataError, IsinglassWarning, SeparationError
+from isinglass.errors import DataError, IsinglassWarning, SeparationError
 from isinglass.results import Solution
 from isinglass.select import compare_criteria, ebic
 from isinglass.select.refit import refit_edges
@@ -349,9 +349,6 @@ def test_refit_of_two_nominal_columns_is_the_table_of_their_log_odds():
 
 
 def test_refit_says_what_it_cannot_do():
-    solution = ising_path(ORDINAL, [0.2])[0]
-    with pytest.raises(ArgumentError, match="covariance"):
-        refit(ORDINAL, solution, covariance=True)
     codes = np.array([[0, 0], [0, 0], [1, 1], [1, 1], [2, 2], [2, 2]] * 5, dtype=np.uint8)
     apart = make_table(codes, "ordinal")
     with pytest.raises(SeparationError, match="separate"):

@@ -95,9 +95,9 @@ def further_measures(network: Network, communities: NodeValues | None = None) ->
     return {of: node_measure(network, of, communities) for of in wanted}
 
 
-def _members(communities: NodeValues, network: Network, what: str = "communities") -> NDArray[np.intp]:
+def _members(communities: NodeValues, network: Network) -> NDArray[np.intp]:
     """Return the community of every node as a number, in the order of their texts; a node without one is alone."""
-    given = enumerate(by_node(communities, network.names, what))
+    given = enumerate(by_node(communities, network.names, "communities"))
     keys = [("alone", k) if is_missing(label) else ("in", label) for k, label in given]
     numbers = {key: k for k, key in enumerate(sorted(dict.fromkeys(keys), key=lambda key: str(key[1])))}
     return np.array([numbers[key] for key in keys], dtype=np.intp)
@@ -193,28 +193,3 @@ def communities(
     for number, nodes in enumerate(sorted(map(sorted, found), key=lambda nodes: (-len(nodes), nodes[0]))):
         member[nodes] = number
     return member
-
-
-def modularity(
-    network: NetworkLike, members: NodeValues, *, resolution: float = 1.0, positive_only: bool = True
-) -> float:
-    """Return the modularity of communities: the weight within them minus that expected if edges were random.
-
-    ``members`` is the community of every node, in order or by name; a node without one is a community of its own. The
-    other arguments are those of `communities`.
-
-    Examples
-    --------
-    >>> triangles = np.kron(np.eye(2), np.ones((3, 3))) - np.eye(6)
-    >>> modularity(triangles, [0, 0, 0, 1, 1, 1])
-    0.5
-    """
-    read = as_network(network).without_covariates()
-    labels = _members(members, read, "members")
-    s, t = read.edge_index.T
-    weight = np.maximum(read.edge_values, 0.0) if positive_only else read.weights
-    if not weight.any():
-        return float("nan")
-    inside = float(weight[labels[s] == labels[t]].sum() / weight.sum())
-    ends = np.bincount(labels, weights=read.node_sums(weight)) / (2.0 * weight.sum())
-    return inside - resolution * float((ends**2).sum())

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass.arguments import check_level
 from isinglass.arrays import FloatArray, Frozen
 from isinglass.data import AnyTable, as_table, which_vary
-from isinglass.errors import ArgumentError, ConvergenceWarning, LimitError, SeparationError, suppress_warnings
+from isinglass.errors import ConvergenceWarning, LimitError, SeparationError, suppress_warnings
 from isinglass.machine.threads import one_blas_thread
 from isinglass.matching import check_width, require_same
 from isinglass.pairs import pair_keys, values_at
@@ -52,8 +52,6 @@ class Refit(Frozen):
     field_errors: FloatArray
     edge_chi2: FloatArray  #: Wald's statistic of every edge, that all its parameters are zero
     edge_dimensions: NDArray[np.intp]  #: and their number
-    #: of the fields, then of the edges, if it was asked for; NaN for constant columns
-    covariance: FloatArray | None = None
 
     @property
     def fields(self) -> FloatArray:
@@ -101,7 +99,6 @@ def refit(
     *,
     sample_weight: ArrayLike | None = None,
     tol: float = 1e-9,
-    covariance: bool = False,
 ) -> Refit:
     """Estimate the couplings of a given support without penalty, with sandwich standard errors H⁻¹ K H⁻¹.
 
@@ -122,8 +119,6 @@ def refit(
         another ``weight_kind``. The estimate is the same for both kinds; the standard errors differ.
     tol : float, default 1e-9
         Bound on the relative duality gap and on the KKT residual.
-    covariance : bool, default False
-        Whether the result also holds the covariance of all estimates.
 
     Raises
     ------
@@ -139,9 +134,6 @@ def refit(
     """
     table = as_table(X, sample_weight, variables=solution.network.variables).without_holes().counted()
     check_width(table.shape[1], solution.network.variables)
-    two_values = table.variables.is_binary
-    if covariance and not two_values:
-        raise ArgumentError("covariance", "must be False for a table with categories", covariance)
     support = _support(table, solution)
     if support.n_parameters > MAX_PARAMETERS:
         raise LimitError(
@@ -151,20 +143,15 @@ def refit(
     _refuse_constant(solution, which_vary(table))
     is_edge = solution.network.is_edge
     index, p = solution.edge_index.copy(), table.shape[1]
-    if two_values:  # with every pair free or forbidden, alpha multiplies nothing
+    if table.variables.is_binary:  # with every pair free or forbidden, alpha multiplies nothing
         path = ising_path(table, [1.0], penalty_weights=penalty_on(index, p, 0.0), tol=tol)
         free = path.solutions[0].with_names(solution.names)
         values = support.read(free.network)
     else:
         values, free = newton(support, support.read(nearly_free(table, solution).network), table, tol)
     sandwich = sandwich_errors(support, values, support.sums(values, table))
-    full = None
-    if covariance:
-        full = np.full((p + len(index),) * 2, np.nan)
-        estimated = np.r_[np.flatnonzero(support.place[1::2] >= 0), np.arange(p, len(full))]
-        full[np.ix_(estimated, estimated)] = sandwich.covariance
     edges = sandwich.pairs[is_edge], sandwich.fields, sandwich.chi2[is_edge], sandwich.dimensions[is_edge]
-    return Refit(free, index, _values_on(solution, free)[is_edge], *edges, full)
+    return Refit(free, index, _values_on(solution, free)[is_edge], *edges)
 
 
 def _support(table: AnyTable, solution: Solution) -> Support:

@@ -287,18 +287,10 @@ def _sum_rows(
 class Errors:
     """Standard errors of pairs, covariates included, and fields, and Wald's test that a pair's parameters are zero."""
 
-    half: FloatArray  # H⁻¹ K
-    inverse: FloatArray  # H⁻¹
     pairs: FloatArray  # of the coupling, or of the norm of Θ to first order; NaN where the estimate is infinite
     fields: FloatArray  # in the layout of the network's fields; NaN where there is no parameter
     chi2: FloatArray  # Wald's statistic of every pair
     dimensions: NDArray[np.intp]  # its degrees of freedom: the parameters of the pair
-
-    @property
-    def covariance(self) -> FloatArray:
-        """The covariance of all parameters."""
-        covariance = self.half @ self.inverse
-        return np.asarray((covariance + covariance.T) / 2.0)
 
 
 def sandwich_errors(support: Support, values: FloatArray, sums: LossSums, *, nearly_free: bool = False) -> Errors:
@@ -321,7 +313,7 @@ def sandwich_errors(support: Support, values: FloatArray, sums: LossSums, *, nea
             edges[edge] = np.sqrt(max(float(theta @ own @ theta), 0.0)) / norm
             chi2[edge] = float(theta @ np.linalg.lstsq(own, theta, rcond=None)[0])
     fields = np.where(support.place >= 0, np.sqrt(np.append(variances, np.nan))[support.place], np.nan)
-    return Errors(half, inverse, edges, fields[support.network.variables.is_later], chi2, np.diff(support.first))
+    return Errors(edges, fields[support.network.variables.is_later], chi2, np.diff(support.first))
 
 
 def _invert(support: Support, hessian: FloatArray, ridge: float) -> tuple[FloatArray, FloatArray]:
