@@ -35,6 +35,10 @@ double dot(const T* a, const T* b, size_t n) {
     return ((sums[0] + sums[4]) + (sums[1] + sums[5])) + ((sums[2] + sums[6]) + (sums[3] + sums[7]));
 }
 
+inline double dot(const std::vector<double>& a, const std::vector<double>& b) {
+    return dot(a.data(), b.data(), a.size());
+}
+
 class Chunks {
  public:
     explicit Chunks(Pool& pool) : pool_(pool) {}

@@ -13,12 +13,6 @@ using namespace tuning::groups;
 
 namespace {
 
-double dot(const std::vector<double>& a, const std::vector<double>& b) {
-    double sum = 0;
-    for (size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
-    return sum;
-}
-
 // The minimum of c^T z + z^T diag(h) z / 2 + limit ||z|| over z. It is zero if ||c|| <= limit, else
 // z = -c / (h + limit / ||z||): one equation for the norm, whose left side less right side falls.
 void minimize_group(const double* c, const double* h, size_t size, double limit, double* z) {
@@ -98,8 +92,11 @@ void GroupModel::multiply(const Values& x, Values& Hx) {
             multiply_block(node, first);
             continue;
         }
-        tasks_.push_back(
-            {set_.first_node() + node, set_.inner_of(node), factors_.data() + first, 0.0, products_.data() + first});
+        tasks_.push_back({.node = set_.first_node() + node,
+                          .inner = set_.inner_of(node),
+                          .d = factors_.data() + first,
+                          .center = 0,
+                          .Hd = products_.data() + first});
     }
     rows_.products()->multiply(tasks_);
     each_group([&](const Group& group) {

@@ -8,8 +8,12 @@ void Hessian::apply_operators(const std::vector<double>& v, const std::vector<in
     at_slot_.resize(set_.n_slots());
     for (size_t k = 0; k < tasks_.size(); ++k) {
         const int node = set_.operators()[k], first = set_.first_slot(node);
-        tasks_[k] = {
-            set_.first_node() + node, set_.inner_of(node), at_slot_.data() + first, 0.0, out + first, is_rough};
+        tasks_[k] = {.node = set_.first_node() + node,
+                     .inner = set_.inner_of(node),
+                     .d = at_slot_.data() + first,
+                     .center = 0,
+                     .Hd = out + first,
+                     .is_rough = is_rough};
     }
     rows_.products()->multiply(tasks_, [&](size_t k) {
         const int node = set_.operators()[k], first = set_.first_slot(node), count = set_.inner_degree(node);

@@ -435,6 +435,15 @@ void Newton::go_to(const Parameters& parameters) {
     rebuild(set_.nodes());
 }
 
+// task(k) for every k; on all threads where nodes have so many edges that it pays.
+template <class Task>
+void Newton::each_index(size_t count, Task task) {
+    if (set_.has_operators())
+        pool_.each(count, [&](int k, int) { task(k); });
+    else
+        for (size_t k = 0; k < count; ++k) task(static_cast<int>(k));
+}
+
 // Makes the matrices of these nodes, unless they are blocks whose curvatures have hardly changed.
 void Newton::make_matrices(const std::vector<int>& nodes, Curvature curvature) {
     std::vector<Block> tasks;
@@ -448,7 +457,7 @@ void Newton::make_matrices(const std::vector<int>& nodes, Curvature curvature) {
         moved_[node] = 0;
     }
     rows_.blocks(tasks, curvature);
-    for (int node : remade) set_.finish_block(node);
+    each_index(remade.size(), [&](int k) { set_.finish_block(remade[k]); });
 }
 
 // The gradient of the edges once the fields follow to their minimum of the model.
@@ -470,14 +479,15 @@ void Newton::find_field_steps() {
         std::fill(field_steps_.begin(), field_steps_.end(), 0.0);
         return;
     }
-    for (int node : set_.nodes()) {
+    each_index(set_.nodes().size(), [&](int k) {
+        const int node = set_.nodes()[k];
         double sum = point_.sums[node].field;
         const int first = set_.first_slot(node), last = first + (set_.has_groups() ? 0 : set_.inner_degree(node));
         for (int slot = first; slot < last; ++slot) sum += set_.b()[slot] * model_.d[set_.edge_of(slot)];
         // A field that is at its minimum, with no edge moving, stays: the node then costs nothing.
         const double negligible = tuning::STATIONARY / 10 * (point_.sums[node].zeros + point_.sums[node].ones);
         field_steps_[node] = std::abs(sum) <= negligible ? 0.0 : -sum / set_.curve(node);
-    }
+    });
 }
 
 double Newton::predicted_change(double alpha) {
@@ -524,8 +534,13 @@ Move Newton::move_of(int node, double offset, bool afresh, Value value) {
     moved_[node] += std::abs(offset);
     known_[node] = set_.inner_degree(node);
     const NeighborColumns moved{moved_columns_.data() + first, count};
-    return {set_.first_node() + node, offset, &point_.sums[node], moved, values, set_.inner_of(node),
-            set_.gradient_at(first)};
+    return {.node = set_.first_node() + node,
+            .offset = offset,
+            .sums = &point_.sums[node],
+            .moved = moved,
+            .coefficient = values,
+            .asked = set_.inner_of(node),
+            .gradient = set_.gradient_at(first)};
 }
 
 // The moves plan(node) of these nodes, some of which have none.
@@ -534,11 +549,7 @@ void Newton::move_nodes(const std::vector<int>& nodes, bool afresh, Plan plan) {
     moved_columns_.resize(set_.n_slots());
     moved_values_.resize(set_.n_numbers());
     moves_.resize(nodes.size());
-    const auto fill = [&](size_t k) { moves_[k] = plan(nodes[k]); };
-    if (set_.has_operators())
-        pool_.each(nodes.size(), [&](int k, int) { fill(k); });
-    else
-        for (size_t k = 0; k < nodes.size(); ++k) fill(k);
+    each_index(nodes.size(), [&](int k) { moves_[k] = plan(nodes[k]); });
     std::erase_if(moves_, [](const Move& move) { return move.node < 0; });
     rows_.move(moves_, afresh);
 }

@@ -125,6 +125,8 @@ class Newton {
     void go_to(const Parameters& parameters);
     template <class Value>
     Move move_of(int node, double offset, bool afresh, Value value);
+    template <class Task>
+    void each_index(size_t count, Task task);
     template <class Plan>
     void move_nodes(const std::vector<int>& nodes, bool afresh, Plan plan);
     void shift(double length);

@@ -65,10 +65,10 @@ void WorkingSet::arrange() {
     gradient_.resize(n_coefficients());
     degree_.assign(n_nodes_, 0);
     inner_degree_.assign(n_nodes_, 0);
-    inner_.clear();
+    inner_.clear(), outer_.clear();
     for (size_t e = 0; e < n_edges(); ++e) {
         for (int node : ends(e)) ++degree_[node], inner_degree_[node] += is_inner_[e];
-        if (is_inner_[e]) inner_.push_back(static_cast<int>(e));
+        (is_inner_[e] ? inner_ : outer_).push_back(static_cast<int>(e));
     }
     nodes_.clear();
     first_slot_.assign(n_nodes_ + 1, 0);
@@ -91,15 +91,14 @@ void WorkingSet::place_slots() {
     slots_.s.resize(n_edges());
     slots_.t.assign(n_edges(), null_slot());
     std::vector<int> next(first_slot_.begin(), first_slot_.end() - 1);
-    const auto take = [&](size_t e, int node, int column) {
+    const auto take = [&](int e, int node, int column) {
         const int slot = next[node]++;
-        edge_[slot] = static_cast<int>(e);
+        edge_[slot] = e;
         column_[slot] = column;
         return slot;
     };
-    for (const char turn : {1, 0})
-        for (size_t e = 0; e < n_edges(); ++e) {
-            if (is_inner_[e] != turn) continue;
+    for (const std::vector<int>* edges : {&inner_, &outer_})
+        for (int e : *edges) {
             slots_.s[e] = take(e, s(e), t(e));
             if (is_shared_) slots_.t[e] = take(e, t(e), s(e));
         }
@@ -171,8 +170,13 @@ size_t WorkingSet::block_bytes() const {
 Block WorkingSet::block_of(int node) {
     const size_t first = at(first_slot_[node]);
     float* G = is_operator_[node] || inner_degree_[node] == 0 ? nullptr : blocks_.data() + row_[first];
-    return {first_node_ + node,       inner_of(node), G, block_stride(node), b_.data() + first,
-            diagonal_.data() + first, &curve_[node]};
+    return {.node = first_node_ + node,
+            .inner = inner_of(node),
+            .G = G,
+            .stride = block_stride(node),
+            .b = b_.data() + first,
+            .diagonal = diagonal_.data() + first,
+            .curve = &curve_[node]};
 }
 
 void WorkingSet::finish_block(int node) {

@@ -154,7 +154,7 @@ class WorkingSet {
     std::vector<double> theta_, omega_, gradient_;
     std::vector<size_t> place_;  // with groups: where coefficients of edges begin
     std::vector<char> is_inner_;
-    std::vector<int> inner_, nodes_, first_slot_, degree_, inner_degree_, edge_, column_;
+    std::vector<int> inner_, outer_, nodes_, first_slot_, degree_, inner_degree_, edge_, column_;
     Buffer<float> blocks_, b_, diagonal_;
     std::vector<size_t> row_;  // of a number of a slot, in blocks
     std::vector<double> curve_;

@@ -22,7 +22,7 @@ double strong_threshold(double alpha, double previous) {
 // the first edges explain away.
 std::vector<double> stops_between(double from, double to, double steepest) {
     std::vector<double> stops;
-    if (0 < to && to < from && steepest > 0) {
+    if (0 < to && to < from && to / from > 0 && steepest > 0) {
         const int steps = static_cast<int>(std::ceil(std::log(to / from) / std::log(steepest)));
         for (int k = 1; k < steps; ++k) stops.push_back(from * std::pow(to / from, static_cast<double>(k) / steps));
     }
@@ -108,8 +108,8 @@ void PathSolver::find_first(double first_stop, const PathOptions& options) {
         found_ = every_pair();
         return;
     }
-    // Roughly first, on its own edges: another table has others.
-    if (from_ == From::placed_point) solve_roughly({}, reached_, options);
+    // Roughly first, on its own edges: another table has others. (To a share of alpha, which may be 0.)
+    if (from_ == From::placed_point && reached_ > 0) solve_roughly({}, reached_, options);
     look(INFINITE, first_stop, options.strictness);
 }
 

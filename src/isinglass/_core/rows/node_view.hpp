@@ -46,7 +46,12 @@ class Lines {
     double* wr(int node) { return wr_.data() + begin_[node]; }
     NodeSums& sums(int node) { return sums_[index(node)]; }
     NodeView view(int node, const Table& table) {
-        return {table.rows(node), eta(node), wr(node), sums(node), &table, width_[node]};
+        return {.rows = table.rows(node),
+                .eta = eta(node),
+                .wr = wr(node),
+                .sums = sums(node),
+                .source = &table,
+                .width = width_[node]};
     }
     // Remembers residuals in single precision. make_reference comes first, on one thread.
     void make_reference();

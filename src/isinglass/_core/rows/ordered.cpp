@@ -45,7 +45,7 @@ class Ordered final : public NodeLoss {
     }
 
     Odds odds(int node, int worker) override {
-        double* margin = room(state_.workers.scratch[worker].line, stride_);
+        double* margin = room(working_[worker].margin, stride_);
         run(node, worker, margin);
         return {state_.lines.is_merged(node) ? state_.lines.view_patterns(node).rows : state_.table->rows(node),
                 margin};
@@ -103,6 +103,9 @@ class Ordered final : public NodeLoss {
         CategorySums sums;
         Buffer<double> P, places;
         Buffer<float> wv;
+        Buffer<double> eta;     // of two values, with their fields
+        Buffer<double> margin;  // log odds of the observed category
+        Buffer<double> mixed;   // derivatives of one field and the predictor
     };
 
     bool has_two_values(int node) const { return state_.columns[node].has_two_values(); }
@@ -117,7 +120,8 @@ class Ordered final : public NodeLoss {
     // Residuals, curvatures, margins, probabilities and sums at the node's predictor and fields.
     const CategorySums& run(int node, int worker, double* margin) {
         const CategoryColumn& column = state_.columns[node];
-        auto& [axes, sums, P, places, wv] = working_[worker];
+        Working& own = working_[worker];
+        CategorySums& sums = own.sums;
         const int q = column.q();
         if (sums.q != q) sums.resize(q);
         if (has_two_values(node)) {
@@ -126,18 +130,18 @@ class Ordered final : public NodeLoss {
         }
         const NodeView view = state_.view(node);
         const std::vector<double>& fields = state_.fields[node];
-        room(wv, stride_);
+        room(own.wv, stride_);
         if (places_[node]) {
-            places_[node]->pass(view, fields, wv.data(), margin, sums, places);
+            places_[node]->pass(view, fields, own.wv.data(), margin, sums, own.places);
             return sums;
         }
         const size_t square = sums.given.size();
         const auto [loss, curve] =
             kernels().category_pass({q, fields.data(), column.score.data(), column.value.data()}, view.rows, view.eta,
                                     {view.wr,
-                                     wv.data(),
+                                     own.wv.data(),
                                      margin,
-                                     space(P, static_cast<size_t>(q) * stride_),
+                                     space(own.P, static_cast<size_t>(q) * stride_),
                                      {sums.given.data(), square},
                                      {sums.products.data(), square}});
         sums.loss = loss, sums.curve = curve;
@@ -157,7 +161,7 @@ class Ordered final : public NodeLoss {
     // The predictor with the fields of two values, of patterns or of all rows.
     NodeView view_two_values(int node, bool is_merged, int worker) {
         NodeView view = is_merged ? state_.lines.view_patterns(node) : state_.lines.view_predictors(node);
-        double* eta = room(state_.workers.scratch[worker].words, stride_);
+        double* eta = room(working_[worker].eta, stride_);
         const double field = state_.fields[node][1] - state_.fields[node][0];
         for (int n = 0; n < view.rows.n; ++n) eta[n] = view.eta[n] + field;
         view.eta = eta;
@@ -228,7 +232,7 @@ class Ordered final : public NodeLoss {
         if (places_[node]) return complete(node, worker, &axes);
         const int m = state_.columns[node].q() - 1, d = axes.count();
         std::vector<double> B(static_cast<size_t>(m) * d);
-        double* line = room(state_.workers.scratch[worker].line, stride_);
+        double* line = room(working_[worker].mixed, stride_);
         for (int k = 0; k < m; ++k) {
             const double sum = mixed(node, k + 1, worker, line);
             axes.dots(line, stride_, sum, B.data() + static_cast<size_t>(k) * d);

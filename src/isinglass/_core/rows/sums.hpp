@@ -23,11 +23,13 @@ Space<T> space(Buffer<T>& buffer, size_t size) {
     return {room(buffer, size), size};
 }
 
-// What a thread needs while it works on a node.
+// What a thread needs while it works on a node. What one of these holds is of use until a call of its kind returns;
+// losses and storages that need more have their own.
 struct Scratch {
-    std::vector<const uint8_t*> columns;
-    Buffer<double> line, numbers, words, word_sums;
-    Buffer<float> curves, panels;
+    std::vector<const uint8_t*> columns;  // of a list: where they are
+    Buffer<double> line, numbers;         // of gram and of products with bytes: one for every row, or for every column
+    Buffer<double> words, word_sums;      // of sums over bits: the same, padded to whole words
+    Buffer<float> curves, panels;         // of second derivatives
 };
 
 // One number per row, filled up to whole words of bits.
