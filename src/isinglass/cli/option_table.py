@@ -40,7 +40,6 @@ class Option(click.Option):
         attributes.setdefault("show_default", "default" in attributes)
         default = "" if otherwise is None else f"  [default: {otherwise}]"
         super().__init__(names.split(), type=type, help=help + default, **attributes)
-        self.otherwise = otherwise
 
     def get_help_extra(self, ctx: click.Context) -> click.types.OptionHelpExtra:
         """Leave out the range, which the message about a wrong value states."""
