@@ -247,6 +247,7 @@ def test_one_column_is_spelled_as_a_list_of_one():
         *(("value_labels", text) for text in ("g", "g=1", "=1=men", "g=1=", "g=1=men,1=women")),
         *(("binarize", text) for text in ("a", "a=b", "inf", "a=1,a=2")),
         *(("rows", text) for text in ("10,10", "1.5", "-1")),
+        *(("drop", text) for text in ("a\nb", "")),
     ],
 )
 def test_other_words_are_refused(name, text):

@@ -191,7 +191,7 @@ class Form(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.4
         """Read a word."""
         try:
             return self.grammar.read(value)
-        except ValueError:
+        except (ValueError, csv.Error):
             self.fail(f"{value!r} is {self._not_it}.", param, ctx)
 
 
