@@ -362,7 +362,7 @@ def _warn_reversed(labels: list[Hashable], codes: Codes) -> None:
     long = [scale for scale in scales.values() if len(scale) >= FEWEST_ITEMS]
     places = _find_reversed(codes)
     if places is None:
-        each = [(scale, _find_reversed(codes[scale])) for scale in long]
+        each = [(scale, _find_reversed(codes[scale])) for scale in long if len(scale) < len(codes)]
         places = [scale[k] for scale, turned in each for k in turned or ()]
     for scale in long:  # a whole scale against the others is the other pole of a trait, not its wording
         places = [k for k in places if k not in scale] if set(scale) <= set(places) else places

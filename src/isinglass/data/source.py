@@ -48,8 +48,11 @@ class Column:
     @cached_property
     def _occurring(self) -> list[int]:
         """The positions of the values that occur and stand for no missing cell, as far as no rule says more."""
-        values, cells = self.values or (), self.cells if self.cells.dtype.kind == "u" else self.cells[self.cells >= 0]
-        places = np.flatnonzero(np.bincount(cells, minlength=len(values))).tolist()
+        values = self.values or ()
+        places: Sequence[int] = range(len(values))
+        if self.words is None:  # those of a text all occur
+            seen = self.cells if self.cells.dtype.kind == "u" else self.cells[self.cells >= 0]
+            places = np.flatnonzero(np.bincount(seen, minlength=len(values))).tolist()
         kept = [k for k in places if not (values[k] is None or values[k] != values[k] or self._is_gone(values[k]))]
         blanks = self.blanks
         if NO_ANSWER in blanks and any(isinstance(values[k], str) and values[k] not in blanks for k in kept):
@@ -363,9 +366,10 @@ class Source:
             return self.index
         if self.names is not None and self.names[0].strip().casefold() in ID_NAMES:
             return 0
-        values = self.column(0).entries.tolist()
-        if len(values) < 3 or None in values or len(set(map(str, values))) < len(values):
+        column, n_rows = self.column(0), self.shape[0]
+        if n_rows < 3 or len(column.distinct) < n_rows:  # the same value in two rows, or a missing one
             return None
+        values = column.entries.tolist()
         if any(isinstance(value, str) for value in values):
             return 0
         whole = all(isinstance(value, int) or (isinstance(value, float) and value.is_integer()) for value in values)
