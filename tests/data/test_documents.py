@@ -22,7 +22,7 @@ def test_compression_is_told_by_the_content(ending, tmp_path):
         path = tmp_path / name
         path.write_bytes(PACK[ending](TEXT))
         document = open_document(path, Limits())
-        assert (document.data, document.suffix, document.name) == (TEXT, ".csv", str(path))
+        assert (document.data, document.suffix) == (TEXT, ".csv")
 
 
 @pytest.mark.parametrize("ending", PACK)
@@ -47,7 +47,7 @@ def test_a_bomb_is_stopped_before_it_fills_the_memory(ending):
 def test_broken_compression(ending):
     data = PACK[ending](TEXT * 50)
     for broken in (data[:-6], data[:20], data[:12] + b"\xff" * 20):
-        with pytest.raises(DataError, match=r"the stream: the \w+ file is incomplete or damaged and cannot be"):
+        with pytest.raises(DataError, match=r"the \w+ file is incomplete or damaged and cannot be"):
             open_document(io.BytesIO(broken), Limits())
 
 
@@ -68,7 +68,7 @@ def test_open_files_stay_open(tmp_path):
 
 
 def test_a_large_file_is_refused():
-    with pytest.raises(LimitError, match=r"the stream: max_bytes must be .* got 7 for a file of 8 bytes"):
+    with pytest.raises(LimitError, match=r"max_bytes must be .* got 7 for a file of 8 bytes"):
         open_document(io.BytesIO(TEXT), Limits(max_bytes=7))
 
 

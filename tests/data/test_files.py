@@ -180,8 +180,6 @@ def test_unusual_columns():
     assert read("a,,c\n0,1,1\n1,0,0\n").names == ("a", "column 2", "c")  # a name for the nameless
     assert read(",".join(["x" * 10_000, "b"]) + "\n0,1\n").names == ("x" * 10_000, "b")
     assert read("a,b\n0,1\n", delimiter="comma").names == ("a", "b")
-    assert read("0101\n1100\n").codes.tolist() == [[0, 1, 0, 1], [1, 1, 0, 0]]
-    assert read("0101\n1100\n", delimiter="none", header=False).shape == (2, 4)
 
 
 def test_the_result_can_be_used():

@@ -13,7 +13,6 @@ import pyarrow.feather as feather
 import pyarrow.parquet as parquet
 import pyreadstat
 import pytest
-from scipy import sparse
 
 from isinglass import read_table
 from isinglass.errors import DataError, LimitError, MeaningWarning
@@ -34,12 +33,6 @@ FILES = {
     "npy big endian, Fortran": written(np.save, np.asfortranarray(BITS.astype(">f4"))),
     "npz": written(np.savez, X=BITS, other=np.eye(5)),
     "npz compressed": written(np.savez_compressed, table=BITS, weights=np.ones(2)),
-    "npz csr": written(sparse.save_npz, sparse.csr_array(BITS)),
-    "npz csc": written(sparse.save_npz, sparse.csc_array(BITS)),
-    "npz coo": written(sparse.save_npz, sparse.coo_array(BITS)),
-    "npz bsr": written(sparse.save_npz, sparse.bsr_array(BITS)),
-    "npz dia": written(sparse.save_npz, sparse.dia_array(BITS)),
-    "npz matrix": written(sparse.save_npz, sparse.csr_matrix(BITS)),
     "parquet": written(lambda file: FRAME.to_parquet(file)),
     "parquet bool": written(lambda file: FRAME.astype(bool).to_parquet(file, compression="zstd")),
     "feather": written(lambda file: FRAME.to_feather(file)),
@@ -139,30 +132,6 @@ def test_an_archive_that_unpacks_to_too_much():
     assert len(data) < 2**16
     with pytest.raises(LimitError, match="it unpacks to 24000128 bytes"):
         read_table(io.BytesIO(data), max_bytes=2**20)
-
-
-def test_sparse_parts_that_do_not_fit():
-    parts = dict(np.load(io.BytesIO(FILES["npz csr"])))
-    for change in (
-        {"indices": np.array([0, 1, 2, 7])},
-        {"indptr": np.array([0, 9, 4])},
-        {"shape": np.array([2, 3, 1])},
-        {"shape": np.array([-2, 3])},
-        {"format": np.array(b"abc")},
-        {"format": np.array([1, 2])},
-        {"data": np.ones((2, 2))},
-    ):
-        with pytest.raises(DataError, match=r"must be|cannot read this npz file"):
-            read_table(io.BytesIO(written(np.savez, **{**parts, **change})))
-    with pytest.raises(LimitError, match="max_bytes"):
-        read_table(io.BytesIO(written(np.savez, **{**parts, "shape": np.array([10**7, 10**5])})))
-
-
-def test_more_diagonals_than_a_matrix_of_this_size_can_be_searched_for():
-    n = 10**5
-    parts = {"format": np.array("dia"), "shape": np.array([n, 3]), "offsets": np.arange(n), "data": np.ones((n, 1))}
-    with pytest.raises(LimitError, match="a matrix of diagonals"):
-        read_table(io.BytesIO(written(np.savez, **parts)))
 
 
 def test_the_index_of_pandas_names_the_rows():

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import re
 
 import pytest
 from hypothesis import given
@@ -12,7 +11,6 @@ from isinglass.data.documents import Limits
 from isinglass.data.text import (
     _find_digits,
     _read_many,
-    _separate,
     blank_comments,
     find_delimiter,
     read_records,
@@ -42,8 +40,6 @@ def rows_of(records):
         ("a   b\n0 \t 1\n", " "),
         ("a x,b\n0,1\n", ","),
         ("a\n0\n1\n", ","),
-        ("01\n10\n", ""),
-        ("0?1\n1.0\n", ""),
         ("012\n102\n", ","),
         ("01\n1\n", ","),
         ('"a,b";c\n0;1\n', ";"),
@@ -68,13 +64,6 @@ def test_whatever_the_csv_module_writes_is_read_back(rows):
             file = io.StringIO(newline="")
             csv.writer(file, delimiter=delimiter, lineterminator=end).writerows(rows)
             assert rows_of(read(file.getvalue(), delimiter)) == rows
-
-
-@given(st.text(st.sampled_from("01é😀 \r\n"), max_size=30), st.integers(1, 5))
-def test_every_character_is_a_cell(text, piece):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("isinglass.data.text._PIECE", piece)
-        assert _separate(text.encode(), "").decode() == re.sub(r"(?<=[^\r\n])(?=[^\r\n])", "\x1f", text)
 
 
 def test_quotes_newlines_and_line_numbers():

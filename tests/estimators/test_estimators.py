@@ -417,14 +417,9 @@ def test_what_a_table_says_about_its_values_holds_after_fit():
     words = FRAME.replace({0: "Nay", 1: "Yea"})
     table = as_table(words, encode={"Yea": 1, "Nay": 0})
     expected = IsingLasso().fit(X).predict_proba(X)
-    for reading in (
-        {},
-        {"encode": {"Yea": 0, "Nay": 1}},
-        {"binarize": 3.5},
-    ):  # a table that was read is not read again
-        net = IsingLasso(**reading).fit(table)
-        assert net.predict_proba(words).tobytes() == expected.tobytes()
-        assert net.predict_proba(table).tobytes() == expected.tobytes()
+    net = IsingLasso().fit(table)
+    assert net.predict_proba(words).tobytes() == expected.tobytes()
+    assert net.predict_proba(table).tobytes() == expected.tobytes()
     spins = 2 * X.astype(int) - 1
     net = IsingLasso().fit(as_table(spins, encode={-1: 0, 1: 1}))
     assert net.predict_proba(spins).tobytes() == expected.tobytes()
@@ -940,3 +935,54 @@ def test_folds_that_are_an_iterator_serve_more_than_one_fit():
     np.testing.assert_array_equal(net.fit(table).cv_results_["mean_test_score"], first)
     expected = IsingLassoCV([0.1, 0.05], cv=KFold(3)).fit(table).cv_results_["mean_test_score"]
     np.testing.assert_array_equal(first, expected)
+
+
+def test_reading_options_beside_a_table_that_was_not_read_by_them_are_refused():
+    frame = pd.DataFrame({"a": [1, 2, 3, 1, 2, 3], "b": [0, 1, 0, 1, 1, 0]})
+    table = as_table(frame, kinds={"a": "ordinal"})
+    assert IsingLasso(kinds="ordinal").fit(table).network_.variables.kinds == ("ordinal", "binary")
+    for options in (
+        *({"kinds": "nominal"}, {"binarize": 1.0}, {"na_values": [3]}, {"encode": {1: 0, 2: 1, 3: 1}}),
+        *({"reverse": ["a"]},),
+    ):
+        with pytest.raises(DataError, match=f"{next(iter(options))} must be given where the table is read"):
+            IsingLasso(**options).fit(table)
+    words = as_table(frame.replace({0: "no", 1: "yes", 2: "no", 3: "yes"}), encode={"yes": 1, "no": 0})
+    with pytest.raises(DataError, match="encode must be given where"):
+        IsingLasso(encode={"yes": 0, "no": 1}).fit(words)
+    assert IsingLasso(encode={"yes": 1, "no": 0}).fit(words).network_.n_nodes == 2
+    gaps = as_table(pd.DataFrame({"a": [0, 1, None, 1], "b": [0, 1, 0, 1]}), missing="impute")
+    with pytest.raises(DataError, match="missing must be given where"):
+        IsingLasso(missing="drop").fit(gaps)
+
+
+def test_filled_columns_keep_their_type():
+    rng = np.random.default_rng(0)
+    words = np.array(["lo", "mid", "hi"])[rng.integers(0, 3, 60)].tolist()
+    flags = rng.integers(0, 2, 60).astype(bool)
+    words[3] = None
+    ordered = pd.CategoricalDtype(["lo", "mid", "hi"], ordered=True)
+    frame = pd.DataFrame({"o": pd.Categorical(words, dtype=ordered), "b": flags})
+    net = IsingLasso(missing="impute").fit(frame)
+    for filled in (net.transform(frame), net.impute(frame)):
+        assert filled.dtypes.tolist() == [ordered, np.dtype(bool)]
+        assert (filled["o"].drop(3) == frame["o"].drop(3)).all()
+    assert make_pipeline(IsingLasso(missing="impute"), IsingLasso()).fit(frame)[-1].network_.categories[0] == (
+        *("lo", "mid", "hi"),
+    )
+    enum = pl.Enum(["lo", "mid", "hi"])
+    of_polars = pl.DataFrame({"o": pl.Series(words, dtype=enum), "b": flags})
+    assert IsingLasso(missing="impute").fit(of_polars).transform(of_polars).dtypes == [enum, pl.Boolean]
+
+
+def test_names_of_features_that_are_not_those_of_fit():
+    frame = pd.DataFrame({"a": [0, 1, 0, 1], "b": [0, 1, 1, 0]})
+    net = IsingLasso().fit(frame)
+    assert net.get_feature_names_out(["a", "b"]).tolist() == ["a", "b"]
+    for wrong in (["b", "a"], ["a"], ["q", "r"]):
+        with pytest.raises(ValueError, match="input_features must be the 2 columns of fit in the same order"):
+            net.get_feature_names_out(wrong)
+    unnamed = IsingLasso().fit(frame.to_numpy())
+    assert unnamed.get_feature_names_out(["q", "r"]).tolist() == ["q", "r"]
+    with pytest.raises(ValueError, match="must be the 2 columns of fit"):
+        unnamed.get_feature_names_out(["q"])

@@ -31,7 +31,6 @@ OPTIONS = (
     {"weights": 0, "missing": "zero", "na_values": [1], "encode": "auto"},
     {"encoding": "latin-1", "delimiter": "blank"},
     {"format": "npz"},
-    {"delimiter": "none"},
 )
 
 

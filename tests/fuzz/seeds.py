@@ -18,7 +18,6 @@ TEXTS = {
     "csv with ids": b'"","a","b"\r\n"r1",0,1\r\n"r2",NA,1\r\n"r3",1,0\r\n',
     "answers": 'wer;"raucht; viel";singt\nÄnne;ja;nein\nBob;nein;nein\nEve;?;ja\n'.encode(),
     "blanks": b'"a" "b"\n"r1" 0 1\n"r2" 1 1\n',
-    "digits": b"0101\n1100\n0?11\n",
     "quotes": b'"a ""x""","b\ny"\n0,1\n1.0,TRUE\n',
     "mark": b"\xef\xbb\xbfx\ty\n-1\t1\n1\t-1\n",
 }
@@ -31,14 +30,11 @@ def _written(write: Callable[..., Any], *args: Any, **options: Any) -> bytes:
 
 
 def numpy_files() -> dict[str, bytes]:
-    """Return files of NumPy and scipy."""
-    from scipy import sparse
-
+    """Return files of NumPy."""
     return {
         "npy": _written(np.save, BITS.astype(np.uint8)),
         "npy text": _written(np.save, np.where(BITS, "Yes", "No")),
         "npz": _written(np.savez_compressed, X=BITS.astype(np.int8)),
-        "npz sparse": _written(sparse.save_npz, sparse.csr_array(BITS.astype(np.int8))),
     }
 
 

@@ -240,7 +240,7 @@ SECTIONS = {
         Option(
             "--delimiter",
             str,
-            "Field separator: a character, tab, blank or none.",
+            "Field separator: a character, tab or blank.",
             metavar="CHARACTER",
             otherwise="detected",
         ),

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from isinglass.data.coding import Coding
 from isinglass.data.conversion import convert_source, open_memory
-from isinglass.data.files import OpenFile, convert_file, open_file
+from isinglass.data.files import open_file
 from isinglass.data.options import ReadOptions
 from isinglass.data.source import Source
 from isinglass.data.table import Table
@@ -68,7 +68,7 @@ class Block:
         if self.is_task:
             return replace(self, what=self.what.compute()).open()
         with self._named():
-            return self._open_file(self.options).source if self.is_file else self._open_rows(self.options)
+            return self._open(self.options)
 
     def read(self, coding: Coding) -> Table:
         """Return the rows, as a coding wants them."""
@@ -80,7 +80,7 @@ class Block:
             header = options.header if has_header is None else has_header
             options = replace(options, encode=replace(coding, names=None), header=header)
         with self._named():
-            table = self._convert(options)
+            table = convert_source(self._open(options), options)
             names = table.names if table.variables.named else None
             if names != coding.names:
                 raise DataError(_compare(names, coding.names))
@@ -99,27 +99,17 @@ class Block:
                 text += " Categories and imputation need one table in memory: parts hold 0 and 1."
             raise kind(f"{self.label}: {text}") from None
 
-    def _open_file(self, options: ReadOptions) -> OpenFile:
+    def _open(self, options: ReadOptions) -> Source:
+        if not self.is_file:
+            if len(getattr(self.what, "shape", ())) == 2 and self.what.shape[0] == 0:
+                raise DataError("it has no rows. Leave it out.")
+            return open_memory(self.what, options, self.sample_weight)
         try:
             return open_file(self.what, options)
         except ArgumentError as error:
             if not (self.may_lack_weights and error.argument == "weights"):
                 raise
             return open_file(self.what, replace(options, weights=None))
-
-    def _open_rows(self, options: ReadOptions) -> Source:
-        if len(getattr(self.what, "shape", ())) == 2 and self.what.shape[0] == 0:
-            raise DataError("it has no rows. Leave it out.")
-        return open_memory(self.what, options)
-
-    def _convert(self, options: ReadOptions) -> Table:
-        if self.is_file:
-            return convert_file(self._open_file(options), options)
-        table = convert_source(self._open_rows(options), options)
-        if self.sample_weight is None:
-            return table
-        weight = np.asarray(self.sample_weight)
-        return table.with_weight(weight if table.rows is None else weight[table.rows])
 
 
 def is_in_parts(X: object) -> bool:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any, NoReturn, TypeGuard
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from isinglass.arrays import Bytes, FloatArray
 from isinglass.data.coding import (
@@ -30,8 +31,9 @@ from isinglass.data.memory import as_frame, open_source
 from isinglass.data.options import ValueOptions
 from isinglass.data.refusals import advise_kinds, refuse_missing, refuse_values
 from isinglass.data.source import Source
-from isinglass.data.table import Table, find_columns, refuse_holes
+from isinglass.data.table import Table, comparable_names, find_columns, refuse_holes
 from isinglass.data.values import is_number
+from isinglass.data.weights import check_sample_weight, scale_weights
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.matching import check_width
 from isinglass.variables import MAX_CATEGORIES, Variables
@@ -42,36 +44,34 @@ COLUMNS_AT_ONCE = 8
 """Columns that are written together: one by one, each would pass through the memory of the whole table."""
 
 
-def convert(X: object, stated: ValueOptions) -> Table:
+def convert(X: object, stated: ValueOptions, sample_weight: ArrayLike | None = None) -> Table:
     """Convert what is in memory."""
     missing = stated.missing
     if not stated.about_columns and missing in MISSING_CHOICES and _is_bits(X):
         if X.size > CELLS_TO_CHECK:
             check_columns(X, Variables.binary(X.shape[1]), [[j] for j in range(X.shape[1])])
-        return Table(X, read_by=None if missing == "error" else Coding(None, (BITS,) * X.shape[1], missing))
-    source = open_memory(X, stated)
-    return convert_source(_join_numbers(source, X, stated.encode), stated)
+        coding = None if missing == "error" else Coding(None, (BITS,) * X.shape[1], missing)
+        weight = check_sample_weight(sample_weight, len(X))
+        return Table(X, sample_weight=weight, weight_kind=stated.weight_kind, read_by=coding)
+    return convert_source(open_memory(X, stated, sample_weight), stated)
 
 
 def _join_numbers(source: Source, X: object, coding: object) -> Source:
-    """Return the columns of a frame with names 0, 1, 2, … if a coding has these, in order if it has none.
-
-    In order these labels are no names by themselves: in another order they say which column is which.
-    """
-    if not isinstance(coding, Coding):
+    """Return the columns of a frame with the names by which a coding finds them, in its order if it has none."""
+    if not isinstance(coding, Coding) or as_frame(X) is None:
         return source
-    counted = [str(place) for place in range(source.shape[1])]
-    if source.names is None:
-        has_these = coding.names is not None and {*coding.names} <= {*counted}
-        return source.named(counted) if has_these and as_frame(X) is not None else source
-    in_order = coding.names is None and {*source.names} == {*counted}
-    return source.take(find_columns(counted, [str(name) for name in source.names])) if in_order else source
+    own = None if source.names is None else [str(name) for name in source.names]
+    names, known = comparable_names(own, coding.names, source.shape[1])
+    if names is None or known is None:
+        return source
+    return source.named(names) if coding.names is not None else source.take(find_columns(known, names))
 
 
-def open_memory(X: object, stated: ValueOptions) -> Source:
+def open_memory(X: object, stated: ValueOptions, sample_weight: ArrayLike | None = None) -> Source:
     """Return what is in memory as a table whose values have no meaning yet."""
-    source = open_source(X).named(stated.names)
-    return source.mark_missing(stated.missing_in(source))
+    source = _join_numbers(open_source(X).named(stated.names), X, stated.encode)
+    weight = check_sample_weight(sample_weight, source.shape[0])
+    return replace(source.mark_missing(stated.missing_in(source)), weight=weight)
 
 
 def _is_bits(X: object) -> TypeGuard[Bytes]:
@@ -103,8 +103,23 @@ def convert_source(source: Source, stated: ValueOptions) -> Table:
     """Convert an opened table whose columns have names of text or none: by a coding, or by what is stated and seen."""
     if stated.missing not in MISSING_CHOICES:
         raise ArgumentError("missing", 'must be "error", "impute", "zero" or "drop"', stated.missing)
-    if not isinstance(stated.encode, Coding):
-        return _read_first(source, stated)
+    table = _read_first(source, stated) if not isinstance(stated.encode, Coding) else _read_again(source, stated)
+    some = slice(None) if table.rows is None else table.rows
+    weight, kind = None if source.weight is None else source.weight[some], stated.weight_kind
+    if weight is not None and kind is None and source.numbers:
+        _, kind = scale_weights(weight)
+    return replace(
+        table.with_variables(table.variables.with_wording(source.described)),
+        sample_weight=weight,
+        weight_kind=kind,
+        labels={name: tuple(entries[some]) for name, entries in source.apart.items()},
+        detected=source.detected,
+    )
+
+
+def _read_again(source: Source, stated: ValueOptions) -> Table:
+    """Read a table by the coding of another."""
+    assert isinstance(stated.encode, Coding)
     if stated.binarize is not None or stated.kinds is not None or stated.scores is not None:
         raise DataError(
             f"{setting('encode')} and {setting('binarize')} or {setting('kinds')} must not be combined, if "

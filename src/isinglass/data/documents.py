@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from isinglass.arguments import check_count
 from isinglass.errors import DataError, LimitError, setting
@@ -33,6 +33,7 @@ _COMPRESSED: dict[str, tuple[bytes, Callable[[Any], Any]]] = {
 }
 
 
+@runtime_checkable
 class Readable(Protocol):
     """A stream of bytes or text."""
 
@@ -102,7 +103,6 @@ class Limits:
 class Document:
     """A file in memory."""
 
-    name: str  # what messages call it
     suffix: str  # its ending in lower case, without that of the compression: ".csv" for "votes.csv.gz"
     data: bytes  # its content, decompressed
     limits: Limits  # those for a file of its size
@@ -110,32 +110,30 @@ class Document:
 
 def open_document(path: object, limits: Limits) -> Document:
     """Read a path, "-" for the standard input, or an open file; compression is detected from the first bytes."""
-    if isinstance(path, str) and path == "-":
-        name, stream = "standard input", getattr(sys.stdin, "buffer", sys.stdin)
-    elif hasattr(path, "read"):
-        name, stream = str(getattr(path, "name", "the stream")), path
+    if path == "-":
+        data = limits.gather(getattr(sys.stdin, "buffer", sys.stdin), "a file")
+    elif isinstance(path, Readable):
+        data = limits.gather(path, "a file")
     elif isinstance(path, str | PathLike):
-        name, stream = str(path), Path(path).open("rb")  # noqa: SIM115 - closed below
+        with Path(path).open("rb") as file:
+            if Path(path).is_file():  # at once, without a copy
+                limits.check_bytes(Path(path).stat().st_size, "a file")
+            data = file.read() if Path(path).is_file() else limits.gather(file, "a file")
     else:
         raise DataError(f'{setting("path")} must be a path, "-" or an open file; got {type(path).__name__}.')
-    try:
-        if stream is not path and Path(name).is_file():  # at once, without a copy
-            limits.check_bytes(Path(name).stat().st_size, "a file")
-            data = Path(name).read_bytes()
-        else:
-            data = limits.gather(stream, "a file")
-        limits = replace(limits, size=len(data))
-        data = _unpack(data, limits)
-        if not _NOT_BLANK.search(data):
-            raise DataError("the file is empty.")
-    except (DataError, LimitError) as error:
-        error.where = name
-        raise
-    finally:
-        if stream is not path and name != "standard input":
-            stream.close()
-    endings = [ending for ending in Path(name.lower()).suffixes if ending not in (".gz", ".bz2", ".xz")]
-    return Document(name, ["", *endings][-1], data, limits)
+    limits = replace(limits, size=len(data))
+    data = _unpack(data, limits)
+    if not _NOT_BLANK.search(data):
+        raise DataError("the file is empty.")
+    endings = [end for end in Path(name_of(path).lower()).suffixes if end not in (".gz", ".bz2", ".xz")]
+    return Document(["", *endings][-1], data, limits)
+
+
+def name_of(path: object) -> str:
+    """Return what messages call a file."""
+    if path == "-":
+        return "standard input"
+    return str(path if isinstance(path, str | PathLike) else getattr(path, "name", "the stream"))
 
 
 def _unpack(data: bytes, limits: Limits) -> bytes:

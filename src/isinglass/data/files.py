@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from os import PathLike
 from typing import IO
 
@@ -14,7 +14,7 @@ from isinglass.arrays import FloatArray
 from isinglass.data.cells import Vocabulary, lay_out
 from isinglass.data.coding import NO_FILE, Cells, Coding, Layout, by_column
 from isinglass.data.conversion import convert_source
-from isinglass.data.documents import Document, Limits, open_document
+from isinglass.data.documents import Document, Limits, name_of, open_document
 from isinglass.data.formats import guard, load_excel, load_feather, load_npy, load_npz, load_parquet, load_survey
 from isinglass.data.guards import remark_decimals
 from isinglass.data.options import ReadOptions, takes
@@ -22,7 +22,6 @@ from isinglass.data.source import BLANKS, Column, Source
 from isinglass.data.table import Table
 from isinglass.data.text import blank_comments, blank_titles, find_delimiter, read_records, to_utf8
 from isinglass.data.values import NO_ANSWER, is_number, show_value, spell_out
-from isinglass.data.weights import scale_weights
 from isinglass.errors import ArgumentError, DataError, LimitError, setting
 
 AnyFile = str | PathLike[str] | IO[bytes] | IO[str]
@@ -48,11 +47,11 @@ _MAGIC = (
 )
 _FOREIGN: tuple[tuple[tuple[bytes, ...], str], ...] = (
     ((b"rdx", b"x\n\x00\x00", b"a\n2\n", b"a\n3\n"), "a file of R. Save it with write.csv first"),
-    ((b"%%matrixmarket",), "a Matrix Market file. Save it with scipy.sparse.save_npz(file, scipy.io.mmread(path))"),
+    ((b"%%matrixmarket",), "a Matrix Market file. Pass scipy.io.mmread(path) to as_table"),
     ((b"<!doctype", b"<html", b"<?xml"), "a web page or XML"),
 )
 _SUFFIXES = {".dta": "stata", ".sav": "spss", ".zsav": "spss", ".tsv": "text", ".csv": "text", ".txt": "text"}
-_DELIMITERS = {"tab": "\t", "comma": ",", "semicolon": ";", "bar": "|", "blank": " ", "none": ""}
+_DELIMITERS = {"tab": "\t", "comma": ",", "semicolon": ";", "bar": "|", "blank": " "}
 
 
 @takes(ReadOptions)
@@ -67,9 +66,8 @@ def read_table(path: AnyFile, options: ReadOptions) -> Table:
         Kind of file; by default detected from its first bytes and its ending. Excel files need python-calamine, those
         of Stata, SPSS and SAS pyreadstat (the extra ``io``).
     delimiter : str, optional
-        What separates the fields of a text: one character, or "tab", "comma", "semicolon", "bar", "blank" (any run of
-        blanks and tabs) or "none" (every character is a field). By default the one of these that splits the first
-        lines most evenly.
+        What separates the fields of a text: one character, or "tab", "comma", "semicolon", "bar" or "blank" (any run
+        of blanks and tabs). By default the one of these that splits the first lines most evenly.
     header : bool or "auto", default="auto"
         Whether the first line of a text names the columns.
     id_column : str, int, None or "auto", default="auto"
@@ -132,60 +130,29 @@ def read_table(path: AnyFile, options: ReadOptions) -> Table:
     >>> table.codes.tolist(), table.row_names
     ([[1, 1], [0, 0], [0, 1]], ('Ann', 'Bob', 'Eve'))
     """
-    return convert_file(open_file(path, options), options)
-
-
-def convert_file(file: OpenFile, options: ReadOptions) -> Table:
-    """Return the table of an open file."""
     try:
-        table = convert_source(file.source, options)
-        rows = slice(None) if table.rows is None else table.rows
-        weight, weight_kind = None if file.weight is None else file.weight[rows], options.weight_kind
-        if weight is not None and weight_kind is None:
-            _, weight_kind = scale_weights(weight)
-        return replace(
-            table.with_variables(table.variables.with_wording(file.source.described)),
-            sample_weight=weight,
-            weight_kind=weight_kind,
-            labels={name: tuple(entries[rows]) for name, entries in file.labels.items()},
-            detected=file.source.detected,
-        )
+        return convert_source(open_file(path, options), options)
     except (DataError, LimitError) as error:
-        error.where = file.name
+        error.where = name_of(path)
         raise
 
 
-@dataclass(frozen=True, eq=False)
-class OpenFile:
-    """A file whose values have no meaning yet."""
-
-    name: str  # what messages call it
-    source: Source  # the columns that are variables
-    weight: FloatArray | None  # of its rows
-    labels: Mapping[str, Cells]  # columns that are no variables
-
-
-def open_file(path: AnyFile, options: ReadOptions) -> OpenFile:
+def open_file(path: AnyFile, options: ReadOptions) -> Source:
     """Open a file, and tell its columns apart."""
     document = open_document(path, Limits(options.max_rows, options.max_columns, options.max_bytes))
-    try:
-        kind = _find_format(document, options.format)
-        loaded = _load(document, kind, options)
-        document = replace(document, data=b"")  # what was read from it stays
-        named = _name_rows(loaded, kind, options)
-        turned = named.transpose() if options.transpose else named
-        groups = [turned.find(key, "labels") for key in options.labels]
-        marked = _mean_words(turned, options.encode).mark_missing(options.missing_in(turned))
-        whole = marked.label_values(options.value_labels or {}, groups)
-        weight, labels, apart = _take_apart(whole, options)
-        chosen = _choose_columns(whole, options, apart)
-        source = _name_columns(chosen)
-        if options.names is not None:  # the options use the names of the file
-            source = replace(source.named(options.names), whole=whole)
-        return OpenFile(document.name, source, weight, labels)
-    except (DataError, LimitError) as error:
-        error.where = document.name
-        raise
+    kind = _find_format(document, options.format)
+    loaded = _load(document, kind, options)
+    del document  # what was read from it stays
+    named = _name_rows(loaded, kind, options)
+    turned = named.transpose() if options.transpose else named
+    groups = [turned.find(key, "labels") for key in options.labels]
+    marked = _mean_words(turned, options.encode).mark_missing(options.missing_in(turned))
+    whole = marked.label_values(options.value_labels or {}, groups)
+    weight, labels, apart = _take_apart(whole, options)
+    source = replace(_name_columns(_choose_columns(whole, options, apart)), weight=weight, apart=labels)
+    if options.names is None:
+        return source
+    return replace(source.named(options.names), whole=whole)  # the options use the names of the file
 
 
 def _find_format(document: Document, format: str | None) -> str:
@@ -239,7 +206,7 @@ def _load_text(document: Document, kind: str, options: ReadOptions, vocabulary: 
         data, n_comments = blank_comments(to_utf8(document.data, options.encoding, limits))
         found = find_delimiter(data, layout.delimiter) if delimiter is None else delimiter
         separator = _DELIMITERS.get(found, found)
-        if len(separator) > 1 or not separator.isascii() or separator in ('"', "\n", "\r", "\0"):
+        if len(separator) != 1 or not separator.isascii() or separator in ('"', "\n", "\r", "\0"):
             raise ArgumentError("delimiter", f"must be one character or one of {tuple(_DELIMITERS)}", delimiter)
         data, n_titles, wording = blank_titles(data, separator, header)
         records = read_records(data, separator, limits)

@@ -1,4 +1,4 @@
-"""Tables in other files than text: of NumPy and scipy, Arrow, spreadsheets, and survey programs.
+"""Tables in other files than text: of NumPy, Arrow, spreadsheets, and survey programs.
 
 The libraries trust the file, so the sizes it declares are checked here first, and what they return is counted.
 """
@@ -14,14 +14,14 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from isinglass.data.cells import Records, count_titles
 from isinglass.data.coding import Cells
 from isinglass.data.documents import Limits
-from isinglass.data.memory import dense_type, open_source
+from isinglass.data.memory import open_source
 from isinglass.data.source import Column, Source, number_objects
 from isinglass.data.values import Value
 from isinglass.errors import ArgumentError, DataError, LimitError, setting
@@ -43,10 +43,8 @@ def load_npy(data: bytes, limits: Limits) -> Source:
 
 
 def load_npz(data: bytes, limits: Limits) -> Source:
-    """Read the array ``X`` or the only table of an archive of NumPy, or a sparse matrix saved by scipy."""
+    """Read the array ``X`` or the only table of an archive of NumPy."""
     arrays = read_arrays(io.BytesIO(data), limits.n_bytes)
-    if {"format", "shape", "data"} <= set(arrays):
-        return open_source(_read_sparse(data, arrays, limits)).of_file()
     tables = {name: array for name, array in arrays.items() if array.ndim == 2}
     if "X" not in tables and len(tables) != 1:
         raise DataError(f"the file must be an archive with one table, or with one called X; got {sorted(arrays)}.")
@@ -75,23 +73,6 @@ def _as_table(array: Cells, limits: Limits) -> Source:
     if array.dtype.kind not in "buif":  # every cell becomes an object of Python
         limits.check_bytes(BYTES_PER_OBJECT * array.size, "an array of text, which takes the room")
     return open_source(array).of_file()
-
-
-def _read_sparse(data: bytes, arrays: dict[str, Cells], limits: Limits) -> Any:  # Any: a class of scipy.sparse
-    """Read a sparse matrix that scipy saved, after a check of its shape; its arrays are already in memory."""
-    from scipy import sparse
-
-    n_rows, n_columns = arrays["shape"].tolist()
-    limits.check_shape(n_rows, n_columns)
-    limits.check_bytes(32 * arrays["data"].size, "a sparse matrix, which takes")  # on its way to a dense one
-    if "offsets" in arrays:  # scipy looks at every diagonal in every row
-        limits.check_bytes(n_rows * arrays["offsets"].size, "a matrix of diagonals, which takes")
-    matrix = sparse.load_npz(io.BytesIO(data))
-    if hasattr(matrix, "check_format"):
-        matrix.check_format(full_check=True)
-    rows = matrix.tocsr()
-    limits.check_bytes(dense_type(rows).itemsize * n_rows * n_columns, "a dense table")
-    return rows
 
 
 def load_parquet(data: bytes, limits: Limits) -> Source:

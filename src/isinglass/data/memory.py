@@ -94,14 +94,9 @@ def _to_dense(X: Any) -> Cells:  # Any: one of the many classes of scipy.sparse
     if not rows.has_canonical_format:  # entries that scipy would add up; the caller's matrix is left alone
         rows = rows.copy()
         rows.sum_duplicates()
-    return np.asarray(rows.astype(dense_type(rows)).toarray())
-
-
-def dense_type(rows: Any) -> np.dtype[np.generic]:  # Any: a sparse array or matrix by rows
-    """Return bytes if these hold the numbers of a sparse matrix, else its own type."""
     numbers = rows.data
     fits = numbers.size == 0 or (numbers.min() >= 0 and numbers.max() <= 255 and (numbers % 1 == 0).all())
-    return np.dtype(np.uint8) if numbers.dtype == bool or fits else numbers.dtype
+    return np.asarray(rows.astype(np.uint8 if numbers.dtype == bool or fits else numbers.dtype).toarray())
 
 
 def as_frame(X: object) -> Frame | None:
@@ -228,14 +223,28 @@ def complete_like(X: Any, values: Cells, names: Sequence[str] | None = None) -> 
         return values
     import narwhals.stable.v1 as nw
 
-    label_of = {str(label): label for label in frame.columns}
-    wanted = list(label_of if names is None else names)
-    if not label_of.keys() >= set(wanted) or len(wanted) != values.shape[1]:
+    place_of = {str(label): j for j, label in enumerate(frame.columns)}
+    wanted = list(place_of if names is None else names)
+    if not place_of.keys() >= set(wanted) or len(wanted) != values.shape[1]:
         raise DataError(
             f"{setting('X')} must have the columns of the network themselves; some were combined from indicator "
             "columns. Pass as_table(X, encode=fit.coding)."
         )
     cells = values.T.tolist() if values.dtype.kind == "O" else np.ascontiguousarray(values.T)
-    library, columns = nw.get_native_namespace(frame), zip(wanted, cells, strict=True)
-    filled = [nw.new_series(label_of[name], column, native_namespace=library) for name, column in columns]
-    return nw.to_native(frame.with_columns(*filled))
+    library, olds = nw.get_native_namespace(frame), [frame[:, place_of[name]] for name in wanted]
+    news = [nw.new_series(old.name, column, native_namespace=library) for old, column in zip(olds, cells, strict=True)]
+    return nw.to_native(frame.with_columns(*map(_typed_like, olds, news)))
+
+
+def _typed_like(old: Series, new: Series) -> Series:
+    """Return a filled column with the type of the old one where that is one of categories or truth values."""
+    import narwhals.stable.v1 as nw
+
+    if old.dtype == nw.Boolean and new.is_in([0, 1]).all():  # probabilities are neither
+        return new.cast(nw.Boolean)
+    library = old.implementation
+    if old.dtype not in (nw.Categorical, nw.Enum) or not (library.is_pandas_like() or library.is_polars()):
+        return new  # a dictionary of Arrow would get the order in which its values occur
+    before, after = nw.to_native(old), nw.to_native(new)
+    typed = after.astype(before.dtype) if library.is_pandas_like() else after.cast(before.dtype)
+    return nw.from_native(typed, series_only=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from isinglass.data.blocks import is_in_parts, is_one_file
-from isinglass.data.coding import Coding
+from isinglass.data.coding import Coding, Cut, Levels, by_column
 from isinglass.data.conversion import convert, read_codes
 from isinglass.data.memory import as_frame
 from isinglass.data.options import ReadOptions, ValueOptions, takes
 from isinglass.data.parts import NO_COVARIATES, AnyTable, PartedTable, open_parts
+from isinglass.data.specs import list_kinds
 from isinglass.data.table import Table, find_columns
-from isinglass.data.weights import check_sample_weight, check_weight_kind
+from isinglass.data.weights import check_weight_kind
 from isinglass.errors import DataError, setting
 from isinglass.variables import Variables
 
@@ -51,7 +52,7 @@ def as_table(X: TableLike, options: TableOptions) -> AnyTable:
     ----------
     X : array, data frame, sparse matrix, list of rows, Table, or what `read_parts` opens
         NumPy arrays (also masked, memory-mapped or read-only), frames of pandas, polars or pyarrow, sparse arrays and
-        matrices of scipy; it is not changed. A Table keeps its values: the options about these do not apply to it.
+        matrices of scipy; it is not changed. A Table keeps its values: options that it was not read by are refused.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights; by default those that the table has.
     weight_kind : {"sampling", "counts"}, optional
@@ -126,10 +127,7 @@ def open_table(
 ) -> AnyTable:
     """Return anything that is a table as one, as `as_table` does."""
     if isinstance(X, Table | PartedTable):
-        if options.kinds is not None or options.scores is not None:
-            raise DataError(
-                f"{setting('kinds')} and {setting('scores')} must not be given with a table that has its own."
-            )
+        _refuse_options(X, options)
         if options.covariates:
             if not isinstance(X, Table):
                 raise DataError(NO_COVARIATES)
@@ -147,10 +145,36 @@ def open_table(
         options = replace(options, kinds=None, scores=None, encode=Coding.of(variables), binarize=None)
     elif variables is not None and not variables.is_binary:
         return _add_weight(read_codes(X, variables), sample_weight, options.weight_kind)
-    table = convert(X, options)
-    if sample_weight is not None and table.rows is not None:
-        sample_weight = np.asarray(check_sample_weight(sample_weight, len(table) + table.n_dropped))[table.rows]
-    return _add_weight(table, sample_weight, options.weight_kind)
+    check_weight_kind(options.weight_kind, None)
+    return convert(X, options, sample_weight)
+
+
+def _refuse_options(table: AnyTable, options: ValueOptions) -> None:
+    """Refuse options about values that a table was not read by: they cannot be applied to it any more."""
+    coding, variables, encode = table.coding, table.variables, options.encode
+    kinds = list_kinds(options.kinds, variables.names, None) if options.kinds is not None else ()
+    levels = [rule for rule in coding.columns if isinstance(rule, Levels)]
+    meanings = encode if isinstance(encode, Mapping) and not by_column(encode) else {}
+    is_read_by = {
+        "kinds": all(
+            kind in (None, real) or real == "binary" for kind, real in zip(kinds, variables.kinds, strict=False)
+        ),
+        "scores": not options.scores or not variables.is_binary,
+        "encode": all(
+            meanings.get(v, bit) == bit for rule in levels if not rule.is_plain for v, bit in rule.entries.items()
+        )
+        and not (meanings and all(rule.is_plain for rule in levels)),
+        "binarize": options.binarize is None or any(isinstance(rule, Cut) for rule in coding.columns),
+        "reverse": not options.reverse or any(rule.is_reversed for rule in levels),
+        "na_values": not options.na_values or any(rule.missing for rule in coding.columns),
+        "missing": table.holes is None or isinstance(encode, Coding) or options.missing not in ("zero", "drop"),
+    }
+    for name, holds in is_read_by.items():
+        if not holds:
+            raise DataError(
+                f"{setting(name)} must be given where the table is read (as_table, read_table); this table was read "
+                "without it, or with another."
+            )
 
 
 def _add_weight(table: AnyTable, sample_weight: ArrayLike | None, weight_kind: str | None) -> AnyTable:

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from isinglass.arrays import FloatArray
 from isinglass.data.coding import NO_FILE, Cells, Codes, Layout, Rule
 from isinglass.data.guards import advise_missing, no_answers, remark_decimals, remark_identifier
 from isinglass.data.values import NO_ANSWER, Value, is_among, is_missing, read_word, spell_out
@@ -189,6 +190,8 @@ class Source:
     describe_row: Callable[[int], str] = "row {}".format  # what messages call a row of a given number
     decimal: str | None = None  # what separates the decimals of numbers in a text; None for other tables
     layout: Layout = NO_FILE  # what holds for other files like this one
+    weight: FloatArray | None = None  # of its rows
+    apart: Mapping[str, Cells] = field(default_factory=dict)  # columns that are no variables, such as groups
 
     def of_file(self, **facts: Any) -> Source:  # Any: fields of the record
         """Return the table as that of a file, whose rows and columns are counted from 1."""

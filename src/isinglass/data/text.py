@@ -19,7 +19,6 @@ import numpy as np
 from isinglass.data.cells import Records, count_titles
 from isinglass.data.coding import Codes
 from isinglass.data.documents import Limits
-from isinglass.data.source import BLANKS
 from isinglass.errors import ArgumentError, DataError, LimitError, setting
 
 if TYPE_CHECKING:
@@ -33,10 +32,8 @@ _SHORT = 2**16
 """Bytes of a line that can be split whatever it holds."""
 FEW_LINES = 1000
 """Below this number the csv module is faster than pyarrow, which takes 40 ms to load and 0.1 ms for each column."""
-_BLOCK = 2**22
-"""Bytes that pyarrow splits at once; a record must fit. In smaller ones it meets the words of a column more often."""
-_UNIT = "\x1f"  # a delimiter that occurs nowhere else
-_DIGITS = frozenset("01") | {word for word in BLANKS if len(word) == 1}
+_BLOCK = 2**20
+"""Bytes that pyarrow splits at once; a record must fit."""
 
 
 def to_utf8(data: bytes, encoding: str, limits: Limits) -> bytes:
@@ -105,13 +102,12 @@ def find_delimiter(data: bytes, known: str | None = None) -> str:
 
     A ``known`` one that does so comes first. Of equals one that splits the first record like the others wins, then the
     first in the order tab, comma, semicolon, bar, blank.
-    If none splits them evenly, it is the one that splits most of them alike. "" means that every character is a field:
-    lines of one length of 0 and 1.
+    If none splits them evenly, it is the one that splits most of them alike.
     """
     sample = data[:_SAMPLE_BYTES]
     if len(data) > len(sample):
         sample = sample[: sample.rfind(b"\n") + 1] or sample
-    best, best_score = "", (0.0, 0, False)
+    best, best_score = ",", (0.0, 0, False)
     if known and len(set(widths := _sample_widths(sample, known))) == 1 and widths[0] > 1:
         return known
     for delimiter in _CANDIDATES:
@@ -122,11 +118,7 @@ def find_delimiter(data: bytes, known: str | None = None) -> str:
         score = (times / len(counts), modal, counts[0] == modal) if counts else best_score
         if modal > 1 and score > best_score:
             best, best_score = delimiter, score
-    if best:
-        return best
-    lines = sample.decode(errors="replace").split()
-    even = len({len(line) for line in lines}) == 1 and len(lines[0]) > 1
-    return "" if even and set().union(*lines) <= _DIGITS else ","
+    return best
 
 
 def _sample_widths(sample: bytes, delimiter: str) -> list[int]:
@@ -137,27 +129,11 @@ def _sample_widths(sample: bytes, delimiter: str) -> list[int]:
 
 
 def _separate(data: bytes, delimiter: str) -> bytes:
-    """Return text with a single delimiter where runs of blanks, or nothing, separate fields."""
-    if delimiter == "":
-        return _separate_characters(data)
+    """Return text with a single blank where runs of blanks separate fields."""
     if delimiter == " ":
         data = re.sub(rb"(?m)^[ \t]+|[ \t]+(?=\r?\n|\r?\Z)", b"", data)
         return re.sub(rb"[ \t]+", b" ", data) if b"  " in data or b"\t" in data else data
     return data
-
-
-def _separate_characters(data: bytes) -> bytes:
-    """Return text with a delimiter between any two characters of a line, piece by piece: a match takes 16 bytes."""
-    whole = io.BytesIO()
-    for start in range(0, len(data), _PIECE):
-        piece = np.frombuffer(data, np.uint8, min(_PIECE + 1, len(data) - start), start)  # and the byte after it
-        ends, goes_on = (piece == ord("\n")) | (piece == ord("\r")), (piece & 0xC0) == 0x80  # as in all of UTF-8
-        pairs = np.full((min(_PIECE, len(piece)), 2), ord(_UNIT), np.uint8)
-        kept = np.zeros(pairs.shape, dtype=bool)
-        pairs[:, 0], kept[:, 0] = piece[: len(pairs)], True
-        kept[: len(piece) - 1, 1] = ~(ends[:-1] | ends[1:] | goes_on[1:])
-        whole.write(pairs[kept].tobytes())
-    return whole.getvalue()
 
 
 def _split(data: bytes, delimiter: str, width: int = 0) -> Iterator[tuple[int, list[str]]]:
@@ -166,7 +142,7 @@ def _split(data: bytes, delimiter: str, width: int = 0) -> Iterator[tuple[int, l
     A blank is a cell of a table with one column.
     """
     lines = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", errors="surrogateescape", newline="")
-    reader = csv.reader(lines, delimiter=delimiter or _UNIT, strict=True)
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
     for record in reader:
         if record and (width == 1 or len(record) > 1 or record[0] == "" or record[0].strip()):
             yield reader.line_num, record
@@ -188,13 +164,13 @@ def check_lines(data: bytes, delimiter: str, limits: Limits) -> tuple[int, int]:
     if longest > LONGEST_LINE:
         raise LimitError(f"lines must have at most {LONGEST_LINE} bytes; got one of {longest}.")
     # Quotes may hide a few delimiters, but not that many.
-    limits.check_shape(1, data.count((delimiter or _UNIT).encode(), start, start + longest) // 4 + 1)
+    limits.check_shape(1, data.count(delimiter.encode(), start, start + longest) // 4 + 1)
     return n_lines, longest
 
 
 def read_records(data: bytes, delimiter: str, limits: Limits) -> Records:
     """Read the records of RFC 4180, quoted fields included; all but the first must have the same number of fields."""
-    limits.check_bytes(len(data) if delimiter else 2 * len(data), "a text")
+    limits.check_bytes(len(data), "a text")
     data = _separate(data, delimiter)
     n_lines, longest = check_lines(data, delimiter, limits)
     try:
@@ -297,7 +273,7 @@ def _parse(
 
     names, body, is_ascii = [str(j) for j in range(len(kinds))], memoryview(data)[start:], data.isascii()
     parse = arrow.ParseOptions(
-        delimiter=delimiter or _UNIT,
+        delimiter=delimiter,
         newlines_in_values=quoted,  # they cost time
         invalid_row_handler=lambda row: "error" if row.text.strip() else "skip",
     )

@@ -19,8 +19,8 @@ from isinglass.data.blocks import is_in_parts
 from isinglass.data.memory import as_frame, complete_like
 from isinglass.data.open_table import open_table
 from isinglass.data.options import Encode, ReadOptions
-from isinglass.data.table import Kinds
-from isinglass.errors import DataError, setting
+from isinglass.data.table import Kinds, comparable_names
+from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.evaluate.prediction import fill_most_probable
 from isinglass.fit import Fit
 from isinglass.fitted import FittedNetwork
@@ -234,8 +234,7 @@ class IsingEstimator(FittedNetwork, Fitted, _ScikitLearn):
 
     def as_table(self, X: TableLike, sample_weight: ArrayLike | None = None) -> AnyTable:
         """Return a table as `fit` reads it."""
-        names = ("weight_kind", "covariates") if is_read(X) else READING
-        stated = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        stated = {name: getattr(self, name) for name in READING if getattr(self, name) is not None}
         return open_table(X, ReadOptions(**stated), sample_weight)
 
     def _open(self, X: TableLike, *, missing: str | None = None, sample_weight: ArrayLike | None = None) -> AnyTable:
@@ -243,22 +242,23 @@ class IsingEstimator(FittedNetwork, Fitted, _ScikitLearn):
         check_is_fitted(self)
         if is_in_parts(X):
             table: AnyTable = self.fit_.read(X, missing=missing, sample_weight=sample_weight, by_name=False)
-            self._check_names(table.names if table.variables.named else ())
+            self._check_names(table.names if table.variables.named else None)
             return table
         if is_read(X):
-            self._check_names(X.names if X.variables.named else ())
+            self._check_names(X.names if X.variables.named else None)
         elif getattr(X, "ndim", 2) == 2:  # others are refused when they are read
             validate_data(self, X, reset=False, skip_check_array=True)  # it compares labels that are text
             frame = as_frame(X)
-            self._check_names(() if frame is None else [str(label) for label in frame.columns])
+            if frame is not None:
+                labels, X = list(map(str, frame.columns)), frame  # an Arrow stream is converted once
+                self._check_names(None if labels == list(map(str, range(len(labels)))) else labels)
         return self.fit_.read(X, missing=missing, sample_weight=sample_weight)
 
-    def _check_names(self, names: Sequence[str]) -> None:
-        """Refuse columns with other names than those of fit; the labels 0, 1, 2, … are names where they are moved."""
+    def _check_names(self, own: Sequence[str] | None) -> None:
+        """Refuse columns with other names than those of fit."""
         variables = self.network_.variables
-        counted = [str(place) for place in range(variables.n_features)]
-        known = list(variables.names) if variables.named else counted
-        if not names or list(names) == known or (counted in (known, names) and {*names} != {*known}):
+        names, known = comparable_names(own, variables.names if variables.named else None, variables.n_features)
+        if names is None or known is None or list(names) == list(known):
             return
         unknown = [name for name in names if name not in set(known)]
         shown = f"the unknown column {unknown[0]!r}" if unknown else "other columns or another order"
@@ -278,10 +278,17 @@ class IsingEstimator(FittedNetwork, Fitted, _ScikitLearn):
         table, record = self._open(X, missing=self._record.every_row).whole(), self._record
         return complete_like(X, fill_most_probable(table, record.network, record.occurs))
 
-    def get_feature_names_out(self, input_features: object = None) -> AnyArray:
-        """Return the names of the columns."""
+    def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> AnyArray:
+        """Return the names of the columns; other ``input_features`` than those of `fit` are refused."""
         check_is_fitted(self)
-        return np.array(self.network_.names, dtype=object)
+        names = np.array(self.network_.names, dtype=object)
+        if input_features is None:
+            return names
+        given, is_named = np.asarray(input_features, dtype=object), self.network_.variables.named
+        if len(given) != len(names) or (is_named and (given != names).any()):
+            must = f"must be the {len(names)} columns of fit" + (" in the same order" if is_named else "")
+            raise ArgumentError("input_features", must, list(given))
+        return given
 
     def __sklearn_is_fitted__(self) -> bool:
         return "fit_" in vars(self)
