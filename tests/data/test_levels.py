@@ -224,8 +224,9 @@ def test_bad_arguments():
     table = as_table(frame, kinds="ordinal")
     assert as_table(table) is table
     assert as_table(table, names=["x", "y"]).names == ("x", "y")
-    with pytest.raises(DataError, match="that has its own"):
-        as_table(table, kinds="ordinal")
+    assert as_table(table, kinds="ordinal") is table
+    with pytest.raises(DataError, match="kinds must be given where the table is read"):
+        as_table(table, kinds="nominal")
 
 
 def test_functions_of_two_values_say_so():

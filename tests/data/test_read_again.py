@@ -12,6 +12,10 @@ from isinglass.errors import DataError
 LABELS = {"a": {1: "no", 2: "yes"}}
 
 
+def read(text, **options):
+    return read_table(io.StringIO(text), **options)
+
+
 def write_labelled(path, frame, labels):
     pyreadstat = pytest.importorskip("pyreadstat")
     write = pyreadstat.write_dta if path.suffix == ".dta" else pyreadstat.write_sav
@@ -265,3 +269,39 @@ def test_none_that_only_the_other_table_has_is_an_error_beside_words(encode):
             read_table(other, encode=coding, missing="impute")
     else:  # what the other words mean is stated, and not what None means
         assert read_table(other, encode=coding, missing="impute").holes.tolist() == [[False, True], [False, False]]
+
+
+def test_a_decimal_point_where_the_fit_had_commas_is_named():
+    ordered = read("a;b\n0;1,5\n1;2,5\n1;3,5\n0;1,5\n", kinds={"b": "ordinal"})
+    grid = read("a;b\n" + "".join(f"{k % 2};{k // 7},{k % 7}\n" for k in range(40)), kinds={"b": "continuous"})
+    for table in (ordered, grid):
+        with pytest.raises(DataError, match=r"If '1\.5' is a number with a decimal point, pass decimal=\"\.\""):
+            read("a;b\n0;1.5\n1;2.5\n", encode=table.coding)
+
+
+def test_a_header_where_the_fit_had_none_is_named():
+    coding = read("0,1\n1,1\n0,0\n", header=False).coding
+    text = "a,b\n0,1\n1,1\n0,0\n"
+    with pytest.raises(DataError, match="If the first line names the columns, pass header=True"):
+        read(text, encode=coding)
+    assert read(text, encode=coding, header=True).codes.tolist() == [[0, 1], [1, 1], [0, 0]]
+
+
+def test_columns_that_were_renamed_are_found_by_either_name():
+    text = "a,b,c\n0,1,1\n1,1,0\n0,0,0\n"
+    table = read(text, names=["x", "y"], drop=["b"])
+    assert table.take([1]).coding.layout.names == ("c",)
+    for again in (text, "c,b,a\n1,1,0\n0,1,1\n0,0,0\n", "y,x\n1,0\n0,1\n0,0\n"):
+        found = read(again, encode=table.coding)
+        assert (found.names, found.codes.tolist()) == (("x", "y"), [[0, 1], [1, 0], [0, 0]])
+    frame = pd.DataFrame({"a": [0, 1, 0], "b": [1, 1, 0]})
+    renamed = as_table(frame, names=["x", "y"])
+    assert as_table(frame[["b", "a"]], encode=renamed.coding).codes.tolist() == frame.to_numpy().tolist()
+
+
+def test_row_names_are_not_taken_for_the_weights_of_the_fit():
+    coding = read("5,2.5,0,1\n6,1,1,1\n7,1,1,0\n9,1.5,0,0\n", header=False, weights=0, id_column=0).coding
+    with pytest.raises(DataError, match="or all 3 that these were chosen from"):
+        read("7,0,1\n8,1,1\n9,1,0\n10,0,0\n", encode=coding, weights=0)
+    again = read("2,2.5,0,1\n4,1,1,1\n", encode=coding, weights=0)
+    assert (again.codes.tolist(), again.sample_weight.tolist()) == ([[0, 1], [1, 1]], [2.5, 1.0])

@@ -251,6 +251,7 @@ class Layout:
     # where the columns were, from 0, and how many there were, row names apart; None if these are all, in their order
     numbers: tuple[int, ...] | None = None
     width: int | None = None
+    names: tuple[str, ...] | None = None  # what the columns were called, if the user gave them other names
     id_column: str | int | None = None  # name or number of the column that names the rows
     has_header: bool | None = None  # whether the first line of a text names the columns
     delimiter: str | None = None  # what separates the fields of a text
@@ -330,15 +331,26 @@ class Coding:
             return tuple(entries[j] for j in columns)
 
         ends = self._ends
-        numbers = self.layout.numbers or range(ends[-1])
-        kept = tuple(number for j in columns for number in numbers[ends[j] : ends[j + 1]])
+        numbers, names = self.layout.numbers or range(ends[-1]), self.layout.names
+        sources = [k for j in columns for k in range(ends[j], ends[j + 1])]
+        layout = replace(
+            self.layout,
+            numbers=tuple(numbers[k] for k in sources),
+            width=self.layout.width or ends[-1],
+            names=None if names is None else tuple(names[k] for k in sources),
+        )
         return replace(
             self,
             names=None if self.names is None else some(self.names),
             columns=some(self.columns),
             covariate=some(self.covariate) if self.covariate else (),
-            layout=replace(self.layout, numbers=kept, width=self.layout.width or ends[-1]),
+            layout=layout,
         )
+
+    def with_names(self, names: Sequence[str]) -> Coding:
+        """Return the coding with other names of the columns; tables may still have those that they had."""
+        known = self.layout.names or self.expand().names
+        return replace(self, names=tuple(names), layout=replace(self.layout, names=known))
 
     @property
     def _ends(self) -> list[int]:

@@ -167,7 +167,9 @@ def take_columns(source: Source, coding: Coding) -> Source:
     """
     single = coding.expand()
     if source.names is not None and single.names is not None:
-        return source.take(find_columns(single.names, source.names))
+        was_called = single.layout.names if not {*single.names} <= {*source.names} else None
+        chosen = source.take(find_columns(was_called or single.names, source.names))
+        return replace(chosen, names=single.names) if was_called else chosen
     n = len(single.columns)
     numbers, width = single.layout.numbers or range(n), single.layout.width or n
     places = {place: j for j, place in enumerate(source.places)}

@@ -246,9 +246,10 @@ def _find_row_names(raw: Source, options: ReadOptions) -> int | None:
     if coding is not None and raw.names is not None and coding.layout.id_column in raw.names:
         return raw.names.index(coding.layout.id_column)
     if coding is not None and (raw.names is None or coding.names is None):
-        if raw.shape[1] <= (coding.layout.width or len(coding.expand().columns)):
+        has_one, width = coding.layout.id_column == 0, coding.layout.width or len(coding.expand().columns)
+        if raw.shape[1] < width or (raw.shape[1] == width and not has_one):
             return None
-        if coding.layout.id_column == 0:
+        if raw.shape[1] > width and has_one:
             return 0
     return _guess_row_names(raw, options)
 
@@ -290,7 +291,7 @@ def _take_apart(raw: Source, options: ReadOptions) -> tuple[FloatArray | None, d
             shown = "a missing cell" if value is None else show_value(value)
             raise DataError(
                 f"{setting('weights')} must be finite and not negative; got {shown} in column {name!r} "
-                f"({raw.describe_row(row)}).{remark_decimals([value])}"
+                f"({raw.describe_row(row)}).{remark_decimals([value], raw.decimal)}"
             )
     return values.astype(np.float64), kept, [*places, place]
 

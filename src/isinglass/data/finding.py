@@ -54,7 +54,8 @@ def find_coding(source: Source, stated: ValueOptions) -> Finding:
     names = None if source.names is None else tuple(source.names[spec.place] for spec in specs)
     places = source.places
     numbers = tuple(places[spec.place] for spec in specs)
-    layout = source.layout
+    called = source.layout.names
+    layout = replace(source.layout, names=called and tuple(called[spec.place] for spec in specs))
     if numbers != tuple(range(source.width)):
         layout = replace(layout, numbers=numbers, width=source.width)
     return Finding(Coding(names, tuple(rules), stated.missing, covariate, layout), specs, levels, guesses)

@@ -52,7 +52,7 @@ SUM_RATIO, MEAN_COUNT = 2.0, 5.0
 _WEIGHTS = {"counts": "counts of equal rows", "sampling": "sampling weights"}
 _LISTED, _WRITTEN, _SHOWN = 4, 8, 8
 """Columns that a message lists, entries of a mapping that it writes out, and values that it shows."""
-_COMMA = re.compile(r"[+-]?\d+,\d+")
+_COMMA, _POINT = re.compile(r"[+-]?\d+,\d+"), re.compile(r"[+-]?\d*\.\d+")
 _CODES = frozenset({77, 88, 97, 98, 99, 777, 888, 997, 998, 999, 7777, 8888, 9997, 9998, 9999})
 _DIGITS = frozenset({7, 8, 9})
 """Codes of one digit, which may also be answers."""
@@ -153,19 +153,22 @@ def remark_identifier(n_distinct: int, n_rows: int, label: Hashable, is_first: b
     )
 
 
-def remark_decimals(values: Iterable[Value]) -> str:
-    """Return a sentence about words that are numbers with a decimal comma, or nothing.
+def remark_decimals(values: Iterable[Value], decimal: str | None = None) -> str:
+    """Return a sentence about words that are numbers with another decimal separator, or nothing.
 
     Examples
     --------
-    >>> remark_decimals(["0,5", "1,5"]) != "", remark_decimals(["a", "b"])
-    (True, '')
+    >>> remark_decimals(["0,5", "1,5"]) != "", remark_decimals(["a", "b"]), remark_decimals(["1.5"], ",") != ""
+    (True, '', True)
     """
-    number = next((value for value in values if isinstance(value, str) and _COMMA.fullmatch(value.strip())), None)
+    form, other, called = (_POINT, ".", "point") if decimal == "," else (_COMMA, ",", "comma")
+    number = next((value for value in values if isinstance(value, str) and form.fullmatch(value.strip())), None)
     if number is None:
         return ""
-    python = 'decimal="," to read_table, or turn the texts of a frame into numbers'
-    return f" If {number!r} is a number with a decimal comma, pass {setting('decimal', ',', python=python)}."
+    python = f'decimal="{other}" to read_table' + (
+        ", or turn the texts of a frame into numbers" if other == "," else ""
+    )
+    return f" If {number!r} is a number with a decimal {called}, pass {setting('decimal', other, python=python)}."
 
 
 def warn_identifiers(columns: Mapping[Hashable, Sequence[Value]], n_rows: int) -> None:

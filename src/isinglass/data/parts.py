@@ -181,7 +181,7 @@ class PartedTable:
 
     def with_names(self, names: Sequence[str] | None) -> PartedTable:
         """Return the same table with other names of the columns; None keeps those it has."""
-        return self if names is None else replace(self, coding=replace(self.coding, names=tuple(names)))
+        return self if names is None else replace(self, coding=self.coding.with_names(names))
 
     def with_weight_kind(self, kind: str | None) -> PartedTable:
         """Return the table with weights of this kind, or the one that is found, scaled as those of a `Table` are."""

@@ -10,7 +10,7 @@ import numpy as np
 from isinglass.arrays import Mask
 from isinglass.data.coding import UNKNOWN, Coding, Cut, Levels, Steps
 from isinglass.data.finding import guess_kinds
-from isinglass.data.guards import are_dates, drop
+from isinglass.data.guards import are_dates, drop, remark_decimals
 from isinglass.data.source import UNTYPED, Source
 from isinglass.data.specs import SAY_ALL, SAY_KIND, ColumnSpec
 from isinglass.data.two_values import is_unclear, order_pair
@@ -42,28 +42,39 @@ def refuse_values(source: Source, j: int, coding: Coding, row: int, advise: Call
     values = [called.get(value, value) for value in column.distinct]
     wrong = [value for value, code in zip(values, codes, strict=True) if code == UNKNOWN]
     where = f"got {_show_wrong(wrong)} in {source.where(j)} (first in {source.describe_row(row)})"
+    remark = _remark_header(source, row, wrong) + remark_decimals(wrong, source.decimal)
     if isinstance(rule, Cut):
         raise DataError(
             f"{setting('X')} must hold finite numbers for {setting('binarize', rule.threshold)}; {where}. Leave "
-            f"{setting('binarize')} out, or replace these values."
+            f"{setting('binarize')} out, or replace these values.{remark}"
         )
     if isinstance(rule, Steps):
         raise DataError(
             f"{setting('X')} must hold finite numbers in a continuous column; {where}. Replace these values, or make "
-            f"them missing ({setting('na_values', wrong[0])})."
+            f"them missing ({setting('na_values', wrong[0])}).{remark}"
         )
     if rule.kind != "binary":
         categories = [value for value in rule.values if value is not None]
         raise DataError(
             f"{setting('X')} must have the categories that were declared or fitted; {where}, which has "
             f"{show_values(categories)}. Declare all categories before the fit, with a categorical type or with "
-            "encode, or make these cells missing."
+            f"encode, or make these cells missing.{remark}"
         )
     if not rule.is_plain:
         remedy = _lacking_remedy(rule, wrong)
-        raise DataError(f"{setting('encode')} must say what every value means; {where}, which is not in it. {remedy}")
+        raise DataError(
+            f"{setting('encode')} must say what every value means; {where}, which is not in it. {remedy}{remark}"
+        )
     remedy = _suggest(source, j, values, all(other.kind == "binary" for other in coding.columns), advise)
-    raise DataError(f"{setting('X')} must hold only 0 and 1; {where}. {remedy}")
+    remark = remark if not remedy.endswith(remark) else ""
+    raise DataError(f"{setting('X')} must hold only 0 and 1; {where}. {remedy}{remark}")
+
+
+def _remark_header(source: Source, row: int, wrong: list[Value]) -> str:
+    """Return a sentence about texts in the first line of a file that was read without a header, or nothing."""
+    if row or source.layout.has_header is not False or not any(isinstance(value, str) for value in wrong):
+        return ""
+    return f" If the first line names the columns, pass {setting('header', True)}."
 
 
 def _suggest(source: Source, j: int, values: list[Value], for_all: bool, advise: Callable[[], str]) -> str:

@@ -200,8 +200,12 @@ class Source:
 
     def named(self, names: Sequence[str] | None) -> Source:
         """Return the table with names of columns that are text and differ: those given, or its own."""
-        chosen = names if names is not None or self.names is None else [str(name) for name in self.names]
-        return self if chosen is None else replace(self, names=check_names(chosen, self.shape[1]))
+        own = None if self.names is None else [str(name) for name in self.names]
+        chosen = own if names is None else names
+        if chosen is None:
+            return self
+        layout = self.layout if own is None or names is None else replace(self.layout, names=tuple(own))
+        return replace(self, names=check_names(chosen, self.shape[1]), layout=layout)
 
     @property
     def labels(self) -> Sequence[Hashable]:
@@ -248,7 +252,7 @@ class Source:
         values = self.column(j).distinct
         is_first = self.may_have_row_names and self.numbers[j] == 0
         identifier = remark_identifier(len(values), self.shape[0], self.labels[j], is_first)
-        return advise_missing(values) + identifier + remark_decimals(values)
+        return advise_missing(values) + identifier + remark_decimals(values, self.decimal)
 
     def changed(self, change: Callable[[int, Column], Column]) -> Source:
         """Return the table whose columns, given by place, are changed when they are loaded.

@@ -234,7 +234,7 @@ class Table:
         variables = self.variables.with_names(names)
         if variables is self.variables:
             return self
-        read_by = None if self.read_by is None else replace(self.read_by, names=variables.names)
+        read_by = None if self.read_by is None else self.read_by.with_names(variables.names)
         return self._with(variables=variables, read_by=read_by)
 
     def with_variables(self, variables: Variables) -> Table:
