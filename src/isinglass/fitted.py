@@ -92,7 +92,9 @@ class FittedNetwork:
         """Return the mean log P(x) of whole rows, in nats, the larger the better: the joint likelihood.
 
         It needs log Z, which `log_partition` computes exactly or by sampling, once per network unless it is given.
-        `score` is the log pseudo-likelihood, Σ_s log P(x_s | the rest), which is larger and needs no log Z.
+        `score` is the log pseudo-likelihood, Σ_s log P(x_s | the rest), which is larger and needs no log Z. Here, in
+        `predict_proba` and in `score` a category that does not occur in the table of the fit has the probability that
+        half a row gives it, so that rows that have it get a finite value; `sample` and `impute` never draw it.
         """
         table, network = self._open(X, sample_weight=sample_weight), self._record.network
         total = table.without_holes().sum_rows(_sum_energies, network)
@@ -113,7 +115,8 @@ class FittedNetwork:
 
         It compares the shares of ones, of pairs and triples of ones, and the number of ones per row. A correct network
         fails the check for at most 5 % of tables. Parameters as for `isinglass.metrics.check_model`;
-        `isinglass.plot.check` draws the result.
+        `isinglass.plot.check` draws the result. Unlike `sample`, it may draw categories that do not occur in the table
+        of the fit.
         """
         from isinglass.evaluate.checking import check_model
 

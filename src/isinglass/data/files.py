@@ -18,10 +18,10 @@ from isinglass.data.documents import Document, Limits, name_of, open_document
 from isinglass.data.formats import guard, load_excel, load_feather, load_npy, load_npz, load_parquet, load_survey
 from isinglass.data.guards import remark_decimals
 from isinglass.data.options import ReadOptions, takes
-from isinglass.data.source import BLANKS, Column, Source
+from isinglass.data.source import BLANKS, Source
 from isinglass.data.table import Table
 from isinglass.data.text import blank_comments, blank_titles, find_delimiter, read_records, to_utf8
-from isinglass.data.values import NO_ANSWER, is_number, show_value, spell_out
+from isinglass.data.values import is_number, show_value, spell_out
 from isinglass.errors import ArgumentError, DataError, LimitError, setting
 
 AnyFile = str | PathLike[str] | IO[bytes] | IO[str]
@@ -146,7 +146,7 @@ def open_file(path: AnyFile, options: ReadOptions) -> Source:
     named = _name_rows(loaded, kind, options)
     turned = named.transpose() if options.transpose else named
     groups = [turned.find(key, "labels") for key in options.labels]
-    marked = _mean_words(turned, options.encode).mark_missing(options.missing_in(turned))
+    marked = turned.mark_missing(options.missing_in(turned))
     whole = marked.label_values(options.value_labels or {}, groups)
     weight, labels, apart = _take_apart(whole, options)
     source = replace(_name_columns(_choose_columns(whole, options, apart)), weight=weight, apart=labels)
@@ -170,25 +170,11 @@ def _find_format(document: Document, format: str | None) -> str:
 
 
 def _load(document: Document, kind: str, options: ReadOptions) -> Source:
-    """Return the table of a file. Words that `encode` speaks of for all columns are not blank."""
-    limits, encode = document.limits, options.encode
-    entries = encode if isinstance(encode, Mapping) and not by_column(encode) else {}
-    blanks = BLANKS.difference(entries)
+    """Return the table of a file."""
     if kind in ("text", "excel"):
-        doubtful = {NO_ANSWER}.difference(entries)
-        return _load_text(document, kind, options, Vocabulary(blanks | doubtful, spell_out(options.missing_everywhere)))
-    raw = guard(kind, limits, lambda: _LOADERS[kind](document.data, limits))
-    return raw.changed(lambda _, column: replace(column, blanks=blanks)) if raw.block is None else raw
-
-
-def _mean_words(source: Source, encode: object) -> Source:
-    """Return the table in which words that `encode` speaks of in a column are not blank there."""
-    stated = source.locate(encode, "encode") if by_column(encode) else {}
-
-    def mean(j: int, column: Column) -> Column:
-        return replace(column, blanks=column.blanks.difference(stated[j])) if j in stated else column
-
-    return source.changed(mean) if stated else source
+        return _load_text(document, kind, options, Vocabulary(gone=spell_out(options.missing_everywhere)))
+    raw = guard(kind, document.limits, lambda: _LOADERS[kind](document.data, document.limits))
+    return raw.changed(lambda _, column: replace(column, blanks=BLANKS)) if raw.block is None else raw
 
 
 def _load_text(document: Document, kind: str, options: ReadOptions, vocabulary: Vocabulary) -> Source:

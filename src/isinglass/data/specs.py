@@ -54,13 +54,19 @@ class ColumnSpec:
         0 and 1 keep their values, unless `encode` speaks of the labels. Of labels for 1 and 2, 1 is the first category,
         also where 2 never occurs.
         """
-        raw = self.source.column(self.place)
-        return raw.labeled() if self._answers else raw
+        return self._raw.labeled() if self._answers else self._raw
+
+    @cached_property
+    def _raw(self) -> Column:
+        """Its cells as the source has them; words that `encode` speaks of are not blank."""
+        column = self.source.column(self.place)
+        meant = column.blanks.intersection(self.meaning or ())
+        return replace(column, blanks=column.blanks - meant) if meant else column
 
     @cached_property
     def _answers(self) -> Mapping[Value, Value]:
         """The values with their labels, if labels are the categories; else nothing."""
-        raw = self.source.column(self.place)
+        raw = self._raw
         if not raw.labels:
             return {}
         present, answers = set(raw.distinct), raw.answers
