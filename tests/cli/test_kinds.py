@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 
 import numpy as np
 import pytest
@@ -227,3 +228,11 @@ def test_value_labels_are_categories_in_the_order_of_their_values(tmp_path):
     assert network.labels[0] == network.labels[1] == ("never", "some days", "most days", "always")
     assert network.edge_values.tolist() == load(tmp_path / "plain" / "model.npz").network.edge_values.tolist()
     assert "mood=some days" in run("predict", tmp_path / "net", table).stdout.splitlines()[0]  # reads the labels again
+
+
+def test_numbers_of_a_column_that_is_left_out_are_shown_in_order(tmp_path):
+    path = tmp_path / "t.csv"
+    rows = [f"{k % 2},{30 - k},{k % 3}" for k in range(30)]
+    path.write_text("\n".join(["a,id,b", *rows]) + "\n")
+    out = run("info", path).stdout
+    assert re.search(r"^id +left out +1, 2, 3, 4", out, re.MULTILINE), out

@@ -117,6 +117,7 @@ def describe_columns(data: Table, doubts: Sequence[MeaningWarning]) -> list[Colu
     import numpy as np
 
     from isinglass.data.coding import Steps
+    from isinglass.data.values import is_number
 
     notes_of: dict[Hashable, list[str]] = {}
     for warning in doubts:
@@ -140,7 +141,8 @@ def describe_columns(data: Table, doubts: Sequence[MeaningWarning]) -> list[Colu
     for label, guess in data.guesses.items():  # in the order of their places
         if guess.kind is None:
             notes = [guess.note, *notes_of.get(label, ())]
-            left_out = ColumnInfo("", None, False, guess.values[:SHOWN], guess.n_missing / len(data), notes, "")
+            shown = sorted(guess.values) if all(map(is_number, guess.values)) else guess.values
+            left_out = ColumnInfo("", None, False, shown[:SHOWN], guess.n_missing / len(data), notes, "")
             found.insert(guess.place, (label, left_out))
     if variables.named:
         names = [str(label) for label, _ in found]

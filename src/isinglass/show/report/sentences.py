@@ -16,6 +16,7 @@ from importlib.resources import files
 import numpy as np
 
 from isinglass.data.coding import Cut, Indicators, Levels, Rule, Steps
+from isinglass.errors import plural
 from isinglass.missing_record import Missing
 from isinglass.network import Network
 from isinglass.results import Solution
@@ -286,17 +287,17 @@ def _say_missing(what: What) -> Iterator[str]:
     if missing is None:
         return
     share = missing.n_cells / (missing.n_rows * (what.network.n_features + len(what.covariates)))
-    cells = f"{missing.n_cells} missing cells ({share:.1%})"
+    cells, were = f"{plural(missing.n_cells, 'missing cell')} ({share:.1%})", "was" if missing.n_cells == 1 else "were"
     if missing.treatment == "drop":
         if len(what.solutions) > 1:  # labels are not cells of the network's columns, which the share is of
             cells = f"{missing.n_cells} missing cells or labels of groups"
         yield f"{missing.n_left_out} of {missing.n_rows} rows were left out because of {cells}."
     elif missing.treatment == "zero":
-        yield f"{cells} were counted as 0."
+        yield f"{cells} {were} counted as 0."
     else:
-        empty = f"; {missing.n_left_out} rows without any answer were left out" if missing.n_left_out else ""
+        empty = f"; {plural(missing.n_left_out, 'row')} without any answer left out" if missing.n_left_out else ""
         times = f"{missing.n_imputations} times by stochastic EM {cite('stochastic-em')}"
-        yield f"{cells} were imputed {times}, from {what.imputed_from}{empty}."
+        yield f"{cells} {were} imputed {times}, from {what.imputed_from}{empty}."
 
 
 def _say_certificate(what: What) -> Iterator[str]:
