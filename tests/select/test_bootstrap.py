@@ -209,6 +209,16 @@ def test_groups_are_drawn_together(table, seen):
 
 
 @pytest.mark.parametrize("scale", [1.0, 0.7])
+def test_groups_without_weight_are_not_drawn(table, seen, scale):
+    groups = np.arange(200) // 4
+    weight = np.where(groups < 3, 1.0 + (scale - 1.0) * (np.arange(200) % 2), 0.0)  # 3 of 50
+    bootstrap(table, 0.1, n_boot=20, random_state=0, groups=groups, sample_weight=weight)
+    assert len(seen) == 21
+    for drawn, labels in seen[1:]:
+        assert set(labels[drawn > 0]) <= {0, 1, 2}
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.7])
 def test_copies_of_a_row_are_drawn_together_with_their_weight(table, monkeypatch, scale):
     """Completed rows: the last 40 rows four times, each copy with a quarter of the weight."""
     origin = np.concatenate([np.arange(160), np.tile(np.arange(160, 200), 4)])

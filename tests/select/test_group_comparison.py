@@ -232,6 +232,26 @@ def test_weights_count_as_repeated_rows_in_the_networks(two):
     np.testing.assert_allclose(found.couplings(), wanted.couplings(), atol=1e-6)
 
 
+@pytest.mark.parametrize("paired", [False, True])
+@pytest.mark.parametrize("weight", ["counts", "sampling", "copies"])
+def test_rows_of_weight_zero_are_no_rows(two, weight, paired):
+    X, groups = two
+    kept, subject = np.flatnonzero(np.arange(300) >= 220), np.tile(np.arange(300), 2)
+    kept = np.concatenate([kept, kept + 300]) if paired else np.concatenate([kept, np.arange(300, 600)])
+    weights = np.zeros(600)
+    weights[kept] = 1.0 if weight == "counts" else default_rng(0).gamma(5.0, size=len(kept))
+    table = make_table(X, sample_weight=weights)
+    if weight == "copies":  # each row twice, as imputation gives them
+        rows = np.tile(np.arange(600), 2)
+        table = make_table(X[rows], rows=rows, sample_weight=weights[rows] / 2)
+        groups, subject, kept = groups[rows], subject[rows], np.concatenate([kept, kept + 600])
+    options = {"n_permutations": 9, "random_state": 0}
+    found = compare_groups(table, groups, ALPHA, paired=subject if paired else None, **options)
+    left = compare_groups(table[kept], groups[kept], ALPHA, paired=subject[kept] if paired else None, **options)
+    assert found.n_rows == left.n_rows == ((80, 80) if paired else (80, 300))
+    np.testing.assert_allclose(found.null_strength, left.null_strength, rtol=1e-9)
+
+
 def test_names_and_columns_of_frames(two):
     X, groups = two
     columns = [f"item {k}" for k in range(6)]

@@ -139,8 +139,9 @@ class _Draw:
         unit, scale = np.arange(n_rows), table.unit_weight
         if groups is not None:
             labels = labels_of(groups, n_rows)
-            distinct, unit = np.unique(labels, return_inverse=True)
-            return cls(np.ones(len(distinct), dtype=np.int64), unit, scale, labels)
+            unit = np.unique(labels, return_inverse=True)[1]
+            has_weight = np.bincount(unit, scale) > 0
+            return cls(has_weight.astype(np.int64), unit, scale, labels)
         if are_counts(scale) and scale.sum() < 2**53:
             return cls(np.rint(scale).astype(np.int64), unit, np.ones(n_rows), unit if scale.max() <= 1.0 else None)
         return cls((scale > 0).astype(np.int64), unit, scale, unit)

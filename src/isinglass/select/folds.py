@@ -151,5 +151,8 @@ def repeated(table: Table) -> tuple[Table, NDArray[np.intp]]:
 
 
 def one_by_one(table: Table) -> tuple[Table, NDArray[np.intp]]:
-    """Return a table with the equal rows of a count one by one, and the row that each of them is."""
-    return repeated(table) if has_counts(table) else (table, np.arange(len(table)))
+    """Return the equal rows of a count one by one, none of weight zero, and the row that each of them is."""
+    if table.units is None and are_counts(table.sample_weight):
+        return repeated(table)
+    rows = table.weighted_rows
+    return table if len(rows) == len(table) else table[rows], rows

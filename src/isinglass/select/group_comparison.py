@@ -84,7 +84,7 @@ def compare_groups(
     sample_weight : array-like of shape (n_samples,), optional
         Row weights: counts if they are whole numbers, otherwise sampling weights, unless the table was read with
         another ``weight_kind``. The equal rows of a count are permuted one by one; sampling weights stay with their
-        rows.
+        rows, and rows of weight zero are left out.
     random_state, run
         As for `bootstrap`, with permutations instead of resamples.
 

@@ -16,7 +16,7 @@ from isinglass.data import Table, TableLike
 from isinglass.data.values import is_missing
 from isinglass.errors import ArgumentError, DataError, DataWarning, listed, warn
 from isinglass.missing_record import Missing
-from isinglass.select.folds import has_counts, repeated
+from isinglass.select.folds import one_by_one
 from isinglass.select.method import MethodLike, read_for
 
 UNEQUAL = 0.05
@@ -96,6 +96,12 @@ class GroupedTable:
         missing, weight_kind = Missing.of(table), table.weight_kind
         labels = _one_per_row("groups", group_column, table)
         subjects = None if subject_column is None else _one_per_row("paired", subject_column, table)
+        if subjects is None:
+            table, rows = one_by_one(table)
+        else:
+            rows = table.weighted_rows
+            table, subjects = table[rows], subjects[rows]
+        labels = labels[rows]
         if table.holes is not None:
             n_empty = 0 if subjects is not None else int(table.holes.all(axis=1).sum())
             missing = Missing(treatment="impute", n_left_out=n_empty, **Missing.count(table.holes))
@@ -105,9 +111,6 @@ class GroupedTable:
         if subjects is None and table.holes is not None and not table.holes.all():
             answered = np.flatnonzero(~table.holes.all(axis=1))
             table, labels = table[answered], labels[answered]
-        if subjects is None and has_counts(table):
-            table, rows = repeated(table)
-            labels = labels[rows]
         return cls(table, Groups.of(labels, subjects), missing, weight_kind)
 
     def with_equal_holes(self, rng: Generator) -> GroupedTable:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from isinglass.arguments import MOST_TASKS, RandomSource, check_count, spawn_seeds
 from isinglass.arrays import AnyArray, FloatArray, Mask
-from isinglass.data import are_counts, which_vary
+from isinglass.data import which_vary
 from isinglass.errors import (
     ArgumentError,
     ConstantColumnWarning,
@@ -31,7 +31,7 @@ from isinglass.errors import (
     warn,
 )
 from isinglass.pairs import pairs_of, symmetric_matrix
-from isinglass.select.folds import labels_of, repeated
+from isinglass.select.folds import labels_of, one_by_one
 from isinglass.select.parallel import run_tasks, task_run
 from isinglass.select.selector import Choice, Selector
 from isinglass.select.settings import Alphas, are_given, check_alphas, option, settings
@@ -115,15 +115,10 @@ class StARS(Selector):
 
     def stability(self, task: Task) -> Stability:
         """Return how far the subsamples agree, and the alpha that follows."""
-        table = task.table.whole()
         if task.run.checkpoint is not None and self.random_state is None:
             raise DataError("A checkpoint needs a random_state: without one, the next run draws other subsamples.")
-        labels = labels_of(table.units if task.groups is None else task.groups, len(table))
-        if table.sample_weight is not None and table.units is None and are_counts(table.sample_weight):
-            table, rows = repeated(table)
-            labels = labels[rows] if task.groups is not None else np.arange(len(table))
-        elif len(rows := table.weighted_rows) < len(table):  # rows of weight zero are not drawn
-            table, labels = table[rows], labels[rows]
+        table, rows = one_by_one(task.table.whole())
+        labels = labels_of(table.units if task.groups is None else task.groups[rows], len(table))
         task = task.replace(table=table, groups=None)
         member = np.unique(labels, return_inverse=True)[1]
         units = _Units(task, member, self._size(int(member.max()) + 1))
