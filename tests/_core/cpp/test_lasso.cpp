@@ -199,6 +199,7 @@ class Refusing final : public Rows, public ProductRows {
     Refusing(Rows& rows, int n_refused) : rows_(rows), n_left_(n_refused) {}
 
     std::vector<char> asked;  // o: own curvatures, m: majorized ones, p: a product
+    bool is_interrupted = false;
 
     const Margins& margins() const override { return rows_.margins(); }
     double rounding() const override { return rows_.rounding(); }
@@ -208,7 +209,10 @@ class Refusing final : public Rows, public ProductRows {
         --n_left_;
         tasks[0].sums->loss += 1;
     }
-    void gradients(std::span<const Gradient> tasks) override { rows_.gradients(tasks); }
+    void gradients(std::span<const Gradient> tasks) override {
+        if (is_interrupted) throw Interrupted();
+        rows_.gradients(tasks);
+    }
     void blocks(std::span<const Block> tasks, Curvature curvature) override {
         asked.push_back(curvature == Curvature::own ? 'o' : 'm');
         rows_.blocks(tasks, curvature);
@@ -250,6 +254,38 @@ TEST_CASE("after a refused step operators are majorized") {
     const auto refused = std::find(rows.asked.begin(), rows.asked.end(), 'm');
     REQUIRE(refused + 1 < rows.asked.end());
     CHECK(refused[1] == 'p');
+}
+
+TEST_CASE("after an interruption nothing is solved before a new start") {
+    Poll poll;
+    Pool pool(1, poll);
+    Twin twin(200, 4, 0.5, false, 2);
+    const auto kept = kept_rows(pool, std::make_shared<const Table>(twin.view()), Holds::all_nodes);
+    Refusing rows(*kept, 0);
+    const Penalty penalty(Penalty::Kind::equal, nullptr, 4);
+    Newton newton(rows, penalty, pool, 4, true);
+    const auto begin = [&] { newton.start(0), newton.adopt({{0, 1}, {1, 2}}); };
+    const auto run = [&] { return newton.run(1e-3, {1e-7, 1e-7, 100}); };
+    begin();
+    rows.is_interrupted = true;
+    CHECK_THROWS_AS(run(), Interrupted);
+    rows.is_interrupted = false;
+    CHECK_THROWS_AS(run(), std::logic_error);
+    begin();
+    CHECK(run().kkt_residual < 1e-7);
+}
+
+TEST_CASE("the largest of some numbers is unknown if one of them is") {
+    std::vector<double> numbers(30, 1.0);
+    CHECK(largest_of(numbers.data(), numbers.size()) == 1.0);
+    for (size_t k : {0, 13, 29}) {
+        std::vector<double> some(numbers);
+        some[k] = std::numeric_limits<double>::quiet_NaN();
+        CHECK(std::isnan(largest_of(some.data(), some.size())));
+        Poll poll;
+        Pool pool(1, poll);
+        CHECK(std::isnan(Chunks(pool).largest_entry(some.size(), [&](size_t i) { return some[i]; })));
+    }
 }
 
 TEST_CASE("a gradient that is no number proves nothing") {

@@ -166,3 +166,18 @@ TEST_CASE("rows that are merged into patterns agree with the twin") {
     compare(*kept_rows(pool, table, Holds::all_nodes), twin, 1, 80);
     for (const int n_kept : {0, 7, 15}) compare(*byte_rows(pool, table, n_kept).rows, twin, 2, 80);
 }
+
+TEST_CASE("a buffer without memory is empty, and large ones are zero and aligned") {
+    Buffer<double> buffer(10);
+#ifndef __SANITIZE_ADDRESS__  // ends the program at such a size
+    CHECK_THROWS_AS(buffer.resize(std::numeric_limits<size_t>::max() / 16), std::bad_alloc);
+    CHECK(buffer.size() == 0);
+    CHECK(buffer.data() == nullptr);
+#endif
+    for (size_t size : {size_t{3}, size_t{1} << 18, (size_t{1} << 18) + 7}) {
+        buffer.resize(size);
+        CHECK(reinterpret_cast<uintptr_t>(buffer.data()) % 64 == 0);
+        CHECK(std::all_of(buffer.data(), buffer.data() + size, [](double number) { return number == 0; }));
+        buffer[size - 1] = 1;
+    }
+}

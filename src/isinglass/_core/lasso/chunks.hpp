@@ -13,16 +13,18 @@ namespace isinglass {
 
 constexpr size_t SIDE_BY_SIDE = 8;
 
+// NaN if one of them is: a gradient that is not known must not pass for a small one.
+inline double larger(double one, double other) {
+    return one < other || other != other ? other : one;
+}
+
 inline double largest_of(const double* values, size_t n) {
     double largest[SIDE_BY_SIDE] = {};
     size_t k = 0;
     for (; k + SIDE_BY_SIDE <= n; k += SIDE_BY_SIDE)
-        for (size_t i = 0; i < SIDE_BY_SIDE; ++i) {
-            const double size = std::abs(values[k + i]);
-            largest[i] = largest[i] < size ? size : largest[i];
-        }
-    for (; k < n; ++k) largest[0] = std::max(largest[0], std::abs(values[k]));
-    return *std::max_element(largest, largest + SIDE_BY_SIDE);
+        for (size_t i = 0; i < SIDE_BY_SIDE; ++i) largest[i] = larger(largest[i], std::abs(values[k + i]));
+    for (; k < n; ++k) largest[0] = larger(largest[0], std::abs(values[k]));
+    return std::accumulate(largest, largest + SIDE_BY_SIDE, 0.0, larger);
 }
 
 template <class T>
@@ -74,7 +76,7 @@ class Chunks {
     double largest_entry(size_t m, Body body) {
         return largest(m, [&](size_t first, size_t last) {
             double largest = 0;
-            for (size_t k = first; k < last; ++k) largest = std::max(largest, body(k));
+            for (size_t k = first; k < last; ++k) largest = larger(largest, body(k));
             return largest;
         });
     }
@@ -105,7 +107,7 @@ class Chunks {
     template <class Body>
     double largest(size_t m, Body body) {
         const std::vector<double>& parts = each(m, body);
-        return parts.empty() ? 0.0 : *std::max_element(parts.begin(), parts.end());
+        return std::accumulate(parts.begin(), parts.end(), 0.0, larger);
     }
 
  private:

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <stdexcept>
+#include <utility>
 
 #include "tuning.hpp"
 
@@ -48,6 +50,7 @@ size_t Newton::coefficients_of(const std::vector<Pair>& pairs) const {
 }
 
 void Newton::start(int first_node) {
+    is_whole_ = true;
     set_.start(first_node);
     last_ = before_ = {};
     adopted_.clear();
@@ -190,6 +193,7 @@ State Newton::run(double alpha, const Tolerances& tolerances) {
             largest_gap(tolerances.gap) / 2,
             tolerances.max_iter,
             rows_.has_categories() ? Precision::single : Precision::untried};
+    if (!std::exchange(is_whole_, false)) throw std::logic_error("a problem that was interrupted is used again");
     certificate_.gap = std::numeric_limits<double>::quiet_NaN();
     matrices_ = Matrices::stale;
     extrapolate(alpha);
@@ -683,6 +687,7 @@ State Newton::record(const Run& run) {
     }
     if (run.alpha != last_.alpha) before_ = std::move(last_);
     last_ = {run.alpha, state.edges, state.values, state.fields};
+    is_whole_ = true;
     return state;
 }
 

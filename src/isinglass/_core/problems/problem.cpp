@@ -164,7 +164,7 @@ std::vector<Pair> PathSolver::violators(double alpha) const {
     std::vector<Pair> pairs;
     size_t e = 0;
     for (size_t k = 0; k < found_.pairs.size(); ++k)
-        if (!newton_.set().find(found_.pairs[k], e) && found_.values[k] > alpha) pairs.push_back(found_.pairs[k]);
+        if (!newton_.set().find(found_.pairs[k], e) && !(found_.values[k] <= alpha)) pairs.push_back(found_.pairs[k]);
     return pairs;
 }
 

@@ -3,91 +3,14 @@
 
 #include <compare>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <vector>
 
-#ifdef __SANITIZE_ADDRESS__
-#include <sanitizer/asan_interface.h>
-#elif defined(__linux__)
-#include <sys/mman.h>
-#define ISINGLASS_LARGE_PAGES
-#endif
-
+#include "rows/buffer.hpp"
 #include "rows/kernels.hpp"
-#include "tuning.hpp"
 
 namespace isinglass {
-
-// A 64-byte aligned array of plain numbers, zero at the start.
-template <class T>
-class Buffer {
- public:
-    explicit Buffer(size_t size = 0) { resize(size); }
-    void resize(size_t size) {  // forgets the contents
-        size_ = size;
-        memory_.reset();
-        data_ = nullptr;
-        if (size == 0) return;
-        void* start = take(size * sizeof(T));
-        size_t room = size * sizeof(T) + SPARE;
-        data_ = static_cast<T*>(std::align(SPARE, size * sizeof(T), start, room));
-        keep_to(size);
-    }
-    // Nothing beyond the first `count` numbers is used until this is called again; the address sanitizer sees to it.
-    void keep_to([[maybe_unused]] size_t count) {
-#ifdef __SANITIZE_ADDRESS__
-        if (size_ == 0) return;
-        const char* end = static_cast<char*>(memory_.get()) + size_ * sizeof(T) + SPARE;
-        __asan_unpoison_memory_region(data_, end - reinterpret_cast<char*>(data_));
-        __asan_poison_memory_region(data_ + count, end - reinterpret_cast<char*>(data_ + count));
-#endif
-    }
-    size_t size() const { return size_; }
-    T* data() { return data_; }
-    const T* data() const { return data_; }
-    T& operator[](size_t i) { return data_[i]; }
-    const T& operator[](size_t i) const { return data_[i]; }
-
- private:
-    static constexpr size_t SPARE = 64;  // bytes, for the alignment
-    struct Free {
-        size_t mapped = 0;  // bytes that were not taken from malloc
-        void operator()(void* p) const {
-#ifdef ISINGLASS_LARGE_PAGES
-            if (mapped > 0) {
-                munmap(p, mapped);
-                return;
-            }
-#endif
-            std::free(p);
-        }
-    };
-    // Of a large array, only the pages that are written to take memory. They are large if the system has such: a
-    // processor remembers where a few thousand pages are, and products read more small ones than that.
-    void* take(size_t bytes) {
-#ifdef ISINGLASS_LARGE_PAGES
-        if (bytes >= tuning::rows::MAPPED_BYTES) {
-            const size_t page = tuning::rows::LARGE_PAGE, mapped = bytes + SPARE + page;
-            void* start = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-            if (start == MAP_FAILED) throw std::bad_alloc();
-            memory_ = {start, Free{mapped}};
-            size_t room = mapped;
-            std::align(page, bytes + SPARE, start, room);
-            madvise(start, bytes, MADV_HUGEPAGE);
-            return start;
-        }
-#endif
-        memory_ = {std::calloc(bytes + SPARE, 1), Free{}};
-        if (!memory_) throw std::bad_alloc();
-        return memory_.get();
-    }
-
-    std::unique_ptr<void, Free> memory_;
-    T* data_ = nullptr;
-    size_t size_ = 0;
-};
 
 class BitTable;
 
