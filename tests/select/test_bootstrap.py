@@ -28,6 +28,7 @@ from isinglass import (
     simulate,
 )
 from isinglass.arguments import spawn_seeds
+from isinglass.data import as_table
 from isinglass.errors import ConvergenceWarning, DataError
 from isinglass.select.method import as_method
 
@@ -195,6 +196,16 @@ def test_a_function_sees_repeated_rows(table):
     bootstrap(table, fit, n_boot=2, random_state=0)
     for X, rows in zip(tables[1:], rows_of_resamples(200, 2, 0), strict=True):
         np.testing.assert_array_equal(X, table[rows])
+
+
+def test_a_resample_without_an_incomplete_row_is_fitted_as_it_is(table):
+    holed = table[:60].astype(float)
+    holed[7, 2] = np.nan
+    found = bootstrap(as_table(holed, missing="impute"), CrossValidation(alphas=5), n_boot=8, random_state=0)
+    whole = bootstrap(table[:60], CrossValidation(alphas=5), n_boot=8, random_state=0)
+    complete = [7 not in rows for rows in rows_of_resamples(60, 8, 0)]
+    assert 0 < sum(complete) < 8
+    np.testing.assert_allclose(found.fields[complete], whole.fields[complete], atol=1e-6)
 
 
 def test_groups_are_drawn_together(table, seen):

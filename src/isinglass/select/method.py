@@ -196,7 +196,7 @@ class Method(PathSettings):
             labels = None if labels is None else labels[rows]
             imputation = self.imputation.complete(table if labels is None else table.bare(), labels, run)
             table = imputation.table
-            if labels is not None:
+            if labels is not None and table.rows is not None:  # None: the holes were in rows without a weight
                 labels = labels[table.rows]
         name_constant(table)
         return self.selector.choose(Task(table, self.paths, labels, run, warm_start, deadline)), table, imputation
