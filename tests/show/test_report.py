@@ -367,6 +367,18 @@ def test_node_measures(path, table):
     assert data["n_rows"] == len(table)
 
 
+@pytest.mark.parametrize("shift", [0, 1])
+def test_an_array_is_read_as_the_table_of_the_fit(table, shift):
+    """Its values are answers, not numbers of categories, which are others where an item is turned."""
+    answers = table[:, ::2] + table[:, 1::2] + shift
+    fitted = isinglass.IsingNetwork(kinds="ordinal", reverse=[1]).fit(answers)
+    by_array, by_frame = (
+        data_of(build_report(fitted, X=X)) for X in (answers, pd.DataFrame(answers, columns=fitted.network_.names))
+    )
+    for part in ("nodes", "check", "methods"):
+        assert by_array[part] == by_frame[part]
+
+
 def test_resamples_stand_beside_what_the_estimator_knows(table):
     net = IsingLasso(0.05).fit(table)
     found = bootstrap(table, net, n_boot=5, random_state=0)
@@ -375,8 +387,11 @@ def test_resamples_stand_beside_what_the_estimator_knows(table):
     known = {(s, t): share for s, t, share in zip(source, target, shares, strict=True)}
     pairs = zip(data["path"]["s"], data["path"]["t"], strict=True)
     assert data["edge_columns"][-1]["values"] == [known[f"x{s}", f"x{t}"] for s, t in pairs]
+    renamed = data_of(build_report(net, names=list("abcdefgh"), bootstrap=found))
+    assert renamed["edge_columns"] == data["edge_columns"]
+    assert renamed["nodes"]["columns"] == data["nodes"]["columns"]
     with pytest.raises(DataError, match="bootstrap must be of a table with the nodes of the network"):
-        build_report(net, names=list("abcdefgh"), bootstrap=found)
+        build_report(net.network_.with_names(list("abcdefgh")), bootstrap=found)
     labels = [column["label"] for column in data["edge_columns"]]
     assert labels == ["n11", "n10", "n01", "n00", "log_odds_ratio", "mean", "q2.5", "q50", "q97.5", "inclusion"]
 

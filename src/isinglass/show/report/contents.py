@@ -76,7 +76,7 @@ def check_rows(subject: Subject) -> ModelCheck | None:
 
 
 def tabulate_resamples(found: Bootstrap, names: Sequence[str]) -> tuple[JsonObject, JsonObject]:
-    """Return what resamples of rows add to the tables of nodes, which have these names, and of edges."""
+    """Return what resamples of rows add to the tables of nodes, by the names of these in the table, and of edges."""
     nodes, place = found.nodes(), {name: node for node, name in enumerate(found.names)}
     if place.keys() != {*names}:
         raise DataError("bootstrap must be of a table with the nodes of the network; got other names.")

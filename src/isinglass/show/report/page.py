@@ -19,7 +19,7 @@ from isinglass.data import TableLike
 from isinglass.evaluate.nodes import node_table
 from isinglass.json_text import json_text
 from isinglass.names import NodeValues
-from isinglass.network import NetworkLike
+from isinglass.network import NetworkLike, as_network
 from isinglass.results import Path
 from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.selection_records import Stability
@@ -115,10 +115,11 @@ def write_report(
     draft = Draft("") if whole.fit is None else describe_fit(whole.fit, *resamples, check=check)
     members, colors = contents.read_groups(groups, group_colors, subject.network.names)
     edges = {} if subject.fit is None else contents.edge_columns(subject.fit.edges(), subject.fit.network.names)
+    in_table = as_network(result).without_covariates().names  # what resamples know, whatever the page calls nodes
     for each in resamples:
         if each.kind == "rows":
-            intervals, further = contents.tabulate_resamples(each, subject.network.names)
-            measured, edges = measured | intervals, edges | contents.edge_columns(further, subject.network.names)
+            intervals, further = contents.tabulate_resamples(each, in_table)
+            measured, edges = measured | intervals, edges | contents.edge_columns(further, in_table)
     nodes = contents.node_columns(subject, wording, members, measured)
     rows, numbers = subject.data, {name: number for number, name in enumerate(colors)}
     of_nodes = [-1 if member is None else numbers[member] for member in members]

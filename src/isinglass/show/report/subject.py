@@ -51,7 +51,7 @@ class Subject:
             stability = fit.selection.stability if stability is None else stability
         table = None
         if X is not None:  # read as the table of the fit or, for a network by itself, as its columns are
-            table = network.table(X if fit is None or isinstance(X, np.ndarray) else fit.read(X)).without_holes()
+            table = network.table(X if fit is None else fit.read(X)).without_holes()
         return cls(network, fit, solution_of(result), path, stability, table, max_edges)
 
     def without_covariates(self) -> Subject:
