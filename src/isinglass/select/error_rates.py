@@ -118,8 +118,7 @@ def _tested(table: AnyTable, n_regressed: int) -> EdgeTests:
     support = Support.of(table, network)
     if support.n_parameters > MAX_PARAMETERS:
         raise LimitError(f"Error rates need at most {MAX_PARAMETERS} parameters; got {support.n_parameters}.")
-    at = support.read(network)
-    sandwich = sandwich_errors(support, at, support.sums(at, table), nearly_free=True)
+    sandwich = sandwich_errors(support, network, table, nearly_free=True)
     # Residuals are smaller than errors: the square is what the jackknife gives in a regression (HC3), on average.
     freedom = n_rows - n_regressed
     share = (freedom / n_rows) ** 2
@@ -127,7 +126,7 @@ def _tested(table: AnyTable, n_regressed: int) -> EdgeTests:
     place = np.searchsorted(pair_keys(pairs, p), pair_keys(network.pairs, p))
     values, errors, p_values = np.full((3, len(pairs)), np.nan)
     errors[place] = sandwich.pairs / np.sqrt(share)
-    values[place] = np.where(np.isnan(sandwich.pairs), np.nan, network.pair_values)
+    values[place] = np.where(np.isnan(sandwich.pairs), np.nan, sandwich.network.pair_values)
     p_values[place] = scipy.special.fdtrc(sandwich.dimensions, freedom, share * sandwich.chi2 / sandwich.dimensions)
     p_values = np.where(np.isnan(p_values), 1.0, p_values)  # infinite, or zero: nothing is claimed
     others = 1.0 - np.maximum.reduceat(category_counts(table) / n_rows, variables.starts)

@@ -15,6 +15,7 @@ from isinglass.data import AnyTable, as_table, which_vary
 from isinglass.errors import ConvergenceWarning, LimitError, SeparationError, suppress_warnings
 from isinglass.machine.threads import one_blas_thread
 from isinglass.matching import check_width, require_same
+from isinglass.network import Network
 from isinglass.pairs import pair_keys, values_at
 from isinglass.results import Solution
 from isinglass.select.sandwich import Support, newton, pair_units, sandwich_errors
@@ -146,12 +147,11 @@ def refit(
     if table.variables.is_binary:  # with every pair free or forbidden, alpha multiplies nothing
         path = ising_path(table, [1.0], penalty_weights=penalty_on(index, p, 0.0), tol=tol)
         free = path.solutions[0].with_names(solution.names)
-        values = support.read(free.network)
     else:
-        values, free = newton(support, support.read(nearly_free(table, solution).network), table, tol)
-    sandwich = sandwich_errors(support, values, support.sums(values, table))
+        free = newton(support, nearly_free(table, solution).network, table, tol)
+    sandwich = sandwich_errors(support, free.network, table)
     edges = sandwich.pairs[is_edge], sandwich.fields, sandwich.chi2[is_edge], sandwich.dimensions[is_edge]
-    return Refit(free, index, _values_on(solution, free)[is_edge], *edges)
+    return Refit(free, index, _values_on(solution, free.network)[is_edge], *edges)
 
 
 def _support(table: AnyTable, solution: Solution) -> Support:
@@ -160,10 +160,10 @@ def _support(table: AnyTable, solution: Solution) -> Support:
     return Support.of(table, solution.network)
 
 
-def _values_on(solution: Solution, free: Solution) -> FloatArray:
+def _values_on(solution: Solution, free: Network) -> FloatArray:
     """Return the couplings of an estimate at the pairs of the solution whose support it has."""
     p = solution.n_features
-    return values_at(free.network.pair_values, pair_keys(free.network.pairs, p), pair_keys(solution.network.pairs, p))
+    return values_at(free.pair_values, pair_keys(free.pairs, p), pair_keys(solution.network.pairs, p))
 
 
 def nearly_free(
@@ -193,8 +193,8 @@ def refit_edges(table: AnyTable, solution: Solution) -> tuple[FloatArray, FloatA
     """Return the unpenalized estimate of every edge and its standard error; NaN where the estimate is infinite.
 
     Those of pairs with covariates follow those of the edges. Nothing is refused: the estimate is nearly free, so that
-    pairs that separate the table stay finite. They are known by the information left on them, that of a fraction of one
-    row. NaN everywhere if the matrices would be too large.
+    pairs that separate the table stay finite. They are known by Newton steps without penalty, which do not come to an
+    end. NaN everywhere if the matrices would be too large.
     """
     if not len(solution.network.pairs):
         return np.empty(0), np.empty(0)
@@ -215,13 +215,12 @@ def free_estimate(table: AnyTable, solution: Solution, n_threads: int | None = N
         return values, errors
     work = len(table) * float(support.n_parameters) ** 2
     with one_blas_thread if work < WORK_FOR_BLAS_THREADS else nullcontext():
-        free = nearly_free(table, solution, n_threads=n_threads)
-        parameters = support.read(free.network)
-        sandwich = sandwich_errors(support, parameters, support.sums(parameters, table), nearly_free=True)
+        free = nearly_free(table, solution, n_threads=n_threads).network
+        sandwich = sandwich_errors(support, free, table, nearly_free=True)
     edges_first = np.argsort(~solution.network.is_edge, kind="stable")
-    values[p:], errors[p:] = _values_on(solution, free)[edges_first], sandwich.pairs[edges_first]
+    values[p:], errors[p:] = _values_on(solution, sandwich.network)[edges_first], sandwich.pairs[edges_first]
     if table.variables.is_binary:
-        values[:p], errors[:p] = free.fields, sandwich.fields
+        values[:p], errors[:p] = sandwich.network.fields, sandwich.fields
     return values, errors
 
 

@@ -27,9 +27,13 @@ from isinglass.results import Solution
 from isinglass.variables import Variables, corners
 
 LEAST_INFORMATION = 0.05
-"""Information on a coupling (in `coupling_units`), in rows, below which its estimate counts as infinite..."""
+"""Information on a parameter (in `coupling_units`), in rows, from which on its estimate is taken for finite."""
+LEAST_LEFT = 0.7
+"""Share of less information that a Newton step leaves if the estimate is finite; towards infinity, it leaves e⁻¹."""
 RIDGE = 1e-3 * LEAST_INFORMATION
-"""...and what is added where nothing is left, in floating point."""
+"""What is added to all information, in rows: some is then left in floating point."""
+TINY = 1e-10
+"""The same as a share of the information given all other parameters, where there may be less than `RIDGE`."""
 _STEPS, _HALVINGS = 50, 30  # of Newton's method, and of one step
 _ROWS_PER_BLOCK = 1024  # of which the scores of a thousand parameters stay in the memory that was just used
 
@@ -287,20 +291,27 @@ def _sum_rows(
 class Errors:
     """Standard errors of pairs, covariates included, and fields, and Wald's test that a pair's parameters are zero."""
 
+    network: Network  # whose couplings and fields they are of
     pairs: FloatArray  # of the coupling, or of the norm of Θ to first order; NaN where the estimate is infinite
     fields: FloatArray  # in the layout of the network's fields; NaN where there is no parameter
     chi2: FloatArray  # Wald's statistic of every pair
     dimensions: NDArray[np.intp]  # its degrees of freedom: the parameters of the pair
 
 
-def sandwich_errors(support: Support, values: FloatArray, sums: LossSums, *, nearly_free: bool = False) -> Errors:
-    """Return the errors H⁻¹ K H⁻¹ at some parameters.
+def sandwich_errors(support: Support, network: Network, table: AnyTable, *, nearly_free: bool = False) -> Errors:
+    """Return the errors H⁻¹ K H⁻¹ of a network with the edges of the support.
 
-    ``nearly_free``: estimates may be infinite, and those on which there is next to no information left have NaN.
+    ``nearly_free``: it is penalized by a fraction of a row, and its couplings may be infinite without. If there is
+    little information on some, they are estimated again without penalty, and those that are infinite have NaN.
     """
+    values = support.read(network)
+    sums = support.sums(values, table)
     inverse, information = _invert(support, sums.hessian, RIDGE if nearly_free else 0.0)
-    half = inverse @ sums.outer
     is_known = information >= (LEAST_INFORMATION if nearly_free else 0.0)
+    if not is_known.all():
+        values, sums, inverse, is_finite = _which_are_finite(support, values, sums, table)
+        network, is_known = support.build(values), is_known | is_finite
+    half = inverse @ sums.outer
     variances = np.where(is_known, np.einsum("ij,ij->i", half, inverse), np.nan)
     edges, theta = np.sqrt(variances[support.first[:-1]]), values[support.first[:-1]]
     chi2 = (theta / edges) ** 2
@@ -313,10 +324,10 @@ def sandwich_errors(support: Support, values: FloatArray, sums: LossSums, *, nea
             edges[edge] = np.sqrt(max(float(theta @ own @ theta), 0.0)) / norm
             chi2[edge] = float(theta @ np.linalg.lstsq(own, theta, rcond=None)[0])
     fields = np.where(support.place >= 0, np.sqrt(np.append(variances, np.nan))[support.place], np.nan)
-    return Errors(edges, fields[support.network.variables.is_later], chi2, np.diff(support.first))
+    return Errors(network, edges, fields[support.network.variables.is_later], chi2, np.diff(support.first))
 
 
-def _invert(support: Support, hessian: FloatArray, ridge: float) -> tuple[FloatArray, FloatArray]:
+def _invert(support: Support, hessian: FloatArray, ridge: float | FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the inverse of a Hessian, and the information on every parameter; ridge and information in its units."""
     scale = support.scale(support.units)
     scaled = hessian / scale
@@ -329,41 +340,68 @@ def _invert(support: Support, hessian: FloatArray, ridge: float) -> tuple[FloatA
     return inverse, information
 
 
-def newton(support: Support, values: FloatArray, table: AnyTable, tol: float) -> tuple[FloatArray, Solution]:
-    """Return the optimum without penalty on a support, by Newton's method from a start that is close.
+def _which_are_finite(
+    support: Support, values: FloatArray, sums: LossSums, table: AnyTable
+) -> tuple[FloatArray, LossSums, FloatArray, Mask]:
+    """Return parameters two Newton steps after nearly free ones, their sums and inverse, and which are finite.
+
+    Where columns separate the table, every step adds the same to a coupling and leaves e⁻¹ of the information on it. A
+    finite coupling, however large, is nearly at its optimum after the first step: the second leaves all information.
+    """
+    values, sums = _step(support, values, sums, table, _invert(support, sums.hessian, _tiny(support, sums))[0])
+    inverse, before = _invert(support, sums.hessian, _tiny(support, sums))
+    values, sums = _step(support, values, sums, table, inverse)
+    ridge = _tiny(support, sums)
+    inverse, after = _invert(support, sums.hessian, ridge)
+    stays = (after >= LEAST_LEFT * before) & (before >= LEAST_LEFT * after)
+    return values, sums, inverse, stays & (after > 100.0 * ridge)  # what is left is not the ridge alone
+
+
+def _tiny(support: Support, sums: LossSums) -> FloatArray:
+    """Return the ridge for a Hessian that may be nearly singular."""
+    return TINY * np.maximum(np.diag(sums.hessian) / support.scale(support.units) ** 2, TINY)
+
+
+def _step(
+    support: Support, values: FloatArray, sums: LossSums, table: AnyTable, inverse: FloatArray
+) -> tuple[FloatArray, LossSums]:
+    """Return parameters and sums after a Newton step without penalty, halved until the loss does not rise."""
+    step = inverse @ sums.gradient
+    for _ in range(_HALVINGS):
+        ahead = support.sums(values - step, table)
+        if ahead.loss <= sums.loss + 1e-12 * abs(sums.loss):
+            break
+        step /= 2.0
+    return values - step, ahead
+
+
+def newton(support: Support, start: Network, table: AnyTable, tol: float) -> Solution:
+    """Return the optimum without penalty on a support, by Newton's method from a nearly free estimate.
 
     Its KKT residual is that of the fields and entries of the support, with scores of range 1; it has no duality gap.
     """
-    n_rows, sums = table.total_weight, support.sums(values, table)
+    values, n_rows = support.read(start), table.total_weight
+    sums = support.sums(values, table)
+    _refuse_separation(support, values, sums, table)
     ranges = support.scale(support.network.variables.ranges)
     residual = np.inf
     for _ in range(_STEPS):
         residual = float(np.abs(sums.gradient / ranges).max(initial=0.0)) / n_rows
-        _refuse_separation(support, sums)
         if residual <= tol:
             break
-        step = np.linalg.solve(sums.hessian, sums.gradient)
-        length = 1.0
-        for _ in range(_HALVINGS):
-            ahead = support.sums(values - length * step, table)
-            if ahead.loss <= sums.loss + 1e-12 * abs(sums.loss):
-                break
-            length /= 2.0
-        values, sums = values - length * step, ahead
-    return values, Solution(
+        values, sums = _step(support, values, sums, table, _invert(support, sums.hessian, 0.0)[0])
+    return Solution(
         support.build(values), 1.0, objective=sums.loss / n_rows, kkt_residual=residual, converged=residual <= tol
     )
 
 
-def _refuse_separation(support: Support, sums: LossSums) -> None:
-    """Raise if there is next to no information left on an entry of the support."""
-    left = _invert(support, sums.hessian, RIDGE)[1][support.first[0] :]
-    if not len(left) or left.min() >= LEAST_INFORMATION:
+def _refuse_separation(support: Support, values: FloatArray, sums: LossSums, table: AnyTable) -> None:
+    """Raise if the optimum without penalty is infinite, given parameters with next to none."""
+    is_known = _invert(support, sums.hessian, RIDGE)[1] >= LEAST_INFORMATION
+    if is_known.all():
         return
-    place = int(support.first[0] + left.argmin())
-    edge = int(np.searchsorted(support.first, place, side="right")) - 1
-    s, t = (support.network.names[node] for node in support.network.pairs[edge])
-    raise SeparationError(
-        f"the unpenalized optimum must be finite; columns {s!r} and {t!r} separate the table, and their coupling "
-        "grows without bound. Merge rare categories, or keep a penalty: a path with alpha > 0."
-    )
+    is_known |= _which_are_finite(support, values, sums, table)[3]
+    infinite = support.first[0] + np.flatnonzero(~is_known[support.first[0] :])
+    if len(infinite):
+        edge = int(np.searchsorted(support.first, infinite[0], side="right")) - 1
+        raise SeparationError.of_pair(*map(support.network.variables.called, support.network.pairs[edge].tolist()))
