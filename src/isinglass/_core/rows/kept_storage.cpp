@@ -239,13 +239,4 @@ std::unique_ptr<Rows> kept_rows(Pool& pool, std::shared_ptr<const Table> table, 
     return std::make_unique<TwoValueRows<KeptStorage>>(pool, std::move(table), holds);
 }
 
-const float* curvatures(const NodeView& view, bool majorized, Scratch& scratch) {
-    float* curves = room(scratch.curves, view.rows.n);
-    if (majorized)
-        for (int n = 0; n < view.rows.n; ++n) curves[n] = static_cast<float>(view.rows.w[n] / 4);
-    else
-        kernels().curvatures(view.rows, view.eta, view.wr, curves);
-    return curves;
-}
-
 }  // namespace isinglass

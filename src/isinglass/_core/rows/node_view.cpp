@@ -12,6 +12,15 @@ double largest_predictor(const NodeView& view) {
     return largest;
 }
 
+const float* curvatures(const NodeView& view, bool majorized, Scratch& scratch) {
+    float* curves = room(scratch.curves, view.rows.n);
+    if (majorized)
+        for (int n = 0; n < view.rows.n; ++n) curves[n] = static_cast<float>(view.rows.w[n] / 4);
+    else
+        kernels().curvatures(view.rows, view.eta, view.wr, curves);
+    return curves;
+}
+
 Lines::Lines(int stride, std::vector<int> widths, Holds holds)
     : stride_(stride),
       holds_(holds),

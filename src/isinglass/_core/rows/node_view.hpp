@@ -32,6 +32,8 @@ inline NodeView pass(NodeView view) {
 }
 
 double largest_predictor(const NodeView& view);
+// w sigma (1 - sigma) of every row of a view, or its bound w / 4.
+const float* curvatures(const NodeView& view, bool majorized, Scratch& scratch);
 
 // Predictor, residuals and sums of nodes, of all of them or of the one placed last.
 class Lines {

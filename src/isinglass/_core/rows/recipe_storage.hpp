@@ -16,14 +16,24 @@ class RecipeState {
     virtual void restore(Recipes state) = 0;
 };
 
-// Cells have a table in some form, and give for a recipe of a node:
-//   make(node, recipe, also, worker)      a view at it, with these columns on its rows as well
-//   renew(node, recipe, also, worker)     the same at the node's recipe of now, when it has changed
-//   view(node, recipe, also, worker)      the same when it has not
-//   drift(node, now, before, worker)
-//   forget(), remember(nodes, recipes)    only if they keep something beside the recipes
-// and margins, total, rounding, sums of columns, overlap and all_pairs.
+// What cells have: a table in some form, of which they give views at the recipe of a node. forget() and
+// remember(nodes, recipes) are only for cells that keep something beside the recipes.
 template <class Cells>
+concept MakesPredictors = requires(Cells& cells, const Recipe& recipe, const std::vector<Recipe>& recipes,
+                                   const NeighborColumns& columns, const NodeView& view, double* line, double* out,
+                                   float* band, Scratch& scratch, const Pair& pair, int node, int worker) {
+    { cells.make(node, recipe, columns, worker) } -> std::same_as<NodeView>;   // at any recipe
+    { cells.renew(node, recipe, columns, worker) } -> std::same_as<NodeView>;  // at that of now, which has changed
+    { cells.view(node, recipe, columns, worker) } -> std::same_as<NodeView>;   // which has not
+    { cells.drift(node, recipe, recipe, worker) } -> std::same_as<ResidualDrift>;
+    cells.collect(view, node, recipe, columns, out, worker);
+    cells.gradient(node, recipe, columns, out, worker);
+    cells.sums(view, line, columns, out, scratch);
+    { cells.overlap(pair, worker) } -> std::same_as<Overlap>;
+    { cells.all_pairs(recipes, node, node, band) } -> std::same_as<double>;
+};
+
+template <MakesPredictors Cells>
 class RecipeStorage final : public RecipeState {
  public:
     template <class... Given>
@@ -110,7 +120,7 @@ struct RecipeRows {
     RecipeState* state = nullptr;
     bool is_sparse = false;  // lists of ones
 
-    template <class Cells, class... Given>
+    template <MakesPredictors Cells, class... Given>
     static RecipeRows of(bool is_sparse, Pool& pool, Given&&... given) {
         auto made = std::make_unique<TwoValueRows<RecipeStorage<Cells>>>(pool, std::forward<Given>(given)...);
         RecipeState* state = &made->storage();

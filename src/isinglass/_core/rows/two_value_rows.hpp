@@ -1,20 +1,9 @@
 // The loss of columns of 0 and 1, on any storage of their rows.
-//
-// A storage has the table and the nodes' predictors in some form, and gives views of them:
-//   margins(), total(), rounding()      of the table; total: the weight of all rows
-//   view(node, also, worker)            also: columns that will be asked for on the same rows
-//   move(task, afresh, worker)          a view after the predictor has moved
-//   collect(view, node, asked, out, worker)   sum_n w r x of these columns
-//   gradient(node, asked, out, worker)  the same at the predictor as it is
-//   begin_blocks(tasks, majorized)      before views of these nodes are taken for their second derivatives
-//   diagonal(task, view, curves, worker)   what goes beside products with these curvatures
-//   has_rough()                         see ProductRows
-//   product(task, next, worker)         next: the task after this one, or null; what it will read may be fetched
-//   remember(nodes), drift(node, worker), overlap(pair, worker), all_pairs(first, last, band)
 #pragma once
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <limits>
 #include <memory>
 #include <numeric>
@@ -23,10 +12,33 @@
 
 namespace isinglass {
 
-// w sigma (1 - sigma) of every row of a view, or its bound w / 4.
-const float* curvatures(const NodeView& view, bool majorized, Scratch& scratch);
-
+// What a storage has: the table and the nodes' predictors in some form, of which it gives views.
 template <class Storage>
+concept StoresTwoValues =
+    requires(Storage& storage, const Move& move, const Block& block, const Product& product, const Product* next,
+             const NodeView& view, const NeighborColumns& columns, const float* curves, double* out, float* band,
+             std::span<const Block> blocks, std::span<const int> nodes, const Pair& pair, int node, int worker) {
+        { storage.margins() } -> std::convertible_to<const Margins&>;
+        { storage.total() } -> std::same_as<double>;  // the weight of all rows
+        { storage.rounding() } -> std::same_as<double>;
+        // A view, with columns that will be asked for on the same rows, and one after the predictor has moved.
+        { storage.view(node, columns, worker) } -> std::same_as<NodeView>;
+        { storage.move(move, true, worker) } -> std::same_as<NodeView>;
+        // sum_n w r x of some columns, at a view or at the predictor as it is.
+        storage.collect(view, node, columns, out, worker);
+        storage.gradient(node, columns, out, worker);
+        // Before views of these nodes are taken for second derivatives; true: majorized.
+        storage.begin_blocks(blocks, true);
+        storage.diagonal(block, view, curves, worker);  // what goes beside products with these curvatures
+        { storage.has_rough() } -> std::same_as<bool>;  // see ProductRows
+        storage.product(product, next, worker);         // next: the task after this one, or null; it may be fetched
+        storage.remember(nodes);
+        { storage.drift(node, worker) } -> std::same_as<ResidualDrift>;
+        { storage.overlap(pair, worker) } -> std::same_as<Overlap>;
+        { storage.all_pairs(node, node, band) } -> std::same_as<double>;
+    };
+
+template <StoresTwoValues Storage>
 class TwoValueRows final : public Rows, public ProductRows {
  public:
     template <class... Given>
@@ -91,7 +103,7 @@ class TwoValueRows final : public Rows, public ProductRows {
     Storage storage_;
 };
 
-template <class Storage>
+template <StoresTwoValues Storage>
 void TwoValueRows<Storage>::blocks(std::span<const Block> tasks, Curvature curvature) {
     const bool majorized = curvature == Curvature::majorized;
     storage_.begin_blocks(tasks, majorized);
@@ -110,7 +122,7 @@ void TwoValueRows<Storage>::blocks(std::span<const Block> tasks, Curvature curva
     });
 }
 
-template <class Storage>
+template <StoresTwoValues Storage>
 std::vector<double> TwoValueRows<Storage>::gram(int node, const NeighborColumns& neighbors) {
     const NodeView view = storage_.view(node, neighbors, 0);
     const int d = neighbors.count, width = d + 1;
@@ -133,7 +145,7 @@ std::vector<double> TwoValueRows<Storage>::gram(int node, const NeighborColumns&
 }
 
 // Centered first: differences of uncentered sums cancel where weights differ by orders of magnitude.
-template <class Storage>
+template <StoresTwoValues Storage>
 PreciseBlock TwoValueRows<Storage>::precise_block(int node, const NeighborColumns& neighbors) {
     const NodeView view = storage_.view(node, neighbors, 0);
     ColumnList columns = view.source->list(neighbors, workers_.scratch[0].columns);
