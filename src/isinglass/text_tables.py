@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 
@@ -69,7 +70,9 @@ def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def _cell(value: object) -> str:
-    """Return three decimals of a number, or two digits of one that would be shown as 0."""
+    """Return three decimals of a number, or two digits of one that would be shown as 0; "–" for NaN."""
     if not isinstance(value, float):
         return str(value)
+    if math.isnan(value):
+        return "–"
     return f"{value:.2g}" if 0.0 < abs(value) < 0.001 else f"{value:.3f}"

@@ -52,6 +52,29 @@ def test_quantiles_do_not_depend_on_the_size_of_blocks(drawn, cells, monkeypatch
         np.testing.assert_allclose(found.edge_quantiles[:, k], np.quantile(drawn[0][:, s, t], [0.025, 0.5, 0.975]))
 
 
+@pytest.mark.parametrize(
+    "of",
+    [
+        "strength",
+        "expected_influence",
+        "closeness",
+        "betweenness",
+        "bridge_strength",
+        "bridge_expected_influence",
+    ],
+)
+def test_a_resample_of_all_rows_has_the_measures_of_the_table(of):
+    """Norms, of pairs with a nominal column, have no sign."""
+    kinds = ["nominal", "nominal", "binary", "binary"]
+    model = simulate.category_network(simulate.chain_network(4, strength=-2.0), kinds, 3, random_state=0)
+    table = simulate.exact_sample(model, 300, random_state=0)
+    labels = ["one", "two", "one", "two"] if of.startswith("bridge") else None
+    found = bootstrap(table, 0.02, n_boot=2, kind="case-drop", drop_shares=[0.001])  # which drops no row
+    whole = found.nodes(of, labels)[of]
+    assert np.ptp(whole) > 0
+    np.testing.assert_allclose(found.node_draws(of, labels), [whole, whole], atol=1e-4)
+
+
 @pytest.mark.parametrize(("of", "level"), [("edges", 0.95), ("edges", 0.5), ("strength", 0.9)])
 def test_differences_by_plain_loops(drawn, of, level):
     couplings, network = drawn

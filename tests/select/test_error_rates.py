@@ -6,7 +6,7 @@ from commands import read_csv, run, write_table
 from networks import make_table
 from scipy.stats import t as student
 
-from isinglass import IsingNetwork, edge_tests, load, refit, simulate
+from isinglass import IsingNetwork, Table, Variables, edge_tests, load, refit, simulate
 from isinglass.errors import DataError
 from isinglass.network import Network
 from isinglass.pairs import all_pairs
@@ -53,6 +53,17 @@ def test_constant_columns_and_separation_claim_nothing():
     copy = (found.pair_index == [0, 9]).all(axis=1)
     assert found.p_values[copy].tolist() == [1.0]
     assert np.isnan(found.errors[copy]).all()
+
+
+def test_constant_columns_and_categories_that_do_not_occur_are_no_parameters():
+    found, constant = edge_tests(X), edge_tests(np.column_stack([X, np.ones((800, 160), int)]))
+    np.testing.assert_allclose(constant.errors, found.errors, rtol=1e-6)
+    np.testing.assert_allclose(constant.p_values, found.p_values, atol=1e-9)
+    names, kinds = [f"x{k}" for k in range(8)], ["nominal"] * 8
+    three, ten = (Variables.of([size] * 8, kinds, names=names) for size in (3, 10))
+    codes = np.random.default_rng(0).integers(0, 3, (400, 8)).astype(np.uint8)
+    seen, declared = (edge_tests(Table(codes, variables)) for variables in (three, ten))
+    np.testing.assert_allclose(declared.errors, seen.errors, rtol=1e-6)
 
 
 def test_rare_pairs_are_not_tested():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from isinglass import Network, Run, ising_path, simulate
+from isinglass import Network, Run, ising_path, plot, simulate
 from isinglass.arguments import spawn_seeds
 from isinglass.errors import DataError
 from isinglass.select import sample_size
@@ -49,7 +49,18 @@ def test_more_rows_find_more_and_jobs_do_not_matter(tmp_path):
     assert list(one.columns)[:3] == ["rows", "sensitivity", "sensitivity_q5"]
 
 
-def test_a_score_that_does_not_exist_counts_as_zero():
+@pytest.mark.parametrize(("edges", "measure"), [([[0, 1], [0, 2], [1, 2]], "specificity"), ([], "sensitivity")])
+def test_a_score_that_does_not_exist_for_the_true_network_is_not_shown_as_zero(edges, measure):
+    truth = Network([0.0] * 3, np.reshape(edges, (-1, 2)).astype(int), np.arange(1.0, 1.0 + len(edges)))
+    study = sample_size(truth, [50, 100], 0.05, n_repeats=2, random_state=0)
+    assert np.isnan(study.summary(measure)).all()
+    assert study.rows_for(measure, 0.0) is None
+    assert "–" in repr(study)
+    legend = plot.sample_size(study).get_legend()
+    assert [text.get_text() for text in legend.get_texts()] == [name for name in study.measures if name != measure]
+
+
+def test_a_correlation_that_does_not_exist_counts_as_zero():
     study = sample_size(Network([0.0, 0.0, 0.0], [[0, 1]], [0.5]), [50], 5.0, n_repeats=2, random_state=0)
     assert np.isnan(study.scores["correlation"]).all()
     assert (study.summary("correlation") == 0).all()

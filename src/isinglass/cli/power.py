@@ -58,7 +58,8 @@ def power(
         "Tables": f"{n_repeats} of each of {', '.join(map(str, found.rows))} rows, seed {estimate.seed}",
     }
     where = "at none of these sizes" if enough is None else f"with {enough} rows or more"
-    findings = {"Enough": f"80 % of the edges are found on average {where}"}
+    found_edges = f"80 % of the edges are found on average {where}"
+    findings = {"Enough": found_edges if network.n_edges else "the network has no edges that could be found"}
     record = {
         "n_nodes": network.n_features,
         "n_edges": network.n_edges,

@@ -128,12 +128,13 @@ class Bootstrap(Frozen):
         """
         if of == "strength":
             return self.strengths
+        draws = self.draws
+        if of.endswith("expected_influence"):  # norms have no sign
+            signed = self.solution.network.variables.has_sign(self.edge_index).astype(np.float64)
+            draws = sp.csc_array(draws @ sp.csr_array(sp.diags(signed)))
         if of == "expected_influence":
-            signed = sp.csr_array(
-                sp.diags(self.solution.network.variables.has_sign(self.edge_index).astype(np.float64))
-            )
-            return _sums_over_pairs(sp.csc_array(self.draws @ signed), self.edge_index, len(self.names))
-        rows, nodes, labels = sp.csr_array(self.draws), Variables.binary(self.names), self._labels(communities)
+            return _sums_over_pairs(draws, self.edge_index, len(self.names))
+        rows, nodes, labels = sp.csr_array(draws), Variables.binary(self.names), self._labels(communities)
         measured = []
         for k in range(self.n_boot):
             entries = slice(rows.indptr[k], rows.indptr[k + 1])

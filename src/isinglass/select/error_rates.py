@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass.arguments import is_real
 from isinglass.arrays import FloatArray, Frozen
 from isinglass.data import AnyTable, TableLike, as_table, category_counts
+from isinglass.data.counts import dimensions_of, varying_among
 from isinglass.errors import (
     ArgumentError,
     ConstantColumnWarning,
@@ -99,7 +100,8 @@ def edge_tests(X: TableLike, *, sample_weight: ArrayLike | None = None) -> EdgeT
     """
     table = as_table(X, sample_weight).without_holes().counted(quiet=True)
     variables, n_rows = table.variables, table.total_weight
-    n_regressed = 1 + int(np.where(variables.has_scores, 1, variables.sizes - 1).sum())
+    counts = category_counts(table)
+    n_regressed = 1 + int(dimensions_of(counts, variables)[varying_among(counts, variables)].sum())
     if n_rows < LEAST_ROWS * n_regressed:
         raise DataError(
             f"Error rates need at least {LEAST_ROWS} rows per parameter of a column's regression, "

@@ -52,8 +52,14 @@ class SampleSizeStudy:
         return int(next(iter(self.scores.values())).shape[1])
 
     def summary(self, measure: str) -> FloatArray:
-        """Return 5 % quantile, mean and 95 % quantile for every number of rows; a score that does not exist is 0."""
-        values = np.nan_to_num(self.scores[measure], nan=0.0)
+        """Return 5 % quantile, mean and 95 % quantile for every number of rows.
+
+        A correlation that does not exist counts as 0. Sensitivity is NaN if the network has no edges, and specificity
+        if every pair is one.
+        """
+        values = self.scores[measure]
+        if measure == "correlation":
+            values = np.nan_to_num(values, nan=0.0)
         low, high = np.quantile(values, (0.05, 0.95), axis=1)
         return np.array([low, values.mean(axis=1), high])
 

@@ -113,7 +113,8 @@ def sample_size(result: SampleSizeStudy, ax: Axes | None = None) -> Axes:
     """
     expect(result, SampleSizeStudy, "sample_size")
     ax = axes_or_new(ax, (4.6, 3.2))
-    bands = {name.replace("_", " "): result.summary(name) for name in result.measures}
+    bands = {name: result.summary(name) for name in result.measures}
+    bands = {name: band for name, band in bands.items() if not np.isnan(band).all()}
     _draw_bands(ax, np.array(result.rows), bands, "lower right")
     ax.set_xscale("log")
     ax.set_xticks(result.rows, [str(n) for n in result.rows], fontsize=SMALL)
