@@ -157,14 +157,15 @@ def test_every_figure_is_drawn_by_command_and_code(survey, figures):
         assert size(f"{kind}.svg") == pytest.approx(size(f"survey-figures/{kind}.svg"), rel=0.5)
 
 
-def test_hostile_names_become_numbers(tmp_path, monkeypatch):
+def test_hostile_names_are_quoted_or_become_numbers(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
     names = ["id", *HOSTILE]
     rows = [[f"p{k}", *rng.integers(1, 5, len(HOSTILE)).tolist()] for k in range(60)]
     write_csv(tmp_path / "table.csv", names, rows)
     recipe, table = see(Recipe("table.csv"))
-    assert len(table["columns"]) == len(HOSTILE)
+    keys = [column["key"] for column in table["columns"]]
+    assert keys == [j if name in ("#2", "none", "") else " ".join(name.split()) for j, name in enumerate(HOSTILE)]
     places = range(len(HOSTILE))
     for weights, groups in [(None, None), (2, 5), (7, 0)]:
         left_out = {1, 3, 9, 12} - {weights, groups}
@@ -174,7 +175,7 @@ def test_hostile_names_become_numbers(tmp_path, monkeypatch):
             "weights": weights,
             "groups": groups,
             "kinds": kinds,
-            "codes": {"4": ["4"]},
+            "codes": {str(j): ["4"] for j in (0, 1, 2, 4, 8, 10) if j != weights},
         }
         chosen = chosen_for(recipe, record)
         for job in ("fit", "compare") if groups is not None else ("fit",):

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+import shlex
 
 import numpy as np
 import pytest
@@ -38,6 +39,20 @@ def test_ranges_patterns_names_and_numbers(table):
         assert read_table(table, kinds=kinds).variables.kinds == expected
     kept = read_table(table, kinds={3: "nominal", "a?": "ordinal"}, columns=["party", "a2"])  # numbers of the file
     assert kept.variables.kinds == ("nominal", "ordinal")
+
+
+def test_advice_holds_where_another_option_names_the_row_labels(tmp_path):
+    """Numbers of columns would shift by one: row labels are not counted unless an option uses them."""
+    rng = np.random.default_rng(0)
+    answers = rng.choice(["red", "blue", "green"], (60, 2)).tolist()
+    rows = [[f"p{k}", *both, k % 2, k // 2 % 2] for k, both in enumerate(answers)]
+    file = write_csv(tmp_path / "shift.csv", ["id", "a, b", "c, d", "e", "f"], rows)
+    advice = json.loads(run("info", file, "--json").stdout)["options"]
+    assert advice == """--nominal '"a, b","c, d"'"""
+    for more in ([], ["--drop", "id"]):
+        done = run("fit", file, *shlex.split(advice), *more, "--alpha", "0.1", "-o", tmp_path / "net", "--force")
+        assert done.exit_code == 0, done.stderr
+        assert load(tmp_path / "net" / "model.npz").network.kinds == ("nominal", "nominal", "binary", "binary")
 
 
 def test_a_model_remembers_them(table, tmp_path):

@@ -37,8 +37,7 @@ _DETECTED = {
 }
 """What was found out about a file, in words."""
 _KINDS = ("ordinal", "nominal", "continuous")  # each an option
-# A name that means itself in every option, with nothing in it that separates columns or stands for several.
-_PLAIN = re.compile(r"(?!none$|column \d+$)[^\W\d_](?:[\w .\-/()']*[\w.)])?")
+_TAKEN = re.compile(r"(none|#\d+|column \d+)?")  # names that mean something else in some option
 WORDING = "wording"  # the attribute with the wording of items, for the report; it gives no colors
 
 
@@ -148,15 +147,15 @@ def _join_labels(named: Sequence[Mapping[str | int, Mapping[str, str]]]) -> dict
 
 
 def call_columns(names: Sequence[str]) -> list[str | int]:
-    """Return what options call columns: a name that means itself in all of them, else a number from 0.
+    """Return what options call columns: by name, else by number from 0, which depends on whether one names the rows.
 
     Examples
     --------
     >>> call_columns(["age", "a,b", "none", "sex", "sex"])
-    ['age', 1, 2, 3, 4]
+    ['age', 'a,b', 2, 3, 4]
     """
     counts = Counter(names)
-    return [name if _PLAIN.fullmatch(name) and counts[name] == 1 else j for j, name in enumerate(names)]
+    return [j if _TAKEN.fullmatch(name) or counts[name] > 1 else name for j, name in enumerate(names)]
 
 
 def call_kinds(keys: Sequence[str | int], kinds: Mapping[int, str | None]) -> dict[str | int, str]:
