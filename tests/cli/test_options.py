@@ -363,6 +363,24 @@ def test_a_score_is_a_prediction(table, tmp_path):
     run("predict", tmp_path / "net", table, "--score", "--impute", code=2)
 
 
+def test_a_score_per_cell_counts_the_cells_that_are_scored(table, tmp_path):
+    run("fit", table, "--covariates", "#1,#2", "--alpha", "0.1", "-o", tmp_path / "net")
+    done = run("predict", tmp_path / "net", table, "--score", "--json")
+    record = read_json(done.stdout, "score")
+    assert record["n_columns"] == 4
+    assert f"{record['mean'] / (4):.4g} per cell" in done.stderr
+
+
+def test_columns_of_a_prediction_have_different_names(tmp_path):
+    numbers = np.random.default_rng(0).normal(size=(60, 2)).round(3)
+    rows = [[*pair, "red" if k % 3 else "blue"] for k, pair in enumerate(numbers.tolist())]
+    table = write_csv(tmp_path / "t.csv", ["age", "age_lower", "x"], rows)
+    kinds = ["--continuous", "age,age_lower", "--nominal", "x"]
+    run("fit", table, *kinds, "--alpha", "0.1", "-o", tmp_path / "net")
+    header = run("predict", tmp_path / "net", table).stdout.splitlines()[0]
+    assert header == "age,age_lower_,age_upper,age_lower,age_lower_lower,age_lower_upper,x=blue,x=red"
+
+
 # --- where to fit -----------------------------------------------------------------------------------------------------
 
 

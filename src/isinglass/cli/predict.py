@@ -148,20 +148,30 @@ def _cells(network: Network, data: Table, cells: Cells | Floats) -> tuple[str, J
 
 
 def _spread(variables: Variables, chance: Sequence[FloatArray]) -> tuple[list[str], FloatArray]:
-    """Return a column for each category, party=red, and for a continuous column three: the mean and an interval."""
+    """Return a column for each category, party=red, and for a continuous column three: the mean and an interval.
+
+    An underscore is appended to a name that the table or the prediction has already.
+    """
     import numpy as np
 
     from isinglass.evaluate.numbers import central_intervals, expected_values
 
     means, intervals = expected_values(chance, variables), central_intervals(chance, variables, LEVEL)
-    names, columns = [], []
+    names: list[str] = []
+    columns, taken = [], {*variables.names}
     for s, name in enumerate(variables.names):
         if s in variables.continuous:
-            names += [name, f"{name}_lower", f"{name}_upper"]
+            names.append(name)
+            made = [f"{name}_lower", f"{name}_upper"]
             columns += [means[:, [s]], intervals[:, s]]
         else:
-            names += [f"{name}={word}" for word in variables.labels[s]]
+            made = [f"{name}={word}" for word in variables.labels[s]]
             columns.append(chance[s])
+        for each in made:
+            while each in taken:
+                each += "_"
+            taken.add(each)
+            names.append(each)
     return names, np.concatenate(columns, axis=1)
 
 
@@ -172,5 +182,6 @@ def _score(loaded: Loaded, data: Table) -> tuple[str, str, JsonObject]:
     from isinglass.evaluate.prediction import score_rows
 
     mean = float(np.average(score_rows(data, loaded.network, loaded.occurs), weights=data.sample_weight))
-    words = f"{mean:.6g} per row, {mean / data.shape[1]:.4g} per cell (log pseudo-likelihood)"
-    return words, f"{mean!r}\n", {"n_rows": len(data), "n_columns": data.shape[1], "mean": mean}
+    n_scored = len(loaded.network.variables.nodes)  # all but the covariates
+    words = f"{mean:.6g} per row, {mean / n_scored:.4g} per cell (log pseudo-likelihood)"
+    return words, f"{mean!r}\n", {"n_rows": len(data), "n_columns": n_scored, "mean": mean}

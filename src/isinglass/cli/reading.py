@@ -37,7 +37,7 @@ _DETECTED = {
 }
 """What was found out about a file, in words."""
 _KINDS = ("ordinal", "nominal", "continuous")  # each an option
-_TAKEN = re.compile(r"(none|#\d+|column \d+)?")  # names that mean something else in some option
+_TAKEN = re.compile(r"(none|#\d+|column \d+|-.*)?")  # names that mean something else in some option
 WORDING = "wording"  # the attribute with the wording of items, for the report; it gives no colors
 
 
