@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from networks import make_network
 
-from isinglass import IsingLasso, ising_path
+from isinglass import Fixed, IsingLasso, Method, ising_path
+from isinglass.data import Table
 from isinglass.errors import DataError
 from isinglass.metrics import (
     EdgeConfusion,
@@ -23,6 +24,7 @@ from isinglass.metrics import (
 from isinglass.network import Network
 from isinglass.results import Path, Solution
 from isinglass.simulate import chain_network, exact_sample, random_network
+from isinglass.variables import Variables
 from paper.published.stacked import vectorize
 
 seeds = st.integers(0, 2**31)
@@ -216,6 +218,25 @@ def test_node_table_by_hand():
     alone = -(3 * math.log(3 / 5) + 2 * math.log(2 / 5))
     assert table.deviance_explained[0] == pytest.approx(1 - sum(given_rest) / alone)
     assert len(table) == 3
+
+
+def test_deviance_of_a_fit_is_over_the_categories_of_the_entropy():
+    rng = np.random.default_rng(0)
+    one = rng.choice([0, 1, 2, 3, 5, 8, 13, 14, 15, 28, 29], 60)
+    X = np.column_stack([one, np.clip(one + rng.integers(-1, 2, 60), 0, 29)])
+    table = Table(X.astype(np.uint8), Variables.of([30, 30], "ordinal"))
+    fit = Method(selector=Fixed(1e-3)).fit(table)
+    found = node_table(table, fit)
+    for s in range(2):
+        counts = np.bincount(X[:, s], minlength=30)
+        share = counts[counts > 0] / 60
+        own = fit.network.fields.reshape(2, 29)[s]
+        scores = table.variables.score(s)
+        logits = np.append(0.0, own) + np.outer(fit.network.edge_values[0] * scores[X[:, 1 - s]], scores)
+        logits = logits[:, counts > 0]
+        chosen = logits[np.arange(60), np.searchsorted(np.flatnonzero(counts), X[:, s])]
+        deviance = (np.logaddexp.reduce(logits, axis=1) - chosen).mean()
+        assert found.deviance_explained[s] == pytest.approx(1 + deviance / (share @ np.log(share)), rel=1e-9)
 
 
 def test_node_table_in_every_kind_and_with_weights():

@@ -10,7 +10,7 @@ from scipy.special import log_softmax
 from scipy.stats import chisquare
 
 from isinglass import Network, simulate
-from isinglass.simulate.completions import Completions, node_logits, sampler_of, start_values
+from isinglass.simulate.completions import Completions, among, node_logits, sampler_of, start_values
 
 MODEL = simulate.random_network(9, 0.4, coupling_range=(-2.0, 2.0), random_state=4)
 ROWS = simulate.exact_sample(MODEL, 30, random_state=0)
@@ -109,3 +109,14 @@ def test_same_seed_same_categories():
         chains.sweep(MIXED, 3)
     np.testing.assert_array_equal(one.table, two.table)
     assert (one.table != other.table).any()
+
+
+@pytest.mark.parametrize("strength", [1.0, 200.0])
+def test_a_category_that_is_not_possible_has_no_probability_beside_strong_couplings(strength):
+    steps = np.arange(7.0)
+    network = make_network([-strength * steps**2 / 2] * 2, [steps, steps], [[0, 1]], blocks=[[[strength]]])
+    possible = np.tile(steps != 6, 2)
+    codes = np.array([[6, 6], [5, 5]], dtype=np.uint8)
+    chance = np.exp(among(possible, network).log_conditionals(codes))
+    assert chance[~possible].max() == 0.0
+    np.testing.assert_allclose(chance[[5, 12], 0], 1.0, atol=0.2)

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from isinglass.conditionals import log_sums
-from isinglass.data import Table, category_counts
+from isinglass import ising_path
+from isinglass.conditionals import log_sums, logits
+from isinglass.data import Table, category_counts, which_occur
 from isinglass.errors import ArgumentError
 from isinglass.network import Network
 from isinglass.pairs import all_pairs
@@ -90,6 +91,20 @@ def test_a_category_that_does_not_occur_is_expected_in_half_a_row():
     chance = np.exp(logits - log_sums(VARIABLES, logits)[VARIABLES.column])[:, 0]
     for place in np.flatnonzero(units.counts == 0.0):
         assert chance[place] * len(codes) == pytest.approx(0.5, rel=0.01)  # the rest shares the other 199.5 rows
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_steps_between_those_that_occur_are_expected_in_one_row_at_most(seed):
+    rng = np.random.default_rng(seed)
+    one = rng.choice([0, 1, 2, 3, 5, 8, 13, 14, 15, 28, 29], 60)
+    other = np.where(rng.random(60) < 0.1, np.clip(one + rng.choice([-1, 1], 60), 0, 29), one)
+    table = Table(np.column_stack([one, other]).astype(np.uint8), Variables.of([30, 30], "ordinal"))
+    network, occurs = ising_path(table, [1e-3])[0].network, which_occur(table)
+    each = logits(network, table.codes)
+    among_occurring = np.where(occurs[:, None], each, -np.inf)
+    chance = np.exp(each - log_sums(table.variables, among_occurring)[table.variables.column])
+    assert network.edge_values[0] > 10.0
+    assert chance[~occurs].sum(axis=1).max() < 1.0
 
 
 def test_the_parabola_through_three_points_is_that_of_the_points():

@@ -14,6 +14,7 @@ from isinglass.data import TableLike, as_table, category_counts
 from isinglass.evaluate.numbers import conditionals_of_blocks
 from isinglass.matching import check_width
 from isinglass.network import Network, NetworkLike, as_network
+from isinglass.simulate.completions import among
 from isinglass.text_tables import NodeColumns
 
 
@@ -69,15 +70,17 @@ def node_table(X: TableLike, network: NetworkLike, sample_weight: ArrayLike | No
     """
     read = as_network(network)
     fit: Any = getattr(network, "fit_", network)
-    given = fit.read(X) if hasattr(fit, "coding") else X
-    table = as_table(given, sample_weight, variables=read.variables).without_holes()
+    is_fit = hasattr(fit, "coding")
+    table = as_table(fit.read(X) if is_fit else X, sample_weight, variables=read.variables).without_holes()
     check_width(table.shape[1], read.variables)
     total, variables = table.total_weight, read.variables
     shares = np.clip(category_counts(table) / total, 0.0, 1.0)
     marginal = np.maximum.reduceat(shares, variables.starts)
     varies = marginal < 1
     entropy = np.add.reduceat(scipy.special.entr(shares), variables.starts)
-    accuracy, deviance, error = (each / total for each in table.sum_rows(_predict, read))
+    # Neither the entropy nor the solver knows categories that occur in no row, here or in the fit.
+    predicting = among(fit.occurs | (shares > 0.0), read) if is_fit else read
+    accuracy, deviance, error = (each / total for each in table.sum_rows(_predict, predicting))
     marginal[variables.continuous] = np.nan  # a step of a grid is not an answer
     accuracy[variables.continuous] = np.nan
     means, squares = (np.add.reduceat(shares * variables.factor**power, variables.starts) for power in (1, 2))

@@ -15,8 +15,8 @@ from isinglass.machine.threads import thread_count
 from isinglass.network import Network
 
 Logits = Callable[[Bytes, NDArray[np.intp]], FloatArray]
-IMPOSSIBLE = -1000.0
-"""Field of a category that no observed cell has: it is not drawn."""
+IMPOSSIBLE = -1e6
+"""Field of a category that no observed cell has: it is not drawn, however strong the couplings are."""
 
 
 class Completions:

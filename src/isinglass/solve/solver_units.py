@@ -134,8 +134,10 @@ class SolverUnits:
         variables = self.variables
         fields = self._log_shares.copy()
         fields[self._solved] = solved
-        unseen, near, weights = self._parabolas
-        fields[unseen] += ((fields - self._log_shares)[near] * weights).sum(axis=1)
+        unseen, near, weights, ends, at_ends = self._parabolas
+        above = fields - self._log_shares
+        chord = np.where(ends[:, 0] == ends[:, 1], np.inf, (above[ends] * at_ends).sum(axis=1))
+        fields[unseen] += np.minimum((above[near] * weights).sum(axis=1), chord + np.log(2.0))
         fields -= centering
         fields -= fields[variables.starts][variables.column]
         fields[~variables.is_modelled[variables.column]] = 0.0
@@ -178,22 +180,32 @@ class SolverUnits:
         return order[is_solved[order]]
 
     @cached_property
-    def _parabolas(self) -> tuple[NDArray[np.intp], NDArray[np.intp], FloatArray]:
-        """Categories that do not occur, up to three near each that do, and Lagrange's weights of these (K4)."""
+    def _parabolas(self) -> tuple[NDArray[np.intp], NDArray[np.intp], FloatArray, NDArray[np.intp], FloatArray]:
+        """Categories that do not occur, up to three near each that do, and Lagrange's weights of these (K4).
+
+        The same follows for the two on either side; where there is none on one side, both are one.
+        """
         variables = self.variables
         unseen = np.setdiff1d(np.flatnonzero(np.isin(variables.column, self.columns)), self._solved)
         near, weights = np.zeros((len(unseen), 3), dtype=np.intp), np.zeros((len(unseen), 3))
+        ends, at_ends = np.zeros((len(unseen), 2), dtype=np.intp), np.zeros((len(unseen), 2))
         for s in np.unique(variables.column[unseen]).tolist():
             here, there = (places[variables.column[places] == s] for places in (unseen, self._solved))
+            rows = variables.column[unseen] == s
             if variables.has_scores[s]:
                 distance = np.abs(np.subtract.outer(variables.factor[here], variables.factor[there]))
                 closest = there[np.argsort(distance, axis=1, kind="stable")[:, :3]]
+                rank = np.searchsorted(variables.factor[there], variables.factor[here])
+                is_between = (rank > 0) & (rank < len(there))
+                between = np.flatnonzero(rows)[is_between]
+                ends[between] = there[np.stack([rank - 1, rank], axis=1)[is_between]]
+                at_ends[between] = lagrange_weights(variables.factor[ends[between]], variables.factor[unseen[between]])
             else:
                 closest = np.full((len(here), 1), there[0])
-            entries = np.ix_(variables.column[unseen] == s, np.arange(closest.shape[1]))
+            entries = np.ix_(rows, np.arange(closest.shape[1]))
             near[entries] = closest
             weights[entries] = lagrange_weights(variables.factor[closest], variables.factor[here])
-        return unseen, near, weights
+        return unseen, near, weights, ends, at_ends
 
 
 def lagrange_weights(points: FloatArray, at: FloatArray) -> FloatArray:
