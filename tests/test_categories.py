@@ -132,8 +132,8 @@ def test_a_path_keeps_what_categories_are_called():
     weighted = ising_path(make_table(codes, "ordinal", sample_weight=weight), path.alphas)
     expected = ising_path(table[np.repeat(np.arange(60), weight.astype(int))], path.alphas)
     np.testing.assert_allclose(weighted[-1].couplings, expected[-1].couplings, atol=1e-6)
-    with pytest.raises(DataError, match="has its"):
-        ising_path(table, 3, kinds="ordinal")
+    with pytest.raises(DataError, match="kinds must be given where the table is read"):
+        ising_path(table, 3, kinds="nominal")
     with pytest.raises(DataError, match="device"):
         ising_path(table, 3, device="cuda")
 
