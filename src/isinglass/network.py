@@ -19,7 +19,7 @@ from isinglass.arrays import Arrays, Bytes, FloatArray, Frozen, Mask, read_only
 from isinglass.couplings import check_vector, read_coupling_matrix, read_couplings, read_fields, read_matrix
 from isinglass.data import Table, TableLike, as_table
 from isinglass.errors import DataError, MeaningWarning, plural, suppress_warnings
-from isinglass.pairs import coordinate_matrix, pair_keys, symmetric_matrix, values_at
+from isinglass.pairs import coordinate_matrix, pair_keys, pairs_of, symmetric_matrix, values_at
 from isinglass.text_tables import Columns
 from isinglass.variables import Variables
 
@@ -357,6 +357,16 @@ class Network(Frozen):
     def values_at(self, keys: NDArray[np.int64]) -> FloatArray:
         """Return ``edge_values`` of pairs, given by their sorted keys; 0 for those without an edge."""
         return values_at(self.edge_values, self.edge_keys, keys)
+
+    def parameters_at(self, keys: NDArray[np.int64]) -> FloatArray:
+        """Return the blocks of pairs, given by their sorted keys, one after the other; 0 for pairs without a coupling.
+
+        All pairs of the network must be among them.
+        """
+        sizes = self.variables.block_sizes(pairs_of(keys, self.n_features))
+        found = np.zeros(int(sizes.sum()))
+        found[np.repeat(np.isin(keys, pair_keys(self.pairs, self.n_features)), sizes)] = self.pair_parameters
+        return found
 
     @property
     def strength(self) -> FloatArray:

@@ -252,6 +252,32 @@ def test_rows_of_weight_zero_are_no_rows(two, weight, paired):
     np.testing.assert_allclose(found.null_strength, left.null_strength, rtol=1e-9)
 
 
+def test_a_reversed_association_of_nominal_columns_is_a_difference():
+    """Equal norms, other blocks: a = b in one group, a = b + 1 in the other."""
+    rng, n = default_rng(0), 200
+    a, c = rng.integers(0, 3, 2 * n), rng.integers(0, 3, 2 * n)
+    groups = np.repeat(["first", "second"], n)
+    b = np.where(rng.random(2 * n) < 0.6, (a + (groups == "second")) % 3, rng.integers(0, 3, 2 * n))
+    table = make_table(np.column_stack([a, b, c]), "nominal")
+    found = compare_groups(table, groups, 0.02, n_permutations=39, random_state=0)
+    assert found.p_structure == 1 / 40
+    thetas = []
+    for network in found.networks:  # Θ_01, the block in the coordinates of either column
+        place = network.edge_index.tolist().index([0, 1])
+        thetas.append(network.variables.split_blocks(network.edge_index, network.parameters)[place])
+    wanted = 2.0 * np.linalg.norm(thetas[0] - thetas[1])
+    norms = [2.0 * np.linalg.norm(theta) for theta in thetas]
+    assert wanted > 3 * abs(norms[0] - norms[1])
+    assert found.structure == pytest.approx(wanted)
+    edges = found.edges()
+    assert (edges["source"][0], edges["target"][0], edges["p_family"][0]) == ("x0", "x1", 1 / 40)
+    assert abs(edges["difference"][0]) == pytest.approx(wanted)
+    assert edges["difference"][0] * (norms[0] - norms[1]) > 0
+    assert np.abs(found.difference().edge_values).max() == pytest.approx(wanted)
+    assert found.edge_p_between().min() == 1 / 40
+    assert found.pairs()["p_structure"].tolist() == [1 / 40]
+
+
 def test_names_and_columns_of_frames(two):
     X, groups = two
     columns = [f"item {k}" for k in range(6)]

@@ -72,8 +72,7 @@ def compare_groups(
         NetworkComparisonTest, is ``Method("nodewise", PerNode(), penalty_weights="standardized")``.
     reselect : bool, default False
         Choose the penalty in every group and again in every permutation. Otherwise it is chosen once, for all rows
-        together, and kept. That is many times faster, and the test is still exact, because the choice does not depend
-        on the labels.
+        together, and kept. That is many times faster, and as exact, because the choice does not depend on the labels.
     n_permutations : int, default 1000
         Number of permutations. The smallest possible p-value is 1 / (1 + n_permutations).
     paired : array-like of shape (n_samples,) or str, optional
@@ -93,6 +92,13 @@ def compare_groups(
     The penalty that is kept is that of all rows times √K for K groups: a group has about 1/K of the rows, and the noise
     that the penalty has to exceed is inversely proportional to the square root of their number. A penalty given as a
     number is used as it is.
+
+    The test is exact if the rows are exchangeable when the groups have the same network. Sampling weights are permuted
+    with their rows, so they must have the same distribution in all groups: if they are more uneven in one group, its
+    estimates vary more, and tests of strength reject too often.
+
+    Where a pair has more than one parameter, the difference of two groups is the norm of the difference of their
+    blocks.
 
     Missing cells are imputed without using the labels. If the groups have the same network and cells go missing in the
     same way in all groups, the rows are exchangeable and the test is exact. If the shares of missing cells differ by

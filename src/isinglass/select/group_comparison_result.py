@@ -16,7 +16,7 @@ from isinglass.data import Coding
 from isinglass.errors import ArgumentError
 from isinglass.missing_record import Missing
 from isinglass.network import Network, union_keys
-from isinglass.pairs import check_pairs, pair_keys, values_at
+from isinglass.pairs import check_pairs, pair_keys, pairs_of, values_at
 from isinglass.results import Solution
 from isinglass.select.error_rates import false_discovery
 from isinglass.select.method import Method
@@ -32,21 +32,29 @@ def reaches(values: FloatArray, observed: FloatArray | float) -> NDArray[np.bool
     return np.asarray(values >= observed - ROUNDING * np.maximum(np.abs(observed), 1.0))
 
 
+def distances(one: Network, other: Network, pairs: NDArray[np.int64]) -> FloatArray:
+    """Return ‖Θ_st − Θ'_st‖ of two networks for pairs, given by their keys, that hold all edges of both."""
+    variables = one.variables
+    if variables.has_scores.all():
+        return np.abs(one.values_at(pairs) - other.values_at(pairs))
+    difference = one.parameters_at(pairs) - other.parameters_at(pairs)
+    return np.abs(variables.block_values(pairs_of(pairs, one.n_features), difference))
+
+
 @dataclass(frozen=True)
 class Differing:
-    """How far some networks of the same nodes differ; with more than two, largest minus smallest."""
+    """How far some networks of the same nodes differ; with more than two, the two that are furthest apart."""
 
-    structure: float  # the largest difference in a coupling: of its norm, where a pair has more than one parameter
+    structure: float  # the largest difference of a coupling
     strength: float  # the difference of the global strengths Σ_{s<t} |θ_st|
-    edges: FloatArray  # the differences of the couplings of the pairs asked for
+    edges: FloatArray  # ‖Θ_st − Θ'_st‖ of the pairs asked for: |θ_st − θ'_st| where a pair has one parameter
     nodes: FloatArray  # the differences of the node strengths Σ_t |θ_st|
 
     @classmethod
     def of(cls, networks: Sequence[Network], pairs: NDArray[np.int64] | None = None) -> Differing:
         """Compare networks; ``pairs`` are keys of pairs, by default all that have an edge somewhere."""
         every = union_keys(networks)
-        values = [network.values_at(every) for network in networks]
-        ranges = np.ptp(values, axis=0) if len(every) else np.empty(0)
+        ranges = np.max([distances(one, other, every) for one, other in combinations(networks, 2)], axis=0)
         totals = [float(network.weights.sum()) for network in networks]
         return cls(
             float(ranges.max(initial=0.0)),
@@ -161,9 +169,7 @@ class GroupComparison(Frozen):
         With more than two groups they differ from ``edge_p_family``, which is about the two groups furthest apart. They
         are corrected for the choice of the two groups as well.
         """
-        a, b = self._find(first, second)
-        values = self.couplings()
-        return self._family(np.abs(values[a] - values[b]), self.null_structure)
+        return self._family(np.abs(self._difference(*self._find(first, second))), self.null_structure)
 
     def methods_text(self) -> str:
         """Return a paragraph for the methods section of a paper: data, estimate, test, and what was found."""
@@ -175,11 +181,12 @@ class GroupComparison(Frozen):
         """Return one row per pair with an edge in some group as columns, the largest difference first.
 
         Columns are ``source``, ``target``, ``coupling in G`` for each group G, ``difference`` (first minus second
-        group; with more groups largest minus smallest), ``p``, ``p_family`` (max-T) and ``q`` (false discovery rate).
+        group, as for `difference`; with more groups that of the two furthest apart), ``p``, ``p_family`` (max-T) and
+        ``q`` (false discovery rate).
         """
         s, t = np.array(self.names, dtype=object)[self.edge_index.T]
         tests = self.edges_reached, self.null_structure, len(self.names) * (len(self.names) - 1) // 2
-        return self._tested({"source": s, "target": t}, "coupling", self.couplings(), *tests)
+        return self._tested({"source": s, "target": t}, "coupling", self.couplings(), self._observed.edges, *tests)
 
     def nodes(self) -> Columns:
         """Return one row per node as columns, the largest difference in strength first.
@@ -188,21 +195,29 @@ class GroupComparison(Frozen):
         edges.
         """
         names, strengths = np.array(self.names, dtype=object), np.array([network.strength for network in self.networks])
-        return self._tested({"name": names}, "strength", strengths, self.nodes_reached, self.null_nodes, len(names))
+        tests = self.nodes_reached, self.null_nodes, len(names)
+        return self._tested({"name": names}, "strength", strengths, self._observed.nodes, *tests)
 
     def _tested(
-        self, named: Arrays, measure: str, values: FloatArray, reached: IntArray, null: FloatArray, n_tests: int
+        self,
+        named: Arrays,
+        measure: str,
+        values: FloatArray,
+        ranges: FloatArray,
+        reached: IntArray,
+        null: FloatArray,
+        n_tests: int,
     ) -> Columns:
         """Return what is named, its measure in every group, the difference and its tests, the largest first.
 
-        ``reached`` and ``null`` count and hold what permutations gave; of ``n_tests`` those that are not listed differ
-        by 0.
+        ``ranges`` are the differences; ``reached`` and ``null`` count and hold what permutations gave; of ``n_tests``
+        those that are not listed differ by 0.
         """
-        ranges, p = np.ptp(values, axis=0), self._p(reached)
+        p = self._p(reached)
         columns = {
             **named,
             **{f"{measure} in {group}": row for group, row in zip(self.groups, values, strict=True)},
-            "difference": values[0] - values[1] if len(values) == 2 else ranges,
+            "difference": np.where(values[0] < values[1], -ranges, ranges) if len(values) == 2 else ranges,
             "p": p,
             "p_family": self._family(ranges, null),
             "q": false_discovery(np.r_[p, np.ones(n_tests - len(p))])[: len(p)],
@@ -239,13 +254,20 @@ class GroupComparison(Frozen):
         """Return the couplings of one group minus those of another as a network, whose fields are the same difference.
 
         By default these are the first two groups. Where columns have categories the fields are zero, and for a pair
-        with more than one parameter the difference is that of the two norms.
+        with more than one parameter the difference is the norm ‖Θ_st − Θ'_st‖, negative where ‖Θ_st‖ is smaller in the
+        first group.
         """
         a, b = self._find(first, second)
-        networks, values = self.networks, self.couplings()
-        two_values = networks[0].variables.is_binary
-        fields = networks[a].fields - networks[b].fields if two_values else np.zeros(len(self.names))
-        return Network(fields, self.edge_index, values[a] - values[b], self.names)
+        one, other = self.networks[a], self.networks[b]
+        fields = one.fields - other.fields if one.variables.is_binary else np.zeros(len(self.names))
+        return Network(fields, self.edge_index, self._difference(a, b), self.names)
+
+    def _difference(self, a: int, b: int) -> FloatArray:
+        """Return how far the pairs of ``edge_index`` differ between two groups, negative if smaller in the first."""
+        one, other = self.networks[a], self.networks[b]
+        keys = pair_keys(self.edge_index, len(self.names))
+        apart = distances(one, other, keys)
+        return np.where(one.values_at(keys) < other.values_at(keys), -apart, apart)
 
     def _find(self, first: str | None, second: str | None) -> tuple[int, int]:
         """Return the numbers of two groups, by default the first two."""

@@ -323,8 +323,4 @@ def _keys(networks: Sequence[Network]) -> NDArray[np.int64]:
 
 def _parameters(network: Network, pairs: NDArray[np.int64]) -> tuple[FloatArray, FloatArray]:
     """Return the fields, and the parameters of some pairs; 0 where a pair has no edge."""
-    keys, variables = pair_keys(network.pairs, network.n_features), network.variables
-    sizes = variables.block_sizes(pairs_of(pairs, network.n_features))
-    couplings = np.zeros(int(sizes.sum()))
-    couplings[np.repeat(np.isin(pairs, keys), sizes)] = network.pair_parameters
-    return network.fields, couplings
+    return network.fields, network.parameters_at(pairs)
