@@ -55,9 +55,9 @@ def check_level(level: object) -> float:
     return float(level)
 
 
-def check_gamma(gamma: float) -> None:
+def check_gamma(gamma: object) -> None:
     """Refuse a weight of the number of candidate models that is negative or not finite."""
-    if not (np.isfinite(gamma) and gamma >= 0):
+    if not is_real(gamma) or not (math.isfinite(gamma) and gamma >= 0):
         raise ArgumentError("gamma", "must be finite and not negative", gamma)
 
 

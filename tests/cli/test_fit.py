@@ -245,9 +245,12 @@ def test_alpha_zero_where_the_optimum_is_infinite(tmp_path):
         ("drink,kind,closeness\ntea,hot,2\n", "cannot be called 'closeness'"),
         ("drink,Bridge_Strength\ntea,2\n", "cannot be called 'Bridge_Strength'"),
         ("drink,Accuracy\ntea,2\n", "cannot be called 'Accuracy'"),
-        ("drink,Label\ntea,2\n", "cannot be called 'Label'"),
+        (
+            "drink,Label\ntea,2\n",
+            "cannot be called 'Label': isinglass, Gephi, networkx or Cytoscape give that name a meaning",
+        ),
         ("drink,id,degree\ntea,2,3\n", "cannot be called 'id'"),
-        ("drink,kind,Kind\ntea,2,3\n", "cannot be called 'Kind'"),
+        ("drink,kind,Kind\ntea,2,3\n", "cannot be called 'Kind': another column has that name"),
         ("drink,kind,\ntea,2,3\n", "kinds.csv: the name of an attribute must be a text that is not empty; got ''"),
     ],
 )

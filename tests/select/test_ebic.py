@@ -113,7 +113,7 @@ def test_constant_column_is_named_once():
     assert np.isfinite(found.evidence.values).all()
 
 
-@pytest.mark.parametrize("gamma", [-0.1, np.nan, np.inf])
+@pytest.mark.parametrize("gamma", [-0.1, np.nan, np.inf, "a", None])
 def test_gamma_is_checked(gamma):
     with pytest.raises(DataError, match="gamma must be finite"):
         ebic(X, NETWORK, gamma=gamma)

@@ -162,7 +162,7 @@ def test_a_table_with_holes_is_refused_where_it_would_be_read_as_zeros():
     assert table.holes.sum() == table.n_missing == GONE.sum()
     network = ising_path(X, [0.1])[0]
     for function in (ising_path, lambda table: ebic(table, network), lambda table: refit(table, network)):
-        with pytest.raises(DataError, match=r"still to be imputed.*impute\(X\)\.table"):
+        with pytest.raises(DataError, match=r"still to be imputed.*impute\(table\)\.table"):
             function(table)
     assert table[:10].n_missing == GONE[:10].sum()
 

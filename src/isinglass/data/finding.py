@@ -95,7 +95,8 @@ def _spare_numbers(guesses: dict[Hashable, Guess], specs: Sequence[ColumnSpec]) 
     """Take columns of different whole numbers for measurements, unless there is more reason to see names in them.
 
     In a short table, amounts differ in every row as well. Numbers that name rows ascend from row to row, have the name
-    of an identifier, or take all values of a range in this column alone; columns that all do are ranks.
+    of an identifier, or take all values of a range in this column alone; columns that all do are ranks. None do where
+    no other column would be left.
     """
     whole = {
         label: guess
@@ -103,10 +104,12 @@ def _spare_numbers(guesses: dict[Hashable, Guess], specs: Sequence[ColumnSpec]) 
         if guess.note == IDENTIFIER and all(is_number(value) and abs(value) < 2**53 for value in guess.values)
     }
     ranges = [label for label, guess in whole.items() if np.ptp(guess.values) < len(guess.values) / DISTINCT_SHARE]
+    nothing_else = len(guesses) == len(specs) and not any(guess.kind for guess in guesses.values())
     for label, guess in whole.items():
         cells = specs[guess.place].column.entries.astype(float)
         ascends = bool((np.diff(cells[~np.isnan(cells)]) > 0).all())
-        if not (ascends or ranges == [label] or ID.fullmatch(str(label)) or ROW_NAME.fullmatch(str(label))):
+        is_name = ascends or ranges == [label] or ID.fullmatch(str(label)) or ROW_NAME.fullmatch(str(label))
+        if nothing_else or not is_name:
             guesses[label] = replace(guess, kind="continuous", note="")
     return guesses
 

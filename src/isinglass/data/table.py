@@ -201,7 +201,7 @@ class Table:
         if self.holes is not None:
             raise DataError(
                 f"{setting('X')} must have no missing cells here; got {self.n_missing} that are still to be imputed. "
-                "Pass isinglass.impute(X).table."
+                "Pass isinglass.impute(table).table of the table that as_table(X, …), or read(X) of a fit, returns."
             )
         return self
 

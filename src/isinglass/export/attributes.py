@@ -208,11 +208,13 @@ def check_name(name: object, of: Literal["node", "edge"], variables: Variables, 
         raise DataError(f"the name of an attribute must be a text that is not empty; got {name!r}.")
     is_binary = all(kind == "binary" for kind in variables.take(variables.is_modelled).kinds)
     reserved = RESERVED[of] if is_binary else RESERVED[of] | _OF_CATEGORIES[of]
-    if {name.casefold(), storable(name).casefold()} & {*reserved, *(other.casefold() for other in taken)}:
-        raise DataError(
-            f"an attribute of {of}s cannot be called {name!r}: files about {of}s have a column of that name, or it is "
-            "used twice, in upper or lower case. Rename it."
-        )
+    reasons = {
+        "isinglass, Gephi, networkx or Cytoscape give that name a meaning": reserved,
+        "another column has that name, in upper or lower case": {other.casefold() for other in taken},
+    }
+    for reason, names in reasons.items():
+        if {name.casefold(), storable(name).casefold()} & names:
+            raise DataError(f"an attribute of {of}s cannot be called {name!r}: {reason}. Rename it.")
     return storable(name)
 
 
