@@ -247,7 +247,7 @@ def test_alpha_zero_where_the_optimum_is_infinite(tmp_path):
         ("drink,Accuracy\ntea,2\n", "cannot be called 'Accuracy'"),
         (
             "drink,Label\ntea,2\n",
-            "cannot be called 'Label': isinglass, Gephi, networkx or Cytoscape give that name a meaning",
+            "cannot be called 'Label': isinglass, Gephi, networkx or Cytoscape give",
         ),
         ("drink,id,degree\ntea,2,3\n", "cannot be called 'id'"),
         ("drink,kind,Kind\ntea,2,3\n", "cannot be called 'Kind': another column has that name"),

@@ -209,9 +209,9 @@ def test_clear_errors(table):
         (["--ordinal", "z1:a3"], "--ordinal must be a column of the table; got 'z1'", 3),
         (["--ordinal", "a3:a1"], "--ordinal must name a range from left to right", 3),
         (["--nominal", "z*"], "--nominal must be a column of the table; got 'z*'", 3),
-        (["--nominal", "#99"], "got --nominal '#99'", 3),
-        (["--drop", "#99"], "got --drop '#99'", 3),
-        (["--weights", "#99"], "got --weights '#99'", 3),
+        (["--nominal", "#99"], "got #99", 3),
+        (["--drop", "#99"], "got #99", 3),
+        (["--weights", "#99"], "got #99", 3),
         (["--ordinal", "a1", "--nominal", "a1"], "both name a1", 2),
         ([], "By the values of the columns, pass --ordinal ", 3),
     ):

@@ -363,6 +363,35 @@ def test_a_score_is_a_prediction(table, tmp_path):
     run("predict", tmp_path / "net", table, "--score", "--impute", code=2)
 
 
+def test_a_single_column_says_where_the_others_are(tmp_path):
+    rows = [[k % 2, 1 + k % 3, "xy"[k % 2]] for k in range(12)]
+    table = write_csv(tmp_path / "t.csv", ["a", "w", "g"], rows)
+    said = [data_error("fit", table, "--weights", "w", "--drop", "g")]
+    said.append(data_error("compare", table, "--groups", "g", "--drop", "w"))
+    assert all("got 1 of the 3 in the file" in each and "--delimiter" not in each for each in said)
+    lone = write_csv(tmp_path / "lone.csv", ["a|b"], [["1|0"], ["0|1"], ["1|1"]])
+    assert "got 1. Is --delimiter right?" in data_error("fit", lone, "--nominal", "#1", "--delimiter", ";")
+
+
+def test_groups_and_pairs_are_called_by_their_options(tmp_path):
+    rows = [[k % 2, k // 2 % 2, "xy"[k % 2], k // 3] for k in range(12)]
+    table = write_csv(tmp_path / "t.csv", ["a", "b", "g", "person"], rows)
+    said = data_error("compare", table, "--groups", "g", "--paired", "person")
+    assert "--paired must name subjects" in said
+    assert "leave out --paired to compare independent groups" in said
+    for changed, problem in (("z", "must have at least two rows each"), (None, "must name at least two groups")):
+        labeled = [[*row[:2], "x" if changed is None else changed if k == 0 else row[2]] for k, row in enumerate(rows)]
+        said = data_error("compare", write_csv(tmp_path / "g.csv", ["a", "b", "g"], labeled), "--groups", "g")
+        assert f"--groups {problem}" in said
+
+
+@pytest.mark.parametrize("header", [["hours"], ["rownames", "hours"]], ids=len)
+def test_a_single_column_of_ascending_numbers_is_described(tmp_path, header):
+    rows = [[k, k * k + 3][-len(header) :] for k in range(12)]
+    found = read_json(run("info", write_csv(tmp_path / "t.csv", header, rows), "--json").stdout, "info")
+    assert [(column["name"], column["kind"]) for column in found["columns"]] == [("hours", "continuous")]
+
+
 def test_a_score_per_cell_counts_the_cells_that_are_scored(table, tmp_path):
     run("fit", table, "--covariates", "#1,#2", "--alpha", "0.1", "-o", tmp_path / "net")
     done = run("predict", tmp_path / "net", table, "--score", "--json")

@@ -237,7 +237,7 @@ def test_info_of_answers_about_which_nothing_was_stated(tmp_path):
 
 
 def _few(column):
-    text = ", ".join(map(str, dict.fromkeys(column.tolist())))
+    text = ", ".join(map(str, sorted(set(column))))
     return f"{text[:23]}…"
 
 

@@ -383,9 +383,7 @@ def test_the_advice_about_missing_cells_can_be_followed(table):
     answers = pd.DataFrame(table[:, ::2] + table[:, 1::2] + 1.0, columns=list("abcd"))
     answers.iloc[3, 1] = np.nan
     fit = isinglass.IsingNetwork(kinds="ordinal", missing="impute").fit(answers).fit_
-    with pytest.raises(
-        DataError, match=r"Pass isinglass\.impute\(table\)\.table of the table that .*read\(X\) of a fit"
-    ):
+    with pytest.raises(DataError, match=r"Pass isinglass\.impute\(table\)\.table of the table .*read\(X\) of a fit"):
         build_report(fit, X=answers)
     assert data_of(build_report(fit, X=isinglass.impute(fit.read(answers)).table))["check"] is not None
 

@@ -68,10 +68,15 @@ class Reading:
         return other
 
     def read_to_fit(self, console: Console, table: str) -> Table:
-        """Return a table that can have edges: a single column usually means a wrong delimiter."""
+        """Return a table that can have edges: a file with a single column usually has another delimiter."""
         data = self.read(console, table)
         if data.shape[1] < 2:
-            raise DataError("a network needs a table of at least two columns; got 1. Is --delimiter right?")
+            layout = data.coding.layout
+            width = (layout.width or 1) + (layout.id_column is not None)
+            rest = f" of the {width} in the file; the rest are left out, or hold row labels, weights or groups."
+            raise DataError(
+                "a network needs at least two columns; got 1" + (rest if width > 1 else ". Is --delimiter right?")
+            )
         return data
 
     def read(self, console: Console, table: str) -> Table:

@@ -292,7 +292,7 @@ class Source:
         n_columns = self.shape[1]
         if isinstance(key, int | np.integer) and not isinstance(key, bool):
             if not -n_columns <= key < n_columns:
-                got = setting(argument, int(key), python=f"number {key}")
+                got = setting("column", int(key), python=f"number {key}")
                 raise DataError(f"{setting(argument)} must be a column of the table, which has {n_columns}; got {got}.")
             return int(key) % n_columns
         names = self.names or []

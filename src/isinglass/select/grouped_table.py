@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass.arrays import AnyArray
 from isinglass.data import Table, TableLike
 from isinglass.data.values import is_missing
-from isinglass.errors import ArgumentError, DataError, DataWarning, listed, warn
+from isinglass.errors import ArgumentError, DataError, DataWarning, listed, setting, warn
 from isinglass.missing_record import Missing
 from isinglass.select.folds import one_by_one
 from isinglass.select.method import MethodLike, read_for
@@ -39,11 +39,14 @@ class Groups:
         member = _number(labels, names)
         sizes = np.bincount(member)
         if len(names) < 2:
-            raise DataError(f"groups must name at least two groups; got {names[0]!r} in all {len(labels)} rows.")
+            raise DataError(
+                f"{setting('groups')} must name at least two groups; got {names[0]!r} in all {len(labels)} rows."
+            )
         if sizes.min() < 2:
             single = ", ".join(repr(name) for name, size in zip(names, sizes, strict=True) if size < 2)
             raise DataError(
-                f"groups must have at least two rows each; got one row in {single}. Merge groups or leave the row out."
+                f"{setting('groups')} must have at least two rows each; got one row in {single}. Merge groups or leave "
+                "the row out."
             )
         if subjects is None:
             return cls(tuple(names), member, None, [np.flatnonzero(member == k) for k in range(len(names))])
@@ -54,9 +57,9 @@ class Groups:
         wrong = np.flatnonzero((counts != 1).any(axis=1))
         if len(wrong):
             raise DataError(
-                f"paired must name subjects with one row in every group; got others in {len(wrong)} of {len(persons)}: "
-                f"{listed([repr(persons[k]) for k in wrong])}. Leave these out, or leave paired out to compare "
-                "independent groups."
+                f"{setting('paired')} must name subjects with one row in every group; got others in {len(wrong)} of "
+                f"{len(persons)}: {listed([repr(persons[k]) for k in wrong])}. Leave these out, or leave out "
+                f"{setting('paired')} to compare independent groups."
             )
         order = np.argsort(subject, kind="stable")
         return cls(tuple(names), member, subject, [order[member[order] == k] for k in range(len(names))])
