@@ -310,6 +310,7 @@ def test_repr_names_what_differs(two):
         (["a", "b"], r"one entry per row \(8\); got 2 entries"),
         ("gender", "the name of a column of a data frame; got 'gender'"),
         (3, r"one entry per row \(8\); got 3"),
+        ([1, "1", "a", "a", 1, "1", "a", "a"], r"labels that differ as text; got 1, '1'\. Rename"),
     ],
 )
 def test_bad_groups(groups, message):
@@ -320,7 +321,7 @@ def test_bad_groups(groups, message):
 
 def test_bad_pairs():
     X = default_rng(0).integers(0, 2, (8, 3))
-    with pytest.raises(DataError, match=r"one row in every group; got others in 2 of 4: '0', '3'"):
+    with pytest.raises(DataError, match=r"one row in every group; 2 of 4 subjects have more or fewer: '0', '3'"):
         compare_groups(X, list("aabbaabb"), ALPHA, paired=[0, 1, 0, 1, 2, 3, 2, 0], n_permutations=1)
 
 

@@ -244,7 +244,7 @@ def test_a_column_that_one_person_answered_is_named_and_has_no_certain_edge():
     bad = HOLES.copy()
     bad[1:, 3] = np.nan
     bad[0, 3] = 1.0
-    with pytest.warns(UserWarning, match=r"fewer than 10 answers.*'x3' \(1\)"):
+    with pytest.warns(UserWarning, match=r"fewer than 10 answers.*'x3' \(1 answer\)"):
         found = impute(bad, n_imputations=2)
     assert found.table.codes.shape[1] == 6
     assert np.isfinite(found.network.edge_values).all()

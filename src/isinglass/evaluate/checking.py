@@ -69,7 +69,9 @@ def check_model(
     fit: Any = getattr(network, "fit_", network)
     network = as_network(network)
     if network.variables.has_covariates:
-        raise DataError("The check needs a network without covariates: rows cannot be simulated from it.")
+        raise DataError(
+            "The check needs a network without covariates: rows cannot be simulated from one with covariates."
+        )
     read = fit.read(table) if hasattr(fit, "coding") else table
     counted = network.table(read).without_holes().counted(quiet=True)
     at_rows, at_triples = spawn_seeds(random_state, 2)

@@ -104,9 +104,9 @@ def edge_tests(X: TableLike, *, sample_weight: ArrayLike | None = None) -> EdgeT
     n_regressed = 1 + int(dimensions_of(counts, variables)[varying_among(counts, variables)].sum())
     if n_rows < LEAST_ROWS * n_regressed:
         raise DataError(
-            f"Error rates need at least {LEAST_ROWS} rows per parameter of a column's regression, "
-            f"{LEAST_ROWS * n_regressed} for these columns; got {n_rows:.0f}. Leave columns out, or use inclusion "
-            "frequencies (bootstrap)."
+            f"Tests of all pairs need at least {LEAST_ROWS * n_regressed} rows for these columns ({LEAST_ROWS} per "
+            f"parameter of a column's regression); got {n_rows:.0f}. Leave columns out, or use inclusion frequencies "
+            "(bootstrap)."
         )
     return _tested(table, n_regressed)
 
@@ -114,12 +114,12 @@ def edge_tests(X: TableLike, *, sample_weight: ArrayLike | None = None) -> EdgeT
 def _tested(table: AnyTable, n_regressed: int) -> EdgeTests:
     variables, n_rows, p = table.variables, table.total_weight, table.shape[1]
     if p * (p - 1) // 2 + p > MAX_PARAMETERS:
-        raise LimitError(f"Error rates need at most {MAX_PARAMETERS} pairs and columns; got {p} columns.")
+        raise LimitError(f"Tests of all pairs need at most {MAX_PARAMETERS} pairs and columns; got {p} columns.")
     with suppress_warnings(ConstantColumnWarning):
         network = nearly_free(table, None).network
     support = Support.of(table, network)
     if support.n_parameters > MAX_PARAMETERS:
-        raise LimitError(f"Error rates need at most {MAX_PARAMETERS} parameters; got {support.n_parameters}.")
+        raise LimitError(f"Tests of all pairs need at most {MAX_PARAMETERS} parameters; got {support.n_parameters}.")
     sandwich = sandwich_errors(support, network, table, nearly_free=True)
     # Residuals are smaller than errors: the square is what the jackknife gives in a regression (HC3), on average.
     freedom = n_rows - n_regressed

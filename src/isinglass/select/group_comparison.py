@@ -206,8 +206,9 @@ def _name_constant(sample: _Sample, groups: Groups) -> None:
         labels, first = part.variables.labels, part.codes[0]
         if len(constant):
             shown = listed([f"{names[k]!r} (always {labels[k][first[k]]})" for k in constant.tolist()])
-            lost = "It gets no edges there: do not interpret its differences between groups."
-            warn(ConstantColumnWarning(f"constant in group {group!r}: column {shown}. {lost}"))
+            what = "column" if len(constant) == 1 else "columns"
+            lost = "A constant column gets no edges there: do not interpret its differences between groups."
+            warn(ConstantColumnWarning(f"constant in group {group!r}: {what} {shown}. {lost}"))
 
 
 @dataclass(frozen=True, eq=False)

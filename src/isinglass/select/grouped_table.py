@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -57,9 +58,9 @@ class Groups:
         wrong = np.flatnonzero((counts != 1).any(axis=1))
         if len(wrong):
             raise DataError(
-                f"{setting('paired')} must name subjects with one row in every group; got others in {len(wrong)} of "
-                f"{len(persons)}: {listed([repr(persons[k]) for k in wrong])}. Leave these out, or leave out "
-                f"{setting('paired')} to compare independent groups."
+                f"{setting('paired')} must name subjects with one row in every group; {len(wrong)} of {len(persons)} "
+                f"subjects have more or fewer: {listed([repr(persons[k]) for k in wrong])}. Leave these out, or leave "
+                f"out {setting('paired')} to compare independent groups."
             )
         order = np.argsort(subject, kind="stable")
         return cls(tuple(names), member, subject, [order[member[order] == k] for k in range(len(names))])
@@ -185,8 +186,10 @@ def _one_per_row(argument: str, labels: object, table: Table) -> AnyArray:
             f"({listed(blank)}, counted from 0). Leave these rows out."
         )
     text = {label: _text(label) for label in entries}
-    if len(set(text.values())) < len(text):
-        raise DataError(f"{argument} must be labels that differ as text; got {listed(list(map(repr, text)))}.")
+    uses = Counter(text.values())
+    if len(uses) < len(text):
+        alike = [repr(label) for label in text if uses[text[label]] > 1]
+        raise DataError(f"{argument} must have labels that differ as text; got {listed(alike)}. Rename some of them.")
     return np.array([text[label] for label in entries], dtype=object)
 
 

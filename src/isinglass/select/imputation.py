@@ -189,8 +189,8 @@ def _check_answers(data: Table, holes: Mask, n_imputations: int) -> None:
         raise DataError(f"{must}; got none in {shown}. Leave out such columns.")
     few = np.flatnonzero((answers < FEW_ANSWERS) & (answers < len(holes)))
     if len(few):
-        shown = listed([f"{names[k]!r} ({answers[k]})" for k in few])
-        named = f"columns with fewer than {FEW_ANSWERS} answers are imputed all the same: {shown}"
+        shown = listed([f"{names[k]!r} ({answers[k]} {'answer' if answers[k] == 1 else 'answers'})" for k in few])
+        named = f"columns with fewer than {FEW_ANSWERS} answers were imputed as well: {shown}"
         warn(DataWarning(f"{named}. Results for them rest on these few answers; consider leaving them out."))
 
 

@@ -147,7 +147,7 @@ def warn_at_grid_end(path: Path, index: int, criterion: str) -> None:
     end, remedy = ("sparse", "larger") if index == 0 else ("dense", "smaller")
     choice = f"the {criterion} choice alpha={chosen.alpha:.6g} is the {end} end of the grid"
     remedy = f"Pass {setting('alphas')} that reach {remedy} values."
-    warn(GridEndWarning(f"{choice}; a better one may lie beyond. {remedy}"))
+    warn(GridEndWarning(f"{choice}; a better alpha may lie beyond it. {remedy}"))
 
 
 @dataclass(frozen=True)
