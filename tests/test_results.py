@@ -50,6 +50,7 @@ def test_an_uncertified_solution_says_so():
     assert np.isnan([bare.objective, bare.kkt_residual, bare.duality_gap]).all()
     assert "NOT converged" in repr(bare)
     assert "2 edges among 3 nodes, converged" in repr(solution(converged=True))
+    assert ": 1 edge among 2 nodes" in repr(Solution.from_dense(0.1, np.array([[0.0, 1.0], [1.0, 0.0]]), np.zeros(2)))
 
 
 def test_path_is_a_sequence_with_columns():

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from isinglass.arguments import require
 from isinglass.arrays import AnyArray, FloatArray, Frozen, Mask, read_only
+from isinglass.errors import plural
 from isinglass.network import Network
 from isinglass.variables import Variables
 
@@ -115,10 +116,10 @@ class Solution(Frozen):
 
     def __repr__(self) -> str:
         state = "converged" if self.converged else "NOT converged"
+        size = f"{plural(self.n_edges, 'edge')} among {plural(self.network.n_nodes, 'node')}"
         return (
-            f"Solution(alpha={self.alpha:.6g}: {self.n_edges} edges among {self.network.n_nodes} nodes, {state}, "
-            f"objective={self.objective:.8g}, kkt_residual={self.kkt_residual:.1e}, "
-            f"duality_gap={self.duality_gap:.1e})"
+            f"Solution(alpha={self.alpha:.6g}: {size}, {state}, objective={self.objective:.8g}, "
+            f"kkt_residual={self.kkt_residual:.1e}, duality_gap={self.duality_gap:.1e})"
         )
 
 

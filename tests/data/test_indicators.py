@@ -170,12 +170,12 @@ def test_transformed_numbers_are_named():
     income = rng.lognormal(size=N)
     frame = pd.DataFrame({"income": income, "age": rng.normal(size=N), "log": np.log(income), "less": 1 / income})
     _, texts = said(as_table, frame, kinds="continuous")
-    (text,) = [text for text in texts if "order the rows" in text]
-    assert "3 columns order the rows alike or oppositely" in text
+    (text,) = [text for text in texts if "rank the rows" in text]
+    assert "3 columns rank the rows in the same or the opposite order" in text
     assert "'income' ~ 'log' ~ 'less'. Leave out all but one of each group (drop=['log', 'less'] in read_table)" in text
     frame["log"] += rng.normal(scale=0.1, size=N)
     frame["less"] = frame["income"].rank() % 50
-    assert not any("order the rows" in text for text in said(as_table, frame, kinds="continuous")[1])
+    assert not any("rank the rows" in text for text in said(as_table, frame, kinds="continuous")[1])
 
 
 @pytest.mark.parametrize("seed", range(20))

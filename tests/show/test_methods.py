@@ -150,6 +150,7 @@ def test_regressions():
     check_everywhere(fit, text)
     assert "logistic regression of every variable on all others" in text
     assert "penalty of every node was chosen by the extended BIC (γ = 0.5; van Borkulo et al., 2014)" in text
+    assert "reached the optimum for this table and penalties" in text
     assert "Ravikumar" in citation(fit)
     said = methods_text(Method("nodewise", selector=Fixed(0.2)).fit(mixed()))
     assert "(logistic, adjacent-category logistic, multinomial logistic; Haslbeck & Waldorp, 2020)" in said

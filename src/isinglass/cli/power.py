@@ -57,8 +57,9 @@ def power(
         "Method": estimate.summarize(),
         "Tables": f"{n_repeats} of each of {', '.join(map(str, found.rows))} rows, seed {estimate.seed}",
     }
-    where = "at none of these sizes" if enough is None else f"with {enough} rows or more"
-    found_edges = f"80 % of the edges are found on average {where}"
+    found_edges = f"80 % of the edges are found on average with {enough} rows or more"
+    if enough is None:
+        found_edges = "none of these sizes finds 80 % of the edges on average"
     findings = {"Enough": found_edges if network.n_edges else "the network has no edges that could be found"}
     record = {
         "n_nodes": network.n_features,

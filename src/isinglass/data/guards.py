@@ -468,7 +468,12 @@ def check_columns(codes: Bytes, variables: Variables, sources: Sequence[Sequence
     transformed = [group for group in monotone_columns(codes, numbers) if group not in same]
     for groups, are, sign, note in (
         (same, "are copies or exact opposites of each other", "=", "duplicate"),
-        (transformed, "order the rows alike or oppositely, as a number and its logarithm do", "~", "transformed"),
+        (
+            transformed,
+            "rank the rows in the same or the opposite order, as a number and its logarithm do",
+            "~",
+            "transformed",
+        ),
     ):
         if not groups:
             continue

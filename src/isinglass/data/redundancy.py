@@ -61,7 +61,7 @@ def _partition(column: NDArray[np.uint8], is_binary: bool) -> NDArray[np.uint8]:
 
 
 def monotone_columns(codes: Bytes, columns: Sequence[int]) -> list[list[int]]:
-    """Return the groups of columns that order the rows alike or oppositely, as a number and its logarithm do.
+    """Return the groups of columns that rank the rows in the same or opposite order, as a number and its logarithm do.
 
     Examples
     --------

@@ -37,7 +37,8 @@ def describe_fit(fit: Fit, *bootstraps: Bootstrap, check: ModelCheck | None = No
     stages = fit.selection.stages
     tells_stages = stages is not None and not stages.ended_first
     model = _imputed_by(fit.method, solution.network, tells_stages)
-    resampled = [sentence for found in bootstraps for sentence in _describe_bootstrap(fit, found, is_imputed)]
+    penalty = "penalties" if isinstance(fit.method.selector, PerNode) else "penalty"
+    resampled = [sentence for found in bootstraps for sentence in _describe_bootstrap(found, penalty, is_imputed)]
     return write(
         What(
             solutions=[solution],
@@ -52,7 +53,7 @@ def describe_fit(fit: Fit, *bootstraps: Bootstrap, check: ModelCheck | None = No
             imputed_from=f"a network {model}, given the observed cells of their row",
             choice=list(_fit_choice(fit, solution.network)),
             findings=list(_fit_findings(fit)),
-            optimal_for=f"for {'the completed' if is_imputed else 'this'} table and penalty",
+            optimal_for=f"for {'the completed' if is_imputed else 'this'} table and {penalty}",
             assessment=[*resampled, *_describe_check(check)],
         )
     )
@@ -261,9 +262,8 @@ def _fit_findings(fit: Fit) -> Iterator[str]:
         )
 
 
-def _describe_bootstrap(fit: Fit, found: Bootstrap, is_imputed: bool) -> Iterator[str]:
+def _describe_bootstrap(found: Bootstrap, penalty: str, is_imputed: bool) -> Iterator[str]:
     """Say how often rows were drawn again, and how far orders were stable when rows were left out."""
-    penalty = "penalties" if isinstance(fit.method.selector, PerNode) else "penalty"
     again = f", with the {penalty} chosen again in each" if found.reselect else f", at the {penalty} of the whole table"
     again += ", and missing cells imputed again in each" if is_imputed else ""
     if found.kind == "rows":

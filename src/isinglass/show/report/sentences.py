@@ -246,8 +246,8 @@ def _say_continuous(what: What) -> Iterator[str]:
     below, above = np.array([rule.beyond for rule in rules.values()]).sum(axis=0).tolist()
     if below or above:
         yield (
-            f"{below} values below the 0.5% quantile of their variable and {above} above the 99.5% quantile were "
-            f"assigned to the first and the last step."
+            f"{plural(below, 'value')} below the 0.5% quantile of their variable and {above} above the 99.5% quantile "
+            f"were assigned to the first and the last step."
         )
 
 
