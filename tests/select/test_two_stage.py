@@ -552,6 +552,18 @@ def test_penalties_of_a_stage_beside_numbers_can_be_kept(stage):
     np.testing.assert_allclose(again.couplings, found.stages[stage].solution.couplings, atol=1e-5)
 
 
+def test_penalties_are_rescaled_to_what_fewer_rows_would_choose():
+    """A sixteenth of the rows: four times the noise, and sixteen times the penalty of stage 2."""
+    model, ratios = simulate.random_network(10, 0.25, random_state=3), []
+    method = Method(selector=TwoStage(keep=0.0))
+    for seed in range(10):
+        X = simulate.exact_sample(model, 16_000, random_state=seed)
+        whole, part = method.choose(X), method.choose(X[:1000])
+        kept = whole.fixed(4.0)
+        ratios.append([kept.first_alpha / part.stages[0].solution.alpha, kept.alpha / part.alpha])
+    assert np.abs(np.log(ratios).mean(axis=0)).max() < np.log(2.0)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -409,7 +409,7 @@ def test_groups_name_the_estimator():
     assert found.methods_text() == text
     assert "The computation reached the optimum in every group" in text
     assert "chosen for all rows together in two stages: a lasso with the smallest AIC, then an adaptive" in text
-    assert "with a check by 5-fold cross-validation (seed 0), and multiplied by the square root" in text
+    assert "with a check by 5-fold cross-validation (seed 0), and rescaled to the noise in 1/2 of the rows" in text
     assert number(r"\(α = ([\d.e-]+)\)", text) == pytest.approx(found.solutions[0].alpha, rel=1e-3)
     assert "van Borkulo" in draft.references
     given = describe_comparison(compare_groups(X, labels, 0.03, n_permutations=9, random_state=0)).text

@@ -90,8 +90,9 @@ def compare_groups(
     Notes
     -----
     The penalty that is kept is that of all rows times √K for K groups: a group has about 1/K of the rows, and the noise
-    that the penalty has to exceed is inversely proportional to the square root of their number. A penalty given as a
-    number is used as it is.
+    that the penalty has to exceed is inversely proportional to the square root of their number. In stage 2 of two
+    stages the penalty is divided by couplings of stage 1, and their noise grows by √K too: it is multiplied by K, or by
+    K^¾ with the weights 1 / sqrt(abs(coupling)). A penalty given as a number is used as it is.
 
     The test is exact if the rows are exchangeable when the groups have the same network. Sampling weights are permuted
     with their rows, so they must have the same distribution in all groups: if they are more uneven in one group, its

@@ -97,8 +97,12 @@ class TwoStageChoice(Choice):
         return WarmStart(self.solution, self.stages[0].solution)
 
     def fixed(self, scale: float = 1.0) -> FixedStages:
-        """Return the selector at the penalties that were chosen, times ``scale``."""
-        exponent, alpha = self.stages[self.stage].exponent, scale * float(self.alpha)
+        """Return the selector at the penalties that were chosen, for noise that is ``scale`` times as large.
+
+        The penalty of stage 2 is divided by couplings of stage 1, which are larger as well; see `_Expected`.
+        """
+        exponent = self.stages[self.stage].exponent
+        alpha = scale ** (1.0 + exponent) * float(self.alpha)
         return FixedStages(scale * self.stages[0].solution.alpha, alpha, exponent) if exponent else FixedStages(alpha)
 
     @property

@@ -168,7 +168,10 @@ def _comparison_choice(found: GroupComparison) -> str:
     of_node = " of every node" if isinstance(found.method.selector, PerNode) else ""
     if found.reselect and chosen:
         return f"The penalty{of_node} was chosen in every group and again in every permutation {chosen}."
-    kept = f", chosen for all rows together {chosen}, and multiplied by the square root of the number of groups"
+    scaled = "multiplied by the square root of the number of groups"
+    if isinstance(found.method.selector, TwoStage):
+        scaled = f"rescaled to the noise in 1/{len(found.groups)} of the rows"
+    kept = f", chosen for all rows together {chosen}, and {scaled}"
     return (
         f"All groups and permutations used the same penalty{of_node}{kept if chosen else ''}"
         f"{_at(found.solutions[0].alpha)}."
