@@ -3,12 +3,16 @@
 import csv
 import io
 
+import numpy as np
+import pyarrow
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from isinglass._core import Words
 from isinglass.data.documents import Limits
 from isinglass.data.text import (
+    _add_words,
     _find_digits,
     _read_many,
     blank_comments,
@@ -168,7 +172,7 @@ def test_no_thread_of_pyarrow_holds_the_text_when_it_has_been_read():
     """One that lets go of it while the interpreter ends aborts the process."""
     for _ in range(40):
         data = bytearray(b"0,1,0\n0,1,a\n" * 2500)
-        assert len(list(_read_many(data, 0, ",", 3, 10, quoted=False))) == 3
+        assert len(list(_read_many(data, 0, ",", 3, 10, quoted=False, limits=Limits()))) == 3
         data.append(0)  # a BufferError if somebody holds it
 
 
@@ -202,6 +206,68 @@ def test_a_column_with_every_byte_and_a_blank():
     words = ["1", "2", *["3"] * 40_000, "", *map(str, range(256)), "7"]  # a field that is not blank, in every line
     text = "".join(f"{word},4\n" for word in ["a", *words])
     assert rows_of(read(text, ",")) == list(csv.reader(io.StringIO(text)))
+
+
+@pytest.mark.parametrize("blank", ["", '""'])
+def test_blanks_among_digits_of_a_long_file(blank):
+    """In several blocks: pyarrow cannot unify dictionaries that have nulls."""
+    lines = ["a,b", *["3,4", f"{blank},5"] * 300_000, f"255,{blank}"]
+    text = "\n".join(lines) + "\n"
+    assert len(text) > 2 * 2**20
+    assert rows_of(read(text, ",")) == list(csv.reader(io.StringIO(text)))
+
+
+def test_different_words_are_counted_while_the_file_is_read():
+    text = "a,b\n" + "".join(f"{k} é,{k}x\n" for k in range(100_000))
+    assert rows_of(read(text, ",")) == list(csv.reader(io.StringIO(text)))
+    with pytest.raises(LimitError, match="different words"):
+        read(text + "a row with one field\n", ",", max_bytes=10**7)  # which pyarrow would refuse at the end
+
+
+def number(blocks):
+    """The slow twin of Words."""
+    numbers = {}
+    return [numbers.setdefault(word or "", len(numbers)) for block in blocks for word in block], list(numbers)
+
+
+short = st.none() | st.text(max_size=9) | st.sampled_from(["", "é" * 4, "é" * 8, "x" * 16, "x" * 17, "x" * 5000])
+
+
+@given(st.lists(st.lists(short, max_size=30), max_size=5), st.integers(0, 3))
+def test_words_are_numbered_as_a_dictionary_does_it(blocks, start):
+    """Of every block a slice; a null of pyarrow is an empty text."""
+    words = Words()
+    for block in blocks:
+        _add_words(words, pyarrow.array(block, pyarrow.string())[start:])
+    codes, expected = number(block[start:] for block in blocks)
+    assert (words.codes.tolist(), words.words, len(words)) == (codes, expected, len(expected))
+
+
+@pytest.mark.parametrize("n_words", [254, 255, 256, 70_000])
+def test_codes_are_bytes_while_one_more_word_fits(n_words):
+    cells = [f"{k * k % n_words:x}" for k in range(2 * n_words)] + [f"{k:x}" for k in range(n_words)]
+    words = Words()
+    for k in range(0, len(cells), 100):
+        _add_words(words, pyarrow.array(cells[k : k + 100]))
+    assert (words.codes.tolist(), words.words) == number([cells])
+    assert words.codes.dtype == (np.uint8 if n_words < 255 else np.int32)
+
+
+@pytest.mark.parametrize("offsets", [[0, 4], [-1, 2], [2, 1], [0, 3, 1, 3], [4, 4]])
+def test_words_outside_their_text_are_refused(offsets):
+    words = Words()
+    with pytest.raises(ValueError, match="offsets must increase and lie within the text"):
+        words.add(np.array(offsets, np.int32), np.frombuffer(b"abc", np.uint8))
+    assert (len(words), words.codes.tolist()) == (0, [])
+
+
+def test_words_that_are_no_text_are_refused():
+    words = Words()
+    words.add(np.array([0, 1], np.int32), np.frombuffer(b"\xff", np.uint8))
+    with pytest.raises(UnicodeDecodeError):
+        words.words  # noqa: B018 - they are decoded here
+    with pytest.raises(TypeError):
+        words.add(np.array([0, 1]), np.frombuffer(b"a", np.uint8))  # offsets of a large_string
 
 
 def test_a_delimiter_of_the_header_comes_before_a_decimal_comma():

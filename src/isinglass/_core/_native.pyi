@@ -42,6 +42,17 @@ def count_ones(
     X: NDArray[np.uint8], weights: NDArray[np.float64] | None
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]: ...
 
+class Words:
+    """The words of a column of text, numbered in the order in which they first occur."""
+
+    codes: NDArray[np.uint8] | NDArray[np.int32]  # the number of every cell, a byte if there are fewer than 255 words
+    words: list[str]  # raises UnicodeDecodeError where one is not UTF-8
+
+    def add(self, offsets: NDArray[np.int32], text: NDArray[np.uint8]) -> None:
+        """Give more cells their numbers: from offsets[k] to offsets[k + 1] of the text."""
+
+    def __len__(self) -> int: ...
+
 class GibbsSampler:
     """Gibbs sampling of 0/1 columns; arrays of generators (four words per chain), states and rows are written."""
 

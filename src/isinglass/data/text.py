@@ -24,6 +24,8 @@ from isinglass.errors import ArgumentError, DataError, LimitError, setting
 if TYPE_CHECKING:
     import pyarrow
 
+    from isinglass._core import Words
+
 _CANDIDATES = ("\t", ",", ";", "|", " ")
 _SAMPLE_BYTES, _SAMPLE_RECORDS, _FIRST_RECORDS = 2**16, 100, 20
 _HEADER_BYTES = 1 << 20  # that the wording of many questions may take
@@ -32,8 +34,8 @@ _SHORT = 2**16
 """Bytes of a line that can be split whatever it holds."""
 FEW_LINES = 1000
 """Below this number the csv module is faster than pyarrow, which takes 40 ms to load and 0.1 ms for each column."""
-_BLOCK = 2**20
-"""Bytes that pyarrow splits at once; a record must fit."""
+_BLOCK, _WIDEST_BLOCK, _BYTES_PER_COLUMN = 2**20, 2**25, 2**11
+"""Bytes that pyarrow splits at once: more in wide tables, for a column takes 10 microseconds beside its cells."""
 
 
 def to_utf8(data: bytes, encoding: str, limits: Limits) -> bytes:
@@ -190,7 +192,7 @@ def read_records(data: bytes, delimiter: str, limits: Limits) -> Records:
     if n_lines < FEW_LINES:
         columns = _read_few(data, delimiter, width)
     else:
-        columns = _read_many(data, _offset(data, start), delimiter, width, longest, quoted)
+        columns = _read_many(data, _offset(data, start), delimiter, width, longest, quoted, limits)
     words: list[list[str]] = []
     codes: list[Codes] = []
     n_words = 0
@@ -227,23 +229,22 @@ def _read_few(data: bytes, delimiter: str, width: int) -> Iterator[tuple[Codes, 
 
 
 def _read_many(
-    data: bytes, start: int, delimiter: str, width: int, longest: int, quoted: bool
+    data: bytes, start: int, delimiter: str, width: int, longest: int, quoted: bool, limits: Limits
 ) -> Iterator[tuple[Codes, list[str]]]:
     """Yield the columns of a text without its first record, as `_read_few` does, with pyarrow."""
     import pyarrow
 
-    words = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
     digits = _find_digits(data, start, delimiter, width)
-    kinds = [pyarrow.uint8() if j in digits else words for j in range(width)]
     try:
-        columns = _parse(data, start, delimiter, kinds, longest, quoted)
+        columns = _parse(data, start, delimiter, [j in digits for j in range(width)], longest, quoted, limits)
     except pyarrow.ArrowInvalid as error:
         if "conversion error to uint8" not in str(error):
             raise
-        columns = _parse(data, start, delimiter, [words] * width, longest, quoted)
+        columns = _parse(data, start, delimiter, [False] * width, longest, quoted, limits)
+    columns.reverse()
     while columns:
         column = columns.pop()  # its memory is not needed any more
-        yield _number_digits(column) if column.type == pyarrow.uint8() else _number_words(column)
+        yield _number_digits(column) if isinstance(column, list) else (column.codes, column.words)
 
 
 def _find_digits(data: bytes, start: int, delimiter: str, width: int) -> set[int]:
@@ -260,50 +261,71 @@ def _find_digits(data: bytes, start: int, delimiter: str, width: int) -> set[int
 
 
 def _parse(
-    data: bytes,
-    start: int,
-    delimiter: str,
-    kinds: Sequence[pyarrow.DataType],
-    longest: int,
-    quoted: bool,
-) -> list[pyarrow.ChunkedArray]:
-    """Return the columns of a text, the last one first."""
+    data: bytes, start: int, delimiter: str, are_digits: Sequence[bool], longest: int, quoted: bool, limits: Limits
+) -> list[Words | list[pyarrow.Array]]:
+    """Return the columns of a text: numbered words, or blocks of digits.
+
+    pyarrow reads words as strings, one block at a time. Its own numbering takes more than twice the time.
+    """
     import pyarrow
     from pyarrow import csv as arrow
 
-    names, body, is_ascii = [str(j) for j in range(len(kinds))], memoryview(data)[start:], data.isascii()
+    from isinglass._core import Words
+
+    names, body = [str(j) for j in range(len(are_digits))], memoryview(data)[start:]
     parse = arrow.ParseOptions(
         delimiter=delimiter,
         newlines_in_values=quoted,  # they cost time
         invalid_row_handler=lambda row: "error" if row.text.strip() else "skip",
     )
-    types = dict(zip(names, kinds, strict=True))
-    convert = arrow.ConvertOptions(column_types=types, null_values=[""], check_utf8=not is_ascii)
-    for size in (max(_BLOCK, 2 * longest), len(body) + 1):  # a field with line breaks can be longer than any line
+    types = {
+        name: pyarrow.uint8() if digits else pyarrow.string() for name, digits in zip(names, are_digits, strict=True)
+    }
+    # Words are decoded later, each once, which checks that they are UTF-8.
+    convert = arrow.ConvertOptions(column_types=types, null_values=[""], check_utf8=False)
+    usual = max(_BLOCK, min(_WIDEST_BLOCK, _BYTES_PER_COLUMN * len(names)), 2 * longest)  # a record must fit
+    for size in (usual, len(body) + 1):  # a field with line breaks can be longer than any line
         read, view = arrow.ReadOptions(block_size=min(size, 2**31 - 1), column_names=names), memoryview(body)
+        columns: list[Words | list[pyarrow.Array]] = [[] if digits else Words() for digits in are_digits]
+        words = [column for column in columns if isinstance(column, Words)]
+        block = reader = None
         try:
-            return arrow.read_csv(pyarrow.BufferReader(view), read, parse, convert).columns[::-1]  # type: ignore[no-any-return]
+            reader = arrow.open_csv(pyarrow.BufferReader(view), read, parse, convert)
+            for block in reader:
+                for column, cells in zip(columns, block.columns, strict=True):
+                    column.append(cells) if isinstance(column, list) else _add_words(column, cells)
+                limits.check_text(n_words=sum(map(len, words)))
+            return columns
         except pyarrow.ArrowInvalid as error:
             if "straddling" not in str(error) or size > len(body):
                 raise
         finally:
+            del reader, block
             _await_release(view)
     raise AssertionError("unreachable")
 
 
-def _number_words(column: pyarrow.ChunkedArray) -> tuple[Codes, list[str]]:
-    """Return a coded column as positions among words, "" for a null; not by `to_numpy`, which loads pandas."""
-    coded = column.unify_dictionaries()
-    positions = [np.from_dlpack(part.indices) for part in coded.chunks]
-    words = coded.chunk(0).dictionary.to_pylist()
-    return np.concatenate(positions), ["" if word is None else str(word) for word in words]
+def _add_words(words: Words, cells: pyarrow.Array) -> None:
+    """Give the cells of a string array their numbers; a null is what is at its place, in pyarrow an empty text."""
+    _, offsets, text = cells.buffers()
+    if len(cells):
+        places = np.frombuffer(offsets, np.int32, len(cells) + 1, 4 * cells.offset)
+        words.add(places, np.frombuffer(text or b"", np.uint8))
 
 
-def _number_digits(column: pyarrow.ChunkedArray) -> tuple[Codes, list[str]]:
-    """Return a column of numbers from 0 to 255, nearly all of one digit, as positions among words."""
+def _number_digits(parts: list[pyarrow.Array]) -> tuple[Codes, list[str]]:
+    """Return a column of numbers from 0 to 255, nearly all of one digit, as positions among words, "" for a null."""
+    import pyarrow
+
+    column = pyarrow.concat_arrays(parts)
+    valid, numbers = column.buffers()  # its own functions for nulls take most of a second to load
+    cells = np.frombuffer(numbers, np.uint8, len(column))
     if column.null_count:
-        return _number_words(column.dictionary_encode("encode"))
-    cells = np.concatenate([np.from_dlpack(part) for part in column.chunks])
+        is_valid = np.unpackbits(np.frombuffer(valid, np.uint8), count=len(column), bitorder="little")
+        positions = np.where(is_valid, cells, np.int16(256))
+        occurs = np.bincount(positions, minlength=257) > 0
+        words = ["" if number == 256 else str(number) for number in np.flatnonzero(occurs).tolist()]
+        return (np.cumsum(occurs) - 1)[positions], words
     data = cells.tobytes()
     occurring = [number for number in range(int(cells.max()) + 1) if number in data]
     renumber = bytes.maketrans(bytes(occurring), bytes(range(len(occurring))))

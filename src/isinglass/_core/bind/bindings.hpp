@@ -13,3 +13,4 @@ std::unique_ptr<Rows> python_rows(nanobind::object rows);
 void bind_nodewise(nanobind::module_& m);
 void bind_gibbs(nanobind::module_& m);
 void bind_rows(nanobind::module_& m);
+void bind_words(nanobind::module_& m);

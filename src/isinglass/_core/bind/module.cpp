@@ -160,6 +160,7 @@ NB_MODULE(_native, m) {
     bind_nodewise(m);
     bind_gibbs(m);
     bind_rows(m);
+    bind_words(m);
     nb::class_<State>(m, "State")
         .def_ro("alpha", &State::alpha)
         .def_prop_ro("fields", &copy_of<State, &State::fields>, OWNED)
