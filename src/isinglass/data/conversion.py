@@ -188,9 +188,15 @@ def take_columns(source: Source, coding: Coding) -> Source:
 
 def _refuse_width(source: Source, n: int, width: int) -> NoReturn:
     """Say that columns without names cannot be found in a table of another width."""
+    choose = setting("columns", python="columns=[…]") if source.numbers else "X[:, […]]"
+    if source.numbers and source.width == n < width:
+        raise DataError(
+            f"{setting('X')} must have the {width} columns of the file of the fit, row names apart; got {n}. Row "
+            f"weights or other columns that are no variables may be missing: add them, or choose the {n} variables in "
+            f"the order of the fit ({choose})."
+        )
     others = f", or all {width} that these were chosen from" if width > n else ""
     got = f"{source.shape[1]} of {source.width}" if source.shape[1] < source.width else f"{source.width}"
-    choose = setting("columns", python="columns=[…]") if source.numbers else "X[:, […]]"
     raise DataError(
         f"{setting('X')} must have the {n} columns of the fitted table{others}; got {got}. Without names, columns are "
         f"found by number, in a table of equal width: choose the {n} columns in the order of the fit ({choose}), or "
