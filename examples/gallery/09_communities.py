@@ -12,7 +12,6 @@ from isinglass import IsingNetwork, metrics, plot, read_table
 survey = read_table("../mood.csv", encode="auto", missing="impute", weights="weight")
 net = IsingNetwork().fit(survey)
 members = metrics.communities(net, random_state=0)
-print(f"modularity {metrics.modularity(net, members):.2f}")
 pd.crosstab(pd.read_csv("../domains.csv")["domain"], members, colnames=["community"])
 
 # %%

@@ -220,7 +220,7 @@ def test_info_of_answers_about_which_nothing_was_stated(tmp_path):
         "Column       Kind         Values                    Missing  Notes",
         "i0 … i1 (2)  ordinal?     1 < 2 < 3 < 4 < 5",
         "i2           ordinal?     1 < 2 < 3 < 4 < 5 < 99             99 missing?",
-        f"number       left out     {_few(frame['number'])}           names rows?",
+        f"number       left out     {_few(sorted(frame['number']))}           names rows?",
         "i3 … i5 (3)  ordinal?     1 < 2 < 3 < 4 < 5",
         "party        nominal?     blue, green, red",
         f"weight       continuous?  {_grid(frame['weight']):<33}  weights?",
