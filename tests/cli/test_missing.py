@@ -129,7 +129,7 @@ def test_groups_of_a_table_with_holes(survey, tmp_path):
     [
         (["0,,1", "1,,0", "1,,1", "0,,0"], 3, "got none in 'b'"),
         ([",,"] * 5, 3, "answer in every column"),
-        ([*["0,1,1", "1,,0", "1,,1", "0,,0", ",,"] * 5], 0, "'b' (5)"),
+        ([*["0,1,1", "1,,0", "1,,1", "0,,0", ",,"] * 5], 0, "'b' (5 answers)"),
         ([*["0,1,1", "1,0,0"] * 20, *[",,1", "1,,", ",0,"] * 300], 0, "cells, 10 times"),
     ],
     ids=["a column without answers", "no answers", "a column with few", "most cells missing"],

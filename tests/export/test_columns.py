@@ -64,9 +64,9 @@ def test_names_are_texts(name):
 
 def test_names_that_become_equal_are_refused():
     taken = check_name("a\ud800", "node", BITS, [])
-    with pytest.raises(DataError, match="used twice"):
+    with pytest.raises(DataError, match="another column has that name"):
         check_name("a\ud801", "node", BITS, [taken])
-    with pytest.raises(DataError, match="used twice, in upper or lower case"):
+    with pytest.raises(DataError, match="another column has that name, in upper or lower case"):
         check_name("PARTY", "edge", BITS, [check_name("Party", "edge", BITS, [])])
 
 
