@@ -168,14 +168,27 @@ def test_copies_and_opposites_are_named(tmp_path):
 def test_transformed_numbers_are_named():
     rng = np.random.default_rng(3)
     income = rng.lognormal(size=N)
-    frame = pd.DataFrame({"income": income, "age": rng.normal(size=N), "log": np.log(income), "less": 1 / income})
+    frame = pd.DataFrame({"income": income, "age": rng.normal(size=N), "log": np.log(income), "less": -np.sqrt(income)})
     _, texts = said(as_table, frame, kinds="continuous")
     (text,) = [text for text in texts if "rank the rows" in text]
     assert "3 columns rank the rows in the same or the opposite order" in text
-    assert "'income' ~ 'log' ~ 'less'. Leave out all but one of each group (drop=['log', 'less'] in read_table)" in text
+    assert "'income' ~ 'log' ~ 'less'. If they measure the same thing, leave out all but one of each group" in text
+    assert "(drop=['log', 'less'] in read_table)" in text
     frame["log"] += rng.normal(scale=0.1, size=N)
     frame["less"] = frame["income"].rank() % 50
     assert not any("rank the rows" in text for text in said(as_table, frame, kinds="continuous")[1])
+
+
+def test_numbers_that_are_mostly_equal_or_missing_are_no_transformations():
+    rng = np.random.default_rng(5)
+    some = np.append(np.zeros(N - 20, dtype=int), np.arange(1, 21))
+    other = np.append(rng.integers(0, 2, N - 20), np.arange(1, 21) // 2 + 1)
+    assert monotone_columns(np.stack([some, other], axis=1).astype(np.uint8), range(2)) == []
+    frame = pd.DataFrame({"a": rng.normal(size=N)})
+    frame["b"] = frame["a"].where(np.arange(N) % 2 == 0)
+    frame["c"] = frame["a"].where(np.arange(N) % 2 == 1)
+    texts = said(as_table, frame, kinds="continuous", missing="impute")[1]
+    assert not any("rank the rows" in text for text in texts)
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -299,6 +299,14 @@ def test_columns_that_were_renamed_are_found_by_either_name():
     assert as_table(frame[["b", "a"]], encode=renamed.coding).codes.tolist() == frame.to_numpy().tolist()
 
 
+def test_names_of_the_file_come_before_names_that_were_given():
+    text = "a,b,c\n0,1,1\n1,1,0\n0,0,0\n"
+    for options in ({"names": ["c", "a", "b"]}, {"columns": ["a", "b"], "names": ["a", "c"]}):
+        table = read(text, **options)
+        again = read(text, encode=table.coding)
+        assert (again.names, again.codes.tolist()) == (table.names, table.codes.tolist())
+
+
 def test_row_names_are_not_taken_for_the_weights_of_the_fit():
     coding = read("5,2.5,0,1\n6,1,1,1\n7,1,1,0\n9,1.5,0,0\n", header=False, weights=0, id_column=0).coding
     with pytest.raises(DataError, match=r"must have the 3 columns of the file of the fit, .* got 2\. Row weights"):

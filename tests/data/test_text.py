@@ -51,6 +51,7 @@ def rows_of(records):
         ("a,b\n0,1\n1,0,1\n", ","),  # one ragged row does not hide the delimiter
         ("a b\nr1 0 1\nr2 1 1\n", " "),  # R leaves the corner out
         ("a,b,c;d\n0,1,0;1\n", ","),
+        ("a\tb\twhen\n0\t1\t5 May\n1\t1\t6 May\n", "\t"),
     ],
 )
 def test_delimiters(text, delimiter):

@@ -139,7 +139,7 @@ def _read_first(source: Source, stated: ValueOptions) -> Table:
     if stated.combine_indicators:
         table = combine_indicators(table)
     sources = [[label_of[name] for name in members] for members in table.coding.members]
-    check_columns(table.codes, table.variables, sources)
+    check_columns(table.codes, table.variables, sources, table.holes)
     return table
 
 
@@ -167,9 +167,11 @@ def take_columns(source: Source, coding: Coding) -> Source:
     """
     single = coding.expand()
     if source.names is not None and single.names is not None:
-        was_called = single.layout.names if not {*single.names} <= {*source.names} else None
-        chosen = source.take(find_columns(was_called or single.names, source.names))
-        return replace(chosen, names=single.names) if was_called else chosen
+        was_called = single.layout.names  # before `names` were given, which may be names of other columns there
+        is_renamed = source.layout.names not in (None, source.names)
+        if was_called and not is_renamed and {*was_called} <= {*source.names}:
+            return replace(source.take(find_columns(was_called, source.names)), names=single.names)
+        return source.take(find_columns(single.names, source.names))
     n = len(single.columns)
     numbers, width = single.layout.numbers or range(n), single.layout.width or n
     places = {place: j for j, place in enumerate(source.places)}

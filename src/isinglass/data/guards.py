@@ -441,10 +441,13 @@ def _say(text: str, columns: Sequence[Hashable], note: str) -> None:
     warn(MeaningWarning(text[0].upper() + text[1:], tuple(columns), note))
 
 
-def check_columns(codes: Bytes, variables: Variables, sources: Sequence[Sequence[Hashable]]) -> None:
+def check_columns(
+    codes: Bytes, variables: Variables, sources: Sequence[Sequence[Hashable]], holes: Mask | None = None
+) -> None:
     """Warn about columns that are copies or transformations of others, and about sets of indicator columns.
 
-    ``sources`` has the columns of the file or frame that each is made of, as options call them.
+    ``sources`` has the columns of the file or frame that each is made of, as options call them; ``holes`` tells which
+    cells are missing.
     """
     if len(codes) < ROWS_TO_JUDGE:
         return
@@ -464,24 +467,21 @@ def check_columns(codes: Bytes, variables: Variables, sources: Sequence[Sequence
             members,
             "indicator",
         )
-    numbers = [j for j, kind in enumerate(variables.kinds) if kind == "continuous"]
+    lacking = [] if holes is None else np.flatnonzero(holes.any(axis=0)).tolist()
+    numbers = [j for j, kind in enumerate(variables.kinds) if kind == "continuous" and j not in lacking]
     transformed = [group for group in monotone_columns(codes, numbers) if group not in same]
-    for groups, are, sign, note in (
-        (same, "are copies or exact opposites of each other", "=", "duplicate"),
-        (
-            transformed,
-            "rank the rows in the same or the opposite order, as a number and its logarithm do",
-            "~",
-            "transformed",
-        ),
+    alike = "rank the rows in the same or the opposite order, as a number and its logarithm do"
+    for groups, are, sign, advice, note in (
+        (same, "are copies or exact opposites of each other", "=", "Leave out", "duplicate"),
+        (transformed, alike, "~", "If they measure the same thing, leave out", "transformed"),
     ):
         if not groups:
             continue
         shown = [f" {sign} ".join(called(labels[j]) for j in group[:3]) for group in groups]
         redundant = [column for group in groups for j in group[1:] for column in sources[j]]
         _say(
-            f"{sum(map(len, groups))} columns {are}: {listed(shown, _LISTED, sep='; ', noun=' groups')}. Leave out all "
-            f"but one of each group ({drop(redundant)}).",
+            f"{sum(map(len, groups))} columns {are}: {listed(shown, _LISTED, sep='; ', noun=' groups')}. {advice} "
+            f"all but one of each group ({drop(redundant)}).",
             [labels[j] for group in groups for j in group],
             note,
         )

@@ -18,8 +18,9 @@ COLUMNS_AT_ONCE = 64
 """Columns that are copied together: one by one, each would read the memory of all."""
 ROWS_TO_ORDER = 64
 """Rows whose order is compared first, for every two continuous columns."""
-FEWEST_STEPS = 8
-"""Steps that a column must have for its order of the rows to say something."""
+RANK_CORRELATION = 0.9
+"""From which on two columns without rows in opposite order are taken for transformations: with most rows in one step,
+columns that are hardly associated have none."""
 EXPECTED_ROWS = 5.0
 """Expected rows with both columns 1 from which on two columns that are never 1 together are taken for indicators."""
 
@@ -69,16 +70,24 @@ def monotone_columns(codes: Bytes, columns: Sequence[int]) -> list[list[int]]:
     >>> monotone_columns(np.array([x, x % 10, 99 - x, np.sqrt(x)], dtype=np.uint8).T, range(4))
     [[0, 2, 3]]
     """
-    left = [j for j in columns if len(np.unique(codes[:, j])) >= FEWEST_STEPS]
-    groups = []
+    left, groups = list(columns), []
     while left:
         first, *left = left
         like = [left[k] for k in _ordered_like(codes[:ROWS_TO_ORDER, first], codes[:ROWS_TO_ORDER, left])]
         like = [like[k] for k in _ordered_like(codes[:, first], codes[:, like])]
+        like = [
+            j for j in like if abs(np.corrcoef(_ranks(codes[:, first]), _ranks(codes[:, j]))[0, 1]) > RANK_CORRELATION
+        ]
         left = [j for j in left if j not in like]
         if like:
             groups.append([first, *like])
     return groups
+
+
+def _ranks(column: NDArray[np.uint8]) -> FloatArray:
+    """Return the ranks of the rows, the mean one for equal values."""
+    counts = np.bincount(column)
+    return np.asarray((np.cumsum(counts) - counts / 2)[column])
 
 
 def _ordered_like(first: NDArray[np.uint8], others: Bytes) -> list[int]:

@@ -113,6 +113,8 @@ def find_delimiter(data: bytes, known: str | None = None) -> str:
     if known and len(set(widths := _sample_widths(sample, known))) == 1 and widths[0] > 1:
         return known
     for delimiter in _CANDIDATES:
+        if delimiter == " " and best == "\t" and best_score[0] == 1 and best_score[2]:
+            break  # blanks are within cells
         counts = _sample_widths(sample, delimiter)
         modal, times = Counter(counts).most_common(1)[0] if counts else (0, 0)
         if len(counts) > 1 and counts[0] == counts[1] - 1:  # R leaves the corner of the header out
