@@ -114,7 +114,7 @@ class Blas:
 @pytest.mark.parametrize("leaves_first", [True, False])
 def test_blocks_with_one_blas_thread_may_overlap(leaves_first, monkeypatch):
     blas, is_inside, may_leave = Blas(), threading.Event(), threading.Event()
-    monkeypatch.setattr(threads, "_blas", lambda: blas)
+    monkeypatch.setattr(threads, "_blas", lambda loaded: blas)
 
     def hold():
         with one_blas_thread, one_blas_thread:
