@@ -467,7 +467,7 @@ def check_columns(
             members,
             "indicator",
         )
-    lacking = [] if holes is None else np.flatnonzero(holes.any(axis=0)).tolist()
+    lacking = set() if holes is None else set(np.flatnonzero(holes.any(axis=0)).tolist())
     numbers = [j for j, kind in enumerate(variables.kinds) if kind == "continuous" and j not in lacking]
     transformed = [group for group in monotone_columns(codes, numbers) if group not in same]
     alike = "rank the rows in the same or the opposite order, as a number and its logarithm do"

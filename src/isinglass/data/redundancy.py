@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,12 @@ ROWS_TO_SCREEN = 4096
 """Rows that are compared first; they rule out most pairs."""
 COLUMNS_AT_ONCE = 64
 """Columns that are copied together: one by one, each would read the memory of all."""
-ROWS_TO_ORDER = 64
-"""Rows whose order is compared first, for every two continuous columns."""
+ROWS_TO_RANK = 256
+"""Rows whose ranks are correlated first, for every two continuous columns..."""
+COLUMNS_TO_RANK = 256
+"""...so many of these at a time..."""
+NEARLY = 0.9
+"""...and the share of `RANK_CORRELATION` that these rows must have."""
 RANK_CORRELATION = 0.9
 """From which on two columns without rows in opposite order are taken for transformations: with most rows in one step,
 columns that are hardly associated have none."""
@@ -70,18 +74,33 @@ def monotone_columns(codes: Bytes, columns: Sequence[int]) -> list[list[int]]:
     >>> monotone_columns(np.array([x, x % 10, 99 - x, np.sqrt(x)], dtype=np.uint8).T, range(4))
     [[0, 2, 3]]
     """
-    left, groups = list(columns), []
-    while left:
-        first, *left = left
-        like = [left[k] for k in _ordered_like(codes[:ROWS_TO_ORDER, first], codes[:ROWS_TO_ORDER, left])]
-        like = [like[k] for k in _ordered_like(codes[:, first], codes[:, like])]
-        like = [
-            j for j in like if abs(np.corrcoef(_ranks(codes[:, first]), _ranks(codes[:, j]))[0, 1]) > RANK_CORRELATION
-        ]
-        left = [j for j in left if j not in like]
+    near: dict[int, list[int]] = {}
+    for j, k in _correlated(codes[:: -(-len(codes) // ROWS_TO_RANK)], columns):
+        near.setdefault(j, []).append(k)
+    groups: list[list[int]] = []
+    grouped: set[int] = set()
+    for first in sorted(near):
+        if first in grouped:
+            continue
+        ranks, left = _ranks(codes[:, first]), [j for j in near[first] if j not in grouped]
+        like = [left[k] for k in _ordered_like(codes[:, first], codes[:, left])]
+        like = [j for j in like if abs(np.corrcoef(ranks, _ranks(codes[:, j]))[0, 1]) > RANK_CORRELATION]
         if like:
             groups.append([first, *like])
+            grouped.update(like)
     return groups
+
+
+def _correlated(codes: Bytes, columns: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Yield every two columns that rank some rows nearly alike or oppositely, those of each together and in order."""
+    ranks = np.zeros((len(columns), len(codes)), dtype=np.float32)
+    for row, j in zip(ranks, columns, strict=True):
+        away = _ranks(codes[:, j]) - len(codes) / 2
+        row[:] = away / max(float(np.linalg.norm(away)), 1.0)
+    for start in range(0, len(columns), COLUMNS_TO_RANK):
+        products = ranks[start : start + COLUMNS_TO_RANK] @ ranks[start:].T
+        for j, k in np.argwhere(np.triu(np.abs(products) > NEARLY * RANK_CORRELATION, 1)).tolist():
+            yield columns[start + j], columns[start + k]
 
 
 def _ranks(column: NDArray[np.uint8]) -> FloatArray:
