@@ -7,7 +7,7 @@ import pytest
 
 NAME = "isinglass._core._native"
 # Tests that start a process of their own would not use this build.
-HERE = "not instruction_set and not interrupt and not collide"
+HERE = "not instruction_set and not interrupt and not collide and not forked"
 
 
 def main(build: str, tests: list[str]) -> int:

@@ -3,6 +3,8 @@
 import gc
 import itertools
 import json
+import subprocess
+import sys
 import time
 import weakref
 
@@ -256,10 +258,49 @@ def test_a_regression_does_not_know_which_one_came_before_it(kind):
 
 def test_cells_above_one_need_ranges():
     for value in (2, 255):
+        X = np.zeros((5000, 3), dtype=np.uint8)
+        X[-1, -1] = value
         with pytest.raises(ValueError, match="cells above 1"):
-            _core.Problem(np.full((40, 3), value, dtype=np.uint8), None, None, False, 1)
+            _core.Problem(X, None, None, False, 1)
         with pytest.raises(ValueError, match="cells above 1"):
-            _core.CpuRows(np.full((40, 3), value, dtype=np.uint8), None, 0.0, 1, None, 0.0)
+            _core.CpuRows(X, None, 0.0, 1, None, 0.0)
+
+
+def test_cells_lie_within_the_range_of_their_column():
+    X = np.zeros((5000, 3), dtype=np.uint8)
+    X[-1] = 255, 1, 3
+    widths = np.ones(3)
+    for ranges in ([0, 1, 3], [255, 4, 3]):
+        _core.Problem(X, None, None, False, 1, ranges=np.array(ranges, dtype=np.uint8), widths=widths)
+    for ranges in ([254, 1, 3], [0, 1, 2]):
+        with pytest.raises(ValueError, match="beyond the range"):
+            _core.Problem(X, None, None, False, 1, ranges=np.array(ranges, dtype=np.uint8), widths=widths)
+
+
+FORKED = """
+import os, signal, time
+import numpy as np
+from isinglass import _core
+
+X = np.random.default_rng(0).integers(0, 2, (900, 60), dtype=np.uint8)
+problem = _core.Problem(X, None, None, False, 2)
+top = problem.alpha_max()
+time.sleep(0.2)  # the other thread goes to sleep, or does not: either way
+child = os.fork()
+if child == 0:
+    signal.alarm(30)  # where it would wait for a thread that it does not have
+    same = problem.alpha_max() == top
+    del problem
+    os._exit(0 if same else 1)
+status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+assert problem.alpha_max() == top
+raise SystemExit(abs(status))
+"""
+
+
+def test_a_forked_process_works_alone_on_a_problem_and_destroys_it():
+    done = subprocess.run([sys.executable, "-c", FORKED], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_point_has_each_pair_once():

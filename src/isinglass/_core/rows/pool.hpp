@@ -1,6 +1,9 @@
 // A small pool of threads owned by one problem (no global state, so that forked workers start clean), and the question
-// whether to go on, asked between two pieces of work.
+// whether to go on, asked between two pieces of work. A forked process has no thread of a pool that it inherits: it
+// works alone there.
 #pragma once
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -8,6 +11,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <type_traits>
@@ -66,18 +70,22 @@ class Pool {
  public:
     Pool(int size, Poll& poll) : size_(std::clamp(size, 1, tuning::MAX_THREADS)), poll_(poll) {
         try {
-            for (int k = 1; k < size_; ++k) threads_.emplace_back([this, k] { work(k); });
+            for (int k = 1; k < size_; ++k) crew_->threads.emplace_back([this, k] { work(k); });
         } catch (...) {  // no more threads to be had: those that started will do
         }
-        size_ = static_cast<int>(threads_.size()) + 1;
+        size_ = static_cast<int>(crew_->threads.size()) + 1;
     }
     ~Pool() {
+        if (is_forked()) {
+            (void)crew_.release();  // there is no thread to wait for
+            return;
+        }
         {
-            std::lock_guard<std::mutex> lock(mutex_);
+            std::lock_guard<std::mutex> lock(crew_->mutex);
             stopping_ = true;
         }
-        wake_.notify_all();
-        for (auto& thread : threads_) thread.join();
+        crew_->wake.notify_all();
+        for (auto& thread : crew_->threads) thread.join();
     }
     Pool(const Pool&) = delete;
     Pool& operator=(const Pool&) = delete;
@@ -89,7 +97,7 @@ class Pool {
     // schedule cannot change a result.
     template <class Task>
     void each(size_t count, Task&& task) {
-        if (size_ == 1 || count < 2) {
+        if (size_ == 1 || count < 2 || is_forked()) {
             for (size_t index = 0; index < count; ++index) {
                 task(static_cast<int>(index), 0);
                 poll_();
@@ -105,10 +113,10 @@ class Pool {
         running_ = size_ - 1;
         {
             // A worker going to sleep sees the new round or is woken.
-            std::lock_guard<std::mutex> lock(mutex_);
+            std::lock_guard<std::mutex> lock(crew_->mutex);
             ++round_;
         }
-        if (sleeping_ > 0) wake_.notify_all();
+        if (sleeping_ > 0) crew_->wake.notify_all();
         drain(0);
         // The others are at their last index: yielding costs less than being woken.
         while (running_.load(std::memory_order_acquire) > 0) {
@@ -129,6 +137,12 @@ class Pool {
     }
 
  private:
+    struct Crew {
+        std::vector<std::thread> threads;
+        std::mutex mutex;
+        std::condition_variable wake;
+    };
+    bool is_forked() const { return getpid() != owner_; }
     // What throws ends the round for everybody; the caller of each() gets the first exception.
     template <class Action>
     void guarded(Action&& action) {
@@ -136,7 +150,7 @@ class Pool {
             action();
         } catch (...) {
             next_ = count_;
-            std::lock_guard<std::mutex> lock(mutex_);
+            std::lock_guard<std::mutex> lock(crew_->mutex);
             if (!failure_) failure_ = std::current_exception();
         }
     }
@@ -161,18 +175,17 @@ class Pool {
             if (round_ != seen) return true;
             std::this_thread::yield();
         }
-        std::unique_lock<std::mutex> lock(mutex_);
+        std::unique_lock<std::mutex> lock(crew_->mutex);
         ++sleeping_;
-        wake_.wait(lock, [&] { return stopping_ || round_ != seen; });
+        crew_->wake.wait(lock, [&] { return stopping_ || round_ != seen; });
         --sleeping_;
         return !stopping_;
     }
 
     int size_;
     Poll& poll_;
-    std::vector<std::thread> threads_;
-    std::mutex mutex_;
-    std::condition_variable wake_;
+    const pid_t owner_ = getpid();
+    std::unique_ptr<Crew> crew_ = std::make_unique<Crew>();
     void* task_ = nullptr;
     void (*call_)(void*, int, int) = nullptr;
     std::atomic<int> next_{0}, running_{0}, sleeping_{0};
