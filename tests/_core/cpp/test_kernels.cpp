@@ -35,14 +35,15 @@ class Guarded {
 };
 
 struct RandomTable {
-    std::vector<uint8_t> X;
+    std::vector<uint8_t> X, ranges;
     size_t n;
     int p;
-    RandomTable(size_t n_rows, int n_columns, int levels, uint32_t seed) : n(n_rows), p(n_columns) {
+    RandomTable(size_t n_rows, int n_columns, int levels, uint32_t seed)
+        : ranges(n_columns, static_cast<uint8_t>(levels - 1)), n(n_rows), p(n_columns) {
         std::mt19937 random(seed);
         for (size_t k = 0; k < n * p; ++k) X.push_back(static_cast<uint8_t>(random() % levels));
     }
-    TableView view() const { return {X.data(), nullptr, n, p}; }
+    TableView view() const { return {X.data(), nullptr, n, p, ranges.data()}; }
 };
 
 }  // namespace

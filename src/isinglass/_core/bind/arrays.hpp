@@ -48,14 +48,9 @@ inline TableView to_given(const Bytes& X, const std::optional<Vector>& weights, 
     require(!weights || weights->shape(0) == X.shape(0), "one weight per row");
     require(ranges.has_value() == widths.has_value(), "ranges come with widths");
     require(!modelled || (ranges && modelled->shape(0) == p), "covariates have ranges");
-    if (!ranges)
-        for (size_t i = 0; i < X.size(); ++i) require(X.data()[i] <= 1, "cells above 1 have ranges");
     if (ranges) {
         require(ranges->shape(0) == p && widths->shape(0) == p, "one range per column");
         for (size_t s = 0; s < p; ++s) require((*widths)(s) > 0, "widths must be positive");
-        for (size_t n = 0; n < X.shape(0); ++n)
-            for (size_t s = 0; s < p; ++s)
-                require((*ranges)(s) == 0 || X(n, s) <= (*ranges)(s), "steps beyond the range");
     }
     return {X.data(),
             weights ? weights->data() : nullptr,

@@ -14,7 +14,9 @@ class CpuRows {
             std::optional<int> n_kept, double rare)
         : pool_(n_threads, poll_) {
         require(X.shape(0) > 0 && X.shape(1) > 0, "a part must have rows");
-        const auto table = std::make_shared<const Table>(to_given(X, weights), total);
+        const TableView given = to_given(X, weights);
+        const nb::gil_scoped_release release;
+        const auto table = std::make_shared<const Table>(given, total);
         n_features_ = table->n_features, n_distinct_ = table->n_distinct;
         require(n_distinct_ > 0, "a part must have a row with weight");
         if (!n_kept)

@@ -67,6 +67,23 @@ class RowWords {
     int n_features_;
 };
 
+// No cell may be beyond the range of its column, which is 1 for columns of 0 and 1.
+void check_cells(const TableView& table) {
+    std::vector<uint8_t> largest(table.n_features, 1);
+    for (int s = 0; table.ranges && s < table.n_features; ++s)
+        largest[s] = table.ranges[s] == 0 ? std::numeric_limits<uint8_t>::max() : table.ranges[s];
+    for (size_t begin = 0; begin < table.n_rows; begin += tuning::ROWS_PER_POLL) {
+        Poll::here();
+        uint8_t is_beyond = 0;
+        for (size_t n = begin; n < std::min(begin + tuning::ROWS_PER_POLL, table.n_rows); ++n) {
+            const uint8_t* row = table.X + n * table.n_features;
+            for (int s = 0; s < table.n_features; ++s) is_beyond |= static_cast<uint8_t>(row[s] > largest[s]);
+        }
+        if (is_beyond)
+            throw std::invalid_argument(table.ranges ? "steps beyond the range" : "cells above 1 have ranges");
+    }
+}
+
 // A row of the table where it occurs first, with the weight of all that equal it.
 struct Distinct {
     size_t row;
@@ -117,6 +134,7 @@ Table::Table(const TableView& given, double total)
     : n_features(given.n_features),
       ranges(given.ranges, given.ranges + (given.ranges ? n_features : 0)),
       modelled(given.modelled, given.modelled + (given.modelled ? n_features : 0)) {
+    check_cells(given);
     std::vector<Distinct> rows = merge_rows(given);
     if (rows.size() > static_cast<size_t>(std::numeric_limits<int>::max() - ROW_ALIGN))
         throw std::invalid_argument("too many distinct rows");
