@@ -39,14 +39,13 @@ constexpr int EARLY_STEPS = 2;          // steps after which the whole working s
 constexpr double UNCHANGED_CURVATURE =
     0.08;                       // share by which curvatures may have changed under a block that is kept (measured)
 constexpr int STAGNATION = 40;  // steps without progress, or slow ones in a row, until a run ends or tries PreciseFace
-constexpr int OPERATOR_STAGNATION = 2;  // such steps until operators give way to blocks (near copies; measured) ...
-constexpr size_t MAX_BLOCK_BYTES = size_t{1} << 28;  // ... of at most so many bytes
-constexpr double PROGRESS = 0.9;                     // of the best residual so far: below is progress
-constexpr double PREDICTOR_DRIFT = 1e-3;             // share of the tolerance that rounding of predictors may take
-constexpr double SLOW_STEP = 0.2;                    // share of the residual left by a step that is slow
-constexpr double SUFFICIENT_DECREASE = 1e-4;         // share of the predicted decrease (Armijo)
-constexpr double OBJECTIVE_ROUNDING = 1e-14;         // relative error of F that the line search forgives
-constexpr int MAX_HALVINGS = 12;                     // of a step until the curvature is majorized
+constexpr int OPERATOR_STAGNATION = 2;        // such steps until operators give way to blocks (near copies; measured)
+constexpr double PROGRESS = 0.9;              // of the best residual so far: below is progress
+constexpr double PREDICTOR_DRIFT = 1e-3;      // share of the tolerance that rounding of predictors may take
+constexpr double SLOW_STEP = 0.2;             // share of the residual left by a step that is slow
+constexpr double SUFFICIENT_DECREASE = 1e-4;  // share of the predicted decrease (Armijo)
+constexpr double OBJECTIVE_ROUNDING = 1e-14;  // relative error of F that the line search forgives
+constexpr int MAX_HALVINGS = 12;              // of a step until the curvature is majorized
 constexpr int SLOW_STEPS = 6;             // without progress until second derivatives in double precision are tried ...
 constexpr size_t MAX_PRECISE = 400;       // ... on a face of at most so many coefficients
 constexpr double MAX_PRECISE_MOVE = 8;    // of a predictor of 0 and 1, in such a step
@@ -99,6 +98,7 @@ constexpr float RIDGE = 1e-6f;
 // of one and a half times its width, and a step needs some dozens (measured on latent-factor tables).
 constexpr int WIDEST_BLOCK = 50;
 constexpr int WIDEST_BESIDE_ROUGH = 25;  // the same where rough products take less than half the time (measured)
+constexpr size_t MAX_BLOCK_BYTES = size_t{1} << 28;  // of blocks that operators give way to
 }  // namespace working_set
 
 namespace certificate {

@@ -76,6 +76,19 @@ TEST_CASE("a working set stays whole under random sequences of operations") {
     }
 }
 
+TEST_CASE("operators give way to blocks only in working sets whose blocks are not too large") {
+    for (const int p : {60, 600}) {  // 1 and 870 MB of blocks
+        WorkingSet set(p, true, nullptr, 0.0);
+        add_pairs(set);
+        set.use_blocks();
+        CHECK_FALSE(set.has_operators());
+        std::vector<int> every(set.n_edges());
+        std::iota(every.begin(), every.end(), 0);
+        set.make_inner(every);
+        CHECK(set.has_operators() == (p == 600));
+    }
+}
+
 TEST_CASE("the minimum of the quadratic model is that of a dense matrix") {
     Poll poll;
     Pool pool(1, poll);

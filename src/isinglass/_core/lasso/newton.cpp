@@ -326,7 +326,7 @@ void Newton::choose_precision(Run& run, bool is_precise, bool is_accepted) {
 // factorized.
 void Newton::choose_blocks(Run& run) {
     const bool is_stuck = run.since_best >= OPERATOR_STAGNATION || model_.is_exhausted();
-    if (!set_.has_operators() || set_.has_groups() || !is_stuck || set_.block_bytes() > MAX_BLOCK_BYTES) return;
+    if (!set_.has_operators() || set_.has_groups() || !is_stuck || !set_.blocks_fit()) return;
     set_.use_blocks();
     matrices_ = Matrices::stale;
     run.since_best = 0;

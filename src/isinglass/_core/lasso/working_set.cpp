@@ -134,7 +134,8 @@ void WorkingSet::choose_operators() {
         squares += static_cast<double>(inner_width(node)) * inner_width(node);
     }
     mean_width_ = sum > 0 ? squares / sum : 0;
-    const bool is_dense = !has_groups() && !needs_blocks_ && squares > static_cast<double>(widest_block_) * sum;
+    const bool may_be_operators = !has_groups() && !(needs_blocks_ && blocks_fit());
+    const bool is_dense = may_be_operators && squares > static_cast<double>(widest_block_) * sum;
     is_operator_.assign(n_nodes_, 0);
     operators_.clear();
     for (int node : nodes_) {

@@ -47,7 +47,9 @@ class WorkingSet {
     // Fills the slots; their gradients move along if no edge was added.
     void arrange();
     void make_inner(const std::vector<int>& edges);
-    void use_blocks();  // operators have failed to get anywhere
+    // Operators have failed to get anywhere: blocks from now on, in every set where they fit.
+    void use_blocks();
+    bool blocks_fit() const { return block_bytes() <= tuning::working_set::MAX_BLOCK_BYTES; }
     void set_theta(std::vector<double> theta) { theta_ = std::move(theta); }
     void set_theta(size_t e, const double* values) { std::copy(values, values + size(e), theta_.data() + first(e)); }
     // theta = start + length d, over the inner edges.
@@ -119,9 +121,10 @@ class WorkingSet {
     bool is_operator(int node) const { return is_operator_[node]; }  // products on the rows instead of a block
     const std::vector<int>& operators() const { return operators_; }
     bool has_operators() const { return !operators_.empty(); }
-    size_t block_bytes() const;                        // of all nodes that can have one
-    double mean_width() const { return mean_width_; }  // of blocks, on average over their rows
-    int inner_width(int node) const {                  // numbers of its inner slots
+    size_t block_bytes() const;                                          // of all nodes that can have one
+    bool needs_blocks() const { return has_groups() || needs_blocks_; }  // even where nodes are wide
+    double mean_width() const { return mean_width_; }                    // of blocks, on average over their rows
+    int inner_width(int node) const {                                    // numbers of its inner slots
         return static_cast<int>(at(first_slot_[node] + inner_degree_[node]) - at(first_slot_[node]));
     }
     int block_stride(int node) const { return (inner_width(node) + 15) / 16 * 16; }

@@ -37,7 +37,10 @@ void MemoryBudget::check(const WorkingSize& size) const {
 }
 
 MemoryBudget budget_of_pairs(size_t most_bytes, size_t n_distinct, size_t n_features) {
-    return {most_bytes, [=](const WorkingSize& size) { return path_bytes(n_distinct, n_features, size.n_pairs); }};
+    return {most_bytes, [=](const WorkingSize& size) {
+                return path_bytes(n_distinct, n_features, size.n_pairs) +
+                       2 * std::min(size.block_bytes, tuning::working_set::MAX_BLOCK_BYTES);
+            }};
 }
 
 MemoryBudget budget_with_groups(size_t most_bytes, size_t taken_by_rows) {

@@ -20,7 +20,7 @@ struct TooLarge {
     std::string message() const;
 };
 
-// A working set that is to be made; block_bytes: of the blocks of the one before it.
+// A working set that is to be made; block_bytes: of the blocks of the one before it, where all nodes need one.
 struct WorkingSize {
     size_t n_pairs = 0, n_coefficients = 0, block_bytes = 0;
 };

@@ -64,7 +64,8 @@ void PathSolver::begin(From from, double reached, size_t n_edges) {
 }
 
 State PathSolver::solve(const std::vector<Pair>& pairs, double alpha, const Tolerances& tolerances) {
-    budget_.check({pairs.size(), newton_.coefficients_with(pairs), newton_.set().block_bytes()});
+    const WorkingSet& set = newton_.set();
+    budget_.check({pairs.size(), newton_.coefficients_with(pairs), set.needs_blocks() ? set.block_bytes() : 0});
     newton_.adopt(pairs);
     return newton_.run(alpha, tolerances);
 }
