@@ -180,7 +180,8 @@ class Fit(FittedNetwork, Frozen):
     ) -> AnyTable:
         """Return another table, read as that of the fit was read.
 
-        Columns are found by name, and others are ignored; with ``by_name=False`` they are in the order of the fit.
+        Columns are found by name, and others are ignored; with ``by_name=False`` they are in the order of the fit. The
+        column of row weights of the file of the fit is one again where ``X`` has it and no ``sample_weight`` is given.
         ``missing`` is what becomes of missing cells, by default what the fit did.
         """
         coding, missing = self.coding if by_name else replace(self.coding, names=None), missing or self.coding.missing
@@ -211,7 +212,11 @@ class Fit(FittedNetwork, Frozen):
         return {**known, "missing": self.coding.missing, "encode": self.coding}
 
     def score(self, X: TableLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return the mean log pseudo-likelihood per row; larger is better. Rows that are dropped do not count."""
+        """Return the mean log pseudo-likelihood per row; larger is better. Rows that are dropped do not count.
+
+        Rows count by ``sample_weight``; by default by the weights of a `Table`, or by the column of weights of the file
+        of the fit, where ``X`` has a column of this name.
+        """
         return self.mean_score(self.read(X, sample_weight=sample_weight))
 
     def mean_score(self, table: AnyTable) -> float:

@@ -156,7 +156,7 @@ def test_another_table_is_read_the_same_way():
         as_table(frame.astype(object).replace({"green": "pink"}).iloc[1:].reset_index(drop=True), encode=table.coding)
     with pytest.raises(DataError, match="'vote'"):
         as_table(frame.assign(vote=3), encode=table.coding)
-    with pytest.raises(DataError, match="not be combined"):
+    with pytest.raises(DataError, match="kinds must be given where the table is read"):
         as_table(frame, encode=table.coding, kinds="ordinal")
 
 

@@ -4,6 +4,7 @@ import inspect
 from dataclasses import fields
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from isinglass import IsingNetwork, as_table, read_parts, read_table
@@ -51,3 +52,70 @@ def test_pairs_are_mappings():
     known = {"a": {"low": 0, "high": 1, "top": 1}, "b": {"x": 1}, "c": {"y": 1, "n": 0}}
     assert ValueOptions(encode=given).encode == known
     assert ValueOptions(encode={"a": ("low", "middle", "high")}).encode == {"a": {"low": 0, "middle": 1, "high": 2}}
+
+
+SCALES = pd.DataFrame({"a": [1, 2, 3, 9] * 3, "b": [3, 1, 2, 1] * 3, "c": [0.5, 1.5] * 6, "d": ["x", "y", "z"] * 4})
+STATED = {
+    "kinds": {"a": "ordinal", "b": "ordinal", "d": "nominal"},
+    "na_values": {"a": 9},
+    "scores": {"b": [0, 1, 3]},
+    "reverse": ["a", "b"],
+    "binarize": {"c": 1.0},
+    "encode": {"d": {"x": 0, "y": 1, "z": 2, "w": 2}},
+    "missing": "impute",
+}
+SAME = [
+    *({name: value} for name, value in STATED.items()),
+    {"kinds": {"[ab]": "ordinal"}},
+    {"kinds": {"a:b": "ordinal", 3: "nominal"}},
+    {"scores": {"b": {1: 0, 2: 1, 3: 3}}},
+    {"encode": {"a": {1: 0, 2: 1, 3: 2, 9: None}}},
+    {"encode": {"d": ("x", "y", ("z", "w"))}},
+    {"encode": {"x": 0, "y": 1, "z": 2, "w": 2}},
+    {"encode": "auto"},
+]
+OTHERS = [
+    {"kinds": {"d": "ordinal"}},
+    {"kinds": {"a:b": "nominal"}},
+    {"na_values": [9]},
+    {"na_values": {"a": [9, 3]}},
+    {"scores": {"b": [0, 1, 2]}},
+    {"scores": {"b": {1: 0, 2: 2, 3: 3}}},
+    {"reverse": ["a", "c"]},
+    {"binarize": {"c": 0.5}},
+    {"binarize": {"a": 1.0}},
+    {"encode": {"d": {"x": 0, "y": 2, "z": 1, "w": 1}}},
+    {"encode": {"d": {"x": 0, "y": 1, "z": 2}}},
+    {"encode": {"c": {0.5: 0, 1.5: 1}}},
+    {"encode": {"a": {1: 0, 2: 1, 3: 5, 9: None}}},
+    {"encode": {"a": {1: 0, 2: 1, 3: 2, 9: 3}}},
+    {"encode": {"yes": 1, "no": 0}},
+    {"combine_indicators": True},
+]
+
+
+@pytest.mark.parametrize("again", SAME)
+def test_options_by_which_a_table_was_read_may_be_given_again(again):
+    table = as_table(SCALES, **STATED)
+    assert as_table(table, **again) is table
+    if "encode" not in again:
+        read = as_table(SCALES, **{"encode": table.coding, "missing": "impute", **again})
+        assert np.array_equal(read.codes, table.codes)
+
+
+@pytest.mark.parametrize("other", OTHERS)
+def test_options_by_which_a_table_was_not_read_are_refused(other):
+    """They have no effect any more: beside a table, and beside a coding that says what the values mean."""
+    table, (option,) = as_table(SCALES, **STATED), other
+    with pytest.raises(DataError, match=f"{option} must be given where the table is read"):
+        as_table(table, **other)
+    if option not in ("encode", "na_values"):
+        with pytest.raises(DataError, match=f"{option} must be given where the table is read"):
+            as_table(SCALES, encode=table.coding, missing="impute", **other)
+
+
+def test_covariates_may_be_chosen_after_the_reading():
+    table = as_table(SCALES, **STATED)
+    coding = as_table(SCALES, **{**STATED, "missing": "drop"}).coding
+    assert as_table(table, covariates=["b:c"]).variables.covariates == ("b", "c")
+    assert as_table(SCALES, encode=coding, missing="drop", covariates=["[bc]"]).variables.covariates == ("b", "c")

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from isinglass import as_table, read_parts, read_table
+from isinglass import IsingLasso, as_table, load, read_parts, read_table, save
 from isinglass.errors import DataError
 
 LABELS = {"a": {1: "no", 2: "yes"}}
@@ -313,3 +313,64 @@ def test_row_names_are_not_taken_for_the_weights_of_the_fit():
         read("7,0,1\n8,1,1\n9,1,0\n10,0,0\n", encode=coding, weights=0)
     again = read("2,2.5,0,1\n4,1,1,1\n", encode=coding, weights=0)
     assert (again.codes.tolist(), again.sample_weight.tolist()) == ([[0, 1], [1, 1]], [2.5, 1.0])
+
+
+@pytest.mark.parametrize("header", ["1,2,3", "age,b,c"])
+def test_columns_that_were_renamed_are_recognized_by_their_names_in_the_file(header):
+    """Also where the names look like cells, or the first column looks like row names."""
+    lines = [f"{20 + 7 * k % 31},{k % 2},{k // 2 % 2}" for k in range(40)]
+    text = "\n".join([header, *lines, ""])
+    kinds, names = {0: "continuous"}, ["x", "y", "z"]
+    table = read_table(io.StringIO(text), header=True, id_column=None, kinds=kinds, names=names)
+    again = read_table(io.StringIO(text), encode=table.coding)
+    assert again.names == ("x", "y", "z")
+    assert np.array_equal(again.codes, table.codes)
+    rising = "\n".join([header, "20,0,1", "30,1,1", "40,0,0", "45,1,0", ""])
+    assert read_table(io.StringIO(rising), encode=table.coding).shape == (4, 3)
+
+
+def test_a_table_with_the_names_of_the_file_is_one_of_a_renamed_fit():
+    frame = pd.DataFrame(np.random.default_rng(0).integers(0, 2, (200, 3)), columns=["a", "b", "c"])
+    net = IsingLasso(0.01).fit(as_table(frame, names=["x", "y", "z"]))
+    expected = net.fit_.score(frame.to_numpy())
+    renamed = frame.set_axis(["x", "y", "z"], axis=1)
+    for same in (frame, renamed, as_table(frame), as_table(renamed)):
+        assert net.score(same) == net.fit_.score(same) == expected
+    assert net.fit_.score(as_table(frame[["c", "a", "b"]])) == expected
+    for other in (frame[["c", "a", "b"]], as_table(frame[["c", "a", "b"]]), frame.rename(columns={"a": "q"})):
+        with pytest.raises(ValueError, match=r"same order|should match"):
+            net.score(other)
+
+
+def test_text_in_place_of_numbers_is_called_so():
+    frame = pd.DataFrame({"a": [1, 2, 3] * 4, "b": [1, 2] * 6, "c": ["1", "2", "3"] * 4})
+    table = as_table(frame, kinds={"a": "ordinal", "c": "nominal"}, encode={"b": (1, 2)})
+    numbers, text = (
+        "which are numbers; got '1', '2'.* Turn the column into numbers",
+        "which are text; got 1, 2, 3 in.* text",
+    )
+    for column, values, message in (
+        ("a", frame["a"].astype(str), numbers),
+        ("b", frame["b"].astype(str), numbers),
+        ("c", frame["c"].astype(int), text),
+    ):
+        with pytest.raises(DataError, match=message):
+            as_table(frame.assign(**{column: values}), encode=table.coding)
+    with pytest.raises(DataError, match="must have the categories that were declared or fitted; got '4'"):
+        as_table(frame.assign(a="4"), encode=table.coding)
+
+
+def test_the_column_of_weights_of_the_fit_weights_the_rows_of_another_table(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(0, 2, (200, 3)), columns=["a", "b", "c"]).assign(w=rng.integers(1, 9, 200))
+    frame.to_csv(tmp_path / "w.csv", index=False)
+    table = read_table(tmp_path / "w.csv", weights="w", weight_kind="sampling")
+    fit = IsingLasso(0.01).fit(table).fit_
+    weighted = fit.score(frame[["a", "b", "c"]], sample_weight=frame["w"])
+    assert weighted != fit.score(frame[["a", "b", "c"]])
+    save(fit, tmp_path / "fit.npz")
+    assert fit.score(table) == fit.score(frame) == load(tmp_path / "fit.npz").score(frame) == weighted
+    assert read_table(tmp_path / "w.csv", encode=fit.coding).sample_weight.tolist() == frame["w"].tolist()
+    assert fit.score(frame, sample_weight=np.ones(200)) == pytest.approx(fit.score(frame[["a", "b", "c"]]), rel=1e-12)
+    with pytest.raises(DataError, match=r"weights must be finite and not negative; got -1 in column 'w' \(row 0\)"):
+        fit.score(frame.assign(w=-1))

@@ -928,13 +928,17 @@ def test_labels_that_are_no_text_are_compared_too(labels, turned):
     assert net.score(one.to_numpy()) == net.score(one)
 
 
-def test_folds_that_are_an_iterator_serve_more_than_one_fit():
+def test_folds_that_are_an_iterator_serve_one_fit():
+    """A parameter is not changed by `fit`: scikit-learn forbids it, and a clone would have other folds."""
     table = np.random.default_rng(0).integers(0, 2, (60, 4))
-    net = IsingLassoCV([0.1, 0.05], cv=KFold(3).split(table))
+    folds = KFold(3).split(table)
+    net = IsingLassoCV([0.1, 0.05], cv=folds)
     first = net.fit(table).cv_results_["mean_test_score"]
-    np.testing.assert_array_equal(net.fit(table).cv_results_["mean_test_score"], first)
     expected = IsingLassoCV([0.1, 0.05], cv=KFold(3)).fit(table).cv_results_["mean_test_score"]
     np.testing.assert_array_equal(first, expected)
+    assert net.cv is folds
+    with pytest.raises(DataError, match="An iterator serves one fit: pass a list"):
+        net.fit(table)
 
 
 def test_reading_options_beside_a_table_that_was_not_read_by_them_are_refused():
@@ -947,6 +951,7 @@ def test_reading_options_beside_a_table_that_was_not_read_by_them_are_refused():
     ):
         with pytest.raises(DataError, match=f"{next(iter(options))} must be given where the table is read"):
             IsingLasso(**options).fit(table)
+    assert IsingLasso(kinds={"a*": "ordinal"}).fit(table).network_.n_nodes == 2
     words = as_table(frame.replace({0: "no", 1: "yes", 2: "no", 3: "yes"}), encode={"yes": 1, "no": 0})
     with pytest.raises(DataError, match="encode must be given where"):
         IsingLasso(encode={"yes": 0, "no": 1}).fit(words)

@@ -112,6 +112,8 @@ class Loaded:
         from isinglass.data.coding import Coding
 
         known = {"encode": Coding.of(self.network.variables)} if self.fit is None else self.fit.reading_again()
+        if "weights" in reading.said:  # also where it says that there are none
+            known = {**known, "encode": known["encode"].without_weights()}
         return reading.with_defaults(**{**known, **instead})
 
     def read_completed(self, console: Console, reading: Reading, table: str) -> Table:

@@ -64,14 +64,16 @@ def count_titles(records: Iterable[Sequence[str]]) -> int:
     return 0
 
 
-def lay_out(records: Records, vocabulary: Vocabulary, header: bool | str, known: Collection[str] = ()) -> Source:
-    """Interpret the fields and split off the header, which has the ``known`` names if there are some."""
+def lay_out(
+    records: Records, vocabulary: Vocabulary, header: bool | str, known: Collection[Sequence[str]] = ()
+) -> Source:
+    """Interpret the fields and split off the header, which has the names of one of the ``known`` lists."""
     first = [" ".join(field.split()) for field in records.first]
     memory: dict[str, Value] = {}  # most columns share their words
     for words in (records.first, *records.words):
         memory.update((word, read_cell(word, vocabulary.decimal)) for word in words if word not in memory)
     if header == "auto":
-        headed = (len(known) > 0 and set(known) <= set(first)) or _has_header(records, memory, vocabulary)
+        headed = any(set(names) <= set(first) for names in known) or _has_header(records, memory, vocabulary)
     else:
         headed = bool(header)
     missing_corner = len(first) < len(records.codes)

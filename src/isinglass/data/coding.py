@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from isinglass.arguments import require
 from isinglass.arrays import AnyArray
 from isinglass.data.values import NO_ANSWER, Value, as_float, is_among, is_number, spell_out
+from isinglass.errors import DataError, setting
 from isinglass.names import default_names
 from isinglass.variables import Variables, check_variable
 
@@ -253,6 +254,7 @@ class Layout:
     width: int | None = None
     names: tuple[str, ...] | None = None  # what the columns were called, if the user gave them other names
     id_column: str | int | None = None  # name or number of the column that names the rows
+    weights: str | None = None  # name of the column of row weights
     has_header: bool | None = None  # whether the first line of a text names the columns
     delimiter: str | None = None  # what separates the fields of a text
     decimal: str | None = None  # what separates the decimals of its numbers
@@ -352,6 +354,15 @@ class Coding:
         known = self.layout.names or self.expand().names
         return replace(self, names=tuple(names), layout=replace(self.layout, names=known))
 
+    def without_weights(self) -> Coding:
+        """Return the coding by which no column is taken for row weights."""
+        return replace(self, layout=replace(self.layout, weights=None))
+
+    @property
+    def called(self) -> list[tuple[str, ...]]:
+        """What the columns of another table may be called: as in the source, before the user gave names, or as here."""
+        return [names for names in (self.layout.names, self.expand().names) if names]
+
     @property
     def _ends(self) -> list[int]:
         """Where the columns of the source that each column is made of end and those of the next begin, from 0."""
@@ -388,6 +399,16 @@ class Guess:
     note: str  # why it is left out
     values: tuple[Value, ...]  # that occur
     n_missing: int
+
+
+def find_columns(called: Sequence[Sequence[str]], names: Sequence[str]) -> list[int]:
+    """Return the places of columns among the names of a table; ``called``: what they may be called, likeliest first."""
+    places = {name: place for place, name in enumerate(names)}
+    for wanted in called:
+        if places.keys() >= set(wanted):
+            return [places[name] for name in wanted]
+    absent = next(name for name in called[-1] if name not in places)
+    raise DataError(f"{setting('X')} must have the columns of the fitted table; {absent!r} cannot be found.")
 
 
 def by_column(encode: object) -> TypeGuard[Mapping[Hashable, Any]]:  # Any: a mapping, or a pair (zero, one)

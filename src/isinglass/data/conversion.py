@@ -23,6 +23,7 @@ from isinglass.data.coding import (
     Coding,
     Rule,
     Steps,
+    find_columns,
 )
 from isinglass.data.finding import Finding, find_coding
 from isinglass.data.guards import check_columns, check_meaning, warn_dropped, warn_zeroed
@@ -30,8 +31,9 @@ from isinglass.data.indicators import combine, combine_indicators
 from isinglass.data.memory import as_frame, open_source
 from isinglass.data.options import ValueOptions
 from isinglass.data.refusals import advise_kinds, refuse_missing, refuse_values
+from isinglass.data.rules import refuse_other
 from isinglass.data.source import Source
-from isinglass.data.table import Table, comparable_names, find_columns, refuse_holes
+from isinglass.data.table import Table, comparable_names, refuse_holes
 from isinglass.data.values import is_number
 from isinglass.data.weights import check_sample_weight, scale_weights
 from isinglass.errors import ArgumentError, DataError, setting
@@ -64,14 +66,16 @@ def _join_numbers(source: Source, X: object, coding: object) -> Source:
     names, known = comparable_names(own, coding.names, source.shape[1])
     if names is None or known is None:
         return source
-    return source.named(names) if coding.names is not None else source.take(find_columns(known, names))
+    return source.named(names) if coding.names is not None else source.take(find_columns([known], names))
 
 
 def open_memory(X: object, stated: ValueOptions, sample_weight: ArrayLike | None = None) -> Source:
     """Return what is in memory as a table whose values have no meaning yet."""
     source = _join_numbers(open_source(X).named(stated.names), X, stated.encode)
-    weight = check_sample_weight(sample_weight, source.shape[0])
-    return replace(source.mark_missing(stated.missing_in(source)), weight=weight)
+    marked, place = source.mark_missing(stated.missing_in(source)), source.find_weights(stated.encode)
+    if sample_weight is None and place is not None:
+        return replace(marked, weight=source.read_weights(place))
+    return replace(marked, weight=check_sample_weight(sample_weight, source.shape[0]))
 
 
 def _is_bits(X: object) -> TypeGuard[Bytes]:
@@ -120,12 +124,13 @@ def convert_source(source: Source, stated: ValueOptions) -> Table:
 def _read_again(source: Source, stated: ValueOptions) -> Table:
     """Read a table by the coding of another."""
     assert isinstance(stated.encode, Coding)
-    if stated.binarize is not None or stated.kinds is not None or stated.scores is not None:
-        raise DataError(
-            f"{setting('encode')} and {setting('binarize')} or {setting('kinds')} must not be combined, if "
-            f"{setting('encode')} is a Coding."
-        )
-    return apply_coding(source, replace(stated.encode, missing=stated.missing))
+    coding = replace(stated.encode, missing=stated.missing)
+    chosen = take_columns(source, coding)
+    refuse_other(chosen, coding, replace(stated, na_values=()))  # these have been marked
+    table = apply_coding(source, coding)
+    if not stated.covariates:
+        return table
+    return table.with_covariates(list(chosen.locate(dict.fromkeys(stated.covariates), "covariates")))
 
 
 def _read_first(source: Source, stated: ValueOptions) -> Table:
@@ -167,11 +172,9 @@ def take_columns(source: Source, coding: Coding) -> Source:
     """
     single = coding.expand()
     if source.names is not None and single.names is not None:
-        was_called = single.layout.names  # before `names` were given, which may be names of other columns there
-        is_renamed = source.layout.names not in (None, source.names)
-        if was_called and not is_renamed and {*was_called} <= {*source.names}:
-            return replace(source.take(find_columns(was_called, source.names)), names=single.names)
-        return source.take(find_columns(single.names, source.names))
+        is_renamed = source.layout.names not in (None, source.names)  # by the user: as in the coding
+        called = coding.called[::-1] if is_renamed else coding.called
+        return replace(source.take(find_columns(called, source.names)), names=single.names)
     n = len(single.columns)
     numbers, width = single.layout.numbers or range(n), single.layout.width or n
     places = {place: j for j, place in enumerate(source.places)}

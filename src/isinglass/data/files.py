@@ -8,20 +8,17 @@ from dataclasses import replace
 from os import PathLike
 from typing import IO
 
-import numpy as np
-
 from isinglass.arrays import FloatArray
 from isinglass.data.cells import Vocabulary, lay_out
 from isinglass.data.coding import NO_FILE, Cells, Coding, Layout, by_column
 from isinglass.data.conversion import convert_source
 from isinglass.data.documents import Document, Limits, name_of, open_document
 from isinglass.data.formats import guard, load_excel, load_feather, load_npy, load_npz, load_parquet, load_survey
-from isinglass.data.guards import remark_decimals
 from isinglass.data.options import ReadOptions, takes
 from isinglass.data.source import BLANKS, Source
 from isinglass.data.table import Table
 from isinglass.data.text import blank_comments, blank_titles, find_delimiter, read_records, to_utf8
-from isinglass.data.values import is_number, show_value, spell_out
+from isinglass.data.values import spell_out
 from isinglass.errors import ArgumentError, DataError, LimitError, setting
 
 AnyFile = str | PathLike[str] | IO[bytes] | IO[str]
@@ -149,6 +146,8 @@ def open_file(path: AnyFile, options: ReadOptions) -> Source:
     marked = turned.mark_missing(options.missing_in(turned))
     whole = marked.label_values(options.value_labels or {}, groups)
     weight, labels, apart = _take_apart(whole, options)
+    if weight is not None and whole.names is not None:
+        whole = replace(whole, layout=replace(whole.layout, weights=whole.names[apart[-1]]))
     source = replace(_name_columns(_choose_columns(whole, options, apart)), weight=weight, apart=labels)
     if options.names is None:
         return source
@@ -201,8 +200,7 @@ def _load_text(document: Document, kind: str, options: ReadOptions, vocabulary: 
         decimal = decimal or ("." if separator == "," else layout.decimal)
     vocabulary = vocabulary.with_decimal(records.words) if decimal is None else replace(vocabulary, decimal=decimal)
     detected |= {"decimal": vocabulary.decimal} if vocabulary.decimal == "," else {}
-    names = () if coding is None or coding.names is None else coding.expand().names or ()
-    raw = lay_out(records, vocabulary, header, names)
+    raw = lay_out(records, vocabulary, header, () if coding is None else coding.called)
     layout = Layout(has_header=raw.names is not None)
     if kind == "text":
         layout = replace(layout, delimiter=separator, decimal=vocabulary.decimal)
@@ -254,8 +252,8 @@ def _named_columns(options: ReadOptions) -> set[Hashable]:
     stated = (options.kinds, options.scores, options.binarize, options.na_values)
     by_name = [each for each in stated if isinstance(each, Mapping)]
     by_name += [options.encode] if by_column(options.encode) else []
-    known = options.encode.expand().names if isinstance(options.encode, Coding) and options.encode.names else ()
-    keys = {options.weights, *(key for keys in (*lists, *by_name, known) for key in keys or ())}
+    known = options.encode.called if isinstance(options.encode, Coding) else ()
+    keys = {options.weights, *(key for keys in (*lists, *by_name, *known) for key in keys or ())}
     return keys | {key.partition(":")[0] for key in keys if isinstance(key, str)}
 
 
@@ -264,22 +262,14 @@ def _take_apart(raw: Source, options: ReadOptions) -> tuple[FloatArray | None, d
     labels, weights = options.labels, options.weights
     places = [raw.find(key, "labels") for key in labels]
     kept = {str(key): _label_entries(raw, j) for key, j in zip(labels, places, strict=True)}
-    if weights is None:
+    place = raw.find_weights(options.encode) if weights is None else raw.find(weights, "weights")
+    if place is None or (weights is None and place in places):
         return None, kept, places
-    place = raw.find(weights, "weights")
     if place in places:
         raise DataError(
             f"{setting('weights')} and {setting('labels')} must be different columns; got {weights!r} for both."
         )
-    values, name = raw.column(place).entries, weights if raw.names is None else raw.names[place]
-    for row, value in enumerate(values):
-        if not is_number(value) or not np.isfinite(float(value)) or value < 0:
-            shown = "a missing cell" if value is None else show_value(value)
-            raise DataError(
-                f"{setting('weights')} must be finite and not negative; got {shown} in column {name!r} "
-                f"({raw.describe_row(row)}).{remark_decimals([value], raw.decimal)}"
-            )
-    return values.astype(np.float64), kept, [*places, place]
+    return raw.read_weights(place), kept, [*places, place]
 
 
 def _label_entries(raw: Source, place: int) -> Cells:

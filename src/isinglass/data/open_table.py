@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from isinglass.data.blocks import is_in_parts, is_one_file
-from isinglass.data.coding import Coding, Cut, Levels, by_column
+from isinglass.data.coding import Coding, find_columns
 from isinglass.data.conversion import convert, read_codes
 from isinglass.data.memory import as_frame
 from isinglass.data.options import ReadOptions, ValueOptions, takes
 from isinglass.data.parts import NO_COVARIATES, AnyTable, PartedTable, open_parts
-from isinglass.data.specs import list_kinds
-from isinglass.data.table import Table, find_columns
+from isinglass.data.rules import refuse_other
+from isinglass.data.source import Source
+from isinglass.data.table import Table
 from isinglass.data.weights import check_weight_kind
 from isinglass.errors import DataError, setting
 from isinglass.variables import Variables
@@ -127,17 +128,9 @@ def open_table(
 ) -> AnyTable:
     """Return anything that is a table as one, as `as_table` does."""
     if isinstance(X, Table | PartedTable):
-        _refuse_options(X, options)
-        if options.covariates:
-            if not isinstance(X, Table):
-                raise DataError(NO_COVARIATES)
-            X = X.with_covariates(options.covariates)
-        wanted = options.encode.names if isinstance(options.encode, Coding) else None
-        if variables is not None and variables.named:
-            wanted = variables.names
-        if wanted is not None and X.variables.named and wanted != X.names:
-            X = X.take(np.array(find_columns(wanted, X.names)))
-        return _add_weight(X, sample_weight, options.weight_kind).with_names(options.names)
+        known = options.encode if variables is None else Coding.of(variables)
+        chosen = _choose_columns(_check_options(X, options), known)
+        return _add_weight(chosen, sample_weight, options.weight_kind).with_names(options.names)
     if is_in_parts(X) and not is_one_file(X):  # one file is for `read_table`, as `open_source` says
         return open_parts(X, ReadOptions.of(options), sample_weight)
     stated = options.encode is not None or options.binarize is not None
@@ -149,32 +142,29 @@ def open_table(
     return convert(X, options, sample_weight)
 
 
-def _refuse_options(table: AnyTable, options: ValueOptions) -> None:
-    """Refuse options about values that a table was not read by: they cannot be applied to it any more."""
-    coding, variables, encode = table.coding, table.variables, options.encode
-    kinds = list_kinds(options.kinds, variables.names, None) if options.kinds is not None else ()
-    levels = [rule for rule in coding.columns if isinstance(rule, Levels)]
-    meanings = encode if isinstance(encode, Mapping) and not by_column(encode) else {}
-    is_read_by = {
-        "kinds": all(
-            kind in (None, real) or real == "binary" for kind, real in zip(kinds, variables.kinds, strict=False)
-        ),
-        "scores": not options.scores or not variables.is_binary,
-        "encode": all(
-            meanings.get(v, bit) == bit for rule in levels if not rule.is_plain for v, bit in rule.entries.items()
+def _check_options(table: AnyTable, options: ValueOptions) -> AnyTable:
+    """Return a table with its covariates; refuse options about values that it was not read by."""
+    names = table.names if table.variables.named else None
+    columns = Source(table.shape, [].__getitem__, names=names, decimal=table.coding.layout.decimal)
+    refuse_other(columns, table.coding, options)
+    if table.holes is not None and options.missing in ("zero", "drop") and not isinstance(options.encode, Coding):
+        raise DataError(
+            f"{setting('missing')} must be given where the table is read (as_table, read_table); this one marks its "
+            "missing cells to be imputed."
         )
-        and not (meanings and all(rule.is_plain for rule in levels)),
-        "binarize": options.binarize is None or any(isinstance(rule, Cut) for rule in coding.columns),
-        "reverse": not options.reverse or any(rule.is_reversed for rule in levels),
-        "na_values": not options.na_values or any(rule.missing for rule in coding.columns),
-        "missing": table.holes is None or isinstance(encode, Coding) or options.missing not in ("zero", "drop"),
-    }
-    for name, holds in is_read_by.items():
-        if not holds:
-            raise DataError(
-                f"{setting(name)} must be given where the table is read (as_table, read_table); this table was read "
-                "without it, or with another."
-            )
+    if not options.covariates:
+        return table
+    if not isinstance(table, Table):
+        raise DataError(NO_COVARIATES)
+    return table.with_covariates(list(columns.locate(dict.fromkeys(options.covariates), "covariates")))
+
+
+def _choose_columns(table: AnyTable, known: object) -> AnyTable:
+    """Return the columns of a table that a coding means, with its names, if both have names."""
+    if not isinstance(known, Coding) or known.names in (None, table.names) or not table.variables.named:
+        return table
+    called = known.called if known.expand() is known else [known.names or ()]
+    return table.take(np.array(find_columns(called, table.names), dtype=np.intp)).with_names(known.names)
 
 
 def _add_weight(table: AnyTable, sample_weight: ArrayLike | None, weight_kind: str | None) -> AnyTable:

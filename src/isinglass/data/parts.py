@@ -394,7 +394,8 @@ def read_like(
     file_options = for_another_file(reading) if are_files(X) else {}
     of_weights = {"weight_kind"} if sample_weight is None else {"weight_kind", "weights"}
     again = {name: value for name, value in file_options.items() if name not in of_weights}
-    options = ReadOptions(**again, encode=coding, missing=missing)
+    known = coding if sample_weight is None else coding.without_weights()
+    options = ReadOptions(**again, encode=known, missing=missing)
     return _load(find_blocks(X, options, sample_weight, may_lack_weights=sample_weight is None))
 
 

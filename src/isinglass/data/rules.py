@@ -8,14 +8,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NoReturn
 
 import numpy as np
 
-from isinglass.data.coding import BITS, Levels, Rule, Steps
+from isinglass.data.coding import ABSENT, BITS, Coding, Cut, Levels, Rule, Steps, by_column
 from isinglass.data.grid import equal_steps, normal_steps
 from isinglass.data.guards import warn_measured
+from isinglass.data.options import ValueOptions
 from isinglass.data.scores import check_scores, steps_of
-from isinglass.data.specs import CONTINUOUS, DROP, ColumnSpec
+from isinglass.data.source import Source
+from isinglass.data.specs import CONTINUOUS, DROP, ColumnSpec, specify
 from isinglass.data.two_values import Pair, pair_of, two_values
 from isinglass.data.values import Value, is_number, show_value, show_values
 from isinglass.errors import ArgumentError, CellTypeError, DataError, setting
@@ -52,6 +55,79 @@ def find_rules(specs: Sequence[ColumnSpec]) -> tuple[list[Rule], list[int]]:
     others = [j for j in range(len(specs)) if j not in rules]
     rules |= zip(others, two_values([specs[j] for j in others], only_bits=bool(levels)), strict=True)
     return [spec.finish(rules[j]) for j, spec in enumerate(specs)], levels
+
+
+def refuse_other(source: Source, coding: Coding, stated: ValueOptions) -> None:
+    """Refuse options about values that a coding was not made by: it has been decided what these mean.
+
+    ``source`` has the columns of the coding; its cells are not looked at. Options that agree with the coding pass.
+    """
+    encode = None if isinstance(stated.encode, Coding) else stated.encode
+    asked = replace(stated, encode=encode, covariates=(), names=None, guess=False)
+    if not asked.about_columns:
+        return
+    if asked.combine_indicators and coding.expand() is coding:
+        _refuse("combine_indicators", "the table")
+    specs, rules = specify(source, asked), coding.columns
+    rules = rules if len(rules) == len(specs) else coding.expand().columns
+    for spec, rule in zip(specs, rules, strict=True):
+        read = _turn(rule, spec.where) if isinstance(rule, Levels) and rule.is_reversed else rule
+        agrees = {
+            "scores": spec.scores is None or _has_scores(read, spec.scores),
+            "kinds": spec.kind in (None, rule.kind) or rule.kind == "binary",
+            "binarize": spec.cut is None or (isinstance(rule, Cut) and rule.threshold == spec.cut.threshold),
+            "reverse": not spec.is_reversed or (isinstance(rule, Levels) and rule.is_reversed),
+            "na_values": bool((rule.read([*spec.missing]) == ABSENT).all()),
+            "encode": spec.meaning is None or _has_meaning(read, spec.meaning, is_named=spec.is_named),
+        }
+        for option, holds in agrees.items():
+            if not holds:
+                _refuse(option, spec.where)
+    if isinstance(encode, Mapping) and not by_column(encode):
+        stated_values = [value for value, number in (specs[0].meaning or {}).items() if number is not None]
+        if stated_values and all((rule.read(stated_values) < 0).all() for rule in rules):
+            _refuse("encode", "the table")
+
+
+def _refuse(option: str, what: str) -> NoReturn:
+    raise DataError(
+        f"{setting(option)} must be given where the table is read (as_table, read_table); {what} was read without it, "
+        "or with another. Read the table again with it, or leave it out."
+    )
+
+
+def _has_scores(rule: Rule, scores: Value) -> bool:
+    """Tell whether a rule has these scores of its categories, given in order or by value; "normal" for a grid."""
+    if isinstance(scores, str):
+        return isinstance(rule, Steps) and rule.is_normal
+    points = [scores.get(value) for value in rule.values] if isinstance(scores, Mapping) else scores
+    try:
+        return rule.kind == "ordinal" and tuple(check_scores(points, rule.n_categories, "")) == rule.scores
+    except DataError:
+        return False
+
+
+def _has_meaning(rule: Rule, meaning: Mapping[Value, Value], *, is_named: bool) -> bool:
+    """Tell whether values stand for what `encode` says: missing cells, or categories in the order of their numbers.
+
+    Unless ``is_named``, it speaks of other columns, too, and may know none of the values of this one.
+    """
+    codes = dict(zip(meaning, rule.read(list(meaning)).tolist(), strict=True))
+    numbers = {
+        value: number for value, number in meaning.items() if number is not None and (is_named or codes[value] >= 0)
+    }
+    if any(codes[value] != ABSENT for value, number in meaning.items() if number is None):
+        return False
+    if not isinstance(rule, Levels) or not numbers:
+        return not (is_named and numbers)
+    if not all(map(is_number, numbers.values())):
+        return False
+    order = {number: code for code, number in enumerate(sorted(set(numbers.values())))}
+    is_listed = rule.entries.keys() <= numbers.keys()
+    if rule.kind == "binary" and set(order) <= {0, 1}:
+        return is_listed and all(codes[value] == number for value, number in numbers.items())
+    are_scores = rule.kind != "ordinal" or _has_scores(rule, list(order))
+    return is_listed and are_scores and all(codes[value] == order[number] for value, number in numbers.items())
 
 
 def _turn(rule: Rule, where: str) -> Levels:

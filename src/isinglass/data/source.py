@@ -14,9 +14,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from isinglass.arrays import FloatArray
-from isinglass.data.coding import NO_FILE, Cells, Codes, Layout, Rule
+from isinglass.data.coding import NO_FILE, Cells, Codes, Coding, Layout, Rule
 from isinglass.data.guards import advise_missing, no_answers, remark_decimals, remark_identifier
-from isinglass.data.values import NO_ANSWER, Value, is_among, is_missing, read_word, spell_out
+from isinglass.data.values import NO_ANSWER, Value, is_among, is_missing, is_number, read_word, show_value, spell_out
 from isinglass.errors import ArgumentError, CellTypeError, DataError, setting
 from isinglass.names import check_names, read_column
 
@@ -382,6 +382,24 @@ class Source:
         whole = all(isinstance(value, int) or (isinstance(value, float) and value.is_integer()) for value in values)
         ascending = whole and all(before < after for before, after in pairwise(values))
         return 0 if ascending and not numbers_are_data else None
+
+    def read_weights(self, place: int) -> FloatArray:
+        """Return the column of row weights."""
+        values = self.column(place).entries
+        for row, value in enumerate(values):
+            if not is_number(value) or not np.isfinite(float(value)) or value < 0:
+                shown = "a missing cell" if value is None else show_value(value)
+                raise DataError(
+                    f"{setting('weights')} must be finite and not negative; got {shown} in column "
+                    f"{self.labels[place]!r} ({self.describe_row(row)}).{remark_decimals([value], self.decimal)}"
+                )
+        return np.asarray(values, dtype=np.float64)
+
+    def find_weights(self, coding: object) -> int | None:
+        """Return the column of row weights that the table of a coding had, if it is here."""
+        known = coding.layout.weights if isinstance(coding, Coding) else None
+        names = [str(name) for name in self.names or ()]
+        return names.index(known) if known in names else None
 
     def condensed(self) -> Source:
         """Return the columns with every value that occurs once, to be sent to another process."""

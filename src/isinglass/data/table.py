@@ -359,15 +359,6 @@ def comparable_names(
     return names, counted if known is None and {*names} == {*counted} else known
 
 
-def find_columns(wanted: Sequence[str], names: Sequence[str]) -> list[int]:
-    """Return the places of the wanted columns among the names of a table."""
-    places = {name: place for place, name in enumerate(names)}
-    absent = next((name for name in wanted if name not in places), None)
-    if absent is not None:
-        raise DataError(f"{setting('X')} must have the columns of the fitted table; {absent!r} cannot be found.")
-    return [places[name] for name in wanted]
-
-
 def _check_codes(codes: Bytes, variables: Variables) -> None:
     """Refuse codes that are no categories of their columns."""
     if variables.is_binary:

@@ -321,7 +321,7 @@ def _number_digits(parts: list[pyarrow.Array]) -> tuple[Codes, list[str]]:
 
     column = pyarrow.concat_arrays(parts)
     valid, numbers = column.buffers()  # its own functions for nulls take most of a second to load
-    cells = np.frombuffer(numbers, np.uint8, len(column))
+    cells = np.frombuffer(numbers, np.uint8, len(column))  # from the first on: a copy has no offset
     if column.null_count:
         is_valid = np.unpackbits(np.frombuffer(valid, np.uint8), count=len(column), bitorder="little")
         positions = np.where(is_valid, cells, np.int16(256))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self, TypeGuard
+from typing import TYPE_CHECKING, Annotated, Any, Self, TypeGuard, get_type_hints
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -66,40 +66,45 @@ def is_read(X: object) -> TypeGuard[AnyTable]:
 
 
 class Fitted:
-    """The types of the attributes that `fit` sets, for type checkers; not all estimators set those from ``marginals_``.
+    """The attributes that `fit` sets, with their types and places in a `Fit`; not all fits have those from ``path_``.
 
     Annotations in the estimators themselves would be parameters, as these are dataclasses.
     """
 
-    fit_: Fit
-    network_: Network
-    solution_: Solution
-    alpha_: float
-    kkt_residual_: float
-    duality_gap_: float
-    converged_: bool
-    n_iter_: int
-    n_rows_: float
-    tol_: float
-    shares_: FloatArray
-    pair_counts_: tuple[AnyArray, ...]  # whole numbers, or sums of weights
-    coding_: Coding
-    encoding_: dict[Any, tuple[Any, Any]]
-    n_features_in_: int
-    marginals_: FloatArray
-    alphas_: FloatArray
-    alphas_per_node_: FloatArray
-    path_: Path
-    evidence_: Evidence
-    stability_: Stability
-    stages_: TwoStageRecord
-    edge_refits_: FloatArray
-    edge_errors_: FloatArray
-    edge_q_: FloatArray
-    ebic_path_: FloatArray
-    imputation_: Imputation
-    missing_: Missing
-    feature_names_in_: AnyArray
+    network_: Annotated[Network, "network"]
+    solution_: Annotated[Solution, "solution"]
+    alpha_: Annotated[float, "solution.alpha"]
+    kkt_residual_: Annotated[float, "solution.kkt_residual"]
+    duality_gap_: Annotated[float, "solution.duality_gap"]
+    converged_: Annotated[bool, "solution.converged"]
+    n_iter_: Annotated[int, "solution.n_iter"]
+    tol_: Annotated[float, "tol"]
+    n_rows_: Annotated[float, "data.n_rows"]
+    shares_: Annotated[FloatArray, "data.shares"]
+    pair_counts_: Annotated[tuple[AnyArray, ...], "data.pair_counts"]  # whole numbers, or sums of weights
+    coding_: Annotated[Coding, "coding"]
+    encoding_: Annotated[dict[Any, tuple[Any, Any]], "encoding"]
+    path_: Annotated[Path, "selection.path"]
+    evidence_: Annotated[Evidence, "selection.evidence"]
+    stability_: Annotated[Stability, "selection.stability"]
+    stages_: Annotated[TwoStageRecord, "selection.stages"]
+    marginals_: Annotated[FloatArray, "marginals"]
+    alphas_: Annotated[FloatArray, "alphas"]
+    alphas_per_node_: Annotated[FloatArray, "solution.alphas_per_node"]
+    ebic_path_: Annotated[FloatArray, "ebic_path"]
+    edge_refits_: Annotated[FloatArray, "refits.edges"]
+    edge_errors_: Annotated[FloatArray, "refits.edge_errors"]
+    edge_q_: Annotated[FloatArray, "edge_q"]
+    imputation_: Annotated[Imputation, "imputation"]
+    missing_: Annotated[Missing, "missing"]
+
+    def _hold(self, fit: Fit) -> None:
+        for name, hint in get_type_hints(Fitted, include_extras=True).items():
+            part: Any = fit  # Any: of any type
+            for field in hint.__metadata__[0].split("."):
+                part = getattr(part, field, None)
+            if part is not None:
+                setattr(self, name, part)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -173,36 +178,11 @@ class IsingEstimator(FittedNetwork, Fitted, _ScikitLearn):
         else:
             validate_data(self, X, skip_check_array=True)
         run = Run(**{name: getattr(self, name, None) for name in ("n_jobs", "n_threads", "device")})
-        self._hold(self._prepare(table, X, y).fit(table, run=run))
+        self.fit_ = self._prepare(table, X, y).fit(table, run=run)
+        self._hold(self.fit_)
+        if self.fit_.choice is not None:
+            self._hold_choice(self.fit_.choice)
         return self
-
-    def _hold(self, fit: Fit) -> None:
-        """Set the fitted attributes."""
-        solution, selection, refits = fit.solution, fit.selection, fit.refits
-        self.fit_, self.network_, self.solution_ = fit, fit.network, solution
-        self.alpha_, self.n_iter_, self.tol_ = solution.alpha, solution.n_iter, fit.tol
-        self.kkt_residual_, self.duality_gap_ = solution.kkt_residual, solution.duality_gap
-        self.converged_ = solution.converged
-        self.n_rows_, self.shares_, self.pair_counts_ = fit.data.n_rows, fit.data.shares, fit.data.pair_counts
-        self.coding_, self.encoding_ = fit.coding, fit.encoding
-        known = {
-            "marginals_": fit.marginals,
-            "alphas_": fit.alphas,
-            "alphas_per_node_": solution.alphas_per_node,
-            "path_": selection.path,
-            "evidence_": selection.evidence,
-            "stability_": selection.stability,
-            "stages_": selection.stages,
-            "ebic_path_": fit.ebic_path,
-            "edge_refits_": refits and refits.edges,
-            "edge_errors_": refits and refits.edge_errors,
-            "edge_q_": fit.edge_q,
-            "imputation_": fit.imputation,
-            "missing_": fit.missing,
-        }
-        vars(self).update({name: value for name, value in known.items() if value is not None})
-        if fit.choice is not None:
-            self._hold_choice(fit.choice)
 
     def _hold_choice(self, choice: Choice) -> None:
         """Set the fitted attributes that only one estimator has."""
@@ -247,18 +227,20 @@ class IsingEstimator(FittedNetwork, Fitted, _ScikitLearn):
         if is_read(X):
             self._check_names(X.names if X.variables.named else None)
         elif getattr(X, "ndim", 2) == 2:  # others are refused when they are read
-            validate_data(self, X, reset=False, skip_check_array=True)  # it compares labels that are text
             frame = as_frame(X)
+            labels = () if frame is None else tuple(map(str, frame.columns))
+            if labels not in self.coding_.called[:-1]:  # scikit-learn does not know names before the user gave others
+                validate_data(self, X, reset=False, skip_check_array=True)  # it compares labels that are text
             if frame is not None:
-                labels, X = list(map(str, frame.columns)), frame  # an Arrow stream is converted once
-                self._check_names(None if labels == list(map(str, range(len(labels)))) else labels)
+                X = frame  # an Arrow stream is converted once
+                self._check_names(None if labels == tuple(map(str, range(len(labels)))) else labels)
         return self.fit_.read(X, missing=missing, sample_weight=sample_weight)
 
     def _check_names(self, own: Sequence[str] | None) -> None:
         """Refuse columns with other names than those of fit."""
         variables = self.network_.variables
         names, known = comparable_names(own, variables.names if variables.named else None, variables.n_features)
-        if names is None or known is None or list(names) == list(known):
+        if names is None or known is None or tuple(names) in (tuple(known), *self.coding_.called):
             return
         unknown = [name for name in names if name not in set(known)]
         shown = f"the unknown column {unknown[0]!r}" if unknown else "other columns or another order"
@@ -270,7 +252,10 @@ class IsingEstimator(FittedNetwork, Fitted, _ScikitLearn):
         return self.fit_
 
     def score(self, X: TableLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
-        """Return the mean log pseudo-likelihood per row; larger is better. Rows that are dropped do not count."""
+        """Return the mean log pseudo-likelihood per row; larger is better. Rows that are dropped do not count.
+
+        The columns are those of `fit` alone; rows count by ``sample_weight``, or by the weights of a `Table`.
+        """
         return self._record.mean_score(self._open(X, sample_weight=sample_weight))
 
     def transform(self, X: TableLike) -> Any:  # Any: a frame of the kind of X, or an array

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -251,7 +250,8 @@ class IsingLassoCV(ResamplingEstimator):
     ----------
     cv : int, splitter or iterable of pairs, default 10
         Number of random folds (None is 10 too); or a splitter of scikit-learn; or pairs of row numbers, training and
-        held out. Splitters that need groups are to be called beforehand: ``cv=list(GroupKFold().split(X, groups=g))``.
+        held out, which serve one fit if they are an iterator. Splitters that need groups are to be called beforehand:
+        ``cv=list(GroupKFold().split(X, groups=g))``.
     n_repeats : int, default 1
         How often the rows are split into random folds; only for a number of folds.
     rule : {"best", "1se"}, default "best"
@@ -304,8 +304,6 @@ class IsingLassoCV(ResamplingEstimator):
 
     def _prepare(self, table: AnyTable, X: TableLike, y: object) -> Method:
         """Return the method with the folds of this table."""
-        if isinstance(self.cv, Iterator):  # another fit would find it at its end
-            self.cv = list(self.cv)
         n_rows = count_units(table.whole())
         if isinstance(self.cv, int | np.integer) and not (isinstance(self.cv, bool) or 2 <= self.cv <= n_rows):
             must = f"must be from 2 to the number of rows with a positive weight (n_samples={n_rows})"
@@ -326,9 +324,10 @@ class IsingLassoCV(ResamplingEstimator):
                 "together; got a splitter or pairs of row numbers."
             )
         labels = y if y is None or not dropped else np.asarray(y)[table.rows]
-        if hasattr(splits, "split"):
-            splits = list(splits.split(np.asarray(table), labels))
-        return method.replace(selector=method.selector.replace(splits=check_splits(splits, table.whole())))
+        pairs = list(splits.split(np.asarray(table), labels) if hasattr(splits, "split") else splits)
+        if not pairs:
+            raise DataError("cv must have pairs of row numbers; got none. An iterator serves one fit: pass a list.")
+        return method.replace(selector=method.selector.replace(splits=check_splits(pairs, table.whole())))
 
     def _hold_choice(self, choice: Choice) -> None:
         assert isinstance(choice, CrossValidationChoice)
