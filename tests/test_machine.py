@@ -23,12 +23,18 @@ def test_given_numbers_win_over_the_environment(monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
     assert thread_count(2) == 2
     assert thread_count() == 5
-    monkeypatch.setenv("ISINGLASS_NUM_THREADS", "many")
+    monkeypatch.delenv("ISINGLASS_NUM_THREADS")
     assert thread_count() == 3
     monkeypatch.setenv("OMP_NUM_THREADS", "0")
     assert thread_count() == 1
     monkeypatch.delenv("OMP_NUM_THREADS")
     assert thread_count() >= 1
+
+
+def test_an_unreadable_number_of_threads_in_the_environment_is_refused(monkeypatch):
+    monkeypatch.setenv("ISINGLASS_NUM_THREADS", "many")
+    with pytest.raises(DataError, match="ISINGLASS_NUM_THREADS must be a number of threads; got 'many'"):
+        thread_count()
 
 
 @pytest.mark.parametrize("bad", [0, -1, 1.5, True, "2"])

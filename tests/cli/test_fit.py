@@ -250,7 +250,7 @@ def test_alpha_zero_where_the_optimum_is_infinite(tmp_path):
             "cannot be called 'Label': isinglass, Gephi, networkx or Cytoscape give",
         ),
         ("drink,id,degree\ntea,2,3\n", "cannot be called 'id'"),
-        ("drink,kind,Kind\ntea,2,3\n", "cannot be called 'Kind': another column has that name"),
+        ("drink,kind,Kind\ntea,2,3\n", "must have attributes with different names; got kind, Kind."),
         ("drink,kind,\ntea,2,3\n", "kinds.csv: the name of an attribute must be a text that is not empty; got ''"),
     ],
 )
@@ -260,6 +260,16 @@ def test_bad_attributes(table, tmp_path, content, wanted, monkeypatch):
     kinds = tmp_path / "kinds.csv"
     kinds.write_bytes(content if isinstance(content, bytes) else content.encode())
     assert wanted in data_error("fit", table, "--alpha", "0.1", "--attributes", kinds)
+
+
+def test_attributes_of_a_page_may_have_the_names_of_columns_in_other_files(table, tmp_path):
+    (tmp_path / "kinds.csv").write_text("drink,Label\ntea,hot ones\n")
+    run("fit", table, "--alpha", "0.1", "-o", tmp_path / "net")
+    known = ["--attributes", tmp_path / "kinds.csv", "-o"]
+    run("report", tmp_path / "net", *known, tmp_path / "page.html")
+    assert "hot ones" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    run("plot", "network", tmp_path / "net", *known, tmp_path / "figure.svg")
+    assert "cannot be called 'Label'" in data_error("export", tmp_path / "net", *known[:2])
 
 
 # ------------------------------------------------------------------------------------------- what is overwritten

@@ -582,5 +582,5 @@ def test_summaries_count_columns_as_the_file_does(tmp_path):
     file = tmp_path / "t.csv"
     file.write_text("".join(f"p{k},{k % 5 + 1},{k % 2},{k % 3 % 2}\n" for k in range(60)))
     said = run("fit", file, "--ordinal", "#1", "--alpha", "0.1", "-o", tmp_path / "net").stderr
-    assert "column 1" in said.split("rows named by")[1].split("\n")[0]
+    assert "column 1" in said.split("row labels from")[1].split("\n")[0]
     assert "column 2: ordinal, 1 < 2 < 3 < 4 < 5" in said

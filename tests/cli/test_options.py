@@ -159,7 +159,7 @@ COLUMN_KEYS = st.integers(0, 99) | WORDS.filter(lambda word: word and "=" not in
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
 CODES = st.dictionaries(WORDS, st.none() | st.integers(-9, 9) | st.sampled_from([0.5, -1.25]), min_size=1, max_size=4)
 LABELS = st.dictionaries(
-    WORDS.filter(lambda word: word and "=" not in word), WORDS.filter(bool), min_size=1, max_size=4
+    WORDS.filter(bool), WORDS.filter(lambda word: word and "=" not in word), min_size=1, max_size=4
 )
 FORMS = {
     "alphas": st.integers(1, 10**6)
@@ -200,6 +200,7 @@ def test_values_are_read_as_they_are_spelled(name, data):
         ("encode", {"Yes, often": 1, "No": 0}, '"Yes, often=1",No=0'),
         ("encode", {"a=1, b": 1, "c": 0}, '="a=1, b=1",c=0'),
         ("value_labels", {"q=1": {"1": "men"}}, '"q=1"=1=men'),
+        ("value_labels", {"g": {"wo=men": "W", 'men, "old"': "M"}}, 'g=wo=men=W,"men, ""old""=M"'),
         ("drop", ["a,b", 2], '"a,b",#3'),
         ("alphas", [1.0], "1.0"),
         ("alphas", 30, "30"),
@@ -398,6 +399,12 @@ def test_a_score_per_cell_counts_the_cells_that_are_scored(table, tmp_path):
     record = read_json(done.stdout, "score")
     assert record["n_columns"] == 4
     assert f"{record['mean'] / (4):.4g} per cell" in done.stderr
+
+
+def test_covariates_are_not_predicted(table, tmp_path):
+    run("fit", table, "--covariates", "#1,#2", "--alpha", "0.1", "-o", tmp_path / "net")
+    first = read_csv(run("predict", tmp_path / "net", table).stdout)[0]
+    assert [*first] == [f"{name}={k}" for name in ("<sugar>", "lemon", "rum & cola", "water") for k in (0, 1)]
 
 
 def test_columns_of_a_prediction_have_different_names(tmp_path):

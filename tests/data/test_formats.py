@@ -274,6 +274,11 @@ def workbook(*sheets):
     return written(book.save)
 
 
+def test_a_sheet_of_what_is_no_spreadsheet_is_refused():
+    with pytest.raises(DataError, match="sheet must be left out for a text file; got 'x'"):
+        read_table(io.StringIO("a,b\n0,1\n1,0\n"), sheet="x")
+
+
 def test_a_spreadsheet_is_read_like_text():
     rows = [["who", "a", "b", "w"], ["x", 1, "Yes", 1.5], ["y", 0, None, 2], ["z", 1, "No", 0.5]]
     data = workbook(("first", rows), ("second", [["a", "b"], [0, 1], [True, False]]))

@@ -195,7 +195,7 @@ def test_info_shows_what_was_detected_and_what_is_doubtful(tmp_path):
     frame.insert(0, "who", [f"p{k}" for k in range(N)])
     frame.to_csv(tmp_path / "t.csv", sep=";", index=False)
     shown = run("info", tmp_path / "t.csv", "--ordinal", "i*")
-    assert "File        fields separated by 'semicolon', rows named by 'who'" in shown.stdout
+    assert "File        fields separated by 'semicolon', row labels from 'who'" in shown.stdout
     assert (
         "Warning: Column 'i2' has 99 besides 1, 2, 3, 4, 5. If it stands for a missing answer, pass --na 99."
         in shown.stderr
@@ -275,6 +275,14 @@ def test_the_proposal_for_rare_categories_has_every_value_that_was_put_together(
     encode = {"x": {"a": 0, "b": 0, "c": 1, "d": 2, "e": None}}
     (message,) = said(column.to_frame().assign(y=[0, 1] * 31), encode=encode, kinds={"x": "ordinal"}, missing="drop")
     assert "encode={'x': {'a': 0, 'b': 0, 'c': 1, 'd': 1, 'e': None}}" in message
+
+
+def test_the_proposal_for_rare_categories_leaves_none_rare():
+    common, rare = np.repeat([3, 4, 5, 6, 9], 20), [1, 2, 2, 7, 7, 8, 10, 11]
+    (message,) = said(pd.DataFrame({"x": [*common, *rare], "y": [0, 1] * 54}), kinds={"x": "nominal"})
+    assert "encode={'x': {1: 0, 2: 0, 3: 0, 4: 1, 5: 2, 6: 3, 7: 3, 8: 3, '…': None}}" in message
+    (message,) = said(pd.DataFrame({"x": [*"aabbcc" * 9, "d", "e"], "y": [0, 1] * 28}), kinds={"x": "nominal"})
+    assert "encode={'x': {'a': 0, 'b': 1, 'c': 2, 'd': 2, 'e': 2}}" in message
 
 
 def test_info_warns_about_names_of_rows_and_ends_with_an_error_under_strict(tmp_path):

@@ -217,7 +217,7 @@ def test_an_empty_first_stage_is_not_called_a_prediction():
         0,
         1,
     )
-    assert fit.facts()["Stages"] == "AIC 0 edges; no second stage was needed"
+    assert fit.facts()["Stages"] == "AIC: 0 edges; no second stage was needed"
     assert "so no second stage was needed" in fit.methods_text()
 
 
@@ -295,7 +295,7 @@ def test_continuous_columns():
     low, high = rules["height"].ends
     outside = int((frame["height"] < low).sum()), int((frame["height"] > high).sum())
     assert sum(outside) > 0
-    assert f"{outside[0]} values below the 0.5% quantile of their variable and {outside[1]} above" in text
+    assert f"Of the values, {outside[0]} below the 0.5% quantile of their variable and {outside[1]} above" in text
     cited = citation(net.fit_)
     assert all(name in cited for name in ("Yang", "Hastie", "nonparanormal", "Chen, J."))
     assert not any(name in cited for name in ("Barber", "Goodman", "Geng"))
@@ -359,16 +359,16 @@ def test_reversed_items_are_mentioned(tmp_path):
 def test_what_stands_for_one():
     answers = pd.DataFrame(np.where(chain() == 1, "yes", "no"), columns=list("abcdef"))
     said = IsingNetwork(encode="auto").fit(answers).methods_text()
-    assert "In all variables 1 stands for 'yes' and 0 for 'no'." in said
+    assert "In all variables, 1 stands for 'yes' and 0 for 'no'." in said
     answers["f"] = np.where(answers["f"] == "yes", "agree", "disagree")
     said = IsingNetwork(encode="auto").fit(answers).methods_text()
-    assert "in f 1 stands for 'agree' and 0 for 'disagree'" in said
-    assert "In a 1 stands for 'yes'" in said
+    assert "in f, 1 stands for 'agree' and 0 for 'disagree'" in said
+    assert "In a, 1 stands for 'yes'" in said
     answers = answers.rename(columns={"a": "Sad"}).replace({"no": "NO", "yes": "YES"})
     said = IsingNetwork(encode="auto").fit(answers).methods_text()
-    assert "In Sad 1 stands for 'YES' and 0 for 'NO';" in said  # spelled as in the table
+    assert "In Sad, 1 stands for 'YES' and 0 for 'NO';" in said  # spelled as in the table
     said = IsingNetwork(binarize=3).fit(likert()).methods_text()
-    assert "In all variables 1 stands for values above 3." in said
+    assert "In all variables, 1 stands for values above 3." in said
     assert "stands for" not in methods_text(Method(selector=Fixed(0.05)).fit(chain()))
 
 
@@ -393,6 +393,8 @@ def test_a_bootstrap_is_mentioned():
     assert f"20 subsets of the rows, about {20 // n_shares} for each of {n_shares} shares from {ends}" in text
     for of, value in drops.cs_coefficients().items():
         assert f"{value:.2f} ({of.replace('_', ' ')})" in text
+    empty = bootstrap(X, Fixed(5.0), n_boot=10, kind="case-drop", random_state=0)
+    assert "There are no CS-coefficients, because the network has no edges." in methods_text(fit, empty)
     assert "Epskamp" in citation(fit, found)
     assert "Epskamp" not in citation(fit)
 

@@ -226,7 +226,7 @@ function showSettings() {
     onchange: (event) => choose({ codes: { ...choices.codes, "-1": event.target.value.split(",").map((word) => word.trim()).filter(Boolean) } }),
   });
   fields.push(make("label", { class: "field", text: "Missing in all columns " }, [everywhere]));
-  if (!choices.row_names || table.file.some((words) => words.startsWith("rows named by"))) {
+  if (!choices.row_names || table.file.some((words) => words.startsWith("row labels from"))) {
     const box = make("input", { type: "checkbox", id: "row-names", checked: choices.row_names, onchange: (event) => choose({ row_names: event.target.checked }) });
     fields.push(make("label", { class: "field" }, [box, "The first column names the rows"]));
   }

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 Communities = list[str | None] | None  # of every node, if they are given
 RESAMPLES = {"rows": "resamples.npz", "case-drop": "case_drop.npz"}
 """What `plot` and `report` read again, by kind."""
+NO_ORDER = "none, because the network has no edges"
 FEW_SUBSETS = 20
 """Subsets per share of rows left out, below which "95 % of the subsets" means all of them."""
 MOST_NODES = 60
@@ -156,7 +157,8 @@ def _describe(found: Bootstrap) -> dict[str, str]:
     }
     if found.kind == "case-drop":
         each = ", ".join(f"{of.replace('_', ' ')} {value:.2f}" for of, value in found.cs_coefficients().items())
-        facts = {"Stability": f"CS-coefficients: {each} (interpret an order only if at least 0.25, preferably 0.5)"}
+        known = f"{each} (interpret an order only if at least 0.25, preferably 0.5)"
+        facts = {"Stability": f"CS-coefficients: {known if found.solution.n_edges else NO_ORDER}"}
         n_per_share = found.n_boot // len(found.drop_shares)
         if n_per_share < FEW_SUBSETS:
             facts["Caution"] = (

@@ -222,8 +222,8 @@ ANSWERS = Form(
 )
 VALUE_LABELS = Form(
     "COLUMN=VALUE=LABEL,…",
-    in_column(pairs(LABEL, LABEL, str.partition)),
-    "not a list such as gender=1=men,2=women",
+    in_column(pairs(LABEL, LABEL, str.rpartition)),
+    'not a list such as gender=1=men,2=women, or gender="1=men, young",2=women',
 )
 CUTS = Form(
     "CUT|COLUMN=CUT,…",

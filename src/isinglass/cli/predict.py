@@ -48,9 +48,9 @@ def predict(
     MODEL is the folder or the model.npz that `fit` wrote; TABLE may be - for stdin, or a quoted pattern for several
     files, which are read in turn. Prints the probability that a cell is 1 given the other cells of its row, as CSV;
     where columns have categories, that of each category; for a column of numbers, the expected number and a 95 %
-    interval (age, age_lower, age_upper). --impute prints the table with its own values, its
-    missing cells filled in with the most probable ones; --score reports how well the model predicts. Row labels are in
-    the column "row"; weights are not printed.
+    interval (age, age_lower, age_upper). Covariates are not predicted. --impute prints the table with its own values,
+    its missing cells filled in with the most probable ones; --score reports how well the model predicts. Row labels are
+    in the column "row"; weights are not printed.
 
     --impute --tables 5 -o FOLDER writes completed_1.csv to completed_5.csv, each with its own draws of the missing
     cells, to repeat an analysis on each. Rows without any answer are left out.
@@ -160,6 +160,8 @@ def _spread(variables: Variables, chance: Sequence[FloatArray]) -> tuple[list[st
     names: list[str] = []
     columns, taken = [], {*variables.names}
     for s, name in enumerate(variables.names):
+        if name in variables.covariates:  # nothing is predicted
+            continue
         if s in variables.continuous:
             names.append(name)
             made = [f"{name}_lower", f"{name}_upper"]

@@ -33,7 +33,7 @@ _DETECTED = {
     "decimal": "decimals after",
     "comments": "lines left out:",
     "sheet": "sheet",
-    "id_column": "rows named by",
+    "id_column": "row labels from",
 }
 """What was found out about a file, in words."""
 _KINDS = ("ordinal", "nominal", "continuous")  # each an option
@@ -212,12 +212,12 @@ class Attributes:
     columns: Mapping[str, list[str | None]] = field(default_factory=dict)
 
     @classmethod
-    def read(cls, file: str | None, variables: Variables, taken: Collection[str] = ()) -> Attributes:
+    def read(cls, file: str | None, variables: Variables, taken: Collection[str] | None = None) -> Attributes:
         """Return the attributes of the nodes among some variables; none without a file.
 
         The file is CSV with a header: the names of the nodes in the first column, attributes in the others. Nodes that
         it does not mention have no values; rows that mention no node are refused, because a misspelt name would go
-        unnoticed. So are the names of attributes that files about nodes use themselves, and those that are ``taken``.
+        unnoticed. Where attributes become columns of a file that has others, ``taken``, so are names that it uses.
         """
         from isinglass.export.attributes import check_name
 
@@ -225,9 +225,9 @@ class Attributes:
             return cls()
         header, rows = _read_rows(file)
         nodes = variables.nodes
-        for k, name in enumerate(header):
+        for name in () if taken is None else header:
             try:
-                check_name(name, "node", variables, [*taken, *header[:k]])
+                check_name(name, "node", variables, taken or ())
             except DataError as error:
                 error.where = file
                 raise
@@ -264,6 +264,8 @@ def _read_rows(file: str) -> tuple[list[str], dict[str, list[str]]]:
     if not lines or len(lines[0]) < 2:
         raise DataError(f"{file} must have a header with at least two columns: the name of the node, and an attribute.")
     header, rows = lines[0][1:], {}
+    if len({name.casefold() for name in header}) < len(header):
+        raise DataError(f"{file} must have attributes with different names; got {', '.join(header)}.")
     for number, line in enumerate(lines[1:], start=2):
         if len(line) != len(header) + 1 or line[0] in rows:
             raise DataError(

@@ -9,10 +9,11 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from itertools import islice
 
 import numpy as np
 
-from isinglass.arrays import Bytes, Mask
+from isinglass.arrays import Bytes, IntArray, Mask
 from isinglass.data.coding import Codes, Levels, Rule, Steps
 from isinglass.data.redundancy import ROWS_TO_SCREEN, dependent_columns, indicator_sets, monotone_columns
 from isinglass.data.values import Value, show_values
@@ -22,7 +23,7 @@ from isinglass.variables import Variables
 MANY_LEVELS = 12
 """Levels, or steps from the lowest to the highest, above which an ordered column may be a number."""
 FEW_ROWS = 5
-"""Rows below which the couplings of a category can hardly be estimated."""
+"""Rows below which the couplings of a category cannot be estimated reliably."""
 ROWS_TO_JUDGE = 20
 """Rows below which there are no warnings: such a table can be read at a glance."""
 MOST_ITEMS, MOST_ROWS = 300, 20_000
@@ -289,8 +290,7 @@ def _warn_spellings(columns: Mapping[Hashable, Levels]) -> None:
         apart = next((same for same in alike.values() if len(set(same.values())) > 1), None)
         if apart is not None:
             numbers = {word: k for k, same in enumerate(alike.values()) for word in same}
-            written = [{label: numbers}] if len(numbers) <= _WRITTEN else []
-            remedy = setting("encode", *written, python=None if written else f"encode={{{label!r}: {{…}}}}")
+            remedy = setting("encode", {label: _shorten(numbers)})
             _say(
                 f"{_columns([label], 'has', '')} {show_values(apart)}, which differ only in case or blanks. If "
                 f"they are one answer, give them the same number: {remedy}.",
@@ -300,7 +300,7 @@ def _warn_spellings(columns: Mapping[Hashable, Levels]) -> None:
 
 
 def _warn_rare(columns: Mapping[Hashable, tuple[Levels, Codes]]) -> None:
-    """Warn about categories of few rows, and show how the first is merged with its neighbor."""
+    """Warn about categories of few rows, and show how those of the first column are merged with their neighbors."""
     rare: list[str] = []
     merged: dict[Hashable, dict[Value, float | None]] = {}
     for label, (rule, codes) in columns.items():
@@ -312,28 +312,41 @@ def _warn_rare(columns: Mapping[Hashable, tuple[Levels, Codes]]) -> None:
             few = np.flatnonzero((counts > 0) & (counts < FEW_ROWS))
             if len(few):
                 rare += [f"{called(label)}: {rule.values[k]!r} ({counts[k]})" for k in few]
-                merged[label] = _merge(rule, int(few[0]))
+                merged[label] = _merge(rule, counts)
     if rare:
-        short = next(({label: codes} for label, codes in merged.items() if len(codes) <= _WRITTEN), None)
-        remedy = setting("encode", python="encode={…: 0, …: 1, …: 1}") if short is None else setting("encode", short)
+        example = min(merged.items(), key=lambda item: len(item[1]) > _WRITTEN)  # the first that is short
         _say(
-            f"some categories have fewer than {FEW_ROWS} rows: {listed(rare, _LISTED)}. Their couplings can "
-            f"hardly be estimated. To merge categories, give them the same number: {remedy}.",
+            f"some categories have fewer than {FEW_ROWS} rows: {listed(rare, _LISTED)}. Their couplings cannot be "
+            f"estimated reliably. To merge categories, give them the same number: "
+            f"{setting('encode', {example[0]: _shorten(example[1])})}.",
             list(merged),
             "rare category",
         )
 
 
-def _merge(rule: Levels, k: int) -> dict[Value, float | None]:
-    """Return the numbers of values by which a category is put together with the one below, or above if it is the first.
+def _merge(rule: Levels, counts: IntArray) -> dict[Value, float | None]:
+    """Return numbers of values by which every rare category is put together with those below it, or above the lowest.
 
     None stands for a missing answer.
     """
-    numbers = [float(score) for score in rule.scores or range(rule.n_categories)]
-    numbers[k] = numbers[k - 1] if k else numbers[1]
-    short = [int(number) if number.is_integer() else number for number in numbers]
+    groups: list[list[int]] = []
+    for k, count in enumerate(counts.tolist()):
+        if not groups or (count >= FEW_ROWS and counts[groups[-1]].sum() >= FEW_ROWS):
+            groups.append([])
+        groups[-1].append(k)
+    numbers: dict[int, float] = {}
+    for number, group in enumerate(groups):
+        score = float(number if rule.scores is None else rule.scores[max(group, key=counts.__getitem__)])
+        numbers |= dict.fromkeys(group, int(score) if score.is_integer() else score)
     ordered = sorted(rule.entries.items(), key=lambda entry: entry[1])
-    return {value: short[code] for value, code in ordered} | dict.fromkeys(rule.missing)
+    return {value: numbers[code] for value, code in ordered} | dict.fromkeys(rule.missing)
+
+
+def _shorten(numbers: Mapping[Value, float | None]) -> dict[Value, float | None]:
+    """Return what values mean; of many, the first few."""
+    if len(numbers) <= _WRITTEN:
+        return dict(numbers)
+    return {**dict(islice(numbers.items(), _WRITTEN)), "…": None}
 
 
 def _warn_skewed(columns: Mapping[Hashable, tuple[Steps, Codes]]) -> None:

@@ -21,9 +21,12 @@ def thread_count(n_threads: int | None = None) -> int:
     None means ISINGLASS_NUM_THREADS if that is set, else OMP_NUM_THREADS, else the available cores.
     """
     if n_threads is None:
-        for variable in ("ISINGLASS_NUM_THREADS", "OMP_NUM_THREADS"):
-            if os.environ.get(variable, "").isdecimal():
-                return min(max(int(os.environ[variable]), 1), MAX_THREADS)
+        said = os.environ.get("ISINGLASS_NUM_THREADS", "").strip()
+        if said and not said.isdecimal():
+            raise DataError(f"ISINGLASS_NUM_THREADS must be a number of threads; got {said!r}.")
+        said = said or os.environ.get("OMP_NUM_THREADS", "")
+        if said.isdecimal():
+            return min(max(int(said), 1), MAX_THREADS)
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     from isinglass.arguments import check_count  # loads NumPy, which the help of a command does without
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from isinglass.arrays import Arrays, FloatArray
 from isinglass.atomic import Target
-from isinglass.errors import ArgumentError
+from isinglass.errors import ArgumentError, plural
 from isinglass.export.attributes import check_positions
 from isinglass.names import NodeValues, by_node
 from isinglass.network import Network
@@ -80,7 +80,7 @@ def write_comparison(
         "DIFFERENCE": _differences(result, xy, said),
         "HISTOGRAMS": _histogram(result, "structure") + _histogram(result, "strength"),
         "PAIRS": _table(result.pairs(), {}) if len(result.groups) > 2 else "",
-        "EDGESASIDE": f"{n_edges} pairs with an edge in at least one group{left_out}",
+        "EDGESASIDE": f"{plural(n_edges, 'pair')} with an edge in at least one group{left_out}",
         "EDGES": _table(result.edges(), said),
         "NODES": _table(result.nodes(), said),
         "METHODS": html.escape(draft.text),
@@ -127,7 +127,7 @@ def _cell(value: str | float, said: Mapping[str, str]) -> str:
 def _networks(result: GroupComparison, xy: FloatArray, said: Mapping[str, str]) -> str:
     figures, widest = [], _widest(result)
     for network, group, n_rows in zip(result.networks, result.groups, result.n_rows, strict=True):
-        caption = f"{group} ({n_rows} rows, {network.n_edges} edges)"
+        caption = f"{group} ({n_rows} rows, {plural(network.n_edges, 'edge')})"
         figures.append(_drawing(caption, network, xy, said, widest))
     return "".join(figures)
 
@@ -166,7 +166,8 @@ def _drawing(
     places[:, 1] = SIZE - places[:, 1]
     tall = float(np.ptp(places[:, 1])) + 2 * MARGIN
     places[:, 1] -= places[:, 1].min() - MARGIN
-    parts = [f'<svg viewBox="0 0 {SIZE:.0f} {tall:.0f}" role="img" aria-label="{network.n_edges} edges">']
+    size = plural(network.n_edges, "edge")
+    parts = [f'<svg viewBox="0 0 {SIZE:.0f} {tall:.0f}" role="img" aria-label="{size}">']
     for k in network.by_strength[::-1]:
         s, t = network.edge_index[k].tolist()
         is_gray = found is not None and (s, t) not in found
@@ -183,14 +184,15 @@ def _drawing(
         )
     radius = float(np.clip(40.0 / np.sqrt(len(places)), 2.5, 8.0))
     letters = 11 if len(places) <= 40 else 8 if len(places) <= 80 else 5
+    names = []  # above all nodes
     for (x, y), name in zip(places, network.names, strict=True):
         title = html.escape(f"{name}: {said[name]}" if name in said else name)
         shown = html.escape(name if len(name) <= 18 else name[:17] + "…")
-        parts.append(
-            f'<circle class="node" cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}"><title>{title}</title></circle>'
+        parts.append(f'<circle class="node" cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}"><title>{title}</title></circle>')
+        names.append(
             f'<text x="{x:.1f}" y="{y - radius - 2:.1f}" text-anchor="middle" font-size="{letters}">{shown}</text>'
         )
-    return f"<figure><figcaption>{html.escape(caption)}</figcaption>{''.join(parts)}</svg></figure>"
+    return f"<figure><figcaption>{html.escape(caption)}</figcaption>{''.join(parts + names)}</svg></figure>"
 
 
 def _histogram(result: GroupComparison, of: str) -> str:

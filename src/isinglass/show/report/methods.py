@@ -277,8 +277,13 @@ def _describe_bootstrap(found: Bootstrap, penalty: str, is_imputed: bool) -> Ite
         yield (
             f"Stability was assessed by {found.n_boot} subsets of the rows, about {found.n_boot // len(shares)} for "
             f"each of {len(shares)} shares from {shares.min():.0%} to {shares.max():.0%} that were left "
-            f"out{again} {cite('bootstrap')}. The CS-coefficients, the largest shares that can be left out with a "
-            f"correlation of at least .7 with the whole table in 95% of the subsets, were {stable}."
+            f"out{again} {cite('bootstrap')}."
+        )
+        yield (
+            "The CS-coefficients, the largest shares that can be left out with a correlation of at least .7 with the "
+            f"whole table in 95% of the subsets, were {stable}."
+            if found.solution.n_edges
+            else "There are no CS-coefficients, because the network has no edges."
         )
     if found.n_unconverged:
         yield f"{found.n_unconverged} of these networks did not reach their tolerance."

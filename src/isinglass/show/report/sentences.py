@@ -246,14 +246,17 @@ def _say_continuous(what: What) -> Iterator[str]:
     below, above = np.array([rule.beyond for rule in rules.values()]).sum(axis=0).tolist()
     if below or above:
         yield (
-            f"{plural(below, 'value')} below the 0.5% quantile of their variable and {above} above the 99.5% quantile "
-            f"were assigned to the first and the last step."
+            f"Of the values, {below} below the 0.5% quantile of their variable and {above} above the 99.5% quantile "
+            "were assigned to the first and the last step."
         )
 
 
 def _value(value: object) -> str:
     values = value if isinstance(value, tuple) else (value,)
-    return " or ".join("no value of the table" if one is None else repr(one) for one in values)
+    number = "the values " if len(values) > 1 else "the value "
+    return ("" if isinstance(values[0], str | None) else number) + " or ".join(
+        "no value of the table" if one is None else repr(one) for one in values
+    )
 
 
 def _say_once(said: dict[str, str], n_columns: int) -> Iterator[str]:
@@ -263,9 +266,9 @@ def _say_once(said: dict[str, str], n_columns: int) -> Iterator[str]:
         return
     if len(words) == 1:
         where = "In all variables" if len(said) == n_columns else f"In {_list_variables(list(said))}"
-        yield f"{where} {words.pop()}."
+        yield f"{where}, {words.pop()}."
     elif len(said) <= SHOWN:
-        yield "I" + "; ".join(f"in {name} {what}" for name, what in said.items())[1:] + "."
+        yield "I" + "; ".join(f"in {name}, {what}" for name, what in said.items())[1:] + "."
     else:
         yield f"What stands for 1 differs between {len(said)} variables and is listed in the model file (fit.coding)."
 
