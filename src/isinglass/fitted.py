@@ -14,9 +14,9 @@ from isinglass.arrays import AnyArray, Bytes, FloatArray
 from isinglass.data import AnyTable, Table, TableLike
 from isinglass.data.memory import complete_like
 from isinglass.errors import ArgumentError, DataError, MixingWarning, setting, suppress_warnings, warn
+from isinglass.evaluate.marginals import category_probabilities
 from isinglass.evaluate.numbers import central_intervals, expected_values, put_numbers
 from isinglass.evaluate.prediction import (
-    category_probabilities,
     cell_probabilities,
     fill_drawn,
     fill_most_probable,
@@ -75,7 +75,7 @@ class FittedNetwork:
         """Return the log pseudo-likelihood of every row of a table, Σ_s log P(x_s | the rest).
 
         Of a table in parts: a list, an array per part. Where cells are missing the sum is over the observed ones, and
-        missing ones are averaged over by Gibbs draws.
+        missing ones are summed over, or averaged over Gibbs draws where they have too many joint states.
         """
         table, record = self._open(X, missing=self._record.every_row), self._record
         if table.is_whole:
@@ -130,7 +130,7 @@ class FittedNetwork:
 
         If columns have more than two categories: a list with one array per column, of shape (n_samples, n_categories),
         of the probabilities of its categories (``network.categories``). Every cell has an answer, missing ones too,
-        which are averaged over by Gibbs draws. Of a table in parts: a list, an array per part. The result is as large
+        which are summed over or drawn. Of a table in parts: a list, an array per part. The result is as large
         as the dense table; a sparse one has to be made dense first.
         """
         table, record = self._open_dense(X), self._record
@@ -186,7 +186,7 @@ class FittedNetwork:
             such.
         method : {"conditional", "gibbs"}, default "conditional"
             "conditional": the most probable value given the observed cells of the row, of a continuous column the
-            expected one (whole where the column is); other missing cells are averaged over by Gibbs draws.
+            expected one (whole where the column is); other missing cells are summed over or drawn.
             "gibbs": a draw from the distribution of the missing cells given the observed ones; draw several times to
             see how uncertain the cells are.
         probabilities : bool, default False

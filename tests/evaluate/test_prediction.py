@@ -9,8 +9,9 @@ from scipy.special import expit
 
 from isinglass import Network, simulate
 from isinglass.errors import DataError
+from isinglass.evaluate import marginals
+from isinglass.evaluate.marginals import category_probabilities
 from isinglass.evaluate.prediction import (
-    category_probabilities,
     cell_probabilities,
     fill_drawn,
     fill_most_probable,
@@ -22,16 +23,23 @@ MODEL = simulate.grid_network(2, 3, couplings="mixed", strength=1.2, fields="bal
 ROWS = simulate.exact_sample(MODEL, 40, random_state=0)
 
 
+def exact_probabilities(network, row, gone):
+    """Return P(x_s = k | the other observed cells) of every cell of a row, by summing over the missing ones."""
+    parts = []
+    for s, size in enumerate(network.variables.sizes.tolist()):
+        unknown = [t for t in np.flatnonzero(gone).tolist() if t != s]
+        states = itertools.product(*(range(network.variables.sizes[t]) for t in unknown))
+        filled = np.tile(row, (size * int(np.prod(network.variables.sizes[unknown])), 1))
+        for k, state in enumerate(itertools.product(range(size), states)):
+            filled[k, s], filled[k, unknown] = state
+        weights = np.exp(-network.energy(filled)).reshape(size, -1).sum(axis=1)
+        parts.append(weights / weights.sum())
+    return np.concatenate(parts)
+
+
 def exact_means(model, row, gone):
-    """Return P(x_s = 1 | the observed cells) of the missing cells of a row by summing over their values."""
-    cells = np.flatnonzero(gone)
-    weights, means = 0.0, np.zeros(len(cells))
-    for values in itertools.product([0, 1], repeat=len(cells)):
-        filled = row.copy()
-        filled[cells] = values
-        weight = np.exp(-model.energy(filled[None])[0])
-        weights, means = weights + weight, means + weight * np.array(values)
-    return means / weights
+    """Return P(x_s = 1 | the observed cells) of the missing cells of a row."""
+    return exact_probabilities(model, row, gone)[1::2][gone]
 
 
 def table(rows, gone):
@@ -49,26 +57,59 @@ def test_one_missing_cell_has_its_conditional_probability():
     np.testing.assert_array_equal(cells[gone], np.array(expected) > 0.5)
 
 
-def test_several_missing_cells_are_averaged_over():
-    gone = np.random.default_rng(0).random(ROWS.shape) < 0.5
-    means = category_probabilities(ROWS, gone, MODEL, n_draws=4000)[1::2].T
-    for row, here, mean in zip(ROWS, gone, means, strict=True):
-        if here.any():
-            np.testing.assert_allclose(mean[here], exact_means(MODEL, row, here), atol=0.03)
+def mixed_network():
+    """Return a network of all kinds of columns, in which every column has neighbors."""
+    kinds = ["ordinal", "nominal", "binary", "nominal", "ordinal"]
+    pairs = simulate.grid_network(1, 5, strength=1.0).couplings.copy()
+    pairs[0, 4] = pairs[4, 0] = pairs[1, 3] = pairs[3, 1] = 0.7
+    return simulate.category_network(Network.from_couplings(pairs, np.zeros(5)), kinds, 3, random_state=0)
 
 
-def test_observed_cells_are_predicted_without_their_value():
-    """P(x_s | the other observed cells), by summing over the missing cells for each value of x_s."""
-    gone = np.zeros(ROWS.shape, dtype=bool)
-    gone[:, [0, 3]] = True
-    means = cell_probabilities(table(ROWS, gone), MODEL)
-    more = gone.copy()
-    more[:, 1] = True
-    expected = [exact_means(MODEL, row, here)[1] for row, here in zip(ROWS, more, strict=True)]
-    np.testing.assert_allclose(means[:, 1], expected, atol=0.06)
-    scores = score_rows(table(ROWS, gone), MODEL)
-    own = np.where(ROWS == 1, means, 1 - means)
-    np.testing.assert_allclose(scores, np.log(own[:, [1, 2, 4, 5]]).sum(axis=1))
+@pytest.mark.parametrize("network", [MODEL, mixed_network()])
+@pytest.mark.parametrize("share", [0.2, 0.6])
+def test_every_cell_has_its_exact_probability_given_the_other_observed_ones(network, share):
+    rows = np.asarray(simulate.exact_sample(network, 30, random_state=0))
+    gone = np.random.default_rng(1).random(rows.shape) < share
+    expected = np.column_stack([exact_probabilities(network, *each) for each in zip(rows, gone, strict=True)])
+    np.testing.assert_allclose(category_probabilities(rows, gone, network), expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize("network", [MODEL, mixed_network()])
+def test_many_missing_cells_are_averaged_over_draws(network, monkeypatch):
+    monkeypatch.setattr(marginals, "MOST_STATES", 3)
+    monkeypatch.setattr(marginals, "N_DRAWS", 4000)
+    rows = np.asarray(simulate.exact_sample(network, 12, random_state=0))
+    gone = np.random.default_rng(1).random(rows.shape) < 0.5
+    expected = np.column_stack([exact_probabilities(network, *each) for each in zip(rows, gone, strict=True)])
+    found = category_probabilities(rows, gone, network)
+    np.testing.assert_allclose(found, expected, atol=0.04)  # 5 standard errors of 150 independent draws at most
+    assert np.abs(found - expected).max() > 1e-6
+
+
+@pytest.mark.parametrize("most_states", [2**10, 1])
+def test_observed_cells_are_predicted_without_their_value(monkeypatch, most_states):
+    """A missing neighbor with a coupling of 8 tells nothing about the cell, drawn or summed over."""
+    monkeypatch.setattr(marginals, "MOST_STATES", most_states)
+    strong = Network.from_couplings([[0, 8.0], [8.0, 0]], [-4.0, -4.0])
+    rows = np.tile([[0, 0], [0, 1]], (50, 1))
+    gone = np.tile([True, False], (100, 1))
+    means = cell_probabilities(table(rows, gone), strong)
+    np.testing.assert_allclose(means[:, 1].mean(), 0.5, atol=1e-12 if most_states > 1 else 0.1)
+    scores = score_rows(table(rows, gone), strong)
+    assert scores.mean() <= np.log(0.5) + 1e-12
+
+
+def test_a_missing_cell_has_a_category_that_is_possible():
+    network = mixed_network()
+    rows = np.asarray(simulate.exact_sample(network, 20, random_state=0))
+    gone = np.tile([False, True, True, False, False], (20, 1))
+    possible = np.ones(network.variables.sizes.sum(), dtype=bool)
+    possible[network.variables.starts[1] + 2] = False
+    found = network.variables.split(category_probabilities(rows, gone, network, possible))
+    assert (found[1][2] == 0.0).all()
+    assert (found[3] > 0.0).all()
+    for part in found:
+        np.testing.assert_allclose(part.sum(axis=0), 1.0)
 
 
 def test_draws_have_the_distribution_given_the_observed_cells():

@@ -33,7 +33,7 @@ def eliminate(network: Network, order: list[int]) -> tuple[float, float]:
     """Return log Z and the mean energy by summing out the columns in this order."""
     fields = network.variables.split(network.category_fields)
     factors = [Factor((s,), field, field) for s, field in enumerate(fields)]
-    for (s, t), table in zip(network.edge_index.tolist(), edge_terms(network), strict=True):
+    for (s, t), table in zip(network.pairs.tolist(), pair_terms(network), strict=True):
         factors.append(Factor((s, t), table, table))
     waiting: dict[int, list[Factor]] = {s: [] for s in order}
     place = {s: k for k, s in enumerate(order)}
@@ -70,11 +70,12 @@ def _sum_out(s: int, factors: list[Factor], network: Network) -> Factor:
     return Factor(tuple(others), np.asarray(top + np.log(total)), np.asarray(exponent.sum(axis=0) / total))
 
 
-def edge_terms(network: Network) -> list[FloatArray]:
-    """Return e_st(k, l) of every edge: a row per category of s and a column per category of t."""
+def pair_terms(network: Network) -> list[FloatArray]:
+    """Return e_st(k, l) of every pair: a row per category of s and a column per category of t."""
     scores = [network.variables.score(s) for s in range(network.n_features)]
+    blocks = network.variables.split_blocks(network.pairs, network.pair_parameters)
     tables = []
-    for (s, t), block in zip(network.edge_index.tolist(), network.blocks, strict=True):
+    for (s, t), block in zip(network.pairs.tolist(), blocks, strict=True):
         rows = block if scores[s] is None else scores[s][:, None] * block
         tables.append(rows if scores[t] is None else rows * scores[t])
     return tables

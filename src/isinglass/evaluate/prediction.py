@@ -12,13 +12,11 @@ from isinglass.arguments import RandomSource, as_generator, check_count
 from isinglass.arrays import AnyArray, Bytes, FloatArray, IntArray, Mask
 from isinglass.data import Table
 from isinglass.errors import ArgumentError
+from isinglass.evaluate.marginals import category_probabilities
 from isinglass.evaluate.numbers import expected_values, put_numbers
 from isinglass.network import Network
 from isinglass.simulate.completions import Completions, among, start_values
 from isinglass.variables import Variables
-
-_ROWS_AT_ONCE = 4096
-_LARGEST_LOG = 700.0  # exp of more overflows
 
 
 def cell_probabilities(table: Table, network: Network, possible: Mask | None = None) -> FloatArray | list[FloatArray]:
@@ -34,44 +32,6 @@ def cell_probabilities(table: Table, network: Network, possible: Mask | None = N
     if two_values:
         return np.ascontiguousarray(flat[1::2].T)
     return [np.ascontiguousarray(part.T) for part in network.variables.split(flat)]
-
-
-def category_probabilities(
-    codes: Bytes, missing: Mask | None, network: Network, possible: Mask | None = None, *, n_draws: int = 200
-) -> FloatArray:
-    """Return P(x_s = k | the observed cells of the other columns), in the flat layout of the variables.
-
-    Missing cells are averaged over by ``n_draws`` Gibbs draws given the observed ones. The draws have seen the value of
-    an observed cell; the mean over them of the odds of another category against it estimates these odds without it.
-
-    Examples
-    --------
-    >>> model = Network.from_couplings([[0, 2.0], [2.0, 0]], [-1.0, 0.0])
-    >>> gone = np.array([[True, False]])
-    >>> category_probabilities(np.array([[0, 1]]), gone, model)[1::2].round(1).tolist()  # both 0.731
-    [[0.7], [0.7]]
-    """
-    variables, rng = network.variables, as_generator(0)  # equal tables have equal answers
-    if missing is None or not missing.any():
-        return np.exp(network.log_conditionals(codes))
-    cells = np.where(missing, 0, codes).astype(np.uint8)
-    result = np.exp(network.log_conditionals(cells))
-    holed = np.flatnonzero(missing.any(axis=1))
-    drawn = network if possible is None else among(possible, network)
-    for first in range(0, len(holed), _ROWS_AT_ONCE):
-        rows = holed[first : first + _ROWS_AT_ONCE]
-        chains = Completions(cells[rows], missing[rows], random_state=rng)
-        chains.sweep(drawn, max(10, n_draws // 10))
-        gone = missing[rows].T[variables.column]
-        total = np.zeros((len(result), len(rows)))
-        for _ in range(n_draws):
-            chains.sweep(drawn, 1)
-            logs = network.log_conditionals(chains.table)
-            filled = logs if drawn is network else drawn.log_conditionals(chains.table)
-            own = np.take_along_axis(logs, variables.flat(chains.table), axis=0)[variables.column]
-            total += np.exp(np.where(gone, filled, np.minimum(logs - own, _LARGEST_LOG)))
-        result[:, rows] = total / np.add.reduceat(total, variables.starts, axis=0)[variables.column]
-    return result
 
 
 def score_rows(table: Table, network: Network, possible: Mask | None = None) -> FloatArray:
