@@ -21,11 +21,11 @@ def test_probabilities_are_those_of_the_complete_refit():
     found = edge_tests(X)
     complete = Solution(Network(np.zeros(8), all_pairs(8), np.ones(28)), 0.0)
     again = refit(X, complete)
-    share = ((800 - 9) / 800) ** 2  # nine parameters of a column's regression
+    share = ((800 - 8) / 800) ** 2  # a column's regression has a field and seven couplings
     np.testing.assert_allclose(found.values, again.edge_values, atol=1e-3)  # a hundredth of a row of penalty
     np.testing.assert_allclose(found.errors * np.sqrt(share), again.edge_errors, rtol=0.01)
     z = again.edge_values / again.edge_errors * np.sqrt(share)
-    np.testing.assert_allclose(found.p_values, 2 * student.sf(np.abs(z), 791), atol=2e-3)
+    np.testing.assert_allclose(found.p_values, 2 * student.sf(np.abs(z), 792), atol=2e-3)
 
 
 def test_q_values_by_hand():
@@ -64,6 +64,13 @@ def test_constant_columns_and_categories_that_do_not_occur_are_no_parameters():
     codes = np.random.default_rng(0).integers(0, 3, (400, 8)).astype(np.uint8)
     seen, declared = (edge_tests(Table(codes, variables)) for variables in (three, ten))
     np.testing.assert_allclose(declared.errors, seen.errors, rtol=1e-6)
+
+
+def test_a_column_is_not_regressed_on_itself():
+    cells = simulate.exact_sample(EMPTY, 50, random_state=0)
+    assert len(edge_tests(cells).p_values) > 0  # a regression has ten parameters: 50 rows are enough
+    with pytest.raises(DataError, match="need at least 50 rows"):
+        edge_tests(cells[:49])
 
 
 def test_rare_pairs_are_not_tested():

@@ -99,9 +99,7 @@ def edge_tests(X: TableLike, *, sample_weight: ArrayLike | None = None) -> EdgeT
     [[0, 1], [1, 2], [2, 3], [3, 4], [4, 5]]
     """
     table = as_table(X, sample_weight).without_holes().counted(quiet=True)
-    variables, n_rows = table.variables, table.total_weight
-    counts = category_counts(table)
-    n_regressed = 1 + int(dimensions_of(counts, variables)[varying_among(counts, variables)].sum())
+    n_rows, n_regressed = table.total_weight, _count_regressed(table)
     if n_rows < LEAST_ROWS * n_regressed:
         raise DataError(
             f"Tests of all pairs need at least {LEAST_ROWS * n_regressed} rows for these columns ({LEAST_ROWS} per "
@@ -109,6 +107,14 @@ def edge_tests(X: TableLike, *, sample_weight: ArrayLike | None = None) -> EdgeT
             "(bootstrap)."
         )
     return _tested(table, n_regressed)
+
+
+def _count_regressed(table: AnyTable) -> int:
+    """Return the parameters of the largest regression of a column on the others: of all others, and one field."""
+    counts, variables = category_counts(table), table.variables
+    dimensions, varies = dimensions_of(counts, variables), varying_among(counts, variables)
+    own = dimensions[varies & variables.is_modelled].min(initial=dimensions.max())
+    return 1 + int(dimensions[varies].sum() - own)
 
 
 def _tested(table: AnyTable, n_regressed: int) -> EdgeTests:
