@@ -7,6 +7,7 @@ from scipy.optimize import minimize
 from isinglass import as_table, edge_tests, ising_path, refit
 from isinglass.errors import SeparationError
 from isinglass.select.refit import refit_edges
+from isinglass.select.sandwich import Support, _step
 
 PAIRS = np.array([[0, 1], [0, 2], [1, 2]])
 
@@ -130,3 +131,13 @@ def test_two_covariates_with_the_same_values_have_no_couplings_of_their_own():
     expected, error = refit_edges(one, ising_path(one, [1e-4])[0])
     assert values[0] == pytest.approx(expected[0], abs=1e-3)
     assert errors[0] == pytest.approx(error[0], rel=1e-3)
+
+
+def test_a_step_that_always_raises_the_loss_is_not_taken():
+    table = as_table(related(150, 0.25, 9), kinds="ordinal")
+    support = Support.of(table, ising_path(table, [1e-3])[0].network)
+    values = np.zeros(support.n_parameters)
+    sums = support.sums(values, table)
+    after, sums_after = _step(support, values, sums, table, -np.linalg.inv(sums.hessian))  # uphill
+    np.testing.assert_array_equal(after, values)
+    assert sums_after.loss == sums.loss

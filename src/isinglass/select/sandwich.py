@@ -365,14 +365,17 @@ def _tiny(support: Support, sums: LossSums) -> FloatArray:
 def _step(
     support: Support, values: FloatArray, sums: LossSums, table: AnyTable, inverse: FloatArray
 ) -> tuple[FloatArray, LossSums]:
-    """Return parameters and sums after a Newton step without penalty, halved until the loss does not rise."""
+    """Return parameters and sums after a Newton step without penalty, halved until the loss does not rise.
+
+    If it always does, they are those before the step.
+    """
     step = inverse @ sums.gradient
     for _ in range(_HALVINGS):
         ahead = support.sums(values - step, table)
         if ahead.loss <= sums.loss + 1e-12 * abs(sums.loss):
-            break
+            return values - step, ahead
         step /= 2.0
-    return values - step, ahead
+    return values, sums
 
 
 def newton(support: Support, start: Network, table: AnyTable, tol: float) -> Solution:
