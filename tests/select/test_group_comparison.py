@@ -305,12 +305,15 @@ def test_repr_names_what_differs(two):
     [
         (["a"] * 8, "at least two groups; got 'a' in all 8 rows"),
         (["a"] * 7 + ["b"], "at least two rows each; got one row in 'b'"),
-        (["a", None, "a", "b", float("nan"), "b", "", "b"], r"got none in 3 of 8 rows \(1, 4, 6, counted from 0\)"),
+        (
+            ["a", None, "a", "b", float("nan"), "b", "", "b"],
+            r"none in 3 of 8 rows \(rows 1, 4, 6, counted from 0\)",
+        ),
         (["a", pd.NA, "a", "b", "b", "b", "b", "b"], "got none in 1 of 8 rows"),
         (["a", "b"], r"one entry per row \(8\); got 2 entries"),
         ("gender", "the name of a column of a data frame; got 'gender'"),
         (3, r"one entry per row \(8\); got 3"),
-        ([1, "1", "a", "a", 1, "1", "a", "a"], r"labels that differ as text; got 1, '1'\. Rename"),
+        ([1, "1", "a", "a", 1, "1", "a", "a"], r"labels that are the same as text: 1, '1'\. Rename"),
     ],
 )
 def test_bad_groups(groups, message):

@@ -183,13 +183,13 @@ def _one_per_row(argument: str, labels: object, table: Table) -> AnyArray:
     if blank:
         raise DataError(
             f"{argument} must have an entry for every row; got none in {len(blank)} of {len(entries)} rows "
-            f"({listed(blank)}, counted from 0). Leave these rows out."
+            f"(rows {listed(blank)}, counted from 0). Leave these rows out."
         )
     text = {label: _text(label) for label in entries}
     uses = Counter(text.values())
     if len(uses) < len(text):
         alike = [repr(label) for label in text if uses[text[label]] > 1]
-        raise DataError(f"{argument} must have labels that differ as text; got {listed(alike)}. Rename some of them.")
+        raise DataError(f"{argument} has labels that are the same as text: {listed(alike)}. Rename one of them.")
     return np.array([text[label] for label in entries], dtype=object)
 
 
@@ -200,7 +200,7 @@ def _join_copies(table: Table, units: NDArray[np.intp], labels: AnyArray) -> tup
     if len(split):
         raise DataError(
             f"groups must be the same for all copies of a row; got others in {len(split)} of {len(originals)} rows "
-            f"({listed([str(number) for number in split])}, counted from 0). Pass the group of every original row."
+            f"(rows {listed(split.tolist())}, counted from 0). Pass the group of every original row."
         )
     order = np.argsort(row, kind="stable")
     return table[order].bare(row[order]), first
