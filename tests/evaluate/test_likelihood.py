@@ -6,7 +6,7 @@ import pytest
 
 from isinglass import IsingNetwork, Network, Variables, as_table, exact, load, metrics, simulate
 from isinglass.errors import DataError, LimitError, MixingWarning
-from isinglass.evaluate.elimination import edge_terms, eliminate, elimination_order
+from isinglass.evaluate.elimination import eliminate, elimination_order, pair_terms
 from isinglass.simulate.annealing import _bennett, _BinaryChains
 from isinglass.solve.exact_likelihood import log_sum, log_weights
 
@@ -54,7 +54,7 @@ def test_terms_of_edges_are_the_energy():
     rows = all_rows(MIXED)
     fields = MIXED.variables.split(MIXED.category_fields)
     total = sum(field[rows[:, s]] for s, field in enumerate(fields))
-    for (s, t), table in zip(MIXED.edge_index, edge_terms(MIXED), strict=True):
+    for (s, t), table in zip(MIXED.edge_index, pair_terms(MIXED), strict=True):
         total = total + table[rows[:, s], rows[:, t]]
     np.testing.assert_allclose(-total, MIXED.energy(rows), atol=1e-12)
 

@@ -32,6 +32,29 @@ HOLES = np.where(GONE, np.nan, X)
 FOUND = impute(HOLES, n_imputations=4)
 
 
+def test_a_time_limit_ends_the_rounds(monkeypatch):
+    clock, limits = iter(np.arange(0.0, 1000.0, 2.0).tolist()), []
+    monkeypatch.setattr(module.time, "monotonic", lambda: next(clock))
+    choose = Method.choose
+
+    def listen(method, table, **given):
+        limits.append(given["run"].max_time)
+        return choose(method, table, **given)
+
+    monkeypatch.setattr(Method, "choose", listen)
+    with pytest.warns(ConvergenceWarning, match=r"not converged after \d rounds\. Raise max_time"):
+        cut = impute(HOLES, n_imputations=2, run=Run(max_time=60.0))
+    assert cut.is_cut
+    assert not cut.converged
+    assert 1 <= cut.n_rounds < 10
+    assert limits[0] == 58.0  # of the clock's 60, one look before
+    with pytest.warns(ConvergenceWarning, match="after 1 rounds"):
+        assert impute(HOLES, n_imputations=2, run=Run(max_time=1.0)).n_rounds == 1
+    with pytest.warns(ConvergenceWarning, match="Raise max_time"):
+        fit = Method().fit(as_table(HOLES, missing="impute"), run=Run(max_time=60.0))
+    assert fit.selection.left_out.startswith("rounds of imputation")
+
+
 def test_observed_cells_stay_and_weights_add_up():
     table = FOUND.table
     seen = ~GONE[table.rows]

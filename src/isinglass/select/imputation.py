@@ -8,6 +8,8 @@ few networks then gives the completed table.
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -53,6 +55,7 @@ PRIOR = 2.0
 shrunken, and cells drawn from it would make the next one weaker still; without any penalty few rows are overfitted."""
 FEW_ANSWERS = 10
 """Columns with fewer answers are named in a warning."""
+_SHORTEST = 1e-3  # seconds that a round is given when there are none left
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -74,6 +77,7 @@ class Imputation(Frozen):
     changes: FloatArray = field(default_factory=lambda: np.empty(0))
     settled: int = -1  #: round in which the movement had become noise; -1 if it never did
     n_empty: int = 0  #: rows without any answer, which were left out
+    is_cut: bool = False  #: whether a time limit ended the rounds
 
     @property
     def n_rounds(self) -> int:
@@ -154,10 +158,13 @@ def complete(table: Table, how: ImputationSettings, model: AnyMethod, groups: An
     _check_answers(table, holes, n_imputations)
     stack = _Stack.of(table, holes, groups, how, run.n_threads)
     with suppress_warnings(ConvergenceWarning):
-        network, networks, changes, settled = _run_rounds(stack, _Rounds(model, run.inside()), how)
+        rounds = _Rounds(model, run.inside(), math.inf if run.max_time is None else time.monotonic() + run.max_time)
+        network, networks, changes, settled = _run_rounds(stack, rounds, how)
+    is_cut = settled < 0 and len(networks) < how.max_rounds
     if settled < 0:
         moves = f"the network that missing cells are drawn from has not converged after {len(networks)} rounds"
-        remedy = f"Raise {setting('max_rounds')}, or leave out columns with few answers."
+        limit = "max_time" if is_cut else "max_rounds"
+        remedy = f"Raise {setting(limit)}, or leave out columns with few answers."
         warn(ConvergenceWarning(f"{moves}. {remedy}"))
     completed, copies, _ = stack.take(range(n_imputations))
     has_answer = ~holes.all(axis=1)
@@ -172,6 +179,7 @@ def complete(table: Table, how: ImputationSettings, model: AnyMethod, groups: An
         changes=changes,
         settled=settled,
         n_empty=int((~has_answer).sum()),
+        is_cut=is_cut,
     )
 
 
@@ -211,7 +219,7 @@ def _run_rounds(
         if settled < 0 and number > LOOK_BACK:
             moved = distance(networks[-1], networks[-1 - LOOK_BACK])
             settled = number if moved <= NOISE * changes[-1] else -1
-        if 0 <= settled <= number - AVERAGED:
+        if 0 <= settled <= number - AVERAGED or model.is_late:
             break
         stack.chains.sweep(among(observed, networks[-1]), how.n_sweeps)
     network = mean_network(networks[-AVERAGED:])
@@ -225,13 +233,22 @@ class _Rounds:
 
     model: AnyMethod
     run: Run
+    deadline: float  # of the clock `time.monotonic`
     kept: AnyMethod | None = None
     warm_start: WarmStart | None = None  # the networks of an earlier round
 
+    @property
+    def is_late(self) -> bool:
+        """Whether the time that was given is spent."""
+        return time.monotonic() > self.deadline
+
     def estimate(self, table: Table, groups: AnyArray, *, choose: bool) -> Network:
         """Return the network of a completed table; ``choose``: choose the penalty again, if the method can keep one."""
-        model = self.model if choose or self.kept is None else self.kept
-        choice = model.choose(table, groups=groups, run=self.run, warm_start=self.warm_start)
+        model, run = self.model if choose or self.kept is None else self.kept, self.run
+        selector = getattr(model, "selector", None)  # a function has none
+        if selector is not None and selector.keeps_time and math.isfinite(self.deadline):
+            run = run.replace(max_time=max(self.deadline - time.monotonic(), _SHORTEST))
+        choice = model.choose(table, groups=groups, run=run, warm_start=self.warm_start)
         if not choice.solution.n_edges:
             self.kept = self.warm_start = None  # a penalty without edges says nothing about the next table
             return choice.solution.network

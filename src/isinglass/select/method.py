@@ -187,19 +187,24 @@ class Method(PathSettings):
         deadline = math.inf
         if run.max_time is not None:
             deadline = time.monotonic() + run.max_time
-            if not isinstance(self.selector, TwoStage):
+            if not self.selector.keeps_time:
                 raise ArgumentError("max_time", "must be None unless two stages choose the penalty", run.max_time)
         labels = None if groups is None else labels_of(groups, len(table))
         table, imputation = table.counted(quiet=not self.selector.counts_rows), None
         if table.holes is not None:
             table, rows = one_by_one(table)
             labels = None if labels is None else labels[rows]
-            imputation = self.imputation.complete(table if labels is None else table.bare(), labels, run)
+            half = run if run.max_time is None else run.replace(max_time=run.max_time / 2)  # the rest is for the choice
+            imputation = self.imputation.complete(table if labels is None else table.bare(), labels, half)
             table = imputation.table
             if labels is not None and table.rows is not None:  # None: the holes were in rows without a weight
                 labels = labels[table.rows]
         name_constant(table)
-        return self.selector.choose(Task(table, self.paths, labels, run, warm_start, deadline)), table, imputation
+        choice = self.selector.choose(Task(table, self.paths, labels, run, warm_start, deadline))
+        if imputation is not None and imputation.is_cut:
+            left_out = " and ".join(filter(None, ["rounds of imputation", choice.left_out]))
+            choice = replace(choice, left_out=left_out)
+        return choice, table, imputation
 
     def at(self, found: Choice, scale: float = 1.0) -> Self:
         """Return the method at the penalty of a network that it chose, times ``scale``; a given penalty stays."""

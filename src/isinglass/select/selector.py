@@ -91,6 +91,7 @@ class Selector(Settings):
     name: ClassVar[str]  # what files and the command line call it
     counts_rows: ClassVar[bool] = True  # whether the number of rows matters to it, and not only ratios of weights
     is_given: ClassVar[bool] = False  # whether there is nothing to choose
+    keeps_time: ClassVar[bool] = False  # whether it returns the best network so far when the time is spent
     keeps_errors: ClassVar[bool] = False  # whether its couplings are hardly shrunken and have standard errors
 
     @property

@@ -149,7 +149,7 @@ class TwoStage(Selector):
     """
 
     name = "two-stage"
-    keeps_errors = True
+    keeps_time, keeps_errors = True, True
     alphas: Alphas = option(
         default=30,
         help="Number of alphas in the first pass of stage 1 (10 or more give the same pass); or a list of alphas.",
