@@ -24,9 +24,7 @@ from isinglass.text_tables import Columns
 from isinglass.variables import Variables
 
 if TYPE_CHECKING:
-    from isinglass.arguments import RandomSource
     from isinglass.evaluate.likelihood import LogPartition
-    from isinglass.evaluate.model_check import ModelCheck
 
 _SHOWN_EDGES = 3  # in the repr
 _ARRAYS = ("fields", "pairs", "pair_values", "pair_parameters")
@@ -439,31 +437,6 @@ class Network(Frozen):
 
         return log_partition(self)
 
-    def log_likelihood(
-        self, X: ArrayLike, sample_weight: ArrayLike | None = None, *, partition: LogPartition | None = None
-    ) -> float:
-        """Return the mean log P(x) per row; see `isinglass.metrics.log_likelihood`."""
-        from isinglass.evaluate.likelihood import log_likelihood
-
-        return log_likelihood(X, self, sample_weight, partition=partition)
-
-    def check(
-        self,
-        X: ArrayLike,
-        *,
-        n_simulated: int = 10_000,
-        level: float = 0.05,
-        random_state: RandomSource = 0,
-        n_threads: int | None = None,
-    ) -> ModelCheck:
-        """Compare rows simulated from the network with those of a table; see `isinglass.metrics.check_model`."""
-        from isinglass.evaluate.checking import check_model
-
-        table = self.table(X)
-        return check_model(
-            table, self, n_simulated=n_simulated, level=level, random_state=random_state, n_threads=n_threads
-        )
-
     @cached_property
     def coordinate_couplings(self) -> sp.csr_array:
         """The parameters of all pairs as a symmetric matrix over the coordinates of the variables."""
@@ -544,6 +517,12 @@ def as_network(source: NetworkLike, names: Sequence[str] | None = None) -> Netwo
         return Network.from_theta(source, names)  # type: ignore[arg-type]  # no other kind is left
     except DataError as error:
         raise DataError(str(error).replace("theta must", "network must", 1)) from None
+
+
+def read_for(network: NetworkLike, X: TableLike) -> Table:
+    """Return a table of the columns of a network; a fit, or an estimator that has one, reads it as that of the fit."""
+    fit: Any = getattr(network, "fit_", network)
+    return as_network(network).table(fit.read(X) if hasattr(fit, "coding") else X)
 
 
 def strongest_first(values: FloatArray) -> NDArray[np.intp]:

@@ -25,7 +25,9 @@ def neurons(seed, n_rows=3000):
 @pytest.mark.parametrize(("n_tables", "most"), [(10, 2), pytest.param(40, 5, marks=pytest.mark.long)])
 def test_a_right_network_is_rarely_flagged(n_tables, most):
     flagged = [
-        not MODEL.check(exact.exact_sample(MODEL, 300, random_state=k), random_state=k, n_simulated=1000).passed
+        not metrics.check_model(
+            exact.exact_sample(MODEL, 300, random_state=k), MODEL, random_state=k, n_simulated=1000
+        ).passed
         for k in range(n_tables)
     ]
     # At a level of 5 %, 3 or more of 10 have a probability of 0.012, and 6 or more of 40 one of 0.014.
@@ -34,7 +36,7 @@ def test_a_right_network_is_rarely_flagged(n_tables, most):
 
 def test_chains_of_a_larger_network():
     X = simulate.gibbs_sample(LARGE, 1000, n_chains=100, random_state=0)
-    found = LARGE.check(X)
+    found = metrics.check_model(X, LARGE)
     assert found.mixed
     assert found.passed, found
     assert found.effective_size > 1000
@@ -44,7 +46,7 @@ def test_chains_of_a_larger_network():
 @pytest.mark.parametrize("seed", range(2))
 def test_a_dense_network_of_neurons_is_flagged(seed):
     X = neurons(seed)
-    found = ising_path(X, [0.0005])[0].network.check(X)
+    found = metrics.check_model(X, ising_path(X, [0.0005])[0])
     assert not found.passed
     assert found.simulated_range[1] > found.score_range[1] == X.sum(axis=1).max()
     assert "do not reproduce" in found.sentence
@@ -58,18 +60,19 @@ def test_each_comparison_finds_its_own_difference():
     fair = Network(np.zeros(6), np.empty((0, 2), int), [])
     X = rng.integers(0, 2, (2000, 6))
     X[:, 5] = X[:, 3] ^ X[:, 4]  # every pair is independent, and their triple is not
-    found = fair.check(X)
+    found = metrics.check_model(X, fair)
     assert found["means"].n_flagged == found["pairs"].n_flagged == 0
     assert found["triples"].columns[found["triples"].flagged].tolist() == [[3, 4, 5]]
     assert "1 of 20 triples (x4–x5–x6" in found.sentence or "1 of 20 triples (x3–x4–x5" in found.sentence
     X = rng.integers(0, 2, (2000, 6))
     X[:, 1] = np.where(rng.random(2000) < 0.3, X[:, 0], X[:, 1])
-    assert fair.check(X)["pairs"].columns[fair.check(X)["pairs"].flagged].tolist() == [[0, 1]]
+    pairs = metrics.check_model(X, fair)["pairs"]
+    assert pairs.columns[pairs.flagged].tolist() == [[0, 1]]
 
 
 def test_shares_are_those_of_the_rows():
     X = exact.exact_sample(MODEL, 500, random_state=0)
-    found = MODEL.check(X)
+    found = metrics.check_model(X, MODEL)
     np.testing.assert_allclose(found["means"].observed, X.mean(axis=0))
     for what in ("pairs", "triples"):
         one = found[what]
@@ -103,9 +106,10 @@ def test_columns_with_categories():
     kinds = ["ordinal", "nominal", "binary"] * 2
     model = simulate.category_network(simulate.chain_network(6, strength=1.5), kinds, 4, random_state=0)
     X = exact.exact_sample(model, 600, random_state=0)
-    assert model.check(X).passed
-    assert "above the median" in model.check(X).sentence
-    assert not Network(model.fields, [], variables=model.variables, pair_parameters=[]).check(X).passed
+    assert metrics.check_model(X, model).passed
+    assert "above the median" in metrics.check_model(X, model).sentence
+    empty = Network(model.fields, [], variables=model.variables, pair_parameters=[])
+    assert not metrics.check_model(X, empty).passed
 
 
 @pytest.mark.parametrize("kind", ["ordinal", "nominal"])
@@ -113,8 +117,8 @@ def test_columns_are_split_where_the_repeated_rows_are(kind):
     """The weights move the median and the most frequent value; a row of weight 0 counts for nothing."""
     model = simulate.category_network(simulate.chain_network(3, strength=1.0), kind, 3, random_state=0)
     rows, counts = np.array([[1, 0, 2], [2, 1, 1], [2, 2, 0], [0, 0, 0], [0, 0, 0]]), [1000, 60, 60, 0, 0]
-    weighted = model.check(as_table(rows, counts, variables=model.variables))
-    repeated = model.check(as_table(np.repeat(rows, counts, axis=0), variables=model.variables))
+    weighted = metrics.check_model(as_table(rows, counts, variables=model.variables), model)
+    repeated = metrics.check_model(as_table(np.repeat(rows, counts, axis=0), variables=model.variables), model)
     for one, other in zip(weighted.comparisons, repeated.comparisons, strict=True):
         np.testing.assert_array_equal(one.expected, other.expected, err_msg=one.what)
         np.testing.assert_allclose(one.observed, other.observed, rtol=1e-12, err_msg=one.what)
@@ -134,7 +138,7 @@ def test_fits_and_seeds():
     X = exact.exact_sample(MODEL, 600, random_state=1)
     net = IsingNetwork().fit(X)
     assert net.check(X).passed
-    one, two = net.fit_.check(X), net.network_.check(X, n_threads=1)
+    one, two = net.fit_.check(X), metrics.check_model(X, net.network_, n_threads=1)
     np.testing.assert_array_equal(one["triples"].expected, two["triples"].expected)
     with pytest.raises(DataError, match="n_simulated must be an integer of at least 1000"):
         net.check(X, n_simulated=10)
@@ -146,7 +150,7 @@ def test_the_figure_has_one_point_per_share():
     import matplotlib as mpl
 
     mpl.use("Agg")
-    found = MODEL.check(exact.exact_sample(MODEL, 500, random_state=0))
+    found = metrics.check_model(exact.exact_sample(MODEL, 500, random_state=0), MODEL)
     ax = plot.check(found)
     drawn = sum(len(points.get_offsets()) for points in ax.collections if hasattr(points, "get_sizes"))
     assert drawn == sum(len(one.observed) for one in found.comparisons)

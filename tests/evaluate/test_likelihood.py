@@ -144,7 +144,8 @@ def test_likelihood_of_networks_fits_and_files(tmp_path):
     logs = np.log(exact.state_probabilities(net.network_)[test @ (1 << np.arange(5))])
     assert found == pytest.approx(logs.mean(), rel=1e-10)
     net.fit_.save(tmp_path / "model.npz")
-    for other in (net.network_, net.fit_, load(tmp_path / "model.npz")):
+    assert metrics.log_likelihood(test, net.network_) == pytest.approx(found, rel=1e-12)
+    for other in (net.fit_, load(tmp_path / "model.npz")):
         assert other.log_likelihood(test) == pytest.approx(found, rel=1e-12)
         assert other.log_partition() == net.log_partition()
     weight = np.arange(200.0)
@@ -152,6 +153,13 @@ def test_likelihood_of_networks_fits_and_files(tmp_path):
     assert net.log_likelihood(test, weight) == pytest.approx(expected, rel=1e-10)
     assert metrics.log_likelihood(test, net, weight) == pytest.approx(expected, rel=1e-10)
     assert net.log_likelihood([test[:100], test[100:]]) == pytest.approx(found, rel=1e-10)  # in parts
+
+
+def test_a_fit_reads_the_values_of_its_table():
+    rng = np.random.default_rng(0)
+    L = np.clip(np.round(rng.normal(size=(300, 1)) + rng.normal(size=(300, 4)) + 1.5), 0, 3).astype(int)
+    net = IsingNetwork(kinds="ordinal", reverse=[2]).fit(L)
+    assert metrics.log_likelihood(L, net) == pytest.approx(net.log_likelihood(L), rel=1e-12)
 
 
 def test_what_is_refused():
@@ -177,5 +185,5 @@ def test_the_weights_of_a_table_count():
 def test_a_column_called_sample_weight_is_no_weight():
     network = Network.from_couplings([[0, 1.0], [1.0, 0]], [0.2, -0.4], ["a", "b"])
     frame = pd.DataFrame({"a": [0, 1, 1], "b": [0, 0, 1], "sample_weight": [3, 1, 2]})
-    expected = pytest.approx(network.log_likelihood(frame[["a", "b"]]), rel=1e-12)
-    assert network.log_likelihood(frame) == expected
+    expected = pytest.approx(metrics.log_likelihood(frame[["a", "b"]], network), rel=1e-12)
+    assert metrics.log_likelihood(frame, network) == expected

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import textwrap
 import warnings
 from typing import TYPE_CHECKING
@@ -62,18 +63,13 @@ def _describe_model(console: Console, path: str) -> None:
     if fit is None:
         raise DataError(f"{path!r} holds a network without the record of a fit, so its method cannot be described.")
     draft = describe_fit(fit)
-    texts = {"methods": draft.text, "citation": draft.references}
     if console.as_json:
-        console.write_json({"model": path, **texts}, "model")
+        console.write_json({"model": path, "methods": draft.text, "citation": draft.references}, "model")
         return
     console.say_facts(fit.facts())
-    paragraphs = [texts["methods"], "", *texts["citation"].split("\n")]
-    indents = [""] * 2 + ["  "] * len(paragraphs)
-    lines = [
-        textwrap.fill(text, WIDTH, subsequent_indent=indent, break_on_hyphens=False)
-        for text, indent in zip(paragraphs, indents, strict=False)
-    ]
-    console.write("".join(f"{line}\n" for line in lines))
+    wrap = functools.partial(textwrap.fill, width=WIDTH, break_on_hyphens=False)
+    references = "\n".join(wrap(one, subsequent_indent="  ") for one in draft.references.split("\n"))
+    console.write(f"{wrap(draft.text)}\n\n{references}\n")
 
 
 def look(console: Console, table: str, reading: Reading) -> tuple[Table, list[ColumnInfo]]:

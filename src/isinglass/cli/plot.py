@@ -73,7 +73,9 @@ class Request:
         """Return the network's rows compared with those of the table."""
         if self.data is None:
             raise click.UsageError("This figure needs TABLE, the table of the fit.")
-        return self.loaded.network.check(self.data)
+        from isinglass.evaluate.checking import check_model
+
+        return check_model(self.data, self.loaded.network)
 
     def resamples(self, kind: str = "rows") -> Bootstrap:
         """Return the resamples that `isinglass bootstrap` wrote."""

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
 
 import numpy as np
 import scipy  # its parts are loaded when they are needed
@@ -23,7 +22,7 @@ from isinglass.arrays import Bytes, FloatArray
 from isinglass.data import TableLike
 from isinglass.errors import DataError
 from isinglass.evaluate.model_check import Comparison, ModelCheck
-from isinglass.network import Network, NetworkLike, as_network
+from isinglass.network import Network, NetworkLike, as_network, read_for
 from isinglass.pairs import all_pairs
 from isinglass.simulate.enumeration import can_enumerate, exact_sample
 from isinglass.simulate.gibbs import gibbs_sample
@@ -66,14 +65,12 @@ def check_model(
     """
     n = check_count("n_simulated", n_simulated, least=1000)
     check_level(level)
-    fit: Any = getattr(network, "fit_", network)
+    counted = read_for(network, table).without_holes().counted(quiet=True)
     network = as_network(network)
     if network.variables.has_covariates:
         raise DataError(
             "The check needs a network without covariates: rows cannot be simulated from one with covariates."
         )
-    read = fit.read(table) if hasattr(fit, "coding") else table
-    counted = network.table(read).without_holes().counted(quiet=True)
     at_rows, at_triples = spawn_seeds(random_state, 2)
     rows, mixing, worth = _simulate(network, n, at_rows, n_threads)
     weight = counted.unit_weight

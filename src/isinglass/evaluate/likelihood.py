@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from isinglass.arguments import RandomSource, check_count, check_positive, spawn_seeds
-from isinglass.data import check_sample_weight
+from isinglass.data import TableLike, check_sample_weight
 from isinglass.errors import ArgumentError, DataError, LimitError, MixingWarning, setting, warn
 from isinglass.evaluate.elimination import MAX_STATES, eliminate, elimination_order
-from isinglass.network import Network, NetworkLike, as_network
+from isinglass.network import Network, NetworkLike, as_network, read_for
 from isinglass.simulate.annealing import anneal
 
 METHODS = ("auto", "exact", "annealed")
@@ -131,7 +131,7 @@ def _sample(
 
 
 def log_likelihood(
-    X: ArrayLike,
+    X: TableLike,
     network: NetworkLike,
     sample_weight: ArrayLike | None = None,
     *,
@@ -139,6 +139,8 @@ def log_likelihood(
 ) -> float:
     """Return the mean log P(x) per row, in nats; for columns with categories, P is the probability of the categories.
 
+    ``X`` is a table of the columns of the network: rows of 0 and 1, category numbers, a frame whose columns are found
+    by name, or a Table. With a fitted estimator or a Fit, any table that reads like that of the fit.
     ``sample_weight`` is by default that of a `Table`, if it has one. ``partition`` is what `log_partition` returned; by
     default its default, which a network computes once.
 
@@ -149,7 +151,7 @@ def log_likelihood(
     -0.980829
     """
     whole = as_network(network)
-    table = whole.table(X)
+    table = read_for(network, X)
     energies = whole.energy(table)
     if sample_weight is None:
         sample_weight = table.sample_weight

@@ -38,16 +38,16 @@ class Comparison(Frozen):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ModelCheck(Frozen):
-    """Whether a network reproduces its table; made by ``check`` of a network, a fit or an estimator.
+    """Whether a network reproduces its table; made by `isinglass.metrics.check_model`.
 
     Examples
     --------
-    >>> from isinglass import simulate
+    >>> from isinglass import metrics, simulate
     >>> model = simulate.chain_network(6, strength=1.5, fields="balanced")
     >>> X = simulate.exact_sample(model, 500, random_state=0)
-    >>> model.check(X).passed
+    >>> metrics.check_model(X, model).passed
     True
-    >>> print(simulate.chain_network(6).check(X).sentence)
+    >>> print(metrics.check_model(X, simulate.chain_network(6)).sentence)
     Rows simulated from the network do not reproduce 6 of 6 means (x2: 0.82 simulated, 0.49 in the data), ...
     """
 

@@ -21,6 +21,28 @@ _running: list[threading.Thread] = []  # of `call_interruptibly`, also after an 
 
 
 @contextmanager
+def _handled(
+    handler: Callable[[int, Any], object], wanted: bool = True
+) -> Iterator[dict[signal.Signals, Any]]:  # Any: as Python has them
+    """Call a function for signals inside the block, and yield what handles them after it.
+
+    What is ignored stays ignored, as SIGINT is in the background of a script, and so is what was not set from Python.
+    """
+    if not wanted or threading.current_thread() is not threading.main_thread():
+        yield {}
+        return
+    after = {number: signal.getsignal(number) for number in SIGNALS}
+    after = {number: known for number, known in after.items() if known not in (signal.SIG_IGN, None)}
+    for number in after:
+        signal.signal(number, handler)
+    try:
+        yield after
+    finally:
+        for number, known in after.items():
+            signal.signal(number, known)
+
+
+@contextmanager
 def defer_signals() -> Iterator[None]:
     """Let a signal that arrives inside the block take effect at its end; Python handles signals in its main thread.
 
@@ -34,20 +56,11 @@ def defer_signals() -> Iterator[None]:
     ...     done
     True
     """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
     deferred: list[int] = []
-    previous = {number: signal.getsignal(number) for number in SIGNALS}
-    for number, handler in previous.items():
-        if handler is not signal.SIG_IGN and handler is not None:  # None: not set from Python
-            signal.signal(number, lambda number, frame: deferred.append(number))
     try:
-        yield
+        with _handled(lambda number, frame: deferred.append(number)):
+            yield
     finally:
-        for number, handler in previous.items():
-            if handler is not None:
-                signal.signal(number, handler)
         if deferred:
             signal.raise_signal(deferred[0])
 
@@ -99,24 +112,17 @@ def end_process(code: int) -> NoReturn:
 def signals_noted(wanted: bool) -> Iterator[list[int]]:
     """Let SIGINT and SIGTERM raise an exception inside the block, and yield the list in which they are noted.
 
-    An exception may turn into another one on its way, such as an ImportError; the list still tells what happened. What
-    is ignored stays ignored, as SIGINT is in the background of a script. Python handles signals in its main thread.
+    An exception may turn into another one on its way, such as an ImportError; the list still tells what happened.
     """
     noted: list[int] = []
-    if not wanted or threading.current_thread() is not threading.main_thread():
-        yield noted
-        return
 
     def note(number: int, frame: object) -> None:
         noted.append(number)
         raise KeyboardInterrupt if number == INTERRUPT else SystemExit(128 + number)
 
-    before = {number: signal.getsignal(number) for number in SIGNALS}
-    for number, handler in before.items():
-        if handler is not signal.SIG_IGN:
-            signal.signal(number, note)
-    try:
-        yield noted
-    finally:
-        for number, handler in before.items():  # after a signal the process ends, and is not to be disturbed
-            signal.signal(number, signal.SIG_IGN if noted else handler)
+    with _handled(note, wanted) as after:
+        try:
+            yield noted
+        finally:
+            if noted:  # the process ends, and is not to be disturbed
+                after.update(dict.fromkeys(after, signal.SIG_IGN))

@@ -214,7 +214,7 @@ def check(result: ModelCheck, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     result : ModelCheck
-        What ``check`` of a network, a fit or an estimator returned.
+        What `isinglass.metrics.check_model`, or ``check`` of a fit or an estimator, returned.
     ax : Axes, optional
         Where to draw; a new figure by default.
     """

@@ -13,7 +13,7 @@ from isinglass.arrays import AnyArray, FloatArray, Mask
 from isinglass.data import Table, TableLike
 from isinglass.errors import DataError, setting
 from isinglass.fit import Fit
-from isinglass.network import Network, NetworkLike, as_network
+from isinglass.network import Network, NetworkLike, as_network, read_for
 from isinglass.results import Path, Solution, solution_of
 from isinglass.selection_records import Stability
 from isinglass.table_summary import TableSummary
@@ -51,7 +51,7 @@ class Subject:
             stability = fit.selection.stability if stability is None else stability
         table = None
         if X is not None:  # read as the table of the fit or, for a network by itself, as its columns are
-            table = network.table(X if fit is None else fit.read(X)).without_holes()
+            table = network.table(read_for(result, X)).without_holes()
         return cls(network, fit, solution_of(result), path, stability, table, max_edges)
 
     def without_covariates(self) -> Subject:
