@@ -55,7 +55,6 @@ class Block:
     what: Any  # an array or frame, the path of a file, or a task of Dask that gives one of the first
     is_file: bool = False
     options: ReadOptions = field(default_factory=ReadOptions)
-    may_lack_weights: bool = False  # whether the column of row weights may be absent: the coding is known already
     sample_weight: Any = None  # the weights themselves
 
     @property
@@ -104,12 +103,7 @@ class Block:
             if len(getattr(self.what, "shape", ())) == 2 and self.what.shape[0] == 0:
                 raise DataError("it has no rows. Leave it out.")
             return open_memory(self.what, options, self.sample_weight)
-        try:
-            return open_file(self.what, options)
-        except ArgumentError as error:
-            if not (self.may_lack_weights and error.argument == "weights"):
-                raise
-            return open_file(self.what, replace(options, weights=None))
+        return open_file(self.what, options)
 
 
 def is_in_parts(X: object) -> bool:
@@ -142,9 +136,7 @@ def are_files(X: object) -> TypeGuard[Files]:
     return all(isinstance(name, str | PathLike) for name in names)
 
 
-def find_blocks(
-    X: object, options: ReadOptions, sample_weight: BlockWeights | None, *, may_lack_weights: bool = False
-) -> list[Block]:
+def find_blocks(X: object, options: ReadOptions, sample_weight: BlockWeights | None) -> list[Block]:
     """Return the blocks of a table in parts, in order."""
     is_file = are_files(X)
     rows = _list_files(X) if are_files(X) else _split_collection(X)
@@ -161,7 +153,7 @@ def find_blocks(
         if len(weights) != len(rows):
             raise DataError(f"sample_weight must have a block for each of the {len(rows)} parts; got {len(weights)}.")
     return [
-        Block(k, f"part {k} ({what})" if is_file else f"part {k}", what, is_file, options, may_lack_weights, weight)
+        Block(k, f"part {k} ({what})" if is_file else f"part {k}", what, is_file, options, weight)
         for k, (what, weight) in enumerate(zip(rows, weights, strict=True))
     ]
 

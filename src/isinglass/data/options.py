@@ -68,11 +68,12 @@ class ValueOptions:
         return self.na_values.get(None, ()) if isinstance(self.na_values, Mapping) else self.na_values
 
     def missing_in(self, source: Source) -> dict[int, list[Value]]:
-        """Return the values that stand for a missing cell, of every column that has some."""
+        """Return the values that stand for a missing cell, of every column that has some; equal ones are one list."""
         by_column_key = self.na_values if isinstance(self.na_values, Mapping) else {}
         by_place = source.locate({key: values for key, values in by_column_key.items() if key is not None}, "na_values")
-        of_each = ([*self.missing_everywhere, *by_place.get(j, ())] for j in range(source.shape[1]))
-        return {j: values for j, values in enumerate(of_each) if values}
+        everywhere = list(self.missing_everywhere)
+        here = {j: [*everywhere, *values] for j, values in by_place.items()}
+        return {**(dict.fromkeys(range(source.shape[1]), everywhere) if everywhere else {}), **here}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

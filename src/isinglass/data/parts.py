@@ -387,16 +387,12 @@ def read_like(
     coding: Coding,
     missing: str,
 ) -> PartedTable:
-    """Open a table in parts as one that was read before: by its coding, and by its options of `read_table`.
-
-    Its column of weights is taken for one where it is there again.
-    """
-    file_options = for_another_file(reading) if are_files(X) else {}
-    of_weights = {"weight_kind"} if sample_weight is None else {"weight_kind", "weights"}
-    again = {name: value for name, value in file_options.items() if name not in of_weights}
+    """Open a table in parts as one that was read before: by its coding, and by its options of `read_table`."""
+    again = dict(for_another_file(reading) if are_files(X) else {}, weight_kind=None)
+    if sample_weight is not None or isinstance(again.get("weights"), str):  # the coding knows it by name
+        again["weights"] = None
     known = coding if sample_weight is None else coding.without_weights()
-    options = ReadOptions(**again, encode=known, missing=missing)
-    return _load(find_blocks(X, options, sample_weight, may_lack_weights=sample_weight is None))
+    return _load(find_blocks(X, ReadOptions(**again, encode=known, missing=missing), sample_weight))
 
 
 def _load(blocks: list[Block], client: Client | Literal[False] | None = None) -> PartedTable:

@@ -54,7 +54,13 @@ def find_rules(specs: Sequence[ColumnSpec]) -> tuple[list[Rule], list[int]]:
     levels = sorted(rules)
     others = [j for j in range(len(specs)) if j not in rules]
     rules |= zip(others, two_values([specs[j] for j in others], only_bits=bool(levels)), strict=True)
-    return [spec.finish(rules[j]) for j, spec in enumerate(specs)], levels
+    finished: dict[object, Rule] = {}  # columns of 0 and 1 share one
+    for j, spec in enumerate(specs):
+        key = (id(spec.missing), id(spec.meaning)) if rules[j] is BITS and not spec.answers else j
+        if key not in finished:
+            finished[key] = spec.finish(rules[j])
+        rules[j] = finished[key]
+    return [rules[j] for j in range(len(specs))], levels
 
 
 def refuse_other(source: Source, coding: Coding, stated: ValueOptions) -> None:

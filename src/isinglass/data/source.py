@@ -263,8 +263,9 @@ class Source:
 
     def mark_missing(self, values: Mapping[int, Collection[Value]]) -> Source:
         """Return the table in which more values stand for missing cells, given for some of its columns."""
-        spelled = {some: spell_out(some, self.decimal) for some in map(tuple, values.values())}
-        gone = {j: spelled[tuple(some)] for j, some in values.items()}
+        lists = {id(some): some for some in values.values()}
+        spelled = {key: spell_out(some, self.decimal) for key, some in lists.items()}
+        gone = {j: spelled[id(some)] for j, some in values.items()}
         return self.changed(lambda j, column: replace(column, gone=gone[j]) if j in gone else column) if gone else self
 
     def label_values(self, labels: Mapping[Any, Mapping[Value, str]], apart: Collection[int]) -> Source:  # Any: a key
@@ -428,7 +429,7 @@ class Source:
             facts["describe_row"] = lambda row: f"row {names[row]!r}"
         if self.block is not None:
             return of_numbers(self.block.T).of_file(**facts)
-        number_of: dict[tuple[type, Value], int] = {}
+        number_of: dict[tuple[type, Value], int] = {}  # 1 and True are different words of a text
         codes = np.empty(self.shape[::-1], dtype=np.int32)
         blanks = self.column(0).blanks
         for j in range(self.shape[1]):

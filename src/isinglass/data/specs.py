@@ -54,7 +54,7 @@ class ColumnSpec:
         0 and 1 keep their values, unless `encode` speaks of the labels. Of labels for 1 and 2, 1 is the first category,
         also where 2 never occurs.
         """
-        return self._raw.labeled() if self._answers else self._raw
+        return self._raw.labeled() if self.answers else self._raw
 
     @cached_property
     def _raw(self) -> Column:
@@ -64,7 +64,7 @@ class ColumnSpec:
         return replace(column, blanks=column.blanks - meant) if meant else column
 
     @cached_property
-    def _answers(self) -> Mapping[Value, Value]:
+    def answers(self) -> Mapping[Value, Value]:
         """The values with their labels, if labels are the categories; else nothing."""
         raw = self._raw
         if not raw.labels:
@@ -76,11 +76,12 @@ class ColumnSpec:
 
     def finish(self, rule: Rule) -> Rule:
         """Return a rule with all that holds for other tables: labels, and values that stand for a missing cell."""
-        if isinstance(rule, Levels) and self._answers:
-            rule = replace(rule, labels=self._answers)
+        if isinstance(rule, Levels) and self.answers:
+            rule = replace(rule, labels=self.answers)
         if isinstance(rule, Levels) and not self.is_meant and any(isinstance(value, str) for value in rule.entries):
             rule = replace(rule, has_found_words=True)
-        return rule.with_missing([*self.missing, *self.declared_missing])
+        words = [read_word(value, self.source.decimal) for value in self.missing]
+        return rule.with_missing([*words, *self.declared_missing])
 
     @cached_property
     def values(self) -> list[Value]:
@@ -176,7 +177,7 @@ def specify(source: Source, stated: ValueOptions) -> list[ColumnSpec]:
             is_auto=encode == "auto",
             cut=cuts.get(j),
             is_reversed=j in reversed_columns,
-            missing=[read_word(value, source.decimal) for value in missing.get(j, ())],
+            missing=missing.get(j, ()),
             is_covariate=j in covariates,
         )
         for j, label in enumerate(source.labels)
