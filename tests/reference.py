@@ -258,11 +258,6 @@ class NumpyRows:
     def rounding(self):
         return (len(self.X) + 32) * np.finfo(float).eps
 
-    def overlaps(self, pairs):
-        s, t = (self.X[:, column] for column in np.asarray(pairs).T)
-        cells = (s * t, s * (1.0 - t), (1.0 - s) * t, (1.0 - s) * (1.0 - t))
-        return np.column_stack([self.w @ cell for cell in cells])
-
     def residual(self, node):
         margin = self.eta[:, node] * (2.0 * self.X[:, node] - 1.0)
         return self.w * np.exp(-np.logaddexp(0.0, margin)) * (1.0 - 2.0 * self.X[:, node])

@@ -123,14 +123,6 @@ class DeviceRows:
         """Return a bound that holds for any order of the rows."""
         return (self.width + 32) * float(np.finfo(np.float64).eps) / 2
 
-    def overlaps(self, pairs: Ints) -> Doubles:
-        cells = np.empty((len(pairs), 4))
-        for these in self._pieces(np.arange(len(pairs)), 40 * self.width):
-            s, t = (self.X[self._give(pairs[these, side].astype(np.int64))].double() for side in (0, 1))
-            for k, cell in enumerate((s * t, s * (1 - t), (1 - s) * t, (1 - s) * (1 - t))):
-                cells[these, k] = self._take(cell @ self.w)
-        return cells
-
     def move(
         self,
         nodes: Ints,

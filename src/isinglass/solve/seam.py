@@ -82,10 +82,6 @@ class SumRows:
         each = self.ask("rounding")
         return float(max(each)) + len(each) * float(np.finfo(np.float64).eps)
 
-    def overlaps(self, pairs: Ints) -> Doubles:
-        """Return, for each pair, the weight of the rows with both, only the first, only the second, neither."""
-        return _total(self.ask("overlaps", pairs))
-
     def move(
         self,
         nodes: Ints,

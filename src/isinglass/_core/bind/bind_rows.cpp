@@ -87,14 +87,6 @@ nb::tuple margins(CpuRows& rows) {
     return nb::make_tuple(give(margins.mean), give(margins.rest));
 }
 
-auto overlaps(CpuRows& rows, const PairArray& array) {
-    const std::vector<Pair> pairs = to_pairs(array, rows.n_features());
-    std::vector<double> values;
-    for (const Overlap& cell : unlocked([&] { return rows.seam().overlaps(pairs); }))
-        values.insert(values.end(), {cell.both, cell.first, cell.second, cell.neither});
-    return to_numpy<double>(std::move(values), {pairs.size(), 4});
-}
-
 nb::tuple move(CpuRows& rows, const Line<int32_t>& nodes, const Line<double>& offsets, const Line<int64_t>& moved_begin,
                const Line<int32_t>& moved, const Line<double>& coefficients, const Line<int64_t>& asked_begin,
                const Line<int32_t>& asked, bool afresh) {
@@ -255,7 +247,6 @@ void bind_rows(nb::module_& m) {
         .def("n_distinct", &CpuRows::n_distinct)
         .def("margins", &margins)
         .def("rounding", [](CpuRows& rows) { return rows.seam().rounding(); })
-        .def("overlaps", &overlaps, arg("pairs"))
         .def("move", &move, arg("nodes"), arg("offsets"), arg("moved_begin"), arg("moved"), arg("coefficients"),
              arg("asked_begin"), arg("asked"), arg("afresh"))
         .def("gradients", &gradients, arg("nodes"), arg("begin"), arg("columns"))

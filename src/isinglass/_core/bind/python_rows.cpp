@@ -87,17 +87,6 @@ class PythonRows final : public Rows, public ProductRows, public ScanRows {
     ScanRows* scans() override { return scans_ ? this : nullptr; }
     ProductRows* products() override { return this; }
 
-    std::vector<Overlap> overlaps(std::span<const Pair> pairs) override {
-        const nb::gil_scoped_acquire acquire;
-        const nb::object answer =
-            rows_.attr("overlaps")(give(std::vector<Pair>(pairs.begin(), pairs.end()))).attr("reshape")(-1);
-        const Line<double> values = read<double>(answer, 4 * pairs.size(), "overlaps");
-        std::vector<Overlap> found(pairs.size());
-        for (size_t k = 0; k < found.size(); ++k)
-            found[k] = {values(4 * k), values(4 * k + 1), values(4 * k + 2), values(4 * k + 3)};
-        return found;
-    }
-
     void move(std::span<const Move> tasks, bool afresh) override {
         if (tasks.empty()) return;
         const nb::gil_scoped_acquire acquire;

@@ -65,6 +65,10 @@ class Newton {
     // With the complete gradient, at the end of a run.
     const WorkingSet& set() const { return set_; }
     const Certificate& certificate() const { return certificate_; }
+    bool has_edges() const;  // that are not zero
+    // Without edges a gradient is the covariance of two columns, twice if both ends count: by how much it may differ
+    // from that, beside twice its own share of rounding.
+    double covariance_error(const Pair& pair, double rounding) const;
     double alpha() const { return last_.alpha; }  // of the last run
 
  private:

@@ -253,25 +253,6 @@ PairList Screen::reaching(double threshold, const std::vector<Pair>& possible) {
     return list;
 }
 
-// Without edges the gradient of a pair is its covariance, w11 w00 - w10 w01, twice if both ends count. Either product
-// has a small relative error; a difference within it means independence.
-double Screen::covariance_ratio(const PairList& found) {
-    const std::vector<Covariance> covariances = rows_.covariances(found.pairs);
-    const double noise = 4 * rows_.rounding();
-    double largest = 0;
-    bool any = false;
-    for (size_t k = 0; k < covariances.size(); ++k) {
-        const double weight = penalty_(found.pairs[k].s, found.pairs[k].t);
-        if (!(weight > 0) || !std::isfinite(weight)) continue;
-        const auto [same, different] = covariances[k];
-        const double error = noise * (same + different), size = std::abs(same - different);
-        any |= size > error;
-        largest = std::max(largest, (is_shared_ ? 2 : 1) * (size + error) / weight);
-    }
-    top_ = largest;
-    return any ? largest : 0;
-}
-
 // By |g| / omega of some penalized pair, for certain.
 double Screen::reached() {
     if (rows_.scans()) return rows_.scans()->largest();
@@ -296,21 +277,24 @@ double Screen::reached() {
 }
 
 double Screen::alpha_max() {
-    const std::vector<double>& theta = newton_.set().theta();
     const double threshold = reached();
     // Where a reference is kept, it has just been taken.
     const bool has_candidates = keeps_reference() && allowed_.empty();
-    const PairList found = reaching(threshold, has_candidates ? candidates(threshold) : find(threshold));
-    if (std::all_of(theta.begin(), theta.end(), [](double each) { return each == 0.0; }))
-        return covariance_ratio(found);
+    const std::vector<Pair> possible = has_candidates ? candidates(threshold) : find(threshold);
+    const std::vector<double> values = known_or_exact(possible);
+    const bool has_edges = newton_.has_edges();  // free ones
+    const double rounding = rows_.rounding();
     double largest = 0;
     bool any = false;
-    top_ = std::numeric_limits<double>::infinity();  // with free edges: of no use to the empty network
-    for (size_t k = 0; k < found.pairs.size(); ++k) {
-        if (!std::isfinite(found.values[k])) continue;
-        any |= found.values[k] * penalty_(found.pairs[k].s, found.pairs[k].t) > 4 * newton_.certificate().moment_error;
-        largest = std::max(largest, found.values[k]);
+    for (size_t k = 0; k < possible.size(); ++k) {
+        const double weight = penalty_(possible[k].s, possible[k].t), g = std::abs(values[k]);
+        if (!(weight > 0) || !std::isfinite(weight)) continue;
+        const double error = has_edges ? 2 * newton_.certificate().moment_error
+                                       : newton_.covariance_error(possible[k], rounding) + 2 * rounding * g;
+        any |= g > error;
+        largest = std::max(largest, (g + error) / weight);
     }
+    top_ = has_edges ? std::numeric_limits<double>::infinity() : largest;
     return any ? largest : 0;
 }
 

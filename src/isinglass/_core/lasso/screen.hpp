@@ -51,7 +51,6 @@ class Screen {
     void each_band(Look look);
     void measure_drift();
     Drift drift(int line) const;
-    double covariance_ratio(const PairList& found);
     void fill_limits(int line, double factor, float* limits) const;
     std::vector<Pair> candidates(double threshold);
     std::vector<Pair> find(double threshold);

@@ -36,7 +36,6 @@ class ByteCells {
     const Margins& margins() const { return table_->margins; }
     double total() const { return total_; }
     double rounding() const { return rounding_of(*table_); }
-    Overlap overlap(const Pair& pair, int) const { return overlap_of(*table_, pair); }
 
     void forget() {
         std::fill(is_made_.begin(), is_made_.end(), uint8_t{0});

@@ -24,10 +24,6 @@ std::vector<int> leads(const std::vector<CategoryColumn>& columns) {
 constexpr double NARROWED = 2.5e-7;  // gradients or norms of at most 2, rounded to single precision
 constexpr int POWERS_ROUNDED = 4;    // times as much as probabilities without powers
 
-double norm(const std::vector<double>& values) {
-    return std::sqrt(std::inner_product(values.begin(), values.end(), values.begin(), 0.0));
-}
-
 // The loss of a covariate: zero, with derivatives that are zero.
 class NoLoss final : public NodeLoss {
  public:
@@ -152,35 +148,6 @@ double CategoryRows::rounding() const {
         most = std::max(most, (column.is_ordered() && column.q() > FEW_CATEGORIES ? POWERS_ROUNDED : 1) * column.q());
     const double of_rows = 2.0 / (unordered_ ? 1 : kernels().lanes) * state_.stride, of_row = 32 + 2 * most;
     return (of_rows + of_row) * std::numeric_limits<double>::epsilon() / 2;
-}
-
-std::vector<Covariance> CategoryRows::covariances(std::span<const Pair> pairs) {
-    return pool_.map(pairs, [&](const Pair& pair, int) { return covariance(pair); });
-}
-
-Covariance CategoryRows::covariance(const Pair& pair) const {
-    const CategoryColumn &a = state_.columns[pair.s], &b = state_.columns[pair.t];
-    const Table& table = *state_.table;
-    const auto place_of = [values = b.value.back() + 1](double k, double l) {
-        return static_cast<size_t>(k * values + l);
-    };
-    std::vector<double> weight(place_of(a.value.back() + 1, 0));
-    const uint8_t *x = table.column(pair.s), *y = table.column(pair.t);
-    for (int n = 0; n < table.n_distinct; ++n) weight[place_of(x[n], y[n])] += table.w[n];
-    std::vector<double> up(static_cast<size_t>(a.width()) * b.width()), down(up.size());
-    const auto add = [&](size_t place, double value) { (value > 0 ? up : down)[place] += std::abs(value); };
-    for (int k = 0; k < a.q(); ++k)
-        for (int l = 0; l < b.q(); ++l) {
-            const size_t place = (a.is_ordered() ? 0 : k) * b.width() + (b.is_ordered() ? 0 : l);
-            const double unit = (a.is_ordered() ? a.score[k] : a.unit) * (b.is_ordered() ? b.score[l] : b.unit);
-            add(place, unit * weight[place_of(a.value[k], b.value[l])]);
-            if (unordered_) add(place, -unit * a.share[k] * b.share[l]);
-        }
-    if (!unordered_) return {up[0], down[0]};
-    std::vector<double> apart(up.size()), together(up.size());
-    for (size_t k = 0; k < up.size(); ++k) apart[k] = up[k] - down[k], together[k] = up[k] + down[k];
-    const double size = norm(apart), terms = norm(together);
-    return {(terms + size) / 2, (terms - size) / 2};
 }
 
 void CategoryRows::move(std::span<const Move> tasks, bool afresh) {

@@ -108,7 +108,6 @@ class CategoryRows final : public Rows, public ProductRows, public GroupRows {
 
     const Margins& margins() const override { return margins_; }
     double rounding() const override;
-    std::vector<Covariance> covariances(std::span<const Pair> pairs) override;
     double null_field(int) const override { return 0; }  // the fields are the rows'
     void move(std::span<const Move> tasks, bool afresh) override;
     void gradients(std::span<const Gradient> tasks) override;
@@ -135,7 +134,6 @@ class CategoryRows final : public Rows, public ProductRows, public GroupRows {
         return !column.is_modelled ? *none_ : column.is_ordered() ? *ordered_ : *unordered_;
     }
     bool is_on_line(int column) const { return state_.columns[column].is_ordered(); }
-    Covariance covariance(const Pair& pair) const;
     NodeSums settle(int node, int worker);
     void settle_again(int node, std::vector<double> before, NodeSums& sums, int worker);
     std::vector<double> probabilities(int node, int row);

@@ -167,8 +167,6 @@ class KeptStorage {
         return moved;
     }
 
-    Overlap overlap(const Pair& pair, int) const { return overlap_of(*table_, pair); }
-
     double all_pairs(int first, int last, float* band) {
         workers_.pool.each(table_->n_features - first, [&](int k, int) { lines_.view_rows(first + k); });
         PairTiles tiles(*table_, first, last, workers_.pool);

@@ -55,18 +55,6 @@ class OnesCells {
     double total() const { return total_; }
     // Sums run one after the other, and the weight of all others is at worst a difference of two such sums.
     double rounding() const { return (2.0 * n_rows_ + 32) * std::numeric_limits<double>::epsilon() / 2; }
-    // All rows of a local table, however many.
-    Overlap overlap(const Pair& pair, int worker) {
-        LocalTable& local = local_[worker];
-        look(local, pair.s, {{&pair.t, 1}});
-        const std::span<const int> own = ones(pair.s), other = ones(pair.t);
-        long double both = 0, first = 0, second = 0;
-        for (int n : own) (std::binary_search(other.begin(), other.end(), n) ? both : first) += w_[n];
-        for (int n : other)
-            if (!local.x[local.where[n]]) second += w_[n];
-        return {static_cast<double>(both), static_cast<double>(first), static_cast<double>(second),
-                local.w[local.others()]};
-    }
 
     NodeView make(int node, const Recipe& recipe, const NeighborColumns& also, int worker) {
         look(local_[worker], node, {recipe.columns(), also});

@@ -19,19 +19,18 @@ class RecipeState {
 // What cells have: a table in some form, of which they give views at the recipe of a node. forget() and
 // remember(nodes, recipes) are only for cells that keep something beside the recipes.
 template <class Cells>
-concept MakesPredictors = requires(Cells& cells, const Recipe& recipe, const std::vector<Recipe>& recipes,
-                                   const NeighborColumns& columns, const NodeView& view, double* line, double* out,
-                                   float* band, Scratch& scratch, const Pair& pair, int node, int worker) {
-    { cells.make(node, recipe, columns, worker) } -> std::same_as<NodeView>;   // at any recipe
-    { cells.renew(node, recipe, columns, worker) } -> std::same_as<NodeView>;  // at that of now, which has changed
-    { cells.view(node, recipe, columns, worker) } -> std::same_as<NodeView>;   // which has not
-    { cells.drift(node, recipe, recipe, worker) } -> std::same_as<ResidualDrift>;
-    cells.collect(view, node, recipe, columns, out, worker);
-    cells.gradient(node, recipe, columns, out, worker);
-    cells.sums(view, line, columns, out, scratch);
-    { cells.overlap(pair, worker) } -> std::same_as<Overlap>;
-    { cells.all_pairs(recipes, node, node, band) } -> std::same_as<double>;
-};
+concept MakesPredictors =
+    requires(Cells& cells, const Recipe& recipe, const std::vector<Recipe>& recipes, const NeighborColumns& columns,
+             const NodeView& view, double* line, double* out, float* band, Scratch& scratch, int node, int worker) {
+        { cells.make(node, recipe, columns, worker) } -> std::same_as<NodeView>;   // at any recipe
+        { cells.renew(node, recipe, columns, worker) } -> std::same_as<NodeView>;  // at that of now, which has changed
+        { cells.view(node, recipe, columns, worker) } -> std::same_as<NodeView>;   // which has not
+        { cells.drift(node, recipe, recipe, worker) } -> std::same_as<ResidualDrift>;
+        cells.collect(view, node, recipe, columns, out, worker);
+        cells.gradient(node, recipe, columns, out, worker);
+        cells.sums(view, line, columns, out, scratch);
+        { cells.all_pairs(recipes, node, node, band) } -> std::same_as<double>;
+    };
 
 template <MakesPredictors Cells>
 class RecipeStorage final : public RecipeState {
@@ -51,7 +50,6 @@ class RecipeStorage final : public RecipeState {
     const Margins& margins() const { return cells_.margins(); }
     double total() const { return cells_.total(); }
     double rounding() const { return cells_.rounding(); }
-    Overlap overlap(const Pair& pair, int worker) { return cells_.overlap(pair, worker); }
     double all_pairs(int first, int last, float* band) { return cells_.all_pairs(state_.now, first, last, band); }
 
     NodeView view(int node, const NeighborColumns& also, int worker) {

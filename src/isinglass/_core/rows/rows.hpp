@@ -55,16 +55,6 @@ struct Product {
     bool is_rough = false;  // an error of some thousandths will do
 };
 
-// The weight of the rows in which two columns are both 1, one of them is, or neither.
-struct Overlap {
-    double both = 0, first = 0, second = 0, neither = 0;
-};
-
-// The covariance of two columns as a difference of sums of one sign; of groups, of the norms of these.
-struct Covariance {
-    double same = 0, different = 0;
-};
-
 // What to look for among all pairs, where rows can do that themselves: those whose |g| + extra may reach threshold
 // omega, and how many have scale (|g| + extra) + sqrt(gap (sd_s^2 + sd_t^2) / 2) < alpha omega for certain.
 struct Scan {
@@ -137,14 +127,6 @@ class Rows {
     virtual const Margins& margins() const = 0;
     // Bound of the relative error of a sum over rows of terms of one sign, their own rounding included.
     virtual double rounding() const = 0;
-    // Of columns of two values. The covariances follow from it; other columns have these alone.
-    virtual std::vector<Overlap> overlaps(std::span<const Pair>) { return {}; }
-    virtual std::vector<Covariance> covariances(std::span<const Pair> pairs) {
-        std::vector<Covariance> found;
-        for (const Overlap& cell : overlaps(pairs))
-            found.push_back({cell.both * cell.neither, cell.first * cell.second});
-        return found;
-    }
     // The field of a node without neighbors: the log odds of its column.
     virtual double null_field(int node) const {
         return std::log(margins().mean[node]) - std::log(margins().rest[node]);

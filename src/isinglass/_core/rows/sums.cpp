@@ -37,14 +37,6 @@ double rounding_of(const Table& table) {
     return (std::max(2.0 / kernels().lanes, 0.25) * table.stride + 32) * std::numeric_limits<double>::epsilon() / 2;
 }
 
-Overlap overlap_of(const Table& table, const Pair& pair) {
-    const uint8_t *s = table.column(pair.s), *t = table.column(pair.t);
-    long double sums[4] = {};
-    for (int n = 0; n < table.n_distinct; ++n) sums[2 * s[n] + t[n]] += table.w[n];
-    return {static_cast<double>(sums[3]), static_cast<double>(sums[2]), static_cast<double>(sums[1]),
-            static_cast<double>(sums[0])};
-}
-
 void write_diagonal(const Block& task, const double* sums, double all) {
     for (int k = 0; k < task.inner.count; ++k) {
         task.b[k] = static_cast<float>(sums[k]);

@@ -37,8 +37,6 @@ const double* padded(const double* a, int stride, int n_words, Buffer<double>& s
 
 // out_k = sum_n a_n x_kn: from the bits of all columns where a good part of them is wanted, else from bytes.
 void column_sums(const Table& table, const double* a, const NeighborColumns& asked, double* out, Scratch& scratch);
-// The weight of the rows in which two columns of 0 and 1 agree and differ.
-Overlap overlap_of(const Table& table, const Pair& pair);
 
 // Bound of the relative error of a sum over the rows of a table of terms of one sign.
 double rounding_of(const Table& table);

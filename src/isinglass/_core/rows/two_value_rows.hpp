@@ -17,7 +17,7 @@ template <class Storage>
 concept StoresTwoValues =
     requires(Storage& storage, const Move& move, const Block& block, const Product& product, const Product* next,
              const NodeView& view, const NeighborColumns& columns, const float* curves, double* out, float* band,
-             std::span<const Block> blocks, std::span<const int> nodes, const Pair& pair, int node, int worker) {
+             std::span<const Block> blocks, std::span<const int> nodes, int node, int worker) {
         { storage.margins() } -> std::convertible_to<const Margins&>;
         { storage.total() } -> std::same_as<double>;  // the weight of all rows
         { storage.rounding() } -> std::same_as<double>;
@@ -34,7 +34,6 @@ concept StoresTwoValues =
         storage.product(product, next, worker);         // next: the task after this one, or null; it may be fetched
         storage.remember(nodes);
         { storage.drift(node, worker) } -> std::same_as<ResidualDrift>;
-        { storage.overlap(pair, worker) } -> std::same_as<Overlap>;
         { storage.all_pairs(node, node, band) } -> std::same_as<double>;
     };
 
@@ -51,9 +50,6 @@ class TwoValueRows final : public Rows, public ProductRows {
     ProductRows* products() override { return this; }
     bool has_precise_blocks() const override { return true; }
 
-    std::vector<Overlap> overlaps(std::span<const Pair> pairs) override {
-        return workers_.pool.map(pairs, [&](const Pair& pair, int worker) { return storage_.overlap(pair, worker); });
-    }
     void move(std::span<const Move> tasks, bool afresh) override {
         workers_.pool.each(tasks.size(), [&](int k, int worker) {
             const Move& task = tasks[k];
