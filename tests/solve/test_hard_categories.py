@@ -5,7 +5,7 @@ import pytest
 import slow_objective as objective
 from networks import make_table
 
-from isinglass import ising_path, nodewise_path
+from isinglass import as_table, ising_path, nodewise_path
 from isinglass.data import column_sd
 from isinglass.errors import ArgumentError, DataError
 from isinglass.solve.path import alpha_max
@@ -176,3 +176,22 @@ def test_a_flagged_fit_is_no_worse_than_the_empty_network():
     empty = ising_path(hard, [1e9])[0].objective
     for alpha in (2.450873746730602e-08, 1e-6, 1e-4):
         assert ising_path(hard, [alpha])[0].objective <= empty * (1 + 1e-14)
+
+
+def places(n, q, far, seed):
+    """Names, regions and positions of places; the last names lie far from the others, each in a region of its own."""
+    rng = np.random.default_rng(seed)
+    name = rng.integers(0, q, n)
+    name[-3 * far :] = q - far + np.arange(3 * far) // 3
+    is_far = name >= q - far
+    region = np.where(is_far, name - (q - far) + 1, 0)
+    east = np.where(is_far, 60 + 20 * region, name % 6 * 2 + rng.integers(0, 4, n))
+    north = np.where(is_far, 80 - 7 * region, name // 6 * 2 + rng.integers(0, 4, n))
+    return np.column_stack([name, region, east, north])
+
+
+@pytest.mark.parametrize("seed", [0, 11])
+def test_many_categories_that_hardly_mix_are_certified(seed):
+    data = as_table(places(250, 50, 2, seed), kinds=["nominal", "nominal", "continuous", "continuous"])
+    path = ising_path(data, [0.02, 0.004, 0.001, 0.0005, 0.00025], tol=1e-4)
+    assert path.converged.all()

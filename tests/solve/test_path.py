@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from oracles import cases
 from reference import reference_solution
 
-from isinglass import ising_path
+from isinglass import as_table, ising_path
 from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, SeparationError
 from isinglass.solve import path as path_module
-from isinglass.solve.path import alpha_max
+from isinglass.solve.path import CELLS_AT_ONCE, JointProblem, alpha_max
 
 
 @pytest.fixture(params=["all pairs", "screened"])
@@ -528,3 +528,11 @@ def test_small_alphas_on_small_separated_tables_converge():
             path = ising_path(X, [0.3 * top, 1e-3 * top, 1e-5 * top])
         failed += not path.converged.all()
     assert failed == 0
+
+
+def test_a_path_of_wide_nominal_columns_waits_for_its_callback_after_every_alpha():
+    rng = np.random.default_rng(0)
+    wide = np.column_stack([rng.permutation(np.arange(200) % 60) for _ in range(3)])
+    narrow, kinds = wide % 3, ["nominal"] * 3
+    costs = [JointProblem.of(as_table(X, kinds=kinds), None, 1, "cpu").cost for X in (narrow, wide)]
+    assert costs[0] < CELLS_AT_ONCE < costs[1]

@@ -17,6 +17,7 @@ from isinglass._core import Problem
 from isinglass.arguments import check_count, check_positive
 from isinglass.arrays import FloatArray
 from isinglass.data import AnyTable, as_table
+from isinglass.data.counts import dimensions_of
 from isinglass.data.table import Kinds, Scores
 from isinglass.errors import ArgumentError, ConstantColumnWarning, ConvergenceWarning, setting, suppress_warnings, warn
 from isinglass.machine.memory import within_memory
@@ -185,7 +186,7 @@ def _follow(
     """Yield the certified solution of every alpha of the grid."""
     problem, alphas = case.problem, grid.tolist()
     strictness = STRICTNESS if problem.n_features > ALL_PAIRS_UP_TO else 0.0
-    at_once = 1 if strictness else CELLS_AT_ONCE // (case.cell_cost * problem.n_features * problem.n_distinct + 1) + 1
+    at_once = 1 if strictness else int(CELLS_AT_ONCE / (case.cost + 1)) + 1
     if any(starts):
         at_once = 1
     for k in range(0, len(alphas), at_once):
@@ -235,9 +236,13 @@ class JointProblem:
         return 0.0 if self.reduction.variables.is_binary else self.unit * self.reduction.alpha_of_one_row
 
     @property
-    def cell_cost(self) -> int:
-        """Approximate cost of a cell, relative to one of two values."""
-        return 1 if self.reduction.variables.is_binary else 10
+    def cost(self) -> float:
+        """Approximate cost of one alpha, in cells of two values."""
+        n_rows, variables = self.problem.n_distinct, self.reduction.variables
+        if variables.is_binary:
+            return float(n_rows) * self.problem.n_features
+        widths = dimensions_of(self.reduction.counts, variables).astype(float)
+        return 10.0 * n_rows * float(widths @ widths)
 
     def fit_null(self, tol: float, max_iter: int) -> float:
         """Fit fields and free pairs; return alpha_max there."""

@@ -86,6 +86,16 @@ double largest_share(const Tree& tree, const std::vector<Flow>& flows, const Cat
     return share;
 }
 
+// What it costs to add up the second derivatives along the paths between all categories, at most.
+double path_work(const Tree& tree) {
+    const int q = static_cast<int>(tree.order.size());
+    std::vector<double> depth(q);
+    double squares = 0;
+    for (int k : tree.order)
+        if (k > 0) depth[k] = depth[tree.parent[k]] + 1, squares += depth[k] * depth[k];
+    return 2.0 * q * squares;
+}
+
 // (k, l): l moves with k
 std::vector<char> is_behind(const Tree& tree, int q) {
     std::vector<char> behind(static_cast<size_t>(q) * q);
@@ -105,23 +115,23 @@ std::vector<double> move_together(const std::vector<char>& behind, const std::ve
 }
 
 // Newton's step in these coordinates: slopes and second derivatives are sums over those that do not move, accurate
-// however little weight there is between them.
-std::vector<double> tree_step(const std::vector<char>& behind, const std::vector<Flow>& flows,
+// however little weight there is between them. A pair of categories moves apart by the coordinates on its path in the
+// tree.
+std::vector<double> tree_step(const Tree& tree, const std::vector<char>& behind, const std::vector<Flow>& flows,
                               const std::vector<double>& products) {
     const int q = static_cast<int>(flows.size()), d = q - 1;
     std::vector<double> H(static_cast<size_t>(d) * d), y(d);
-    for (int k = 1; k < q; ++k) {
-        for (int l = 0; l < q; ++l)
-            for (int m = 0; m < l; ++m) {
-                const double product = products[q * l + m];
-                // One of them moves and the other does not: those that move by coordinate i too, in the same direction.
-                const int along = behind[q * k + l] - behind[q * k + m];
-                if (along == 0) continue;
-                for (int i = 1; i <= k; ++i)
-                    H[(k - 1) * d + i - 1] += product * along * (behind[q * i + l] - behind[q * i + m]);
-            }
-        y[k - 1] = flows[k].excess();
-    }
+    std::vector<std::pair<int, double>> path;  // a coordinate, and which of the two moves by it
+    for (int l = 0; l < q; ++l)
+        for (int m = 0; m < l; ++m) {
+            path.clear();
+            for (int k = l; !behind[q * k + m] && k > 0; k = tree.parent[k]) path.push_back({k, 1.0});
+            for (int k = m; !behind[q * k + l] && k > 0; k = tree.parent[k]) path.push_back({k, -1.0});
+            for (const auto& [k, one] : path)
+                for (const auto& [i, other] : path)
+                    if (i <= k) H[(k - 1) * d + i - 1] += products[q * l + m] * one * other;
+        }
+    for (int k = 1; k < q; ++k) y[k - 1] = flows[k].excess();
     solve_scaled(H, y);
     std::vector<double> steps(q);
     for (int k = 1; k < q; ++k) steps[k] = y[k - 1];
@@ -130,7 +140,7 @@ std::vector<double> tree_step(const std::vector<char>& behind, const std::vector
 
 // How far categories are from balance: the largest share of what one gives to another that must be taken back for the
 // slopes to vanish, the largest logarithm of what comes in over what goes out, and a step of the fields that makes both
-// less (empty: none is needed, or there are more categories than it is worth it for).
+// less (empty: none is needed, or there are more categories than it is worth it for, in a long row).
 struct Balance {
     double share, imbalance = 0;
     std::vector<double> step = {};
@@ -141,7 +151,7 @@ Balance find_balance(const CategorySums& sums, const FieldPasses& passes) {
     const Tree tree = widest_tree(sums);
     const std::vector<Flow> flows = flows_behind(tree, sums);
     Balance found{largest_share(tree, flows, sums)};
-    if (found.share <= GOOD_SHARE || q > MAX_IMPROVED) return found;
+    if (found.share <= GOOD_SHARE || path_work(tree) > MAX_PATH_WORK) return found;
     // Where next to nothing is exchanged, one side may give decades more than the other. Both then are exponentials of
     // the field, in which Newton's method would take a step of 1 at a time.
     std::vector<double> steps(q);
@@ -153,7 +163,7 @@ Balance find_balance(const CategorySums& sums, const FieldPasses& passes) {
     const std::vector<char> behind = is_behind(tree, q);
     const bool is_far = found.imbalance > FAR_FROM_BALANCE;
     if (!is_far) passes.complete();
-    found.step = is_far ? move_together(behind, steps) : tree_step(behind, flows, sums.products);
+    found.step = is_far ? move_together(behind, steps) : tree_step(tree, behind, flows, sums.products);
     return found;
 }
 
