@@ -529,6 +529,31 @@ def test_an_identifier_that_occurs_in_several_rows_is_left_out():
     assert (guesses["id"].kind, guesses["id"].note, guesses["idea"].kind) == (None, "identifier?", "continuous")
 
 
+def test_columns_of_months_of_many_words_or_without_answers_are_left_out():
+    rng = np.random.default_rng(6)
+    months = [f"19{year}-{month:02d}" for year in (49, 50) for month in range(1, 13)]
+    frame = pd.DataFrame(
+        {
+            "b": rng.integers(0, 2, 120),
+            "month": rng.choice(months, 120),
+            "school years": rng.choice(["2010-11", "2011-12", "2012-13"], 120),
+            "town": [f"town {k % 30}" for k in range(120)],
+            "trade": [f"trade {k % 20}" for k in range(120)],
+            "empty": np.full(120, np.nan),
+        }
+    )
+    with suppress_warnings(MeaningWarning):
+        guesses = as_table(frame, guess=True).guesses
+    found = {name: (guess.kind, guess.note) for name, guess in guesses.items()}
+    assert found == {
+        "month": (None, "dates"),
+        "school years": ("nominal", ""),
+        "town": (None, "too many values"),
+        "trade": ("nominal", ""),
+        "empty": (None, "no answers"),
+    }
+
+
 def test_several_columns_of_ranks_are_numbers():
     rng = np.random.default_rng(4)
     frame = pd.DataFrame({name: rng.permutation(60) for name in ("wealth", "commerce", "clergy")})

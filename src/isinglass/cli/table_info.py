@@ -132,7 +132,7 @@ def describe_columns(data: Table, doubts: Sequence[MeaningWarning]) -> list[Colu
         notes, ends = list(notes_of.get(label, ())), None
         if isinstance(rule, Steps):
             if sum(rule.beyond):
-                notes.append(f"grid {rule.values[0]:.3g} … {rule.values[-1]:.3g}, {sum(rule.beyond)} beyond")
+                notes.append(f"grid {rule.values[0]:g} … {rule.values[-1]:g}, {sum(rule.beyond)} beyond")
             if data.numbers is not None:
                 numbers = data.numbers[:, number]
                 ends = float(np.nanmin(numbers)), float(np.nanmax(numbers))

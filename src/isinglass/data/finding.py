@@ -30,6 +30,8 @@ from isinglass.data.two_values import is_unclear
 from isinglass.data.values import Value, is_bit, is_number
 from isinglass.errors import DataError, setting
 
+LEAST_ROWS = 5  # per category, on average, of a text column with many categories that is guessed to be nominal
+
 
 @dataclass(frozen=True, eq=False)
 class Finding:
@@ -81,7 +83,9 @@ def guess_kinds(specs: Sequence[ColumnSpec]) -> dict[Hashable, Guess]:
             continue
         values = spec.values
         clear = spec.is_auto and (len(values) < 2 or (len(values) == 2 and not is_unclear(values)))
-        if not (spec.is_meant or clear or all(map(is_bit, values))):
+        if not values:
+            guesses[spec.label] = Guess(j, None, "no answers", (), spec.source.shape[0])
+        elif not (spec.is_meant or clear or all(map(is_bit, values))):
             column = spec.column
             n_missing = sum(cell is None for cell in column.entries.tolist())
             guess = _guess(values, column.categories is not None, spec.source.shape[0])
@@ -137,4 +141,6 @@ def _guess(values: list[Value], is_labeled: bool, n_rows: int) -> tuple[str | No
         return None, "not finite" if all(map(is_number, values)) else "text and numbers"
     if are_dates(values):
         return None, "dates"
+    if len(values) > MANY_LEVELS and len(values) * LEAST_ROWS > n_rows:
+        return None, "too many values"
     return "ordinal" if is_labeled and len(values) > 2 else "nominal", ""

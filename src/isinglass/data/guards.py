@@ -67,7 +67,7 @@ _NO_ANSWER = frozenset(
     )
 )
 WEIGHT = re.compile(r"(.*_)?(w|wt|wgt|weights?|gewicht|freq|frequency)(_.*|\d+)?", re.IGNORECASE)
-_DATE = re.compile(r"\d{4}[-/.]\d\d?[-/.]\d\d?([ T].*)?|\d\d?[-/.]\d\d?[-/.]\d{4}")
+_DATE = re.compile(r"\d{4}[-/.]\d\d?[-/.]\d\d?([ T].*)?|\d\d?[-/.]\d\d?[-/.]\d{4}|\d{4}[-/](0?[1-9]|1[0-2])")
 
 
 def missing_codes(values: Iterable[Value]) -> tuple[tuple[int, ...], tuple[int, ...]]:
