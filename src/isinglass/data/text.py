@@ -9,7 +9,7 @@ import re
 import time
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from itertools import chain, islice, repeat
 from typing import TYPE_CHECKING
@@ -233,39 +233,7 @@ def _read_few(data: bytes, delimiter: str, width: int) -> Iterator[tuple[Codes, 
 def _read_many(
     data: bytes, start: int, delimiter: str, width: int, longest: int, quoted: bool, limits: Limits
 ) -> Iterator[tuple[Codes, list[str]]]:
-    """Yield the columns of a text without its first record, as `_read_few` does, with pyarrow."""
-    import pyarrow
-
-    digits = _find_digits(data, start, delimiter, width)
-    try:
-        columns = _parse(data, start, delimiter, [j in digits for j in range(width)], longest, quoted, limits)
-    except pyarrow.ArrowInvalid as error:
-        if "conversion error to uint8" not in str(error):
-            raise
-        columns = _parse(data, start, delimiter, [False] * width, longest, quoted, limits)
-    columns.reverse()
-    while columns:
-        column = columns.pop()  # its memory is not needed any more
-        yield _number_digits(column) if isinstance(column, list) else (column.codes, column.words)
-
-
-def _find_digits(data: bytes, start: int, delimiter: str, width: int) -> set[int]:
-    """Return the columns that have only digits in the first records, which are read in half the time of words."""
-    sample = data[start : start + _SAMPLE_BYTES]
-    try:
-        records = list(_split(sample[: sample.rfind(b"\n") + 1], delimiter, width))
-    except csv.Error:
-        return set()
-    columns = zip(*(record for _, record in records if len(record) == width), strict=True)
-    digits = {j for j, words in enumerate(columns) if {""} < {*words, ""} <= {*"0123456789", ""}}
-    reads_more = digits and (data.find(b"x", start) >= 0 or data.find(b"X", start) >= 0)  # pyarrow would read 0x1
-    return set() if reads_more else digits
-
-
-def _parse(
-    data: bytes, start: int, delimiter: str, are_digits: Sequence[bool], longest: int, quoted: bool, limits: Limits
-) -> list[Words | list[pyarrow.Array]]:
-    """Return the columns of a text: numbered words, or blocks of digits.
+    """Yield the columns of a text without its first record, as `_read_few` does.
 
     pyarrow reads words as strings, one block at a time. Its own numbering takes more than twice the time.
     """
@@ -274,64 +242,44 @@ def _parse(
 
     from isinglass._core import Words
 
-    names, body = [str(j) for j in range(len(are_digits))], memoryview(data)[start:]
+    names, body = [str(j) for j in range(width)], memoryview(data)[start:]
     parse = arrow.ParseOptions(
         delimiter=delimiter,
         newlines_in_values=quoted,  # they cost time
         invalid_row_handler=lambda row: "error" if row.text.strip() else "skip",
     )
-    types = {
-        name: pyarrow.uint8() if digits else pyarrow.string() for name, digits in zip(names, are_digits, strict=True)
-    }
     # Words are decoded later, each once, which checks that they are UTF-8.
-    convert = arrow.ConvertOptions(column_types=types, null_values=[""], check_utf8=False)
-    usual = max(_BLOCK, min(_WIDEST_BLOCK, _BYTES_PER_COLUMN * len(names)), 2 * longest)  # a record must fit
+    convert = arrow.ConvertOptions(column_types=dict.fromkeys(names, pyarrow.string()), check_utf8=False)
+    usual = max(_BLOCK, min(_WIDEST_BLOCK, _BYTES_PER_COLUMN * width), 2 * longest)  # a record must fit
     for size in (usual, len(body) + 1):  # a field with line breaks can be longer than any line
         read, view = arrow.ReadOptions(block_size=min(size, 2**31 - 1), column_names=names), memoryview(body)
-        columns: list[Words | list[pyarrow.Array]] = [[] if digits else Words() for digits in are_digits]
-        words = [column for column in columns if isinstance(column, Words)]
+        columns = [Words() for _ in names]
         block = reader = None
         try:
             reader = arrow.open_csv(pyarrow.BufferReader(view), read, parse, convert)
             for block in reader:
-                for column, cells in zip(columns, block.columns, strict=True):
-                    column.append(cells) if isinstance(column, list) else _add_words(column, cells)
-                limits.check_text(n_words=sum(map(len, words)))
-            return columns
+                for words, cells in zip(columns, block.columns, strict=True):
+                    _add_words(words, cells)
+                limits.check_text(n_words=sum(map(len, columns)))
+            break
         except pyarrow.ArrowInvalid as error:
             if "straddling" not in str(error) or size > len(body):
                 raise
         finally:
             del reader, block
             _await_release(view)
-    raise AssertionError("unreachable")
+    columns.reverse()
+    while columns:
+        column = columns.pop()  # its memory is not needed any more
+        yield column.codes, column.words
 
 
 def _add_words(words: Words, cells: pyarrow.Array) -> None:
-    """Give the cells of a string array their numbers; a null is what is at its place, in pyarrow an empty text."""
+    """Give the cells of a string array their numbers."""
     _, offsets, text = cells.buffers()
     if len(cells):
         places = np.frombuffer(offsets, np.int32, len(cells) + 1, 4 * cells.offset)
         words.add(places, np.frombuffer(text or b"", np.uint8))
-
-
-def _number_digits(parts: list[pyarrow.Array]) -> tuple[Codes, list[str]]:
-    """Return a column of numbers from 0 to 255, nearly all of one digit, as positions among words, "" for a null."""
-    import pyarrow
-
-    column = pyarrow.concat_arrays(parts)
-    valid, numbers = column.buffers()  # its own functions for nulls take most of a second to load
-    cells = np.frombuffer(numbers, np.uint8, len(column))  # from the first on: a copy has no offset
-    if column.null_count:
-        is_valid = np.unpackbits(np.frombuffer(valid, np.uint8), count=len(column), bitorder="little")
-        positions = np.where(is_valid, cells, np.int16(256))
-        occurs = np.bincount(positions, minlength=257) > 0
-        words = ["" if number == 256 else str(number) for number in np.flatnonzero(occurs).tolist()]
-        return (np.cumsum(occurs) - 1)[positions], words
-    data = cells.tobytes()
-    occurring = [number for number in range(int(cells.max()) + 1) if number in data]
-    renumber = bytes.maketrans(bytes(occurring), bytes(range(len(occurring))))
-    return np.frombuffer(data.translate(renumber), np.uint8), list(map(str, occurring))
 
 
 def _await_release(view: memoryview) -> None:
