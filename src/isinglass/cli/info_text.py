@@ -14,7 +14,7 @@ from isinglass.errors import plural
 
 WIDTH = 80  # of a terminal
 INDENT = "    "  # of notes below the line of a column
-MOST_LINES = 60  # of the table of columns
+MOST_LINES, MOST_LETTERS = 60, 24  # of the table of columns, and of the values of one
 
 
 def table_lines(columns: Sequence[ColumnInfo]) -> list[str]:
@@ -48,7 +48,7 @@ def table_lines(columns: Sequence[ColumnInfo]) -> list[str]:
     return lines
 
 
-def _values(column: ColumnInfo, most: int = 24) -> str:
+def _values(column: ColumnInfo) -> str:
     """Return the values of a column in a few characters."""
     whole = (int(value) if isinstance(value, float) and value.is_integer() else value for value in column.values)
     words = [str(value) for value in whole if value is not None]
@@ -56,8 +56,8 @@ def _values(column: ColumnInfo, most: int = 24) -> str:
         first, last = column.range or (column.values[0], column.values[-1])
         return f"{first:.4g} … {last:.4g} ({len(words)} steps)"
     text = (" < " if column.kind == "ordinal" else ", ").join(words)
-    if column.kind is None or len(text) <= most:
-        return _short(text, most)
+    if column.kind is None or len(text) <= MOST_LETTERS:
+        return _short(text, MOST_LETTERS)
     return f"{_short(words[0], 10)} … {_short(words[-1], 10)} ({len(words)})"
 
 

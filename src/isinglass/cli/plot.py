@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,11 +39,6 @@ class Request:
     groups: list[str | None] | None  # of the nodes, for the colors
     width: float | None  # in millimeters
     bootstrap: Path | None  # the folder of resamples
-
-    @property
-    def names(self) -> Sequence[str]:
-        """Names of the nodes."""
-        return self.loaded.network.without_covariates().names
 
     @property
     def alpha(self) -> float | None:
@@ -96,15 +91,15 @@ Draw = Callable[[Any, Request, "Axes | None"], Any]  # Any: the module that draw
 
 
 def _differences(of: str) -> Draw:
-    return lambda plot, ask, ax: plot.bootstrap_differences(ask.resamples(), ax, of=of, names=ask.names)
+    return lambda plot, ask, ax: plot.bootstrap_differences(ask.resamples(), ax, of=of)
 
 
 # Name -> function of the module that draws, the request, and axes.
 KINDS: dict[str, Draw] = {
     "network": lambda plot, ask, ax: plot.network(ask.loaded.network, ax, groups=ask.groups),
     "centrality": _centrality,
-    "path": lambda plot, ask, ax: plot.path(ask.path(), ax, names=ask.names, alpha=ask.alpha),
-    "bootstrap": lambda plot, ask, ax: plot.bootstrap_intervals(ask.resamples(), ax, names=ask.names),
+    "path": lambda plot, ask, ax: plot.path(ask.path(), ax, alpha=ask.alpha),
+    "bootstrap": lambda plot, ask, ax: plot.bootstrap_intervals(ask.resamples(), ax),
     "differences": _differences("edges"),
     "strength-differences": _differences("strength"),
     "check": lambda plot, ask, ax: plot.check(ask.check(), ax),

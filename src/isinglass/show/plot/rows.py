@@ -163,12 +163,12 @@ def centrality(
     *,
     of: Sequence[str] | str = MEASURES,
     communities: NodeValues | None = None,
-    order: str | None = None,
     width: float = 180.0,
 ) -> AnyArray:
     """Draw measures of all nodes side by side, with intervals if the result is a bootstrap; return one axes each.
 
-    The lower scale has the values, the upper one their z-scores: (value − mean over the nodes) / standard deviation.
+    Nodes are sorted by the first measure, the largest on top. The lower scale has the values, the upper one their
+    z-scores: (value − mean over the nodes) / standard deviation.
 
     Parameters
     ----------
@@ -181,17 +181,14 @@ def centrality(
         "bridge_expected_influence".
     communities : sequence, mapping or pandas Series, optional
         The community of each node, for bridges.
-    order : str, optional
-        The measure by which nodes are sorted, the largest on top; the first one by default.
     width : float, default 180
         Width of a new figure in millimeters.
     """
     measures = [of] if isinstance(of, str) else list(of)
     resampled = _read_resamples(result) if isinstance(result, Bootstrap) else None
     network = as_network(result if resampled is None else resampled.solution).without_covariates()
-    by = order or measures[0]
-    values = {name: node_measure(network, name, communities) for name in dict.fromkeys([*measures, by])}
-    sorted_nodes = np.argsort(values[by], kind="stable")
+    values = {name: node_measure(network, name, communities) for name in measures}
+    sorted_nodes = np.argsort(values[measures[0]], kind="stable")
     columns = min(len(measures), 2) if axes is None and width < canvas.MILLIMETERS * canvas.NARROW else len(measures)
     y = np.arange(len(sorted_nodes))
     height = 0.7 + min(0.15 * max(len(y), 6), 0.15 * CLOSE + 0.075 * max(len(y) - CLOSE, 0))
