@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from isinglass.arguments import RandomSource, check_count
 from isinglass.arrays import AnyArray, Bytes, FloatArray
 from isinglass.data import AnyTable, Table, TableLike
-from isinglass.data.memory import complete_like
+from isinglass.data.containers import complete_like
 from isinglass.errors import ArgumentError, DataError, MixingWarning, setting, suppress_warnings, warn
 from isinglass.evaluate.marginals import category_probabilities
 from isinglass.evaluate.numbers import central_intervals, expected_values, put_numbers

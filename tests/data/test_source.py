@@ -8,9 +8,9 @@ import pytest
 from scipy import sparse
 
 from isinglass.data.cells import Vocabulary, lay_out
+from isinglass.data.containers import complete_like, open_source
 from isinglass.data.conversion import convert_source
 from isinglass.data.documents import Limits
-from isinglass.data.memory import complete_like, open_source
 from isinglass.data.options import ReadOptions
 from isinglass.data.text import find_delimiter, read_records
 from isinglass.errors import DataError

@@ -22,8 +22,8 @@ from isinglass.cli.descriptions import (
 from isinglass.cli.estimate import ESTIMATE, Estimate
 from isinglass.cli.option_table import TABLE_OR_PATTERN
 from isinglass.cli.output import DESTINATION, Destination, deliver
+from isinglass.cli.parameter_types import files_of
 from isinglass.cli.reading import READING, Attributes, Reading
-from isinglass.cli.values import files_of
 from isinglass.json_text import JsonObject
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from isinglass.cli.grammar import ALPHAS, ANSWERS, COLUMN, COLUMNS, COUNTS, CUTS, VALUE_LABELS
-from isinglass.cli.values import IN_FILE, MODEL_FILE, TABLE_OR_MODEL_FILE, TABLES, Number, OutputType, one_of
+from isinglass.cli.parameter_types import IN_FILE, MODEL_FILE, TABLE_OR_MODEL_FILE, TABLES, Number, OutputType, one_of
 
 GENERAL, ADVANCED = "General", "Advanced"
 SELECTING, METHOD, READING = "Selecting the penalty", "Method", "Reading the table"

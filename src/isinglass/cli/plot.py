@@ -14,8 +14,8 @@ from isinglass.cli.console import Console
 from isinglass.cli.models import Loaded
 from isinglass.cli.option_table import MAYBE_TABLE, MODEL
 from isinglass.cli.output import METADATA, check_target, figure_bytes, file_or_stdout, put, require_matplotlib
+from isinglass.cli.parameter_types import one_of
 from isinglass.cli.reading import READING_AGAIN, Attributes, Reading
-from isinglass.cli.values import one_of
 
 if TYPE_CHECKING:
     from types import ModuleType

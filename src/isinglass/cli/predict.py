@@ -12,8 +12,8 @@ from isinglass.cli.descriptions import describe_shape, row_labels
 from isinglass.cli.models import Loaded
 from isinglass.cli.option_table import MODEL, TABLE_OR_PATTERN
 from isinglass.cli.output import DESTINATION, Destination, OutputFolder, check_target, put
+from isinglass.cli.parameter_types import files_of
 from isinglass.cli.reading import READING_AGAIN, Reading
-from isinglass.cli.values import files_of
 from isinglass.errors import DataError, plural
 from isinglass.json_text import JsonObject
 

@@ -19,7 +19,7 @@ from isinglass.cli.descriptions import describe_missing, describe_shape, describ
 from isinglass.cli.exits import longest
 from isinglass.cli.grammar import Answers, Codes, is_by_column, spell_column, spell_value
 from isinglass.cli.option_table import OPTIONS, under
-from isinglass.cli.values import files_of
+from isinglass.cli.parameter_types import files_of
 from isinglass.errors import DataError
 from isinglass.names import name_ranges, read_column
 

@@ -25,10 +25,10 @@ from isinglass.data.coding import (
     Steps,
     find_columns,
 )
+from isinglass.data.containers import as_frame, open_source
 from isinglass.data.finding import Finding, find_coding
 from isinglass.data.guards import check_columns, check_meaning, warn_dropped, warn_zeroed
 from isinglass.data.indicators import combine, combine_indicators
-from isinglass.data.memory import as_frame, open_source
 from isinglass.data.options import ValueOptions
 from isinglass.data.refusals import advise_kinds, refuse_missing, refuse_values
 from isinglass.data.rules import refuse_other

@@ -20,8 +20,8 @@ import numpy as np
 
 from isinglass.data.cells import Records, count_titles
 from isinglass.data.coding import Cells
+from isinglass.data.containers import open_source
 from isinglass.data.documents import Limits
-from isinglass.data.memory import open_source
 from isinglass.data.source import Column, Source, number_objects
 from isinglass.data.values import Value
 from isinglass.errors import ArgumentError, DataError, LimitError, setting

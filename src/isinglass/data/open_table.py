@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 
 from isinglass.data.blocks import is_in_parts, is_one_file
 from isinglass.data.coding import Coding, find_columns
+from isinglass.data.containers import as_frame
 from isinglass.data.conversion import convert, read_codes
-from isinglass.data.memory import as_frame
 from isinglass.data.options import ReadOptions, ValueOptions, takes
 from isinglass.data.parts import NO_COVARIATES, AnyTable, PartedTable, open_parts
 from isinglass.data.rules import refuse_other

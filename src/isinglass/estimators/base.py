@@ -16,7 +16,7 @@ from isinglass.arguments import Options, RandomSource
 from isinglass.arrays import AnyArray, FloatArray
 from isinglass.data import AnyTable, Coding, PartedTable, Table, TableLike
 from isinglass.data.blocks import is_in_parts
-from isinglass.data.memory import as_frame, complete_like
+from isinglass.data.containers import as_frame, complete_like
 from isinglass.data.open_table import open_table
 from isinglass.data.options import Encode, ReadOptions
 from isinglass.data.table import Kinds, comparable_names

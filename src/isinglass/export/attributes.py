@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from isinglass.arrays import FloatArray, IntArray
-from isinglass.data.memory import as_frame
+from isinglass.data.containers import as_frame
 from isinglass.errors import ArgumentError, DataError
 from isinglass.export.escaping import storable
 from isinglass.names import by_node, find_nodes

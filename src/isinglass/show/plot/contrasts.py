@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
 from isinglass.arrays import AnyArray
+from isinglass.names import NodeValues
 from isinglass.network import Network
 from isinglass.pairs import pair_keys
 from isinglass.select.group_comparison_result import GroupComparison
@@ -23,13 +24,15 @@ def group_networks(
     axes: Sequence[Axes] | None = None,
     *,
     width: float = 180.0,
+    groups: NodeValues | None = None,
     positions: ArrayLike | None = None,
-    **options: Any,  # Any: those of `network`
+    labels: bool | str | Sequence[str] = True,
+    font_size: float | None = None,
 ) -> AnyArray:
     """Draw the networks of the groups side by side, in one layout, with one scale of edge widths and one legend.
 
     ``result`` is what `isinglass.compare_groups` returned, ``width`` that of a new figure in millimeters; the other
-    parameters are those of `network`, such as ``labels``.
+    parameters are those of `network`.
     """
     expect(result, GroupComparison, "compare_groups")
     n_groups, wide = len(result.groups), width / MILLIMETERS
@@ -41,9 +44,9 @@ def group_networks(
         places[0].figure.subplots_adjust(0.01, 0.25 / tall, 0.99, 1 - 0.3 / tall, 0.04, 0.12)
     widest = max(float(one.weights.max(initial=0.0)) for one in result.networks)
     positions = shared_layout(result.networks) if positions is None else positions
-    options = {"max_weight": widest or None, "legend": False, **options}
+    style: dict[str, Any] = {"groups": groups, "labels": labels, "font_size": font_size, "legend": False}
     for ax, one, group, count in zip(places, result.networks, result.groups, result.n_rows, strict=True):
-        network(one, ax, positions=positions, **options)
+        network(one, ax, positions=positions, max_weight=widest or None, **style)
         ax.set_title(f"{readable(group)} ({count} rows)", fontsize=9, **PLAIN)
     if axes is None:
         entries = explain_edges(np.concatenate([one.edge_signs for one in result.networks]), widest)
@@ -60,14 +63,17 @@ def group_difference(
     first: str | None = None,
     second: str | None = None,
     level: float | None = 0.05,
+    groups: NodeValues | None = None,
     positions: ArrayLike | None = None,
-    **options: Any,  # Any: those of `network`
+    labels: bool | str | Sequence[str] = True,
+    max_weight: float | None = None,
+    font_size: float | None = None,
 ) -> Axes:
     """Draw the couplings of one group minus those of another: blue where the first is larger, vermillion if smaller.
 
     ``result`` is what `isinglass.compare_groups` returned. The groups are the first two by default. Only edges whose
     family-wise p-value is at most ``level`` are drawn, and the figure says how many there are; all with None. The
-    other parameters are those of `network`, such as ``labels``.
+    other parameters are those of `network`.
     """
     expect(result, GroupComparison, "compare_groups")
     whole = result.difference(first, second)
@@ -77,9 +83,10 @@ def group_difference(
     found = "all differences" if level is None else f"{drawn.n_edges} of {whole.n_edges} differences with p ≤ {level:g}"
     ax = axes_or_new(ax, USUAL, fill=True)
     words = {1: f"larger in {one}", -1: f"larger in {two}", 0: ""}
-    widest = options.get("max_weight") or float(drawn.weights.max(initial=0.0))
+    widest = max_weight or float(drawn.weights.max(initial=0.0))
     entries = explain_edges(drawn.edge_signs, widest, words, "difference")
     heading: list[tuple[Any, str]] = [(None, f"{one} minus {two}: {found}")]
-    write_below(ax, [heading, entries] if entries else [heading], options.get("font_size") or 7.0)
+    write_below(ax, [heading, entries] if entries else [heading], font_size or 7.0)
     positions = shared_layout(result.networks) if positions is None else positions
-    return network(drawn, ax, positions=positions, **{"legend": False, **options})
+    style: dict[str, Any] = {"groups": groups, "labels": labels, "font_size": font_size, "legend": False}
+    return network(drawn, ax, positions=positions, max_weight=max_weight, **style)
