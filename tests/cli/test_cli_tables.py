@@ -104,6 +104,14 @@ def test_info_trial_fits_are_fits(table):
         assert trial["n_edges"] == Method().fit(X[rows]).solution.n_edges
 
 
+def test_info_says_that_trials_of_imputed_tables_have_no_standard_errors(tmp_path):
+    holed = X.astype(float)
+    holed[::9, 1] = np.nan
+    np.savetxt(tmp_path / "holes.csv", holed, fmt="%g", delimiter=",")
+    time = facts(run("info", tmp_path / "holes.csv", "--missing", "impute").stdout)["Time"]
+    assert " for the default fit without standard errors" in time
+
+
 def test_info_does_not_take_a_trial_cut_short_for_a_fit(table, monkeypatch):
     monkeypatch.setattr(table_info, "TRIAL", 1e-9)
     text = facts(run("info", table).stdout)["Time"]

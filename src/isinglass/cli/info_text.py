@@ -77,7 +77,9 @@ def facts_in_words(found: TableInfo, file: Sequence[str]) -> dict[str, str]:
         **({"File": ", ".join(file)} if file else {}),
         **_special_columns(found),
         "alpha_max": f"{found.alpha_max:.6g}, the smallest penalty without edges",
-        **_cost(found.estimate, n_rows),
+        **_cost(
+            found.estimate, n_rows, "default fit" if found.data.holes is None else "default fit without standard errors"
+        ),
     }
 
 
@@ -117,8 +119,8 @@ def _special_columns(found: TableInfo) -> dict[str, str]:
     }
 
 
-def _cost(estimate: Cost, n_rows: int) -> dict[str, str]:
-    """Say what memory and time a fit will take."""
+def _cost(estimate: Cost, n_rows: int, fit: str) -> dict[str, str]:
+    """Say what memory and time a fit will take; ``fit``: what it is called."""
     facts = {}
     if estimate.bytes is not None and estimate.bytes_dense is not None:
         few, all_pairs = format_bytes(estimate.bytes), format_bytes(estimate.bytes_dense)
@@ -127,9 +129,9 @@ def _cost(estimate: Cost, n_rows: int) -> dict[str, str]:
         return facts | {"Time": "nothing to fit"}
     last, seconds = estimate.trial_fits[-1], format_seconds(estimate.seconds)
     if not last.finished:
-        return facts | {"Time": f"more than {seconds} for the default fit (a fit to {last.n_rows} rows took longer)"}
+        return facts | {"Time": f"more than {seconds} for the {fit} (a fit to {last.n_rows} rows took longer)"}
     how = f" (estimated from a fit to {last.n_rows} rows)" if last.n_rows < n_rows else ""
-    return facts | {"Time": f"about {seconds} for the default fit{how}"}
+    return facts | {"Time": f"about {seconds} for the {fit}{how}"}
 
 
 def advice_in_words(columns: Sequence[ColumnInfo], needed: str, consider: Mapping[str, str]) -> dict[str, str]:

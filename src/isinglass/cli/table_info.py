@@ -216,14 +216,15 @@ def _try_fits(data: Table, n_jobs: int) -> list[Trial]:
 
     from isinglass.select import Method, Run
 
-    trials: list[Trial] = []
+    # Those of imputed tables can take most of the time, and no limit stops them.
+    method, trials = Method(standard_errors=data.holes is None), list[Trial]()
     n_rows, size, start = len(data), min(len(data), TRIAL_ROWS), time.perf_counter()
     while True:
         rows = data[np.linspace(0, n_rows - 1, size).astype(np.intp)] if size < n_rows else data
         begin = time.perf_counter()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a trial: the fit itself will say it
-            fit = Method().fit(rows, run=Run(n_jobs=n_jobs, max_time=TRIAL))
+            fit = method.fit(rows, run=Run(n_jobs=n_jobs, max_time=TRIAL))
         now = time.perf_counter()
         trials.append(Trial(size, fit.solution.n_edges, now - begin, finished=not fit.selection.left_out))
         if size == n_rows or now - start > TRIAL or fit.selection.left_out:
