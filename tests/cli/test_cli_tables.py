@@ -58,7 +58,7 @@ def test_info_counts(tmp_path):
     assert text["Missing"] == "1 cell (0.5%) in 1 row, 0 of them without any answer"
     assert record["estimate"]["bytes"] == _core.path_bytes(record["n_distinct_rows"], 5, 0)
     assert "with all pairs" in text["Memory"]
-    assert re.fullmatch(r"about [\d.]+ m?s for the default fit", text["Time"])
+    assert re.fullmatch(r"about [\d.]+ m?s for the default fit without standard errors", text["Time"])
 
 
 def test_info_of_numbers(tmp_path):
