@@ -73,6 +73,7 @@ def write_comparison(
     left_out = f", {n_edges - MOST_ROWS} with smaller differences are not listed" if n_edges > MOST_ROWS else ""
     if any((one.edge_signs == 0).any() for one in result.networks):
         left_out += "; where a column has no order, the coupling is the norm of a table"
+        left_out += ", and the difference is the norm of the difference of the tables"
     parts = {
         "NOTES": "".join(f"<p>{html.escape(str(note))}</p>" for note in shown_notes),
         "FIGURES": _figures(result),
