@@ -60,7 +60,7 @@ TEST_CASE("products in short integers use the memory that rough_sizes says, and 
             PackedColumns packed;
             Guarded<uint32_t> words(PackedColumns::words(table.bits(), d));
             packed.place({words.data(), PackedColumns::words(table.bits(), d)});
-            packed.pack(table.bits(), columns.data(), d, kernels());
+            packed.pack(table.bits(), columns.data(), d);
             const size_t rows = 32 * table.bits().n_words, width = 32 * packed.groups();
             const RoughSizes sizes = rough_sizes(rows, width);
             Guarded<float> line(sizes.line), direction(width), curves(rows), out(packed.lanes());

@@ -98,8 +98,8 @@ double Face::multiply(const std::vector<double>& v, bool is_rough) {
     for (const Node& node : nodes_) {
         float* out = at_slots_.data() + set_.first_slot(node.node);
         std::fill(out, out + node.reach, 0.0f);
-        kernels_.add_rows(block_rows_.data() + node.begin, factors_.data() + node.begin, node.end - node.begin, out,
-                          node.reach);
+        kernels().add_rows(block_rows_.data() + node.begin, factors_.data() + node.begin, node.end - node.begin, out,
+                           node.reach);
     }
     return chunks_.sum(size(), [&](size_t first, size_t last) {
         for (size_t k = first; k < last; ++k)
@@ -151,7 +151,8 @@ bool Face::factorize(int64_t n_products_before) {
             scale[k] = -row[i];
         }
         const float diagonal = u[i];
-        kernels_.add_rows(above.data(), scale.data(), static_cast<int>(i), u + start, static_cast<int>(stride - start));
+        kernels().add_rows(above.data(), scale.data(), static_cast<int>(i), u + start,
+                           static_cast<int>(stride - start));
         if (!(u[i] > SMALLEST_PIVOT * diagonal)) {
             std::fill(u + i, u + stride, 0.0f);
             u[i] = diagonal;

@@ -19,7 +19,7 @@ class Face {
         bool may_cross;  // zero: it has no penalty
     };
     Face(const WorkingSet& set, Hessian& hessian, Pool& pool)
-        : set_(set), hessian_(hessian), pool_(pool), poll_(pool.poll()), chunks_(pool), kernels_(kernels()) {}
+        : set_(set), hessian_(hessian), pool_(pool), poll_(pool.poll()), chunks_(pool) {}
 
     // A face of so many edges, each of which is then set.
     void resize(size_t size) { members_.resize(size), b_.resize(size); }
@@ -52,7 +52,6 @@ class Face {
     Pool& pool_;
     Poll& poll_;
     Chunks chunks_;
-    const Kernels& kernels_;
     std::vector<Member> members_;
     std::vector<double> b_;
 

@@ -89,7 +89,9 @@ void GroupModel::multiply(const Values& x, Values& Hx) {
     for (int node : set_.nodes()) {
         const size_t first = set_.at(set_.first_slot(node));
         if (!set_.is_operator(node)) {
-            multiply_block(node, first);
+            line_.resize(set_.block_stride(node));
+            set_.multiply_block(node, factors_.data() + first, line_.data());
+            std::copy_n(line_.data(), set_.inner_width(node), products_.data() + first);
             continue;
         }
         tasks_.push_back({.node = set_.first_node() + node,
@@ -105,20 +107,6 @@ void GroupModel::multiply(const Values& x, Values& Hx) {
             Hx[group.begin + i] =
                 static_cast<double>(one[i]) + other[i] + (damping_ + set_.ridge()) * x[group.begin + i];
     });
-}
-
-void GroupModel::multiply_block(int node, size_t first) {
-    rows_of_.clear(), factors_of_.clear();
-    const int width = set_.inner_width(node);
-    for (int k = 0; k < width; ++k) {
-        if (factors_[first + k] == 0.0f) continue;
-        rows_of_.push_back(set_.block_row(first + k));
-        factors_of_.push_back(factors_[first + k]);
-    }
-    line_.assign(set_.block_stride(node), 0.0f);
-    kernels().add_rows(rows_of_.data(), factors_of_.data(), static_cast<int>(rows_of_.size()), line_.data(),
-                       set_.block_stride(node));
-    std::copy(line_.begin(), line_.begin() + width, products_.data() + first);
 }
 
 double GroupModel::violation() const {

@@ -37,7 +37,6 @@ class GroupModel {
     void each_group(Task task);
     void gather(const std::vector<double>& gradient, double alpha);
     void multiply(const Values& x, Values& Hx);
-    void multiply_block(int node, size_t first);
     double violation() const;
     double penalty_change(const Values& step, double length) const;
     void take(const Values& step, const Values& product, double length);
@@ -59,8 +58,6 @@ class GroupModel {
     Values x_, Hx_, residual_, scaled_, direction_, Hd_, inverse_;
     std::vector<double> length_;  // ||z||
     std::vector<float> factors_, products_, line_;
-    std::vector<const float*> rows_of_;
-    std::vector<float> factors_of_;
     std::vector<Product> tasks_;
     int64_t n_products_ = 0;
     double damping_ = 0;  // added to H: in single precision it may have no curvature left where there is a slope

@@ -21,9 +21,8 @@ class Hessian {
  private:
     const WorkingSet& set_;
     Rows& rows_;
-    std::vector<float> at_slot_, factors_;
+    std::vector<float> at_slot_;
     std::vector<Product> tasks_;
-    std::vector<const float*> block_rows_;
 };
 
 }  // namespace isinglass

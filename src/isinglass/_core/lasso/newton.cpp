@@ -418,9 +418,8 @@ void Newton::project(std::vector<int>& changed) {
         moved_group_.assign(set_.theta().begin() + first, set_.theta().begin() + first + size);
         rows_.groups()->project(set_.pair(e), moved_group_.data());
         double change = 0;
-        for (size_t i = 0; i < size; ++i) {
+        for (size_t i = 0; i < size; ++i)
             change = std::max(change, std::abs(moved_group_[i] - set_.theta()[first + i]));
-        }
         set_.set_theta(e, moved_group_.data());
         const double length = norm(moved_group_.data(), size);
         for (int node : set_.ends(e)) {

@@ -41,7 +41,7 @@ void Quadratic::move(int e, double change) {
     const float factor = static_cast<float>(change);
     const auto add_row = [&](int slot, int node) {
         const float* r = set_.block_row(slot);
-        kernels_.add_rows(&r, &factor, 1, slope_.data() + set_.first_slot(node), set_.block_stride(node));
+        kernels().add_rows(&r, &factor, 1, slope_.data() + set_.first_slot(node), set_.block_stride(node));
     };
     add_row(set_.slot_s(e), set_.s(e));
     if (set_.is_shared()) add_row(set_.slot_t(e), set_.t(e));

@@ -18,7 +18,6 @@ class Quadratic {
         : set_(set),
           poll_(pool.poll()),
           chunks_(pool),
-          kernels_(kernels()),
           hessian_(set, rows),
           face_(set, hessian_, pool),
           groups_(set, rows, pool) {}
@@ -60,7 +59,6 @@ class Quadratic {
     const WorkingSet& set_;
     Poll& poll_;
     Chunks chunks_;
-    const Kernels& kernels_;
     Hessian hessian_;
     Face face_;
     GroupModel groups_;

@@ -22,7 +22,6 @@ Screen::Screen(Rows& rows, const Newton& newton, const Penalty& penalty, Pool& p
       newton_(newton),
       penalty_(penalty),
       pool_(pool),
-      kernels_(kernels()),
       is_shared_(is_shared),
       n_features_(static_cast<int>(rows.margins().mean.size())),
       nodes_(is_shared ? n_features_ : 1),
@@ -148,7 +147,7 @@ std::vector<Pair> Screen::candidates(double threshold) {
             float* limits = limits_[worker].data();
             int* out = positions_[worker].data();
             fill_limits(line, threshold, limits);
-            found[k].assign(out, out + kernels_.find_above(reference(line), drift(line), limits, width, out));
+            found[k].assign(out, out + kernels().find_above(reference(line), drift(line), limits, width, out));
         });
         for (size_t k = 0; k < found.size(); ++k) {
             const int line = begin + static_cast<int>(k);
@@ -315,7 +314,7 @@ int64_t Screen::count_certified(int first_line, int last_line) {
         for (int i = 0; i < count; ++i)
             if (std::isinf(limit[i])) limit[i] = -1.0f;
         for (size_t e = begin[line]; e < begin[line + 1]; ++e) limit[set.t(e) - first(line)] = -1.0f;
-        counts[k] = kernels_.count_certified(reference(line), drift(line), limit, c, half_gap, count);
+        counts[k] = kernels().count_certified(reference(line), drift(line), limit, c, half_gap, count);
     });
     return std::accumulate(counts.begin(), counts.end(), int64_t{0});
 }

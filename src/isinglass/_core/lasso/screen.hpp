@@ -65,7 +65,6 @@ class Screen {
     const Newton& newton_;  // the working set, the certificate and the alpha of the current point
     const Penalty& penalty_;
     Pool& pool_;
-    const Kernels& kernels_;
     const bool is_shared_;
     const int n_features_;
     int node_ = 0;

@@ -161,6 +161,20 @@ void WorkingSet::place_matrices() {
     forget_matrices();
 }
 
+void WorkingSet::multiply_block(int node, const float* d, float* out) const {
+    const int width = inner_width(node);
+    std::vector<const float*> rows;
+    std::vector<float> factors;
+    rows.reserve(width), factors.reserve(width);
+    for (int k = 0; k < width; ++k) {
+        if (d[k] == 0.0f) continue;
+        rows.push_back(block_row(at(first_slot_[node]) + k));
+        factors.push_back(d[k]);
+    }
+    std::fill(out, out + block_stride(node), 0.0f);
+    kernels().add_rows(rows.data(), factors.data(), static_cast<int>(rows.size()), out, block_stride(node));
+}
+
 size_t WorkingSet::block_bytes() const {
     size_t floats = 0;
     for (int node : nodes_)

@@ -129,6 +129,8 @@ class WorkingSet {
     }
     int block_stride(int node) const { return (inner_width(node) + 15) / 16 * 16; }
     const float* block_row(size_t number) const { return blocks_.data() + row_[number]; }
+    // out = G d for the block of a node; out has room for block_stride() numbers.
+    void multiply_block(int node, const float* d, float* out) const;
 
  private:
     bool has_block(int node) const { return !has_groups() || groups_->has_block(first_node_ + node); }

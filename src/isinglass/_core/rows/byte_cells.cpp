@@ -15,9 +15,7 @@ class ByteCells {
  public:
     ByteCells(Workers& workers, std::shared_ptr<const Table> table, int n_kept)
         : workers_(workers),
-          kernels_(kernels()),
           table_(std::move(table)),
-          total_(std::accumulate(table_->w.data(), table_->w.data() + table_->stride, 0.0)),
           n_kept_(std::clamp(n_kept, 0, table_->n_features)),
           most_columns_(Patterns::most_columns(*table_, ROWS_PER_MADE_PATTERN)),
           kept_(table_->stride, std::vector<int>(n_kept_, 1), Holds::all_nodes),
@@ -34,7 +32,7 @@ class ByteCells {
     }
 
     const Margins& margins() const { return table_->margins; }
-    double total() const { return total_; }
+    double total() const { return table_->total; }
     double rounding() const { return rounding_of(*table_); }
 
     void forget() {
@@ -79,7 +77,7 @@ class ByteCells {
         if (view.source == table_.get())
             column_sums(*table_, a, asked, out, scratch);
         else
-            kernels_.dots(view.source->list(asked, scratch.columns), a, out);
+            kernels().dots(view.source->list(asked, scratch.columns), a, out);
     }
 
     void remember(std::span<const int> nodes, const std::vector<Recipe>& now) {
@@ -98,7 +96,7 @@ class ByteCells {
         ResidualDrift moved;
         const float* reference = made_[worker].reference.data();
         const auto narrow = [&](const NodeView& view) {
-            kernels_.narrow(view.wr, view.rows.n, made_[worker].reference.data());
+            kernels().narrow(view.wr, view.rows.n, made_[worker].reference.data());
         };
         NodeView view;
         if (const Patterns* patterns = merge(node, now, before.columns());
@@ -112,7 +110,7 @@ class ByteCells {
                 narrow(make_rows(node, before, made_[worker].eta.data(), made_[worker].wr.data(), worker));
             view = view_rows(node, now, worker);
         }
-        kernels_.distance(view.rows, view.wr, reference, &moved.square, &moved.sum);
+        kernels().distance(view.rows, view.wr, reference, &moved.square, &moved.sum);
         return moved;
     }
 
@@ -125,8 +123,8 @@ class ByteCells {
         for (int begin = 0; begin < stride; begin += slab) {
             const int rows = std::min(slab, stride - begin);
             workers_.pool.each(count, [&](int k, int worker) {
-                kernels_.narrow(residuals(first + k, now[first + k], begin, begin + rows, worker), rows,
-                                narrowed.data() + static_cast<size_t>(k) * slab);
+                kernels().narrow(residuals(first + k, now[first + k], begin, begin + rows, worker), rows,
+                                 narrowed.data() + static_cast<size_t>(k) * slab);
             });
             const auto given = [&](int node, int row, int some, float* out) {
                 const float* from = narrowed.data() + static_cast<size_t>(node - first) * slab + (row - begin);
@@ -195,7 +193,7 @@ class ByteCells {
             const Patterns* patterns = is_merged ? &patterns_[node] : merge(node, recipe, {});
             double *eta = made.pattern_eta.data(), *r = made.pattern_wr.data();
             recipe.predict(*patterns, 0, patterns->size(), eta, workers_.scratch[worker]);
-            kernels_.node_pass({patterns->rows().x, ones_.data(), ones_.data(), patterns->size(), 0}, eta, r);
+            kernels().node_pass({patterns->rows().x, ones_.data(), ones_.data(), patterns->size(), 0}, eta, r);
             const int last = std::min(end, table_->n_distinct);
             patterns->spread(*table_, r, begin, last, made.wr.data());
             std::fill(made.wr.data() + std::max(last - begin, 0), made.wr.data() + (end - begin), 0.0);
@@ -205,14 +203,12 @@ class ByteCells {
         rows.x += begin, rows.w += begin, rows.n = end - begin,
                                           rows.n_equal = std::clamp(rows.n_equal - begin, 0, rows.n);
         recipe.predict(*table_, begin, rows.n, made.eta.data(), workers_.scratch[worker]);
-        kernels_.node_pass(rows, made.eta.data(), made.wr.data());
+        kernels().node_pass(rows, made.eta.data(), made.wr.data());
         return made.wr.data();
     }
 
     Workers& workers_;
-    const Kernels& kernels_;
     const std::shared_ptr<const Table> table_;
-    const double total_;
     const int n_kept_, most_columns_;
     Lines kept_;
     std::vector<uint8_t> is_made_, is_remembered_;  // of the nodes that are kept: their lines, their reference

@@ -1,7 +1,5 @@
 #include "rows/category_rows.hpp"
 
-#include <stdexcept>
-
 namespace isinglass {
 
 using namespace tuning::rows;
@@ -216,16 +214,15 @@ void CategoryRows::multiply(std::span<const Product> tasks, const Fill& fill) {
     });
 }
 
-std::vector<double> CategoryRows::probabilities(int node, int row) {
+void CategoryRows::find_probabilities(int node, int row, std::vector<double>& P) {
     const CategoryColumn& own = state_.columns[node];
     const double* eta = state_.lines.eta(node) + static_cast<size_t>(row) * own.lead();
-    std::vector<double> P = state_.fields[node];
+    P = state_.fields[node];
     for (int k = 0; k < own.q(); ++k) P[k] += own.is_ordered() ? own.score[k] * *eta : eta[k];
     const double top = *std::max_element(P.begin(), P.end());
     for (double& each : P) each = std::exp(each - top);
     const double sum = std::accumulate(P.begin(), P.end(), 0.0);
     for (double& each : P) each /= sum;
-    return P;
 }
 
 // A number of the block belongs to an axis of the node (its score, or one of its categories) and is multiplied by the
@@ -242,12 +239,12 @@ PreciseBlock CategoryRows::precise_block(int node, const NeighborColumns& neighb
             numbers.push_back(node < t ? Number{i / size, t, i % size} : Number{i % own.width(), t, i / own.width()});
     }
     const size_t d = numbers.size(), q = own.q(), n_axes = own.width();
-    std::vector<double> H(d * d), mixed(d * q), products(q * q), along(q * n_axes), square(n_axes * n_axes), z(d);
+    std::vector<double> H(d * d), mixed(d * q), products(q * q), along(q * n_axes), square(n_axes * n_axes), z(d), P(q);
     const Table& table = *state_.table;
     state_.lines.view_predictors(node);
     for (int n = 0; n < table.n_distinct && own.is_modelled; ++n) {
         if (static_cast<size_t>(n) % tuning::ROWS_PER_POLL == 0) pool_.poll()();
-        const std::vector<double> P = probabilities(node, n);
+        find_probabilities(node, n, P);
         // Covariances of an axis with the categories, and with the axes, as sums over what two categories share.
         const auto place = [&](size_t axis, size_t k) {
             return own.is_ordered() ? own.score[k] : k == axis ? own.unit : 0.0;

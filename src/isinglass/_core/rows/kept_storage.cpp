@@ -17,16 +17,14 @@ class KeptStorage {
  public:
     KeptStorage(Workers& workers, std::shared_ptr<const Table> table, Holds holds)
         : workers_(workers),
-          kernels_(kernels()),
           table_(std::move(table)),
-          total_(std::accumulate(table_->w.data(), table_->w.data() + table_->stride, 0.0)),
           stride_(table_->stride),
           lines_(*table_, std::vector<int>(table_->n_features, 1), holds, workers),
           operators_(lines_.count()),
           single_(workers.pool.size()) {}
 
     const Margins& margins() const { return table_->margins; }
-    double total() const { return total_; }
+    double total() const { return table_->total; }
     double rounding() const { return rounding_of(*table_); }
 
     NodeView view(int node, const NeighborColumns& also, int worker) {
@@ -57,7 +55,7 @@ class KeptStorage {
         Scratch& scratch = workers_.scratch[worker];
         if (view.source != table_.get()) {
             if (lines_.holds(node, asked))
-                kernels_.dots(view.source->list(asked, scratch.columns), view.wr, out);
+                kernels().dots(view.source->list(asked, scratch.columns), view.wr, out);
             else
                 collect(lines_.view_rows(node), node, asked, out, worker);
             return;
@@ -66,7 +64,7 @@ class KeptStorage {
         const int known = packed.leads(asked.column, asked.count) ? packed.size() : 0;
         if (known > 0) {
             double* sums = room(scratch.word_sums, packed.lanes());
-            packed.sums(padded(view.wr, stride_, table_->bits().n_words, scratch.words), sums, kernels_);
+            packed.sums(padded(view.wr, stride_, table_->bits().n_words, scratch.words), sums);
             std::copy(sums, sums + known, out);
         }
         column_sums(*table_, view.wr, {asked.column + known, asked.count - known}, out + known, scratch);
@@ -105,7 +103,7 @@ class KeptStorage {
     void diagonal(const Block& task, const NodeView&, const float* curves, int worker) {
         auto& [packed, kept] = operator_of(task.node);
         const int d = task.inner.count;
-        if (!packed.holds(task.inner.column, d)) packed.pack(table_->bits(), task.inner.column, d, kernels_);
+        if (!packed.holds(task.inner.column, d)) packed.pack(table_->bits(), task.inner.column, d);
         const int rows = 32 * table_->bits().n_words;
         double* a = room(workers_.scratch[worker].words, rows);
         double* sums = room(workers_.scratch[worker].word_sums, packed.lanes());
@@ -113,11 +111,11 @@ class KeptStorage {
         std::copy(curves, curves + stride_, kept.data());
         std::copy(curves, curves + stride_, a);
         std::fill(a + stride_, a + rows, 0.0);
-        packed.sums(a, sums, kernels_);
+        packed.sums(a, sums);
         write_diagonal(task, sums, std::accumulate(a, a + stride_, 0.0));
     }
 
-    bool has_rough() const { return kernels_.rough_product != nullptr; }
+    bool has_rough() const { return kernels().rough_product != nullptr; }
 
     void product(const Product& task, const Product* next, int worker) {
         const auto& [packed, curves] = operator_of(task.node);
@@ -139,15 +137,15 @@ class KeptStorage {
                 X.next_by_row = other.by_row.words;
                 X.next_by_column = other.by_column.words;
             }
-            kernels_.rough_product(X, coefficients, curves.data(), static_cast<float>(task.center), sums);
+            kernels().rough_product(X, coefficients, curves.data(), static_cast<float>(task.center), sums);
         } else {
             packed.expect_sums();
             if (next) operator_of(next->node).columns.expect_add();
             std::fill(z, z + stride_, static_cast<float>(-task.center));
             std::fill(z + stride_, z + rows, 0.0f);
-            packed.add(coefficients, stride_, z, kernels_);
-            kernels_.scale(curves.data(), stride_, z);
-            packed.sums(z, sums, kernels_);
+            packed.add(coefficients, stride_, z);
+            kernels().scale(curves.data(), stride_, z);
+            packed.sums(z, sums);
         }
         std::copy(sums, sums + d, task.Hd);
     }
@@ -163,7 +161,7 @@ class KeptStorage {
     ResidualDrift drift(int node, int) {
         const NodeView view = lines_.view_rows(node);
         ResidualDrift moved;
-        kernels_.distance(view.rows, view.wr, lines_.reference(node), &moved.square, &moved.sum);
+        kernels().distance(view.rows, view.wr, lines_.reference(node), &moved.square, &moved.sum);
         return moved;
     }
 
@@ -171,7 +169,7 @@ class KeptStorage {
         workers_.pool.each(table_->n_features - first, [&](int k, int) { lines_.view_rows(first + k); });
         PairTiles tiles(*table_, first, last, workers_.pool);
         const auto residuals = [this](int node, int row, int rows, float* out) {
-            kernels_.narrow(lines_.wr(node) + row, rows, out);
+            kernels().narrow(lines_.wr(node) + row, rows, out);
         };
         tiles.add(0, stride_, residuals, band);
         return tiles.slack();
@@ -208,18 +206,16 @@ class KeptStorage {
         Scratch& scratch = workers_.scratch[worker];
         ColumnList columns = table_->list(task.moved, scratch.columns);
         if (is_packed) columns.count = 0;
-        kernels_.add_columns(columns, task.coefficient, offset, lines_.eta(task.node));
+        kernels().add_columns(columns, task.coefficient, offset, lines_.eta(task.node));
         if (!is_packed) return;
         double* coefficients = room(scratch.numbers, 32 * packed.groups());
         std::copy(task.coefficient, task.coefficient + packed.size(), coefficients);
         std::fill(coefficients + packed.size(), coefficients + 32 * packed.groups(), 0.0);
-        packed.add(coefficients, stride_, lines_.eta(task.node), kernels_);
+        packed.add(coefficients, stride_, lines_.eta(task.node));
     }
 
     Workers& workers_;
-    const Kernels& kernels_;
     const std::shared_ptr<const Table> table_;
-    const double total_;
     const int stride_;
     MergedLines lines_;
     std::vector<Operator> operators_;

@@ -27,7 +27,7 @@ class OnesCells {
           n_rows_(table.n_distinct),
           w_(table.w.data(), table.w.data() + n_rows_),
           inverse_w_(table.inverse_w.data(), table.inverse_w.data() + n_rows_),
-          total_(std::accumulate(w_.begin(), w_.end(), 0.0)),
+          total_(table.total),
           is_equal_(std::all_of(w_.begin(), w_.end(), [&](double w) { return w == w_[0]; })),
           column_begin_(1, 0),
           row_begin_(static_cast<size_t>(n_rows_) + 1, 0),

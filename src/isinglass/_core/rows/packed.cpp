@@ -18,9 +18,9 @@ BitTable::BitTable(const Table& table)
         }
 }
 
-void BitTable::sums(const double* a, double* out, const Kernels& kernels) const {
+void BitTable::sums(const double* a, double* out) const {
     std::fill(out, out + width, 0.0);
-    kernels.bit_sums_double({words_.data(), static_cast<size_t>(width), n_words}, a, width, out);
+    kernels().bit_sums_double({words_.data(), static_cast<size_t>(width), n_words}, a, width, out);
 }
 
 bool PackedColumns::holds(const int* columns, int count) const {
@@ -36,7 +36,7 @@ void PackedColumns::place(std::span<uint32_t> words) {
     columns_.clear();
 }
 
-void PackedColumns::pack(const BitTable& table, const int* columns, int count, const Kernels& kernels) {
+void PackedColumns::pack(const BitTable& table, const int* columns, int count) {
     columns_.assign(columns, columns + count);
     n_words_ = table.n_words;
     uint32_t block[32];
@@ -49,7 +49,7 @@ void PackedColumns::pack(const BitTable& table, const int* columns, int count, c
             const int filled = std::min(32, lanes() - 32 * g);
             std::copy(to + 32 * g, to + 32 * g + filled, block);
             std::fill(block + filled, block + 32, 0u);
-            kernels.transpose_bits(block, by_row() + (static_cast<size_t>(g) * n_words_ + i) * 32);
+            kernels().transpose_bits(block, by_row() + (static_cast<size_t>(g) * n_words_ + i) * 32);
         }
     }
 }

@@ -24,7 +24,7 @@ class BitTable {
 
     const uint32_t* words(int i) const { return words_.data() + static_cast<size_t>(i) * width; }
     // out_t = sum_n a_n x_tn for every column; a has 32 n_words entries, out has room for `width`.
-    void sums(const double* a, double* out, const Kernels& kernels) const;
+    void sums(const double* a, double* out) const;
 
     int n_words;  // per column
     int width;    // columns, padded for the kernels
@@ -42,7 +42,7 @@ class PackedColumns {
     static size_t words(const BitTable& table, int count);
     void place(std::span<uint32_t> words);
     size_t room() const { return words_.size(); }
-    void pack(const BitTable& table, const int* columns, int count, const Kernels& kernels);
+    void pack(const BitTable& table, const int* columns, int count);
     // Asks the memory for what add and sums will read first.
     void expect_add() const { ask_for(by_row(), groups() * 32); }
     void expect_sums() const { ask_for(by_column(), lanes()); }
@@ -52,14 +52,14 @@ class PackedColumns {
     int groups() const { return groups_of(size()); }
     // z_n += sum_k d_k x_kn over n_rows rows, a multiple of 16; d has 32 groups() entries, zero beyond size().
     template <class T>
-    void add(const T* d, int n_rows, T* z, const Kernels& kernels) const {
-        sum_bits({by_row(), static_cast<size_t>(32) * n_words_, groups()}, d, n_rows, z, kernels);
+    void add(const T* d, int n_rows, T* z) const {
+        sum_bits({by_row(), static_cast<size_t>(32) * n_words_, groups()}, d, n_rows, z);
     }
     // out_k = sum_n a_n x_kn; a has 32 entries per word of a column, out has room for lanes().
     template <class T>
-    void sums(const T* a, T* out, const Kernels& kernels) const {
+    void sums(const T* a, T* out) const {
         std::fill(out, out + lanes(), T{});
-        sum_bits({by_column(), static_cast<size_t>(lanes()), n_words_}, a, lanes(), out, kernels);
+        sum_bits({by_column(), static_cast<size_t>(lanes()), n_words_}, a, lanes(), out);
     }
     BitMatrix matrix() const {
         return {.by_row = {by_row(), static_cast<size_t>(32) * n_words_, groups()},
@@ -68,11 +68,11 @@ class PackedColumns {
 
  private:
     template <class T>
-    static void sum_bits(const BitWords& bits, const T* factors, int lanes, T* out, const Kernels& kernels) {
+    static void sum_bits(const BitWords& bits, const T* factors, int lanes, T* out) {
         if constexpr (sizeof(T) == sizeof(float))
-            kernels.bit_sums(bits, factors, lanes, out);
+            kernels().bit_sums(bits, factors, lanes, out);
         else
-            kernels.bit_sums_double(bits, factors, lanes, out);
+            kernels().bit_sums_double(bits, factors, lanes, out);
     }
     static int lanes_of(int count) { return (count + 15) / 16 * 16; }
     static int groups_of(int count) { return (count + 31) / 32; }

@@ -27,7 +27,7 @@ void column_sums(const Table& table, const double* a, const NeighborColumns& ask
     }
     const BitTable& bits = table.bits();
     double* sums = room(scratch.word_sums, bits.width);
-    bits.sums(padded(a, table.stride, bits.n_words, scratch.words), sums, kernels());
+    bits.sums(padded(a, table.stride, bits.n_words, scratch.words), sums);
     for (int k = 0; k < asked.count; ++k) out[k] = sums[asked.column[k]];
 }
 
@@ -45,7 +45,7 @@ void write_diagonal(const Block& task, const double* sums, double all) {
 }
 
 PairTiles::PairTiles(const Table& table, int first, int last, Pool& pool)
-    : table_(table), kernels_(kernels()), first_(first), last_(last), pool_(pool), panels_(pool.size()) {
+    : table_(table), first_(first), last_(last), pool_(pool), panels_(pool.size()) {
     const int p = table.n_features;
     for (int top = first; top < last; top += TILE_NODES)
         for (int left = top; left < p; left += TILE_NODES) tiles_.push_back({top, left});
@@ -60,8 +60,7 @@ PairTiles::PairTiles(const Table& table, int first, int last, Pool& pool)
 // rows, which is 1 for all parts together. Chunks are added in double precision, so the length of the table is not in
 // it.
 double PairTiles::slack() const {
-    const double weight = std::accumulate(table_.w.data(), table_.w.data() + table_.stride, 0.0);
-    return 2.0 * (2.0 * TILE_ROWS / kernels_.lanes + 9 + n_slabs_) * 6e-8 * weight;
+    return 2.0 * (2.0 * TILE_ROWS / kernels().lanes + 9 + n_slabs_) * 6e-8 * table_.total;
 }
 
 void PairTiles::add(int begin, int end, const Residuals& residuals, float* band) {
@@ -73,7 +72,7 @@ void PairTiles::add(int begin, int end, const Residuals& residuals, float* band)
 // Columns and residuals of some nodes, a chunk of rows, in single precision.
 void PairTiles::fill_panels(int from, int count, int row, int rows, const Residuals& residuals, float* x, float* r) {
     for (int k = 0; k < count; ++k) {
-        kernels_.widen(table_.column(from + k) + row, rows, x + k * TILE_ROWS);
+        kernels().widen(table_.column(from + k) + row, rows, x + k * TILE_ROWS);
         residuals(from + k, row, rows, r + k * TILE_ROWS);
     }
 }
@@ -114,7 +113,7 @@ void PairTiles::add_tile(Pair corner, int begin, int end, const Residuals& resid
                     above.r[k] = r_top + a, above.x[k] = x_top + a;
                     beside.r[k] = r_left + b, beside.x[k] = x_left + b;
                 }
-                kernels_.gradient_tile(above, beside, rows, tile + i * TILE_NODES + j, TILE_NODES);
+                kernels().gradient_tile(above, beside, rows, tile + i * TILE_NODES + j, TILE_NODES);
             }
     }
     each_line(corner, tile, band,

@@ -68,7 +68,6 @@ class PairTiles {
     void each_line(Pair corner, double* tile, float* band, Visit visit);
 
     const Table& table_;
-    const Kernels& kernels_;
     const int first_, last_;
     Pool& pool_;
     std::vector<Pair> tiles_;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <random>
 #include <stdexcept>
 
@@ -155,6 +156,7 @@ Table::Table(const TableView& given, double total)
         const uint8_t* row = given.X + rows[n].row * n_features;
         for (int s = 0; s < n_features; ++s) bytes[static_cast<size_t>(s) * stride + n] = row[s];
     }
+    this->total = std::accumulate(w.data(), w.data() + stride, 0.0);
     // Padding of weight 0 must hold a category that occurs: of any other the log odds are 0 / 0.
     if (given.ranges && n_distinct > 0)
         for (int s = 0; s < n_features; ++s) std::fill(cells(s) + n_distinct, cells(s) + stride, *column(s));

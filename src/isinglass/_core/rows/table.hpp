@@ -80,6 +80,7 @@ struct Table final : ColumnSource {
     Buffer<uint8_t> bytes;     // columns; padding: 0, or with categories those of the first row
     Buffer<double> w;          // weights over their total; 0 in the padding
     Buffer<double> inverse_w;  // 1 / w; 0 in the padding
+    double total;              // of w: 1, or the share of a part
     Margins margins;           // of a part: its contribution
     std::vector<uint8_t> ranges, modelled;  // as given; empty: columns of 0 and 1, no covariates
 

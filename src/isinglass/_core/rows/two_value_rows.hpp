@@ -146,20 +146,27 @@ PreciseBlock TwoValueRows<Storage>::precise_block(int node, const NeighborColumn
     const NodeView view = storage_.view(node, neighbors, 0);
     ColumnList columns = view.source->list(neighbors, workers_.scratch[0].columns);
     const size_t d = neighbors.count;
-    std::vector<double> H(d * d), mean(d), away(d), curve(view.rows.n);
+    std::vector<double> H(d * d), mean(d), curve(view.rows.n);
     double total = 0;
     for (int n = 0; n < view.rows.n; ++n) {
         const double odds = std::exp(-std::abs(view.eta[n]));
         total += curve[n] = view.rows.w[n] * odds / ((1 + odds) * (1 + odds));
-        for (size_t i = 0; i < d; ++i) mean[i] += columns.x[i][n] ? curve[n] : 0.0;
     }
-    for (size_t i = 0; i < d && total > 0; ++i) mean[i] /= total;
-    for (int n = 0; n < view.rows.n; ++n) {
-        if (static_cast<size_t>(n) % tuning::ROWS_PER_POLL == 0) workers_.pool.poll()();
-        for (size_t i = 0; i < d; ++i) {
-            away[i] = columns.x[i][n] - mean[i];
-            for (size_t j = 0; j <= i; ++j) H[i * d + j] += curve[n] * away[i] * away[j];
-        }
+    workers_.pool.each(d, [&](int i, int) {
+        for (int n = 0; n < view.rows.n; ++n) mean[i] += columns.x[i][n] ? curve[n] : 0.0;
+        if (total > 0) mean[i] /= total;
+    });
+    std::vector<double> away(d * tuning::GRAM_ROWS);  // of some rows at a time, row after row
+    for (int begin = 0; begin < view.rows.n; begin += tuning::GRAM_ROWS) {
+        const int count = std::min(tuning::GRAM_ROWS, view.rows.n - begin);
+        for (int n = 0; n < count; ++n)
+            for (size_t i = 0; i < d; ++i) away[n * d + i] = columns.x[i][begin + n] - mean[i];
+        workers_.pool.each(d, [&](int i, int) {
+            for (int n = 0; n < count; ++n) {
+                const double *line = away.data() + n * d, factor = curve[begin + n] * line[i];
+                for (int j = 0; j <= i; ++j) H[i * d + j] += factor * line[j];
+            }
+        });
     }
     for (size_t i = 0; i < d; ++i)
         for (size_t j = 0; j < i; ++j) H[j * d + i] = H[i * d + j];
