@@ -401,6 +401,20 @@ class Guess:
     n_missing: int
 
 
+def comparable_names(
+    names: Sequence[str] | None, known: Sequence[str] | None, width: int
+) -> tuple[Sequence[str] | None, Sequence[str] | None]:
+    """Return the names of a frame and those of the table it is read like, None where there are none.
+
+    In order, the labels 0, 1, 2, … of a frame are no names. They are names where the other side has them in another
+    order: then they say which column is which.
+    """
+    counted = [str(place) for place in range(width)]
+    if names is None:
+        return (counted if known is not None and {*known} <= {*counted} else None), known
+    return names, counted if known is None and {*names} == {*counted} else known
+
+
 def find_columns(called: Sequence[Sequence[str]], names: Sequence[str]) -> list[int]:
     """Return the places of columns among the names of a table; ``called``: what they may be called, likeliest first."""
     places = {name: place for place, name in enumerate(names)}

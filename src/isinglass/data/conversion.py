@@ -23,6 +23,7 @@ from isinglass.data.coding import (
     Coding,
     Rule,
     Steps,
+    comparable_names,
     find_columns,
 )
 from isinglass.data.containers import as_frame, open_source
@@ -33,7 +34,7 @@ from isinglass.data.options import ValueOptions
 from isinglass.data.refusals import advise_kinds, refuse_missing, refuse_values
 from isinglass.data.rules import refuse_other
 from isinglass.data.source import Source
-from isinglass.data.table import Table, comparable_names, refuse_holes
+from isinglass.data.table import Table, refuse_holes
 from isinglass.data.values import is_number
 from isinglass.data.weights import check_sample_weight, scale_weights
 from isinglass.errors import ArgumentError, DataError, setting

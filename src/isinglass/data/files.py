@@ -237,10 +237,6 @@ def _find_row_names(raw: Source, options: ReadOptions) -> int | None:
             return None
         if raw.shape[1] > width and has_one:
             return 0
-    return _guess_row_names(raw, options)
-
-
-def _guess_row_names(raw: Source, options: ReadOptions) -> int | None:
     place = raw.find_id_column(numbers_are_data=options.binarize is not None)
     is_variable = place is not None and raw.names is not None and raw.names[place] in _named_columns(options)
     return None if is_variable else place

@@ -345,20 +345,6 @@ def refuse_holes(variables: Variables, holes: Mask) -> None:
         )
 
 
-def comparable_names(
-    names: Sequence[str] | None, known: Sequence[str] | None, width: int
-) -> tuple[Sequence[str] | None, Sequence[str] | None]:
-    """Return the names of a frame and those of the table it is read like, None where there are none.
-
-    In order, the labels 0, 1, 2, … of a frame are no names. They are names where the other side has them in another
-    order: then they say which column is which.
-    """
-    counted = [str(place) for place in range(width)]
-    if names is None:
-        return (counted if known is not None and {*known} <= {*counted} else None), known
-    return names, counted if known is None and {*names} == {*counted} else known
-
-
 def _check_codes(codes: Bytes, variables: Variables) -> None:
     """Refuse codes that are no categories of their columns."""
     if variables.is_binary:

@@ -16,10 +16,11 @@ from isinglass.arguments import Options, RandomSource
 from isinglass.arrays import AnyArray, FloatArray
 from isinglass.data import AnyTable, Coding, PartedTable, Table, TableLike
 from isinglass.data.blocks import is_in_parts
+from isinglass.data.coding import comparable_names
 from isinglass.data.containers import as_frame, complete_like
 from isinglass.data.open_table import open_table
 from isinglass.data.options import Encode, ReadOptions
-from isinglass.data.table import Kinds, comparable_names
+from isinglass.data.table import Kinds
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.evaluate.prediction import fill_most_probable
 from isinglass.fit import Fit
