@@ -132,7 +132,7 @@ def misplaced_modules(modules: Mapping[str, str]) -> list[str]:
 
 
 # Methods of results that draw, or write a page or a text, load the room that does so when they are called, and so does
-# the likelihood of a network, which takes sampling.
+# log Z of a network, which may take sampling.
 UPWARD = {("fitted", "show"), ("select", "show"), ("network", "evaluate")}
 
 

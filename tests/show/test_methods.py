@@ -156,6 +156,14 @@ def test_regressions():
     assert "(logistic, adjacent-category logistic, multinomial logistic; Haslbeck & Waldorp, 2020)" in said
 
 
+def test_one_of_something_is_singular():
+    cells = chain(strength=4.0)[:, :2].astype(float)
+    cells[3, 0] = np.nan
+    text = methods_text(Method().fit(as_table(cells, missing="drop")))
+    assert f"1 of {N} rows was left out because of 1 missing cell (" in text
+    assert ", 1 edge), then an adaptive lasso" in text
+
+
 def test_two_stages_that_the_ebic_decided():
     fit = Method(selector=TwoStage(n_folds=4, random_state=5)).fit(chain())
     assert fit.choice.reason == "ebic"

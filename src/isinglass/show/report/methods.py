@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from isinglass.errors import plural
 from isinglass.evaluate.model_check import ModelCheck
 from isinglass.fit import Fit
 from isinglass.network import Network
@@ -186,7 +187,7 @@ def _describe_stages(fit: Fit, selector: TwoStage, network: Network) -> Iterator
     if stages.ended_first:
         yield "A lasso whose penalty was chosen by the AIC found no edges, so no second stage was needed."
         return
-    known = f" (α = {first.alpha:.4g}, {first.n_edges} edges)"
+    known = f" (α = {first.alpha:.4g}, {plural(first.n_edges, 'edge')})"
     if len(stages.each) > 1:
         yield f"Edges were selected {_two_stages(selector, network, known)}."
     else:  # there was no time for the second

@@ -294,7 +294,8 @@ def _say_missing(what: What) -> Iterator[str]:
     if missing.treatment == "drop":
         if len(what.solutions) > 1:  # labels are not cells of the network's columns, which the share is of
             cells = f"{missing.n_cells} missing cells or labels of groups"
-        yield f"{missing.n_left_out} of {missing.n_rows} rows were left out because of {cells}."
+        rows = f"{missing.n_left_out} of {missing.n_rows} rows {'was' if missing.n_left_out == 1 else 'were'}"
+        yield f"{rows} left out because of {cells}."
     elif missing.treatment == "zero":
         yield f"{cells} {were} counted as 0."
     else:
