@@ -529,6 +529,12 @@ def test_an_identifier_that_occurs_in_several_rows_is_left_out():
     assert (guesses["id"].kind, guesses["id"].note, guesses["idea"].kind) == (None, "identifier?", "continuous")
 
 
+def test_codes_are_found_behind_any_number_of_values():
+    many = list(range(200_000))  # one look at all values for each of them would take hours
+    assert missing_codes(many) == ((), ())
+    assert missing_codes([*range(1, 40), 99, 999]) == ((99, 999), ())
+
+
 def test_columns_of_months_of_many_words_or_without_answers_are_left_out():
     rng = np.random.default_rng(6)
     months = [f"19{year}-{month:02d}" for year in (49, 50) for month in range(1, 13)]

@@ -98,7 +98,8 @@ def missing_codes(values: Iterable[Value]) -> tuple[tuple[int, ...], tuple[int, 
     below = [number for number in numbers if number < 0]
     if len(scale) < 2 or (below and (below[-1] > scale[0] - 2 or not set(map(abs, below)) <= _CODES | {*range(1, 10)})):
         below, scale = [], numbers
-    for k in range(1, len(scale) - 1):  # a scale has two points at least
+    most = len(_CODES | _DIGITS)
+    for k in range(max(1, len(scale) - 1 - most), len(scale) - 1):  # a scale has two points at least
         top, rest = scale[k], set(scale[k + 1 :])
         gap = scale[k + 1] - top
         if rest <= _CODES | _DIGITS and max(rest) > 9 and scale[k + 1] > 9 and gap > max(1, top - scale[0]):
