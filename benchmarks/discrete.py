@@ -17,7 +17,7 @@ import numpy as np
 from networks import make_table
 
 from isinglass import Network, simulate
-from isinglass.metrics import f1_score
+from isinglass.metrics import edge_confusion
 from isinglass.select import Method
 
 CATEGORIES = 4
@@ -46,7 +46,7 @@ def measure(truth, kind, n_rows, seed):
     alone = sum(np.log(count / count.sum())[fresh.codes[:, s]] for s, count in enumerate(counts)).mean()
     gain = found.network.log_pseudolikelihood(fresh.codes).mean() - alone
     best = truth.log_pseudolikelihood(fresh.codes).mean() - alone
-    score = f1_score(found, truth)
+    score = edge_confusion(found, truth).f1
     return score, score == 1.0, gain / best, found.n_edges, seconds
 
 

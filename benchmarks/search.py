@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from isinglass import Network, Solution, as_table, simulate
-from isinglass.metrics import f1_score
+from isinglass.metrics import edge_confusion
 from isinglass.select import Stage
 from isinglass.select.scoring import edge_price
 from isinglass.select.stage_search import StageSearch, first_stage, second_stage
@@ -89,7 +89,7 @@ def compare_edges() -> None:
             n_false += [network.n_edges for network in found]
             n_pairs += found[0].n_pairs
         elif truth.n_edges:
-            scores.append([f1_score(network, truth) for network in found])
+            scores.append([edge_confusion(network, truth).f1 for network in found])
     error = np.std(np.diff(scores, axis=1)) / np.sqrt(len(scores))
     means = np.mean(scores, axis=0).round(3)
     print(f"F1 in {len(scores)} tables: {means}, standard error of the difference {error:.3f}")

@@ -9,7 +9,7 @@ import networkx
 import numpy as np
 
 from isinglass import Network, simulate
-from isinglass.metrics import f1_score
+from isinglass.metrics import edge_confusion
 from isinglass.select import CrossValidation, Method, ebic
 
 ROWS = (250, 500, 1000, 2000, 4000)
@@ -34,7 +34,7 @@ def score_choices(model: Network, n_rows: int, seed: np.random.SeedSequence) -> 
     cv = Method(selector=CrossValidation(ALPHAS, n_folds=5, random_state=split)).choose(X)
     numbers = [int(ebic(X, cv.path, relaxed=relaxed).argmin()) for relaxed in (False, True)]
     numbers += [cv.best("best"), cv.best("1se")]
-    return [f1_score(cv.path[k], model) for k in numbers]
+    return [edge_confusion(cv.path[k], model).f1 for k in numbers]
 
 
 def main(n_replications: int) -> None:

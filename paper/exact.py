@@ -58,7 +58,7 @@ def score(path: Any, truth: Network, exact: Any) -> Row:
         "error": errors[best],
         "alpha": path[best].alpha,
         "auc": metrics.roc_curve(path, truth).auc if 0 < truth.n_edges < n_pairs else None,
-        "f1": max(metrics.f1_score(solution, truth) for solution in path),
+        "f1": max(metrics.edge_confusion(solution, truth).f1 for solution in path),
         "from_exact": metrics.relative_difference(path[best], exact[best]),
         "converged": bool(path.converged.all()),
     }

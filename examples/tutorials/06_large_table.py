@@ -31,7 +31,7 @@ for n in (2_000, 20_000, 100_000):
 from isinglass import metrics
 
 print(metrics.edge_confusion(path[-1].network, truth))
-best = max(path, key=lambda solution: metrics.f1_score(solution, truth))
+best = max(path, key=lambda solution: metrics.edge_confusion(solution, truth).f1)
 print(f"at alpha {best.alpha:.3f}: {metrics.edge_confusion(best.network, truth)}")
 
 # %%

@@ -7,6 +7,7 @@ worked on at once if there is an axis in front.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +18,15 @@ from isinglass.variables import Variables
 
 if TYPE_CHECKING:
     from isinglass.network import Network
+
+CELLS_AT_ONCE = 4_000_000
+"""Entries of such an array that exist at a time where only sums over rows are asked for: some 30 bytes each."""
+
+
+def blocks_of_rows(n_rows: int, n_entries: int) -> Iterator[slice]:
+    """Yield blocks of rows with `CELLS_AT_ONCE` entries, ``n_entries`` for each row."""
+    step = max(CELLS_AT_ONCE // n_entries, 1)
+    return (slice(first, first + step) for first in range(0, n_rows, step))
 
 
 def expit(eta: FloatArray) -> FloatArray:

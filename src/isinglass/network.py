@@ -519,10 +519,16 @@ def as_network(source: NetworkLike, names: Sequence[str] | None = None) -> Netwo
         raise DataError(str(error).replace("theta must", "network must", 1)) from None
 
 
+def fit_of(source: NetworkLike) -> Any:  # Any: a Fit, which is defined in a layer above, or None
+    """Return the `Fit` that a result is, or that a fitted estimator has; None for a network by itself."""
+    found = getattr(source, "fit_", source)
+    return found if hasattr(found, "coding") else None
+
+
 def read_for(network: NetworkLike, X: TableLike) -> Table:
     """Return a table of the columns of a network; a fit, or an estimator that has one, reads it as that of the fit."""
-    fit: Any = getattr(network, "fit_", network)
-    return as_network(network).table(fit.read(X) if hasattr(fit, "coding") else X)
+    fit = fit_of(network)
+    return as_network(network).table(X if fit is None else fit.read(X))
 
 
 def strongest_first(values: FloatArray) -> NDArray[np.intp]:

@@ -7,7 +7,7 @@ from choices import select_ebic
 
 from isinglass import metrics, simulate
 from isinglass.errors import DataError
-from isinglass.metrics import f1_score
+from isinglass.metrics import edge_confusion
 
 MIXED = {"couplings": "mixed", "strength": 1.0, "fields": "balanced", "random_state": 0}
 NETWORKS = {
@@ -23,7 +23,7 @@ def test_f1_rises_with_the_number_of_rows(name):
     for n_rows in (100, 400, 3200):
         tables = [simulate.exact_sample(model, n_rows, random_state=seed) for seed in range(4)]
         choices = [select_ebic(X, alphas=25, relaxed=True).solution for X in tables]
-        scores.append(float(np.mean([f1_score(choice, model) for choice in choices])))
+        scores.append(float(np.mean([edge_confusion(choice, model).f1 for choice in choices])))
     assert scores[0] < scores[1] <= scores[2]
     assert scores[2] >= 0.98
 
@@ -40,6 +40,6 @@ def test_networks_with_categories_are_compared_by_their_blocks():
     fields = [network.category_fields for network in (one, two)]
     total, size = total + ((fields[0] - fields[1]) ** 2).sum(), size + (fields[1] ** 2).sum()
     assert metrics.relative_difference(one, two) == pytest.approx(np.sqrt(total / size))
-    assert metrics.f1_score(one, two) == 1.0
+    assert metrics.edge_confusion(one, two).f1 == 1.0
     with pytest.raises(DataError, match="same categories"):
         metrics.relative_difference(one, chain)

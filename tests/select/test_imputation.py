@@ -21,7 +21,7 @@ from isinglass import (
 from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, LimitError, suppress_warnings
 from isinglass.select import ImputationSettings, Run, ebic
 from isinglass.select import imputation as module
-from isinglass.select.method import Wrapped
+from isinglass.select.any_method import Wrapped
 from isinglass.select.pooling import _redraw
 from isinglass.select.two_stage import FixedStages
 

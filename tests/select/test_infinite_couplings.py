@@ -6,8 +6,9 @@ from scipy.optimize import minimize
 
 from isinglass import as_table, edge_tests, ising_path, refit
 from isinglass.errors import SeparationError
+from isinglass.select.derivatives import Support
 from isinglass.select.refit import refit_edges
-from isinglass.select.sandwich import Support, _step
+from isinglass.select.sandwich import _step
 
 PAIRS = np.array([[0, 1], [0, 2], [1, 2]])
 

@@ -76,24 +76,30 @@ def edge_confusion(estimate: NetworkLike, truth: NetworkLike) -> EdgeConfusion:
     return EdgeConfusion(both, found.n_edges - both, true.n_edges - both, neither)
 
 
-def f1_score(estimate: NetworkLike, truth: NetworkLike) -> float:
-    """Return the F1 of the estimated edges; see `EdgeConfusion.f1`."""
-    return edge_confusion(estimate, truth).f1
-
-
 def weight_correlation(estimate: NetworkLike, truth: NetworkLike) -> float:
     """Return Pearson's correlation of the couplings over all pairs, zeros included; NaN if one side is constant."""
     found, true = _same_size(estimate, truth)
-    if _is_constant(found) or _is_constant(true):
-        return math.nan
     pairs = union_keys([found, true])
-    n, n_empty = found.n_pairs, found.n_pairs - len(pairs)
-    means = [network.edge_values.sum() / n for network in (found, true)]
-    a, b = (network.values_at(pairs) - mean for network, mean in zip((found, true), means, strict=True))
-    # The pairs without an edge on either side are not stored; each deviates by minus the mean.
-    covariance = a @ b + n_empty * means[0] * means[1]
-    spreads = [c @ c + n_empty * mean**2 for c, mean in zip((a, b), means, strict=True)]
-    return float(np.clip(covariance / math.sqrt(spreads[0] * spreads[1]), -1.0, 1.0))
+    return float(correlate_rows(found.values_at(pairs)[None], true.values_at(pairs), found.n_pairs)[0])
+
+
+def correlate_rows(rows: sp.csc_array | FloatArray, reference: FloatArray, count: int) -> FloatArray:
+    """Return Pearson's correlation of every row with the reference; NaN where one of them is constant.
+
+    Further entries, up to ``count``, are zero in all of them.
+    """
+    if not count:
+        return np.full(rows.shape[0], np.nan)
+    mean = np.asarray(rows.sum(axis=1)).ravel() / count
+    square = np.asarray((rows**2).sum(axis=1)).ravel() / count - mean**2
+    center = reference.sum() / count
+    spread = (reference**2).sum() / count - center**2
+    scale = np.sqrt(np.maximum(square, 0.0) * max(spread, 0.0))
+    covariance = rows @ reference / count - mean * center
+    # One value for all pairs leaves rounding only.
+    varies = (square > 1e-12 * (square + mean**2)) & (spread > 1e-12 * (spread + center**2))
+    correlations: FloatArray = np.divide(covariance, scale, out=np.full(len(mean), np.nan), where=varies)
+    return np.clip(correlations, -1.0, 1.0)
 
 
 def relative_difference(a: NetworkLike, b: NetworkLike) -> float:
@@ -193,9 +199,3 @@ def _theta(network: Network) -> sp.csr_array:
     variables, pairs = network.variables, network.edge_index
     scales = np.repeat(variables.block_scale(pairs), variables.block_sizes(pairs))
     return coordinate_matrix(variables, pairs, scales * network.parameters)
-
-
-def _is_constant(network: Network) -> bool:
-    """Tell whether all pairs have the same coupling."""
-    complete = network.n_edges == network.n_pairs
-    return network.n_edges == 0 or (complete and bool((network.edge_values == network.edge_values[0]).all()))

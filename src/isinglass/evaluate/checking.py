@@ -11,7 +11,7 @@ flagged in at most ``level`` of all tables.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 import scipy  # its parts are loaded when they are needed
@@ -25,8 +25,8 @@ from isinglass.evaluate.model_check import Comparison, ModelCheck
 from isinglass.network import Network, NetworkLike, as_network, read_for
 from isinglass.pairs import all_pairs
 from isinglass.simulate.enumeration import can_enumerate, exact_sample
-from isinglass.simulate.gibbs import gibbs_sample
-from isinglass.simulate.mixing import MixingDiagnostics, diagnose
+from isinglass.simulate.gibbs import sample_dispersed
+from isinglass.simulate.mixing import MixingDiagnostics
 
 MAX_PAIRS, N_TRIPLES, MAX_COUNTS = 20_000, 2_000, 40
 _CHAINS, _BURN_IN, _THIN = 100, 1000, 10
@@ -104,14 +104,8 @@ def _simulate(
     if can_enumerate(network):
         return np.asarray(exact_sample(network, n, random_state=np.random.default_rng(seed))), None, float(n)
     at_start, at_run = seed.spawn(2)
-    last = network.variables.sizes - 1
-    start = np.random.default_rng(at_start).integers(0, last + 1, (_CHAINS, network.n_features), dtype=np.uint8)
-    start[: _CHAINS // 4], start[_CHAINS // 4 : _CHAINS // 2] = 0, last
-    draws = -(-n // _CHAINS)
-    sample = partial(gibbs_sample, burn_in=_BURN_IN, thin=_THIN, n_chains=_CHAINS, n_threads=n_threads)
-    rows = np.asarray(sample(network, draws * _CHAINS, start=start, random_state=at_run))
-    states = rows.reshape(_CHAINS, draws, -1)
-    mixing = diagnose(states, network.energy(rows).reshape(_CHAINS, draws))
+    run: dict[str, Any] = {"burn_in": _BURN_IN, "thin": _THIN, "n_threads": n_threads}
+    rows, mixing = sample_dispersed(network, -(-n // _CHAINS), _CHAINS, at_start, random_state=at_run, **run)
     return rows, mixing, float(np.clip(mixing.smallest_ess, _CHAINS, len(rows)))
 
 

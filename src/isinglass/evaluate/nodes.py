@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any
 
 import numpy as np
 import scipy  # its parts are loaded when they are needed
@@ -13,7 +12,7 @@ from isinglass.arrays import Bytes, FloatArray
 from isinglass.data import TableLike, as_table, category_counts
 from isinglass.evaluate.numbers import conditionals_of_blocks
 from isinglass.matching import check_width
-from isinglass.network import Network, NetworkLike, as_network
+from isinglass.network import Network, NetworkLike, as_network, fit_of
 from isinglass.simulate.completions import among
 from isinglass.text_tables import NodeColumns
 
@@ -68,10 +67,8 @@ def node_table(X: TableLike, network: NetworkLike, sample_weight: ArrayLike | No
     >>> table.accuracy, table.normalized_accuracy, table.r_squared.round(2)
     (array([0.8, 0.8]), array([0.6, 0.6]), array([0.36, 0.36]))
     """
-    read = as_network(network)
-    fit: Any = getattr(network, "fit_", network)
-    is_fit = hasattr(fit, "coding")
-    table = as_table(fit.read(X) if is_fit else X, sample_weight, variables=read.variables).without_holes()
+    fit, read = fit_of(network), as_network(network)
+    table = as_table(X if fit is None else fit.read(X), sample_weight, variables=read.variables).without_holes()
     check_width(table.shape[1], read.variables)
     total, variables = table.total_weight, read.variables
     shares = np.clip(category_counts(table) / total, 0.0, 1.0)
@@ -79,7 +76,7 @@ def node_table(X: TableLike, network: NetworkLike, sample_weight: ArrayLike | No
     varies = marginal < 1
     entropy = np.add.reduceat(scipy.special.entr(shares), variables.starts)
     # Neither the entropy nor the solver knows categories that occur in no row, here or in the fit.
-    predicting = among(fit.occurs | (shares > 0.0), read) if is_fit else read
+    predicting = read if fit is None else among(fit.occurs | (shares > 0.0), read)
     accuracy, deviance, error = (each / total for each in table.sum_rows(_predict, predicting))
     marginal[variables.continuous] = np.nan  # a step of a grid is not an answer
     accuracy[variables.continuous] = np.nan

@@ -8,12 +8,11 @@ import numpy as np
 
 from isinglass.arguments import check_level
 from isinglass.arrays import AnyArray, Bytes, FloatArray
+from isinglass.conditionals import blocks_of_rows
 from isinglass.data import AnyTable
 from isinglass.errors import MeaningWarning, warn
 from isinglass.network import Network
 from isinglass.variables import Variables
-
-CELLS_AT_ONCE = 4_000_000  # probabilities of categories at a time
 
 
 def conditionals_of_blocks(
@@ -21,10 +20,8 @@ def conditionals_of_blocks(
 ) -> Iterator[tuple[Bytes, FloatArray, FloatArray]]:
     """Yield some rows at a time: their codes, weights, and log P(x_s = k | the rest) in the flat layout."""
     unit = np.ones(len(codes)) if weight is None else weight
-    step = max(CELLS_AT_ONCE // len(network.variables.column), 1)
-    for first in range(0, len(codes), step):
-        block = codes[first : first + step]
-        yield block, unit[first : first + step], network.log_conditionals(block)
+    for rows in blocks_of_rows(len(codes), len(network.variables.column)):
+        yield codes[rows], unit[rows], network.log_conditionals(codes[rows])
 
 
 def expected_values(chance: Sequence[FloatArray], variables: Variables) -> FloatArray:

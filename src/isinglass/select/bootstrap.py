@@ -18,9 +18,10 @@ from isinglass.data.weights import per_unit
 from isinglass.errors import ArgumentError, suppress_warnings
 from isinglass.pairs import pair_keys, pairs_of
 from isinglass.results import Solution
+from isinglass.select.any_method import COUNTED, AnyMethod, MethodLike, as_method, failed, read_for, warn_of_failed
 from isinglass.select.bootstrap_result import Bootstrap
-from isinglass.select.folds import labels_of
-from isinglass.select.method import COUNTED, AnyMethod, Method, MethodLike, as_method, failed, read_for, warn_of_failed
+from isinglass.select.folds import has_counts, labels_of
+from isinglass.select.method import Method
 from isinglass.select.parallel import run_tasks, task_run
 from isinglass.select.settings import Run
 from isinglass.select.task import WarmStart
@@ -142,8 +143,8 @@ class _Draw:
             unit = np.unique(labels, return_inverse=True)[1]
             has_weight = np.bincount(unit, scale) > 0
             return cls(has_weight.astype(np.int64), unit, scale, labels)
-        if are_counts(scale) and scale.sum() < 2**53:
-            return cls(np.rint(scale).astype(np.int64), unit, np.ones(n_rows), unit if scale.max() <= 1.0 else None)
+        if has_counts(table) and scale.sum() < 2**53:
+            return cls(np.rint(scale).astype(np.int64), unit, np.ones(n_rows), None)
         return cls((scale > 0).astype(np.int64), unit, scale, unit)
 
     def kept(self, share: float) -> int:

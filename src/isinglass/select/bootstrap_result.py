@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from isinglass.arguments import check_level, require
 from isinglass.arrays import FloatArray, Frozen, read_only
 from isinglass.errors import ArgumentError, DataError, LimitError
+from isinglass.evaluate.agreement import correlate_rows
 from isinglass.evaluate.centrality import node_measure
 from isinglass.names import NodeValues, by_node
 from isinglass.network import Network
@@ -203,9 +204,11 @@ class Bootstrap(Frozen):
         """
         if of == "edges":
             p = self.solution.n_features
-            return _correlate(self.draws, self.edge_values, p * (p - 1) // 2)
+            return correlate_rows(self.draws, self.edge_values, p * (p - 1) // 2)
         labels = self._labels(communities)
-        return _correlate(self.node_draws(of, labels), node_measure(self.solution.network, of, labels), len(self.names))
+        return correlate_rows(
+            self.node_draws(of, labels), node_measure(self.solution.network, of, labels), len(self.names)
+        )
 
     def cs_coefficient(
         self,
@@ -319,20 +322,3 @@ def _sums_over_pairs(draws: sp.csc_array, edge_index: NDArray[np.int32], n_featu
     ends = (np.ones(2 * n_pairs), (np.tile(np.arange(n_pairs), 2), edge_index.T.ravel()))
     incidence = sp.csr_array(ends, shape=(n_pairs, n_features))
     return np.asarray((draws @ incidence).toarray(), dtype=np.float64)
-
-
-def _correlate(draws: sp.csc_array | FloatArray, reference: FloatArray, count: int) -> FloatArray:
-    """Return Pearson's correlation of every row with the reference; NaN where one of them is constant.
-
-    Further entries, up to ``count``, are zero in all of them.
-    """
-    mean = np.asarray(draws.sum(axis=1)).ravel() / count
-    square = np.asarray((draws**2).sum(axis=1)).ravel() / count - mean**2
-    center = reference.sum() / count
-    spread = (reference**2).sum() / count - center**2
-    scale = np.sqrt(np.maximum(square, 0.0) * max(spread, 0.0))
-    covariance = draws @ reference / count - mean * center
-    # One value for all pairs leaves rounding only.
-    varies = (square > 1e-12 * (square + mean**2)) & (spread > 1e-12 * (spread + center**2))
-    correlations: FloatArray = np.divide(covariance, scale, out=np.full(len(mean), np.nan), where=varies)
-    return np.clip(correlations, -1.0, 1.0)

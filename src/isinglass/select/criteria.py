@@ -9,14 +9,14 @@ from numpy.typing import ArrayLike
 
 from isinglass.arguments import RandomSource
 from isinglass.arrays import FloatArray
-from isinglass.data import AnyTable, TableLike, as_table, which_occur
+from isinglass.data import Table, TableLike, as_table
 from isinglass.errors import suppress_warnings
+from isinglass.select.any_method import COUNTED, AnyMethod, MethodLike, as_method
 from isinglass.select.cross_validation import CrossValidation
 from isinglass.select.ebic import EBIC, ebic
 from isinglass.select.folds import RowSet, take_part
-from isinglass.select.method import COUNTED, AnyMethod, MethodLike, as_method
 from isinglass.select.parallel import run_tasks, task_run
-from isinglass.select.scoring import sum_scores
+from isinglass.select.scoring import held_out_sums
 from isinglass.select.settings import Run
 from isinglass.select.task import Task
 from isinglass.select.two_stage import TwoStage
@@ -93,11 +93,8 @@ def compare_criteria(
     )
 
 
-def _score_fold(
-    table: AnyTable, methods: Sequence[AnyMethod], run: Run, training: RowSet, held_out: RowSet
-) -> FloatArray:
+def _score_fold(table: Table, methods: Sequence[AnyMethod], run: Run, training: RowSet, held_out: RowSet) -> FloatArray:
     """Return the sum of the scores of the rows held out, by the network of each method."""
-    possible, rows = which_occur(table), take_part(table, held_out)
     with suppress_warnings(*COUNTED):
         solutions = [method.choose(take_part(table, training), run=run).solution for method in methods]
-    return np.array([rows.sum_rows(sum_scores, solution, slice(None), possible) for solution in solutions])
+    return held_out_sums(table, take_part(table, held_out).whole(), solutions)

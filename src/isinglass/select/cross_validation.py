@@ -9,11 +9,11 @@ import numpy as np
 
 from isinglass.arguments import MOST_TASKS, RandomSource, check_count, spawn_seeds
 from isinglass.arrays import FloatArray
-from isinglass.data import which_occur, which_vary
+from isinglass.data import which_vary
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.select.folds import RowSet, Split, check_splits, count_units, split_rows
 from isinglass.select.parallel import run_tasks, task_run
-from isinglass.select.scoring import row_scores, warn_at_grid_end
+from isinglass.select.scoring import held_out_sums, warn_at_grid_end
 from isinglass.select.selector import Choice, Selector
 from isinglass.select.settings import Alphas, check_alphas, identify, option, settings
 from isinglass.select.task import Task
@@ -156,9 +156,9 @@ def _score_fold(task: Task, alphas: FloatArray, train: RowSet, held_out: RowSet)
     """Return the held-out score per alpha, the weight held out, and whether a column became constant."""
     training, held = task.on(train), task.on(held_out).table.whole()
     became_constant = which_vary(task.table) & ~which_vary(training.table)
-    path, unit, possible = training.path(alphas), held.unit_weight, which_occur(task.table)
-    scores = np.array([unit @ row_scores(held, solution, possible=possible) for solution in path]) / unit.sum()
-    return {"scores": scores, "weight": unit.sum(), "constant": became_constant.any()}
+    weight = held.unit_weight.sum()
+    scores = held_out_sums(task.table.whole(), held, training.path(alphas)) / weight
+    return {"scores": scores, "weight": weight, "constant": became_constant.any()}
 
 
 def _mean_and_error(scores: FloatArray, fold_weights: FloatArray) -> tuple[FloatArray, FloatArray]:

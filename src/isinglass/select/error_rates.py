@@ -26,8 +26,9 @@ from isinglass.errors import (
     suppress_warnings,
 )
 from isinglass.pairs import all_pairs, pair_keys
+from isinglass.select.derivatives import Support
 from isinglass.select.refit import MAX_PARAMETERS, nearly_free
-from isinglass.select.sandwich import Support, sandwich_errors
+from isinglass.select.sandwich import sandwich_errors
 from isinglass.text_tables import Columns
 
 LEAST_ROWS = 5

@@ -26,10 +26,17 @@ MOST_CELLS = 1 << 33
 """Of a table of all rows that counts stand for."""
 
 
+def counts_rows(table: Table) -> bool:
+    """Tell whether the scaled weights of a table say how many equal rows each row stands for, none or more.
+
+    Sampling weights do not, and neither do the shares that copies of a row have of its weight.
+    """
+    return table.units is None and are_counts(table.sample_weight)
+
+
 def has_counts(table: Table) -> bool:
-    """Tell whether the scaled weights of a table count equal rows, more than one of some."""
-    weight = table.sample_weight
-    return weight is not None and weight.max() > 1.0 and table.units is None and are_counts(weight)
+    """Tell whether a row of the table stands for several equal rows, which are different respondents."""
+    return counts_rows(table) and table.weight_range[1] > 1.0
 
 
 def labels_of(groups: ArrayLike | None, n_rows: int) -> AnyArray:
@@ -152,7 +159,7 @@ def repeated(table: Table) -> tuple[Table, NDArray[np.intp]]:
 
 def one_by_one(table: Table) -> tuple[Table, NDArray[np.intp]]:
     """Return the equal rows of a count one by one, none of weight zero, and the row that each of them is."""
-    if table.units is None and are_counts(table.sample_weight):
+    if counts_rows(table):
         return repeated(table)
     rows = table.weighted_rows
     return table if len(rows) == len(table) else table[rows], rows

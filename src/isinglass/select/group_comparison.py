@@ -18,19 +18,10 @@ from isinglass.errors import ConstantColumnWarning, listed, suppress_warnings, w
 from isinglass.network import union_keys
 from isinglass.pairs import pairs_of
 from isinglass.results import Solution
-from isinglass.select.group_comparison_result import Differing, GroupComparison, reaches
+from isinglass.select.any_method import COUNTED, AnyMethod, MethodLike, Wrapped, as_method, failed, warn_of_failed
+from isinglass.select.group_comparison_result import Differing, GroupComparison, least_equal
 from isinglass.select.grouped_table import GroupedTable, Groups
-from isinglass.select.method import (
-    COUNTED,
-    AnyMethod,
-    ImputationSettings,
-    Method,
-    MethodLike,
-    Wrapped,
-    as_method,
-    failed,
-    warn_of_failed,
-)
+from isinglass.select.method import ImputationSettings, Method
 from isinglass.select.parallel import run_tasks, task_run
 from isinglass.select.settings import Run
 from isinglass.select.task import WarmStart
@@ -262,8 +253,8 @@ class _Test:
             "structure": np.asarray(differing.structure),
             "strength": np.asarray(differing.strength),
             "nodes": differing.nodes.max(),
-            "edge_bits": np.packbits(reaches(differing.edges, self.observed.edges)),
-            "node_bits": np.packbits(reaches(differing.nodes, self.observed.nodes)),
+            "edge_bits": np.packbits(differing.edges >= least_equal(self.observed.edges)),
+            "node_bits": np.packbits(differing.nodes >= least_equal(self.observed.nodes)),
             "constant": np.any(became_constant),
             "failed": np.asarray(any(map(failed, solutions))),
         }

@@ -27,9 +27,9 @@ ROUNDING = 1e-6
 _SHOWN_EDGES = 5  # in the repr
 
 
-def reaches(values: FloatArray, observed: FloatArray | float) -> NDArray[np.bool_]:
-    """Tell which values are at least as large as what was observed, up to rounding."""
-    return np.asarray(values >= observed - ROUNDING * np.maximum(np.abs(observed), 1.0))
+def least_equal(observed: FloatArray | float) -> FloatArray:
+    """Return the smallest differences that are at least as large as what was observed, up to rounding."""
+    return np.asarray(observed - ROUNDING * np.maximum(observed, 1.0))
 
 
 def distances(one: Network, other: Network, pairs: NDArray[np.int64]) -> FloatArray:
@@ -142,20 +142,19 @@ class GroupComparison(Frozen):
     @property
     def p_structure(self) -> float:
         """P-value of the largest difference in a coupling."""
-        return float(self._p(reaches(self.null_structure, self.structure).sum()))
+        return float(self._p((self.null_structure >= least_equal(self.structure)).sum()))
 
     @property
     def p_strength(self) -> float:
         """P-value of the difference in global strength."""
-        return float(self._p(reaches(self.null_strength, self.strength).sum()))
+        return float(self._p((self.null_strength >= least_equal(self.strength)).sum()))
 
     def _p(self, reached: IntArray | np.intp) -> FloatArray:
         return np.asarray((1 + reached) / (1 + self.n_permutations))
 
     def _family(self, differences: FloatArray, null: FloatArray) -> FloatArray:
         """Return p-values against the largest difference of every permutation (single-step max-T)."""
-        limits = differences - ROUNDING * np.maximum(differences, 1.0)
-        below = np.searchsorted(np.sort(null), limits, side="left")
+        below = np.searchsorted(np.sort(null), least_equal(differences), side="left")
         return np.asarray(self._p(self.n_permutations - below))
 
     @property

@@ -17,8 +17,8 @@ from isinglass.data import Table, TableLike
 from isinglass.data.values import is_missing
 from isinglass.errors import ArgumentError, DataError, DataWarning, listed, setting, warn
 from isinglass.missing_record import Missing
+from isinglass.select.any_method import MethodLike, read_for
 from isinglass.select.folds import one_by_one
-from isinglass.select.method import MethodLike, read_for
 
 UNEQUAL = 0.05
 """Difference in the share of missing cells up to which groups are compared as they are."""

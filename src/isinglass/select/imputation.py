@@ -40,7 +40,8 @@ from isinglass.select.task import WarmStart
 from isinglass.simulate.completions import Completions, among, start_values
 
 if TYPE_CHECKING:
-    from isinglass.select.method import AnyMethod, ImputationSettings
+    from isinglass.select.any_method import AnyMethod
+    from isinglass.select.method import ImputationSettings
 
 COPIES_PER_ROUND = 2
 """Copies of the rows with holes that the network of a round is estimated from."""

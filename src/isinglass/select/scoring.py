@@ -6,7 +6,7 @@ pseudo-likelihood every parameter counts twice, because a pair is seen from both
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,15 +14,13 @@ from numpy.typing import NDArray
 
 from isinglass.arguments import check_gamma
 from isinglass.arrays import Bytes, FloatArray, Mask
-from isinglass.conditionals import category_logits, cell_scores, neighbor_sums
-from isinglass.data import AnyTable, Table, category_counts, column_sd, which_vary
+from isinglass.conditionals import CELLS_AT_ONCE, blocks_of_rows, category_logits, cell_scores, neighbor_sums
+from isinglass.data import AnyTable, Table, category_counts, column_sd, which_occur, which_vary
 from isinglass.data.counts import dimensions_of
 from isinglass.errors import GridEndWarning, setting, warn
 from isinglass.results import Path, Solution
 from isinglass.variables import Variables
 
-CELLS_AT_ONCE = 4_000_000
-"""Cells whose scores exist at a time: some 30 bytes each."""
 MOST_DENSE_COLUMNS = 100
 """Columns up to which several networks are dense matrices one after the other."""
 AIC = 2.0
@@ -43,9 +41,8 @@ def row_scores(
     """
     network, codes = solution.network, np.asarray(table)
     scores = np.empty(len(codes))
-    step = max(CELLS_AT_ONCE // len(network.fields), 1)
-    for first in range(0, len(codes), step):
-        scores[first : first + step] = network.cell_scores(codes[first : first + step], possible)[columns].sum(axis=0)
+    for rows in blocks_of_rows(len(codes), len(network.fields)):
+        scores[rows] = network.cell_scores(codes[rows], possible)[columns].sum(axis=0)
     return scores
 
 
@@ -77,6 +74,12 @@ def path_scores(table: Table | Bytes, solutions: Sequence[Solution], possible: M
         logits = category_logits(variables, fields, couplings @ placed)
         scores[first : first + step] = cell_scores(variables, logits, seen, possible).sum(axis=1)
     return scores
+
+
+def held_out_sums(table: Table, held: Table, solutions: Iterable[Solution]) -> FloatArray:
+    """Return the sum of the scores of rows that were held out of a table, by each network."""
+    unit, possible = held.unit_weight, which_occur(table)
+    return np.array([unit @ row_scores(held, solution, possible=possible) for solution in solutions])
 
 
 def prediction_scores(table: Bytes, solution: Solution, unit: FloatArray, possible: Mask | None = None) -> FloatArray:

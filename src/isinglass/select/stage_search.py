@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from isinglass.arrays import FloatArray
-from isinglass.results import Path, Solution
+from isinglass.results import Solution
 from isinglass.select.progress import tell
 from isinglass.select.scoring import EdgePrice, aic_price
 from isinglass.select.settings import Alphas, are_given
@@ -102,7 +102,7 @@ class StageSearch:
 
     def at(self, alphas: Alphas, start: Solution | None = None) -> Stage:
         """Return the stage of given alphas, all solved to the tolerance of the task."""
-        path = self._path(self.task, alphas, start)
+        path = self.task.path(alphas, penalty=self.penalty, start=start)
         return self._stage([self.score(solution) for solution in path], path.tol)
 
     def search(self, count: int | None = None, sample: Solution | None = None) -> Stage:
@@ -157,33 +157,24 @@ class StageSearch:
             return not rough.is_late and not descent.has_turned(scored)
 
         if len(alphas):
-            self._path(rough, alphas, start, goes_on)
+            rough.path(alphas, penalty=self.penalty, start=start, callback=goes_on)
         return scored
 
     def _compare(self, alphas: Alphas, start: Solution | None) -> list[Scored]:
         """Return the networks at some alphas, only compared."""
-        return [self.score(solution) for solution in self._path(self.task.loosened(), alphas, start)]
+        return [self.score(one) for one in self.task.loosened().path(alphas, penalty=self.penalty, start=start)]
 
     def _solve_best(self, scored: Sequence[Scored]) -> list[Scored]:
         """Solve the best network in full; where that makes another one the best, also that."""
         networks, solved = list(scored), set[int]()
         while (place := _best(networks)) not in solved:
             rough = networks[place].solution
-            networks[place] = self.score(self._path(self.task, [rough.alpha], rough)[0])
+            networks[place] = self.score(self.task.path([rough.alpha], penalty=self.penalty, start=rough)[0])
             solved.add(place)
         return networks
 
     def _stage(self, scored: Sequence[Scored], tol: float, top: float = 0.0) -> Stage:
         return Stage.of(scored, tol, self.criterion, self.exponent, top)
-
-    def _path(
-        self,
-        task: Task,
-        alphas: Alphas,
-        start: Solution | None,
-        callback: Callable[[Solution], bool] | None = None,
-    ) -> Path:
-        return task.path(alphas, penalty=self.penalty, start=start, callback=callback)
 
 
 def _best(scored: Sequence[Scored]) -> int:

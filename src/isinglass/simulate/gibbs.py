@@ -142,21 +142,17 @@ def gibbs_diagnostics(
 ) -> MixingDiagnostics:
     """Run chains from dispersed starting states and tell whether ``burn_in`` sweeps are enough for this model.
 
-    The first chain starts at all zeros, the second at all ones (the last categories), the others at random. Chains that
-    agree have probably forgotten their start; a region that no chain has visited remains undetected.
+    A quarter of the chains starts at all zeros, a quarter at all ones (the last categories), the others at random.
+    Chains that agree have probably forgotten their start; a region that no chain has visited remains undetected.
 
     ``n_samples`` is the number of rows per chain, at least 4; the other parameters are those of `gibbs_sample`. A
     MixingWarning says if the chains have not mixed.
     """
-    whole = as_network(network)
-    n_draws, m = check_count("n_samples", n_samples, least=4), check_count("n_chains", n_chains, least=2)
+    check_count("n_samples", n_samples, least=4)
+    check_count("n_chains", n_chains, least=2)
     at_start, at_run = spawn_seeds(random_state, 2)
-    last = whole.variables.sizes - 1
-    start = as_generator(at_start).integers(0, last + 1, (m, whole.n_features), dtype=np.uint8)
-    start[0], start[1] = 0, last
     run: dict[str, Any] = {"burn_in": burn_in, "thin": thin, "n_threads": n_threads}
-    rows = gibbs_sample(whole, m * n_draws, n_chains=m, start=start, random_state=at_run, **run)
-    diagnostics = diagnose(np.asarray(rows).reshape(m, n_draws, -1), whole.energy(rows).reshape(m, n_draws))
+    _, diagnostics = sample_dispersed(as_network(network), n_samples, n_chains, at_start, random_state=at_run, **run)
     if not diagnostics.mixed:
         message = (
             f"{burn_in} burn-in sweeps do not seem to be enough for this model: {describe_mixing(diagnostics)} of "
@@ -165,6 +161,18 @@ def gibbs_diagnostics(
         )
         warn(MixingWarning(message))
     return diagnostics
+
+
+def sample_dispersed(
+    network: Network, n_draws: int, n_chains: int, at_start: np.random.SeedSequence, **run: Any
+) -> tuple[Bytes, MixingDiagnostics]:
+    """Return the rows of chains from dispersed states, ``n_draws`` of each, and how they have mixed."""
+    last, quarter = network.variables.sizes - 1, max(n_chains // 4, 1)
+    start = as_generator(at_start).integers(0, last + 1, (n_chains, network.n_features), dtype=np.uint8)
+    start[:quarter], start[quarter : 2 * quarter] = 0, last
+    rows = np.asarray(gibbs_sample(network, n_chains * n_draws, n_chains=n_chains, start=start, **run))
+    energies = network.energy(rows).reshape(n_chains, n_draws)
+    return rows, diagnose(rows.reshape(n_chains, n_draws, -1), energies)
 
 
 def describe_mixing(found: MixingDiagnostics) -> str:

@@ -13,7 +13,7 @@ from isinglass.arrays import AnyArray, FloatArray, Mask
 from isinglass.data import Table, TableLike
 from isinglass.errors import DataError, setting
 from isinglass.fit import Fit
-from isinglass.network import Network, NetworkLike, as_network, read_for
+from isinglass.network import Network, NetworkLike, as_network, fit_of, read_for
 from isinglass.results import Path, Solution, solution_of
 from isinglass.selection_records import Stability
 from isinglass.table_summary import TableSummary
@@ -44,8 +44,7 @@ class Subject:
         max_edges: int,
     ) -> Subject:
         """Return what a result knows, unless it is given."""
-        found = getattr(result, "fit_", result)
-        fit, network = found if isinstance(found, Fit) else None, as_network(result, names)
+        fit, network = fit_of(result), as_network(result, names)
         if fit is not None:
             path = fit.selection.path if path is None else path
             stability = fit.selection.stability if stability is None else stability

@@ -1,0 +1,182 @@
+"""Methods in whatever form they are given, functions included, and what is said of many fits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Protocol, Self, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from isinglass.arguments import RandomSource, is_real
+from isinglass.data import Table, TableLike, as_table
+from isinglass.errors import (
+    ArgumentError,
+    ConstantColumnWarning,
+    ConvergenceWarning,
+    DataError,
+    DataWarning,
+    GridEndWarning,
+    setting,
+    warn,
+)
+from isinglass.network import Network
+from isinglass.results import Path, Solution, solution_of
+from isinglass.select.folds import labels_of, one_by_one, repeated
+from isinglass.select.imputation import Imputation
+from isinglass.select.method import ImputationSettings, Method
+from isinglass.select.selector import Choice, Fixed, Selector
+from isinglass.select.settings import Run, Settings, settings
+from isinglass.select.task import WarmStart
+
+COUNTED = (ConstantColumnWarning, ConvergenceWarning, DataWarning, GridEndWarning)
+"""Warnings that are counted, or were given for the whole table, where many tables are fitted."""
+
+
+@settings
+class Wrapped(Settings):
+    """A function of a table as a method. It is known by its name.
+
+    It is called with a table without weights, whose rows are repeated as often as a resample has drawn them and whose
+    missing cells are imputed once, and returns a Solution, a Network, or a record that has one.
+    """
+
+    function: Callable[[Any], Any]  # Any: of a table, or what stands for one; a record that has a network
+
+    def choose(
+        self, X: TableLike, *, groups: ArrayLike | None = None, run: Run = Run(), warm_start: WarmStart | None = None
+    ) -> Choice:
+        """Return the network that the function finds in a table."""
+        table = as_table(X).whole().counted()
+        rows, origin = repeated(table.bare(table.units))
+        if rows.holes is not None:
+            labels = None if groups is None else labels_of(groups, len(table))[origin]
+            rows = ImputationSettings(n_imputations=1).complete(rows.bare(), labels, run).completed(0).bare()
+        result = self.function(rows)
+        network, solution = getattr(result, "network_", result), solution_of(result)
+        if solution is None and isinstance(network, Network):
+            solution = Solution(network, math.nan)
+        if solution is None:
+            raise DataError(
+                f"the function must return a Solution, or a record that has one; got {type(result).__name__}. Take one "
+                "point of a path, such as lambda X: ising_path(X, [0.05])[0]."
+            )
+        if solution.n_features != table.shape[1]:
+            nodes = f"{solution.n_features} nodes"
+            raise DataError(f"the function must return a network of all {table.shape[1]} columns; got {nodes}.")
+        return Choice(Path((solution,)))
+
+    def at(self, found: Choice, scale: float = 1.0) -> Self:
+        """Refuse: the penalty of a function is not known."""
+        raise DataError(
+            "the penalty of a function is not known and cannot be kept. Pass a Method, an estimator or the penalty as "
+            "a number; bootstrap and compare_groups can choose it again (reselect=True)."
+        )
+
+
+class HasMethod(Protocol):
+    """An estimator, fitted or not, or a fit."""
+
+    @property
+    def method(self) -> Method:
+        """How its network is estimated."""
+
+
+AnyMethod = Method | Wrapped
+MethodLike = AnyMethod | Selector | HasMethod | float | Callable[[Any], object] | None
+"""What stands for a method where one is asked for."""
+
+
+def as_method(given: MethodLike) -> AnyMethod:
+    """Return the method that a number, a selector, an estimator (fitted or not), a fit or a function stands for."""
+    if given is None:
+        return Method()
+    if isinstance(given, Method | Wrapped):
+        return given
+    if isinstance(given, Selector):
+        return Method(selector=given)
+    if isinstance(given, int | float | np.number) and is_real(given) and math.isfinite(given) and given >= 0:
+        return Method(selector=Fixed(float(given)))
+    method = getattr(given, "method", None)  # of an estimator or a Fit
+    if isinstance(method, Method):
+        return method
+    if callable(given) and not isinstance(given, type):
+        return Wrapped(given)
+    raise ArgumentError(
+        "method",
+        "must be a Method, a selector, an estimator, a function of a table, or a penalty that is not negative",
+        given,
+    )
+
+
+def read_for(method: MethodLike, X: TableLike, sample_weight: ArrayLike | None) -> Table:
+    """Return a table with its weights as an estimator reads it, if ``method`` is one, else as `as_table` does."""
+    read = getattr(method, "as_table", as_table)
+    return cast(Table, read(X, sample_weight).whole().counted())
+
+
+def failed(solution: Solution) -> bool:
+    """Tell whether a certificate did not reach its tolerance; a network without one has not failed."""
+    return not solution.converged and not math.isnan(solution.kkt_residual)
+
+
+def warn_of_failed(n_failed: int, count: int, what: str) -> None:
+    """Warn if some of many fits did not reach their tolerance."""
+    if n_failed:
+        lost = f"{n_failed} of {count} {what} did not reach the tolerance"
+        warn(ConvergenceWarning(f"{lost}. Raise {setting('max_iter')} or {setting('tol')}."))
+
+
+def impute(
+    X: TableLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    run: Run = Run(),
+    n_imputations: int = 10,
+    model: MethodLike = None,
+    n_sweeps: int = 5,
+    max_rounds: int = 50,
+    random_state: RandomSource = 0,
+) -> Imputation:
+    """Draw the missing cells of a table from the network that the table itself supports.
+
+    Cells are drawn given the observed cells of their row, by Gibbs sampling, from a network that is estimated from the
+    completed table in turn: stochastic EM. This is valid if cells are missing at random: given the observed cells,
+    whether a cell is missing does not depend on its own value. Pass the completed table to the function that estimates
+    the network.
+
+    Parameters
+    ----------
+    X : array, data frame, list of rows or table, shape (n_samples, n_features)
+        A 0/1 or categorical table with missing cells (NaN, None, masked).
+    sample_weight : array-like of shape (n_samples,), optional
+        Row weights; by default those of the table. The equal rows of a count are imputed one by one, and are rows of
+        their own in the result.
+    groups : array-like of shape (n_samples,), optional
+        Rows with equal entries stay in one fold of the model, if that has folds.
+    run : Run, optional
+        How it is run.
+    n_imputations, model, n_sweeps, max_rounds, random_state
+        As for `ImputationSettings`.
+
+    Examples
+    --------
+    >>> from isinglass import Method, simulate
+    >>> X = simulate.exact_sample(simulate.chain_network(5, strength=2.0, fields="balanced"), 400, random_state=0)
+    >>> holes = np.where(np.random.default_rng(0).random(X.shape) < 0.2, np.nan, X)
+    >>> found = impute(holes, n_imputations=5)
+    >>> found.converged, found.n_imputations, round(found.table.sample_weight.sum())
+    (True, 5, 400)
+    >>> Method().choose(found.table).solution.edge_index.tolist()
+    [[0, 1], [1, 2], [2, 3], [3, 4]]
+    """
+    table = as_table(X, sample_weight, missing="impute").whole().counted()
+    labels = None if groups is None else labels_of(groups, len(table))
+    if table.holes is not None:
+        table, rows = one_by_one(table)
+        labels = None if labels is None else labels[rows]
+    estimate = None if model is None else as_method(model)
+    how = ImputationSettings(n_imputations, n_sweeps, max_rounds, estimate, random_state)  # type: ignore[arg-type]
+    return how.complete(table, labels, run)
