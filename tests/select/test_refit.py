@@ -10,7 +10,7 @@ from isinglass.errors import ConstantColumnWarning, DataError, LimitError, Separ
 from isinglass.select.refit import nearly_free, refit_edges
 from isinglass.solve.seam import PartedRows
 
-sandwich = importlib.import_module("isinglass.select.sandwich")
+derivatives = importlib.import_module("isinglass.select.derivatives")
 refit_module = importlib.import_module("isinglass.select.refit")
 
 
@@ -65,7 +65,7 @@ def test_errors_equal_naive_ones(table, weighted):
 
 def test_rows_come_in_blocks(table, monkeypatch):
     whole = refit(table, support(4, PAIRS))
-    monkeypatch.setattr(sandwich, "_ROWS_PER_BLOCK", 7)
+    monkeypatch.setattr(derivatives, "_ROWS_PER_BLOCK", 7)
     np.testing.assert_allclose(refit(table, support(4, PAIRS)).edge_errors, whole.edge_errors, rtol=1e-9)
 
 

@@ -103,9 +103,8 @@ def _simulate(
     """Return rows, how their chains have mixed, and how many independent rows they are worth."""
     if can_enumerate(network):
         return np.asarray(exact_sample(network, n, random_state=np.random.default_rng(seed))), None, float(n)
-    at_start, at_run = seed.spawn(2)
-    run: dict[str, Any] = {"burn_in": _BURN_IN, "thin": _THIN, "n_threads": n_threads}
-    rows, mixing = sample_dispersed(network, -(-n // _CHAINS), _CHAINS, at_start, random_state=at_run, **run)
+    n_draws = -(-n // _CHAINS)
+    rows, mixing = sample_dispersed(network, n_draws, _CHAINS, seed.spawn(2), _BURN_IN, _THIN, n_threads)
     return rows, mixing, float(np.clip(mixing.smallest_ess, _CHAINS, len(rows)))
 
 

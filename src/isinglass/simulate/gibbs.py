@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -150,9 +151,8 @@ def gibbs_diagnostics(
     """
     check_count("n_samples", n_samples, least=4)
     check_count("n_chains", n_chains, least=2)
-    at_start, at_run = spawn_seeds(random_state, 2)
-    run: dict[str, Any] = {"burn_in": burn_in, "thin": thin, "n_threads": n_threads}
-    _, diagnostics = sample_dispersed(as_network(network), n_samples, n_chains, at_start, random_state=at_run, **run)
+    seeds = spawn_seeds(random_state, 2)
+    _, diagnostics = sample_dispersed(as_network(network), n_samples, n_chains, seeds, burn_in, thin, n_threads)
     if not diagnostics.mixed:
         message = (
             f"{burn_in} burn-in sweeps do not seem to be enough for this model: {describe_mixing(diagnostics)} of "
@@ -164,13 +164,24 @@ def gibbs_diagnostics(
 
 
 def sample_dispersed(
-    network: Network, n_draws: int, n_chains: int, at_start: np.random.SeedSequence, **run: Any
+    network: Network,
+    n_draws: int,
+    n_chains: int,
+    seeds: Sequence[np.random.SeedSequence],
+    burn_in: int,
+    thin: int,
+    n_threads: int | None,
 ) -> tuple[Bytes, MixingDiagnostics]:
-    """Return the rows of chains from dispersed states, ``n_draws`` of each, and how they have mixed."""
+    """Return the rows of chains from dispersed states, ``n_draws`` of each, and how they have mixed.
+
+    ``seeds``: of the states and of the chains; the others are as for `gibbs_sample`.
+    """
+    at_start, at_run = seeds
     last, quarter = network.variables.sizes - 1, max(n_chains // 4, 1)
     start = as_generator(at_start).integers(0, last + 1, (n_chains, network.n_features), dtype=np.uint8)
     start[:quarter], start[quarter : 2 * quarter] = 0, last
-    rows = np.asarray(gibbs_sample(network, n_chains * n_draws, n_chains=n_chains, start=start, **run))
+    sample = partial(gibbs_sample, burn_in=burn_in, thin=thin, n_chains=n_chains, n_threads=n_threads)
+    rows = np.asarray(sample(network, n_chains * n_draws, start=start, random_state=at_run))
     energies = network.energy(rows).reshape(n_chains, n_draws)
     return rows, diagnose(rows.reshape(n_chains, n_draws, -1), energies)
 
