@@ -23,7 +23,7 @@ GRID = Descent("here", 0.9, stride=1, floor=1e-4, ends_at_rise=False, usual_step
 
 def search(task, alphas, score, grid):
     """Search by a score in which edges have no price."""
-    return StageSearch(task, lambda solution: Scored(solution, score(solution), 0.0), grid).run(alphas)
+    return StageSearch(task, lambda solution: Scored(solution, score(solution), 0.0), grid).search(alphas)
 
 
 def bowl(target):
@@ -53,7 +53,7 @@ def test_every_network_is_judged_once_and_keeps_its_deviance(alphas):
         judged.append(solution)
         return Scored(solution, bowl(0.1 * TOP)(solution), 0.5 * solution.n_edges)
 
-    found = StageSearch(Task(as_table(X)), score_of, GRID).run(alphas)
+    found = StageSearch(Task(as_table(X)), score_of, GRID).search(alphas)
     assert len({id(solution) for solution in judged}) == len(judged)
     assert {id(solution) for solution in found.path} <= {id(solution) for solution in judged}
     assert found.deviances.tolist() == [bowl(0.1 * TOP)(solution) for solution in found.path]
@@ -65,7 +65,7 @@ def test_the_choice_is_solved_in_full_where_that_makes_another_one_the_best():
         worse = 0.1 if solution.kkt_residual <= 1e-7 else 0.0
         return Scored(solution, bowl(0.1 * TOP)(solution) + worse, 0.0)
 
-    found = StageSearch(Task(as_table(X)), score_of, GRID).run(30)
+    found = StageSearch(Task(as_table(X)), score_of, GRID).search(30)
     assert found.path[found.index].kkt_residual <= 1e-7
 
 

@@ -27,7 +27,7 @@ from isinglass import (
 )
 from isinglass.data.parts import cut_into_parts
 from isinglass.errors import ConstantColumnWarning, DataError, DataWarning, suppress_warnings
-from isinglass.select import ebic, stage_search
+from isinglass.select import ebic, sampled_stages, stage_search
 from isinglass.select import two_stage as module
 from isinglass.select.progress import tell
 from isinglass.select.refit import refit_edges
@@ -289,14 +289,15 @@ def test_a_long_table_in_parts_is_searched_in_a_sample(monkeypatch, keep):
     table, method = cut_into_parts(np.asarray(X), None, 4000), Method(selector=TwoStage(keep=keep))
     whole = method.choose(table)
     assert whole.n_sampled == 0
-    monkeypatch.setattr(module, "MOST_SEARCHED", 800)
+    monkeypatch.setattr(sampled_stages, "MOST_SEARCHED", 800)
     sizes, search = [], module.first_stage
 
     def note(task):
         sizes.append(len(task.table))
         return search(task)
 
-    monkeypatch.setattr(module, "first_stage", note)
+    for place in (module, sampled_stages):
+        monkeypatch.setattr(place, "first_stage", note)
     found = method.choose(table)
     assert sizes == [found.n_sampled, 1500]
     assert found.n_sampled == 750
@@ -318,7 +319,7 @@ def test_a_long_table_in_parts_is_searched_in_a_sample(monkeypatch, keep):
 def test_a_sample_that_chose_no_penalty_is_followed(alpha):
     found = two_stage(X)
     free, own = (Solution(found.solution.network, each) for each in (0.0, alpha))
-    expected = module._Expected(free, found.stages[0].solution, own, 1.0, "prediction")
+    expected = sampled_stages.Expected(free, found.stages[0].solution, own, 1.0, "prediction")
     again = TwoStage()._search(Task(as_table(X)), expected)
     assert again.solution.converged
     assert again.solution.n_edges >= found.solution.n_edges
@@ -327,7 +328,7 @@ def test_a_sample_that_chose_no_penalty_is_followed(alpha):
 def test_short_parts_are_searched_whole(monkeypatch):
     table = cut_into_parts(np.asarray(X), None, 746 * X.shape[1])
     assert table.sizes == (746, 746, 8)
-    monkeypatch.setattr(module, "MOST_SEARCHED", 800)  # of the last part, the sample would have 4 rows for 5 folds
+    monkeypatch.setattr(sampled_stages, "MOST_SEARCHED", 800)  # 4 rows of the last part for 5 folds
     found = two_stage(table)
     assert found.n_sampled == 0
     assert found.solution.n_edges > 0
@@ -336,7 +337,7 @@ def test_short_parts_are_searched_whole(monkeypatch):
 @pytest.mark.parametrize("looks", [5, 30, 43, 51])  # in both stages of the sample, and in those of all rows
 def test_a_time_that_is_spent_in_a_sample_or_after_it_is_said(monkeypatch, looks):
     table = cut_into_parts(np.asarray(X), None, 4000)
-    monkeypatch.setattr(module, "MOST_SEARCHED", 800)
+    monkeypatch.setattr(sampled_stages, "MOST_SEARCHED", 800)
     whole = two_stage(table)
     assert (whole.n_sampled, whole.left_out) == (750, "")
     late = iter([False] * looks)

@@ -87,8 +87,13 @@ class StageSearch:
     criterion: str = ""
     exponent: float = 0.0
 
-    def run(self, alphas: Alphas | None = None, sample: Solution | None = None) -> Stage:
-        """Return the path with its best network.
+    def at(self, alphas: Alphas, start: Solution | None = None) -> Stage:
+        """Return the stage of given alphas, all solved to the tolerance of the task."""
+        path = self.task.path(alphas, penalty=self.penalty, start=start)
+        return self._stage([self.score(solution) for solution in path], path.tol)
+
+    def search(self, alphas: Alphas | None = None, sample: Solution | None = None) -> Stage:
+        """Descend, fill in around the best network, and solve it.
 
         ``alphas`` are tried as they are if given by value; a number of them only says how long strides are. ``sample``:
         what a sample of the rows expects.
@@ -96,18 +101,10 @@ class StageSearch:
         if alphas is not None and are_given(alphas):
             return self.at(alphas)
         count = None if alphas is None else len(alpha_grid(1.0, alphas, alpha_min_ratio=USUAL_END))  # which checks it
-        if sample is not None and self.task.is_late:
+        task, descent = self.task, self.descent
+        if sample is not None and task.is_late:
             return self.at([sample.alpha], sample)
-        return self.search(count, sample)
-
-    def at(self, alphas: Alphas, start: Solution | None = None) -> Stage:
-        """Return the stage of given alphas, all solved to the tolerance of the task."""
-        path = self.task.path(alphas, penalty=self.penalty, start=start)
-        return self._stage([self.score(solution) for solution in path], path.tol)
-
-    def search(self, count: int | None = None, sample: Solution | None = None) -> Stage:
-        """Descend, fill in around the best network, and solve it; ``sample``: what a sample of the rows expects."""
-        task, descent, top = self.task, self.descent, self.task.alpha_max(self.penalty)
+        top = task.alpha_max(self.penalty)
         if top == 0.0 or count == 1:
             return self.at(1)
         stride = descent.stride_for(count)

@@ -118,3 +118,8 @@ class Stage(Frozen):
             f"Stage({self.criterion}, exponent {self.exponent:g}: alpha={solution.alpha:.6g}, number {self.index} of "
             f"{len(self.path)}, {solution.n_edges} edges, {'converged' if solution.converged else 'NOT converged'})"
         )
+
+
+def alphas_below(stage: Stage, number: int) -> str:
+    """Return what a search that ended early has left out of a stage, counted from 1, in words."""
+    return f"alphas of stage {number} below {stage.path[-1].alpha:.3g}"

@@ -6,24 +6,22 @@ docs/choosing-protocol.md.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from isinglass.arguments import RandomSource, as_generator, check_count
 from isinglass.data import PartedTable
-from isinglass.data.parts import Fold
 from isinglass.errors import ArgumentError
-from isinglass.results import Solution
-from isinglass.select.folds import Split, count_units, refuse_groups, split_parts, split_rows
-from isinglass.select.prediction_check import STRIDE, PredictionCheck, Verdict, log_distances
+from isinglass.select.folds import Split, count_units, split_parts, split_rows
+from isinglass.select.prediction_check import PredictionCheck, Verdict
 from isinglass.select.progress import shown
+from isinglass.select.sampled_stages import Expected, draw_sample, follow
 from isinglass.select.scoring import EdgePrice, edge_price
 from isinglass.select.selector import Choice, Given, Selector
 from isinglass.select.settings import Alphas, are_given, check_alphas, option, settings
 from isinglass.select.stage_penalties import solve_stage
 from isinglass.select.stage_search import first_stage, second_stage
-from isinglass.select.stages import Stage
+from isinglass.select.stages import Stage, alphas_below
 from isinglass.select.task import Task, WarmStart
 from isinglass.selection_records import Evidence, Reason, TwoStageRecord
 
@@ -31,40 +29,6 @@ FULL = 1.0
 """Exponent of the weights in stage 2."""
 KEEP, KEEP_IF_FEW_ROWS = 0.95, 0.85
 """Share of the best cross-validated gain that the network must keep; the second with no more rows than columns."""
-MOST_SEARCHED = 500_000
-"""Rows of a table in parts up to which penalties are searched and checked on all of them."""
-MOST_GATHERED = 100_000_000
-"""Cells of such a sample up to which it is searched in this process, where no messages are waited for: 2 GB."""
-
-
-@dataclass(frozen=True, eq=False)
-class _Expected:
-    """What the choice for a sample of the rows lets expect of all rows: networks, at the alphas to be expected.
-
-    The gradient of a pair without an edge is of the order 1/√N, and so are such couplings in stage 1, by which the
-    penalty of stage 2 is divided.
-    """
-
-    solution: Solution  # the network
-    first: Solution  # the choice of the AIC in stage 1
-    own: Solution  # that of the criterion of the network's own stage
-    exponent: float  # of this stage
-    reason: Reason  # why the network was chosen
-
-    @classmethod
-    def of(cls, choice: TwoStageChoice, share: float) -> _Expected | None:
-        """Return what is expected from a sample of this share of the rows; None if it has no edges."""
-        if choice.reason == "empty":
-            return None
-
-        def scale(found: Solution, exponent: float) -> Solution:
-            return replace(found, alpha=found.alpha * share ** (0.5 * (1.0 + exponent)))
-
-        stage = choice.stages[choice.stage]
-        own = scale(stage.solution, stage.exponent)
-        first, solution = scale(choice.stages[0].solution, 0.0), scale(choice.solution, stage.exponent)
-        # Where the time was spent, the best network so far is solved in all rows.
-        return cls(solution, first, own, stage.exponent, "ebic" if choice.reason == "time" else choice.reason)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -99,7 +63,7 @@ class TwoStageChoice(Choice):
     def fixed(self, scale: float = 1.0) -> FixedStages:
         """Return the selector at the penalties that were chosen, for noise that is ``scale`` times as large.
 
-        The penalty of stage 2 is divided by couplings of stage 1, which are larger as well; see `_Expected`.
+        The penalty of stage 2 is divided by couplings of stage 1, which are larger as well; see `Expected`.
         """
         exponent = self.stages[self.stage].exponent
         alpha = scale ** (1.0 + exponent) * float(self.alpha)
@@ -180,37 +144,49 @@ class TwoStage(Selector):
         """Return the network of both stages."""
         if task.paths.estimator not in ("joint", "exact"):
             raise ArgumentError("estimator", 'must be "joint" or "exact" for two stages', task.paths.estimator)
-        sample = self._draw_sample(task)
+        sample = None if are_given(self.alphas) else draw_sample(task, self.n_folds, self.random_state)
         if sample is None:
             return self._search(task)
-        choice = self._search(sample)
-        expected = _Expected.of(choice, sample.n_rows / task.n_rows)
+        found = self._search(sample)
+        expected = Expected.of(found, sample.n_rows / task.n_rows)
         whole = self._search(task, expected)
         if expected is None:
             return whole
-        left_out = choice.left_out or whole.left_out
-        return replace(whole, n_folds=choice.n_folds, n_sampled=len(sample.table), left_out=left_out)
+        left_out = found.left_out or whole.left_out
+        return replace(whole, n_folds=found.n_folds, n_sampled=len(sample.table), left_out=left_out)
 
-    def _draw_sample(self, task: Task) -> Task | None:
-        """Return a random sample of a very long table in parts, in which penalties are searched first."""
-        table, n_samples = task.table, -(-len(task.table) // MOST_SEARCHED)
-        if table.is_whole or n_samples == 1 or are_given(self.alphas):
-            return None
-        if min(table.sizes) // n_samples < self.n_folds:  # of a very short part, it could not be split into folds
-            return None
-        refuse_groups(task.groups)
-        rows = table.take_fold(Fold(int(as_generator(self.random_state).integers(2**32)), n_samples, 0, held=True))
-        return task.replace(table=rows.gather() if math.prod(rows.shape) <= MOST_GATHERED else rows)
-
-    def _search(self, task: Task, expected: _Expected | None = None) -> TwoStageChoice:
-        """Return the network of a table, solved in full, with the stages that it was chosen from."""
-        keep = self.keep if self.keep is not None else KEEP_IF_FEW_ROWS if task.has_few_rows else KEEP
+    def _search(self, task: Task, expected: Expected | None = None) -> TwoStageChoice:
+        """Return the choice for a table: by both stages and the check, or as a sample lets expect."""
         price = edge_price(task.table, self.gamma, task.paths.n_ends)
         with shown(task.run.progress):
-            if expected is None:
-                verdict = self._decide(task, price, float(keep))
-            else:
-                verdict = self._follow(task, price, expected)
+            verdict = self._decide(task, price) if expected is None else follow(task, price, expected, self.alphas)
+        return self._conclude(task, price, verdict)
+
+    def _keep(self, task: Task) -> float:
+        """Return the share of the best gain that the network must keep."""
+        return float(self.keep if self.keep is not None else KEEP_IF_FEW_ROWS if task.has_few_rows else KEEP)
+
+    def _decide(self, task: Task, price: EdgePrice) -> Verdict:
+        """Search both stages, and check the choice by prediction."""
+        keep = self._keep(task)
+        folds = self._split(task) if keep > 0 else []
+        first = first_stage(task).search(self.alphas)
+        if task.is_late:
+            left_out = f"{alphas_below(first, 1)}, stage 2 and the check by prediction"
+            return Verdict((first,), 0, first.index, "time", is_solved=True, left_out=left_out)
+        if not first.solution.n_edges:
+            return Verdict((first,), 0, first.index, "empty", is_solved=True)
+        second = second_stage(task, first.solution, FULL, price).search()
+        if task.is_late:
+            number, index = (1, second.index) if second.solution.n_edges else (0, first.index)
+            left_out = f"{alphas_below(second, 2)}, the check by prediction"
+            return Verdict((first, second), number, index, "time", is_solved=True, left_out=left_out)
+        if not folds:
+            return Verdict((first, second), 1, second.index, "ebic", is_solved=True)
+        return PredictionCheck.of(task, folds, price, keep, first, second).decide()
+
+    def _conclude(self, task: Task, price: EdgePrice, verdict: Verdict) -> TwoStageChoice:
+        """Return the network that is taken, solved in full, with the stages that it was chosen from."""
         stages, number, index = list(verdict.stages), verdict.number, verdict.index
         stage = stages[number]
         if not verdict.is_solved:
@@ -234,49 +210,10 @@ class TwoStage(Selector):
             stages=tuple(stages),
             stage=number,
             reason=verdict.reason,
-            keep=float(keep),
+            keep=self._keep(task),
             n_folds=verdict.n_folds,
             independent=verdict.independent,
         )
-
-    def _decide(self, task: Task, price: EdgePrice, keep: float) -> Verdict:
-        """Search both stages, and check the choice by prediction."""
-        folds = self._split(task) if keep > 0 else []
-        first = first_stage(task).run(self.alphas)
-        if task.is_late:
-            left_out = f"{_below(first, 1)}, stage 2 and the check by prediction"
-            return Verdict((first,), 0, first.index, "time", is_solved=True, left_out=left_out)
-        if not first.solution.n_edges:
-            return Verdict((first,), 0, first.index, "empty", is_solved=True)
-        second = second_stage(task, first.solution, FULL, price).search()
-        if task.is_late:
-            number, index = (1, second.index) if second.solution.n_edges else (0, first.index)
-            left_out = f"{_below(second, 2)}, the check by prediction"
-            return Verdict((first, second), number, index, "time", is_solved=True, left_out=left_out)
-        if not folds:
-            return Verdict((first, second), 1, second.index, "ebic", is_solved=True)
-        return PredictionCheck.of(task, folds, price, keep, first, second).decide()
-
-    def _follow(self, task: Task, price: EdgePrice, expected: _Expected) -> Verdict:
-        """Choose as in a sample: the penalty that the criterion chooses, times what lay between the two there."""
-        first = first_stage(task).run(self.alphas, expected.first)
-        if first.solution.n_edges == 0:
-            return Verdict((first,), 0, first.index, "empty", is_solved=True)
-        stages: tuple[Stage, ...] = (first,)
-        if expected.exponent:
-            stages = first, second_stage(task, first.solution, expected.exponent, price).run(None, expected.own)
-        number, stage = len(stages) - 1, stages[-1]
-        left_out = _below(stage, len(stages)) if task.is_late else ""
-        if expected.reason == "ebic":
-            return Verdict(stages, number, stage.index, "time" if left_out else "ebic", True, left_out)
-        ratio = expected.solution.alpha / expected.own.alpha if expected.own.alpha else 1.0
-        alpha = stage.solution.alpha * ratio
-        distances = log_distances(stage.path.alphas, alpha)
-        start = stage.path[int(distances.argmin())] if distances.min() < math.log(STRIDE) else expected.solution
-        solution = solve_stage(task, [alpha], expected.exponent, first.solution, start=start)[0]
-        stage = stage.with_solution(solution)
-        index = stage.path.solutions.index(solution)
-        return Verdict((*stages[:number], stage), number, index, "prediction", is_solved=True, left_out=left_out)
 
     def _split(self, task: Task) -> Sequence[Split]:
         """Return the folds; none if there are fewer than two rows or groups."""
@@ -285,10 +222,6 @@ class TwoStage(Selector):
             return split_parts(table, groups, self.n_folds, rng)
         n_units = count_units(table, groups)
         return split_rows(table, groups, min(self.n_folds, n_units), rng) if n_units > 1 else []
-
-
-def _below(stage: Stage, number: int) -> str:
-    return f"alphas of stage {number} below {stage.path[-1].alpha:.3g}"
 
 
 @settings
