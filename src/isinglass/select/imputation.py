@@ -160,10 +160,10 @@ def complete(table: Table, how: ImputationSettings, model: AnyMethod, groups: An
     stack = _Stack.of(table, holes, groups, how, run.n_threads)
     with suppress_warnings(ConvergenceWarning):
         rounds = _Rounds(model, run.inside(), math.inf if run.max_time is None else time.monotonic() + run.max_time)
-        network, networks, changes, settled = _run_rounds(stack, rounds, how)
-    is_cut = settled < 0 and len(networks) < how.max_rounds
-    if settled < 0:
-        moves = f"the network that missing cells are drawn from has not converged after {len(networks)} rounds"
+        network = rounds.draw(stack, how)
+    is_cut = rounds.settled < 0 and len(rounds.networks) < how.max_rounds
+    if rounds.settled < 0:
+        moves = f"the network that missing cells are drawn from has not converged after {len(rounds.networks)} rounds"
         limit = "max_time" if is_cut else "max_rounds"
         remedy = f"Raise {setting(limit)}, or leave out columns with few answers."
         warn(ConvergenceWarning(f"{moves}. {remedy}"))
@@ -176,9 +176,9 @@ def complete(table: Table, how: ImputationSettings, model: AnyMethod, groups: An
         answered=(np.arange(len(table)) if table.rows is None else table.rows)[has_answer],
         n_imputations=n_imputations,
         network=network,
-        n_edges=np.array([estimate.n_edges for estimate in networks]),
-        changes=changes,
-        settled=settled,
+        n_edges=np.array([estimate.n_edges for estimate in rounds.networks]),
+        changes=np.array(rounds.changes),
+        settled=rounds.settled,
         n_empty=int((~has_answer).sum()),
         is_cut=is_cut,
     )
@@ -203,47 +203,44 @@ def _check_answers(data: Table, holes: Mask, n_imputations: int) -> None:
         warn(DataWarning(f"{named}. Results for them rest on these few answers; consider leaving them out."))
 
 
-def _run_rounds(
-    stack: _Stack, model: _Rounds, how: ImputationSettings
-) -> tuple[Network, list[Network], FloatArray, int]:
-    """Return the network of the last draws, those of the rounds, their changes, and the round that settled (or -1)."""
-    networks: list[Network] = []
-    changes: list[float] = []
-    settled, observed = -1, category_counts(stack.take(range(stack.n_copies))[0]) > 0.0
-    while len(networks) < how.max_rounds:
-        number = len(networks)
-        few, _, groups = stack.take(
-            [(COPIES_PER_ROUND * number + k) % stack.n_copies for k in range(min(COPIES_PER_ROUND, stack.n_copies))]
-        )
-        networks.append(model.estimate(few, groups, choose=number == 0 or number % LOOK_BACK == 2))
-        changes.append(distance(networks[-1], networks[-2]) if number else float("nan"))
-        if settled < 0 and number > LOOK_BACK:
-            moved = distance(networks[-1], networks[-1 - LOOK_BACK])
-            settled = number if moved <= NOISE * changes[-1] else -1
-        if 0 <= settled <= number - AVERAGED or model.is_late:
-            break
-        stack.chains.sweep(among(observed, networks[-1]), how.n_sweeps)
-    network = mean_network(networks[-AVERAGED:])
-    stack.chains.sweep(among(observed, network), 2 * how.n_sweeps)
-    return network, networks, np.array(changes), settled
-
-
 @dataclass
 class _Rounds:
-    """The method that estimates the network of each round; its penalty is chosen again in every third round."""
+    """The rounds of stochastic EM, and what became of them."""
 
-    model: AnyMethod
+    model: AnyMethod  # estimates the networks; its penalty is chosen again in every third round
     run: Run
     deadline: float  # of the clock `time.monotonic`
-    kept: AnyMethod | None = None
+    networks: list[Network] = field(default_factory=list)  # of each round
+    changes: list[float] = field(default_factory=list)  # by which each differs from the one before
+    settled: int = -1  # round in which the movement had become noise; -1 if it has not
+    kept: AnyMethod | None = None  # the model at the penalty that it chose last
     warm_start: WarmStart | None = None  # the networks of an earlier round
 
-    @property
-    def is_late(self) -> bool:
-        """Whether the time that was given is spent."""
-        return time.monotonic() > self.deadline
+    def draw(self, stack: _Stack, how: ImputationSettings) -> Network:
+        """Draw the missing cells of the stack in turn with their network; return the mean of the last networks."""
+        observed = category_counts(stack.take(range(stack.n_copies))[0]) > 0.0
+        while len(self.networks) < how.max_rounds:
+            number, n_few = len(self.networks), min(COPIES_PER_ROUND, stack.n_copies)
+            few, _, groups = stack.take([(COPIES_PER_ROUND * number + k) % stack.n_copies for k in range(n_few)])
+            network = self._estimate(few, groups, choose=number == 0 or number % LOOK_BACK == 2)
+            self._note(network)
+            if 0 <= self.settled <= number - AVERAGED or time.monotonic() > self.deadline:
+                break
+            stack.chains.sweep(among(observed, network), how.n_sweeps)
+        mean = mean_network(self.networks[-AVERAGED:])
+        stack.chains.sweep(among(observed, mean), 2 * how.n_sweeps)
+        return mean
 
-    def estimate(self, table: Table, groups: AnyArray, *, choose: bool) -> Network:
+    def _note(self, network: Network) -> None:
+        """Add the network of a round, and see whether three rounds still change it more than one does."""
+        self.changes.append(distance(network, self.networks[-1]) if self.networks else math.nan)
+        self.networks.append(network)
+        number = len(self.networks) - 1
+        if self.settled < 0 and number > LOOK_BACK:
+            moved = distance(network, self.networks[-1 - LOOK_BACK])
+            self.settled = number if moved <= NOISE * self.changes[-1] else -1
+
+    def _estimate(self, table: Table, groups: AnyArray, *, choose: bool) -> Network:
         """Return the network of a completed table; ``choose``: choose the penalty again, if the method can keep one."""
         model, run = self.model if choose or self.kept is None else self.kept, self.run
         selector = getattr(model, "selector", None)  # a function has none
