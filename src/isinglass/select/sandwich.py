@@ -46,13 +46,11 @@ def sandwich_errors(support: Support, network: Network, table: AnyTable, *, near
     ``nearly_free``: it is penalized by a fraction of a row, and its couplings may be infinite without. If there is
     little information on some, they are estimated again without penalty, and those that are infinite have NaN.
     """
-    values = support.read(network)
-    sums = support.sums(values, table)
-    inverse, information = _invert(support, sums.hessian, RIDGE if nearly_free else 0.0)
-    is_known = information >= (LEAST_INFORMATION if nearly_free else 0.0)
-    if not is_known.all():
-        values, sums, inverse, is_finite = _which_are_finite(support, values, sums, table)
-        network, is_known = support.build(values), is_known | is_finite
+    start = support.read(network)
+    ridge, least = (RIDGE, LEAST_INFORMATION) if nearly_free else (0.0, 0.0)
+    values, sums, inverse, is_known = _find_known(support, start, support.sums(start, table), table, ridge, least)
+    if values is not start:
+        network = support.build(values)
     half = inverse @ sums.outer
     variances = np.where(is_known, np.einsum("ij,ij->i", half, inverse), np.nan)
     edges, theta = np.sqrt(variances[support.first[:-1]]), values[support.first[:-1]]
@@ -67,6 +65,21 @@ def sandwich_errors(support: Support, network: Network, table: AnyTable, *, near
             chi2[edge] = float(theta @ np.linalg.lstsq(own, theta, rcond=None)[0])
     fields = np.where(support.place >= 0, np.sqrt(np.append(variances, np.nan))[support.place], np.nan)
     return Errors(network, edges, fields[support.network.variables.is_later], chi2, np.diff(support.first))
+
+
+def _find_known(
+    support: Support, values: FloatArray, sums: LossSums, table: AnyTable, ridge: float, least: float
+) -> tuple[FloatArray, LossSums, FloatArray, Mask]:
+    """Return parameters, their sums and the inverse of the Hessian, and which parameters have a finite estimate.
+
+    Those with the information ``least`` have one. If there are others, Newton steps without penalty tell.
+    """
+    inverse, information = _invert(support, sums.hessian, ridge)
+    is_known = information >= least
+    if is_known.all():
+        return values, sums, inverse, is_known
+    values, sums, inverse, is_finite = _which_are_finite(support, values, sums, table)
+    return values, sums, inverse, is_known | is_finite
 
 
 def _invert(support: Support, hessian: FloatArray, ridge: float | FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -142,10 +155,7 @@ def newton(support: Support, start: Network, table: AnyTable, tol: float) -> Sol
 
 def _refuse_separation(support: Support, values: FloatArray, sums: LossSums, table: AnyTable) -> None:
     """Raise if the optimum without penalty is infinite, given parameters with next to none."""
-    is_known = _invert(support, sums.hessian, RIDGE)[1] >= LEAST_INFORMATION
-    if is_known.all():
-        return
-    is_known |= _which_are_finite(support, values, sums, table)[3]
+    is_known = _find_known(support, values, sums, table, RIDGE, LEAST_INFORMATION)[3]
     infinite = support.first[0] + np.flatnonzero(~is_known[support.first[0] :])
     if len(infinite):
         edge = int(np.searchsorted(support.first, infinite[0], side="right")) - 1
