@@ -108,12 +108,14 @@ def test_a_network_is_checked_with_any_table_of_its_columns():
 def test_networks_are_compared_by_name():
     one, two = (IsingLasso(0.02, tol=1e-10).fit(frame).network_ for frame in (FRAME, TURNED))
     assert one.n_edges > 0
-    assert metrics.f1_score(two, one) == 1.0
+    assert metrics.edge_confusion(two, one).f1 == 1.0
     assert metrics.weight_correlation(one, two) == pytest.approx(1.0)
     assert metrics.relative_difference(one, two) < 1e-6
-    assert metrics.f1_score(one, Network(one.fields, one.pairs, one.pair_values)) == 1.0  # without names, by position
+    assert (
+        metrics.edge_confusion(one, Network(one.fields, one.pairs, one.pair_values)).f1 == 1.0
+    )  # without names, by position
     with pytest.raises(DataError, match="must have the same nodes; got 'a' in one of them only"):
-        metrics.f1_score(one, one.with_names(list("vwxyz")))
+        metrics.edge_confusion(one, one.with_names(list("vwxyz")))
 
 
 def test_networks_with_categories_are_compared_by_name():
@@ -128,4 +130,4 @@ def test_networks_with_categories_are_compared_by_name():
     )
     assert one.n_edges > 2
     assert metrics.relative_difference(one, two) < 1e-5
-    assert metrics.f1_score(one, two) == 1.0
+    assert metrics.edge_confusion(one, two).f1 == 1.0
