@@ -1,6 +1,7 @@
 """The options of reading: one record behind all signatures."""
 
 import inspect
+import io
 from dataclasses import fields
 
 import numpy as np
@@ -119,3 +120,11 @@ def test_covariates_may_be_chosen_after_the_reading():
     coding = as_table(SCALES, **{**STATED, "missing": "drop"}).coding
     assert as_table(table, covariates=["b:c"]).variables.covariates == ("b", "c")
     assert as_table(SCALES, encode=coding, missing="drop", covariates=["[bc]"]).variables.covariates == ("b", "c")
+
+
+def test_missing_values_with_a_decimal_comma_may_be_given_again():
+    text = "a;b\n0;1,5\n1;2,5\n1;3,5\n0;9,5\n"
+    table = read_table(io.StringIO(text), kinds={"b": "ordinal"}, na_values=["9,5"], missing="impute")
+    assert as_table(table, na_values=["9,5"]) is table
+    with pytest.raises(DataError, match="na_values must be given where"):
+        as_table(table, na_values=["3,5"])

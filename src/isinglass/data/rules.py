@@ -83,7 +83,7 @@ def refuse_other(source: Source, coding: Coding, stated: ValueOptions) -> None:
             "kinds": spec.kind in (None, rule.kind) or rule.kind == "binary",
             "binarize": spec.cut is None or (isinstance(rule, Cut) and rule.threshold == spec.cut.threshold),
             "reverse": not spec.is_reversed or (isinstance(rule, Levels) and rule.is_reversed),
-            "na_values": bool((rule.read([*spec.missing]) == ABSENT).all()),
+            "na_values": spec.with_missing(rule) is rule,
             "encode": spec.meaning is None or _has_meaning(read, spec.meaning, is_named=spec.is_named),
         }
         for option, holds in agrees.items():

@@ -80,8 +80,11 @@ class ColumnSpec:
             rule = replace(rule, labels=self.answers)
         if isinstance(rule, Levels) and not self.is_meant and any(isinstance(value, str) for value in rule.entries):
             rule = replace(rule, has_found_words=True)
-        words = [read_word(value, self.source.decimal) for value in self.missing]
-        return rule.with_missing([*words, *self.declared_missing])
+        return self.with_missing(rule).with_missing(self.declared_missing)
+
+    def with_missing(self, rule: Rule) -> Rule:
+        """Return a rule with the values that `na_values` declares missing; the same rule if it has them."""
+        return rule.with_missing([read_word(value, self.source.decimal) for value in self.missing])
 
     @cached_property
     def values(self) -> list[Value]:
