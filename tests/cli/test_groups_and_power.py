@@ -85,7 +85,7 @@ def test_bad_groups_are_named(table, tmp_path):
     assert "got none in 1 of 6 rows" in error_line(run("compare", tmp_path / "hole.csv", *WORDS, code=3))
     dropped = read_json(run("compare", tmp_path / "hole.csv", *WORDS, "--missing", "drop", "--json").stdout, "compare")
     assert [group["n_rows"] for group in dropped["groups"]] == [3, 2]
-    assert "1 of 6 rows were left out because of 1 missing cells or labels of groups." in dropped["methods"]
+    assert "1 of 6 rows was left out because of a missing cell or label of a group." in dropped["methods"]
 
 
 @pytest.fixture(scope="module")
