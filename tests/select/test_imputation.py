@@ -48,7 +48,7 @@ def test_a_time_limit_ends_the_rounds(monkeypatch):
     assert not cut.converged
     assert 1 <= cut.n_rounds < 10
     assert limits[0] == 58.0  # of the clock's 60, one look before
-    with pytest.warns(ConvergenceWarning, match="after 1 rounds"):
+    with pytest.warns(ConvergenceWarning, match="after 1 round. Raise"):
         assert impute(HOLES, n_imputations=2, run=Run(max_time=1.0)).n_rounds == 1
     with pytest.warns(ConvergenceWarning, match="Raise max_time"):
         fit = Method().fit(as_table(HOLES, missing="impute"), run=Run(max_time=60.0))

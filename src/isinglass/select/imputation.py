@@ -26,6 +26,7 @@ from isinglass.errors import (
     DataWarning,
     LimitError,
     listed,
+    plural,
     setting,
     suppress_warnings,
     warn,
@@ -163,7 +164,8 @@ def complete(table: Table, how: ImputationSettings, model: AnyMethod, groups: An
         network = rounds.draw(stack, how)
     is_cut = rounds.settled < 0 and len(rounds.networks) < how.max_rounds
     if rounds.settled < 0:
-        moves = f"the network that missing cells are drawn from has not converged after {len(rounds.networks)} rounds"
+        ran = plural(len(rounds.networks), "round")
+        moves = f"the network that missing cells are drawn from has not converged after {ran}"
         limit = "max_time" if is_cut else "max_rounds"
         remedy = f"Raise {setting(limit)}, or leave out columns with few answers."
         warn(ConvergenceWarning(f"{moves}. {remedy}"))
