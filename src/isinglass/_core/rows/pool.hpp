@@ -77,7 +77,7 @@ class Pool {
     }
     ~Pool() {
         if (is_forked()) {
-            (void)crew_.release();  // there is no thread to wait for
+            [[maybe_unused]] const Crew* left = crew_.release();  // there is no thread to wait for
             return;
         }
         {
