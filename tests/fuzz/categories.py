@@ -247,7 +247,7 @@ def draw_numbers(rng, n, latent):
 
 def draw_continuous(rng):
     """Continuous columns of many steps beside others: skewed, with spikes, nearly collinear, of few rows."""
-    n, p = int(rng.integers(12, 41) if rng.random() < 0.4 else rng.integers(41, 161)), int(rng.integers(2, 6))
+    n, p = int(rng.integers(16, 41) if rng.random() < 0.4 else rng.integers(41, 161)), int(rng.integers(2, 6))
     kinds = ["continuous" if rng.random() < 0.6 else kind for kind in draw_kinds(rng, p)]
     kinds[int(rng.integers(p))] = "continuous"
     shared = rng.normal(size=n)
