@@ -63,6 +63,20 @@ def test_a_fit_with_holes_has_pooled_errors_and_makes_no_others(monkeypatch):
     np.testing.assert_array_equal(fit.refits.edge_errors, pooled.edge_errors)
 
 
+@pytest.mark.parametrize("share", [0.0, 0.1])
+def test_equal_columns_have_no_finite_coupling(share):
+    twins = np.column_stack([X, X[:, 0]]).astype(float)
+    holes = np.where(np.random.default_rng(0).random(twins.shape) < share, np.nan, twins)
+    found = impute(holes, n_imputations=3)
+    support = ising_path(twins, [0.05])[0]
+    pooled = pool(found, support)
+    is_twin = (support.edge_index == [0, 5]).all(axis=1)
+    assert is_twin.sum() == 1
+    assert np.isnan(pooled.edge_values[is_twin]).all()
+    assert np.isnan(pooled.edge_errors[is_twin]).all()
+    assert np.isfinite(pooled.edge_values[(support.edge_index == [2, 3]).all(axis=1)]).all()
+
+
 def test_one_imputation_has_no_spread():
     with pytest.raises(DataError, match="at least 2"):
         pool(impute(X, n_imputations=1), SUPPORT)

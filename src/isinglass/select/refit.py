@@ -199,16 +199,16 @@ def refit_edges(table: AnyTable, solution: Solution) -> tuple[FloatArray, FloatA
     """
     if not len(solution.network.pairs):
         return np.empty(0), np.empty(0)
-    values, errors = (array[solution.n_features :] for array in free_estimate(table, solution))
-    return np.where(np.isnan(errors), np.nan, values), errors
+    values, errors = free_estimate(table, solution)
+    return values[solution.n_features :], errors[solution.n_features :]
 
 
 def free_estimate(table: AnyTable, solution: Solution, n_threads: int | None = None) -> tuple[FloatArray, FloatArray]:
     """Return fields and couplings of the nearly free estimate on the edges of ``solution``, and their standard errors.
 
     The fields come first; columns with categories have no single one, and NaN stands for it. Couplings with covariates
-    come last. Errors are NaN where an estimate is infinite and where a column is constant. Estimates and errors are all
-    NaN if the matrices would be too large.
+    come last. Both are NaN where an estimate is infinite, where a column is constant, and everywhere if the matrices
+    would be too large.
     """
     support, p = _support(table, solution), solution.n_features
     values, errors = np.full((2, p + len(solution.network.pairs)), np.nan)
@@ -222,6 +222,7 @@ def free_estimate(table: AnyTable, solution: Solution, n_threads: int | None = N
     values[p:], errors[p:] = _values_on(solution, sandwich.network)[edges_first], sandwich.pairs[edges_first]
     if table.variables.is_binary:
         values[:p], errors[:p] = sandwich.network.fields, sandwich.fields
+    values[np.isnan(errors)] = np.nan  # the ridge alone keeps them finite
     return values, errors
 
 
