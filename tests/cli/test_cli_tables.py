@@ -47,9 +47,8 @@ def test_info_counts(tmp_path):
     assert record["constant_columns"] == ["always"]
     assert record["rare_categories"] == {"rare=1": 1 / 40}
     assert record["equal_columns"] == [["a", "not a"]]
-    cells = np.array([[0 if cell == "NA" else cell for cell in row] for row in rows])
-    assert record["alpha_max"] == pytest.approx(objective.alpha_max(cells), rel=1e-12)
-    assert record["n_distinct_rows"] == len({tuple(row) for row in cells.tolist()})
+    assert record["alpha_max"] is None
+    assert record["n_distinct_rows"] == len({tuple(row) for row in rows})
     text = facts(run("info", table).stdout)
     assert text["Rows"].startswith("40, ")
     assert text["Constant"] == "1: always"
@@ -95,6 +94,39 @@ def test_info_of_weights(tmp_path):
     assert said in run("info", table, *options, "sampling").stdout
     record = read_json(run("info", table, *options, "sampling", "--json").stdout, "info")
     assert (record["effective_rows"], record["weight_kind"]) == (pytest.approx(16 / 10), "sampling")
+
+
+def test_info_has_the_smallest_penalty_without_edges(table):
+    record = read_json(run("info", table, "--json").stdout, "info")
+    assert record["alpha_max"] == pytest.approx(objective.alpha_max(X), rel=1e-12)
+
+
+def test_info_counts_only_observed_cells(tmp_path):
+    rng = np.random.default_rng(0)
+    twin = rng.integers(0, 2, 60)
+    columns = [np.ones(60), rng.integers(0, 2, 60), twin, twin, rng.integers(1, 3, 60)]
+    cells = np.array(columns).T.astype(object)
+    cells[:, 4] = np.where(cells[:, 4] == 1, 2, 3)
+    cells[0, 4] = 1
+    gone = rng.random(cells.shape) < 0.3
+    gone[0, 4] = False
+    cells[gone] = ""
+    binary = write_csv(tmp_path / "binary.csv", ["always", "b", "c", "twin"], cells[:, :4].tolist())
+    record = read_json(run("info", binary, "--json").stdout, "info")
+    assert record["constant_columns"] == ["always"]
+    assert record["equal_columns"] == [["c", "twin"]]
+    assert record["n_distinct_rows"] == len({tuple(row) for row in cells[:, :4].tolist()})
+    seen = np.array([cell for cell in cells[:, :4].ravel() if cell != ""], dtype=float)
+    assert record["share_of_ones"] == pytest.approx(seen.mean())
+    text = facts(run("info", binary).stdout)
+    assert text["Ones"] == f"{seen.mean():.1%} of the observed cells"
+    assert "alpha_max" not in text
+    ordered = write_csv(tmp_path / "ordered.csv", ["b", "grade"], cells[:, [1, 4]].tolist())
+    record = read_json(
+        run("info", ordered, "--ordinal", "grade", "--encode", "grade=1=0,2=1,3=2,4=3", "--json").stdout, "info"
+    )
+    assert record["rare_categories"] == {"grade=1": 1 / (~gone[:, 4]).sum()}
+    assert record["never_chosen"] == {"grade": [4]}
 
 
 def test_info_trial_fits_are_fits(table):

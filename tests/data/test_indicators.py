@@ -214,6 +214,17 @@ def test_columns_with_other_words_for_the_same_are_found():
     assert dependent_columns(codes, np.zeros(3, dtype=bool)) == [[0, 1]]
 
 
+def test_missing_cells_are_no_values_of_equal_columns():
+    rng = np.random.default_rng(4)
+    x, y = rng.integers(0, 2, (2, N)).astype(np.uint8)
+    codes, holes = np.stack([x, x, y, y, 1 - x], axis=1), np.zeros((N, 5), dtype=bool)
+    holes[:10, 1] = holes[5:20, 0] = holes[20:25, 4] = True
+    codes[30, 3], holes[30, 4] = 1 - y[30], True  # y and its copy differ in a row in which another column is missing
+    codes[holes] = 0
+    assert dependent_columns(codes, np.ones(5, dtype=bool)) == []
+    assert dependent_columns(codes, np.ones(5, dtype=bool), holes) == [[0, 1, 4]]
+
+
 @pytest.mark.parametrize("kind", ["number", "name"])
 def test_an_identifier_is_recognized(kind, tmp_path):
     rng = np.random.default_rng(5)

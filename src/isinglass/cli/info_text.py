@@ -67,7 +67,7 @@ def _short(text: str, most: int) -> str:
 
 def facts_in_words(found: TableInfo, file: Sequence[str]) -> dict[str, str]:
     """Return what a table holds; ``file`` is what was found out about its file."""
-    data, (n_rows, p) = found.data, found.data.shape
+    data, (n_rows, p), largest = found.data, found.data.shape, found.alpha_max
     return {
         "Rows": f"{n_rows}, {found.n_distinct_rows} distinct",
         "Columns": f"{p}, {plural(p * (p - 1) // 2, 'pair')}",
@@ -76,7 +76,7 @@ def facts_in_words(found: TableInfo, file: Sequence[str]) -> dict[str, str]:
         **({} if data.sample_weight is None else {"Weights": describe_weights(data)}),
         **({"File": ", ".join(file)} if file else {}),
         **_special_columns(found),
-        "alpha_max": f"{found.alpha_max:.6g}, the smallest penalty without edges",
+        **({} if largest is None else {"alpha_max": f"{largest:.6g}, the smallest penalty without edges"}),
         **_cost(
             found.estimate, n_rows, "default fit" if found.data.holes is None else "default fit without standard errors"
         ),
@@ -86,7 +86,7 @@ def facts_in_words(found: TableInfo, file: Sequence[str]) -> dict[str, str]:
 def _cells(found: TableInfo) -> dict[str, str]:
     """Describe the values of the cells."""
     if found.share_of_ones is not None:
-        return {"Ones": f"{found.share_of_ones:.1%} of the cells"}
+        return {"Ones": f"{found.share_of_ones:.1%} of the {'cells' if found.data.holes is None else 'observed cells'}"}
     never = [f"{name}: {', '.join(map(str, values))}" for name, values in found.never_chosen.items()]
     return {"Kinds": found.data.variables.describe_kinds(), **({"Never chosen": _list(never)} if never else {})}
 

@@ -15,6 +15,7 @@ from isinglass.errors import MeaningWarning
 from isinglass.json_text import JsonObject
 
 if TYPE_CHECKING:
+    from isinglass.arrays import FloatArray
     from isinglass.data import Table
     from isinglass.data.values import Value
 
@@ -67,12 +68,12 @@ class TableInfo:
     missing: JsonObject | None  # None: no cell is missing
     n_distinct_rows: int
     constant_columns: list[str]
-    share_of_ones: float | None  # None where columns have categories
-    rare_categories: dict[str, float]  # the rarest of every column, if it is rare, with its share
+    share_of_ones: float | None  # of the observed cells; None where columns have categories
+    rare_categories: dict[str, float]  # the rarest of every column, if it is rare, with its share of the observed cells
     never_chosen: dict[str, list[Value]]  # categories that do not occur
     equal_columns: list[list[str]]
     indicator_sets: list[list[str]]
-    alpha_max: float
+    alpha_max: float | None  # None where cells are missing: it depends on how they are imputed
     estimate: Cost
 
     @classmethod
@@ -84,26 +85,31 @@ class TableInfo:
         from isinglass.solve.path import alpha_max
 
         names, cells, two_values = data.names, data.codes, data.variables.is_binary
-        counted = cells if data.sample_weight is None else cells[data.sample_weight > 0]
-        is_constant = (counted == counted[:1]).all(axis=0)
+        holes, has_weight = data.holes, slice(None) if data.sample_weight is None else data.sample_weight > 0
+        counted, lacking = cells[has_weight], None if holes is None else holes[has_weight]
+        counts = _count_observed(data)
         is_binary = np.array([kind == "binary" for kind in data.variables.kinds])
         sets = indicator_sets(counted, is_binary, names if data.variables.named else None)
-        n_distinct = len(np.unique(np.packbits(cells, axis=1) if two_values else cells, axis=0))
-        rare, never = _rare_categories(data)
-        largest = alpha_max(replace(data, holes=None))  # missing cells have the codes they were read as
+        answers = np.packbits(cells, axis=1) if two_values else cells
+        answers = answers if holes is None else np.hstack([answers, np.packbits(holes, axis=1)])
+        n_distinct = len(np.unique(answers, axis=0))
+        rare, never = _rare_categories(data, counts)
+        largest = alpha_max(data) if holes is None else None
+        varied = [np.count_nonzero(count) > 1 for count in counts]
+        trials = _try_fits(data, n_jobs) if any(varied) and largest != 0 else []
         return cls(
             data=data,
             columns=columns,
             missing=_find_holes(data),
             n_distinct_rows=n_distinct,
-            constant_columns=[names[k] for k in np.flatnonzero(is_constant)],
-            share_of_ones=float(np.average(cells, axis=0, weights=data.sample_weight).mean()) if two_values else None,
+            constant_columns=[name for name, varies in zip(names, varied, strict=True) if not varies],
+            share_of_ones=float(sum(count[1] for count in counts) / np.sum(counts)) if two_values else None,
             rare_categories=dict(sorted(rare.items(), key=lambda item: item[1])),
             never_chosen=never,
-            equal_columns=[[names[k] for k in group] for group in dependent_columns(counted, is_binary)],
+            equal_columns=[[names[k] for k in group] for group in dependent_columns(counted, is_binary, lacking)],
             indicator_sets=[[names[k] for k in group] for group, _ in sets],
             alpha_max=largest,
-            estimate=_estimate_cost(data, n_distinct, _try_fits(data, n_jobs) if largest > 0 else []),
+            estimate=_estimate_cost(data, n_distinct, trials),
         )
 
     def as_json(self) -> JsonObject:
@@ -156,23 +162,31 @@ def describe_columns(data: Table, doubts: Sequence[MeaningWarning]) -> list[Colu
     ]
 
 
-def _rare_categories(data: Table) -> tuple[dict[str, float], dict[str, list[Value]]]:
+def _count_observed(data: Table) -> list[FloatArray]:
+    """Return for every column the weight of the rows in which each category was observed."""
+    import numpy as np
+
+    weight = np.ones(len(data)) if data.sample_weight is None else data.sample_weight
+    own = [weight] * data.shape[1] if data.holes is None else weight * ~data.holes.T
+    each = zip(data.codes.T, own, data.variables.sizes.tolist(), strict=True)
+    return [np.bincount(column, seen, size).astype(np.float64) for column, seen, size in each]
+
+
+def _rare_categories(data: Table, counts: Sequence[FloatArray]) -> tuple[dict[str, float], dict[str, list[Value]]]:
     """Return the share of every column's rarest category, where it is rare, and the categories that never occur."""
     import numpy as np
 
-    from isinglass.table_summary import category_shares
-
-    rarest, never = {}, {}
-    variables, shares = data.variables, data.variables.split(category_shares(data))
-    for name, kind, values, share in zip(data.names, variables.kinds, variables.categories, shares, strict=True):
+    rarest, never, variables = {}, {}, data.variables
+    for name, kind, values, count in zip(data.names, variables.kinds, variables.categories, counts, strict=True):
         if kind == "continuous":  # steps, not answers
             continue
-        seen = np.flatnonzero(share)
-        least = int(seen[share[seen].argmin()])
-        if len(seen) > 1 and share[least] < RARE:
-            rarest[f"{name}={values[least]}"] = float(share[least])
-        if not share.all() and kind != "binary":
-            never[name] = [values[k] for k in np.flatnonzero(share == 0).tolist()]
+        seen = np.flatnonzero(count)
+        least = min(seen.tolist(), key=lambda k: count[k], default=0)
+        share = float(count[least] / max(count.sum(), np.finfo(np.float64).tiny))
+        if len(seen) > 1 and share < RARE:
+            rarest[f"{name}={values[least]}"] = share
+        if not count.all() and kind != "binary":
+            never[name] = [values[k] for k in np.flatnonzero(count == 0).tolist()]
     return rarest, never
 
 

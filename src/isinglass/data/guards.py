@@ -468,7 +468,7 @@ def check_columns(
     is_binary = np.array([kind == "binary" for kind in variables.kinds])
     labels: Sequence[Hashable] = variables.names if variables.named else [columns[0] for columns in sources]
     sets = indicator_sets(codes, is_binary, variables.names if variables.named else None)
-    same = dependent_columns(codes, is_binary)
+    same = dependent_columns(codes, is_binary, holes)
     if sets:
         members = [labels[j] for group, _ in sets for j in group]
         shown = [f"{called(labels[group[0]])} to {called(labels[group[-1]])} ({len(group)})" for group, _ in sets]

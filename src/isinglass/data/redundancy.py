@@ -29,20 +29,33 @@ EXPECTED_ROWS = 5.0
 """Expected rows with both columns 1 from which on two columns that are never 1 together are taken for indicators."""
 
 
-def dependent_columns(codes: Bytes, is_binary: Mask) -> list[list[int]]:
+def dependent_columns(codes: Bytes, is_binary: Mask, holes: Mask | None = None) -> list[list[int]]:
     """Return the groups of columns of which one determines the others: equal, opposite, or other names for the same.
 
-    Columns of one value are in no group.
+    Columns of one value are in no group. With missing cells (``holes``), columns are compared in the rows without any,
+    and then with the first of their group in the rows in which neither is missing.
 
     Examples
     --------
     >>> dependent_columns(np.array([[0, 1, 2, 0], [1, 0, 1, 0], [0, 1, 2, 0]], dtype=np.uint8), np.array([1, 1, 0, 1]))
     [[0, 1, 2]]
     """
+    if holes is not None:
+        complete = codes[~holes.any(axis=1)]
+        found = dependent_columns(complete, is_binary) if len(complete) else []
+        groups = [
+            [first] + [j for j in others if _agree(codes, [first, j], is_binary, holes)] for first, *others in found
+        ]
+        return [group for group in groups if len(group) > 1]
     groups = _alike(codes[:ROWS_TO_SCREEN], range(codes.shape[1]), is_binary, keep_constant=len(codes) > ROWS_TO_SCREEN)
     if len(codes) > ROWS_TO_SCREEN:
         groups = [group for some in groups for group in _alike(codes, some, is_binary)]
     return sorted(groups)
+
+
+def _agree(codes: Bytes, pair: list[int], is_binary: Mask, holes: Mask) -> bool:
+    """Tell whether two columns partition the rows in which neither is missing in the same way."""
+    return bool(_alike(codes[~holes[:, pair].any(axis=1)], pair, is_binary))
 
 
 def _alike(codes: Bytes, columns: Sequence[int], is_binary: Mask, *, keep_constant: bool = False) -> list[list[int]]:
