@@ -118,3 +118,16 @@ def test_codes_of_missing_answers_among_bits_and_numbers():
     assert table.encoding == {}
     again = ig.as_table(frame, encode=table.coding, missing="impute")
     assert np.array_equal(again.holes, table.holes)
+
+
+@pytest.mark.parametrize("given", ["a fit", "a fitted estimator"])
+def test_resamples_and_groups_are_read_like_the_table_of_the_fit(given):
+    frame = pd.DataFrame(np.random.default_rng(0).integers(0, 2, (200, 3)), columns=list("abc"))
+    frame["b"] = np.where(np.arange(200) % 9, frame["a"], 1 - frame["a"])
+    net = ig.IsingLasso(0.02).fit(ig.as_table(frame[["a", "b"]], encode={"a": {0: 1, 1: 0}}))
+    method = net.fit_ if given == "a fit" else net
+    assert net.couplings_[0, 1] < 0
+    assert ig.bootstrap(frame, method, n_boot=2).edges()["coupling"][0] == pytest.approx(net.couplings_[0, 1])
+    groups = ig.compare_groups(frame, np.arange(200) % 2, method, n_permutations=2).networks
+    assert [group.n_nodes for group in groups] == [2, 2]
+    assert all(group.couplings[0, 1] < 0 for group in groups)

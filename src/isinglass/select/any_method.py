@@ -21,7 +21,7 @@ from isinglass.errors import (
     setting,
     warn,
 )
-from isinglass.network import Network
+from isinglass.network import Network, fit_of
 from isinglass.results import Path, Solution, solution_of
 from isinglass.select.folds import labels_of, one_by_one, repeated
 from isinglass.select.imputation import Imputation
@@ -111,7 +111,10 @@ def as_method(given: MethodLike) -> AnyMethod:
 
 
 def read_for(method: MethodLike, X: TableLike, sample_weight: ArrayLike | None) -> Table:
-    """Return a table with its weights as an estimator reads it, if ``method`` is one, else as `as_table` does."""
+    """Return a table with its weights: read as that of a fit or fitted estimator, by an estimator, or by `as_table`."""
+    fit = fit_of(method)
+    if fit is not None:
+        return cast(Table, fit.read(X, sample_weight=sample_weight).whole().counted())
     read = getattr(method, "as_table", as_table)
     return cast(Table, read(X, sample_weight).whole().counted())
 
