@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from choices import FunctionPaths, select_ebic
 
-from isinglass import Path, Solution, as_table, ising_path, nodewise_path, refit, simulate
+from isinglass import EBIC, Method, Path, Solution, as_table, ising_path, nodewise_path, refit, simulate
 from isinglass.errors import ConstantColumnWarning, DataError, DataWarning, GridEndWarning
 from isinglass.select import ebic
 
@@ -39,6 +39,18 @@ def test_weights_are_repeated_rows():
     value = ebic(X, NETWORK, sample_weight=weights)
     assert value == pytest.approx(by_hand(0.25, weights), rel=1e-13)
     assert value == pytest.approx(ebic(np.repeat(X, weights, axis=0), NETWORK), rel=1e-13)
+
+
+@pytest.mark.parametrize("relaxed", [False, True])
+def test_a_row_of_weight_zero_may_have_a_category_of_its_own(relaxed):
+    chain = simulate.chain_network(4, strength=2.0, fields="balanced")
+    rows = np.array(simulate.exact_sample(chain, 400, random_state=0))
+    rows[0, 3] = 2
+    method = Method(selector=EBIC(relaxed=relaxed))
+    found = method.choose(as_table(rows, np.arange(400) > 0, kinds={3: "nominal"}))
+    expected = method.choose(as_table(rows[1:], kinds={3: "nominal"}))
+    assert found.solution.n_edges == expected.solution.n_edges >= 3
+    np.testing.assert_allclose(found.evidence.values, expected.evidence.values, rtol=1e-6)
 
 
 def test_sampling_weights_have_no_scale():

@@ -28,6 +28,11 @@ def test_probabilities_are_those_of_the_complete_refit():
     np.testing.assert_allclose(found.p_values, 2 * student.sf(np.abs(z), 792), atol=2e-3)
 
 
+def test_constant_columns_have_no_tests():
+    found = edge_tests(np.ones((50, 3), dtype=int))
+    assert np.isnan(found.p_values).all()
+
+
 def test_q_values_by_hand():
     found = edge_tests(X)
     order = np.argsort(found.p_values)

@@ -54,6 +54,15 @@ def test_missing_cells_cost_information():
     np.testing.assert_array_equal(again.errors, pooled.errors)
 
 
+def test_holes_in_rows_of_weight_zero_leave_the_errors_as_they_are():
+    holes, weights = X.astype(float), np.ones(len(X))
+    holes[0, 1], weights[0] = np.nan, 0.0
+    method = Method()
+    found = method.fit(as_table(holes, weights, missing="impute")).refits
+    expected = method.fit(X[1:]).refits
+    np.testing.assert_allclose(found.edge_errors, expected.edge_errors, rtol=1e-6)
+
+
 def test_a_fit_with_holes_has_pooled_errors_and_makes_no_others(monkeypatch):
     holes = np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, X)
     monkeypatch.setattr("isinglass.select.method.refit_edges", None)

@@ -113,7 +113,9 @@ class Support:
     def build(self, values: FloatArray) -> Network:
         """Return the network with these parameters; categories that do not occur keep the fields they have."""
         variables, own = self.network.variables, self.network.category_fields
-        fields = np.where(self.place >= 0, values[self.place], np.where(self.occurs, 0.0, own - own[self.base]))
+        fields = np.where(
+            self.place >= 0, np.append(values, 0.0)[self.place], np.where(self.occurs, 0.0, own - own[self.base])
+        )
         fields -= fields[variables.starts][variables.column]
         parameters = [value[None, None] for value in values[self.first[:-1]]]
         for edge, s, t in self.wide_pairs:

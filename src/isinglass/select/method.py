@@ -163,7 +163,8 @@ class Method(PathSettings):
             values, errors = (array[solution.n_features :] for array in (pooled.values, pooled.errors))
         elif self.standard_errors:
             values, errors = refit_edges(table, solution)
-            if imputation is not None:  # errors that take imputed cells for observed ones are too small
+            # Errors that take imputed cells for observed ones are too small.
+            if imputation is not None and imputation.network is not None:
                 errors = unknown
         (edges, others), (edge_errors, other_errors) = (
             np.split(estimates, [solution.n_edges]) for estimates in (values, errors)

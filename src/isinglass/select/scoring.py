@@ -135,7 +135,10 @@ def sum_scores(
 ) -> float:
     """Return the sum of `row_scores` under the weights."""
     rows = row_scores(table, solution, columns, possible)
-    return float(rows.sum() if weight is None else weight @ rows)
+    if weight is None:
+        return float(rows.sum())
+    counted = weight > 0.0  # a row without a weight may have a category that is impossible: 0 · −inf
+    return float(weight[counted] @ rows[counted])
 
 
 def warn_at_grid_end(path: Path, index: int, criterion: str) -> None:
