@@ -252,3 +252,25 @@ def test_weights_leave_the_grid_alone_and_count_in_everything_else(kind):
         )
     else:
         assert fit.couplings_[0, 1] != pytest.approx(IsingNetwork().fit(plain).couplings_[0, 1], rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_largest_number_is_not_above_a_grid_that_reaches_to_it(seed):
+    numbers = np.random.default_rng(seed).random(60) * 3.0
+    rule = equal_steps(numbers)
+    assert rule.beyond == (0, 0)
+    assert rule.ends == (numbers.min(), numbers.max())
+
+
+@pytest.mark.parametrize("first", [20.123456, 1e-5, 20.1])
+def test_numbers_of_many_decimals_whose_distances_have_few_are_kept(first):
+    numbers = first + np.arange(30).repeat(5) / 1000
+    rule = equal_steps(numbers)
+    assert np.abs(np.array(rule.values)[rule.convert(numbers)] - numbers).max() < 1e-12
+
+
+@pytest.mark.parametrize("missing", ["error", "zero", "impute", "drop"])
+def test_transform_keeps_the_numbers_that_are_there(missing):
+    table = frame()
+    filled = IsingNetwork(kinds={"a": "continuous", "b": "continuous", "c": "continuous"}, missing=missing).fit(table)
+    assert np.array_equal(filled.transform(table).to_numpy(), table.to_numpy())

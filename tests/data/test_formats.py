@@ -349,3 +349,19 @@ def test_labelled_texts_that_are_not_in_the_encoding_of_an_spss_file(tmp_path):
     (tmp_path / "t.sav").write_bytes((tmp_path / "t.sav").read_bytes().replace(b"Chur    \1C", b"Ch\xfcr    \1C"))
     with pytest.raises(DataError, match="labelled texts that are not in UTF-8"):
         read_table(tmp_path / "t.sav", encode="auto")
+
+
+@pytest.mark.parametrize("kind", ["csv", "feather", "parquet"])
+def test_texts_mean_the_same_in_every_format(tmp_path, kind):
+    rows = pd.DataFrame({"party": ["red", "blue", "green", "red"] * 10, "x": [0, 1, 1, 0] * 10})
+    path = tmp_path / f"t.{kind}"
+    rows.to_csv(path, index=False) if kind == "csv" else getattr(rows, f"to_{kind}")(path)
+    with pytest.raises(DataError, match="column 'party'"):
+        read_table(path)
+    names = rows.assign(party=[f"name {k}" for k in range(40)])
+    names.to_csv(path, index=False) if kind == "csv" else getattr(names, f"to_{kind}")(path)
+    assert read_table(path, guess=True, id_column=None).names == ("x",)
+    if kind != "csv":
+        declared = rows.assign(party=pd.Categorical(rows.party))
+        getattr(declared, f"to_{kind}")(path)
+        assert read_table(path).variables.kinds == ("nominal", "binary")

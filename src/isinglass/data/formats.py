@@ -13,6 +13,7 @@ import struct
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -89,7 +90,11 @@ def load_parquet(data: bytes, limits: Limits) -> Source:
     # Texts stay numbers of a dictionary: a long one that is repeated would be copied for every row.
     coded = [field.name for field in schema if any(is_one(field.type) for is_one in texts)]
     file = parquet.ParquetFile(BufferReader(data), read_dictionary=coded)
-    return _of_arrow(_counted(file.iter_batches(use_threads=False), limits), file.schema_arrow)
+    source = _of_arrow(_counted(file.iter_batches(use_threads=False), limits), file.schema_arrow)
+    if not coded:
+        return source
+    are_texts = [field.name in coded for field in schema]  # their dictionary declares no categories
+    return source.changed(lambda j, column: replace(column, declared=None) if are_texts[j] else column)
 
 
 def load_feather(data: bytes, limits: Limits) -> Source:

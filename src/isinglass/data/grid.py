@@ -74,8 +74,12 @@ def equal_steps(numbers: FloatArray, *, is_fine: bool = False) -> Steps:
         middle = low + width / 2
     edges = start + width * np.arange(q + 1)
     values = middle + width * np.arange(q)
-    if unit is not None:
-        values = np.round(values, DECIMALS + 1)
+    if unit is None:
+        edges[-1] = high  # rounding must not leave the largest number outside
+    else:
+        tidy = np.round(values, DECIMALS + 1)  # unless the first number has more decimals than the distances
+        rounding = 8.0 * np.finfo(np.float64).eps * np.abs(values).max()
+        values = tidy if np.abs(tidy - values).max() <= rounding else values
     bounds = edges[1:-1]
     codes = np.searchsorted(bounds, ordered, side="right")
     sd = float(codes.std())

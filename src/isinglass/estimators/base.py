@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, Self, TypeGuard, get_type_hints
 
 import numpy as np
@@ -262,6 +262,8 @@ class IsingEstimator(FittedNetwork, Fitted, _ScikitLearn):
     def transform(self, X: TableLike) -> Any:  # Any: a frame of the kind of X, or an array
         """Return the table as `fit` reads it, with missing cells filled by their most probable values."""
         table, record = self._open(X, missing=self._record.every_row).whole(), self._record
+        if table.numbers is None and len(table.variables.continuous) and not is_in_parts(X):
+            table = replace(table, numbers=self._open(X, missing="impute").whole().numbers)
         return complete_like(X, fill_most_probable(table, record.network, record.occurs))
 
     def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> AnyArray:
