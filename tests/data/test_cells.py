@@ -88,3 +88,20 @@ def test_the_only_word_of_a_column_in_the_first_row():
     assert table.codes.tolist() == [[1, 1], [0, 0], [0, 1]]
     auto = read_table(io.StringIO("some,1\nNone,0\nNone,1"), header=False, encode="auto")
     assert set(auto.coding.columns[0].entries) == {"None", "some"}
+
+
+@pytest.mark.parametrize(
+    ("first", "names"),
+    [
+        ("country,1990,1995,2000", ("1990", "1995", "2000")),
+        (",142.24,144.78,147.32", ("142.24", "144.78", "147.32")),
+        ("k7,1990,1995,1999", None),  # not in equal steps
+        ("k7,40,50,60", None),  # as below
+        ("7,1990,1995,2000", None),  # a number before them
+    ],
+)
+def test_numbers_in_equal_steps_are_names_of_columns(first, names):
+    rows = [f"k{k},{40 + 10 * (k % 3)},{50 + 10 * (k % 3)},{60 + 10 * (k % 3)}" for k in range(9)]
+    table = read_table(io.StringIO("\n".join([first, *rows])), kinds="nominal", id_column=0)
+    assert len(table) == 10 - (names is not None)
+    assert (table.names if table.variables.named else None) == names

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from isinglass.data.coding import Codes
 from isinglass.data.source import BLANKS, ID_NAMES, Column, Source
 from isinglass.data.values import NO_ANSWER, Value, is_bit, is_number, read_cell, read_number
@@ -109,7 +111,8 @@ def _has_header(records: Records, memory: Mapping[str, Value], vocabulary: Vocab
     """Tell whether the first record names the columns; a first column is left aside, it may hold row names.
 
     It does if more than half of its texts occur nowhere below, row names apart; or, if it has no text, if it holds a
-    number other than 0 and 1 while everything below is 0, 1 or missing. Of a record that is empty but for its first
+    number other than 0 and 1 while everything below is 0, 1 or missing, or if it holds numbers in equal steps, such as
+    years, beside a text or nothing, and most of them do not occur below. Of a record that is empty but for its first
     field, that field decides: a text is a name, unless there is text below it as well, which would be row names.
     """
     first, width, n_rows = records.first, len(records.codes), len(records.codes[0]) - 1
@@ -127,5 +130,16 @@ def _has_header(records: Records, memory: Mapping[str, Value], vocabulary: Vocab
         return not any(word.strip() in words for column in records.words for word in column)
     if start and all(value is None for value in read[1:]):
         return isinstance(read[0], str) and not any(isinstance(value, str) for value in below[0])
+    if start and (read[0] is None or isinstance(read[0], str)) and _are_steps(read[1:]):
+        found = sum(value in set(column) for value, column in zip(read[1:], below[1:], strict=True))
+        return 2 * found < width - 1
     other = any(value is not None and value not in (0, 1) for value in read[start:])
     return other and all(value is None or is_bit(value) for column in below[start:] for value in column)
+
+
+def _are_steps(values: Sequence[Value | None]) -> bool:
+    """Tell whether these are at least three numbers that ascend in equal steps."""
+    if len(values) < 3 or not all(map(is_number, values)):
+        return False
+    steps = np.diff(np.array(values, dtype=float))
+    return bool(steps[0] > 0 and np.allclose(steps, steps[0], rtol=1e-6))
