@@ -24,13 +24,14 @@ from isinglass import (
     Solution,
     Variables,
     bootstrap,
+    compare_groups,
     ising_path,
     metrics,
     simulate,
 )
 from isinglass.data import as_table
 from isinglass.estimators import IsingLassoCV, IsingLassoEBIC
-from isinglass.show.report import write_report
+from isinglass.show.report import write_comparison, write_report
 
 pytestmark = needs_browser
 
@@ -1133,3 +1134,15 @@ def test_the_page_says_what_was_not_assessed_and_what_follows_from_a_failed_chec
     page = visit(tmp_path / "c.html")
     assert "Sampling uncertainty\n30 subsets" in page.inner_text("#figures")
     assert "Bootstrap" not in page.inner_text("#edges-table thead")
+
+
+@pytest.mark.parametrize("width", [500, 1200, 1600])
+def test_figures_of_groups_have_one_size(tabs, tmp_path, table, width):
+    found = compare_groups(table, np.arange(len(table)) % 4, 0.05, n_permutations=2, random_state=0)
+    write_comparison(found, tmp_path / "groups.html")
+    page = tabs.open((tmp_path / "groups.html").as_uri())
+    page.set_viewport_size({"width": width, "height": 900})
+    sizes = page.evaluate("[...document.querySelector('.row').querySelectorAll('svg')].map((e) => e.clientWidth)")
+    tabs.leave()
+    assert len(sizes) == 4
+    assert len(set(sizes)) == 1
