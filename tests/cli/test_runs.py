@@ -88,8 +88,12 @@ def test_bootstrap_case_drop(table, tmp_path):
     assert [row["dropped"] for row in record["drops"]] == np.unique(found.dropped).tolist()
     run("bootstrap", table, "--alpha", "0.1", "-B", "7", "--kind", "case-drop", "-o", tmp_path / "d")
     assert (tmp_path / "d" / "drops.csv").exists()
-    said = run("bootstrap", table, "--alpha", "5", "-B", "7", "--kind", "case-drop").stderr
-    assert "CS-coefficients: none, because the network has no edges" in said
+    empty = ["bootstrap", table, "--alpha", "5", "-B", "7", "--kind", "case-drop"]
+    assert "CS-coefficients: none, because the network has no edges" in run(*empty).stderr
+    record = read_json(run(*empty, "--json").stdout, "bootstrap")
+    assert record["cs_coefficients"] is None
+    assert all(row["strength"] is row["edges_q5"] is None for row in record["drops"])
+    assert {row["strength"] for row in read_csv(run(*empty).stdout)} == {""}
 
 
 def test_files_of_an_earlier_run_do_not_stay_beside_new_ones(table, tmp_path):

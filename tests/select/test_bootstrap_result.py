@@ -188,7 +188,9 @@ def test_missing_correlations_count_as_too_small():
     found = bootstrap(X, 2.0, n_boot=14, kind="case-drop", random_state=0)
     assert np.isnan(found.correlations()).all()
     assert found.cs_coefficient() == found.cs_coefficient("edges") == 0.0
-    assert not found.drops()["strength"].any()
+    assert np.isnan(found.drops()["strength"]).all()
+    assert found.cs_coefficients() == {}
+    assert repr(found).endswith("CS-coefficients: none")
 
 
 def test_cs_coefficient_of_a_clear_network():

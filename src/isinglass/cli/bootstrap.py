@@ -117,7 +117,7 @@ def _record(found: dict[str, Bootstrap], tables: dict[str, Arrays]) -> JsonObjec
     return {
         "n_resamples": first.n_boot,
         "network": describe_solution(first.solution),
-        "cs_coefficients": None if drops is None else drops.cs_coefficients(),
+        "cs_coefficients": None if drops is None else drops.cs_coefficients() or None,
         **{name.removesuffix(".csv"): records(columns) for name, columns in tables.items()},
     }
 
@@ -158,7 +158,7 @@ def _describe(found: Bootstrap) -> dict[str, str]:
     if found.kind == "case-drop":
         each = ", ".join(f"{of.replace('_', ' ')} {value:.2f}" for of, value in found.cs_coefficients().items())
         known = f"{each} (interpret an order only if at least 0.25, preferably 0.5)"
-        facts = {"Stability": f"CS-coefficients: {known if found.solution.n_edges else NO_ORDER}"}
+        facts = {"Stability": f"CS-coefficients: {known if each else NO_ORDER}"}
         n_per_share = found.n_boot // len(found.drop_shares)
         if n_per_share < FEW_SUBSETS:
             facts["Caution"] = (

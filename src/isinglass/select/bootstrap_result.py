@@ -240,12 +240,13 @@ class Bootstrap(Frozen):
 
         Columns are ``dropped``, the share; then for ``strength``, ``expected_influence``, ``closeness``,
         ``betweenness`` and ``edges`` the mean correlation with the whole table and, with ``_q5`` and ``_q95`` behind,
-        its 5 % and 95 % quantiles; 0 for one that does not exist.
+        its 5 % and 95 % quantiles; 0 for one that does not exist. Without edges in the whole table all are NaN.
         """
         shares = self.drop_shares
         columns = Columns(dropped=shares)
         for of in STATISTICS:
-            correlations = np.nan_to_num(self._known_correlations[of], nan=0.0)
+            correlations = self._known_correlations[of]
+            correlations = np.nan_to_num(correlations, nan=0.0) if self.solution.n_edges else correlations
             parts = [correlations[self.dropped == share] for share in shares]
             columns[of] = np.array([part.mean() for part in parts])
             for percent in (5, 95):
@@ -257,8 +258,8 @@ class Bootstrap(Frozen):
         return {of: self.correlations(of) for of in STATISTICS}
 
     def cs_coefficients(self) -> dict[str, float]:
-        """Return the CS-coefficient of every centrality and of the edges."""
-        return {of: self.cs_coefficient(of) for of in STATISTICS}
+        """Return the CS-coefficient of every centrality and of the edges; none if the whole table has no edges."""
+        return {of: self.cs_coefficient(of) for of in STATISTICS} if self.solution.n_edges else {}
 
     @property
     def drop_shares(self) -> FloatArray:
@@ -274,7 +275,8 @@ class Bootstrap(Frozen):
             return f"{head}\n{show_columns(self.edges(), 'pairs', _SHOWN_EDGES)}" if len(self.edge_index) else head
         shown = {name: column for name, column in self.drops().items() if name in ("dropped", *STATISTICS)}
         stability = [f"{value:.2f} ({of.replace('_', ' ')})" for of, value in self.cs_coefficients().items()]
-        return f"{head}, mean correlations\n{show_columns(shown, 'shares')}\nCS-coefficients: {', '.join(stability)}"
+        known = ", ".join(stability) or "none"
+        return f"{head}, mean correlations\n{show_columns(shown, 'shares')}\nCS-coefficients: {known}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -310,6 +310,8 @@ def test_stability_as_rows_are_dropped():
         assert found.cs_coefficients()[of] == max(good, default=0.0)
     texts = [text.get_text() for text in ax.get_legend().get_texts()]
     assert texts[0] == f"strength (CS {found.cs_coefficient():.2f})"
+    empty = plot.stability(bootstrap(X, 5.0, n_boot=10, kind="case-drop", random_state=0))
+    assert len(empty.lines) == 1  # that of 0.7: without edges there is no order
     with pytest.raises(DataError, match="must be a Bootstrap"):
         plot.stability(found.solution)
 

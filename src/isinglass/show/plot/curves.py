@@ -127,7 +127,7 @@ def stability(result: Bootstrap, ax: Axes | None = None) -> Axes:
     """Draw how centralities and edges keep their order as more rows are dropped: means and middle 90 %.
 
     ``result`` is what ``bootstrap(X, kind="case-drop")`` returned. The legend has the CS-coefficients; the line at 0.7
-    is the correlation that they refer to.
+    is the correlation that they refer to. Without edges there is no order, and nothing is drawn.
     """
     expect(result, Bootstrap, "bootstrap")
     ax = axes_or_new(ax, (4.6, 3.2))
@@ -152,8 +152,9 @@ def _draw_bands(ax: Axes, x: FloatArray, bands: Mapping[str, FloatArray], corner
         (line,) = ax.plot(x, middle, dashes, marker="o", markersize=3.5, color=color)
         ax.fill_between(x, low, high, color=color, alpha=0.13, linewidth=0)
         entries.append((line, text))
-    ax.set_ylim(min(0.0, *(float(np.nanmin(low)) for low, _, _ in bands.values())), 1.02)
-    write_legend(ax, entries, loc=corner, fontsize=SMALL)
+    ax.set_ylim(min([0.0, *(float(np.nanmin(low)) for low, _, _ in bands.values())]), 1.02)
+    if entries:
+        write_legend(ax, entries, loc=corner, fontsize=SMALL)
     ax.spines[["top", "right"]].set_visible(False)
 
 

@@ -86,8 +86,7 @@ def tabulate_resamples(found: Bootstrap, names: Sequence[str]) -> tuple[JsonObje
 
 def describe_stability(found: Bootstrap) -> JsonObject:
     """Return the CS-coefficients, and the number of subsets that each share of them rests on."""
-    known = found.cs_coefficients() if found.solution.n_edges else {}  # without edges, no order
-    return {"coefficients": known, "n_per_share": found.n_boot // len(found.drop_shares)}
+    return {"coefficients": found.cs_coefficients(), "n_per_share": found.n_boot // len(found.drop_shares)}
 
 
 def describe_check(found: ModelCheck | None) -> JsonObject | None:

@@ -283,7 +283,7 @@ def _describe_bootstrap(found: Bootstrap, penalty: str, is_imputed: bool) -> Ite
         yield (
             "The CS-coefficients, the largest shares that can be left out with a correlation of at least .7 with the "
             f"whole table in 95% of the subsets, were {stable}."
-            if found.solution.n_edges
+            if stable
             else "There are no CS-coefficients, because the network has no edges."
         )
     if found.n_unconverged:
