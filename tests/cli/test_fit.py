@@ -20,7 +20,7 @@ from commands import (
     write_table,
 )
 
-from isinglass import ising_path, load
+from isinglass import ising_path, load, metrics, read_table
 from isinglass.solve.nodewise import nodewise_path
 
 FILES = {"edges.csv", "nodes.csv", "model.npz", "network.gexf", "run.json"}
@@ -346,3 +346,19 @@ def test_a_file_that_begins_with_a_hyphen_is_no_option_when_repeated(table, tmp_
     words = shlex.split(json.loads(Path("net/run.json").read_text())["command"])
     assert words[1:3] == ["fit", "./-y.csv"]
     assert run(*words[1:]).stdout == Path("net/edges.csv").read_text()
+
+
+def test_measures_of_nodes_know_which_categories_occur(tmp_path):
+    rng = np.random.default_rng(0)
+    cells = np.clip(rng.integers(1, 4, (60, 1)) + rng.integers(-1, 2, (60, 3)), 1, 3)
+    table = write_csv(tmp_path / "t.csv", list("abc"), cells.tolist())
+    words = ["--encode", "a=1=0,2=1,3=2,4=3,5=4", "--ordinal", "a:c", "--alpha", "0.05"]
+    run("fit", table, *words, "-o", tmp_path / "net")
+    fit = load(tmp_path / "net" / "model.npz")
+    wanted = metrics.node_table(read_table(table, encode=fit.coding), fit)
+    found = read_csv((tmp_path / "net" / "nodes.csv").read_text())
+    for name in ("deviance_explained", "r_squared"):
+        assert [float(row[name]) for row in found] == getattr(wanted, name).tolist()
+    run("report", tmp_path / "net", table, "-o", tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert all(repr(value) in page for value in wanted.deviance_explained.tolist())

@@ -119,7 +119,7 @@ def write_files(here: Path, data: Table, found: Fit, known: Attributes) -> None:
     from isinglass.show.layout import force_layout
 
     model = found.network.without_covariates()
-    measured = node_table(data, found.network).columns
+    measured = node_table(data, found).columns
     bridged = further_measures(model, known.groups)
     nodes: dict[str, Any] = {**known.columns, **bridged, **{name: measured[name] for name in NODE_MEASURES}}
     write_network(model, here / "nodes.csv", "nodes", node_attributes=nodes)
