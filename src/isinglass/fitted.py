@@ -307,8 +307,9 @@ class FittedNetwork:
             - ``missing_information``: share of the information about the coupling that is lost to missing cells;
               imputed tables only;
             - ``stability``: share of the subsamples with this edge at the chosen alpha; StARS only;
-            - ``n11``, ``n10``, ``n01``, ``n00``: rows (sums of weights) in which source and target are 1 and 1, 1 and
-              0, 0 and 1, 0 and 0; not for columns with categories, whose tables are in ``pair_counts``;
+            - ``n11``, ``n10``, ``n01``, ``n00``: rows in which source and target are 1 and 1, 1 and 0, 0 and 1, 0 and
+              0; where rows have weights, sums of counts, or of sampling weights scaled to the effective number of
+              rows; not for columns with categories, whose tables are in ``pair_counts``;
             - ``log_odds_ratio``: the marginal log odds ratio, log (n11+½)(n00+½) / (n10+½)(n01+½), which ignores the
               other columns; the halves keep it finite.
         """
