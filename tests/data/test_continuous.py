@@ -274,3 +274,19 @@ def test_transform_keeps_the_numbers_that_are_there(missing):
     table = frame()
     filled = IsingNetwork(kinds={"a": "continuous", "b": "continuous", "c": "continuous"}, missing=missing).fit(table)
     assert np.array_equal(filled.transform(table).to_numpy(), table.to_numpy())
+
+
+@pytest.mark.filterwarnings("ignore:.*left out")
+@pytest.mark.parametrize("scores", [None, {"a": "normal"}])
+def test_dropped_rows_do_not_shape_the_grid(scores):
+    table = frame()
+    table.loc[:150, "c"] = np.nan
+    table.loc[:100, "a"] *= 5.0
+    table.loc[30:60, "sick"] = np.nan
+    options = {"kinds": dict.fromkeys("abc", "continuous"), "scores": scores}
+    dropped = as_table(table, missing="drop", **options)
+    before = as_table(table.dropna(), **options)
+    assert dropped.coding.columns == before.coding.columns
+    assert np.array_equal(dropped.codes, before.codes)
+    with pytest.warns(MeaningWarning, match=f"read as continuous .*{before.coding.columns[1].in_words}"):
+        as_table(table, missing="drop")

@@ -51,7 +51,7 @@ def find_coding(source: Source, stated: ValueOptions) -> Finding:
     guesses = guess_kinds(specs) if stated.guess else {}
     if guesses:
         specs = _keep_guessed(specs, guesses)
-    rules, levels = find_rules(specs)
+    rules, levels = find_rules(specs, drops_rows=stated.missing == "drop")
     covariate = tuple(spec.is_covariate for spec in specs) if stated.covariates else ()
     names = None if source.names is None else tuple(source.names[spec.place] for spec in specs)
     places = source.places

@@ -401,7 +401,9 @@ def _load(blocks: list[Block], client: Client | Literal[False] | None = None) ->
         coding = backend.read(_find_coding, blocks[:1])[0]
     else:
         with suppress_warnings(MeaningWarning):
-            coding = find_coding(join_values(backend.read(_condense, blocks)), options).coding
+            values = join_values(backend.read(_condense, blocks))  # which are no rows that could be dropped
+            found = find_coding(values, replace(options, missing="error")).coding
+            coding = replace(found, missing=options.missing)
     coding.variables.require_two_values("A table in parts")
     backend.load(coding)
     sizes, n_missing, n_dropped, have_weights, sums = zip(*backend.each(_measure, ()), strict=True)

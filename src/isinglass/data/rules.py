@@ -12,6 +12,7 @@ from typing import NoReturn
 
 import numpy as np
 
+from isinglass.arrays import Mask
 from isinglass.data.coding import ABSENT, BITS, Coding, Cut, Levels, Rule, Steps, by_column
 from isinglass.data.grid import equal_steps, normal_steps
 from isinglass.data.guards import warn_measured
@@ -29,8 +30,11 @@ CATEGORIES_TO_CHECK = 5
 _GIVE_NUMBERS = setting("encode", python="encode={…: 0, …: 1, …: 2}")
 
 
-def find_rules(specs: Sequence[ColumnSpec]) -> tuple[list[Rule], list[int]]:
-    """Return the rule of every column, and which columns have categories, as the user says or the source declares."""
+def find_rules(specs: Sequence[ColumnSpec], *, drops_rows: bool = False) -> tuple[list[Rule], list[int]]:
+    """Return the rule of every column, and which columns have categories, as the user says or the source declares.
+
+    ``drops_rows``: the grids of continuous columns are those of the rows without missing cells.
+    """
     kinds = {j: spec.found_kind for j, spec in enumerate(specs) if spec.found_kind not in (None, "binary")}
     if all(spec.kind is None for spec in specs) and not any(_has_more(specs[j]) for j in kinds):
         kinds = {}
@@ -48,8 +52,6 @@ def find_rules(specs: Sequence[ColumnSpec]) -> tuple[list[Rule], list[int]]:
                 )
             has_grid = kinds[j] == "continuous" and len(set(spec.values) - set(spec.declared_missing)) > 2
             rules[j] = _grid(spec) if has_grid else _levels(spec, "nominal" if kinds[j] == "nominal" else "ordinal")
-    if measured:
-        warn_measured({specs[j].label: rules[j] for j in measured})
     rules |= {j: _turn(rules.get(j, BITS), spec.where) for j, spec in enumerate(specs) if spec.is_reversed}
     levels = sorted(rules)
     others = [j for j in range(len(specs)) if j not in rules]
@@ -60,6 +62,10 @@ def find_rules(specs: Sequence[ColumnSpec]) -> tuple[list[Rule], list[int]]:
         if key not in finished:
             finished[key] = spec.finish(rules[j])
         rules[j] = finished[key]
+    if drops_rows and any(isinstance(rule, Steps) for rule in rules.values()):
+        rules |= _grids_of_complete_rows(specs, rules)
+    if measured:
+        warn_measured({specs[j].label: rules[j] for j in measured})
     return [rules[j] for j in range(len(specs))], levels
 
 
@@ -177,10 +183,19 @@ def _check_scores_fit(spec: ColumnSpec, kind: str | None) -> None:
         raise ArgumentError("scores", f"must be different numbers for {where}", scores)
 
 
-def _grid(spec: ColumnSpec) -> Steps:
-    """Return the grid of a continuous column."""
+def _grids_of_complete_rows(specs: Sequence[ColumnSpec], rules: Mapping[int, Rule]) -> dict[int, Rule]:
+    """Return the grids of continuous columns for the rows that have no missing cell, if three numbers are left."""
+    cells = (spec.source.column(spec.place).convert(rules[j]) != ABSENT for j, spec in enumerate(specs))
+    kept = np.logical_and.reduce(list(cells))
+    grids = {j: spec for j, spec in enumerate(specs) if isinstance(rules[j], Steps)}
+    enough = [j for j, spec in grids.items() if len(set(spec.column.entries[kept].tolist())) > 2]
+    return {} if kept.all() else {j: specs[j].finish(_grid(specs[j], kept)) for j in enough}
+
+
+def _grid(spec: ColumnSpec, rows: Mask | slice = slice(None)) -> Steps:
+    """Return the grid of a continuous column, as these rows have it."""
     missing = {None, *spec.declared_missing}
-    numbers = [cell for cell in spec.column.entries.tolist() if cell not in missing]
+    numbers = [cell for cell in spec.column.entries[rows].tolist() if cell not in missing]
     not_finite = [number for number in numbers if not is_number(number) or not math.isfinite(number)]
     if not_finite:
         are_words = len(not_finite) == len(numbers)
