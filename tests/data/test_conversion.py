@@ -317,8 +317,13 @@ def test_threshold_is_strictly_greater_in_every_container(X, cut):
 
 
 def test_threshold_is_not_rounded_to_the_precision_of_the_table():
-    X = np.array([[0.1]], dtype=np.float32)  # a little more than 0.1
-    assert as_table(X, binarize=0.1).codes.tolist() == as_table(X.astype(object), binarize=0.1).codes.tolist() == [[1]]
+    X = np.array([[0.1]], dtype=np.float32)  # means 0.1, though it is a little more
+    assert (
+        as_table(X, binarize=0.1).codes.tolist()
+        == as_table(X.tolist(), binarize=float(X[0, 0])).codes.tolist()
+        == [[0]]
+    )
+    assert as_table(X, binarize=np.nextafter(0.1, 0)).codes.tolist() == [[1]]
 
 
 @pytest.mark.parametrize(

@@ -374,3 +374,28 @@ def test_the_column_of_weights_of_the_fit_weights_the_rows_of_another_table(tmp_
     assert fit.score(frame, sample_weight=np.ones(200)) == pytest.approx(fit.score(frame[["a", "b", "c"]]), rel=1e-12)
     with pytest.raises(DataError, match=r"weights must be finite and not negative; got -1 in column 'w' \(row 0\)"):
         fit.score(frame.assign(w=-1))
+
+
+@pytest.mark.parametrize("kind", ["csv", "stata", "parquet", "frame", "array"])
+def test_single_precision_means_the_numbers_it_is_written_as(tmp_path, kind):
+    tenths = np.random.default_rng(0).integers(1, 5, 100) / 10
+    tenths[:5] = -99.9
+    rows = pd.DataFrame({"f": tenths.astype(np.float32), "b": np.float32([0, 1] * 50)})
+
+    def read(**options):
+        if kind in ("frame", "array"):
+            options = {name: {0: value["f"]} for name, value in options.items()} if kind == "array" else options
+            X = rows if kind == "frame" else rows.to_numpy()
+            return as_table(X, na_values=[-99.9], missing="impute", **options)
+        path = tmp_path / f"t.{kind}"
+        write = {"csv": rows.to_csv, "stata": rows.to_stata, "parquet": rows.to_parquet}[kind]
+        write(path, **({"write_index": False} if kind == "stata" else {"index": False}))
+        return read_table(path, format={"csv": "text"}.get(kind, kind), na_values=[-99.9], missing="impute", **options)
+
+    ordinal, grid = read(kinds={"f": "ordinal"}), read(kinds={"f": "continuous"})
+    assert (ordinal.n_missing, grid.n_missing) == (5, 5)
+    assert ordinal.variables.categories[0] == grid.variables.categories[0] == (0.1, 0.2, 0.3, 0.4)
+    cut = read(binarize={"f": 0.2})
+    assert cut.codes[5:, 0].tolist() == (tenths[5:] > 0.2).astype(int).tolist()
+    again = as_table(pd.DataFrame({"f": tenths, "b": [0, 1] * 50}), encode=grid.coding, missing="impute")
+    assert np.array_equal(again.codes, grid.codes)

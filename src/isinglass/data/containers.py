@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isinglass.data.coding import Cells
-from isinglass.data.source import NUMBER_TYPES, Column, Source, number_objects, of_numbers
+from isinglass.data.source import (
+    NUMBER_TYPES,
+    Column,
+    Source,
+    as_spelled,
+    has_short_fractions,
+    number_objects,
+    of_numbers,
+)
 from isinglass.data.values import Value, is_missing
 from isinglass.errors import DataError, setting
 
@@ -146,12 +154,13 @@ def _frame_source(frame: Frame) -> Source:
     types = set(frame.schema.values())
     is_numbers = len(types) == 1 and all(kind == nw.Boolean or kind.is_numeric() for kind in types)
     block = frame.to_numpy() if is_numbers else None
+    is_block = block is not None and block.dtype.kind in NUMBER_TYPES and not has_short_fractions(block)
     index: Any = nw.maybe_get_index(frame)
     has_index = index is not None and type(index).__name__ != "RangeIndex"
     return Source(
         frame.shape,
         functools.cache(lambda j: _frame_column(frame[:, j], names[j])),  # texts are numbered once
-        block=block if block is not None and block.dtype.kind in NUMBER_TYPES else None,
+        block=block if is_block else None,
         names=None if names == list(range(len(names))) else names,
         row_names=list(index) if has_index else None,
     )
@@ -163,7 +172,7 @@ def _frame_column(series: Series, name: Hashable) -> Column:
 
     if series.dtype == nw.Boolean or series.dtype.is_numeric():
         values = series.to_numpy()
-        return Column(values) if values.dtype.kind in NUMBER_TYPES else number_objects(values)
+        return Column(as_spelled(values)) if values.dtype.kind in NUMBER_TYPES else number_objects(values)
     if series.dtype in (nw.Categorical, nw.Enum):
         return _categorical_column(series, name)
     return number_arrow(series.to_arrow()) if series.dtype == nw.String else number_objects(series.to_list())

@@ -23,7 +23,7 @@ from isinglass.data.cells import Records, count_titles
 from isinglass.data.coding import Cells
 from isinglass.data.containers import open_source
 from isinglass.data.documents import Limits
-from isinglass.data.source import Column, Source, number_objects
+from isinglass.data.source import Column, Source, as_spelled, number_objects
 from isinglass.data.values import Value
 from isinglass.errors import ArgumentError, DataError, LimitError, setting
 from isinglass.storage import OversizedError, read_array, read_arrays
@@ -197,6 +197,9 @@ def load_survey(kind: str, data: bytes, limits: Limits) -> Source:
     if n_rows == 0:
         raise DataError(f"the file must be a table; got {len(columns)} column(s) and no rows.")
     _check_survey(n_rows, len(columns), limits)
+    for name in (name for name in columns if meta.readstat_variable_types.get(name) == "float"):
+        spelled = as_spelled(np.array(columns[name], dtype=np.float32)).tolist()
+        columns[name] = [None if old is None else new for old, new in zip(columns[name], spelled, strict=True)]
     labelled = [_label(cells, meta.variable_value_labels.get(name, {})) for name, cells in columns.items()]
     described = {name: label for name, label in meta.column_names_to_labels.items() if label}
     names = [name or "" for name in columns]  # damaged files can have nameless columns

@@ -463,4 +463,26 @@ def join_values(sources: Sequence[Source]) -> Source:
 
 def of_numbers(table: Cells) -> Source:
     """Return an array of numbers as a table."""
-    return Source((table.shape[0], table.shape[1]), lambda j: Column(table[:, j]), block=table)
+    block = None if has_short_fractions(table) else table
+    return Source((table.shape[0], table.shape[1]), lambda j: Column(as_spelled(table[:, j])), block=block)
+
+
+def has_short_fractions(numbers: Cells) -> bool:
+    """Tell whether numbers of less than double precision are other doubles than those of the same spelling."""
+    if numbers.dtype.kind != "f" or numbers.dtype.itemsize >= 8:
+        return False
+    return bool(((numbers != np.floor(numbers)) | (np.abs(numbers) >= np.float32(2**24)))[np.isfinite(numbers)].any())
+
+
+def as_spelled(numbers: Cells) -> Cells:
+    """Return numbers of less than double precision as the doubles of their shortest spelling, as in a text file.
+
+    Examples
+    --------
+    >>> as_spelled(np.array([0.1, 2.0], dtype=np.float32)).tolist()
+    [0.1, 2.0]
+    """
+    if not has_short_fractions(numbers):
+        return numbers
+    distinct, places = np.unique(numbers, return_inverse=True)
+    return np.asarray(distinct.astype(np.str_).astype(np.float64)[places])
