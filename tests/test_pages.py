@@ -139,7 +139,7 @@ def quoted_facts():
     from isinglass.cli.table_info import TRIAL, TRIAL_ROWS
     from isinglass.data import backends, documents, grid, guards, rules
     from isinglass.data.source import BLANKS
-    from isinglass.evaluate import elimination
+    from isinglass.evaluate import elimination, marginals
     from isinglass.evaluate.centrality import MOST_PATHS
     from isinglass.exact import MAX_NODES
     from isinglass.export.network_files import LINES, ROWS
@@ -237,6 +237,7 @@ def quoted_facts():
     )
     yield "app.md", f"tables above {session.MOST_BYTES >> 30} GiB"
     yield "likelihood.md", f"more than $2^{{{elimination.MAX_STATES.bit_length() - 1}}}$ entries"
+    yield "estimators.md", f"more than $2^{{{marginals.MOST_STATES.bit_length() - 1}}}$ entries"
     yield "scale.md", f"up to {LARGE // 10**8}·10⁸ cells"
     yield "scale.md", f"few ones (below {100 * backends.RARE:g} %), {SPARSE_COLUMNS} columns or more"
     yield "algorithm.md", f"With up to {path.ALL_PAIRS_UP_TO} columns screening costs more than it saves"

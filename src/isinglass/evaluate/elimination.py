@@ -7,10 +7,13 @@ terms of the exponent in what was summed out already: one pass gives log Z and t
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from functools import reduce
 from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from isinglass.arrays import FloatArray
 from isinglass.machine.memory import memory_for
@@ -22,11 +25,11 @@ _BYTES_PER_STATE = 40
 
 
 class Factor(NamedTuple):
-    """Tables over the states of some columns, one axis per column."""
+    """Tables over the states of some columns, whose axes are the last ones; axes before these hold several problems."""
 
     columns: tuple[int, ...]
     log_weight: FloatArray
-    exponent: FloatArray  # mean of the terms of −energy that were summed out, or that the factor is made of
+    exponent: FloatArray | None = None  # mean of the terms of −energy that were summed out, where it is wanted
 
 
 def eliminate(network: Network, order: list[int]) -> tuple[float, float]:
@@ -35,39 +38,48 @@ def eliminate(network: Network, order: list[int]) -> tuple[float, float]:
     factors = [Factor((s,), field, field) for s, field in enumerate(fields)]
     for (s, t), table in zip(network.pairs.tolist(), pair_terms(network), strict=True):
         factors.append(Factor((s, t), table, table))
-    waiting: dict[int, list[Factor]] = {s: [] for s in order}
-    place = {s: k for k, s in enumerate(order)}
-    for factor in factors:
-        waiting[min(factor.columns, key=place.__getitem__)].append(factor)
     log_z = exponent = 0.0
-    for s in order:
-        message = _sum_out(s, waiting.pop(s), network)
-        if message.columns:
-            waiting[min(message.columns, key=place.__getitem__)].append(message)
-        else:
-            log_z += float(message.log_weight)
-            exponent += float(message.exponent)
+    for factor in sum_out(order, factors):
+        assert factor.exponent is not None
+        log_z, exponent = log_z + float(factor.log_weight), exponent + float(factor.exponent)
     return log_z, -exponent
 
 
-def _sum_out(s: int, factors: list[Factor], network: Network) -> Factor:
+def sum_out(order: list[int], factors: list[Factor]) -> list[Factor]:
+    """Sum out all columns in this order; return factors without columns, one per component."""
+    waiting: dict[int, list[Factor]] = {s: [] for s in order}
+    place, left = {s: k for k, s in enumerate(order)}, []
+    for factor in factors:
+        waiting[min(factor.columns, key=place.__getitem__)].append(factor)
+    for s in order:
+        message = _sum_out(s, waiting.pop(s))
+        if message.columns:
+            waiting[min(message.columns, key=place.__getitem__)].append(message)
+        else:
+            left.append(message)
+    return left
+
+
+def _sum_out(s: int, factors: list[Factor]) -> Factor:
     """Multiply factors and sum over column ``s``, which comes first in their product."""
     others = sorted({column for factor in factors for column in factor.columns} - {s})
     columns = [s, *others]
-    shape = tuple(network.variables.sizes[columns].tolist())
-    log_weight, exponent = np.zeros(shape), np.zeros(shape)
-    for factor in factors:
-        axes = [columns.index(column) for column in factor.columns]
-        order = np.argsort(axes)
-        spread = [shape[axis] if axis in axes else 1 for axis in range(len(shape))]
-        log_weight += factor.log_weight.transpose(order).reshape(spread)
-        exponent += factor.exponent.transpose(order).reshape(spread)
-    top = log_weight.max(axis=0)
-    log_weight -= top
-    np.exp(log_weight, out=log_weight)
-    total = log_weight.sum(axis=0)
-    exponent *= log_weight
-    return Factor(tuple(others), np.asarray(top + np.log(total)), np.asarray(exponent.sum(axis=0) / total))
+    log_weight = reduce(np.add, (_spread(factor.log_weight, factor.columns, columns) for factor in factors))
+    top = log_weight.max(axis=-len(columns), keepdims=True)
+    weight = np.exp(log_weight - top)
+    total, top = weight.sum(axis=-len(columns)), top.squeeze(-len(columns))
+    exponents = [_spread(f.exponent, f.columns, columns) for f in factors if f.exponent is not None]
+    mean = (reduce(np.add, exponents) * weight).sum(axis=-len(columns)) / total if exponents else None
+    return Factor(tuple(others), np.asarray(top + np.log(total)), mean)
+
+
+def _spread(table: FloatArray, own: tuple[int, ...], columns: list[int]) -> FloatArray:
+    """Return a table of some of the columns with an axis for each of them."""
+    before = table.shape[: table.ndim - len(own)]
+    axes = sorted(range(len(own)), key=lambda k: columns.index(own[k]))
+    sizes = dict(zip(own, table.shape[len(before) :], strict=True))
+    moved = table.transpose(*range(len(before)), *(len(before) + axis for axis in axes))
+    return moved.reshape(*before, *(sizes.get(column, 1) for column in columns))
 
 
 def pair_terms(network: Network) -> list[FloatArray]:
@@ -81,23 +93,29 @@ def pair_terms(network: Network) -> list[FloatArray]:
     return tables
 
 
-def elimination_order(network: Network, max_states: int = MAX_STATES) -> list[int] | None:
-    """Return an order in which no table has more than ``max_states`` entries, by min-fill; None if it finds none."""
-    logs = np.log2(network.variables.sizes).tolist()
+def elimination_order(
+    sizes: ArrayLike, edges: Iterable[Sequence[int]], max_states: int = MAX_STATES
+) -> tuple[list[int], int] | None:
+    """Return an order in which no table has more than ``max_states`` entries, and the entries of the largest.
+
+    ``sizes`` are the numbers of categories. The order is that of min-fill; None if this finds none.
+    """
+    logs = np.log2(sizes).tolist()
     n_bytes = max_states * _BYTES_PER_STATE
     free = memory_for(n_bytes)
     most = np.log2(max(free / _BYTES_PER_STATE, 2.0)) if n_bytes > free else np.log2(max_states) + 1e-9
     around: list[set[int]] = [set() for _ in logs]
-    for s, t in network.edge_index.tolist():
+    for s, t in edges:
         around[s].add(t)
         around[t].add(s)
     if not _can_be_thin(around, logs, most):
         return None
     fill = {s: _count_fill(s, around) for s in range(len(logs))}
-    order = []
+    order, largest = [], 0.0
     while fill:
         s = min(fill, key=lambda node: (fill[node], logs[node] + sum(logs[t] for t in around[node]), node))
-        if logs[s] + sum(logs[t] for t in around[s]) > most:
+        largest = max(largest, logs[s] + sum(logs[t] for t in around[s]))
+        if largest > most:
             return None
         neighbors = around[s]
         changed = set(neighbors)
@@ -112,7 +130,7 @@ def elimination_order(network: Network, max_states: int = MAX_STATES) -> list[in
         for t in changed - {s}:
             fill[t] = _count_fill(t, around)
         order.append(s)
-    return order
+    return order, round(2**largest)
 
 
 def _count_fill(s: int, around: list[set[int]]) -> int:

@@ -97,9 +97,10 @@ def log_partition(
     chains, whole = check_count("n_chains", n_chains, least=10), as_network(network)
     if whole.variables.has_covariates:
         raise DataError("The joint likelihood needs a network without covariates: they have no distribution.")
-    order = None if method == "annealed" else elimination_order(whole)
-    if order is not None:
-        value, energy = eliminate(whole, order)
+    edges, sizes = whole.edge_index.tolist(), whole.variables.sizes
+    found = None if method == "annealed" else elimination_order(sizes, edges)
+    if found is not None:
+        value, energy = eliminate(whole, found[0])
         return LogPartition(value, 0.0, "exact", value, value, energy, 0.0)
     if method == "exact":
         raise LimitError(

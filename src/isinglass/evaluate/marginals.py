@@ -1,15 +1,14 @@
 """Probabilities of cells given the observed cells of their row, whatever is missing in it.
 
 The missing cells of a row form components, those that the network connects with each other. Given the observed cells,
-components are independent, and each is summed over all of its states. Where these are too many, Gibbs draws take their
-place: of the missing cells, and of an observed cell beside them as well, since draws that had seen its value would
-predict it too well.
+components are independent, and the states of each are summed over by elimination. Where the tables of that would be
+too large, Gibbs draws take their place: of the missing cells, and of an observed cell beside them as well, since draws
+conditioned on its value would leak it into its own prediction.
 """
 
 from __future__ import annotations
 
-import itertools
-import math
+from itertools import combinations
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,15 +17,20 @@ from numpy.typing import NDArray
 from isinglass.arguments import as_generator
 from isinglass.arrays import Bytes, FloatArray, Mask
 from isinglass.conditionals import log_probabilities
-from isinglass.evaluate.elimination import pair_terms
+from isinglass.errors import MixingWarning, warn
+from isinglass.evaluate.elimination import Factor, elimination_order, pair_terms, sum_out
 from isinglass.network import Network
 from isinglass.simulate.completions import Completions, among, node_logits
+from isinglass.simulate.gibbs import dispersed_states
 
-MOST_STATES = 2**10
-"""States of a component up to which it is summed over."""
-N_DRAWS, BURN_IN = 200, 20
-"""Sweeps over a component with more, and sweeps before these."""
+MOST_STATES = 2**14
+"""Entries of a table up to which components are summed over."""
+N_CHAINS, N_DRAWS, BURN_IN = 4, 100, 20
+"""Chains for a row with a larger component, sweeps of each, and sweeps before these."""
+MOST_ERROR = 0.1
+"""Standard error of a probability, from how far the chains differ, that is reported."""
 _ROWS_AT_ONCE = 4096
+_ENTRIES_AT_ONCE = 2**21  # of all tables of one step of an elimination: 16 MB, of which a few are needed at a time
 
 Rows = NDArray[np.intp]
 
@@ -50,9 +54,19 @@ def category_probabilities(
     cells = np.where(missing, 0, codes).astype(np.uint8)
     logs, holed = network.log_conditionals(cells), np.flatnonzero(missing.any(axis=1))
     allowed = np.ones(len(logs), dtype=bool) if possible is None else possible
-    for first in range(0, len(holed), _ROWS_AT_ONCE):
-        rows = holed[first : first + _ROWS_AT_ONCE]
-        logs[:, rows] = _Marginals(cells[rows], missing[rows], network, allowed).logs
+    distinct, own = np.unique(np.hstack([cells, missing])[holed], axis=0, return_inverse=True)
+    cells, missing = np.hsplit(distinct, 2)
+    found, error = np.empty((len(logs), len(distinct))), 0.0
+    for first in range(0, len(distinct), _ROWS_AT_ONCE):
+        rows = slice(first, first + _ROWS_AT_ONCE)
+        part = _Marginals(cells[rows], missing[rows].astype(bool), network, allowed)
+        found[:, rows], error = part.logs, max(error, part.error)
+    if error > MOST_ERROR:
+        text = (
+            "Rows with many missing cells that are connected have probabilities from Gibbs draws, whose chains differ"
+        )
+        warn(MixingWarning(f"{text}: standard errors are up to {error:.2g}."))
+    logs[:, holed] = found[:, own.reshape(-1)]
     return np.exp(logs)
 
 
@@ -69,12 +83,17 @@ class _Marginals:
             self.terms[s][t], self.terms[t][s] = table, table.T
         self.logits = network.log_conditionals(cells)  # up to a constant per cell
         self.logs_by_column = variables.split(self.logits)  # views of them
+        self.error = 0.0  # largest standard error of a probability, from how far chains differ
         large = np.zeros_like(missing)
         for component, rows in _components(missing, network).items():
-            if math.prod(len(self.allowed[s]) for s in component) <= MOST_STATES:
-                self._sum_out(component, rows)
-            else:
+            edges = [
+                (i, j) for i, j in combinations(range(len(component)), 2) if component[j] in self.terms[component[i]]
+            ]
+            found = elimination_order([len(self.allowed[s]) for s in component], edges, MOST_STATES)
+            if found is None:
                 large[rows[:, None], component] = True
+            else:
+                self._sum_out(component, rows, edges, *found)
         if large.any():
             self._draw(large)
 
@@ -82,32 +101,56 @@ class _Marginals:
     def logs(self) -> FloatArray:
         return log_probabilities(self.variables, self.logits, self.cells)
 
-    def _sum_out(self, component: tuple[int, ...], rows: Rows) -> None:
-        """Put the probabilities of the cells of a component, and what it adds to the logits of the cells beside it."""
-        states = np.array(list(itertools.product(*(self.allowed[s] for s in component))))
-        weights = np.zeros((len(rows), len(states)))
-        beside: dict[int, FloatArray] = {}  # what each state adds to the categories of a column beside the component
-        for s, own in zip(component, states.T, strict=True):
-            weights += self.fields[s][own]
-            for t, terms in self.terms[s].items():
-                if t in component:  # from both ends
-                    weights += 0.5 * terms[own, states[:, component.index(t)]]
-                    continue
-                beside[t] = beside.get(t, 0.0) + terms[own]
-                self.logs_by_column[t][:, rows] -= terms[0][:, None]  # the category that stood in the missing cell
-        for t, added in beside.items():
-            weights += added[:, self.cells[rows, t]].T
-        chances = np.exp(weights - _log_sum(weights)[:, None])
-        for s, own in zip(component, states.T, strict=True):
-            shares = np.array([chances[:, own == k].sum(axis=1) for k in range(len(self.fields[s]))])
-            with np.errstate(divide="ignore"):
-                self.logs_by_column[s][:, rows] = np.log(shares)
-        for t, added in beside.items():
-            without = weights - added[:, self.cells[rows, t]].T
-            self.logs_by_column[t][:, rows] += [_log_sum(without + each) for each in added.T]
+    def _sum_out(
+        self, component: tuple[int, ...], rows: Rows, edges: list[tuple[int, int]], order: list[int], n_states: int
+    ) -> None:
+        """Store the probabilities of a component's cells and add its contribution to the logits of neighboring cells.
+
+        Both are log Σ exp over the states of the component in which a cell, of it or beside it, has a given category.
+        """
+        beside = sorted({t for s in component for t in self.terms[s]}.difference(component))
+        choices = {s: self.allowed[s] for s in component} | {t: np.arange(len(self.fields[t])) for t in beside}
+        ends = np.cumsum([len(categories) for categories in choices.values()]).tolist()
+        places = {u: slice(end - len(choices[u]), end) for u, end in zip(choices, ends, strict=True)}
+        pairs = []
+        for i, j in edges:
+            s, t = component[i], component[j]
+            pairs.append(Factor((i, j), self.terms[s][t][np.ix_(choices[s], choices[t])]))
+        for s in component:
+            self.logs_by_column[s][:, rows] = -np.inf
+            self.logs_by_column[s][np.ix_(choices[s], rows)] = 0.0
+            for t in self.terms[s].keys() & set(beside):  # the category that stood in the missing cell
+                self.logs_by_column[t][:, rows] -= self.terms[s][t][0][:, None]
+        step = max(_ENTRIES_AT_ONCE // (ends[-1] * sum(len(choices[s]) for s in component)), 1)
+        block = max(_ENTRIES_AT_ONCE // n_states, 1)
+        for some in np.split(rows, range(step, len(rows), step)):
+            fields = [self._fields(s, some, choices[s], places).reshape(-1, len(choices[s])) for s in component]
+            sums = []
+            for first in range(0, len(fields[0]), block):
+                singles = [Factor((i,), field[first : first + block]) for i, field in enumerate(fields)]
+                sums.append(sum_out(order, [*singles, *pairs])[0].log_weight)
+            log_z = np.concatenate(sums).reshape(len(some), -1).T
+            for u, place in places.items():
+                self.logs_by_column[u][np.ix_(choices[u], some)] += log_z[place]
+
+    def _fields(self, s: int, rows: Rows, allowed: NDArray[np.intp], places: dict[int, slice]) -> FloatArray:
+        """Return the fields of a missing cell given the observed ones, for rows with the same component.
+
+        The axes are rows, cases and categories. A case is a category of a cell, of the component or beside it; the
+        cases of a cell have their place.
+        """
+        seen = {t: terms[allowed].T for t, terms in self.terms[s].items() if not self.missing[rows[0], t]}
+        field = np.tile(self.fields[s][allowed], (len(rows), 1))
+        for t, terms in seen.items():
+            field += terms[self.cells[rows, t]]
+        cases = np.repeat(field[:, None], max(place.stop for place in places.values()), axis=1)
+        for t, terms in seen.items():
+            cases[:, places[t]] += terms - terms[self.cells[rows, t]][:, None]
+        cases[:, places[s]] += np.where(np.eye(len(allowed), dtype=bool), 0.0, -np.inf)
+        return cases
 
     def _draw(self, large: Mask) -> None:
-        """Put the probabilities of cells in components that are too large, and of the observed cells beside them."""
+        """Store the probabilities of cells in components that are too large, and of the observed cells beside them."""
         rng, n_columns = as_generator(0), large.shape[1]  # equal tables have equal answers
         rows = np.flatnonzero(large.any(axis=1))
         self._average(rows, self.missing[rows], large[rows], among(self.possible, self.network), rng)
@@ -121,8 +164,11 @@ class _Marginals:
     def _average(
         self, rows: Rows, drawn: Mask, wanted: Mask, network: Network, random_state: np.random.Generator
     ) -> None:
-        """Put the mean of P(x_s | the rest) of the wanted cells over draws of the others."""
-        chains = Completions(self.cells[rows], drawn, random_state=random_state)
+        """Store the mean of P(x_s | the rest) of the wanted cells over draws of the others."""
+        start = dispersed_states(self.variables, N_CHAINS * len(rows), random_state)
+        drawn, wanted = (np.tile(mask, (N_CHAINS, 1)) for mask in (drawn, wanted))
+        start = np.where(drawn, start, np.tile(self.cells[rows], (N_CHAINS, 1)))
+        chains = Completions(start, drawn, random_state=random_state)
         chains.sweep(network, BURN_IN)
         places = {s: np.flatnonzero(wanted[:, s]) for s in np.flatnonzero(wanted.any(axis=0)).tolist()}
         functions = node_logits(network, places)
@@ -130,11 +176,14 @@ class _Marginals:
         for _ in range(N_DRAWS):
             chains.sweep(network, 1)
             for (s, own), logits_of in zip(places.items(), functions, strict=True):
-                logits = logits_of(chains.table, own)
-                totals[s] += np.exp(logits - _log_sum(logits)[:, None]).T
+                logits = logits_of(chains.table, own).T
+                weights = np.exp(logits - logits.max(axis=0))
+                totals[s] += weights / weights.sum(axis=0)
         for s, own in places.items():
+            means = totals[s].reshape(len(totals[s]), N_CHAINS, -1) / N_DRAWS
+            self.error = max(self.error, float(means.std(axis=1, ddof=1).max()) / N_CHAINS**0.5)
             with np.errstate(divide="ignore"):
-                self.logs_by_column[s][:, rows[own]] = np.log(totals[s])
+                self.logs_by_column[s][:, rows[own[: means.shape[2]]]] = np.log(means.mean(axis=1))
 
 
 def _components(missing: Mask, network: Network) -> dict[tuple[int, ...], Rows]:
@@ -152,9 +201,3 @@ def _components(missing: Mask, network: Network) -> dict[tuple[int, ...], Rows]:
     for cells in np.split(order, np.flatnonzero(np.diff(label[order])) + 1):
         found.setdefault(tuple(column[cells].tolist()), []).append(row[cells[0]])
     return {columns: np.array(rows) for columns, rows in found.items()}
-
-
-def _log_sum(logs: FloatArray) -> FloatArray:
-    """Return log Σ exp over the last axis."""
-    top = logs.max(axis=-1)
-    return np.asarray(top + np.log(np.exp(logs - top[..., None]).sum(axis=-1)))

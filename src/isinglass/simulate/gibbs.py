@@ -17,6 +17,7 @@ from isinglass.network import Network, NetworkLike, as_network
 from isinglass.simulate.completions import Completions, sampler_of
 from isinglass.simulate.mixing import ESS_PER_CHAIN, RHAT_LIMIT, MixingDiagnostics, diagnose
 from isinglass.solve.exact_likelihood import MAX_NODES
+from isinglass.variables import Variables
 
 
 def gibbs_sample(
@@ -177,13 +178,19 @@ def sample_dispersed(
     ``seeds``: of the states and of the chains; the others are as for `gibbs_sample`.
     """
     at_start, at_run = seeds
-    last, quarter = network.variables.sizes - 1, max(n_chains // 4, 1)
-    start = as_generator(at_start).integers(0, last + 1, (n_chains, network.n_features), dtype=np.uint8)
-    start[:quarter], start[quarter : 2 * quarter] = 0, last
+    start = dispersed_states(network.variables, n_chains, at_start)
     sample = partial(gibbs_sample, burn_in=burn_in, thin=thin, n_chains=n_chains, n_threads=n_threads)
     rows = np.asarray(sample(network, n_chains * n_draws, start=start, random_state=at_run))
     energies = network.energy(rows).reshape(n_chains, n_draws)
     return rows, diagnose(rows.reshape(n_chains, n_draws, -1), energies)
+
+
+def dispersed_states(variables: Variables, n_chains: int, random_state: RandomSource) -> Bytes:
+    """Return where chains start: a quarter at all zeros, a quarter at the last categories, the others at random."""
+    last, quarter = variables.sizes - 1, max(n_chains // 4, 1)
+    start = as_generator(random_state).integers(0, last + 1, (n_chains, len(last)), dtype=np.uint8)
+    start[:quarter], start[quarter : 2 * quarter] = 0, last
+    return start
 
 
 def describe_mixing(found: MixingDiagnostics) -> str:
