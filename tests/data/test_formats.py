@@ -365,3 +365,12 @@ def test_texts_mean_the_same_in_every_format(tmp_path, kind):
         declared = rows.assign(party=pd.Categorical(rows.party))
         getattr(declared, f"to_{kind}")(path)
         assert read_table(path).variables.kinds == ("nominal", "binary")
+
+
+@pytest.mark.parametrize("decimal", [None, ","])
+def test_numbers_of_a_sheet_stay_numbers_beside_texts_with_a_decimal_comma(tmp_path, decimal):
+    rows = [(f"{k},5", k + 0.5, f"{k},5" if k % 2 else k + 0.5) for k in range(1, 9)] * 3
+    path = tmp_path / "t.xlsx"
+    pd.DataFrame(rows, columns=list("abc")).to_excel(path, index=False)
+    table = read_table(path, kinds="ordinal", decimal=decimal)
+    assert set(table.variables.categories) == {tuple(k + 0.5 for k in range(1, 9))}

@@ -40,8 +40,13 @@ class Vocabulary:
         """Return a value, or None if it stands for a missing cell."""
         return None if value in self.blanks or value in self.gone else value
 
-    def with_decimal(self, columns: Iterable[Iterable[str]]) -> Vocabulary:
-        """Return how words are read with a decimal comma, if a column has only numbers of this kind."""
+    def with_decimal(self, columns: Iterable[Iterable[str]], stated: str | None = None) -> Vocabulary:
+        """Return how words are read: with the decimal separator that is stated, or with one that is found.
+
+        That is a comma if a column has only numbers of this kind.
+        """
+        if stated is not None:
+            return replace(self, decimal=stated)
         comma = replace(self, decimal=",")
         for words in columns:
             numbers = all(value is None or is_number(value) for value in map(comma.read, words))

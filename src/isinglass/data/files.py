@@ -186,9 +186,8 @@ def _load_text(document: Document, kind: str, options: ReadOptions, vocabulary: 
     header = False if options.header == "auto" and layout.has_header is False else options.header
     detected, separator, wording = {}, ";", dict[str, str]()
     if kind == "excel":
-        records, detected["sheet"] = guard(
-            kind, limits, lambda: load_excel(document.data, limits, options.sheet, header)
-        )
+        how = header, lambda words: vocabulary.with_decimal(words, decimal).decimal
+        records, detected["sheet"] = guard(kind, limits, lambda: load_excel(document.data, limits, options.sheet, *how))
     else:
         data, n_comments = blank_comments(to_utf8(document.data, options.encoding, limits))
         found = find_delimiter(data, layout.delimiter) if delimiter is None else delimiter
@@ -200,7 +199,7 @@ def _load_text(document: Document, kind: str, options: ReadOptions, vocabulary: 
         detected["delimiter"] = next((name for name, each in _DELIMITERS.items() if each == separator), separator)
         detected |= {"comments": str(n_comments + n_titles)} if n_comments + n_titles else {}
         decimal = decimal or ("." if separator == "," else layout.decimal)
-    vocabulary = vocabulary.with_decimal(records.words) if decimal is None else replace(vocabulary, decimal=decimal)
+    vocabulary = vocabulary.with_decimal(records.words, decimal)
     detected |= {"decimal": vocabulary.decimal} if vocabulary.decimal == "," else {}
     raw = lay_out(records, vocabulary, header, () if coding is None else coding.called)
     layout = Layout(has_header=raw.names is not None)

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     import pyarrow
 
 Found = TypeVar("Found")
+FindDecimal = Callable[[Iterable[Iterable[str]]], str]
+"""A function of the words of columns that returns what separates the decimals of numbers."""
 _SURVEYS = {"stata": "read_dta", "spss": "read_sav", "sas": "read_sas7bdat", "xport": "read_xport"}
 BYTES_PER_OBJECT = 24
 """Of a cell that becomes an object of Python: of surveys, spreadsheets and arrays of text."""
@@ -268,8 +270,13 @@ def _label(cells: Sequence[Value], labels: dict[Value, Value]) -> Column:
     return Column(column.cells, values, labels=labels)
 
 
-def load_excel(data: bytes, limits: Limits, sheet: str | int | None, header: bool | str) -> tuple[Records, str]:
-    """Read a sheet of a spreadsheet as text, without titles above a header, and return which."""
+def load_excel(
+    data: bytes, limits: Limits, sheet: str | int | None, header: bool | str, find_decimal: FindDecimal
+) -> tuple[Records, str]:
+    """Read a sheet of a spreadsheet as text, without titles above a header, and return which.
+
+    Numbers are written with the decimal separator of its texts.
+    """
     try:
         from python_calamine import CalamineWorkbook
     except ImportError:
@@ -295,16 +302,20 @@ def load_excel(data: bytes, limits: Limits, sheet: str | int | None, header: boo
     n_titles = count_titles([_spell(cell) for cell in row] for row in rows) if header else 0
     rows = rows[n_titles:]
     limits.check_shape(len(rows), len(rows[0]))
-    columns = [number_objects([_spell(cell) for cell in cells]) for cells in zip(*rows[1:], strict=True)]
+    cells_of = list(zip(*rows[1:], strict=True))
+    decimal = find_decimal([{cell for cell in cells if isinstance(cell, str)} for cells in cells_of])
+    columns = [number_objects([_spell(cell, decimal) for cell in cells]) for cells in cells_of]
     codes = [np.concatenate([[0], column.cells]) for column in columns] or [np.zeros(1, np.int32) for _ in rows[0]]
     words = [list(column.values or ()) for column in columns] or [[] for _ in rows[0]]
     top = (page.start or (0, 0))[0] + 1 + n_titles
-    return Records([_spell(cell) for cell in rows[0]], codes, words, lambda record: record + top), page.name
+    return Records([_spell(cell, decimal) for cell in rows[0]], codes, words, lambda record: record + top), page.name
 
 
-def _spell(cell: Value) -> str:
+def _spell(cell: Value, decimal: str = ".") -> str:
     """Return a cell of a spreadsheet as a text file has it."""
-    return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
+    if not isinstance(cell, float):
+        return str(cell)
+    return str(int(cell)) if cell.is_integer() else str(cell).replace(".", decimal)
 
 
 def _check_members(data: bytes, limits: Limits) -> None:
