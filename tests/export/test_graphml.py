@@ -22,6 +22,11 @@ def test_graphml_reads_back(tmp_path):
     assert "cups" not in graph.nodes[names[1]]
 
 
+def test_graphml_has_pictures_of_control_characters(tmp_path):
+    write_network(Network([0.0, 0.0], [[0, 1]], [1.0], ["a\x07", "b"]), tmp_path / "net.graphml")
+    assert list(networkx.read_graphml(tmp_path / "net.graphml").nodes) == ["a\u2407", "b"]
+
+
 def test_graphml_has_the_colors_of_groups(tmp_path):
     """Cytoscape maps the column `color` (docs/networks.md)."""
     model = Network([0.0, 0.0], [[0, 1]], [1.0], ["a", "b"])
@@ -54,6 +59,10 @@ def test_a_limit_of_memory(monkeypatch):
     assert available_memory() == 0
     monkeypatch.setenv("ISINGLASS_MAX_MEMORY", "0.5G")
     assert available_memory() < 2**29
+    for word in ("nan", "inf", "infG"):
+        monkeypatch.setenv("ISINGLASS_MAX_MEMORY", word)
+        with pytest.raises(DataError, match="must be bytes, or GiB such as 8G"):
+            available_memory()
     monkeypatch.setenv("ISINGLASS_MAX_MEMORY", "much")
     with pytest.raises(DataError, match="must be bytes, or GiB such as 8G; got 'MUCH'"):
         available_memory()

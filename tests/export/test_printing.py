@@ -48,6 +48,16 @@ def test_csv_reads_back_as_rounded_numbers():
     assert rows[0][4] == "< 0.01"
 
 
+def test_names_keep_their_minus_signs_in_csv():
+    _, row = csv.reader(io.StringIO(text_of({"name": ["x−y"], "coupling": [-0.5]}, "csv")))
+    assert row == ["x−y", "-0.500"]
+
+
+@pytest.mark.parametrize(("p", "shown"), [(0.0007, "< 0.001"), (0.00099, "< 0.001"), (0.001, "0.001")])
+def test_p_values_below_the_last_digit_are_not_rounded_up(p, shown):
+    assert text_of({"name": ["a"], "p": [p]}, "markdown").splitlines()[-1] == f"| a | {shown} |"
+
+
 def test_latex_has_no_character_that_it_would_run():
     lines = text_of({"name": [r"a\b", "{x}", "~^", "<|>"], "r_squared": [0.5] * 4}, "latex").splitlines()
     assert lines[0] == r"\begin{tabular}{lr}"

@@ -25,9 +25,14 @@ def storable(text: str) -> str:
     return _SURROGATES.sub("\ufffd", text)
 
 
+def xml_characters(text: str) -> str:
+    """Return the text with pictures of the control characters that XML does not allow, even escaped."""
+    return text.translate(_PICTURES)
+
+
 def xml_text(text: str) -> str:
     """Return the text escaped for an attribute or an element of XML."""
-    return escape(storable(text).translate(_PICTURES), _REFERENCES)
+    return escape(xml_characters(storable(text)), _REFERENCES)
 
 
 def xml_element(name: str, attributes: Mapping[str, str], *, closed: bool = True) -> str:

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from isinglass.atomic import Target, write_lines
 from isinglass.errors import ArgumentError
 from isinglass.export.attributes import Annotated, AttributeTable, Cell, Column, annotate
-from isinglass.export.escaping import cell_text, csv_line, storable, xml_element
+from isinglass.export.escaping import cell_text, csv_line, storable, xml_characters, xml_element
 from isinglass.export.printing import SPELLINGS, ending_of, print_rows
 from isinglass.json_text import json_text
 from isinglass.network import Network, NetworkLike
@@ -156,7 +156,7 @@ def _networkx() -> ModuleType:
 def _graphml_lines(graph: Annotated) -> Iterator[str]:
     yield '<?xml version="1.0" encoding="UTF-8"?>'
     colored = _graph_of(replace(graph, nodes=graph.colored_nodes))
-    yield from (line for line in _networkx().generate_graphml(colored) if not line.startswith("<?xml"))
+    yield from (xml_characters(line) for line in _networkx().generate_graphml(colored) if not line.startswith("<?xml"))
 
 
 def _present(columns: Mapping[str, Column], k: int) -> dict[str, Cell]:

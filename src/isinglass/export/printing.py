@@ -91,7 +91,11 @@ def print_rows(names: Sequence[str], rows: Iterable[Sequence[Cell]], format: str
     numeric = [_are_numbers([value for value in column if value is not None]) for column in columns]
     if format == "csv":
         yield csv_line(head)
-        yield from (csv_line(cell.replace("−", "-") or None for cell in row) for row in body)
+        for row, values in zip(body, cells, strict=True):
+            each = zip(row, values, strict=True)
+            yield csv_line(
+                (cell.replace("−", "-") if isinstance(value, float) else cell) or None for cell, value in each
+            )
     elif format == "markdown":
         yield _markdown(head)
         yield "|" + "|".join("---:" if right else "---" for right in numeric) + "|"
@@ -111,7 +115,7 @@ def _cell(value: Cell, name: str, digits: int) -> str:
         return ""
     if not isinstance(value, float):
         return storable(str(value))
-    if _P_VALUE.search(name) and 0 <= value < 0.5 * 10.0**-digits:
+    if _P_VALUE.search(name) and 0 <= value < 10.0**-digits:
         return f"< {10.0**-digits:.{digits}f}"
     text = f"{value:.{digits}f}"
     return text.replace("-", "−") if float(text) else text.lstrip("-")

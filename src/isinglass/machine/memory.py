@@ -80,9 +80,9 @@ def _free_of_cap() -> int:
     if not said:
         return sys.maxsize
     try:
-        cap = float(said[:-1]) * 2**30 if said.endswith("G") else float(said)
-    except ValueError:
+        cap = int(float(said[:-1]) * 2**30 if said.endswith("G") else float(said))
+    except (ValueError, OverflowError):  # of infinity
         raise DataError(f"ISINGLASS_MAX_MEMORY must be bytes, or GiB such as 8G; got {said!r}.") from None
     with suppress(OSError):
-        return int(cap) - int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    return int(cap)
+        return cap - int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    return cap
