@@ -203,3 +203,8 @@ def test_every_choice_has_its_number_on_its_path(selector):
         choice = Method(estimator, selector).choose(X)
     assert choice.solution is choice.path[choice.index]
     assert choice.is_given == isinstance(selector, Fixed | PerNode)
+
+
+def test_a_given_penalty_is_always_shown():
+    assert repr(Fixed()) == repr(Fixed(0.05)) == "Fixed(alpha=0.05)"
+    assert repr(Method()) == "Method()"

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from isinglass.arguments import is_real
+from isinglass.arguments import Options, is_real
 from isinglass.arrays import Frozen
 from isinglass.errors import ArgumentError, ConstantColumnWarning, DataError, suppress_warnings
 from isinglass.results import Path, Solution
@@ -113,6 +113,10 @@ class Given(Selector):
     def words(self) -> str:
         """How it is set, in words."""
         return "given"
+
+    def changed(self) -> Options:
+        """Return all fields: what is given has no default that goes without saying."""
+        return self.items()
 
 
 @settings
