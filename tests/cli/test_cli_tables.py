@@ -323,3 +323,8 @@ def test_a_file_that_may_not_be_read(table, tmp_path):
     locked.write_bytes(table.read_bytes())
     locked.chmod(0)
     assert "not readable" in error_line(run("fit", locked, code=2))
+
+
+def test_weights_of_zero_are_called_by_their_option():
+    line = error_line(run("fit", "-", "--weights", "w", stdin="a,b,w\n0,1,0\n1,1,0\n1,0,0\n", code=3))
+    assert "--weights must have a positive sum" in line

@@ -251,3 +251,11 @@ def test_numbers_of_a_column_that_is_left_out_are_shown_in_order(tmp_path):
     path.write_text("\n".join(["a,id,b", *rows]) + "\n")
     out = run("info", path).stdout
     assert re.search(r"^id +left out +1, 2, 3, 4", out, re.MULTILINE), out
+
+
+def test_encode_says_what_to_do_instead():
+    text = "a,b\n1,x\n2,y\n3,x\n"
+    line = run("fit", "-", "--encode", "a=1=0,2=1,3=2", stdin=text, code=3).stderr
+    assert "Columns with more categories are declared with --ordinal." in line
+    said = run("fit", "-", "--encode", "auto", "--encode", "a=1=0,2=1,3=2", stdin=text, code=2).stderr
+    assert "--encode auto holds for all columns" in " ".join(said.split())

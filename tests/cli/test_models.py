@@ -584,3 +584,8 @@ def test_summaries_count_columns_as_the_file_does(tmp_path):
     said = run("fit", file, "--ordinal", "#1", "--alpha", "0.1", "-o", tmp_path / "net").stderr
     assert "column 1" in said.split("row labels from")[1].split("\n")[0]
     assert "column 2: ordinal, 1 < 2 < 3 < 4 < 5" in said
+
+
+def test_resamples_are_no_model(tmp_path, resampled):
+    line = error_line(run("export", resampled / "resamples.npz", code=3))
+    assert "must hold a network, as the model.npz of `isinglass fit` does; got the record Bootstrap" in line

@@ -64,9 +64,7 @@ def command(
         taken = {"console", "return", *(str(argument.name) for argument in arguments)}
         own = [each for each in function.__annotations__ if each not in taken]
         names = [option for each in own for option in bundled.get(each, [each])]
-        options = [OPTIONS[each] for each in (*names, *general.split(), "quiet", "verbose")]
-        if any(option.section == ADVANCED for option in options):
-            options.append(OPTIONS["help_all"])
+        options = [OPTIONS[each] for each in (*names, *general.split(), "quiet", "verbose", "help_all")]
 
         @functools.wraps(function)
         def run(quiet: int, verbose: int, as_json: bool = False, strict: bool = False, **values: object) -> None:

@@ -103,11 +103,12 @@ def _record(found: GroupComparison) -> JsonObject:
 def _read(console: Console, table: str, reading: Reading, keys: list[str | int]) -> Table:
     """Return the table with its labels, without rows that lack one if rows with missing cells are dropped anyway."""
     data = reading.with_defaults(labels=keys).read_to_fit(console, table)
-    absent = [any(data.labels[str(key)][row] is None for key in keys) for row in range(len(data))]
+    blank = [sum(data.labels[str(key)][row] is None for key in keys) for row in range(len(data))]
+    absent = [n > 0 for n in blank]
     if reading.said.get("missing") != "drop" or not any(absent) or all(absent):
         return data
     kept = data[[row for row, missing in enumerate(absent) if not missing]]
-    return replace(kept, n_dropped=data.n_dropped + sum(absent), n_missing=data.n_missing + sum(absent))
+    return replace(kept, n_dropped=data.n_dropped + sum(absent), n_missing=data.n_missing + sum(blank))
 
 
 def _describe_groups(found: GroupComparison, column: str) -> dict[str, str]:

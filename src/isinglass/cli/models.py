@@ -42,7 +42,13 @@ class Loaded:
         from isinglass.network import as_network
 
         record = load(path)
-        return cls(record if isinstance(record, Fit) else None, as_network(record))
+        try:
+            return cls(record if isinstance(record, Fit) else None, as_network(record))
+        except DataError:
+            raise DataError(
+                f"{path!r} must hold a network, as the model.npz of `isinglass fit` does; got the record "
+                f"{type(record).__name__}."
+            ) from None
 
     @property
     def result(self) -> Fit | Network:

@@ -135,7 +135,10 @@ def _join_answers(meanings: Sequence[Answers]) -> Answers | None:
     for meaning in meanings:
         for column, codes in meaning.items() if isinstance(meaning, dict) else [(meaning, None)]:
             if not isinstance(codes, dict) or column in by_column:
-                raise click.UsageError("--encode may be repeated, but each time for another column: sex=m=1,f=0.")
+                raise click.UsageError(
+                    "--encode may be repeated, but each time for another column: sex=m=1,f=0. --encode auto holds for "
+                    "all columns: where one needs numbers of its own, give the other columns of words theirs, too."
+                )
             by_column[column] = codes
     return by_column
 

@@ -29,7 +29,9 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_samples: int) -> Floa
         value = weight[~(np.isfinite(weight) & (weight >= 0))][0]
         raise ArgumentError("sample_weight", "must be finite and not negative", float(value))
     if not weight.any():
-        raise DataError("sample_weight must have a positive sum; got only weights of zero.")
+        raise DataError(
+            f"{setting('weights', python='sample_weight')} must have a positive sum; got only weights of zero."
+        )
     if weight.max() > np.finfo(np.float64).max / len(weight):
         raise DataError(f"sample_weight must have a finite sum; got values up to {weight.max():g}. Rescale them.")
     return weight

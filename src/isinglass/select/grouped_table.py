@@ -181,9 +181,10 @@ def _one_per_row(argument: str, labels: object, table: Table) -> AnyArray:
     is_blank = [is_missing(entry) or (isinstance(entry, str) and not entry.strip()) for entry in entries]
     blank = np.flatnonzero(is_blank).tolist()
     if blank:
+        remedy = f"Leave these rows out, with {setting('missing', 'drop', python='their labels')}."
         raise DataError(
             f"{argument} must have an entry for every row; got none in {len(blank)} of {len(entries)} rows "
-            f"(rows {listed(blank)}, counted from 0). Leave these rows out."
+            f"(rows {listed(blank)}, counted from 0). {remedy}"
         )
     text = {label: _text(label) for label in entries}
     uses = Counter(text.values())
