@@ -247,7 +247,7 @@ class Fit(FittedNetwork, Frozen):
         gap = "" if math.isnan(solution.duality_gap) else gap
         facts = {
             "Network": f"{solution.n_edges} of {self.network.n_pairs} possible edges ({', '.join(kinds)}) among "
-            f"{self.network.n_nodes} columns, {self.data.n_observations} rows",
+            f"{plural(self.network.n_nodes, 'column')}, {plural(self.data.n_observations, 'row')}",
             "Penalty": f"{alpha} ({self.chosen})",
         }
         if self.network.variables.has_covariates:

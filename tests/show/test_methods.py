@@ -164,6 +164,11 @@ def test_one_of_something_is_singular():
     assert ", 1 edge), then an adaptive lasso" in text
 
 
+@pytest.mark.parametrize(("n_folds", "said"), [(8, "An 8-fold"), (11, "An 11-fold"), (10, "A 10-fold")])
+def test_folds_have_their_article(n_folds, said):
+    assert f"{said} cross-validation" in methods_text(Method(selector=TwoStage(n_folds=n_folds)).fit(chain()))
+
+
 def test_two_stages_that_the_ebic_decided():
     fit = Method(selector=TwoStage(n_folds=4, random_state=5)).fit(chain())
     assert fit.choice.reason == "ebic"
@@ -247,7 +252,7 @@ def test_other_spacing_of_scores_is_not_called_equal():
     fit = Method(selector=Fixed(0.05)).fit(
         as_table(likert(), kinds="ordinal", scores={key: [0, 1, 2, 4, 8] for key in "abcde"})
     )
-    assert "with the scores that were given" in methods_text(fit)
+    assert "with scores that are not all equally spaced" in methods_text(fit)
 
 
 def test_observations_are_counted_once():

@@ -89,9 +89,9 @@ function listProof(proof, words, k) {
     ["Duality gap", given(proof.duality_gap[k], small) ?? "–", words.gap],
     ["Relative gap", given(proof.relative_gap[k], small), "The gap as a share of the objective without edges; this share and the residual are what the tolerance bounds."],
     ["Objective", given(proof.objective[k], (value) => formatNumber(value, 6)), `Loss plus penalty${empty}`],
-    ["Candidates", given(proof.candidates, count), `of ${count(pairs)} pairs: those with an edge in stage 1, which sets their penalties. The proof is about these pairs; the others were left out by stage 1.`],
+    ["Candidates", given(proof.candidates, count), `of ${count(pairs)} pairs: those with an edge in stage 1, which sets their penalties. The proof is about these pairs${proof.candidates < pairs ? "; the others were left out by stage 1" : ""}.`],
     ["Certified zeros", proof.certified_zeros[k] ? count(proof.certified_zeros[k]) : null, `of ${count(candidates)} ${proof.candidates === null ? "pairs" : "candidates"}. These are proved to have no edge at this penalty.`],
-    ["Iterations", proof.n_iter[k] ? String(proof.n_iter[k]) : null, screened > 0 ? `Screening excluded ${formatCount(screened, "pair")}; the proof covers them too.` : "Newton steps of the solver."],
+    ["Iterations", proof.n_iter[k] ? String(proof.n_iter[k]) : null, screened > 0 ? `Screening excluded ${formatCount(screened, "pair")}; the proof covers ${screened === 1 ? "it" : "them"}, too.` : "Newton steps of the solver."],
     ["The path", N_ALPHAS > 1 ? `${reached} of ${N_ALPHAS}` : null, "networks on the slider reached their tolerance."],
   ];
 }

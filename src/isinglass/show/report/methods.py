@@ -192,7 +192,8 @@ def _describe_stages(fit: Fit, selector: TwoStage, network: Network) -> Iterator
         yield f"Edges were selected {_two_stages(selector, network, known)}."
     else:  # there was no time for the second
         yield f"Edges were to be selected {_two_stages(selector, network, known)}."
-    folds = f"{stages.n_folds}-fold cross-validation (seed {selector.random_state})"
+    article = "an" if stages.n_folds in (11, 18) or str(stages.n_folds).startswith("8") else "a"
+    folds = f"{article} {stages.n_folds}-fold cross-validation (seed {selector.random_state})"
     if stages.n_sampled:
         sample = f"{stages.n_sampled} rows"
         yield f"Both penalties were searched in a random sample of {sample}, and then near those in all rows."
@@ -210,7 +211,8 @@ def _describe_stages(fit: Fit, selector: TwoStage, network: Network) -> Iterator
 def _taken_by_ebic(fit: Fit, stages: TwoStageRecord, folds: str) -> Iterator[str]:
     yield f"The network has the smallest extended BIC (α = {fit.solution.alpha:.4g})."
     if stages.n_folds:
-        yield f"A {folds} found no network that predicts held-out observations clearly better ({_clearly(stages)})."
+        found = f"{folds.capitalize()} found no network that predicts held-out observations"
+        yield f"{found} clearly better ({_clearly(stages)})."
 
 
 def _taken_by_prediction(fit: Fit, stages: TwoStageRecord, folds: str) -> Iterator[str]:
@@ -218,14 +220,15 @@ def _taken_by_prediction(fit: Fit, stages: TwoStageRecord, folds: str) -> Iterat
     from_stage = {0.0: "the first stage", 1.0: "the second stage"}.get(stages.chosen.exponent, weaker)
     measure = "" if "continuous" in fit.network.without_covariates().kinds else " in log pseudo-likelihood"
     yield (
-        f"A {folds} found that other networks predict held-out observations clearly better than the one with the "
-        f"smallest extended BIC ({_clearly(stages)}). The sparsest network that keeps {stages.keep:.0%} of the largest "
-        f"cross-validated gain{measure} was taken instead, from {from_stage} (α = {fit.solution.alpha:.4g})."
+        f"{folds.capitalize()} found that other networks predict held-out observations clearly better than the one "
+        f"with the smallest extended BIC ({_clearly(stages)}). The sparsest network that keeps {stages.keep:.0%} of "
+        f"the largest cross-validated gain{measure} was taken instead, from {from_stage} "
+        f"(α = {fit.solution.alpha:.4g})."
     )
 
 
 def _taken_empty(fit: Fit, stages: TwoStageRecord, folds: str) -> Iterator[str]:
-    yield f"In a {folds}, none of these networks predicted held-out observations better than a network without edges."
+    yield f"In {folds}, none of these networks predicted held-out observations better than a network without edges."
     if fit.solution.n_edges:
         yield "The network therefore has only pairs that were not penalized."
 
@@ -300,7 +303,7 @@ def _describe_check(check: ModelCheck | None) -> Iterator[str]:
         f"{one.n_flagged} of {len(one.p_values)} {COMPARED[one.what]}" for one in check.comparisons if one.n_flagged
     ]
     if not check.mixed:
-        yield f"The chains that simulated {subject} did not mix, so they were not compared with the data."
+        yield "The chains that simulated rows did not mix, so the rows were not compared with the data."
     elif missed:
         yield (
             f"{subject} did not reproduce {join_words(missed)} of the data (family-wise level 5%{cut}): the network "
