@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
-from isinglass import Fixed, Method, as_table, impute, ising_path, refit, simulate
+from isinglass import Fixed, Method, as_table, edge_tests, impute, ising_path, refit, simulate
 from isinglass.errors import ConvergenceWarning, DataError, suppress_warnings
 from isinglass.select.method import ImputationSettings
 from isinglass.select.pooling import Pooled, pool
@@ -52,6 +52,18 @@ def test_missing_cells_cost_information():
     again = pool(impute(np.where(gone, np.nan, X), n_imputations=8), SUPPORT, n_threads=3)
     np.testing.assert_array_equal(again.values, pooled.values)
     np.testing.assert_array_equal(again.errors, pooled.errors)
+
+
+def test_a_completed_table_has_no_errors_of_its_own():
+    holes = np.where(np.random.default_rng(1).random(X.shape) < 0.1, np.nan, X)
+    completed = impute(holes, n_imputations=3).table
+    assert np.isnan(Method().fit(completed).refits.edge_errors).all()
+    with pytest.raises(DataError, match="pool"):
+        refit(completed, SUPPORT)
+    with pytest.raises(DataError, match="Tests of a completed table"):
+        edge_tests(completed)
+    repeated = as_table(X)[np.repeat(np.arange(len(X)), 2)]  # copies that are equal have no imputed cell
+    assert np.isfinite(Method().fit(repeated).refits.edge_errors).all()
 
 
 def test_holes_in_rows_of_weight_zero_leave_the_errors_as_they_are():

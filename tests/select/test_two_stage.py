@@ -549,6 +549,7 @@ def test_penalties_of_a_stage_beside_numbers_can_be_kept(stage):
         found = Method().choose(table)
         chosen = found.stages[stage]
         kept = replace(found, path=chosen.path, index=chosen.index, stage=stage).fixed()
+        assert {type(kept.first_alpha), type(kept.alpha)} <= {float, type(None)}  # their repr is that of plain numbers
         again = Method(selector=kept).choose(table).solution
     np.testing.assert_allclose(again.couplings, found.stages[stage].solution.couplings, atol=1e-5)
 

@@ -66,7 +66,7 @@ class Imputation(Frozen):
 
     #: the completed table: rows without holes as they are, the others once per
     #: imputation, with that share of their weight. Its ``rows`` are the numbers of the original rows, which folds and
-    #: resamples respect. Anything that takes a table can be given this one
+    #: resamples respect. What chooses a network can be given this one; standard errors need `pool`
     table: Table
     copies: NDArray[np.intp]  #: the imputation that each row belongs to; -1 for rows without holes, which belong to all
     missing: Mask  #: where the holes were, in the rows with at least one answer
@@ -138,7 +138,7 @@ class Imputation(Frozen):
     def __repr__(self) -> str:
         n_rows, n_columns = self.missing.shape
         state = "nothing missing" if self.network is None else f"{self.n_imputations} times, {self.n_rounds} rounds"
-        left = f", {self.n_empty} rows without an answer left out" if self.n_empty else ""
+        left = f", {plural(self.n_empty, 'row')} without an answer left out" if self.n_empty else ""
         return (
             f"Imputation({n_rows} rows × {n_columns} columns: {int(self.missing.sum())} cells "
             f"({self.missing.mean():.1%}) imputed {state}{left}{'' if self.converged else ', NOT converged'})"

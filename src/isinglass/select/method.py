@@ -33,7 +33,7 @@ from isinglass.select.error_rates import check_rate, edge_tests
 from isinglass.select.folds import labels_of, one_by_one
 from isinglass.select.imputation import Imputation, complete
 from isinglass.select.pooling import Pooled, pool
-from isinglass.select.refit import has_errors, refit_edges
+from isinglass.select.refit import has_errors, holds_drawn_cells, refit_edges
 from isinglass.select.selector import Choice, Fixed, PerNode, Selector
 from isinglass.select.settings import Run, Settings, option, settings
 from isinglass.select.stars import StARS
@@ -164,7 +164,7 @@ class Method(PathSettings):
         elif self.standard_errors:
             values, errors = refit_edges(table, solution)
             # Errors that take imputed cells for observed ones are too small.
-            if imputation is not None and imputation.network is not None:
+            if (imputation is not None and imputation.network is not None) or holds_drawn_cells(table):
                 errors = unknown
         (edges, others), (edge_errors, other_errors) = (
             np.split(estimates, [solution.n_edges]) for estimates in (values, errors)

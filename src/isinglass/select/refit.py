@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass.arguments import check_level
 from isinglass.arrays import FloatArray, Frozen
 from isinglass.data import AnyTable, as_table, which_vary
-from isinglass.errors import ConvergenceWarning, LimitError, SeparationError, suppress_warnings
+from isinglass.errors import ConvergenceWarning, DataError, LimitError, SeparationError, suppress_warnings
 from isinglass.machine.threads import one_blas_thread
 from isinglass.matching import check_width, require_same
 from isinglass.network import Network
@@ -135,6 +135,11 @@ def refit(
     ([2.7726], [0.5])
     """
     table = as_table(X, sample_weight, variables=solution.network.variables).without_holes().counted()
+    if holds_drawn_cells(table):
+        raise DataError(
+            "Standard errors of a completed table would take imputed cells for observed ones. Use "
+            "isinglass.pool(isinglass.impute(X), solution), which combines its copies by Rubin's rules."
+        )
     check_width(table.shape[1], solution.network.variables)
     support = _support(table, solution)
     if support.n_parameters > MAX_PARAMETERS:
@@ -188,6 +193,15 @@ def nearly_free(
     with suppress_warnings(ConvergenceWarning):
         path = ising_path(table, [alpha], penalty_weights=penalty, tol=tol, n_threads=n_threads, start=solution)
     return path.solutions[0]
+
+
+def holds_drawn_cells(table: AnyTable) -> bool:
+    """Tell whether a table has copies of a row that differ, as those of an imputation do."""
+    if table.units is None:
+        return False
+    whole = table.whole()
+    distinct = np.unique(np.column_stack([table.units, whole.codes]), axis=0)
+    return len(distinct) > len(np.unique(table.units))
 
 
 def refit_edges(table: AnyTable, solution: Solution) -> tuple[FloatArray, FloatArray]:

@@ -66,8 +66,8 @@ class TwoStageChoice(Choice):
         The penalty of stage 2 is divided by couplings of stage 1, which are larger as well; see `Expected`.
         """
         exponent = self.stages[self.stage].exponent
-        alpha = scale ** (1.0 + exponent) * float(self.alpha)
-        return FixedStages(scale * self.stages[0].solution.alpha, alpha, exponent) if exponent else FixedStages(alpha)
+        alpha, first = float(scale ** (1.0 + exponent) * self.alpha), float(scale * self.stages[0].solution.alpha)
+        return FixedStages(first, alpha, exponent) if exponent else FixedStages(alpha)
 
     @property
     def two_stage_record(self) -> TwoStageRecord:
