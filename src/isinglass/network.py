@@ -256,7 +256,7 @@ class Network(Frozen):
         return self.pair_values[~self.is_edge]
 
     def without_covariates(self) -> Network:
-        """Return the network of the variables that are modelled, which is what is drawn, counted and compared.
+        """Return the network of the variables that are modeled, which is what is drawn, counted and compared.
 
         Its fields are those for covariates whose scores are 0.
         """

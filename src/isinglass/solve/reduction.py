@@ -87,7 +87,7 @@ class Reduction:
 
     @property
     def modelled(self) -> Bytes | None:
-        """Which of the columns that vary are modelled; None: all of them."""
+        """Which of the columns that vary are modeled; None: all of them."""
         return self.variables.is_modelled[self.columns].astype(np.uint8) if self.variables.has_covariates else None
 
     def problem(
