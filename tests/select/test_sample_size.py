@@ -10,7 +10,7 @@ from isinglass.select import sample_size
 from isinglass.select.sample_size import BURN_IN, THIN
 
 
-@pytest.mark.parametrize("p", [6, 18])
+@pytest.mark.parametrize("p", [6, 18, 22])
 def test_scores_equal_those_of_dense_matrices(p):
     truth = simulate.chain_network(p, strength=1.5, fields="balanced")
     study = sample_size(truth, [400, 80], 0.05, n_repeats=2, random_state=3)
@@ -19,7 +19,7 @@ def test_scores_equal_those_of_dense_matrices(p):
     true = truth.couplings[upper]
     for number, seed in enumerate(spawn_seeds(3, 4)):
         n = study.rows[number // 2]
-        if p <= 15:
+        if p <= 20:
             X = simulate.exact_sample(truth, n, random_state=seed)
         else:
             X = simulate.gibbs_sample(truth, n, burn_in=BURN_IN, thin=THIN, random_state=seed)

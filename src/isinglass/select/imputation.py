@@ -1,9 +1,9 @@
 """Missing cells drawn from the network itself: stochastic EM, and the completed table that any method can be given.
 
 In every round a network is estimated from a few completed copies of the rows with holes, and the missing cells of all
-copies are redrawn from it, given the observed cells of their row. Copies go on from where they were: a few sweeps are
-enough. When three rounds change the network no more than one does, only Monte Carlo noise is left. The mean of the last
-few networks then gives the completed table.
+copies are redrawn from it, given the observed cells of their row. Chains continue from their last state: a few sweeps
+are enough. When three rounds change the network no more than one does, only Monte Carlo noise is left. The mean of the
+last few networks then gives the completed table.
 """
 
 from __future__ import annotations

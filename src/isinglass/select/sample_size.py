@@ -17,11 +17,10 @@ from isinglass.select.any_method import COUNTED, AnyMethod, MethodLike, as_metho
 from isinglass.select.parallel import run_tasks, task_run
 from isinglass.select.settings import Run
 from isinglass.simulate import exact_sample, gibbs_sample
+from isinglass.simulate.enumeration import can_enumerate
 from isinglass.text_tables import Columns, show_columns
 
 MEASURES = ("sensitivity", "specificity", "correlation")
-ENUMERATED = 15
-"""Nodes up to which rows are drawn from the distribution itself rather than by Gibbs sampling."""
 BURN_IN, THIN = 2000, 10
 """Sweeps before the first row of Gibbs sampling, and from one row to the next."""
 
@@ -142,7 +141,7 @@ def sample_size(
 
 def _score_table(truth: Network, method: AnyMethod, run: Run, n_rows: int, seed: SeedSequence) -> dict[str, float]:
     """Return how well the network is recovered from one table."""
-    if truth.variables.sizes.prod(dtype=object) <= 2**ENUMERATED:
+    if can_enumerate(truth):
         X = exact_sample(truth, n_rows, random_state=seed)
     elif not truth.variables.is_binary:  # each row from a chain of its own
         X = gibbs_sample(truth, n_rows, burn_in=BURN_IN // 10, n_chains=n_rows, random_state=seed)

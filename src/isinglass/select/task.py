@@ -135,7 +135,7 @@ class WarmStart:
 class Task:
     """A table to choose a network for, how its pairs are estimated, and how that is run.
 
-    Who makes it names the constant columns of the table.
+    The caller warns about constant columns.
     """
 
     table: AnyTable  # with its weights
