@@ -5,6 +5,7 @@ import inspect
 import pickle
 import re
 import warnings
+from itertools import permutations
 
 import numpy as np
 import pandas as pd
@@ -956,9 +957,21 @@ def test_reading_options_beside_a_table_that_was_not_read_by_them_are_refused():
     with pytest.raises(DataError, match="encode must be given where"):
         IsingLasso(encode={"yes": 0, "no": 1}).fit(words)
     assert IsingLasso(encode={"yes": 1, "no": 0}).fit(words).network_.n_nodes == 2
-    gaps = as_table(pd.DataFrame({"a": [0, 1, None, 1], "b": [0, 1, 0, 1]}), missing="impute")
-    with pytest.raises(DataError, match="missing must be given where"):
-        IsingLasso(missing="drop").fit(gaps)
+    with pytest.raises(DataError, match="kinds must be given where"):
+        IsingLasso(kinds="continuous").fit(as_table(frame, binarize={"a": 1}))
+    assert IsingLasso(kinds="binary").fit(as_table(frame, binarize={"a": 1})).network_.n_nodes == 2
+
+
+@pytest.mark.filterwarnings("ignore:.*(became 0|left out)")
+def test_another_treatment_of_missing_cells_than_that_of_a_table_is_refused():
+    frame = pd.DataFrame({"a": [0, 1, None, 1, 0, 1, 0, 1], "b": [0, 1, 0, 1, 1, 0, 0, 1]})
+    frame = pd.concat([frame] * 3, ignore_index=True)
+    for treatment, other in permutations(("zero", "drop", "impute"), 2):
+        table = as_table(frame, missing=treatment)
+        with pytest.raises(DataError, match=f'missing must be given where.*read with missing="{treatment}"'):
+            IsingLasso(missing=other).fit(table)
+        for same in ("error", treatment):
+            assert IsingLasso(missing=same).fit(table).network_.n_nodes == 2
 
 
 def test_filled_columns_keep_their_type():

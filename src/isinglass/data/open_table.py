@@ -147,10 +147,11 @@ def _check_options(table: AnyTable, options: ValueOptions) -> AnyTable:
     names = table.names if table.variables.named else None
     columns = Source(table.shape, [].__getitem__, names=names, decimal=table.coding.layout.decimal)
     refuse_other(columns, table.coding, options)
-    if table.holes is not None and options.missing in ("zero", "drop") and not isinstance(options.encode, Coding):
+    treatment = table.missing_treatment
+    if treatment and options.missing not in ("error", treatment) and not isinstance(options.encode, Coding):
         raise DataError(
-            f"{setting('missing')} must be given where the table is read (as_table, read_table); this one marks its "
-            "missing cells to be imputed."
+            f"{setting('missing')} must be given where the table is read (as_table, read_table); this one was read "
+            f"with {setting('missing', treatment)}."
         )
     if not options.covariates:
         return table

@@ -86,7 +86,7 @@ def refuse_other(source: Source, coding: Coding, stated: ValueOptions) -> None:
         read = _turn(rule, spec.where) if isinstance(rule, Levels) and rule.is_reversed else rule
         agrees = {
             "scores": spec.scores is None or _has_scores(read, spec.scores),
-            "kinds": spec.kind in (None, rule.kind) or rule.kind == "binary",
+            "kinds": spec.kind in (None, rule.kind) or (rule.kind == "binary" and not isinstance(rule, Cut)),
             "binarize": spec.cut is None or (isinstance(rule, Cut) and rule.threshold == spec.cut.threshold),
             "reverse": not spec.is_reversed or (isinstance(rule, Levels) and rule.is_reversed),
             "na_values": spec.with_missing(rule) is rule,
