@@ -217,6 +217,7 @@ class Refusing final : public Rows, public ProductRows {
     const Margins& margins() const override { return rows_.margins(); }
     double rounding() const override { return rows_.rounding(); }
     void move(std::span<const Move> tasks, bool afresh) override {
+        if (is_interrupted) throw Interrupted();
         rows_.move(tasks, afresh);
         if (afresh || tasks.empty() || asked.empty() || n_left_ <= 0) return;
         --n_left_;
@@ -279,13 +280,19 @@ TEST_CASE("after an interruption nothing is solved before a new start") {
     Newton newton(rows, penalty, pool, 4, true);
     const auto begin = [&] { newton.start(0), newton.adopt({{0, 1}, {1, 2}}); };
     const auto run = [&] { return newton.run(1e-3, {1e-7, 1e-7, 100}); };
+    const auto check_interrupted = [&](const auto& change) {
+        rows.is_interrupted = true;
+        CHECK_THROWS_AS(change(), Interrupted);
+        rows.is_interrupted = false;
+        CHECK_THROWS_AS(run(), std::logic_error);
+        begin();
+        CHECK(run().kkt_residual < 1e-7);
+    };
     begin();
-    rows.is_interrupted = true;
-    CHECK_THROWS_AS(run(), Interrupted);
-    rows.is_interrupted = false;
-    CHECK_THROWS_AS(run(), std::logic_error);
-    begin();
-    CHECK(run().kkt_residual < 1e-7);
+    check_interrupted(run);
+    check_interrupted([&] { newton.place({{0, 1}}, {1.0}, {0.0, 0.0, 0.0, 0.0}); });
+    newton.run(1e3, {1e-7, 1e-7, 100});  // no edges: both nodes leave the next set
+    check_interrupted([&] { newton.adopt({{2, 3}}); });
 }
 
 TEST_CASE("the largest of some numbers is unknown if one of them is") {

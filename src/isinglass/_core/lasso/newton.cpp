@@ -50,7 +50,7 @@ size_t Newton::coefficients_of(const std::vector<Pair>& pairs) const {
 }
 
 void Newton::start(int first_node) {
-    is_whole_ = true;
+    is_whole_ = false;
     set_.start(first_node);
     last_ = before_ = {};
     adopted_.clear();
@@ -62,6 +62,7 @@ void Newton::start(int first_node) {
     std::iota(nodes.begin(), nodes.end(), 0);
     reset_nodes(nodes);
     mark_null();
+    is_whole_ = true;
 }
 
 // Nodes without edges: the predictor is constant.
@@ -80,6 +81,7 @@ void Newton::reset_nodes(const std::vector<int>& nodes) {
 
 void Newton::place(const std::vector<Pair>& edges, const std::vector<double>& values,
                    const std::vector<double>& fields) {
+    const bool was_whole = std::exchange(is_whole_, false);
     last_ = before_ = {};
     const double* value = values.data();
     for (const Pair& pair : edges) {
@@ -96,6 +98,7 @@ void Newton::place(const std::vector<Pair>& edges, const std::vector<double>& va
     adopt({});
     for (int node : set_.nodes()) point_.fields[node] = fields[node];
     rebuild(set_.nodes());
+    is_whole_ = was_whole;
 }
 
 // Sorted, without repetitions and forbidden pairs.
@@ -108,6 +111,7 @@ void Newton::adopt(std::vector<Pair> pairs) {
     const auto is_forbidden = [&](const Pair& pair) { return !std::isfinite(penalty_(pair.s, pair.t)); };
     pairs.erase(std::remove_if(pairs.begin(), pairs.end(), is_forbidden), pairs.end());
     if (pairs == adopted_) return;
+    const bool was_whole = std::exchange(is_whole_, false);
     adopted_ = std::move(pairs);
     size_t known = 0;
     const double* value = last_.values.data();
@@ -127,6 +131,7 @@ void Newton::adopt(std::vector<Pair> pairs) {
         known_[node] = 0;
     }
     if (!leaving.empty()) reset_nodes(leaving);
+    is_whole_ = was_whole;
 }
 
 // The gradient of every slot, so that the whole working set can be looked at.

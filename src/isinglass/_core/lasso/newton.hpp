@@ -157,7 +157,7 @@ class Newton {
         std::vector<double> values, fields;
     };
     Solved last_, before_;  // of the path, for the start of the next alpha
-    bool is_whole_ = true;  // no run has ended by an exception
+    bool is_whole_ = true;  // no change of the point has ended by an exception
     double null_objective_ = 0;
     double top_ = 0;  // the model without edges is the optimum from this alpha on; infinite: not known
     // What the matrices of the nodes are: to be made, second derivatives of the loss near this point, or their bound.
