@@ -97,6 +97,18 @@ def test_rows_of_little_weight_that_are_predicted_wrongly():
     assert ising_path(hard, [top * 0.75, top * 0.05], sample_weight=heavy).converged.all()
 
 
+@pytest.mark.parametrize("is_flipped", [False, True])
+@pytest.mark.parametrize(("kinds", "factor"), [("ordinal", 18.0), ("nominal", 6.0)])
+@pytest.mark.parametrize("small", [1e-6, 1e-12, 1e-15])
+def test_alpha_max_of_weights_over_decades(small, kinds, factor, is_flipped):
+    codes = np.array([[0, 0], [0, 1], [0, 2], [1, 2], [2, 2]])
+    if is_flipped:
+        codes[:, 0] = 2 - codes[:, 0]
+    exact = factor * small / (3.0 + 2.0 * small) ** 2  # from the covariances, by hand
+    top = alpha_max(table(codes, kinds), [1.0, 1.0, 1.0, small, small])
+    assert exact <= top <= exact * (1.0 + 1e-11)
+
+
 @pytest.mark.parametrize("offset", [-3.0, 2000.0, 1e5, 1e9])
 def test_an_offset_of_scores_changes_nothing(offset):
     plain, shifted = (table(likert(), "ordinal", scores=[np.arange(4.0) + by] * 4) for by in (0.0, offset))
@@ -195,3 +207,12 @@ def test_many_categories_that_hardly_mix_are_certified(seed):
     data = as_table(places(250, 50, 2, seed), kinds=["nominal", "nominal", "continuous", "continuous"])
     path = ising_path(data, [0.02, 0.004, 0.001, 0.0005, 0.00025], tol=1e-4)
     assert path.converged.all()
+
+
+def test_many_categories_in_a_row_are_certified():
+    rng = np.random.default_rng(1)
+    for q in (20, 60, 120):
+        first = rng.permutation(np.arange(300) % q)
+        second = np.clip(first + rng.integers(-1, 2, 300), 0, q - 1)
+        row = as_table(np.column_stack([first, second]), kinds="ordinal")
+        assert ising_path(row, [0.02], tol=1e-5, max_iter=45)[0].converged

@@ -163,8 +163,7 @@ constexpr double ROUNDED = 1e-9;         // relative slopes below which a step t
 constexpr double SLOW_CHORD = 0.05;      // share of the slopes left by a step after which the Hessian is made again
 constexpr double GOOD_SHARE = 1e-12;     // of the loss that slopes which are left may add to the duality gap
 constexpr double FAR_FROM_BALANCE = 1;   // logarithm of what comes in over what goes out
-constexpr int MAX_IMPROVEMENTS = 12;     // steps towards that, ...
-constexpr double MAX_PATH_WORK = 1e7;    // ... of columns whose second derivatives along a tree cost no more: 10 ms
+constexpr int MAX_IMPROVEMENTS = 12;     // steps of this kind
 constexpr double WORTH_ANOTHER = 0.75;   // share of it left by such a step; half is left if one flow has underflowed
 }  // namespace fields
 

@@ -86,16 +86,6 @@ double largest_share(const Tree& tree, const std::vector<Flow>& flows, const Cat
     return share;
 }
 
-// What it costs to add up the second derivatives along the paths between all categories, at most.
-double path_work(const Tree& tree) {
-    const int q = static_cast<int>(tree.order.size());
-    std::vector<double> depth(q);
-    double squares = 0;
-    for (int k : tree.order)
-        if (k > 0) depth[k] = depth[tree.parent[k]] + 1, squares += depth[k] * depth[k];
-    return 2.0 * q * squares;
-}
-
 // (k, l): l moves with k
 std::vector<char> is_behind(const Tree& tree, int q) {
     std::vector<char> behind(static_cast<size_t>(q) * q);
@@ -114,33 +104,54 @@ std::vector<double> move_together(const std::vector<char>& behind, const std::ve
     return step;
 }
 
-// Newton's step in these coordinates: slopes and second derivatives are sums over those that do not move, accurate
-// however little weight there is between them. A pair of categories moves apart by the coordinates on its path in the
-// tree.
+// Second derivatives in these coordinates, the lower triangle. A pair of categories moves apart by the coordinates on
+// its path in the tree: of two coordinates, those behind one and those that the other moves apart from them count, once
+// each. Sums of positive numbers, accurate however little weight there is between categories.
+std::vector<double> tree_curvature(const Tree& tree, const std::vector<char>& behind,
+                                   const std::vector<double>& products) {
+    const int q = static_cast<int>(tree.order.size()), d = q - 1;
+    const auto product = [&](int l, int m) { return l == m ? 0.0 : products[q * std::max(l, m) + std::min(l, m)]; };
+    // (l, k): the products of l, later of all behind l, with those that k moves apart from l.
+    std::vector<double> apart(static_cast<size_t>(q) * q), joined(q);
+    for (int l = 0; l < q; ++l) {
+        double* own = &apart[static_cast<size_t>(q) * l];
+        for (int m = 0; m < q; ++m) joined[m] = product(l, m);
+        for (int i = q - 1; i > 0; --i) {  // away from l: all behind k
+            const int k = tree.order[i];
+            if (!behind[q * k + l]) joined[tree.parent[k]] += own[k] = joined[k];
+        }
+        for (int i = 1; i < q; ++i) {  // from the root to l: all that are not behind k
+            const int k = tree.order[i], j = tree.parent[k];
+            if (behind[q * k + l]) own[k] = own[j] + joined[j];
+        }
+    }
+    std::vector<double> H(static_cast<size_t>(d) * d);
+    for (int i = q - 1; i > 0; --i) {
+        const int l = tree.order[i], j = tree.parent[l];
+        for (int k = 1; k < q; ++k) {
+            const double sum = apart[q * l + k];
+            if (k == l || !behind[q * l + k])
+                H[(std::max(k, l) - 1) * d + std::min(k, l) - 1] = behind[q * k + l] ? sum : -sum;
+            apart[q * j + k] += sum;
+        }
+    }
+    return H;
+}
+
+// Newton's step in these coordinates.
 std::vector<double> tree_step(const Tree& tree, const std::vector<char>& behind, const std::vector<Flow>& flows,
                               const std::vector<double>& products) {
-    const int q = static_cast<int>(flows.size()), d = q - 1;
-    std::vector<double> H(static_cast<size_t>(d) * d), y(d);
-    std::vector<std::pair<int, double>> path;  // a coordinate, and which of the two moves by it
-    for (int l = 0; l < q; ++l)
-        for (int m = 0; m < l; ++m) {
-            path.clear();
-            for (int k = l; !behind[q * k + m] && k > 0; k = tree.parent[k]) path.push_back({k, 1.0});
-            for (int k = m; !behind[q * k + l] && k > 0; k = tree.parent[k]) path.push_back({k, -1.0});
-            for (const auto& [k, one] : path)
-                for (const auto& [i, other] : path)
-                    if (i <= k) H[(k - 1) * d + i - 1] += products[q * l + m] * one * other;
-        }
+    const int q = static_cast<int>(flows.size());
+    std::vector<double> H = tree_curvature(tree, behind, products), y(q - 1), steps(q);
     for (int k = 1; k < q; ++k) y[k - 1] = flows[k].excess();
     solve_scaled(H, y);
-    std::vector<double> steps(q);
     for (int k = 1; k < q; ++k) steps[k] = y[k - 1];
     return move_together(behind, steps);
 }
 
 // How far categories are from balance: the largest share of what one gives to another that must be taken back for the
 // slopes to vanish, the largest logarithm of what comes in over what goes out, and a step of the fields that makes both
-// less (empty: none is needed, or there are more categories than it is worth it for, in a long row).
+// less (empty: none is needed).
 struct Balance {
     double share, imbalance = 0;
     std::vector<double> step = {};
@@ -151,7 +162,7 @@ Balance find_balance(const CategorySums& sums, const FieldPasses& passes) {
     const Tree tree = widest_tree(sums);
     const std::vector<Flow> flows = flows_behind(tree, sums);
     Balance found{largest_share(tree, flows, sums)};
-    if (found.share <= GOOD_SHARE || path_work(tree) > MAX_PATH_WORK) return found;
+    if (found.share <= GOOD_SHARE) return found;
     // Where next to nothing is exchanged, one side may give decades more than the other. Both then are exponentials of
     // the field, in which Newton's method would take a step of 1 at a time.
     std::vector<double> steps(q);
