@@ -82,6 +82,15 @@ def test_alpha_max_is_the_closed_form():
         assert Problem(X, None, None, standardized, 1).alpha_max() == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.parametrize("flip", [(0, 0), (1, 0), (0, 1), (1, 1)])
+@pytest.mark.parametrize("small", [1e-6, 1e-12, 1e-15, 1e-100])
+def test_alpha_max_of_weights_over_decades_does_not_depend_on_the_coding(small, flip):
+    X = np.array([[1, 0], [1, 1], [0, 1]], dtype=np.uint8) ^ np.array(flip, dtype=np.uint8)
+    exact = 2.0 * small / (2.0 + small) ** 2
+    top = Problem(X, np.array([1.0, 1.0, small]), None, False, 1).alpha_max()
+    assert exact <= top <= exact * (1.0 + 1e-12)
+
+
 @given(st.integers(0, 10**6), st.integers(1, 200), st.integers(1, 9))
 def test_equal_rows_are_merged(seed, n, p):
     X = np.random.default_rng(seed).integers(0, 2, (n, p)).astype(np.uint8)

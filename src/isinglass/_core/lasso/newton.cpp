@@ -173,15 +173,12 @@ bool Newton::has_edges() const {
     return std::ranges::any_of(set_.theta(), [](double each) { return each != 0.0; });
 }
 
-// With a constant predictor the terms of a sum over the rows in which a column is 1 are its share of those of all rows,
-// up to the covariance; they have a rounding error, and the field another.
-double Newton::covariance_error(const Pair& pair, double rounding) const {
-    const auto half = [&](int column, int other) {
-        const NodeSums& sums = point_.sums[column - set_.first_node()];
-        const double share = rows_.has_categories() ? 1.0 : rows_.margins().mean[other];
-        return share * (std::abs(sums.zeros - sums.ones) + 2 * rounding * (sums.zeros + sums.ones));
-    };
-    return half(pair.s, pair.t) + (set_.is_shared() ? half(pair.t, pair.s) : 0.0);
+// With a constant predictor, the rows with x_t = 1 hold a share of the sum over all rows, up to the covariance; that
+// sum has a rounding error, and the field another.
+double Newton::covariance_error(int node, int column, double rounding) const {
+    const NodeSums& sums = point_.sums[node - set_.first_node()];
+    const double share = rows_.has_categories() ? 1.0 : rows_.margins().mean[column];
+    return share * (std::abs(sums.zeros - sums.ones) + 2 * rounding * (sums.zeros + sums.ones));
 }
 
 double Newton::field_residual() const {

@@ -66,9 +66,9 @@ class Newton {
     const WorkingSet& set() const { return set_; }
     const Certificate& certificate() const { return certificate_; }
     bool has_edges() const;  // that are not zero
-    // Without edges a gradient is the covariance of two columns, twice if both ends count: by how much it may differ
-    // from that, beside twice its own share of rounding.
-    double covariance_error(const Pair& pair, double rounding) const;
+    // Without edges the gradient of a node's loss is the covariance of two columns: a bound on its error, without the
+    // part relative to itself.
+    double covariance_error(int node, int column, double rounding) const;
     double alpha() const { return last_.alpha; }  // of the last run
 
  private:

@@ -185,8 +185,9 @@ std::vector<Pair> Screen::find(double threshold) {
     return possible;
 }
 
-std::vector<double> Screen::gradient(const std::vector<Pair>& pairs) {
-    const int p = n_features_, halves = is_shared_ ? 2 : 1;
+// The sum of both halves, at either end, or the one at the first of each pair.
+std::vector<double> Screen::gradient(const std::vector<Pair>& pairs, int halves) {
+    const int p = n_features_;
     std::vector<int> start(p + 1, 0);
     for (const Pair& pair : pairs) ++start[pair.s + 1], start[pair.t + 1] += halves - 1;
     for (int s = 0; s < p; ++s) start[s + 1] += start[s];
@@ -194,7 +195,7 @@ std::vector<double> Screen::gradient(const std::vector<Pair>& pairs) {
     std::vector<int> columns(halves * pairs.size()), place(columns.size());  // pair k: its halves
     for (size_t k = 0; k < pairs.size(); ++k) {
         columns[place[halves * k] = next[pairs[k].s]++] = pairs[k].t;
-        if (is_shared_) columns[place[2 * k + 1] = next[pairs[k].t]++] = pairs[k].s;
+        if (halves == 2) columns[place[2 * k + 1] = next[pairs[k].t]++] = pairs[k].s;
     }
     std::vector<size_t> spot(columns.size() + 1, 0);  // with groups, where the numbers of a half begin
     for (int s = 0; s < p; ++s)
@@ -211,7 +212,7 @@ std::vector<double> Screen::gradient(const std::vector<Pair>& pairs) {
         const int half = place[halves * k];
         double* g = parts.data() + spot[half];
         const size_t size = spot[half + 1] - spot[half];
-        if (is_shared_)
+        if (halves == 2)
             for (size_t i = 0; i < size; ++i) g[i] += parts[spot[place[2 * k + 1]] + i];
         values[k] = rows_.has_groups() ? norm(g, size) : *g;
     }
@@ -254,15 +255,9 @@ PairList Screen::reaching(double threshold, const std::vector<Pair>& possible) {
 
 // By |g| / omega of some penalized pair, for certain.
 double Screen::reached() {
+    if (!allowed_.empty()) return 0;
     if (rows_.scans()) return rows_.scans()->largest();
     double largest = 0;
-    if (!allowed_.empty()) {
-        const std::vector<double> values = known_or_exact(allowed_);
-        for (size_t k = 0; k < allowed_.size(); ++k)
-            if (const double weight = penalty_(allowed_[k].s, allowed_[k].t); weight > 0)
-                largest = std::max(largest, std::abs(values[k]) / weight);
-        return largest * (1 - 1e-12);
-    }
     if (keeps_reference()) take_reference();
     each_band([&](int begin, int end) {
         for (int line = begin; line < end; ++line)
@@ -275,21 +270,32 @@ double Screen::reached() {
     return largest;
 }
 
+// Without edges both halves of a gradient are the same covariance: of every pair, the one with the smaller error.
+std::vector<Pair> Screen::better_halves(const std::vector<Pair>& pairs) const {
+    std::vector<Pair> halves = pairs;
+    const auto error = [&](int s, int t) { return newton_.covariance_error(s, t, rows_.rounding()); };
+    for (Pair& pair : halves)
+        if (is_shared_ && error(pair.t, pair.s) < error(pair.s, pair.t)) std::swap(pair.s, pair.t);
+    return halves;
+}
+
 double Screen::alpha_max() {
     const double threshold = reached();
     // Where a reference is kept, it has just been taken.
-    const bool has_candidates = keeps_reference() && allowed_.empty();
-    const std::vector<Pair> possible = has_candidates ? candidates(threshold) : find(threshold);
-    const std::vector<double> values = known_or_exact(possible);
+    const bool is_listed = rows_.scans() || !allowed_.empty();
+    const std::vector<Pair> possible = is_listed ? find(threshold) : candidates(threshold);
     const bool has_edges = newton_.has_edges();  // free ones
-    const double rounding = rows_.rounding();
+    const std::vector<Pair> halves = has_edges ? possible : better_halves(possible);
+    const std::vector<double> values = has_edges ? known_or_exact(possible) : gradient(halves, 1);
+    const double rounding = rows_.rounding(), ends = is_shared_ && !has_edges ? 2 : 1;
     double largest = 0;
     bool any = false;
     for (size_t k = 0; k < possible.size(); ++k) {
-        const double weight = penalty_(possible[k].s, possible[k].t), g = std::abs(values[k]);
+        const double weight = penalty_(possible[k].s, possible[k].t), g = ends * std::abs(values[k]);
         if (!(weight > 0) || !std::isfinite(weight)) continue;
-        const double error = has_edges ? 2 * newton_.certificate().moment_error
-                                       : newton_.covariance_error(possible[k], rounding) + 2 * rounding * g;
+        const double error =
+            has_edges ? 2 * newton_.certificate().moment_error
+                      : ends * newton_.covariance_error(halves[k].s, halves[k].t, rounding) + 2 * rounding * g;
         any |= g > error;
         largest = std::max(largest, (g + error) / weight);
     }

@@ -26,7 +26,7 @@ class Screen {
     void forget() { has_reference_ = false; }
     void start(int node);  // forgets; the node whose pairs count from now on, if not all do
     // Exact, of groups the norm; for one node the first of each pair is that node.
-    std::vector<double> gradient(const std::vector<Pair>& pairs);
+    std::vector<double> gradient(const std::vector<Pair>& pairs) { return gradient(pairs, is_shared_ ? 2 : 1); }
     // All pairs with |g| >= threshold * omega (omega finite), in double precision. The moment error of the certificate
     // is added to |g| for either end: it may keep the residuals from being feasible in the dual.
     PairList above(double threshold) { return reaching(threshold, find(threshold)); }
@@ -54,9 +54,11 @@ class Screen {
     void fill_limits(int line, double factor, float* limits) const;
     std::vector<Pair> candidates(double threshold);
     std::vector<Pair> find(double threshold);
+    std::vector<double> gradient(const std::vector<Pair>& pairs, int halves);
     std::vector<double> known_or_exact(const std::vector<Pair>& pairs);
     PairList reaching(double threshold, const std::vector<Pair>& possible);
     double reached();
+    std::vector<Pair> better_halves(const std::vector<Pair>& pairs) const;
     int64_t count_certified(int first, int last);
     int64_t count_certified(const std::vector<double>& gradients) const;
     void find_allowed();
