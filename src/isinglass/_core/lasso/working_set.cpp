@@ -162,17 +162,15 @@ void WorkingSet::place_matrices() {
 }
 
 void WorkingSet::multiply_block(int node, const float* d, float* out) const {
-    const int width = inner_width(node);
-    std::vector<const float*> rows;
-    std::vector<float> factors;
-    rows.reserve(width), factors.reserve(width);
-    for (int k = 0; k < width; ++k) {
+    factors_.clear(), factor_rows_.clear();
+    for (int k = 0; k < inner_width(node); ++k) {
         if (d[k] == 0.0f) continue;
-        rows.push_back(block_row(at(first_slot_[node]) + k));
-        factors.push_back(d[k]);
+        factors_.push_back(d[k]);
+        factor_rows_.push_back(block_row(at(first_slot_[node]) + k));
     }
     std::fill(out, out + block_stride(node), 0.0f);
-    kernels().add_rows(rows.data(), factors.data(), static_cast<int>(rows.size()), out, block_stride(node));
+    const int count = static_cast<int>(factors_.size());
+    kernels().add_rows(factor_rows_.data(), factors_.data(), count, out, block_stride(node));
 }
 
 size_t WorkingSet::block_bytes() const {

@@ -129,7 +129,7 @@ class WorkingSet {
     }
     int block_stride(int node) const { return (inner_width(node) + 15) / 16 * 16; }
     const float* block_row(size_t number) const { return blocks_.data() + row_[number]; }
-    // out = G d for the block of a node; out has room for block_stride() numbers.
+    // out = G d for the block of a node; out has room for block_stride() numbers. One thread at a time: it has scratch.
     void multiply_block(int node, const float* d, float* out) const;
 
  private:
@@ -165,6 +165,8 @@ class WorkingSet {
     std::vector<double> curve_;
     std::vector<char> is_made_, is_operator_;
     std::vector<int> operators_;
+    mutable std::vector<float> factors_;  // of a product, and the rows of the block that they multiply
+    mutable std::vector<const float*> factor_rows_;
 };
 
 }  // namespace isinglass
