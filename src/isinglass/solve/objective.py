@@ -150,7 +150,9 @@ class Objective:
     def certified_zeros(self, alpha: float) -> Mask:
         """Return the symmetric matrix of penalized pairs proved to be zero in *every* optimum.
 
-        Forbidden pairs are False: they are zero by definition, and nothing is proved about them.
+        Forbidden pairs are False: they are zero by definition, and nothing is proved about them. The gradient counts in
+        full, not times the scale c of the certificate (docs/math.md), so that a solution's ``certified_zeros`` may be
+        larger.
         """
         best, limits = self.optimum(alpha), self._limits(alpha)
         spread = np.multiply.outer(self.ranges, self.sd) ** 2
