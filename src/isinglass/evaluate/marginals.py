@@ -192,7 +192,8 @@ def _components(missing: Mask, network: Network) -> dict[tuple[int, ...], Rows]:
     number = np.cumsum(missing).reshape(missing.shape) - 1  # of every missing cell
     ends = [number[missing[:, pair].all(axis=1)][:, pair] for pair in network.pairs]
     s, t = np.concatenate([np.empty((0, 2), dtype=np.intp), *ends]).T
-    graph = sp.coo_array((np.ones(len(s)), (s, t)), shape=(len(row), len(row)))
+    places = s.astype(np.int32), t.astype(np.int32)  # earlier versions of SciPy find components with no others
+    graph = sp.coo_array((np.ones(len(s)), places), shape=(len(row), len(row)))
     from scipy.sparse.csgraph import connected_components
 
     label = connected_components(graph, directed=False)[1]
