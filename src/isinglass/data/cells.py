@@ -136,7 +136,7 @@ def _has_header(records: Records, memory: Mapping[str, Value], vocabulary: Vocab
     if start and all(value is None for value in read[1:]):
         return isinstance(read[0], str) and not any(isinstance(value, str) for value in below[0])
     if start and (read[0] is None or isinstance(read[0], str)) and _are_steps(read[1:]):
-        found = sum(value in set(column) for value, column in zip(read[1:], below[1:], strict=True))
+        found = sum(value in column for value, column in zip(read[1:], below[1:], strict=True))
         return 2 * found < width - 1
     other = any(value is not None and value not in (0, 1) for value in read[start:])
     return other and all(value is None or is_bit(value) for column in below[start:] for value in column)

@@ -14,7 +14,7 @@ from isinglass.data.coding import Coding, find_columns
 from isinglass.data.containers import as_frame
 from isinglass.data.conversion import convert, read_codes
 from isinglass.data.options import ReadOptions, ValueOptions, takes
-from isinglass.data.parts import NO_COVARIATES, AnyTable, PartedTable, open_parts
+from isinglass.data.parts import NO_COVARIATES, AnyTable, PartedTable, is_read, open_parts
 from isinglass.data.rules import refuse_other
 from isinglass.data.source import Source
 from isinglass.data.table import Table
@@ -127,7 +127,7 @@ def open_table(
     X: TableLike, options: ValueOptions, sample_weight: ArrayLike | None = None, variables: Variables | None = None
 ) -> AnyTable:
     """Return anything that is a table as one, as `as_table` does."""
-    if isinstance(X, Table | PartedTable):
+    if is_read(X):
         known = options.encode if variables is None else Coding.of(variables)
         chosen = _choose_columns(_check_options(X, options), known)
         return _add_weight(chosen, sample_weight, options.weight_kind).with_names(options.names)

@@ -10,7 +10,7 @@ import functools
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -253,6 +253,11 @@ class PartedTable:
 
 
 AnyTable = Table | PartedTable
+
+
+def is_read(X: object) -> TypeGuard[AnyTable]:
+    """Tell whether something is a table of this package, which has been read already."""
+    return isinstance(X, AnyTable)
 
 
 def rows_of(part: Part, selection: RowSelection, columns: NDArray[np.intp] | None) -> tuple[Bytes, FloatArray | None]:

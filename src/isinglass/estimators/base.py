@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any, Self, TypeGuard, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Self, get_type_hints
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,12 +14,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from isinglass.arguments import Options, RandomSource
 from isinglass.arrays import AnyArray, FloatArray
-from isinglass.data import AnyTable, Coding, PartedTable, Table, TableLike
+from isinglass.data import AnyTable, Coding, TableLike
 from isinglass.data.blocks import is_in_parts
 from isinglass.data.coding import comparable_names
 from isinglass.data.containers import as_frame, complete_like
 from isinglass.data.open_table import open_table
 from isinglass.data.options import Encode, ReadOptions
+from isinglass.data.parts import is_read
 from isinglass.data.table import Kinds
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.evaluate.prediction import fill_most_probable
@@ -59,11 +60,6 @@ else:
 
 READING = ("kinds", "scores", "missing", "encode", "binarize", "na_values", "reverse", "weight_kind", "covariates")
 """Parameters that say what a table means, as `isinglass.as_table` calls them."""
-
-
-def is_read(X: object) -> TypeGuard[AnyTable]:
-    """Tell whether something is a table of this package, which has been read already."""
-    return isinstance(X, Table | PartedTable)
 
 
 class Fitted:

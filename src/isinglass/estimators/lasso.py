@@ -9,8 +9,9 @@ import numpy as np
 from scipy.stats import rankdata
 
 from isinglass.data import AnyTable, TableLike
+from isinglass.data.parts import is_read
 from isinglass.errors import ArgumentError, DataError
-from isinglass.estimators.base import JointEstimator, ResamplingEstimator, is_read
+from isinglass.estimators.base import JointEstimator, ResamplingEstimator
 from isinglass.select.cross_validation import CrossValidation, CrossValidationChoice
 from isinglass.select.ebic import EBIC
 from isinglass.select.folds import check_splits, count_units

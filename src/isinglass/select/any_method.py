@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from isinglass.arguments import RandomSource, is_real
-from isinglass.data import PartedTable, Table, TableLike, as_table
+from isinglass.data import Table, TableLike, as_table
+from isinglass.data.parts import is_read
 from isinglass.errors import (
     ArgumentError,
     ConstantColumnWarning,
@@ -110,16 +111,14 @@ def as_method(given: MethodLike) -> AnyMethod:
     )
 
 
-def read_for(method: MethodLike, X: TableLike, sample_weight: ArrayLike | None) -> Table:
+def table_for(method: MethodLike, X: TableLike, sample_weight: ArrayLike | None) -> Table:
     """Return a table with its weights: read as that of a fit or fitted estimator, by an estimator, or by `as_table`.
 
     One that has been read keeps its values.
     """
-    fit = None if isinstance(X, Table | PartedTable) else fit_of(method)
-    if fit is not None:
-        return cast(Table, fit.read(X, sample_weight=sample_weight).whole().counted())
-    read = getattr(method, "as_table", as_table)
-    return cast(Table, read(X, sample_weight).whole().counted())
+    fit = None if is_read(X) else fit_of(method)
+    read = getattr(method, "as_table", as_table) if fit is None else fit.read
+    return cast(Table, read(X, sample_weight=sample_weight).whole().counted())
 
 
 def failed(solution: Solution) -> bool:

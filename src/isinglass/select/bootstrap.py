@@ -18,7 +18,7 @@ from isinglass.data.weights import per_unit
 from isinglass.errors import ArgumentError, suppress_warnings
 from isinglass.pairs import pair_keys, pairs_of
 from isinglass.results import Solution
-from isinglass.select.any_method import COUNTED, AnyMethod, MethodLike, as_method, failed, read_for, warn_of_failed
+from isinglass.select.any_method import COUNTED, AnyMethod, MethodLike, as_method, failed, table_for, warn_of_failed
 from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.select.folds import has_counts, labels_of
 from isinglass.select.method import Method
@@ -92,7 +92,7 @@ def bootstrap(
     """
     count, wanted = check_count("n_boot", n_boot, most=MOST_TASKS), as_method(method)
     run.refuse_time_limit()
-    table = read_for(method, X, sample_weight)
+    table = table_for(method, X, sample_weight)
     table = table.bare(table.units)
     draw = _Draw.of(table, table.units if groups is None else groups)
     shares = _plan(kind, drop_shares, count, draw)

@@ -17,7 +17,7 @@ from isinglass.data import Table, TableLike
 from isinglass.data.values import is_missing
 from isinglass.errors import ArgumentError, DataError, DataWarning, listed, setting, warn
 from isinglass.missing_record import Missing
-from isinglass.select.any_method import MethodLike, read_for
+from isinglass.select.any_method import MethodLike, table_for
 from isinglass.select.folds import one_by_one
 
 UNEQUAL = 0.05
@@ -96,7 +96,7 @@ class GroupedTable:
         """Read a table, its groups and its subjects, each of which may be named as a column of X."""
         frame, group_column = _take_column(X, groups, "groups")
         frame, subject_column = _take_column(frame, paired, "paired")
-        table = read_for(method, frame, sample_weight)
+        table = table_for(method, frame, sample_weight)
         missing, weight_kind = Missing.of(table), table.weight_kind
         labels = _one_per_row("groups", group_column, table)
         subjects = None if subject_column is None else _one_per_row("paired", subject_column, table)
