@@ -28,10 +28,10 @@ from isinglass import (
 from isinglass.data.parts import cut_into_parts
 from isinglass.errors import ConstantColumnWarning, DataError, DataWarning, suppress_warnings
 from isinglass.select import ebic, sampled_stages, stage_search
-from isinglass.select import two_stage as module
 from isinglass.select.progress import tell
 from isinglass.select.refit import refit_edges
 from isinglass.select.scoring import prediction_scores
+from isinglass.select.stage_search import StageSearch
 from isinglass.select.task import Task
 
 CHAIN = simulate.chain_network(8, strength=1.2, fields="balanced")
@@ -290,15 +290,15 @@ def test_a_long_table_in_parts_is_searched_in_a_sample(monkeypatch, keep):
     whole = method.choose(table)
     assert whole.n_sampled == 0
     monkeypatch.setattr(sampled_stages, "MOST_SEARCHED", 800)
-    sizes, search = [], module.first_stage
+    sizes, search = [], StageSearch.search
 
-    def note(task):
-        sizes.append(len(task.table))
-        return search(task)
+    def note(stage, *given, **more):
+        sizes.extend([len(stage.task.table)] if stage.criterion == "aic" else [])
+        return search(stage, *given, **more)
 
-    for place in (module, sampled_stages):
-        monkeypatch.setattr(place, "first_stage", note)
+    monkeypatch.setattr(StageSearch, "search", note)
     found = method.choose(table)
+    assert np.isfinite(found.evidence.values).all()
     assert sizes == [found.n_sampled, 1500]
     assert found.n_sampled == 750
     assert (found.n_folds, found.reason) == (5, whole.reason)

@@ -19,6 +19,7 @@ from isinglass.select.selector import Choice, Selector
 from isinglass.select.settings import Alphas, check_alphas, option, settings
 from isinglass.select.task import Task
 from isinglass.selection_records import Evidence
+from isinglass.solve.objective import of as objective_of
 
 
 @overload
@@ -48,8 +49,9 @@ def ebic(
 
     There is one value for a Solution, an array of one per network otherwise; smaller is better. logPL is the total (not
     mean) log pseudo-likelihood of the table. An edge counts twice, once for each of its two nodes. In a table with
-    categories log N counts once for every parameter of an edge: one for two columns on a line, the product of
-    categories − 1 where they are nominal; the term with γ counts once for the edge. Columns that are constant over the
+    categories log N counts once for every parameter that an edge uses: one for two columns on a line, up to the product
+    of categories − 1 where they are nominal, and fewer the more the penalty shrinks it (see the page on categories);
+    the term with γ counts once for the edge. Columns that are constant over the
     rows of positive weight are left out of logPL and of p: their fields are not estimates, and no other column can
     depend on them.
 
@@ -87,10 +89,14 @@ def _ebic(table: AnyTable, solutions: Sequence[Solution], gamma: float, relaxed:
     price, columns = edge_price(table, gamma), np.flatnonzero(which_vary(table))
     for solution in solutions:
         check_names(table.variables, solution.network.variables)
-    possible = which_occur(solutions[0].network.table(table)) if table.is_whole and solutions else None
+    read = solutions[0].network.table(table) if table.is_whole and solutions else None
+    possible = None if read is None else which_occur(read)
+    loss = None if read is None or relaxed or not price.has_blocks else objective_of(read)
     judged = _relax(solutions, table) if relaxed else solutions
     fitted = (table.sum_rows(sum_scores, estimate, columns, possible) for estimate in judged)
-    return np.array([price.of(one) - 2.0 * float(score) for one, score in zip(solutions, fitted, strict=True)])
+    slopes = (None if loss is None else loss.edge_slopes(solution.network) for solution in solutions)
+    each = zip(solutions, slopes, fitted, strict=True)
+    return np.array([price.of(solution, slope) - 2.0 * float(score) for solution, slope, score in each])
 
 
 @settings

@@ -13,7 +13,6 @@ from isinglass.select.folds import refuse_groups
 from isinglass.select.prediction_check import STRIDE, Verdict, log_distances
 from isinglass.select.scoring import EdgePrice
 from isinglass.select.settings import Alphas
-from isinglass.select.stage_penalties import solve_stage
 from isinglass.select.stage_search import first_stage, second_stage
 from isinglass.select.stages import Stage, alphas_below
 from isinglass.select.task import Task
@@ -72,12 +71,14 @@ class Expected:
 
 def follow(task: Task, price: EdgePrice, expected: Expected, alphas: Alphas) -> Verdict:
     """Choose as in a sample: the penalty that the criterion chooses, times what lay between the two there."""
-    first = first_stage(task).search(alphas, expected.first)
+    search = first_stage(task)
+    first = search.search(alphas, expected.first)
     if first.solution.n_edges == 0:
         return Verdict((first,), 0, first.index, "empty", is_solved=True)
     stages: tuple[Stage, ...] = (first,)
     if expected.exponent:
-        stages = first, second_stage(task, first.solution, expected.exponent, price).search(sample=expected.own)
+        search = second_stage(task, first.solution, expected.exponent, price)
+        stages = first, search.search(sample=expected.own)
     number, stage = len(stages) - 1, stages[-1]
     left_out = alphas_below(stage, len(stages)) if task.is_late else ""
     if expected.reason == "ebic":
@@ -86,7 +87,5 @@ def follow(task: Task, price: EdgePrice, expected: Expected, alphas: Alphas) -> 
     alpha = stage.solution.alpha * ratio
     distances = log_distances(stage.path.alphas, alpha)
     start = stage.path[int(distances.argmin())] if distances.min() < math.log(STRIDE) else expected.solution
-    solution = solve_stage(task, [alpha], expected.exponent, first.solution, start=start)[0]
-    stage = stage.with_solution(solution)
-    index = stage.path.solutions.index(solution)
+    stage, index = stage.with_network(search.solve(alpha, start))
     return Verdict((*stages[:number], stage), number, index, "prediction", is_solved=True, left_out=left_out)

@@ -161,8 +161,9 @@ class EdgePrice:
     """What the edges of a network add to a criterion.
 
     A block that the penalty shrinks uses fewer parameters than it has: 1 + (m_s m_t − 1) ‖Θ‖/‖Θ free‖, as Yuan and Lin
-    (2006) derive for groups of coefficients. The free estimate is that of the block alone, ‖Θ‖ + α ω / h, where
-    h = 2 (v_s/m_s) (v_t/m_t) is the mean curvature of independent columns with variances v.
+    (2006) derive for groups of coefficients. The free estimate is that of the block alone, ‖Θ‖ + ‖g‖ / h, where g is
+    the gradient of the loss, whose norm is α ω at an optimum, and h = 2 (v_s/m_s) (v_t/m_t) the mean curvature of
+    independent columns with variances v.
     """
 
     per_parameter: float
@@ -178,15 +179,19 @@ class EdgePrice:
         dimensions = dimensions_of(category_counts(table), table.variables)
         return cls(per_parameter, per_edge, dimensions, column_sd(table) ** 2)
 
-    def of(self, solution: Solution, penalties: FloatArray | None = None) -> float:
-        """Return the price of all edges of a network: of all parameters, or of those used, given α ω of each."""
+    @property
+    def has_blocks(self) -> bool:
+        """Whether a pair may have more than one parameter, so that the gradient matters."""
+        return self.dimensions is not None
+
+    def of(self, solution: Solution, slopes: FloatArray | None = None) -> float:
+        """Return the price of all edges of a network, given ‖g‖ of each; None: 0, as without penalty."""
         n_edges, edges = solution.network.n_edges, solution.edge_index
-        if self.dimensions is None:
+        if self.dimensions is None or self.variances is None:
             return (self.per_parameter + self.per_edge) * n_edges
-        m, share = self.dimensions[edges], np.ones(n_edges)
-        if penalties is not None and self.variances is not None:
-            curvature, norm = 2.0 * (self.variances[edges] / m).prod(axis=1), np.abs(solution.edge_values)
-            share = norm / (norm + penalties / curvature)
+        m, norm = self.dimensions[edges], np.abs(solution.edge_values)
+        curvature = 2.0 * (self.variances[edges] / m).prod(axis=1)
+        share = np.ones(n_edges) if slopes is None else norm / (norm + slopes / curvature)
         used = float((1.0 + (m.prod(axis=1) - 1.0) * share).sum())
         return self.per_parameter * used + self.per_edge * n_edges
 

@@ -40,16 +40,17 @@ class StagePenalties:
             return None
         return np.where(self._sd > 0.0, 2.0 * self._sd, 1.0)
 
-    def at(self, edges: NDArray[np.int32]) -> FloatArray:
-        """Return the penalty weights of the settings at some pairs."""
+    def at(self, edges: NDArray[np.int32], matrix: FloatArray | None = None) -> FloatArray:
+        """Return penalty weights at some pairs: those of a matrix, or of the settings."""
+        if matrix is not None:
+            return np.asarray(matrix[edges[:, 0], edges[:, 1]])
         weights, table = self.task.paths.penalty_weights, self.task.table
         if weights is None:
             return np.ones(len(edges))
         if isinstance(weights, str):
             (sd_s, sd_t), (range_s, range_t) = self._sd[edges.T], table.variables.ranges[edges.T]
             return np.asarray(range_t * sd_s + range_s * sd_t)
-        matrix = penalty_matrix(np.empty(table.shape[1]), weights)
-        return np.asarray(matrix[edges[:, 0], edges[:, 1]])
+        return self.at(edges, penalty_matrix(np.empty(table.shape[1]), weights))
 
     @cached_property
     def first(self) -> FloatArray | None:

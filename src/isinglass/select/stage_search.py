@@ -92,6 +92,10 @@ class StageSearch:
         path = self.task.path(alphas, penalty=self.penalty, start=start)
         return self._stage([self.score(solution) for solution in path], path.tol)
 
+    def solve(self, alpha: float, start: Solution) -> Scored:
+        """Return the network at one alpha, solved to the tolerance of the task."""
+        return self.score(self.task.path([alpha], penalty=self.penalty, start=start)[0])
+
     def search(self, alphas: Alphas | None = None, sample: Solution | None = None) -> Stage:
         """Descend, fill in around the best network, and solve it.
 
@@ -166,7 +170,7 @@ class StageSearch:
         networks, solved = list(scored), set[int]()
         while (place := _best(networks)) not in solved:
             rough = networks[place].solution
-            networks[place] = self.score(self.task.path([rough.alpha], penalty=self.penalty, start=rough)[0])
+            networks[place] = self.solve(rough.alpha, rough)
             solved.add(place)
         return networks
 
@@ -179,10 +183,10 @@ def _best(scored: Sequence[Scored]) -> int:
     return min(range(len(scored)), key=lambda k: scored[k].score, default=0)
 
 
-def first_stage(task: Task) -> StageSearch:
-    """Return the search of stage 1, by the AIC."""
+def first_stage(task: Task, price: EdgePrice | None = None) -> StageSearch:
+    """Return the search of stage 1, by the AIC unless another price of the edges is given."""
     penalties = StagePenalties(task)
-    score = _criterion(penalties, aic_price(task.table, task.paths.n_ends), penalties.first)
+    score = _criterion(penalties, price or aic_price(task.table, task.paths.n_ends), penalties.first)
     return StageSearch(task, score, FIRST, penalties.first, "aic")
 
 
@@ -201,8 +205,7 @@ def _criterion(penalties: StagePenalties, price: EdgePrice, penalty: FloatArray 
     n_rows = penalties.task.n_rows
 
     def score(solution: Solution) -> Scored:
-        edges = solution.edge_index
-        omega = penalties.at(edges) if penalty is None else penalty[edges[:, 0], edges[:, 1]]
+        omega = penalties.at(solution.edge_index, penalty)
         loss = solution.objective - solution.alpha * float(omega @ np.abs(solution.edge_values))
         return Scored(solution, 2.0 * n_rows * loss, price.of(solution, solution.alpha * omega))
 

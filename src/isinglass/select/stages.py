@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -98,19 +98,27 @@ class Stage(Frozen):
         held_out[index], lead_errors[index] = gain, lead_error
         return replace(self, held_out=held_out, lead_errors=lead_errors)
 
-    def solved(self, index: int, solution: Solution) -> Stage:
-        """Return the stage with a better solution of the same problem."""
-        path = (*self.path[:index], solution, *self.path[index + 1 :])
-        return replace(self, path=Path(path, tol=self.path.tol))
+    def with_network(self, scored: Scored) -> tuple[Stage, int]:
+        """Return the stage with a network in its place on the path, or in that of a rough solution; and the place."""
+        alphas, alpha = self.path.alphas, scored.solution.alpha
+        place, after = int(np.count_nonzero(alphas > alpha)), int(np.count_nonzero(alphas >= alpha))
 
-    def with_solution(self, solution: Solution) -> Stage:
-        """Return the stage with one more solution that was not scored, in its place on the path."""
-        alphas = self.path.alphas
-        place = len(alphas) - int(np.searchsorted(alphas[::-1], solution.alpha))
-        path = Path((*self.path[:place], solution, *self.path[place:]), tol=self.path.tol)
-        measures = ("scores", "deviances", "held_out", "lead_errors")
-        unknown: dict[str, Any] = {name: np.insert(getattr(self, name), place, np.nan) for name in measures}
-        return replace(self, path=path, index=self.index + (place <= self.index), **unknown)
+        def put(known: FloatArray, value: float) -> FloatArray:
+            return np.concatenate([known[:place], [value], known[after:]])
+
+        held_out, lead_error = (
+            known[place] if place < after else np.nan for known in (self.held_out, self.lead_errors)
+        )
+        stage = replace(
+            self,
+            path=Path((*self.path[:place], scored.solution, *self.path[after:]), tol=self.path.tol),
+            scores=put(self.scores, scored.score),
+            deviances=put(self.deviances, scored.deviance),
+            index=self.index + (place == after <= self.index),
+            held_out=put(self.held_out, held_out),
+            lead_errors=put(self.lead_errors, lead_error),
+        )
+        return stage, place
 
     def __repr__(self) -> str:
         solution = self.solution

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from isinglass.arguments import RandomSource, as_generator, check_count
 from isinglass.data import PartedTable
 from isinglass.errors import ArgumentError
@@ -190,11 +192,14 @@ class TwoStage(Selector):
         stages, number, index = list(verdict.stages), verdict.number, verdict.index
         stage = stages[number]
         if not verdict.is_solved:
-            rough = stage.path[index]
-            solved = solve_stage(task, [rough.alpha], stage.exponent, stages[0].solution, start=rough)[0]
-            stage = stages[number] = stage.solved(index, solved)
-        # Stage 1 is scored by the AIC.
-        ebic = stage.scores if number else stage.deviances + [price.of(solution) for solution in stage.path]
+            rough, first = stage.path[index], stages[0].solution
+            search = second_stage(task, first, stage.exponent, price) if number else first_stage(task)
+            stage, index = stage.with_network(search.solve(rough.alpha, rough))
+            stages[number] = stage
+        ebic = stage.scores
+        if number == 0:  # whose scores are the AIC
+            by_ebic = first_stage(task, price)
+            ebic = np.array([by_ebic.score(solution).score for solution in stage.path])
         evidence = Evidence(
             kind="ebic",
             alphas=stage.path.alphas,

@@ -111,6 +111,11 @@ class Objective:
         edge[self.owner[:, None] == self.owner] = 0.0
         return edge, (residual @ self.weight)[self.variables.is_later]
 
+    def edge_slopes(self, network: Network) -> FloatArray:
+        """Return the norm of the gradient without penalty at every edge; at an optimum, it is α ω."""
+        s, t = network.edge_index.T
+        return np.asarray(self._norms(self._slopes(network)[0])[s, t])
+
     def kkt_residual(self, network: Network, alpha: float) -> float:
         """Return the largest violation of the optimality conditions over all fields and pairs (docs/math.md).
 
