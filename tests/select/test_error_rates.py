@@ -120,5 +120,5 @@ def test_what_is_refused():
     with pytest.raises(DataError, match="fdr must be above 0 and at most 1"):
         IsingNetwork(fdr=2).fit(X)
     holes = np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, X)
-    with pytest.raises(DataError, match="without missing cells"):
+    with pytest.raises(DataError, match="take imputed cells for observed ones"):
         IsingNetwork(fdr=0.1, missing="impute").fit(holes)

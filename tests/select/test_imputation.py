@@ -78,13 +78,13 @@ def test_completed_tables_are_whole():
         np.testing.assert_array_equal(table.rows, np.arange(len(X)))
         np.testing.assert_array_equal(table.codes[~GONE], X[~GONE])
     assert any((one.codes != tables[0].codes).any() for one in tables[1:])
-    np.testing.assert_array_equal(FOUND.holes_of(tables[0]), GONE)
+    np.testing.assert_array_equal(tables[0].drawn, GONE)
 
 
 def test_rows_may_come_in_any_order():
     order = np.random.default_rng(1).permutation(len(X))
     found = impute(as_table(HOLES, missing="impute")[order], model=Method(selector=Fixed(0.05)), n_imputations=2)
-    np.testing.assert_array_equal(found.holes_of(found.table), GONE[found.table.rows])
+    np.testing.assert_array_equal(found.table.drawn, GONE[found.table.rows])
     for table in found.tables():
         np.testing.assert_array_equal(table.codes[~GONE], X[~GONE])
 
@@ -184,9 +184,12 @@ def test_a_table_with_holes_is_refused_where_it_would_be_read_as_zeros():
     table = as_table(HOLES, missing="impute")
     assert table.holes.sum() == table.n_missing == GONE.sum()
     network = ising_path(X, [0.1])[0]
-    for function in (ising_path, lambda table: ebic(table, network), lambda table: refit(table, network)):
+    for function in (lambda table: ising_path(table, [0.1]), lambda table: ebic(table, network)):
         with pytest.raises(DataError, match=r"still to be imputed.*impute\(table\)\.table"):
             function(table)
+        function(FOUND.table)  # as the message says
+    with pytest.raises(DataError, match=r"pool\(isinglass\.impute\(X\), solution\)"):
+        refit(table, network)
     assert table[:10].n_missing == GONE[:10].sum()
 
 
@@ -246,7 +249,7 @@ def test_a_value_that_was_not_observed_is_not_drawn(model):
     with suppress_warnings(ConstantColumnWarning, ConvergenceWarning):
         found = impute(cells, model=model, n_imputations=5)
         solution, seeds = ising_path(found.table, [0.05])[0], np.random.SeedSequence(0).spawn(5)
-        again = [_redraw(one, found.holes_of(one), solution, seeds[k]) for k, one in enumerate(found.tables())]
+        again = [_redraw(one, solution, seeds[k]) for k, one in enumerate(found.tables())]
     for table in (found.table, *again):
         assert np.unique(table.codes[:, 6]).tolist() == [1]
         assert np.unique(table.codes[:, 7]).tolist() == [0]
@@ -303,7 +306,7 @@ def test_the_rows_of_a_count_are_imputed_one_by_one():
     rows = np.repeat(np.arange(60), times)
     each = as_table(HOLES[:60, :3][rows], missing="impute")
     for n_rows, found in ((len(rows), impute(counted)), (60, impute(holes))):
-        assert len(found.answered) == n_rows - found.n_empty
+        assert len(found.missing) == n_rows - found.n_empty
     assert impute(counted).table.codes.tobytes() == impute(each).table.codes.tobytes()
     one, other = Method().fit(counted), Method().fit(each)
     assert one.network.edge_values.tobytes() == other.network.edge_values.tobytes()

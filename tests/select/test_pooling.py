@@ -54,14 +54,17 @@ def test_missing_cells_cost_information():
     np.testing.assert_array_equal(again.errors, pooled.errors)
 
 
-def test_a_completed_table_has_no_errors_of_its_own():
+@pytest.mark.parametrize("n_imputations", [1, 3])
+def test_a_completed_table_has_no_errors_of_its_own(n_imputations):
     holes = np.where(np.random.default_rng(1).random(X.shape) < 0.1, np.nan, X)
-    completed = impute(holes, n_imputations=3).table
-    assert np.isnan(Method().fit(completed).refits.edge_errors).all()
-    with pytest.raises(DataError, match="pool"):
-        refit(completed, SUPPORT)
-    with pytest.raises(DataError, match="Tests of a completed table"):
-        edge_tests(completed)
+    found = impute(holes, n_imputations=n_imputations)
+    for completed in (found.table, found.completed(0), found.table[-300:].take([0, 2, 1, 3, 4])):
+        assert np.isnan(Method().fit(completed).refits.edge_errors).all()
+        for function in (edge_tests, Method(fdr=0.1).fit, lambda table: refit(table, SUPPORT)):
+            with pytest.raises(DataError, match=r"take imputed cells for observed ones.*pool"):
+                function(completed)
+    complete = found.table[~found.table.drawn.any(axis=1)]
+    assert np.isfinite(refit(complete, SUPPORT).edge_errors).all()
     repeated = as_table(X)[np.repeat(np.arange(len(X)), 2)]  # copies that are equal have no imputed cell
     assert np.isfinite(Method().fit(repeated).refits.edge_errors).all()
 
@@ -69,10 +72,12 @@ def test_a_completed_table_has_no_errors_of_its_own():
 def test_holes_in_rows_of_weight_zero_leave_the_errors_as_they_are():
     holes, weights = X.astype(float), np.ones(len(X))
     holes[0, 1], weights[0] = np.nan, 0.0
-    method = Method()
-    found = method.fit(as_table(holes, weights, missing="impute")).refits
-    expected = method.fit(X[1:]).refits
-    np.testing.assert_allclose(found.edge_errors, expected.edge_errors, rtol=1e-6)
+    method, table = Method(fdr=0.1), as_table(holes, weights, missing="impute")
+    found, expected = method.fit(table), method.fit(X[1:])
+    np.testing.assert_allclose(found.refits.edge_errors, expected.refits.edge_errors, rtol=1e-6)
+    np.testing.assert_allclose(found.edge_q, expected.edge_q, rtol=1e-6)
+    errors = [refit(rows, SUPPORT).edge_errors for rows in (table, X[1:])]
+    np.testing.assert_allclose(*errors, rtol=1e-6)
 
 
 def test_a_fit_with_holes_has_pooled_errors_and_makes_no_others(monkeypatch):

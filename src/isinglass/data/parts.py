@@ -97,7 +97,7 @@ class PartedTable:
 
     is_whole: ClassVar[Literal[False]] = False
     guesses: ClassVar[Mapping[Hashable, Guess]] = {}
-    row_names = rows = units = holes = None  # nothing is known of single rows, and no cell is to be imputed
+    row_names = rows = units = holes = drawn = None  # nothing is known of single rows, and no cell is imputed
 
     @property
     def file_options(self) -> Options:

@@ -45,6 +45,8 @@ class Table:
         Which cells are missing and to be imputed; their entries in ``codes`` are ignored.
     filled : ndarray of bool, shape (n_samples, n_features), optional
         Which cells were missing and are 0 here.
+    drawn : ndarray of bool, shape (n_samples, n_features), optional
+        Which cells were missing and are imputed here; standard errors and tests refuse them.
     rows : ndarray of int, optional
         Which rows of the source these are, if some were left out or repeated.
     row_names : tuple of str, optional
@@ -82,6 +84,7 @@ class Table:
     weight_kind: str | None = None
     holes: Mask | None = None
     filled: Mask | None = None
+    drawn: Mask | None = None
     rows: NDArray[np.intp] | None = None
     row_names: tuple[str, ...] | None = None
     labels: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
@@ -135,7 +138,7 @@ class Table:
     @property
     def missing_treatment(self) -> str | None:
         """What became of the missing cells of the source: "impute", "zero" or "drop"; None if there were none."""
-        if self.holes is not None:
+        if self.holes is not None or self.drawn is not None:
             return "impute"
         if self.filled is not None:
             return "zero"
@@ -264,13 +267,13 @@ class Table:
         return self._with(codes=np.ascontiguousarray(codes), numbers=None)
 
     def bare(self, rows: NDArray[np.intp] | None = None) -> Table:
-        """Return cells, columns, weights and holes, without what else is known of single rows.
+        """Return cells, columns, weights and holes, without what else is known of single rows and cells.
 
         Rows with equal entries in ``rows`` are copies of one; by default no row is a copy, and ``table.units`` keeps
         copies what they are.
         """
         kind = self.weight_kind if self.units is None or rows is not None else None  # copies share a count
-        return self._with(rows=rows, row_names=None, labels={}, weight_kind=kind)
+        return self._with(rows=rows, row_names=None, labels={}, drawn=None, weight_kind=kind)
 
     def above(self, floor: float) -> Table:
         """Return the rows whose weight is above a floor."""
@@ -297,6 +300,8 @@ class Table:
         n_missing = self.n_missing if gone is None else int(gone.sum())
         if gone is not None and n_missing == 0:
             marks |= {"filled": None, "holes": None}
+        if marks["drawn"] is not None and not marks["drawn"].any():
+            marks["drawn"] = None
         return {**marks, "n_missing": n_missing}
 
     def __getitem__(self, rows: Rows) -> Table:
@@ -333,7 +338,7 @@ class Table:
         return f"Table({n_rows} rows × {n_columns} columns{shown}{more}{kinds})"
 
 
-_MARKS = ("filled", "holes", "numbers")
+_MARKS = ("filled", "holes", "drawn", "numbers")
 
 
 def refuse_holes(variables: Variables, holes: Mask) -> None:
@@ -376,7 +381,8 @@ def stack_rows(tables: Sequence[Table]) -> Table:
     rows = [start + (np.arange(len(t)) if t.rows is None else t.rows) for start, t in zip(starts, tables, strict=False)]
     names = [table.row_names for table in tables]
     changes: dict[str, Any] = {name: sum(getattr(t, name) for t in tables) for name in ("n_missing", "n_dropped")}
-    for name, nothing in (("sample_weight", 1.0), ("filled", False), ("holes", False), ("numbers", np.nan)):
+    nothings = {"sample_weight": 1.0, "filled": False, "holes": False, "drawn": False, "numbers": np.nan}
+    for name, nothing in nothings.items():
         if any(getattr(table, name) is not None for table in tables):
             absent = [np.full(len(t) if name == "sample_weight" else t.shape, nothing) for t in tables]
             entries = [getattr(table, name) for table in tables]

@@ -27,7 +27,7 @@ from isinglass.errors import (
 )
 from isinglass.pairs import all_pairs, pair_keys
 from isinglass.select.derivatives import Support
-from isinglass.select.refit import MAX_PARAMETERS, holds_drawn_cells, nearly_free
+from isinglass.select.refit import MAX_PARAMETERS, nearly_free, observed
 from isinglass.select.sandwich import sandwich_errors
 from isinglass.text_tables import Columns
 
@@ -99,12 +99,7 @@ def edge_tests(X: TableLike, *, sample_weight: ArrayLike | None = None) -> EdgeT
     >>> edge_tests(X).found(0.1).tolist()
     [[0, 1], [1, 2], [2, 3], [3, 4], [4, 5]]
     """
-    table = as_table(X, sample_weight).without_holes().counted(quiet=True)
-    if holds_drawn_cells(table):
-        raise DataError(
-            "Tests of a completed table would take imputed cells for observed ones. Leave out the rows with missing "
-            "cells, or use inclusion frequencies (bootstrap)."
-        )
+    table = observed(as_table(X, sample_weight), "Tests of all pairs").counted(quiet=True)
     n_rows, n_regressed = table.total_weight, _count_regressed(table)
     if n_rows < LEAST_ROWS * n_regressed:
         raise DataError(

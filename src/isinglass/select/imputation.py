@@ -70,7 +70,6 @@ class Imputation(Frozen):
     table: Table
     copies: NDArray[np.intp]  #: the imputation that each row belongs to; -1 for rows without holes, which belong to all
     missing: Mask  #: where the holes were, in the rows with at least one answer
-    answered: NDArray[np.intp]  #: the numbers of these rows
     n_imputations: int  #: number of completed tables
     network: Network | None = None  #: what the cells were drawn from; None if nothing was missing
     #: edges of the network of each round
@@ -127,14 +126,6 @@ class Imputation(Frozen):
         whole = np.where(self.copies[order] < 0, 1.0, float(self.n_imputations)) * part.sample_weight
         return replace(part, sample_weight=None if (whole == 1.0).all() else whole)
 
-    def holes_of(self, table: Table) -> Mask:
-        """Return where a table made of these rows has cells that were drawn."""
-        if self.network is None:
-            return np.zeros(table.shape, dtype=bool)
-        assert table.rows is not None
-        order = np.argsort(self.answered)
-        return np.asarray(self.missing[order[np.searchsorted(self.answered, table.rows, sorter=order)]])
-
     def __repr__(self) -> str:
         n_rows, n_columns = self.missing.shape
         state = "nothing missing" if self.network is None else f"{self.n_imputations} times, {self.n_rounds} rounds"
@@ -154,7 +145,6 @@ def complete(table: Table, how: ImputationSettings, model: AnyMethod, groups: An
             table,
             copies=np.full(len(table), -1),
             missing=np.zeros(table.shape, dtype=bool),
-            answered=np.arange(len(table)),
             n_imputations=n_imputations,
         )
     _check_answers(table, holes, n_imputations)
@@ -175,7 +165,6 @@ def complete(table: Table, how: ImputationSettings, model: AnyMethod, groups: An
         completed,
         copies,
         missing=holes[has_answer],
-        answered=(np.arange(len(table)) if table.rows is None else table.rows)[has_answer],
         n_imputations=n_imputations,
         network=network,
         n_edges=np.array([estimate.n_edges for estimate in rounds.networks]),
@@ -266,6 +255,7 @@ class _Stack:
     """Rows without holes, and copies of the others with the chains that redraw their holes."""
 
     data: Table
+    holes: Mask
     groups: AnyArray  # of every row of the data
     whole: NDArray[np.intp]
     holed: NDArray[np.intp]
@@ -293,7 +283,7 @@ class _Stack:
         started = [start_values(np.asarray(data), holes, counted, rng)[holed] for _ in range(n_copies)]
         cells, missing = np.concatenate(started), np.tile(holes[holed], (n_copies, 1))
         chains = Completions(cells, missing, random_state=at_chains, n_threads=n_threads)
-        return cls(data, labels_of(groups, len(data)), whole, holed, n_copies, chains)
+        return cls(data, holes, labels_of(groups, len(data)), whole, holed, n_copies, chains)
 
     def take(self, copies: Sequence[int]) -> tuple[Table, NDArray[np.intp], AnyArray]:
         """Return the rows without holes and some copies of the others, the copy each belongs to, and its group."""
@@ -307,6 +297,7 @@ class _Stack:
             codes=np.concatenate([np.asarray(self.data)[self.whole], self.chains.table[places]]),
             numbers=None,
             filled=None,
+            drawn=self.holes[origin],
             row_names=None if self.data.row_names is None else tuple(self.data.row_names[k] for k in origin),
             sample_weight=share * unit[origin],
             rows=origin if self.data.rows is None else self.data.rows[origin],

@@ -20,7 +20,6 @@ from isinglass.data import AnyTable, Table, TableLike, as_table
 from isinglass.errors import (
     ArgumentError,
     ConstantColumnWarning,
-    DataError,
     setting,
     suppress_warnings,
 )
@@ -33,7 +32,7 @@ from isinglass.select.error_rates import check_rate, edge_tests
 from isinglass.select.folds import labels_of, one_by_one
 from isinglass.select.imputation import Imputation, complete
 from isinglass.select.pooling import Pooled, pool
-from isinglass.select.refit import has_errors, holds_drawn_cells, refit_edges
+from isinglass.select.refit import has_errors, observed, refit_edges
 from isinglass.select.selector import Choice, Fixed, PerNode, Selector
 from isinglass.select.settings import Run, Settings, option, settings
 from isinglass.select.stars import StARS
@@ -137,34 +136,28 @@ class Method(PathSettings):
         from isinglass.fit import Fit
 
         table = as_table(X, sample_weight)
-        if self.fdr is not None and table.holes is not None:
-            raise DataError(
-                f"{setting('fdr')} needs a table without missing cells: tests of completed tables would be too "
-                f"certain. Use {setting('missing', 'drop')}, or inclusion frequencies (bootstrap)."
-            )
+        if self.fdr is not None:
+            observed(table, f"Tests ({setting('fdr')})")
         choice, completed, imputation = self._choose(table, None, run)
         solution, missing, pooled = choice.solution, Missing.of(table), None
         with suppress_warnings(ConstantColumnWarning):
             if imputation is not None:
                 pooled = _pool(imputation, solution, run) if self.standard_errors else None
                 missing = _with_information(imputation.record, pooled)
-            refits = self._refit(completed, solution, imputation, pooled) if self.selector.keeps_errors else None
+            refits = self._refit(completed, solution, pooled) if self.selector.keeps_errors else None
         warn_determined(solution.network)
         edge_q = None if self.fdr is None else edge_tests(completed).q_of(solution.edge_index)
         fit = Fit.of(self, choice, completed)
         return replace(fit, missing=missing, imputation=imputation, refits=refits, edge_q=edge_q)
 
-    def _refit(
-        self, table: AnyTable, solution: Solution, imputation: Imputation | None, pooled: Pooled | None
-    ) -> Refits:
+    def _refit(self, table: AnyTable, solution: Solution, pooled: Pooled | None) -> Refits:
         """Return estimates without penalty, with standard errors if they are asked for."""
         values = errors = unknown = np.full(len(solution.network.pairs), np.nan)
         if pooled is not None:
             values, errors = (array[solution.n_features :] for array in (pooled.values, pooled.errors))
         elif self.standard_errors:
             values, errors = refit_edges(table, solution)
-            # Errors that take imputed cells for observed ones are too small.
-            if (imputation is not None and imputation.network is not None) or holds_drawn_cells(table):
+            if table.drawn is not None:  # errors that take imputed cells for observed ones are too small
                 errors = unknown
         (edges, others), (edge_errors, other_errors) = (
             np.split(estimates, [solution.n_edges]) for estimates in (values, errors)

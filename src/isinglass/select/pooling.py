@@ -150,11 +150,10 @@ def _estimate_again(
     imputation: Imputation, number: int, solution: Solution, seed: np.random.SeedSequence
 ) -> tuple[FloatArray, FloatArray]:
     """Return estimates and standard errors from one completed table, drawn from its own network."""
-    table = imputation.completed(number)
-    return free_estimate(_redraw(table, imputation.holes_of(table), solution, seed), solution, n_threads=1)
+    return free_estimate(_redraw(imputation.completed(number), solution, seed), solution, n_threads=1)
 
 
-def _redraw(table: Table, holes: NDArray[np.bool_], solution: Solution, seed: np.random.SeedSequence) -> Table:
+def _redraw(table: Table, solution: Solution, seed: np.random.SeedSequence) -> Table:
     """Return the table with its missing cells drawn from a network of a resample of its rows.
 
     Every round takes another resample. Drawing cells given a network and a network given cells, in turn, is data
@@ -162,7 +161,8 @@ def _redraw(table: Table, holes: NDArray[np.bool_], solution: Solution, seed: np
     variance.
     """
     rng = np.random.default_rng(seed)
-    chains, observed = Completions(table.codes, holes, random_state=rng, n_threads=1), category_counts(table) > 0.0
+    gone = np.zeros(table.shape, dtype=bool) if table.drawn is None else table.drawn
+    chains, observed = Completions(table.codes, gone, random_state=rng, n_threads=1), category_counts(table) > 0.0
     for _ in range(ROUNDS):
         times = rng.multinomial(len(table), np.full(len(table), 1.0 / len(table))).astype(np.float64)
         drawn = table.with_codes(chains.table).with_weight(times * table.unit_weight)

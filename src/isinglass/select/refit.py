@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from isinglass.arguments import check_level
 from isinglass.arrays import FloatArray, Frozen
 from isinglass.data import AnyTable, as_table, which_vary
-from isinglass.errors import ConvergenceWarning, DataError, LimitError, SeparationError, suppress_warnings
+from isinglass.errors import ConvergenceWarning, DataError, LimitError, SeparationError, setting, suppress_warnings
 from isinglass.machine.threads import one_blas_thread
 from isinglass.matching import check_width, require_same
 from isinglass.network import Network
@@ -134,12 +134,8 @@ def refit(
     >>> found.edge_values.round(4).tolist(), found.edge_errors.round(4).tolist()  # log (4·4) and sqrt(Σ 1/n)
     ([2.7726], [0.5])
     """
-    table = as_table(X, sample_weight, variables=solution.network.variables).without_holes().counted()
-    if holds_drawn_cells(table):
-        raise DataError(
-            "Standard errors of a completed table would take imputed cells for observed ones. Use "
-            "isinglass.pool(isinglass.impute(X), solution), which combines its copies by Rubin's rules."
-        )
+    read = as_table(X, sample_weight, variables=solution.network.variables)
+    table = observed(read, "Standard errors").counted()
     check_width(table.shape[1], solution.network.variables)
     support = _support(table, solution)
     if support.n_parameters > MAX_PARAMETERS:
@@ -195,13 +191,17 @@ def nearly_free(
     return path.solutions[0]
 
 
-def holds_drawn_cells(table: AnyTable) -> bool:
-    """Tell whether a table has copies of a row that differ, as those of an imputation do."""
-    if table.units is None:
-        return False
-    whole = table.whole()
-    distinct = np.unique(np.column_stack([table.units, whole.codes]), axis=0)
-    return len(distinct) > len(np.unique(table.units))
+def observed(table: AnyTable, what: str) -> AnyTable:
+    """Return the rows of positive weight if no cell of them is missing or imputed, or say what to do."""
+    if table.holes is not None:
+        table = table[table.weighted_rows]
+    if table.holes is not None or table.drawn is not None:
+        raise DataError(
+            f"{what} would take imputed cells for observed ones; {setting('X')} has cells that are missing, or were. "
+            f"Leave out these rows ({setting('missing', 'drop')}), use bootstrap, or estimate the edges of a network "
+            "by isinglass.pool(isinglass.impute(X), solution), which applies Rubin's rules."
+        )
+    return table
 
 
 def refit_edges(table: AnyTable, solution: Solution) -> tuple[FloatArray, FloatArray]:
