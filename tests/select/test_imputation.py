@@ -23,6 +23,7 @@ from isinglass.select import ImputationSettings, Run, ebic
 from isinglass.select import imputation as module
 from isinglass.select.any_method import Wrapped
 from isinglass.select.pooling import _redraw
+from isinglass.select.task import Task
 from isinglass.select.two_stage import FixedStages
 
 CHAIN = simulate.chain_network(6, strength=2.0, fields="balanced")
@@ -53,6 +54,24 @@ def test_a_time_limit_ends_the_rounds(monkeypatch):
     with pytest.warns(ConvergenceWarning, match="Raise max_time"):
         fit = Method().fit(as_table(HOLES, missing="impute"), run=Run(max_time=60.0))
     assert fit.selection.left_out.startswith("rounds of imputation")
+
+
+def test_without_time_the_network_is_sparse_and_not_empty(monkeypatch):
+    """Where the time is spent in the first round, cells are drawn from a network with edges, and one is returned."""
+    monkeypatch.setattr(Task, "is_late", True)
+    table = as_table(HOLES, missing="impute")
+    with pytest.warns(ConvergenceWarning, match="after 1 round. Raise max_time"):
+        fit = Method().fit(table, run=Run(max_time=1e-9))
+    assert fit.selection.left_out.startswith("rounds of imputation and alphas of stage 1")
+    assert fit.imputation.n_edges[0] > 0
+    assert fit.network.n_edges > 0
+
+
+def test_an_empty_network_for_lack_of_time_is_said(monkeypatch):
+    monkeypatch.setattr(Task, "is_late", True)
+    independent = np.random.default_rng(0).integers(0, 2, (200, 4))
+    with pytest.warns(ConvergenceWarning, match="before a network with edges was found"):
+        assert Method().fit(independent, run=Run(max_time=1e-9)).network.n_edges == 0
 
 
 def test_observed_cells_stay_and_weights_add_up():

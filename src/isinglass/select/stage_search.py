@@ -148,14 +148,18 @@ class StageSearch:
         return replace(longer, held_out=held_out, lead_errors=lead_errors)
 
     def _descend(self, alphas: FloatArray, start: Solution | None) -> list[Scored]:
-        """Return the networks at these alphas, only compared, until the criterion has turned or there is no time."""
+        """Return the networks at these alphas, only compared, until the criterion has turned or there is no time.
+
+        Without time, stage 1 still goes on to a network with edges.
+        """
         rough, descent = self.task.loosened(), self.descent
         scored: list[Scored] = []
 
         def goes_on(solution: Solution) -> bool:
             scored.append(self.score(solution))
             tell(f"{descent.name}, {solution.n_edges} edges", max(descent.usual_steps - len(scored), 1))
-            return not rough.is_late and not descent.has_turned(scored)
+            has_time = not rough.is_late or (not self.exponent and not solution.n_edges)
+            return has_time and not descent.has_turned(scored)
 
         if len(alphas):
             rough.path(alphas, penalty=self.penalty, start=start, callback=goes_on)

@@ -13,7 +13,7 @@ import numpy as np
 
 from isinglass.arguments import RandomSource, as_generator, check_count
 from isinglass.data import PartedTable
-from isinglass.errors import ArgumentError
+from isinglass.errors import ArgumentError, ConvergenceWarning, setting, warn
 from isinglass.select.folds import Split, count_units, split_parts, split_rows
 from isinglass.select.prediction_check import PredictionCheck, Verdict
 from isinglass.select.progress import shown
@@ -207,6 +207,9 @@ class TwoStage(Selector):
             choice=index,
             settings={"gamma": float(self.gamma), "relaxed": False, "reason": verdict.reason},
         )
+        if verdict.reason == "time" and not stage.path[index].n_edges:
+            lost = "the time was spent before a network with edges was found, and this one is empty"
+            warn(ConvergenceWarning(f"{lost}. Raise {setting('max_time')}."))
         return TwoStageChoice(
             stage.path,
             index,
