@@ -115,14 +115,13 @@ class FittedNetwork:
 
         It compares the shares of ones, of pairs and triples of ones, and the number of ones per row. A correct network
         fails the check for at most 5 % of tables. Parameters as for `isinglass.metrics.check_model`;
-        `isinglass.plot.check` draws the result. Unlike `sample`, it may draw categories that do not occur in the table
-        of the fit.
+        `isinglass.plot.check` draws the result.
         """
         from isinglass.evaluate.checking import check_model
 
-        network, table = self._record.network, self._open(X, sample_weight=sample_weight).whole()
+        table = self._open(X, sample_weight=sample_weight).whole()
         return check_model(
-            table, network, n_simulated=n_simulated, level=level, random_state=random_state, n_threads=n_threads
+            table, self._record, n_simulated=n_simulated, level=level, random_state=random_state, n_threads=n_threads
         )
 
     def predict_proba(self, X: TableLike) -> Floats:

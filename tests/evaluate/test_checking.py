@@ -10,6 +10,8 @@ from isinglass import IsingLasso, IsingNetwork, Network, exact, ising_path, metr
 from isinglass.data import as_table
 from isinglass.errors import DataError, MixingWarning
 from isinglass.evaluate.checking import _compare, _split_points, _tails
+from isinglass.select import Fixed, Method
+from isinglass.variables import Variables
 
 MODEL = simulate.grid_network(4, 4, strength=1.0, fields="balanced")
 LARGE = simulate.grid_network(5, 6, strength=0.8, fields="balanced")
@@ -132,6 +134,17 @@ def test_rounding_of_weights_does_not_move_a_split(kind):
     weight = np.array([0.3, 0.1, 0.1, 0.1])
     assert weight[1:].sum() > weight[0]
     assert _split_points(codes, weight, model).tolist() == [0]
+
+
+def test_categories_that_never_occur_are_not_simulated():
+    a, b = [k % 2 for k in range(20)], [k // 2 % 2 for k in range(20)]
+    table = as_table(np.column_stack([a, b]), variables=Variables.of([6, 2], ["nominal", "binary"]))
+    fit = Method(selector=Fixed(1.0)).fit(table)
+    means = fit.check(table)["means"].expected
+    assert means[0] == pytest.approx(
+        0.5, abs=0.025
+    )  # five standard errors; 10.5 of 23 rows if each category had half a row
+    np.testing.assert_array_equal(metrics.check_model(table, fit)["means"].expected, means)
 
 
 def test_fits_and_seeds():

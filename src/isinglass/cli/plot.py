@@ -70,7 +70,7 @@ class Request:
             raise click.UsageError("This figure needs TABLE, the table of the fit.")
         from isinglass.evaluate.checking import check_model
 
-        return check_model(self.data, self.loaded.network)
+        return check_model(self.data, self.loaded.result)
 
     def resamples(self, kind: str = "rows") -> Bootstrap:
         """Return the resamples that `isinglass bootstrap` wrote."""

@@ -22,8 +22,9 @@ from isinglass.arrays import Bytes, FloatArray
 from isinglass.data import TableLike
 from isinglass.errors import DataError
 from isinglass.evaluate.model_check import Comparison, ModelCheck
-from isinglass.network import Network, NetworkLike, as_network, read_for
+from isinglass.network import Network, NetworkLike, as_network, fit_of, read_for
 from isinglass.pairs import all_pairs
+from isinglass.simulate.completions import among
 from isinglass.simulate.enumeration import can_enumerate, exact_sample
 from isinglass.simulate.gibbs import sample_dispersed
 from isinglass.simulate.mixing import MixingDiagnostics
@@ -50,7 +51,7 @@ def check_model(
     table : table
         Rows of the columns of the network, without missing cells: rows of 0 and 1, category numbers, a frame whose
         columns are found by name, or a Table. With a fitted estimator or a Fit, any table that reads like that of the
-        fit.
+        fit; categories that do not occur in that one are not simulated.
     network : Network, Solution, Fit, fitted estimator or matrix
         The network.
     n_simulated : int, default 10000
@@ -65,8 +66,8 @@ def check_model(
     """
     n = check_count("n_simulated", n_simulated, least=1000)
     check_level(level)
-    counted = read_for(network, table).without_holes().counted(quiet=True)
-    network = as_network(network)
+    counted, fit = read_for(network, table).without_holes().counted(quiet=True), fit_of(network)
+    network = as_network(network) if fit is None else among(fit.occurs, as_network(network))
     if network.variables.has_covariates:
         raise DataError(
             "The check needs a network without covariates: rows cannot be simulated from one with covariates."
