@@ -12,6 +12,7 @@ import without_posix
 import isinglass
 from isinglass.errors import DataError
 from isinglass.machine import threads
+from isinglass.machine.memory import available_memory, memory_for
 from isinglass.machine.signals import call_interruptibly
 from isinglass.machine.threads import one_blas_thread, thread_count
 
@@ -156,3 +157,19 @@ def test_a_call_of_a_library_returns_raises_and_is_interrupted():
         except KeyboardInterrupt:
             end_process(7)"""
     assert subprocess.run([sys.executable, "-c", script], check=False, timeout=60).returncode == 7
+
+
+def test_a_limit_of_memory(monkeypatch):
+    monkeypatch.setenv("ISINGLASS_MAX_MEMORY", "1")
+    assert available_memory() == 0
+    monkeypatch.setenv("ISINGLASS_MAX_MEMORY", "0.5G")
+    assert available_memory() < 2**29
+    for word in ("nan", "inf", "infG"):
+        monkeypatch.setenv("ISINGLASS_MAX_MEMORY", word)
+        with pytest.raises(DataError, match="must be bytes, or GiB such as 8G"):
+            available_memory()
+    monkeypatch.setenv("ISINGLASS_MAX_MEMORY", "much")
+    with pytest.raises(DataError, match="must be bytes, or GiB such as 8G; got 'MUCH'"):
+        available_memory()
+    with pytest.raises(DataError, match="must be bytes, or GiB such as 8G; got 'MUCH'"):  # of little memory, too
+        memory_for(1)

@@ -8,7 +8,6 @@ from commands import run, write_table
 from isinglass import Network, as_table
 from isinglass.errors import DataError
 from isinglass.export import write_network
-from isinglass.machine.memory import available_memory
 
 
 def test_graphml_reads_back(tmp_path):
@@ -52,17 +51,3 @@ def test_arrays_with_named_dimensions_are_refused():
 
     with pytest.raises(DataError, match=r"got DataArray of .*, whose dimensions have names. Pass X.to_pandas\(\)"):
         as_table(DataArray())
-
-
-def test_a_limit_of_memory(monkeypatch):
-    monkeypatch.setenv("ISINGLASS_MAX_MEMORY", "1")
-    assert available_memory() == 0
-    monkeypatch.setenv("ISINGLASS_MAX_MEMORY", "0.5G")
-    assert available_memory() < 2**29
-    for word in ("nan", "inf", "infG"):
-        monkeypatch.setenv("ISINGLASS_MAX_MEMORY", word)
-        with pytest.raises(DataError, match="must be bytes, or GiB such as 8G"):
-            available_memory()
-    monkeypatch.setenv("ISINGLASS_MAX_MEMORY", "much")
-    with pytest.raises(DataError, match="must be bytes, or GiB such as 8G; got 'MUCH'"):
-        available_memory()

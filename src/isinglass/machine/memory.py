@@ -38,6 +38,7 @@ def available_memory() -> int:
 
 def memory_for(n_bytes: int) -> int:
     """Return the memory that work of at most ``n_bytes`` may take; without a limit if that is little."""
+    _stated_cap()  # a wrong one is refused in small fits, too
     return sys.maxsize if n_bytes <= UNCHECKED_BYTES else available_memory()
 
 
@@ -76,13 +77,20 @@ def _free_of_limit() -> int:
 
 
 def _free_of_cap() -> int:
+    cap = _stated_cap()
+    if cap == sys.maxsize:
+        return cap
+    with suppress(OSError):
+        return cap - int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    return cap
+
+
+def _stated_cap() -> int:
+    """Return the bytes that ISINGLASS_MAX_MEMORY allows; a very large number if it is not set."""
     said = os.environ.get("ISINGLASS_MAX_MEMORY", "").strip().upper()
     if not said:
         return sys.maxsize
     try:
-        cap = int(float(said[:-1]) * 2**30 if said.endswith("G") else float(said))
+        return int(float(said[:-1]) * 2**30 if said.endswith("G") else float(said))
     except (ValueError, OverflowError):  # of infinity
         raise DataError(f"ISINGLASS_MAX_MEMORY must be bytes, or GiB such as 8G; got {said!r}.") from None
-    with suppress(OSError):
-        return cap - int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    return cap
