@@ -29,7 +29,8 @@ def test_labels_are_read_beside_the_table(table, tmp_path):
     assert data[[3, 1]].labels == {"sex": ("women", "women"), "who": ("p1", "p0")}
     (tmp_path / "holes.csv").write_text("a,b,sex\n0,1,m\n,1,m\n1,0,\n1,1,f\n")
     dropped = read_table(tmp_path / "holes.csv", labels=["sex"], missing="drop")
-    assert dropped.labels["sex"] == ("m", None, "f")
+    assert dropped.labels["sex"] == ("m", "f")
+    assert (dropped.rows.tolist(), dropped.n_dropped, dropped.n_missing) == ([0, 3], 2, 2)
     with pytest.raises(DataError, match="labels must be a column of the table; got 'gender'"):
         read_table(table, labels=["gender"])
     with pytest.raises(DataError, match="weights and labels must be different columns"):
@@ -88,6 +89,9 @@ def test_bad_groups_are_named(table, tmp_path):
     dropped = read_json(run("compare", tmp_path / "hole.csv", *WORDS, "--missing", "drop", "--json").stdout, "compare")
     assert [group["n_rows"] for group in dropped["groups"]] == [3, 2]
     assert "1 of 6 rows was left out because of a missing cell or label of a group." in dropped["methods"]
+    (tmp_path / "two.csv").write_text("a,b,sex\n0,1,m\n1,1,m\n,0,\n1,1,f\n0,0,f\n0,1,f\n")  # both in one row
+    dropped = read_json(run("compare", tmp_path / "two.csv", *WORDS, "--missing", "drop", "--json").stdout, "compare")
+    assert "1 of 6 rows was left out because of 2 missing cells or labels of groups." in dropped["methods"]
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,7 @@ from commands import invoke, run, write_csv
 
 from isinglass import compare_groups, load, read_table
 from isinglass._core import path_bytes
+from isinglass.cli.reading import Reading, spell_reading
 
 HEADER = ["a1", "a2", "a3", "party", "vote"]
 
@@ -257,5 +258,30 @@ def test_encode_says_what_to_do_instead():
     text = "a,b\n1,x\n2,y\n3,x\n"
     line = run("fit", "-", "--encode", "a=1=0,2=1,3=2", stdin=text, code=3).stderr
     assert "Columns with more categories are declared with --ordinal." in line
-    said = run("fit", "-", "--encode", "auto", "--encode", "a=1=0,2=1,3=2", stdin=text, code=2).stderr
-    assert "--encode auto holds for all columns" in " ".join(said.split())
+    assert "to 0, 1 or missing (--encode 3=); got 2" in line
+    said = run("fit", "-", "--encode", "a=1=0,2=1", "--encode", "a=1=0,2=2", stdin=text, code=2).stderr
+    assert "not for the same column; got a twice" in " ".join(said.split())
+
+
+@pytest.mark.parametrize("others", ["auto", "yes=1,no=0"])
+def test_encode_of_a_column_leaves_the_others_to_encode_of_all(others, tmp_path):
+    rows = ["good,yes", "bad,no", "fair,yes", "good,no", "bad,no", "fair,yes"]
+    table = tmp_path / "t.csv"
+    table.write_text("\n".join(["opinion,vote", *rows]))
+    words = ["--ordinal", "opinion", "--encode", "opinion=bad=0,fair=1,good=2"]
+    advised = " ".join(run("info", table, *words).stdout.split())
+    assert "Fit needs --encode auto" in advised
+    run("fit", table, *words, "--encode", others, "-o", tmp_path / "net")
+    variables = load(tmp_path / "net" / "model.npz").network.variables
+    assert variables.categories == (("bad", "fair", "good"), ("no", "yes"))
+    assert spell_reading(Reading(encode=({"a": {"x": 1}}, "auto")).said) == ["--encode", "a=x=1", "--encode", "auto"]
+
+
+def test_the_table_of_a_model_without_its_weights_is_told_how_to_do_without(tmp_path):
+    rows = [f"{k % 2},{k // 2 % 2},{1 + k % 3}" for k in range(12)]
+    (tmp_path / "t.csv").write_text("\n".join(["a,b,w", *rows]))
+    (tmp_path / "u.csv").write_text("\n".join(["a,b", *(row[:3] for row in rows)]))
+    run("fit", tmp_path / "t.csv", "--weights", "w", "-o", tmp_path / "net")
+    line = run("predict", tmp_path / "net", tmp_path / "u.csv", "--score", code=3).stderr
+    assert "must have the row weights of the fit, 'w'. If it has none, pass --weights none." in " ".join(line.split())
+    run("predict", tmp_path / "net", tmp_path / "u.csv", "--score", "--weights", "none")

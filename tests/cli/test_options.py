@@ -263,7 +263,7 @@ def test_each_column_has_its_own_answers(tmp_path):
     words = ["--encode", "sex=m=1,f=0", "--encode", "#2=yes=0,no=1"]
     described = read_json(run("info", file, *words, "--json").stdout, "info")
     assert described["encoding"] == {"sex": ["f", "m"], "vote": ["yes", "no"]}
-    assert "for another column" in run("info", file, *words, "--encode", "m=1,f=0", code=2).stderr
+    assert "not for the same column" in run("info", file, *words, "--encode", "sex=m=0,f=1", code=2).stderr
 
 
 def test_a_column_is_cut_by_its_number(tmp_path):

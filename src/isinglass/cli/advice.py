@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from isinglass.cli.exits import longest
-from isinglass.cli.grammar import spell_value
+from isinglass.cli.grammar import is_by_column, spell_value
 from isinglass.cli.option_table import OPTIONS
 from isinglass.cli.reading import Reading, call_kinds, spell_reading
 from isinglass.cli.table_info import ColumnInfo
@@ -28,7 +28,8 @@ def options_needed(columns: Sequence[ColumnInfo], reading: Reading, n_missing: i
     }
     if weights:
         said["weights"] = keys[weights[0]]
-    if "binary" in kinds.values() and "encode" not in reading.said:
+    answers = reading.said.get("encode", {})
+    if "binary" in kinds.values() and is_by_column(answers) and None not in answers:
         said["encode"] = "auto"
     if n_missing and "missing" not in reading.said:
         said["missing"] = "impute"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +18,6 @@ from isinglass.errors import plural
 from isinglass.json_text import JsonObject
 
 if TYPE_CHECKING:
-    from isinglass.data import Table
     from isinglass.select import GroupComparison
 
 FILES = ["edges.csv", "nodes.csv", "groups.csv", "report.html", "methods.txt"]
@@ -53,7 +51,8 @@ def compare(
     from isinglass.show.report.methods import describe_comparison
 
     folder = output.folder(FILES, inputs=[table])
-    data = _read(console, table, reading, [groups] if paired is None else [groups, paired])
+    keys = [groups] if paired is None else [groups, paired]
+    data = reading.with_defaults(labels=keys).read_to_fit(console, table)
     column = spell_column(groups)
     console.restart_clock()
     found = compare_groups(
@@ -98,17 +97,6 @@ def _record(found: GroupComparison) -> JsonObject:
         "groups": [{"group": group, "n_rows": n, **describe_solution(network)} for group, n, network in each],
         **fields(found, "structure", "p_structure", "global_strengths", "strength", "p_strength"),
     }
-
-
-def _read(console: Console, table: str, reading: Reading, keys: list[str | int]) -> Table:
-    """Return the table with its labels, without rows that lack one if rows with missing cells are dropped anyway."""
-    data = reading.with_defaults(labels=keys).read_to_fit(console, table)
-    blank = [sum(data.labels[str(key)][row] is None for key in keys) for row in range(len(data))]
-    absent = [n > 0 for n in blank]
-    if reading.said.get("missing") != "drop" or not any(absent) or all(absent):
-        return data
-    kept = data[[row for row, missing in enumerate(absent) if not missing]]
-    return replace(kept, n_dropped=data.n_dropped + sum(absent), n_missing=data.n_missing + sum(blank))
 
 
 def _describe_groups(found: GroupComparison, column: str) -> dict[str, str]:

@@ -12,7 +12,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeGuard, TypeVar
 
 import click
 
@@ -21,7 +21,7 @@ from isinglass.names import read_column
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 Codes = dict[str, float | None]  # what answers mean; None: missing
-Answers = str | Codes | dict[str | int, Codes]  # "auto", of all columns, or by column
+Answers = str | Codes | dict[str | int | None, str | Codes]  # "auto", of all columns, or by column; None: the others
 
 
 @dataclass(frozen=True)
@@ -199,9 +199,9 @@ def _is(*kinds: type) -> Callable[[object], bool]:
     return lambda value: isinstance(value, kinds)
 
 
-def is_by_column(value: object) -> bool:
-    """Tell whether answers have a meaning of their own in some columns."""
-    return isinstance(value, dict) and all(isinstance(codes, dict) for codes in value.values())
+def is_by_column(value: object) -> TypeGuard[dict[str | int | None, object]]:
+    """Tell whether answers have a meaning of their own in some columns; under None is what holds in the others."""
+    return isinstance(value, dict) and all(key is None or isinstance(codes, dict) for key, codes in value.items())
 
 
 MEANINGS = pairs(TEXT, CODE, str.rpartition)

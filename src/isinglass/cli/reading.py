@@ -17,7 +17,7 @@ from isinglass.cli.command import Bundle
 from isinglass.cli.console import Console
 from isinglass.cli.descriptions import describe_missing, describe_shape, describe_weights
 from isinglass.cli.exits import longest
-from isinglass.cli.grammar import Answers, Codes, is_by_column, spell_column, spell_value
+from isinglass.cli.grammar import Answers, is_by_column, spell_column, spell_value
 from isinglass.cli.option_table import OPTIONS, under
 from isinglass.cli.parameter_types import files_of
 from isinglass.errors import DataError
@@ -127,20 +127,16 @@ def _spellings(texts: tuple[str, ...]) -> tuple[str, ...] | dict[str | int | Non
     return found if found.keys() - {None} else texts
 
 
-def _join_answers(meanings: Sequence[Answers]) -> Answers | None:
-    """Return what answers mean: in all columns, or in the columns that are named."""
-    if len(meanings) < 2:
-        return meanings[0] if meanings else None
-    by_column: dict[str | int, Codes] = {}
+def _join_answers(meanings: Sequence[Answers]) -> object:
+    """Return what answers mean: in all columns, or in the columns that are named and, under None, in the others."""
+    found: dict[str | int | None, object] = {}
     for meaning in meanings:
-        for column, codes in meaning.items() if isinstance(meaning, dict) else [(meaning, None)]:
-            if not isinstance(codes, dict) or column in by_column:
-                raise click.UsageError(
-                    "--encode may be repeated, but each time for another column: sex=m=1,f=0. --encode auto holds for "
-                    "all columns: where one needs numbers of its own, give the other columns of words theirs, too."
-                )
-            by_column[column] = codes
-    return by_column
+        for column, codes in meaning.items() if is_by_column(meaning) else [(None, meaning)]:
+            if column in found:
+                whom = "all columns" if column is None else spell_column(column)
+                raise click.UsageError(f"--encode may be repeated, but not for the same column; got {whom} twice.")
+            found[column] = codes
+    return found[None] if found.keys() == {None} else found or None
 
 
 def _join_labels(named: Sequence[Mapping[str | int, Mapping[str, str]]]) -> dict[str | int, dict[str, str]]:
@@ -204,7 +200,7 @@ def _options_for(name: str, value: Any) -> list[tuple[str, object]]:  # Any: as 
         prefixes = {key: "" if key is None else spell_column(key) + "=" for key, _ in by_column}
         return [(name, prefixes[key] + code) for key, codes in by_column for code in codes]
     if is_by_column(value):
-        return [(name, {key: each}) for key, each in value.items()]
+        return [(name, each if key is None else {key: each}) for key, each in value.items()]
     return [("groups", value[0])] if name == "labels" else [(name, value)] if value != [] else []
 
 

@@ -426,5 +426,7 @@ def find_columns(called: Sequence[Sequence[str]], names: Sequence[str]) -> list[
 
 
 def by_column(encode: object) -> TypeGuard[Mapping[Hashable, Any]]:  # Any: a mapping, or a pair (zero, one)
-    """Tell whether ``encode`` says something about each column by itself."""
-    return isinstance(encode, Mapping) and all(isinstance(entry, Mapping | tuple) for entry in encode.values())
+    """Tell whether ``encode`` says something about single columns; under None is what holds for the others."""
+    return isinstance(encode, Mapping) and all(
+        isinstance(entry, Mapping | tuple) or (key is None and entry == "auto") for key, entry in encode.items()
+    )

@@ -237,22 +237,24 @@ def build_table(codes: Codes, source: Source, coding: Coding, advise: Callable[[
     """
     row_names = None if source.row_names is None else tuple(str(label) for label in source.row_names)
     numbers = _numbers(source, coding, codes) if coding.missing == "impute" else None
-    if codes.dtype == np.uint8 or codes.min() >= 0:
+    drops = coding.missing == "drop"
+    blank = source.blank_labels if drops else 0
+    if (codes.dtype == np.uint8 or codes.min() >= 0) and not np.any(blank):
         return _make(codes, coding, row_names=row_names, numbers=numbers)
     bad = codes == UNKNOWN
     if bad.any():
         j = int(np.flatnonzero(bad.any(axis=0))[0])
         refuse_values(source, j, coding, int(np.flatnonzero(bad[:, j])[0]), advise)
     gone = codes == ABSENT
-    n_missing = int(gone.sum())
+    n_missing = int(gone.sum() + np.sum(blank))
     if coding.missing == "error":
         refuse_missing(gone, source, has_only_bits=all(rule.kind == "binary" for rule in coding.columns))
     filled = np.where(gone, 0, codes)
     if coding.missing == "impute":
         refuse_holes(coding.variables, gone)
         return _make(filled, coding, row_names=row_names, holes=gone, numbers=numbers, n_missing=n_missing)
-    if coding.missing == "drop":
-        rows = np.flatnonzero(~gone.any(axis=1))
+    if drops:
+        rows = np.flatnonzero(~gone.any(axis=1) & (blank == 0))
         if len(rows) == 0:
             raise DataError(
                 f"{setting('X')} must have at least one row without missing cells for "

@@ -82,6 +82,7 @@ def read_table(path: AnyFile, options: ReadOptions) -> Table:
         What these weights stand for, as for `as_table`.
     labels : sequence of str or int, default=()
         Columns that are not variables, such as the group or the subject of each row; they become `Table.labels`.
+        With ``missing="drop"``, rows that lack one are left out, too.
     value_labels : mapping, optional
         What the values of columns are called, such as ``{"gender": {1: "men", 2: "women"}}``; every value that occurs
         needs a label. Categories keep the order of the values. A variable of 0 and 1 keeps these.
@@ -259,6 +260,10 @@ def _take_apart(raw: Source, options: ReadOptions) -> tuple[FloatArray | None, d
     labels, weights = options.labels, options.weights
     places = [raw.find(key, "labels") for key in labels]
     kept = {str(key): _label_entries(raw, j) for key, j in zip(labels, places, strict=True)}
+    of_fit = isinstance(options.encode, Coding) and weights is not None and options.encode.layout.weights == weights
+    if of_fit and weights not in (raw.names or ()):
+        none = setting("weights", "none", python="weights=None")
+        raise DataError(f"the table must have the row weights of the fit, {weights!r}. If it has none, pass {none}.")
     place = raw.find_weights(options.encode) if weights is None else raw.find(weights, "weights")
     if place is None or (weights is None and place in places):
         return None, kept, places

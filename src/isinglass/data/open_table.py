@@ -75,9 +75,10 @@ def as_table(X: TableLike, options: TableOptions) -> AnyTable:
         What the values mean. A mapping such as ``{"Yes": 1, "No": 0, "Don't know": None}``, where None stands for
         missing, applies to all columns, except 0/1 columns that have none of its values. For a column with categories
         it gives the score of each value, and equal scores merge categories. A mapping of column names to such mappings,
-        or to pairs ``(zero, one)``, applies to these columns. "auto" detects the two values of every other column; its
-        choice is in `Table.encoding`. With the `Coding` of another table, this one is read in the same way: columns are
-        found by name, and others are ignored.
+        or to pairs ``(zero, one)``, applies to these columns. "auto" detects the two values of every column that is
+        not 0/1; its choice is in `Table.encoding`. ``{None: "auto", "sex": {…}}`` does so for the columns that are not
+        named; a mapping of values may stand there, too. With the `Coding` of another table, this one is read in the
+        same way: columns are found by name, and others are ignored.
     binarize : float or mapping of columns to floats, optional
         Numbers above this threshold are 1, the others 0.
     reverse : sequence of str or int, default=()

@@ -186,7 +186,7 @@ def _check_scores_fit(spec: ColumnSpec, kind: str | None) -> None:
 def _grids_of_complete_rows(specs: Sequence[ColumnSpec], rules: Mapping[int, Rule]) -> dict[int, Rule]:
     """Return the grids of continuous columns for the rows that have no missing cell, if three numbers are left."""
     cells = (spec.source.column(spec.place).convert(rules[j]) != ABSENT for j, spec in enumerate(specs))
-    kept = np.logical_and.reduce(list(cells))
+    kept = np.logical_and.reduce([*cells, specs[0].source.blank_labels == 0])
     grids = {j: spec for j, spec in enumerate(specs) if isinstance(rules[j], Steps)}
     enough = [j for j, spec in grids.items() if len(set(spec.column.entries[kept].tolist())) > 2]
     return {} if kept.all() else {j: specs[j].finish(_grid(specs[j], kept)) for j in enough}
@@ -254,7 +254,8 @@ def _merge_values(numbers: Mapping[Value, Value], spec: ColumnSpec) -> Categorie
     """Return a category for every number that ``encode`` or ``scores`` gives to values, in the order of these."""
     for value, number in numbers.items():
         if not is_number(number) or not math.isfinite(number):
-            raise ArgumentError("encode", f"must map {value!r} to a number or None (missing)", number)
+            missing = setting("encode", {value: None}, python="None")
+            raise ArgumentError("encode", f"must map {value!r} to a number or missing ({missing})", number)
     unknown = [value for value in spec.values if value not in numbers and value not in spec.declared_missing]
     if unknown:
         raise DataError(

@@ -12,6 +12,7 @@ from itertools import chain, pairwise
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from isinglass.arrays import FloatArray
 from isinglass.data.coding import NO_FILE, Cells, Codes, Coding, Layout, Rule
@@ -395,6 +396,12 @@ class Source:
                     f"{self.labels[place]!r} ({self.describe_row(row)}).{remark_decimals([value], self.decimal)}"
                 )
         return np.asarray(values, dtype=np.float64)
+
+    @property
+    def blank_labels(self) -> NDArray[np.intp]:
+        """How many labels every row lacks, of the columns that are no variables."""
+        blank = [entries == None for entries in self.apart.values()]  # noqa: E711 - of each entry
+        return np.sum(blank, axis=0, dtype=np.intp) if blank else np.zeros(self.shape[0], dtype=np.intp)
 
     def find_weights(self, coding: object) -> int | None:
         """Return the column of row weights that the table of a coding had, if it is here."""

@@ -162,8 +162,9 @@ def specify(source: Source, stated: ValueOptions) -> list[ColumnSpec]:
     stated_kinds = {} if kinds is None else source.locate(kinds, "kinds") if isinstance(kinds, Mapping) else kinds
     kinds_of_columns = list_kinds(stated_kinds, range(p), None)
     scores = source.locate(stated.scores or {}, "scores")
-    named = source.locate(encode, "encode") if by_column(encode) else {}
-    for_all = encode if isinstance(encode, Mapping) and not by_column(encode) else None
+    by_key = dict(encode) if by_column(encode) else {None: encode}
+    others = by_key.pop(None, None)  # what holds for columns that are not named
+    named = source.locate(by_key, "encode")
     cuts = {j: _read_cut(cut) for j, cut in source.locate(binarize or {}, "binarize").items()}
     missing = stated.missing_in(source)
     reversed_columns = source.locate(dict.fromkeys(stated.reverse), "reverse")
@@ -175,9 +176,9 @@ def specify(source: Source, stated: ValueOptions) -> list[ColumnSpec]:
             label=label,
             kind=kinds_of_columns[j] or _implied_kind(scores.get(j)),
             scores=scores.get(j),
-            meaning=named.get(j, for_all),
+            meaning=named.get(j, None if others == "auto" else others),
             is_named=j in named,
-            is_auto=encode == "auto",
+            is_auto=others == "auto" and j not in named,
             cut=cuts.get(j),
             is_reversed=j in reversed_columns,
             missing=missing.get(j, ()),

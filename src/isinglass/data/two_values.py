@@ -37,7 +37,8 @@ def _read_bits(spec: ColumnSpec, *, only_bits: bool) -> Levels:
     for value, bit in bits.items():
         if bit not in (0, 1):
             remedy = f"Columns with more categories are declared with {setting('ordinal')}."
-            raise ArgumentError("encode", f"must map {value!r} to 0, 1 or None (missing)", bit, remedy)
+            missing = setting("encode", {value: None}, python="None")
+            raise ArgumentError("encode", f"must map {value!r} to 0, 1 or missing ({missing})", bit, remedy)
     if not spec.is_named and not any(value in bits for value in spec.values) and all(map(is_bit, spec.values)):
         return BITS
     return Levels({value: int(bit) for value, bit in bits.items()})

@@ -293,7 +293,7 @@ def _say_missing(what: What) -> Iterator[str]:
     cells, were = f"{plural(missing.n_cells, 'missing cell')} ({share:.1%})", "was" if missing.n_cells == 1 else "were"
     if missing.treatment == "drop":
         if len(what.solutions) > 1:  # labels are not cells of the network's columns, which the share is of
-            cells = f"{missing.n_cells} missing cells or, in complete rows, labels of groups"
+            cells = f"{missing.n_cells} missing cells or labels of groups"
             cells = "a missing cell or label of a group" if missing.n_cells == 1 else cells
         rows = f"{missing.n_left_out} of {missing.n_rows} rows {'was' if missing.n_left_out == 1 else 'were'}"
         yield f"{rows} left out because of {cells}."
