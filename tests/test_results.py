@@ -20,7 +20,7 @@ def test_dense_and_sparse_round_trip():
     assert found.edge_values.tolist() == [1.5, -0.5]
     assert (found.n_features, found.n_edges) == (3, 2)
     np.testing.assert_array_equal(found.couplings, COUPLINGS)
-    np.testing.assert_array_equal(found.couplings_sparse.toarray(), COUPLINGS)
+    np.testing.assert_array_equal(found.network.couplings_sparse.toarray(), COUPLINGS)
 
 
 def test_no_edges_and_one_node():
@@ -28,7 +28,7 @@ def test_no_edges_and_one_node():
     assert empty.n_edges == 0
     assert empty.edge_index.shape == (0, 2)
     assert empty.couplings.tolist() == [[0.0]]
-    assert empty.couplings_sparse.shape == (1, 1)
+    assert empty.network.couplings_sparse.shape == (1, 1)
 
 
 def test_a_solution_is_frozen_and_does_not_share_the_callers_arrays():

@@ -25,7 +25,7 @@ def check_width(n_columns: int, network: Variables) -> None:
         )
 
 
-def check_names(table: Variables, network: Variables) -> None:
+def require_same_names(table: Variables, network: Variables) -> None:
     """Refuse a table whose columns are not those of a network in the same order, if both have names."""
     check_width(table.n_features, network)
     if table.named and network.named and table.names != network.names:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Generic, Self, TypeVar, overload
+from typing import TypeVar, overload
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from isinglass.arguments import require
@@ -18,22 +17,6 @@ from isinglass.variables import Variables
 
 Value = TypeVar("Value")
 Counts = NDArray[np.int64]
-
-
-class Attribute(Generic[Value]):
-    """An attribute that is computed from others: a property that type checkers know the value of."""
-
-    def __init__(self, compute: Callable[..., Value], doc: str) -> None:
-        self.compute, self.__doc__ = compute, doc
-
-    @overload
-    def __get__(self, record: None, owner: type) -> Self: ...
-
-    @overload
-    def __get__(self, record: object, owner: type) -> Value: ...
-
-    def __get__(self, record: object | None, owner: type) -> Self | Value:
-        return self if record is None else self.compute(record)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -94,16 +77,40 @@ class Solution(Frozen):
         return cls(network, float(alpha))
 
     # Parts of the network, under their names there.
-    fields = Attribute[FloatArray](lambda self: self.network.fields, "θ_ss.")
-    edge_index = Attribute[NDArray[np.int32]](lambda self: self.network.edge_index, "Pairs s < t that have an edge.")
-    edge_values = Attribute[FloatArray](lambda self: self.network.edge_values, "θ_st of these pairs.")
-    names = Attribute[tuple[str, ...]](lambda self: self.network.names, "Names of the nodes.")
-    n_features = Attribute[int](lambda self: self.network.n_features, "Number of nodes, isolated ones included.")
-    n_edges = Attribute[int](lambda self: self.network.n_edges, "Number of non-zero couplings.")
-    couplings = Attribute[FloatArray](lambda self: self.network.couplings, "Dense symmetric coupling matrix.")
-    couplings_sparse = Attribute[sp.csr_array](
-        lambda self: self.network.couplings_sparse, "The same, in compressed rows."
-    )
+    @property
+    def fields(self) -> FloatArray:
+        """θ_ss."""
+        return self.network.fields
+
+    @property
+    def edge_index(self) -> NDArray[np.int32]:
+        """Pairs s < t that have an edge."""
+        return self.network.edge_index
+
+    @property
+    def edge_values(self) -> FloatArray:
+        """θ_st of these pairs."""
+        return self.network.edge_values
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the nodes."""
+        return self.network.names
+
+    @property
+    def n_features(self) -> int:
+        """Number of nodes, isolated ones included."""
+        return self.network.n_features
+
+    @property
+    def n_edges(self) -> int:
+        """Number of non-zero couplings."""
+        return self.network.n_edges
+
+    @property
+    def couplings(self) -> FloatArray:
+        """Dense symmetric coupling matrix."""
+        return self.network.couplings
 
     def without_covariates(self) -> Solution:
         """Return the solution with the network of the variables that are modeled."""
@@ -148,15 +155,50 @@ class Path(Sequence[Solution]):
     def _column(self, name: str) -> AnyArray:
         return read_only(np.array([getattr(solution, name) for solution in self.solutions]))
 
-    alphas = Attribute[FloatArray](lambda self: self._column("alpha"), "Penalty strengths, decreasing.")
-    n_edges = Attribute[Counts](lambda self: self._column("n_edges"), "Edges per alpha.")
-    objective = Attribute[FloatArray](lambda self: self._column("objective"), "F per alpha.")
-    kkt_residual = Attribute[FloatArray](lambda self: self._column("kkt_residual"), "KKT residual per alpha.")
-    duality_gap = Attribute[FloatArray](lambda self: self._column("duality_gap"), "Duality gap per alpha.")
-    certified_zeros = Attribute[Counts](lambda self: self._column("certified_zeros"), "Proved zeros per alpha.")
-    n_iter = Attribute[Counts](lambda self: self._column("n_iter"), "Iterations per alpha.")
-    n_screened = Attribute[Counts](lambda self: self._column("n_screened"), "Pairs screened out per alpha.")
-    converged = Attribute[Mask](lambda self: self._column("converged"), "Whether each solution converged.")
+    @property
+    def alphas(self) -> FloatArray:
+        """Penalty strengths, decreasing."""
+        return self._column("alpha")
+
+    @property
+    def n_edges(self) -> Counts:
+        """Edges per alpha."""
+        return self._column("n_edges")
+
+    @property
+    def objective(self) -> FloatArray:
+        """F per alpha."""
+        return self._column("objective")
+
+    @property
+    def kkt_residual(self) -> FloatArray:
+        """KKT residual per alpha."""
+        return self._column("kkt_residual")
+
+    @property
+    def duality_gap(self) -> FloatArray:
+        """Duality gap per alpha."""
+        return self._column("duality_gap")
+
+    @property
+    def certified_zeros(self) -> Counts:
+        """Proved zeros per alpha."""
+        return self._column("certified_zeros")
+
+    @property
+    def n_iter(self) -> Counts:
+        """Iterations per alpha."""
+        return self._column("n_iter")
+
+    @property
+    def n_screened(self) -> Counts:
+        """Pairs screened out per alpha."""
+        return self._column("n_screened")
+
+    @property
+    def converged(self) -> Mask:
+        """Whether each solution converged."""
+        return self._column("converged")
 
     def without_covariates(self) -> Path:
         """Return the path with networks of the variables that are modeled."""

@@ -137,6 +137,14 @@ def test_yes_and_no_from_a_file_to_a_network(visit, votes):
     assert page.is_disabled("#run-bootstrap")
 
 
+def test_missing_answers_of_two_values_may_be_zeros_and_numbers_keep_their_digits(visit, tmp_path):
+    rows = [[("", "yes", "no")[k % 3], ("yes", "no")[k % 2], 1234567.25 + k] for k in range(20)]
+    page = visit()
+    give(page, write_csv(tmp_path / "zeros.csv", ["ann", "bob", "size"], rows))
+    assert "read them as 0" in page.locator("#treatment option").all_inner_texts()
+    assert "1234567.25 … 1234586.25" in page.locator("#rows tr").nth(2).inner_text()
+
+
 def test_warnings_of_every_job_are_shown(visit, tmp_path):
     rng = np.random.default_rng(3)
     rows = (rng.integers(0, 2, (120, 1)) ^ (rng.random((120, 3)) < 0.2)).astype(int)
@@ -169,6 +177,7 @@ def test_ratings_of_an_spss_file_with_holes_and_groups(visit, likert):
     page.wait_for_function("() => document.querySelector('#fit pre').textContent.includes('--drop sex')")
     assert "--na open=99" in page.inner_text("#fit pre")
     assert "--missing impute" in page.inner_text("#fit pre")
+    assert page.locator("#treatment option").all_inner_texts() == ["impute them", "leave out their rows"]
     page.select_option("#kind-0", "nominal")
     page.wait_for_function("() => document.querySelector('#fit pre').textContent.includes('--nominal calm')")
     page.select_option("#kind-0", "ordinal")

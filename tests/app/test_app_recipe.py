@@ -288,3 +288,11 @@ def test_the_table_of_a_command_is_never_an_option():
 
     for name in ("-o.csv", "--force", "-", "a b;rm -rf.csv", "$(x).csv"):
         assert plain_name(name)[0].isalnum()
+
+
+def test_values_keep_their_digits_so_that_a_click_finds_them(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{k % 2},{(1234567.5, 1234568.5, 1234570.5)[k % 3]}" for k in range(12)]
+    (tmp_path / "t.csv").write_text("\n".join(["a,b", *rows]))
+    recipe = chosen_for(see(Recipe("t.csv"))[0], {"kinds": {"1": "ordinal"}})
+    assert recipe.table["columns"][1]["values"] == ["1234567.5", "1234568.5", "1234570.5"]

@@ -6,6 +6,7 @@ import pytest
 from networks import make_table
 
 from isinglass import Table, Variables, as_table, exact_path, ising_path
+from isinglass.data import category_counts
 from isinglass.errors import DataError
 
 X = np.array([[0, 1], [1, 1], [1, 0]], dtype=np.uint8)
@@ -198,3 +199,10 @@ def test_some_cells_of_which_none_was_missing(missing):
         assert part.without_holes() is part
     assert table[[1, 2]].missing_treatment == missing
     assert ising_path(table[[0, 2, 3]], [1.0])[0].n_edges == 0
+
+
+def test_missing_cells_have_no_category():
+    table = as_table(
+        [[1, 0], [None, 1], [1, None]], missing="impute", sample_weight=[2.0, 3.0, 4.0], weight_kind="counts"
+    )
+    assert category_counts(table).tolist() == [0.0, 6.0, 2.0, 3.0]

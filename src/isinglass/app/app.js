@@ -182,7 +182,7 @@ function makeValues(column, place, choices) {
   const codes = choices.codes[place] ?? [];
   const gone = codes.map((code) => makeValue(code, true, column, place, choices));
   const values = column.values.filter((value) => !codes.includes(value));
-  if (column.kind === "continuous") return [`${values[0]} … ${values.at(-1)} (${column.n_values} steps) `, ...gone];
+  if (column.kind === "continuous") return [`${column.range.join(" … ")} (${column.n_values} steps) `, ...gone];
   if (column.n_values > 12) return [`${values.slice(0, 3).join(", ")} … ${values.at(-1)} (${column.n_values}) `, ...gone];
   return [...values.map((value) => makeValue(value, false, column, place, choices)), ...gone];
 }
@@ -218,7 +218,10 @@ function showSettings() {
     fields.splice(1, 0, makeChoice("weight-kind", "They are", kinds, choices.weight_kind, (value) => choose({ weight_kind: value || null })));
   }
   if (table.n_missing) {
-    const treatments = [["impute", "impute them"], ["drop", "leave out their rows"], ["zero", "read them as 0"]];
+    const taken = [...choices.left_out, choices.weights, choices.groups];
+    const zeros = table.columns.every((column, place) => !column.missing || column.kind === "binary" || taken.includes(place));
+    const treatments = [["impute", "impute them"], ["drop", "leave out their rows"]];
+    if (zeros || choices.missing === "zero") treatments.push(["zero", "read them as 0"]);
     fields.push(makeChoice("treatment", "Missing cells", treatments, choices.missing, (value) => choose({ missing: value })));
   }
   const everywhere = make("input", {

@@ -19,6 +19,7 @@ from pathlib import Path
 from isinglass.cli import fit, info, main  # noqa: F401 - fit is loaded before the first request
 from isinglass.cli.command import command
 from isinglass.cli.console import Console, csv_text, hearing
+from isinglass.cli.grammar import NUMBER
 from isinglass.cli.option_table import TABLE
 from isinglass.cli.reading import READING, Reading
 from isinglass.data import files  # noqa: F401 - as above
@@ -95,7 +96,7 @@ def _values(values: Sequence[object]) -> JsonObject:
     """Return the first values and the last as texts, and how many there are."""
     known = [value for value in values if value is not None]
     shown = known if len(known) <= SHOWN_VALUES else [*known[: SHOWN_VALUES - 1], known[-1]]
-    texts = [f"{value:g}" if isinstance(value, float) else str(value)[:100] for value in shown]
+    texts = [NUMBER.spell(value) if isinstance(value, float) else str(value)[:100] for value in shown]
     return {"values": texts, "n_values": len(known)}
 
 

@@ -81,13 +81,14 @@ class TableInfo:
         """Examine a table and try to fit it."""
         import numpy as np
 
+        from isinglass.data import category_counts
         from isinglass.data.redundancy import dependent_columns, indicator_sets
         from isinglass.solve.path import alpha_max
 
         names, cells, two_values = data.names, data.codes, data.variables.is_binary
         holes, has_weight = data.holes, slice(None) if data.sample_weight is None else data.sample_weight > 0
         counted, lacking = cells[has_weight], None if holes is None else holes[has_weight]
-        counts = _count_observed(data)
+        counts = data.variables.split(category_counts(data))
         is_binary = np.array([kind == "binary" for kind in data.variables.kinds])
         sets = indicator_sets(counted, is_binary, names if data.variables.named else None)
         answers = np.packbits(cells, axis=1) if two_values else cells
@@ -160,16 +161,6 @@ def describe_columns(data: Table, doubts: Sequence[MeaningWarning]) -> list[Colu
         replace(column, name=name, key=key, notes=list(dict.fromkeys(column.notes)))
         for name, key, (_, column) in zip(names, keys, found, strict=True)
     ]
-
-
-def _count_observed(data: Table) -> list[FloatArray]:
-    """Return for every column the weight of the rows in which each category was observed."""
-    import numpy as np
-
-    weight = np.ones(len(data)) if data.sample_weight is None else data.sample_weight
-    own = [weight] * data.shape[1] if data.holes is None else weight * ~data.holes.T
-    each = zip(data.codes.T, own, data.variables.sizes.tolist(), strict=True)
-    return [np.bincount(column, seen, size).astype(np.float64) for column, seen, size in each]
 
 
 def _rare_categories(data: Table, counts: Sequence[FloatArray]) -> tuple[dict[str, float], dict[str, list[Value]]]:

@@ -14,8 +14,12 @@ from isinglass.variables import Variables
 def category_counts(table: AnyTable) -> FloatArray:
     """Return the weight of the rows with each category, in the flat layout of the variables.
 
-    Exactly 0 for a category that no row with weight has, and only then.
+    Exactly 0 for a category that no row with weight has, and only then. Missing cells have no category.
     """
+    if table.holes is not None:
+        observed = np.where(table.holes, 0.0, table.unit_weight[:, None])
+        flat = (table.codes + table.variables.starts).ravel()
+        return np.bincount(flat, observed.ravel(), len(table.variables.column)).astype(np.float64)
     if not table.variables.is_binary:
         return table.sum_rows(_count_categories, table.variables)
     ones, with_one, with_zero = table.sum_rows(_count_bits)

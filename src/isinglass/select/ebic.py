@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from isinglass.arrays import FloatArray
 from isinglass.data import AnyTable, as_table, which_occur, which_vary
 from isinglass.errors import ConstantColumnWarning, suppress_warnings
-from isinglass.matching import check_names
+from isinglass.matching import require_same_names
 from isinglass.results import Path, Solution
 from isinglass.select.refit import nearly_free
 from isinglass.select.scoring import edge_price, sum_scores, warn_at_grid_end
@@ -88,7 +88,7 @@ def ebic(
 def _ebic(table: AnyTable, solutions: Sequence[Solution], gamma: float, relaxed: bool) -> FloatArray:
     price, columns = edge_price(table, gamma), np.flatnonzero(which_vary(table))
     for solution in solutions:
-        check_names(table.variables, solution.network.variables)
+        require_same_names(table.variables, solution.network.variables)
     read = solutions[0].network.table(table) if table.is_whole and solutions else None
     possible = None if read is None else which_occur(read)
     loss = None if read is None or relaxed or not price.has_blocks else objective_of(read)

@@ -19,7 +19,7 @@ from isinglass.conditionals import log_probabilities, logits
 from isinglass.data import Table, as_table, category_counts, column_sd
 from isinglass.data.counts import varying_among
 from isinglass.errors import ConstantColumnWarning, suppress_warnings
-from isinglass.matching import check_names, require_same
+from isinglass.matching import require_same, require_same_names
 from isinglass.network import Network
 from isinglass.pairs import coordinate_matrix
 from isinglass.penalties import Penalty, check_alpha, condition_on_covariates, penalty_matrix
@@ -180,7 +180,7 @@ class Objective:
 
     def _logs(self, network: Network) -> FloatArray:
         """Return log P of every category, row by row; −inf for those that do not occur."""
-        check_names(self.variables, network.variables)
+        require_same_names(self.variables, network.variables)
         require_same(self.variables, network.variables)
         each = logits(network, self.table.codes)
         each[self.counts == 0.0] = -np.inf

@@ -98,7 +98,7 @@ class Subject:
                 raise DataError("result is not on the path. Pass the Solution with its alpha, or leave the path out.")
             return same[0]
         found = int(self._near(self.solutions).argmax())
-        difference = abs(self.solutions[found].couplings_sparse - self.network.couplings_sparse).max()
+        difference = abs(self.solutions[found].network.couplings_sparse - self.network.couplings_sparse).max()
         if difference > 1e-9 * max(1.0, self.network.weights.max(initial=0.0)):
             raise DataError(
                 f"result must be the network of the path at its alpha ({self.solution.alpha:.6g}); its couplings "
