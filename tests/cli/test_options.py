@@ -3,6 +3,7 @@
 import dataclasses
 import inspect
 import os
+import shlex
 
 import click
 import numpy as np
@@ -13,7 +14,8 @@ from hypothesis import strategies as st
 
 from isinglass.cli import COMMANDS, main
 from isinglass.cli.estimate import CRITERIA, ESTIMATE
-from isinglass.cli.grammar import Form, spell_value
+from isinglass.cli.grammar import Form, name_of, spell_option
+from isinglass.cli.info import info
 from isinglass.cli.option_table import OPTIONS
 from isinglass.cli.reading import READING, READING_AGAIN, spell_reading
 from isinglass.data import as_table
@@ -184,7 +186,7 @@ def test_every_form_is_known_to_the_test_below():
 def test_values_are_read_as_they_are_spelled(name, data):
     """Summaries and messages show options, which must mean what was meant."""
     option, meaning = OPTIONS[name], data.draw(FORMS[name])
-    again = option.type.convert(spell_value(option, meaning), None, None)
+    again = option.type.convert(spell_option(option, meaning)[1], None, None)
     assert (type(again), again) == (type(meaning), meaning)
 
 
@@ -210,7 +212,7 @@ def test_values_are_read_as_they_are_spelled(name, data):
 )
 def test_forms_that_are_easily_confused(name, meaning, text):
     option = OPTIONS[name]
-    assert spell_value(option, meaning) == text
+    assert spell_option(option, meaning)[1] == text
     assert option.type.convert(text, None, None) == meaning
 
 
@@ -235,10 +237,28 @@ def test_arguments_of_several_columns_are_spelled_as_several_options():
     assert words == ["--encode", "sex=m=1,f=0", "--encode", "#2=yes=1,no=0", "--na", "?", "--na", "sex=x"]
 
 
+def test_every_argument_of_a_reading_can_be_spelled():
+    words = shlex.split(
+        "--missing drop --encode auto --encode a=x=1,y=0 --binarize b=2 --weights none --weight-kind counts --drop c "
+        "--columns a:e --ordinal a --nominal b --continuous d --reverse a --covariates d --no-header --id-column none "
+        "--na ? --na a=9 --delimiter tab --normal-scores d --combine-indicators --value-labels a=1=x --transpose "
+        "--encoding latin-1 --decimal , --sheet two"
+    )
+    assert {option for word in words if (option := word.removeprefix("--")) != word} >= {
+        name_of(OPTIONS[name]).removeprefix("--") for name in READING.options if name != "header"
+    }
+
+    def read(words):
+        with info.make_context("info", ["-", *words]) as ctx:
+            return READING.make(**{name: ctx.params[name] for name in READING.options}).said
+
+    assert read(spell_reading(read(words))) == read(words)
+
+
 def test_one_column_is_spelled_as_a_list_of_one():
     """Messages name the column that they are about."""
-    assert spell_value(OPTIONS["drop"], 98) == spell_value(OPTIONS["drop"], [98]) == "#99"
-    assert spell_value(OPTIONS["drop"], "age") == "age"
+    assert spell_option(OPTIONS["drop"], 98) == spell_option(OPTIONS["drop"], [98]) == ["--drop", "#99"]
+    assert spell_option(OPTIONS["drop"], "age") == ["--drop", "age"]
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,7 @@ import shlex
 from collections import Counter
 from collections.abc import Sequence
 
-from isinglass.cli.exits import longest
-from isinglass.cli.grammar import is_by_column, spell_value
+from isinglass.cli.grammar import is_by_column, spell_option
 from isinglass.cli.option_table import OPTIONS
 from isinglass.cli.reading import Reading, call_kinds, spell_reading
 from isinglass.cli.table_info import ColumnInfo
@@ -49,7 +48,7 @@ def options_to_consider(columns: Sequence[ColumnInfo], reading: Reading) -> dict
     for option, reason in reasons.items():
         if places[option]:
             called = name_ranges(keys, places[option])
-            found[shlex.join([longest(OPTIONS[option].opts), spell_value(OPTIONS[option], called)])] = reason
+            found[shlex.join(spell_option(OPTIONS[option], called))] = reason
     return found
 
 

@@ -12,8 +12,8 @@ import click
 from click.core import ParameterSource
 
 from isinglass.cli.console import Console
-from isinglass.cli.exits import Failure, discard_output, longest
-from isinglass.cli.grammar import spell_value
+from isinglass.cli.exits import Failure, discard_output
+from isinglass.cli.grammar import spell_option
 from isinglass.cli.option_table import ADVANCED, GENERAL, OPTIONS, Option
 
 Function = Callable[..., None]
@@ -104,9 +104,8 @@ def command_line() -> list[str]:
         if name in NOT_REPRODUCED or ctx.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
             continue
         if isinstance(parameter, Option):
-            option = longest(parameter.secondary_opts if value is False else parameter.opts)
             for item in (value or ()) if parameter.multiple else [value]:
-                words += [option] if parameter.is_flag else [option, spell_value(parameter, item)]
+                words += spell_option(parameter, item)
         else:
             file = str(value).removesuffix("/model.npz")  # the folder stands for its model
             names.append(f"./{file}" if file.startswith("-") and file != "-" else file)  # no option

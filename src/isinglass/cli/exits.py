@@ -12,7 +12,7 @@ import sys
 
 import click
 
-from isinglass.cli.grammar import spell_value
+from isinglass.cli.grammar import name_of, spell_option
 from isinglass.errors import (
     ArgumentError,
     ConvergenceWarning,
@@ -137,16 +137,7 @@ def _as_option(mention: Setting) -> str:
         return shlex.join(spell_reading({"kinds": mention.value}))
     if option is None:
         return NOT_OPTIONS.get(mention.name, f"{mention.python} in Python")
-    if option.is_flag:
-        return longest(option.secondary_opts if mention.value is False else option.opts)
-    if not mention.has_value:
-        return longest(option.opts)
-    return f"{longest(option.opts)} {shlex.quote(spell_value(option, mention.value))}"
-
-
-def longest(names: list[str]) -> str:
-    """Return the name of an option that says most."""
-    return max(names, key=len)
+    return shlex.join(spell_option(option, mention.value)) if mention.has_value else name_of(option)
 
 
 def report_signal(number: int) -> int:

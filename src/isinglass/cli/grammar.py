@@ -234,20 +234,33 @@ COLUMN = Form("COLUMN", KEY, "not the name of a column")
 COLUMNS = Form("COLUMN,…", several(KEY, distinct=False), "not a list of columns such as age,#3")
 
 
-def spell_value(option: click.Option, value: object) -> str:
-    """Return the word of the command line that stands for a value of an option.
+def spell_option(option: click.Option, value: object) -> list[str]:
+    """Return the words of the command line that give an option a value; None is the word "none".
 
     Examples
     --------
-    >>> spell_value(click.Option(["--drop"], type=COLUMNS), [2, "a", "b,c"])
-    '#3,a,"b,c"'
-    >>> spell_value(click.Option(["--encode"], type=ANSWERS), {"Yes, often": 1, "?": None})
-    '"Yes, often=1",?='
-    >>> spell_value(click.Option(["--encode"], type=ANSWERS), {"sex": {"male": 1, "female": 0}})
-    'sex=male=1,female=0'
-    >>> spell_value(click.Option(["--value-labels"], type=VALUE_LABELS), {"sex": {"1": "men,old", "2": "women"}})
-    'sex="1=men,old",2=women'
+    >>> spell_option(click.Option(["--drop"], type=COLUMNS), [2, "a", "b,c"])
+    ['--drop', '#3,a,"b,c"']
+    >>> spell_option(click.Option(["--encode"], type=ANSWERS), {"Yes, often": 1, "?": None})
+    ['--encode', '"Yes, often=1",?=']
+    >>> spell_option(click.Option(["--encode"], type=ANSWERS), {"sex": {"male": 1, "female": 0}})
+    ['--encode', 'sex=male=1,female=0']
+    >>> spell_option(click.Option(["--value-labels"], type=VALUE_LABELS), {"sex": {"1": "men,old", "2": "women"}})
+    ['--value-labels', 'sex="1=men,old",2=women']
+    >>> spell_option(click.Option(["--header/--no-header"]), False)
+    ['--no-header']
     """
+    if option.is_flag:
+        return [name_of(option, value is not False)]
+    return [name_of(option), "none" if value is None else _spell_value(option, value)]
+
+
+def _spell_value(option: click.Option, value: object) -> str:
     if isinstance(option.type, Form):
         return option.type.grammar.spell(value)
     return _spell_number(value) if isinstance(value, float) else str(value)
+
+
+def name_of(option: click.Option, is_on: bool = True) -> str:
+    """Return the name of an option that says most; of a flag the one that turns it on or off."""
+    return max(option.opts if is_on else option.secondary_opts, key=len)

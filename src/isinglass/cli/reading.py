@@ -16,8 +16,7 @@ from isinglass.cli import option_table
 from isinglass.cli.command import Bundle
 from isinglass.cli.console import Console
 from isinglass.cli.descriptions import describe_missing, describe_shape, describe_weights
-from isinglass.cli.exits import longest
-from isinglass.cli.grammar import Answers, is_by_column, spell_column, spell_value
+from isinglass.cli.grammar import Answers, is_by_column, spell_column, spell_option
 from isinglass.cli.option_table import OPTIONS, under
 from isinglass.cli.parameter_types import files_of
 from isinglass.errors import DataError
@@ -177,17 +176,15 @@ def call_kinds(keys: Sequence[str | int], kinds: Mapping[int, str | None]) -> di
 
 
 def spell_reading(said: Options) -> list[str]:
-    """Return arguments of `read_table` as words of the command line, of which `Reading` makes the same arguments.
+    """Return arguments that a `Reading` holds as words of the command line, of which it makes the same arguments.
 
     Examples
     --------
     >>> spell_reading({"kinds": {"a": "ordinal", "b": "ordinal"}, "na_values": {"a": ["99"]}, "drop": [4]})
     ['--ordinal', 'a,b', '--na', 'a=99', '--drop', '#5']
     """
-    words: list[str] = []
-    for name, value in (each for argument in said.items() for each in _options_for(*argument)):
-        words += [longest(OPTIONS[name].opts), "none" if value is None else spell_value(OPTIONS[name], value)]
-    return words
+    given = [option for argument in said.items() for option in _options_for(*argument)]
+    return [word for name, value in given for word in spell_option(OPTIONS[name], value)]
 
 
 def _options_for(name: str, value: Any) -> list[tuple[str, object]]:  # Any: as `read_table` has it
@@ -199,6 +196,8 @@ def _options_for(name: str, value: Any) -> list[tuple[str, object]]:  # Any: as 
         by_column = value.items() if isinstance(value, Mapping) else [(None, value)]
         prefixes = {key: "" if key is None else spell_column(key) + "=" for key, _ in by_column}
         return [(name, prefixes[key] + code) for key, codes in by_column for code in codes]
+    if name == "scores":
+        return [("normal_scores", list(value))]
     if is_by_column(value):
         return [(name, each if key is None else {key: each}) for key, each in value.items()]
     return [("groups", value[0])] if name == "labels" else [(name, value)] if value != [] else []

@@ -262,8 +262,8 @@ def _take_apart(raw: Source, options: ReadOptions) -> tuple[FloatArray | None, d
     kept = {str(key): _label_entries(raw, j) for key, j in zip(labels, places, strict=True)}
     of_fit = isinstance(options.encode, Coding) and weights is not None and options.encode.layout.weights == weights
     if of_fit and weights not in (raw.names or ()):
-        none = setting("weights", "none", python="weights=None")
-        raise DataError(f"the table must have the row weights of the fit, {weights!r}. If it has none, pass {none}.")
+        remedy = f"If it has none, pass {setting('weights', None)}."
+        raise DataError(f"the table must have the row weights of the fit, {weights!r}. {remedy}")
     place = raw.find_weights(options.encode) if weights is None else raw.find(weights, "weights")
     if place is None or (weights is None and place in places):
         return None, kept, places
