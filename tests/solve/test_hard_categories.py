@@ -37,6 +37,39 @@ def test_a_refused_step_leaves_no_predictor_behind():
     np.testing.assert_allclose(cold.nodes.objectives[0], warm.nodes.objectives[-1], rtol=1e-6)
 
 
+POLLS = (  # opinion polls before an election: day, respondents, population, two shares, their difference, two events
+    "10238j00 10248i00 102c9b00 2919bg00 21179g00 34200e00 40262a00 41189f00 50246g00 782c5700 70245f00 802c8a00 "
+    "801i4000 e61a6a10 f4097c10 f1295a10 g0266e10 g82b6910 h1188e10 i1093811 i1296b11 j0285b11 j8289f11 j12a8c11 "
+    "k116ai11 k91b8b11 k22b5811 l31a7b11 m6177e11 m8288e11 m0267f11 m0274b11 n0199e11 n017cj11 n11a8c11 n1179g11 "
+    "n11c7911 p0177e11 p0235g11 p1076d11 p1187d11 p0277e11 q1178f11 qf1a4811 s726ai11 s0267f11 t51a7b11 u1179g11 "
+    "v1199e11 v0267f11 w918bh11 w114bl11 801d7800 p1178f11 v115aj11 811d7800 p1178f11 p0178f11 v015aj11 801d7800 "
+    "p1178f11 p1178f11 v115aj11 891d7800 v915aj11 p0178f11 v015aj11 p1178f11 v315aj11"
+)
+
+
+def test_a_singular_face_does_not_end_a_run():
+    # A difference of two other columns, with next to no penalty: second derivatives are singular.
+    codes = np.array([[int(digit, 36) for digit in row] for row in POLLS.split()], dtype=np.uint8)
+    steps = (0.107, 0.279, 0, 0.357, 0.412, 0.272, 0, 0)
+    kinds = ["ordinal", "ordinal", "nominal", "ordinal", "ordinal", "ordinal", "binary", "binary"]
+    tops = codes.max(axis=0)
+    scores = [[k * step for k in range(top + 1)] if step else None for top, step in zip(tops, steps, strict=True)]
+    polls = table(codes, kinds, scores=scores, sample_weight=np.where(np.arange(69) < 52, 1.0, 0.1))
+    omega = np.full((8, 8), np.inf)
+    penalties = (
+        *((0, 1, 6.7), (0, 2, 1.0), (0, 3, 45), (0, 4, 6.5), (0, 6, 0.014), (0, 7, 0.016), (1, 2, 4.6), (1, 3, 2.5)),
+        *((1, 4, 5.0), (1, 6, 6.0), (1, 7, 5.0), (2, 3, 0.51), (2, 4, 0.36), (2, 6, 0.32), (2, 7, 0.71), (3, 4, 0.012)),
+        *((3, 5, 0.0077), (3, 7, 3.4), (4, 5, 0.0089), (4, 6, 0.55), (4, 7, 0.74), (5, 6, 11)),
+    )
+    for s, t, penalty in penalties:
+        omega[s, t] = omega[t, s] = penalty
+    for alpha in (0.2, 0.1, 0.02):
+        solution = ising_path(polls, [alpha], penalty_weights=omega)[0]
+        assert solution.converged
+        judge = objective.of(polls, penalty_weights=omega)
+        assert judge.duality_gap(solution.network, alpha) <= solution.duality_gap + 1e-12
+
+
 @pytest.mark.parametrize(
     ("codes", "alpha"),
     [([[0, 0], [1, 1], [2, 2], [3, 2], [4, 2]], 1e-8), ([[0, 0], [1, 1], [2, 2], [3, 2]], 3e-7)],

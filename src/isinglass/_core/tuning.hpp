@@ -49,6 +49,8 @@ constexpr int MAX_HALVINGS = 12;              // of a step until the curvature i
 constexpr int SLOW_STEPS = 6;             // without progress until second derivatives in double precision are tried ...
 constexpr size_t MAX_PRECISE = 400;       // ... on a face of at most so many coefficients
 constexpr double MAX_PRECISE_MOVE = 8;    // of a predictor of 0 and 1, in such a step
+// Such a step of a coefficient, in units of the largest one: beyond, the matrix is singular.
+constexpr double LONGEST_PRECISE = 100;
 constexpr double LONGEST_FIELD_STEP = 4;  // of a field, before a certificate
 constexpr int MAX_POLISH = 50;            // Newton steps on fields and free edges before a certificate
 constexpr double PROJECTION_ROUNDINGS = 8;  // of a block's norm, up to which its predictors are not computed afresh

@@ -437,7 +437,8 @@ void Newton::project(std::vector<int>& changed) {
 // Rounding may have made steps that seemed to lead down lead up: of where the run began, where it ended and the model
 // without edges, the best is kept.
 void Newton::keep_better(const Parameters& start, double alpha) {
-    Parameters best = here(), none{std::vector<double>(set_.theta().size()), point_.fields};
+    Parameters best = here(), none = best;
+    std::fill(none.theta.begin(), none.theta.end(), 0.0);
     for (int node : set_.nodes()) none.fields[node] = rows_.null_field(set_.first_node() + node);
     const auto value_at = [&](const Parameters& parameters) {
         go_to(parameters);
@@ -449,9 +450,18 @@ void Newton::keep_better(const Parameters& start, double alpha) {
     go_to(best);
 }
 
+std::vector<double> Newton::fields_of_categories() const {
+    return rows_.category_fields(set_.first_node(), set_.first_node() + set_.n_nodes());
+}
+
+Newton::Parameters Newton::here() const {
+    return {set_.theta(), point_.fields, fields_of_categories()};
+}
+
 void Newton::go_to(const Parameters& parameters) {
     set_.set_theta(parameters.theta);
     point_.fields = parameters.fields;
+    rows_.set_category_fields(set_.first_node(), parameters.category_fields);
     rebuild(set_.nodes());
 }
 
@@ -609,7 +619,7 @@ bool Newton::search(double alpha) {
     const double predicted = predicted_change(alpha);
     search_start_.resize(set_.theta().size());
     chunks_.each_entry(search_start_.size(), [&](size_t i) { search_start_[i] = set_.theta()[i]; });
-    const std::vector<double> fields = point_.fields;
+    const std::vector<double> fields = point_.fields, category_fields = fields_of_categories();
     double length = 1.0, moved = 0.0;
     for (int halving = 0; halving <= MAX_HALVINGS; ++halving, length /= 2) {
         shift(length - moved);
@@ -622,7 +632,7 @@ bool Newton::search(double alpha) {
         }
         poll_();
     }
-    go_to({search_start_, fields});  // not by stepping back: the step may have been enormous
+    go_to({search_start_, fields, category_fields});  // not by stepping back: the step may have been enormous
     return false;
 }
 
@@ -681,7 +691,7 @@ void Newton::polish_free(double alpha) {
 }
 
 State Newton::record(const Run& run) {
-    State state{run.alpha, point_.fields, rows_.category_fields(set_.first_node(), set_.first_node() + set_.n_nodes())};
+    State state{run.alpha, point_.fields, fields_of_categories()};
     state.loss = point_.loss();
     state.objective = objective(run.alpha);
     state.kkt_residual = run.kkt + certificate_.gradient_error;

@@ -89,7 +89,7 @@ class Newton {
         bool has_target() const { return kkt <= target; }
     };
     struct Parameters {
-        std::vector<double> theta, fields;
+        std::vector<double> theta, fields, category_fields;  // see Rows
     };
     // One step after the other.
     void descend(Run& run);
@@ -125,7 +125,8 @@ class Newton {
     // The point.
     size_t group_size(const Pair& pair) const;
     void reset_nodes(const std::vector<int>& nodes);
-    Parameters here() const { return {set_.theta(), point_.fields}; }
+    std::vector<double> fields_of_categories() const;
+    Parameters here() const;
     void go_to(const Parameters& parameters);
     template <class Value>
     Move move_of(int node, double offset, bool afresh, Value value);

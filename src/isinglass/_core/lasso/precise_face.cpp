@@ -33,7 +33,10 @@ bool PreciseFace::find_step(std::vector<double>& d, std::vector<double>& fields)
     for (int node : set_.nodes()) add_loss(node);
     for (int e : edges_) add_penalty(e);
     solve_scaled(H_, y_);
-    if (!std::all_of(y_.begin(), y_.end(), [](double step) { return std::isfinite(step); })) return false;
+    double longest = 1;
+    for (int e : edges_) longest = std::max(longest, set_.theta_norm(e));
+    longest *= tuning::newton::LONGEST_PRECISE;
+    if (!std::all_of(y_.begin(), y_.end(), [&](double step) { return std::abs(step) <= longest; })) return false;
     for (int e : edges_) {
         double along = 0;
         for (size_t i = 0; i < set_.size(e); ++i) {

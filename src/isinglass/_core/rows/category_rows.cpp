@@ -409,6 +409,12 @@ std::vector<double> CategoryRows::category_fields(int first, int last) const {
     return all;
 }
 
+void CategoryRows::set_category_fields(int first, std::span<const double> fields) {
+    const double* next = fields.data();
+    for (int node = first; next < fields.data() + fields.size(); ++node)
+        for (double& field : state_.fields[node]) field = *next++;
+}
+
 size_t category_bytes(const Table& table, int n_threads) {
     size_t rows = 0, widest = 0;
     for (int s = 0; s < table.n_features; ++s) {

@@ -121,6 +121,7 @@ class CategoryRows final : public Rows, public ProductRows, public GroupRows {
     double all_pairs(int first, int last, float* band) override;
     bool has_categories() const override { return true; }
     std::vector<double> category_fields(int first, int last) const override;
+    void set_category_fields(int first, std::span<const double> fields) override;
     bool has_precise_blocks() const override { return true; }
     PreciseBlock precise_block(int node, const NeighborColumns& neighbors) override;
     const GroupRows* groups() const override { return unordered_ ? this : nullptr; }

@@ -157,6 +157,7 @@ class Rows {
     // and fields above the seam mean nothing.
     virtual bool has_categories() const { return false; }
     virtual std::vector<double> category_fields(int, int) const { return {}; }  // of these nodes [first, last)
+    virtual void set_category_fields(int, std::span<const double>) {}  // of nodes from this one on; `move` follows
 
     // What not all rows can do; null where they cannot.
     virtual ProductRows* products() { return nullptr; }  // nodes are then never operators
