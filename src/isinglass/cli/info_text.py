@@ -108,15 +108,9 @@ def _missing(found: TableInfo) -> dict[str, str]:
 
 
 def _special_columns(found: TableInfo) -> dict[str, str]:
-    """Name the columns that are constant, rare, duplicated, or indicators of one variable."""
+    """Name the columns that are constant, and rare categories."""
     rare = _list([f"{name} ({share:.1%})" for name, share in found.rare_categories.items()])
-    sets = [f"{group[0]} to {group[-1]} ({len(group)})" for group in found.indicator_sets]
-    return {
-        "Constant": _list(found.constant_columns),
-        "Rare": f"{rare} below {RARE:.0%}",
-        "Duplicates": _list([" = ".join(group) for group in found.equal_columns]),
-        **({"Indicators": _list(sets)} if sets else {}),
-    }
+    return {"Constant": _list(found.constant_columns), "Rare": f"{rare} below {RARE:.0%}"}
 
 
 def _cost(estimate: Cost, n_rows: int, fit: str) -> dict[str, str]:
@@ -125,12 +119,12 @@ def _cost(estimate: Cost, n_rows: int, fit: str) -> dict[str, str]:
     if estimate.bytes is not None and estimate.bytes_dense is not None:
         few, all_pairs = format_bytes(estimate.bytes), format_bytes(estimate.bytes_dense)
         facts["Memory"] = f"about {few} with few edges, {all_pairs} with all pairs (estimated)"
-    if not estimate.trial_fits:
+    if not estimate.n_tried:
         return facts | {"Time": "nothing to fit"}
-    last, seconds = estimate.trial_fits[-1], format_seconds(estimate.seconds)
-    if not last.finished:
-        return facts | {"Time": f"more than {seconds} for the {fit} (a fit to {last.n_rows} rows took longer)"}
-    how = f" (estimated from a fit to {last.n_rows} rows)" if last.n_rows < n_rows else ""
+    seconds = format_seconds(estimate.seconds)
+    if not estimate.finished:
+        return facts | {"Time": f"more than {seconds} for the {fit} (a fit to {estimate.n_tried} rows took longer)"}
+    how = f" (estimated from a fit to {estimate.n_tried} rows)" if estimate.n_tried < n_rows else ""
     return facts | {"Time": f"about {seconds} for the {fit}{how}"}
 
 

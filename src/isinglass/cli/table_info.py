@@ -6,10 +6,11 @@ import math
 import time
 import warnings
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from isinglass.cli.descriptions import describe_table
+from isinglass.cli.grammar import spell_column
 from isinglass.cli.reading import call_columns
 from isinglass.errors import MeaningWarning
 from isinglass.json_text import JsonObject
@@ -40,23 +41,14 @@ class ColumnInfo:
 
 
 @dataclass(frozen=True)
-class Trial:
-    """A fit of the default network to some of the rows."""
-
-    n_rows: int
-    n_edges: int
-    seconds: float
-    finished: bool  # False: it was stopped
-
-
-@dataclass(frozen=True)
 class Cost:
-    """What a fit will take."""
+    """What the default fit will take."""
 
     bytes: int | None  # with few edges; None where some pairs have several parameters
     bytes_dense: int | None  # with all pairs
-    trial_fits: Sequence[Trial]
-    seconds: float  # a lower bound, if the last trial was stopped
+    seconds: float  # extrapolated from trial fits to some of the rows
+    n_tried: int  # rows of the last trial; 0: there is nothing to fit
+    finished: bool  # False: the last trial was stopped, and the fit takes longer
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,8 +63,6 @@ class TableInfo:
     share_of_ones: float | None  # of the observed cells; None where columns have categories
     rare_categories: dict[str, float]  # the rarest of every column, if it is rare, with its share of the observed cells
     never_chosen: dict[str, list[Value]]  # categories that do not occur
-    equal_columns: list[list[str]]
-    indicator_sets: list[list[str]]
     alpha_max: float | None  # None where cells are missing: it depends on how they are imputed
     estimate: Cost
 
@@ -82,35 +72,30 @@ class TableInfo:
         import numpy as np
 
         from isinglass.data import category_counts
-        from isinglass.data.redundancy import dependent_columns, indicator_sets
         from isinglass.solve.path import alpha_max
 
-        names, cells, two_values = data.names, data.codes, data.variables.is_binary
-        holes, has_weight = data.holes, slice(None) if data.sample_weight is None else data.sample_weight > 0
-        counted, lacking = cells[has_weight], None if holes is None else holes[has_weight]
+        holes, is_binary = data.holes, data.variables.is_binary
         counts = data.variables.split(category_counts(data))
-        is_binary = np.array([kind == "binary" for kind in data.variables.kinds])
-        sets = indicator_sets(counted, is_binary, names if data.variables.named else None)
-        answers = np.packbits(cells, axis=1) if two_values else cells
+        answers = np.packbits(data.codes, axis=1) if is_binary else data.codes
         answers = answers if holes is None else np.hstack([answers, np.packbits(holes, axis=1)])
         n_distinct = len(np.unique(answers, axis=0))
+        constant = [name for name, count in zip(data.names, counts, strict=True) if np.count_nonzero(count) < 2]
         rare, never = _rare_categories(data, counts)
         largest = alpha_max(data) if holes is None else None
-        varied = [np.count_nonzero(count) > 1 for count in counts]
-        trials = _try_fits(data, n_jobs) if any(varied) and largest != 0 else []
+        few, dense = _memory(data, n_distinct)
+        varies = len(constant) < data.shape[1] and largest != 0
+        seconds, n_tried, finished = _try_fits(data, n_jobs) if varies else (0.0, 0, True)
         return cls(
             data=data,
             columns=columns,
             missing=_find_holes(data),
             n_distinct_rows=n_distinct,
-            constant_columns=[name for name, varies in zip(names, varied, strict=True) if not varies],
-            share_of_ones=float(sum(count[1] for count in counts) / np.sum(counts)) if two_values else None,
+            constant_columns=constant,
+            share_of_ones=float(sum(count[1] for count in counts) / np.sum(counts)) if is_binary else None,
             rare_categories=dict(sorted(rare.items(), key=lambda item: item[1])),
             never_chosen=never,
-            equal_columns=[[names[k] for k in group] for group in dependent_columns(counted, is_binary, lacking)],
-            indicator_sets=[[names[k] for k in group] for group, _ in sets],
             alpha_max=largest,
-            estimate=_estimate_cost(data, n_distinct, trials),
+            estimate=Cost(few, dense, seconds, n_tried, finished),
         )
 
     def as_json(self) -> JsonObject:
@@ -121,46 +106,57 @@ class TableInfo:
 
 def describe_columns(data: Table, doubts: Sequence[MeaningWarning]) -> list[ColumnInfo]:
     """Return a description of every column, in the order of the file; ``doubts`` are the warnings about them."""
+    variables = data.variables
+    kept: Sequence[Hashable] = data.names if variables.named else data.column_labels or range(data.shape[1])
+    places, order = {label: place for place, label in enumerate(kept)}, list(kept)
+    for label, guess in data.guesses.items():  # in the order of their places
+        if guess.kind is None:
+            order.insert(guess.place, label)
+    names = [spell_column(label if isinstance(label, int) else str(label)) for label in order]
+    keys = call_columns(names) if variables.named else [label for label in order if isinstance(label, int)]
+    noted: dict[Hashable, list[str]] = {label: [] for label in order}
+    for warning in doubts:
+        for label in warning.columns:
+            noted.setdefault(label, []).append(warning.note)
+    found = []
+    for label, name, key in zip(order, names, keys, strict=True):
+        known = _kept(data, places[label]) if label in places else _left_out(data, label)
+        notes = list(dict.fromkeys([*known.pop("notes"), *noted[label]]))
+        found.append(ColumnInfo(name=name, key=key, stated=label not in data.guesses, notes=notes, **known))
+    return found
+
+
+def _kept(data: Table, number: int) -> JsonObject:
+    """Return what is known of a column of the table."""
     import numpy as np
 
     from isinglass.data.coding import Steps
+
+    gone, rule = data.holes if data.holes is not None else data.filled, data.coding.columns[number]
+    ends, notes = None, []
+    if isinstance(rule, Steps):
+        if sum(rule.beyond):
+            notes.append(f"grid {rule.values[0]:g} … {rule.values[-1]:g}, {sum(rule.beyond)} beyond")
+        if data.numbers is not None:
+            numbers = data.numbers[:, number]
+            ends = float(np.nanmin(numbers)), float(np.nanmax(numbers))
+    return {
+        "kind": data.variables.kinds[number],
+        "values": list(data.variables.categories[number]),
+        "missing": 0.0 if gone is None else float(gone[:, number].mean()),
+        "notes": notes,
+        "range": ends,
+    }
+
+
+def _left_out(data: Table, label: Hashable) -> JsonObject:
+    """Return what is known of a column of the file that is probably no variable."""
     from isinglass.data.values import is_number
 
-    notes_of: dict[Hashable, list[str]] = {}
-    for warning in doubts:
-        for label in warning.columns:
-            notes_of.setdefault(label, []).append(warning.note)
-    gone, variables = data.holes if data.holes is not None else data.filled, data.variables
-    shares = [0.0] * data.shape[1] if gone is None else gone.mean(axis=0).tolist()
-    labels = data.names if variables.named else data.column_labels or range(data.shape[1])
-    each = zip(labels, variables.kinds, variables.categories, shares, data.coding.columns, strict=True)
-    found: list[tuple[Hashable, ColumnInfo]] = []
-    for number, (label, kind, values, share, rule) in enumerate(each):
-        notes, ends = list(notes_of.get(label, ())), None
-        if isinstance(rule, Steps):
-            if sum(rule.beyond):
-                notes.append(f"grid {rule.values[0]:g} … {rule.values[-1]:g}, {sum(rule.beyond)} beyond")
-            if data.numbers is not None:
-                numbers = data.numbers[:, number]
-                ends = float(np.nanmin(numbers)), float(np.nanmax(numbers))
-        stated = label not in data.guesses
-        found.append((label, ColumnInfo("", kind, stated, list(values), share, notes, "", ends)))
-    for label, guess in data.guesses.items():  # in the order of their places
-        if guess.kind is None:
-            notes = [guess.note, *notes_of.get(label, ())]
-            shown = sorted(guess.values) if all(map(is_number, guess.values)) else guess.values
-            left_out = ColumnInfo("", None, False, shown[:SHOWN], guess.n_missing / len(data), notes, "")
-            found.insert(guess.place, (label, left_out))
-    if variables.named:
-        names = [str(label) for label, _ in found]
-        keys = call_columns(names)
-    else:
-        keys = [number for number, _ in found if isinstance(number, int)]
-        names = [f"#{number + 1}" for number, _ in found if isinstance(number, int)]
-    return [
-        replace(column, name=name, key=key, notes=list(dict.fromkeys(column.notes)))
-        for name, key, (_, column) in zip(names, keys, found, strict=True)
-    ]
+    guess = data.guesses[label]
+    values = sorted(guess.values) if all(map(is_number, guess.values)) else guess.values
+    share = guess.n_missing / len(data)
+    return {"kind": None, "values": values[:SHOWN], "missing": share, "notes": [guess.note]}
 
 
 def _rare_categories(data: Table, counts: Sequence[FloatArray]) -> tuple[dict[str, float], dict[str, list[Value]]]:
@@ -205,44 +201,38 @@ def _find_holes(data: Table) -> JsonObject | None:
     }
 
 
-def _estimate_cost(data: Table, n_distinct: int, trials: Sequence[Trial]) -> Cost:
-    """Estimate the memory, by formula, and the time of the default fit, by fits of some of the rows."""
+def _memory(data: Table, n_distinct: int) -> list[int | None]:
+    """Return the bytes that a fit takes with few edges and with all pairs, where each pair has one parameter."""
     from isinglass._core import path_bytes
 
-    p = data.shape[1]
-    sizes = [path_bytes(n_distinct, p, n_pairs) for n_pairs in (0, p * (p - 1) // 2)]
-    few, dense = sizes if data.variables.has_scores.all() else (None, None)
-    return Cost(few, dense, trials, _extrapolate(trials, len(data)))
+    p, is_known = data.shape[1], data.variables.has_scores.all()
+    return [path_bytes(n_distinct, p, n_pairs) if is_known else None for n_pairs in (0, p * (p - 1) // 2)]
 
 
-def _try_fits(data: Table, n_jobs: int) -> list[Trial]:
-    """Fit the default network to some rows, twice as many each time, until all are fitted or the time is up."""
+def _try_fits(data: Table, n_jobs: int) -> tuple[float, int, bool]:
+    """Return the seconds that the default fit takes, the rows of the last trial fit, and whether this was finished.
+
+    Every trial has twice the rows of the one before, until all are fitted or the time is up. A power law through the
+    last two gives the time for all rows; the time of a trial that was stopped is a lower bound.
+    """
     import numpy as np
 
     from isinglass.select import Method, Run
 
     # Those of imputed tables can take most of the time, and no limit stops them.
-    method, trials = Method(standard_errors=data.holes is None), list[Trial]()
+    method, run = Method(standard_errors=data.holes is None), Run(n_jobs=n_jobs, max_time=TRIAL)
     n_rows, size, start = len(data), min(len(data), TRIAL_ROWS), time.perf_counter()
+    before, power = 0.0, 1.0
     while True:
         rows = data[np.linspace(0, n_rows - 1, size).astype(np.intp)] if size < n_rows else data
         begin = time.perf_counter()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a trial: the fit itself will say it
-            fit = method.fit(rows, run=Run(n_jobs=n_jobs, max_time=TRIAL))
+            finished = not method.fit(rows, run=run).selection.left_out
         now = time.perf_counter()
-        trials.append(Trial(size, fit.solution.n_edges, now - begin, finished=not fit.selection.left_out))
-        if size == n_rows or now - start > TRIAL or fit.selection.left_out:
-            return trials
-        size = min(2 * size, n_rows)
-
-
-def _extrapolate(trials: Sequence[Trial], n_rows: int) -> float:
-    """Extrapolate the time for all rows by a power law through the last two trials; one that was stopped is a bound."""
-    if not trials or not trials[-1].finished:
-        return trials[-1].seconds if trials else 0.0
-    last, power = trials[-1], 1.0
-    if len(trials) > 1:
-        before = trials[-2]
-        power = math.log(last.seconds / before.seconds) / math.log(last.n_rows / before.n_rows)
-    return float(last.seconds * (n_rows / last.n_rows) ** min(max(power, 0.5), 1.5))
+        seconds = now - begin
+        if before:
+            power = min(max(math.log2(seconds / before), 0.5), 1.5)
+        if not finished or size == n_rows or now - start > TRIAL:
+            return seconds * (n_rows / size) ** power if finished else seconds, size, finished
+        before, size = seconds, min(2 * size, n_rows)
