@@ -456,6 +456,8 @@ def test_report_is_about_the_table_of_the_fit(tmp_path, folder, model, weighted)
     assert "options of the fit" in data_error(*words, "--weights", "none")
     flipped = write_csv(tmp_path / "f.csv", NAMES, (1 - X).tolist())
     assert "ones in the fit" in data_error("report", model, flipped, "-o", tmp_path / "b.html")
+    for kind in ("path", "check"):
+        assert "ones in the fit" in data_error("plot", kind, model, flipped, "-o", tmp_path / "c.png")
     run(*words, "--weights", "w")
 
 

@@ -12,7 +12,6 @@ import pytest
 from isinglass.cli import COMMANDS, main
 from isinglass.cli import console as console_module
 from isinglass.cli.console import Console, format_seconds
-from isinglass.cli.descriptions import format_bytes
 from isinglass.cli.exits import spell
 from isinglass.cli.fit import fit
 from isinglass.errors import ArgumentError, ConvergenceWarning, DataError, setting
@@ -88,11 +87,6 @@ def test_a_wrong_argument_carries_its_parts_and_travels():
 )
 def test_durations(seconds, text):
     assert format_seconds(seconds) == text
-
-
-@pytest.mark.parametrize(("size", "text"), [(5, "5 B"), (1500, "1.5 kB"), (2e9, "2.0 GB"), (5e12, "5000 GB")])
-def test_sizes(size, text):
-    assert format_bytes(size) == text
 
 
 # ------------------------------------------------------------------------------------------- console

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -175,18 +174,3 @@ def records(columns: JsonObject) -> list[JsonObject]:
     [{'name': 'a', 'field': 0.5}, {'name': 'b', 'field': 1.0}]
     """
     return [dict(zip(columns, row, strict=True)) for row in rows_of(columns)]
-
-
-def format_bytes(number: float) -> str:
-    """Return a size with the unit that suits it.
-
-    Examples
-    --------
-    >>> format_bytes(999), format_bytes(12_345_678)
-    ('999 B', '12 MB')
-    """
-    if number < 1000:
-        return f"{number:.0f} B"
-    unit = min(int(math.log10(number)) // 3, 3)
-    number /= 1000**unit
-    return f"{number:.{1 if number < 10 else 0}f} {('B', 'kB', 'MB', 'GB')[unit]}"

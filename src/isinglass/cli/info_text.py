@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 
 from isinglass.cli.console import format_seconds
-from isinglass.cli.descriptions import describe_weights, format_bytes
+from isinglass.cli.descriptions import describe_weights
 from isinglass.cli.exits import printable
 from isinglass.cli.table_info import RARE, SHOWN, ColumnInfo, Cost, TableInfo
 from isinglass.errors import plural
@@ -115,9 +115,11 @@ def _special_columns(found: TableInfo) -> dict[str, str]:
 
 def _cost(estimate: Cost, n_rows: int, fit: str) -> dict[str, str]:
     """Say what memory and time a fit will take; ``fit``: what it is called."""
+    from rich.filesize import decimal
+
     facts = {}
     if estimate.bytes is not None and estimate.bytes_dense is not None:
-        few, all_pairs = format_bytes(estimate.bytes), format_bytes(estimate.bytes_dense)
+        few, all_pairs = decimal(estimate.bytes), decimal(estimate.bytes_dense)
         facts["Memory"] = f"about {few} with few edges, {all_pairs} with all pairs (estimated)"
     if not estimate.n_tried:
         return facts | {"Time": "nothing to fit"}

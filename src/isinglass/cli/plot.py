@@ -61,7 +61,6 @@ class Request:
                 "MODEL was fitted at one penalty and has no path to draw. Fit it without --alpha, or add TABLE, "
                 "the table of the fit."
             )
-        self.loaded.check_fitted_to(self.data)
         return self.loaded.follow(self.data, FOLLOWED).without_covariates()
 
     def check(self) -> ModelCheck:
@@ -147,6 +146,8 @@ def plot(
     loaded = Loaded.open(model)
     groups = Attributes.read(attributes, loaded.network.variables).groups
     data = None if table is None else loaded.read_completed(console, loaded.recall(reading), table)
+    if data is not None:
+        loaded.check_fitted_to(data)
     ask = Request(loaded, data, groups, width, bootstrap)
     from isinglass.show import plot as figures
 

@@ -24,7 +24,6 @@ from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.show.layout import force_layout
 from isinglass.show.palette import GroupColors, color_groups
 from isinglass.show.report.subject import SAME_ALPHA, Subject
-from isinglass.simulate.completions import among
 
 DIGITS = 6  # significant digits of couplings off the selected network, whose own are exact, and of tables of categories
 MOST_SIMULATED = 400  # categories of all columns up to which rows are simulated from the network: seconds
@@ -73,8 +72,7 @@ def check_rows(subject: Subject) -> ModelCheck | None:
     variables = subject.network.variables
     if subject.table is None or variables.has_covariates or variables.sizes.sum() > MOST_SIMULATED:
         return None
-    network = subject.network if subject.fit is None else among(subject.fit.occurs, subject.network)
-    return check_model(subject.table, network)
+    return check_model(subject.table, subject.predicting)
 
 
 def tabulate_resamples(found: Bootstrap, names: Sequence[str]) -> tuple[JsonObject, JsonObject]:

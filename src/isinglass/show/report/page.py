@@ -28,7 +28,6 @@ from isinglass.show.report import contents
 from isinglass.show.report.methods import describe_fit
 from isinglass.show.report.sentences import Draft
 from isinglass.show.report.subject import Subject
-from isinglass.simulate.completions import among
 from isinglass.version import __version__
 
 SCRIPTS = (
@@ -109,8 +108,7 @@ def write_report(
     ('<!DOCTYPE html>', True)
     """
     whole = Subject.of(result, names, X, path, stability, check_count("max_edges", max_edges))
-    predicting = whole.network if whole.fit is None else among(whole.fit.occurs, whole.network)
-    measured = {} if whole.table is None else dict(node_table(whole.table, predicting).columns)
+    measured = {} if whole.table is None else dict(node_table(whole.table, whole.predicting).columns)
     subject = whole.without_covariates()  # what is drawn and counted
     resamples = [bootstrap] if isinstance(bootstrap, Bootstrap) else list(bootstrap)
     check = contents.check_rows(whole)

@@ -16,6 +16,7 @@ from isinglass.fit import Fit
 from isinglass.network import Network, NetworkLike, as_network, fit_of, read_for
 from isinglass.results import Path, Solution, solution_of
 from isinglass.selection_records import Stability
+from isinglass.simulate.completions import among
 from isinglass.table_summary import TableSummary
 
 SAME_ALPHA = 1e-9  # relative difference up to which two alphas are the same
@@ -68,6 +69,11 @@ class Subject:
             stability=self.stability and self.stability.take(np.flatnonzero(kept)),
             table=None if self.table is None else self.table.take(kept),
         )
+
+    @property
+    def predicting(self) -> Network:
+        """The network without categories that do not occur in the table of the fit."""
+        return self.network if self.fit is None else among(self.fit.occurs, self.network)
 
     @cached_property
     def solutions(self) -> tuple[Solution, ...]:
