@@ -259,6 +259,10 @@ def test_encode_says_what_to_do_instead():
     line = run("fit", "-", "--encode", "a=1=0,2=1,3=2", stdin=text, code=3).stderr
     assert "Columns with more categories are declared with --ordinal." in line
     assert "to 0, 1 or missing (--encode 3=); got 2" in line
+    line = run("fit", "-", "--encode", "x=1", stdin=text, code=3).stderr
+    assert "It has only 'x' there: say what each value means" in line
+    line = run("fit", "-", "--ordinal", "a", "--binarize", "a=1", stdin=text, code=3).stderr
+    assert "--binarize and --ordinal, --nominal or --continuous must not name the same column" in line
     said = run("fit", "-", "--encode", "a=1=0,2=1", "--encode", "a=1=0,2=2", stdin=text, code=2).stderr
     assert "not for the same column; got a twice" in " ".join(said.split())
 

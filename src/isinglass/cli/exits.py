@@ -46,7 +46,13 @@ CODES: dict[type[BaseException], int] = {
     LimitError: LIMIT,
     ImportError: OTHER,
 }
-NOT_OPTIONS = {"X": "the table", "path": "the file", "labels": "--groups or --paired"}
+NOT_OPTIONS = {
+    "X": "the table",
+    "path": "the file",
+    "labels": "--groups or --paired",
+    "kinds": "--ordinal, --nominal or --continuous",
+}
+"""What several options, or none, stand for."""
 
 
 class Failure(click.ClickException):

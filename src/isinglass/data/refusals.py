@@ -157,10 +157,8 @@ def _show_wrong(values: list[Value]) -> str:
 
 def _lacking_remedy(rule: Levels, wrong: list[Value]) -> str:
     if len(rule.entries) == 1:
-        return (
-            f"The rows that it was made from had only {show_value(next(iter(rule.entries)))} there. "
-            "Encode the whole table at once, or pass a mapping."
-        )
+        only = show_value(next(iter(rule.entries)))
+        return f"It has only {only} there: say what each value means, or encode all rows of the table at once."
     whole = {**rule.entries, **dict.fromkeys([*rule.missing, *wrong])}
     plain = all(isinstance(value, str | int | float) and "…" not in show_value(value) for value in whole)
     if len(whole) > _SUGGESTED or not plain:
