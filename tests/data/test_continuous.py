@@ -1,6 +1,7 @@
 """Continuous columns: how numbers are placed on a grid, and how another table is read by it."""
 
 import io
+import re
 
 import numpy as np
 import pandas as pd
@@ -8,6 +9,7 @@ import pytest
 from scipy.stats import norm, rankdata
 
 from isinglass import IsingNetwork, as_table, ising_path, load, read_table, save
+from isinglass.data import conversion
 from isinglass.data.grid import MOST_KEPT, equal_steps, n_steps, normal_steps
 from isinglass.errors import DataError, MeaningWarning
 from isinglass.variables import Variables
@@ -98,6 +100,54 @@ def test_ties_have_one_normal_score():
     steps = np.array(rule.scores) / rule.scores[1]
     wanted = norm.ppf([0.3, 0.75, 0.95])
     assert steps[2] == pytest.approx((wanted[2] - wanted[0]) / (wanted[1] - wanted[0]), rel=0.15)
+
+
+def test_normal_scores_of_few_values_are_means_of_their_rows():
+    steps = normal_steps(np.repeat([1.0, 2.0, 3.0], 100))
+    assert steps.scores == pytest.approx((0.0, np.sqrt(1.5), np.sqrt(6.0)), abs=1e-12)
+    assert "np.float64" not in repr(steps)
+    shares = np.array([0.05, 0.15, 0.1, 0.3, 0.25, 0.15])
+    steps = normal_steps(np.repeat(np.arange(6.0), (1000 * shares).astype(int)))
+    exact = norm.ppf(np.cumsum(shares) - shares / 2)
+    exact -= exact[0]
+    exact /= np.sqrt(np.average((exact - np.average(exact, weights=shares)) ** 2, weights=shares))
+    assert steps.scores == pytest.approx(exact, abs=exact[-1] / 254)
+
+
+@pytest.mark.parametrize("points", [3, 7, 40, 10**6])
+def test_a_column_and_its_negative_have_opposite_couplings(points):
+    rng = np.random.default_rng(2)
+    x, y = rng.normal(size=(2, 400))
+    table = pd.DataFrame({"a": np.round(points * norm.cdf(x)), "b": (x + y > 0).astype(int)})
+    both = [as_table(table.assign(a=sign * table["a"]), scores={"a": "normal"}) for sign in (1, -1)]
+    one, other = (ising_path(each, [0.01], tol=1e-10)[0].couplings[0, 1] for each in both)
+    assert one == pytest.approx(-other, rel=1e-6)
+
+
+def test_numbers_with_infinite_differences_are_refused():
+    with pytest.raises(DataError, match="differences are finite; got -1e\\+308, 0, 1e\\+308"):
+        as_table(pd.DataFrame({"a": [-1e308, 0.0, 1e308]}), kinds="continuous")
+
+
+@pytest.mark.parametrize("scores", [None, {"a": "normal"}])
+def test_the_advice_about_infinite_numbers_is_python(scores):
+    rows = pd.DataFrame({"a": [1.5, 2.5, np.inf, 4.5] * 5})
+    with pytest.raises(DataError) as refused:
+        as_table(rows, kinds="continuous", scores=scores)
+    advice = re.search(r"\((na_values=.*?\])\)", str(refused.value))[1]
+    options = eval(f"dict({advice})")
+    assert as_table(rows, kinds="continuous", scores=scores, missing="impute", **options).n_missing == 5
+
+
+def test_fractions_far_down_make_a_column_of_numbers_in_a_frame_as_in_a_file():
+    numbers = np.r_[np.tile(np.arange(20.0), 750), np.arange(5000) / 100]
+    rows = pd.DataFrame({"a": numbers, "b": np.tile([0, 1], 10_000)})
+    with pytest.warns(MeaningWarning, match="read as continuous"):
+        one = as_table(rows)
+    with pytest.warns(MeaningWarning, match="read as continuous"):
+        other = read_table(io.StringIO(rows.to_csv(index=False)))
+    assert one.variables.kinds == other.variables.kinds == ("continuous", "binary")
+    assert np.array_equal(one.codes, other.codes)
 
 
 def test_couplings_are_per_standard_deviation():
@@ -270,10 +320,21 @@ def test_numbers_of_many_decimals_whose_distances_have_few_are_kept(first):
 
 
 @pytest.mark.parametrize("missing", ["error", "zero", "impute", "drop"])
-def test_transform_keeps_the_numbers_that_are_there(missing):
+def test_transform_keeps_the_numbers_that_are_there(missing, monkeypatch):
     table = frame()
     filled = IsingNetwork(kinds={"a": "continuous", "b": "continuous", "c": "continuous"}, missing=missing).fit(table)
+    converted, convert = [], conversion.convert_source
+    monkeypatch.setattr(conversion, "convert_source", lambda *given: converted.append(1) or convert(*given))
     assert np.array_equal(filled.transform(table).to_numpy(), table.to_numpy())
+    assert converted == [1]  # read once
+    table.loc[3, "sick"] = np.nan
+    if missing == "error":
+        with pytest.raises(DataError, match="must have no missing cells; got NaN in column 'sick'"):
+            filled.transform(table)
+        return
+    whole = filled.transform(table)
+    assert np.array_equal(whole[["a", "b", "c"]].to_numpy(), table[["a", "b", "c"]].to_numpy())
+    assert whole.loc[3, "sick"] in ((0,) if missing == "zero" else (0, 1))
 
 
 @pytest.mark.filterwarnings("ignore:.*left out")

@@ -288,3 +288,16 @@ def test_indicators_are_found_by_number_without_names():
     assert np.array_equal(as_table(frame.to_numpy(), encode=table.coding).codes, table.codes)
     one = table.coding.take([table.names.index("last")])
     assert np.array_equal(as_table(frame.to_numpy(), encode=one).codes[:, 0], last)
+
+
+def test_an_estimator_reads_the_frame_whose_columns_were_combined():
+    rng = np.random.default_rng(0)
+    color = rng.integers(0, 3, 200)
+    frame = pd.DataFrame({f"color_{word}": (color == k).astype(int) for k, word in enumerate(["red", "blue", "green"])})
+    frame["x"] = (color + rng.normal(size=200) > 1).astype(int)
+    net = IsingLasso(0.02).fit(as_table(frame, combine_indicators=True))
+    assert net.network_.names == ("color", "x")
+    assert net.score(frame) == net.fit_.score(frame)
+    np.testing.assert_array_equal(net.predict_proba(frame)[0], net.fit_.predict_proba(frame)[0])
+    with pytest.raises(ValueError, match="feature names"):
+        net.score(frame.rename(columns={"x": "y"}))

@@ -41,6 +41,8 @@ FUNCTIONS = {
     "node_table with the network": lambda X: metrics.node_table(X, NET.network_).accuracy,
     "node_table with the solution": lambda X: metrics.node_table(X, NET.solution_).accuracy,
     "refit": lambda X: ig.refit(X, NET.solution_).solution.couplings,
+    "refit of the record": lambda X: ig.refit(X, NET.fit_).solution.couplings,
+    "refit of the estimator": lambda X: ig.refit(X, NET).solution.couplings,
     "bootstrap": lambda X: ig.bootstrap(X, NET, n_boot=5, random_state=0).edges()["coupling"],
     "compare_groups": lambda X: ig.compare_groups(X, np.arange(N) % 2, NET, n_permutations=3, random_state=0).strength,
     "report": lambda X: build_report(NET, X=X),

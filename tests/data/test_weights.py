@@ -1,10 +1,13 @@
+import io
+
 import numpy as np
+import pandas as pd
 import pytest
 from choices import cross_validate, select_ebic, two_stage
 from networks import make_table
 
 from benchmarks import coverage
-from isinglass import Method, PerNode, as_table, compare_groups, read_parts, refit, simulate
+from isinglass import Method, PerNode, as_table, compare_groups, read_parts, read_table, refit, simulate
 from isinglass.data import check_sample_weight
 from isinglass.data.weights import scale_weights
 from isinglass.errors import DataError, DataWarning
@@ -163,3 +166,17 @@ def test_groups_of_counted_rows_are_compared_as_the_rows_themselves():
 def test_intervals_hold_the_true_value_with_weights_of_either_kind():
     covered = {kind: coverage.measure(kind, n_tables=60, seed=0) for kind in ("sampling", "informative", "counts")}
     assert all(0.91 <= share <= 0.985 for share in covered.values()), covered  # of 300 intervals each
+
+
+def test_the_kind_of_weights_is_that_of_the_whole_table_wherever_it_comes_from():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(0, 2, (300, 2)), columns=["a", "b"])
+    weight = np.r_[np.full(150, 2.0), rng.uniform(0.5, 1.5, 150)]
+    text = io.StringIO(frame.assign(w=weight).to_csv(index=False))
+    tables = [
+        as_table(frame, weight),
+        as_table(frame.to_numpy(np.uint8), weight),
+        as_table(as_table(frame), weight),
+        read_table(text, weights="w"),
+    ]
+    assert [table[:150].counted().total_weight for table in tables] == [150.0] * 4

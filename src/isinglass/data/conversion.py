@@ -36,7 +36,7 @@ from isinglass.data.rules import refuse_other
 from isinglass.data.source import Source
 from isinglass.data.table import Table, refuse_holes
 from isinglass.data.values import is_number
-from isinglass.data.weights import check_sample_weight, scale_weights
+from isinglass.data.weights import check_sample_weight, settle_kind
 from isinglass.errors import ArgumentError, DataError, setting
 from isinglass.matching import check_width
 from isinglass.variables import MAX_CATEGORIES, Variables
@@ -55,7 +55,7 @@ def convert(X: object, stated: ValueOptions, sample_weight: ArrayLike | None = N
             check_columns(X, Variables.binary(X.shape[1]), [[j] for j in range(X.shape[1])])
         coding = None if missing == "error" else Coding(None, (BITS,) * X.shape[1], missing)
         weight = check_sample_weight(sample_weight, len(X))
-        return Table(X, sample_weight=weight, weight_kind=stated.weight_kind, read_by=coding)
+        return Table(X, sample_weight=weight, weight_kind=settle_kind(weight, stated.weight_kind), read_by=coding)
     return convert_source(open_memory(X, stated, sample_weight), stated)
 
 
@@ -110,13 +110,11 @@ def convert_source(source: Source, stated: ValueOptions) -> Table:
         raise ArgumentError("missing", 'must be "error", "impute", "zero" or "drop"', stated.missing)
     table = _read_first(source, stated) if not isinstance(stated.encode, Coding) else _read_again(source, stated)
     some = slice(None) if table.rows is None else table.rows
-    weight, kind = None if source.weight is None else source.weight[some], stated.weight_kind
-    if weight is not None and kind is None and source.numbers:
-        _, kind = scale_weights(weight)
+    weight = None if source.weight is None else source.weight[some]
     return replace(
         table.with_variables(table.variables.with_wording(source.described)),
         sample_weight=weight,
-        weight_kind=kind,
+        weight_kind=settle_kind(weight, stated.weight_kind),
         labels={name: tuple(entries[some]) for name, entries in source.apart.items()},
         detected=source.detected,
     )

@@ -1,4 +1,4 @@
-"""Continuous columns: numbers on a grid of steps, equal ones or such that the column is normally distributed."""
+"""Continuous columns: numbers on a grid of equal steps, or equal steps of normal scores."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 LEAST_STEPS, MOST_STEPS = 16, 32
 """Of a grid; whole numbers that are kept as they are may have more."""
 MOST_KEPT = 64
-"""Whole numbers from the lowest to the highest that are kept as they are, however few the rows."""
+"""Whole numbers from the lowest to the highest that get a step each, whatever the number of rows."""
 FINE_STEPS = 255
 """Of a covariate, whose steps cost nothing: it has no distribution to be estimated."""
 WIDEST_STEP = 0.2
@@ -23,6 +23,8 @@ WIDEST_STEP = 0.2
 within steps is then a third of a percent of all."""
 TAIL = 0.005
 """Share of the rows below and above the ends of a grid."""
+NORMAL_POINTS = 254
+"""The normal scores of few values are whole numbers from 0 to this, as the solver needs; half of it is one, too."""
 DECIMALS = 3
 """Numbers with at most so many decimals are whole multiples of a unit."""
 
@@ -97,31 +99,35 @@ def equal_steps(numbers: FloatArray, *, is_fine: bool = False) -> Steps:
 def normal_steps(numbers: FloatArray) -> Steps:
     """Return a grid in equal steps of normal scores, the normal quantiles of ranks; equal numbers share a rank.
 
-    A step without a number is left out. The number that stands for a step is the median of those in it.
+    A step without a number is left out. The score of a step is the mean normal score of its rows, and the number that
+    stands for it is the median of theirs.
 
     Examples
     --------
     >>> steps = normal_steps(np.exp(np.arange(50.0)))
     >>> len(steps.values), steps.values[3] < steps.bounds[3] < steps.values[4]
-    (16, True)
+    (15, True)
     """
     from scipy.special import ndtri
 
     distinct, counts = np.unique(numbers, return_counts=True)
-    n, q = len(numbers), n_steps(len(numbers))
-    ranks = ndtri(np.clip((np.cumsum(counts) - counts / 2) / n, TAIL, 1.0 - TAIL))
-    step = np.minimum(((ranks - ranks[0]) * (q / (ranks[-1] - ranks[0]))).astype(np.intp), q - 1)
-    firsts = np.flatnonzero(np.diff(step, prepend=-1))
+    n = len(numbers)
+    q = (n_steps(n) - 1) | 1  # odd: the median is in the middle of a step
+    normal = ndtri(np.clip((np.cumsum(counts) - counts / 2) / n, TAIL, 1.0 - TAIL))
+    along = (normal - normal[0]) / (normal[-1] - normal[0])
+    n_points = NORMAL_POINTS if len(distinct) <= q else q - 1  # fine scores of many steps would double the time of fits
+    step = np.minimum((along * q).astype(np.intp), q - 1)
+    means = (np.bincount(step, counts * along) / np.maximum(np.bincount(step, counts), 1))[step]
+    points = np.rint((means - means[0]) / (means[-1] - means[0]) * n_points)
+    firsts = np.flatnonzero(np.diff(points, prepend=-1))
     if len(firsts) < 3:  # nearly all rows have one value
         return equal_steps(numbers)
-    of_rows = np.repeat(step, counts)
-    ordered = np.repeat(distinct, counts)
-    medians = [float(np.median(ordered[of_rows == k])) for k in step[firsts]]
+    of_rows, ordered = np.repeat(points, counts), np.repeat(distinct, counts)
     sd = float(of_rows.std())
     return Steps(
-        bounds=tuple(float((distinct[k - 1] + distinct[k]) / 2) for k in firsts[1:]),
-        values=tuple(medians),
-        scores=tuple((k - step[0]) / sd for k in step[firsts].tolist()),
+        bounds=tuple(float(distinct[k - 1] / 2 + distinct[k] / 2) for k in firsts[1:]),
+        values=tuple(float(np.median(ordered[of_rows == point])) for point in points[firsts]),
+        scores=tuple((points[firsts] / sd).tolist()),
         ends=(float(distinct[0]), float(distinct[-1])),
         is_normal=True,
     )

@@ -140,7 +140,7 @@ def advise_missing(values: Iterable[Value]) -> str:
     if not no_answer:
         return ""
     shown, verb = show_values(no_answer, _SHOWN), "stands" if len(no_answer) == 1 else "stand"
-    return f" If {shown} {verb} for a missing answer, {_remedy(no_answer)}."
+    return f" If {shown} {verb} for a missing answer, pass {make_missing(no_answer)}."
 
 
 def remark_identifier(n_distinct: int, n_rows: int, label: Hashable, is_first: bool) -> str:
@@ -276,7 +276,7 @@ def warn_codes(columns: Mapping[Hashable, Sequence[Value]]) -> None:
         shown = [value for value in dict.fromkeys(v for label in names for v in columns[label]) if value not in codes]
         _say(
             f"{_columns(names, 'has', 'have')} {show_values(codes, _SHOWN)} besides {show_values(shown)}."
-            f" If {'it stands' if len(codes) == 1 else 'they stand'} for a missing answer, {_remedy(codes)}.",
+            f" If {'it stands' if len(codes) == 1 else 'they stand'} for a missing answer, pass {make_missing(codes)}.",
             names,
             f"{show_values(codes, 3)} missing?",
         )
@@ -424,14 +424,14 @@ def are_dates(values: Sequence[Value]) -> bool:
     return len(words) > 1 and all(_DATE.fullmatch(word.strip()) for word in words)
 
 
-def _remedy(codes: Sequence[Value]) -> str:
+def make_missing(codes: Sequence[Value]) -> str:
     """Say how to make codes missing: ``--na 99, --na 98``, in Python ``na_values=[99, 98]``."""
-    python = [repr(code) for code in codes]
+    python = [
+        f"float('{code}')" if isinstance(code, float) and not math.isfinite(code) else repr(code) for code in codes
+    ]
     python[0] = f"na_values=[{python[0]}"
     python[-1] += "]"
-    return "pass " + ", ".join(
-        setting("na_values", code, python=word) for code, word in zip(codes, python, strict=True)
-    )
+    return ", ".join(setting("na_values", code, python=word) for code, word in zip(codes, python, strict=True))
 
 
 def _columns(labels: Sequence[Hashable], singular: str, plural: str) -> str:

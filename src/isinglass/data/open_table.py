@@ -18,7 +18,7 @@ from isinglass.data.parts import NO_COVARIATES, AnyTable, PartedTable, is_read, 
 from isinglass.data.rules import refuse_other
 from isinglass.data.source import Source
 from isinglass.data.table import Table
-from isinglass.data.weights import check_weight_kind
+from isinglass.data.weights import check_weight_kind, settle_kind
 from isinglass.errors import DataError, setting
 from isinglass.variables import Variables
 
@@ -180,4 +180,5 @@ def _add_weight(table: AnyTable, sample_weight: ArrayLike | None, weight_kind: s
         raise DataError("sample_weight of a table in parts must be given to read_parts, not with the table.")
     if table.sample_weight is not None:
         raise DataError("sample_weight must not be given with a table that has its own weights.")
-    return table.with_weight(sample_weight)
+    weighted = table.with_weight(sample_weight)
+    return replace(weighted, weight_kind=settle_kind(weighted.sample_weight, weighted.weight_kind))

@@ -10,7 +10,7 @@ import numpy as np
 from isinglass.arrays import Mask
 from isinglass.data.coding import UNKNOWN, Coding, Cut, Levels, Rule, Steps
 from isinglass.data.finding import guess_kinds
-from isinglass.data.guards import are_dates, drop, remark_decimals
+from isinglass.data.guards import are_dates, drop, make_missing, remark_decimals
 from isinglass.data.source import UNTYPED, Source
 from isinglass.data.specs import SAY_ALL, SAY_KIND, ColumnSpec
 from isinglass.data.two_values import is_unclear, order_pair
@@ -57,7 +57,7 @@ def refuse_values(source: Source, j: int, coding: Coding, row: int, advise: Call
     if isinstance(rule, Steps):
         raise DataError(
             f"{setting('X')} must hold finite numbers in a continuous column; {where}. Replace these values, or make "
-            f"them missing ({setting('na_values', wrong[0])}).{remark}"
+            f"them missing ({make_missing(wrong[:1])}).{remark}"
         )
     if rule.kind != "binary":
         categories = [value for value in rule.values if value is not None]

@@ -15,7 +15,7 @@ import numpy as np
 from isinglass.arrays import Mask
 from isinglass.data.coding import ABSENT, BITS, Coding, Cut, Levels, Rule, Steps, by_column
 from isinglass.data.grid import equal_steps, normal_steps
-from isinglass.data.guards import warn_measured
+from isinglass.data.guards import make_missing, warn_measured
 from isinglass.data.options import ValueOptions
 from isinglass.data.scores import check_scores, steps_of
 from isinglass.data.source import Source
@@ -199,12 +199,16 @@ def _grid(spec: ColumnSpec, rows: Mask | slice = slice(None)) -> Steps:
     not_finite = [number for number in numbers if not is_number(number) or not math.isfinite(number)]
     if not_finite:
         are_words = len(not_finite) == len(numbers)
-        blank = f"Make these cells missing ({setting('na_values', not_finite[0])})"
+        blank = f"Make these cells missing ({make_missing(not_finite[:1])})"
         raise DataError(
             f"{spec.where} must hold finite numbers to be continuous; got {show_values(set(not_finite))}. "
             f"{'Declare it as nominal' if are_words else blank}, or leave the column out ({DROP}).{spec.remark}"
         )
     values = np.array(numbers, dtype=np.float64)
+    if not math.isfinite(max(numbers) - min(numbers)):
+        raise DataError(
+            f"{spec.where} must hold numbers whose differences are finite; got {show_values(set(numbers))}."
+        )
     return normal_steps(values) if spec.scores == "normal" else equal_steps(values, is_fine=spec.is_covariate)
 
 

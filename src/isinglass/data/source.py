@@ -22,8 +22,6 @@ from isinglass.errors import ArgumentError, CellTypeError, DataError, setting
 from isinglass.names import check_names, read_column
 
 Entry = TypeVar("Entry")
-ROWS_TO_SAMPLE = 10_000
-"""Rows that show whether a column has fractions."""
 ENDS_SHOWN = 4
 """Names of columns that a message lists from either end of a table."""
 # Headers of a first column that names the rows. pandas and R leave the header empty.
@@ -73,11 +71,11 @@ class Column:
 
     @property
     def has_fractions(self) -> bool:
-        """Whether a number in it is not whole; of many numbers, one of the first."""
+        """Whether a number in it is not whole."""
         if self.values is not None:
             return any(isinstance(value, float) and value % 1.0 != 0.0 for value in self.values)
-        seen = self.cells[:ROWS_TO_SAMPLE] if self.cells.dtype.kind == "f" else np.empty(0)
-        return bool((seen != np.floor(seen))[np.isfinite(seen)].any())
+        cells = self.cells if self.cells.dtype.kind == "f" else np.empty(0)
+        return bool((cells != np.floor(cells))[np.isfinite(cells)].any())
 
     @property
     def entries(self) -> Cells:

@@ -119,6 +119,11 @@ def scale_weights(
     return weight if factor is None else np.asarray(weight / sums.largest * factor), kind_found
 
 
+def settle_kind(weight: FloatArray | None, kind: str | None) -> str | None:
+    """Return the kind of the weights of a whole table, which all parts of it have; None without weights."""
+    return kind if weight is None or kind is not None else scale_weights(weight)[1]
+
+
 def per_unit(weight: FloatArray, units: NDArray[np.intp] | None) -> FloatArray:
     """Return the weight of every row, of which there may be copies that share it."""
     if units is None:

@@ -226,7 +226,7 @@ class IsingEstimator(FittedNetwork, Fitted, _ScikitLearn):
         elif getattr(X, "ndim", 2) == 2:  # others are refused when they are read
             frame = as_frame(X)
             labels = () if frame is None else tuple(map(str, frame.columns))
-            if labels not in self.coding_.called[:-1]:  # scikit-learn does not know names before the user gave others
+            if labels not in self.coding_.called:  # scikit-learn does not know other names that columns had
                 validate_data(self, X, reset=False, skip_check_array=True)  # it compares labels that are text
             if frame is not None:
                 X = frame  # an Arrow stream is converted once
@@ -257,9 +257,11 @@ class IsingEstimator(FittedNetwork, Fitted, _ScikitLearn):
 
     def transform(self, X: TableLike) -> Any:  # Any: a frame of the kind of X, or an array
         """Return the table as `fit` reads it, with missing cells filled by their most probable values."""
-        table, record = self._open(X, missing=self._record.every_row).whole(), self._record
-        if table.numbers is None and len(table.variables.continuous) and not is_in_parts(X):
-            table = replace(table, numbers=self._open(X, missing="impute").whole().numbers)
+        record = self._record
+        has_numbers = len(record.network.variables.continuous) > 0  # which a table keeps where cells may be missing
+        table = self._open(X, missing="impute" if has_numbers else record.every_row).whole()
+        if table.holes is not None and record.coding.missing in ("error", "zero"):
+            table = replace(self._open(X).whole(), numbers=table.numbers)
         return complete_like(X, fill_most_probable(table, record.network, record.occurs))
 
     def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> AnyArray:

@@ -11,13 +11,21 @@ from numpy.typing import ArrayLike, NDArray
 
 from isinglass.arguments import check_level
 from isinglass.arrays import FloatArray, Frozen
-from isinglass.data import AnyTable, as_table, which_vary
-from isinglass.errors import ConvergenceWarning, DataError, LimitError, SeparationError, setting, suppress_warnings
+from isinglass.data import AnyTable, TableLike, as_table, which_vary
+from isinglass.errors import (
+    ArgumentError,
+    ConvergenceWarning,
+    DataError,
+    LimitError,
+    SeparationError,
+    setting,
+    suppress_warnings,
+)
 from isinglass.machine.threads import one_blas_thread
 from isinglass.matching import check_width, require_same
-from isinglass.network import Network
+from isinglass.network import HasFittedNetwork, HasNetwork, Network, fit_of
 from isinglass.pairs import pair_keys, values_at
-from isinglass.results import Solution
+from isinglass.results import Solution, solution_of
 from isinglass.select.derivatives import Support, pair_units
 from isinglass.select.sandwich import newton, sandwich_errors
 from isinglass.select.task import penalty_on
@@ -96,8 +104,8 @@ class Refit(Frozen):
 
 
 def refit(
-    X: ArrayLike,
-    solution: Solution,
+    X: TableLike,
+    solution: HasNetwork | HasFittedNetwork,
     *,
     sample_weight: ArrayLike | None = None,
     tol: float = 1e-9,
@@ -114,8 +122,8 @@ def refit(
     ----------
     X : array-like of shape (n_samples, n_features)
         A 0/1 or categorical table, or anything that is read as one.
-    solution : Solution
-        Only its edges are used.
+    solution : Solution, Fit or fitted estimator
+        Only its edges are used. The table is read as that of a fit was read.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights: counts if they are whole numbers, otherwise sampling weights, unless the table was read with
         another ``weight_kind``. The estimate is the same for both kinds; the standard errors differ.
@@ -134,8 +142,14 @@ def refit(
     >>> found.edge_values.round(4).tolist(), found.edge_errors.round(4).tolist()  # log (4·4) and sqrt(Σ 1/n)
     ([2.7726], [0.5])
     """
-    read = as_table(X, sample_weight, variables=solution.network.variables)
-    table = observed(read, "Standard errors").counted()
+    fit, found = fit_of(solution), solution_of(solution)
+    if found is None:
+        raise ArgumentError("solution", "must be a Solution, a Fit or a fitted estimator", type(solution).__name__)
+    if fit is None:
+        read = as_table(X, sample_weight, variables=found.network.variables)
+    else:
+        read = fit.read(X, sample_weight=sample_weight)
+    solution, table = found, observed(read, "Standard errors").counted()
     check_width(table.shape[1], solution.network.variables)
     support = _support(table, solution)
     if support.n_parameters > MAX_PARAMETERS:
