@@ -401,7 +401,7 @@ def test_the_refusal_of_frames_and_arrays_is_short():
 def test_info_asks_about_a_column_called_like_weights(tmp_path):
     rows = [[["no", "yes"][n % 2], "xy"[n // 2 % 2], 17 * n % 89] for n in range(40)]
     path = write_rows(tmp_path / "t.csv", ["a", "b", "Freq"], rows)
-    assert "pass --weights Freq; if it is a variable, say so (--continuous Freq)" in run("info", path).stderr
+    assert "pass --weights Freq; if it is a variable, pass --continuous Freq" in run("info", path).stderr
     for said in (["--continuous", "Freq"], ["--weights", "Freq", "--weight-kind", "counts"]):
         assert "looks like row weights" not in run("info", path, *said).stderr
 

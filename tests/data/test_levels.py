@@ -184,7 +184,7 @@ def test_missing_cells():
         ([f"id{k}" for k in range(300)], "nominal", "at most 256"),
         ([f"id{k}" for k in range(60)], "nominal", "fewer categories than there are rows"),
         ([str(k // 2) for k in range(60)] + ["last"], "nominal", "fewer categories than there are rows"),
-        (["a", 1, "b", 2], "nominal", "numbers or text, not both"),
+        (["a", 1, "b", 2], "ordinal", "numbers or text, not both"),
         ([(1, 2), (3, 4), (5, 6)], "nominal", "which is a tuple"),
         ([0, 1, np.inf], "ordinal", "finite numbers"),
         ([0, 1, np.pi], "ordinal", "multiples of one step"),

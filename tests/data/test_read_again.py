@@ -342,20 +342,19 @@ def test_a_table_with_the_names_of_the_file_is_one_of_a_renamed_fit():
             net.score(other)
 
 
-def test_text_in_place_of_numbers_is_called_so():
-    frame = pd.DataFrame({"a": [1, 2, 3] * 4, "b": [1, 2] * 6, "c": ["1", "2", "3"] * 4})
-    table = as_table(frame, kinds={"a": "ordinal", "c": "nominal"}, encode={"b": (1, 2)})
-    numbers, text = (
-        "which are numbers; got '1', '2'.* Turn the column into numbers",
-        "which are text; got 1, 2, 3 in.* text",
-    )
-    for column, values, message in (
-        ("a", frame["a"].astype(str), numbers),
-        ("b", frame["b"].astype(str), numbers),
-        ("c", frame["c"].astype(int), text),
-    ):
-        with pytest.raises(DataError, match=message):
-            as_table(frame.assign(**{column: values}), encode=table.coding)
+def test_texts_of_numbers_and_numbers_of_texts_are_known():
+    frame = pd.DataFrame({"a": [1, 2, 3] * 4, "b": [1, 2] * 6, "c": ["1", "2", "3"] * 4, "d": np.arange(12) / 4})
+    kinds = {"a": "ordinal", "c": "nominal", "d": "continuous"}
+    table = as_table(frame, kinds=kinds, encode={"b": (1, 2)})
+    for column in frame:
+        for dtype in (str, float, object):
+            if column != "c" or dtype is not float:  # 1.0 is no spelling of "1"
+                again = as_table(frame.assign(**{column: frame[column].astype(dtype)}), encode=table.coding)
+                assert np.array_equal(again.codes, table.codes)
+    assert np.array_equal(as_table(frame.assign(c=frame["a"]), encode=table.coding).codes, table.codes)
+    bools = pd.DataFrame({"a": [True, False, True]})
+    spelled = as_table(bools.astype(str), encode={"False": 0, "True": 1})
+    assert as_table(bools, encode=spelled.coding).codes.tolist() == [[1], [0], [1]]
     with pytest.raises(DataError, match="must have the categories that were declared or fitted; got '4'"):
         as_table(frame.assign(a="4"), encode=table.coding)
 
@@ -399,3 +398,65 @@ def test_single_precision_means_the_numbers_it_is_written_as(tmp_path, kind):
     assert cut.codes[5:, 0].tolist() == (tenths[5:] > 0.2).astype(int).tolist()
     again = as_table(pd.DataFrame({"f": tenths, "b": [0, 1] * 50}), encode=grid.coding, missing="impute")
     assert np.array_equal(again.codes, grid.codes)
+
+
+@pytest.mark.parametrize(
+    ("words", "categories"),
+    [
+        (["4", "f", "r"], ("4", "f", "r")),
+        (['"170"', '"171a"', "172"], ("170", "171a", "172")),
+        (["true", "false", "maybe"], ("false", "maybe", "true")),
+        (["007", "7", "7b"], ("007", "7", "7b")),
+    ],
+)
+def test_numbers_beside_words_are_words_in_a_nominal_column(words, categories):
+    text = "code,x\n" + "".join(f"{word},{k % 2}\n" for k, word in enumerate(words * 10))
+    table = read_table(io.StringIO(text), kinds={"code": "nominal"})
+    assert table.variables.categories[0] == categories
+    assert [categories[code] for code in table.codes[:3, 0]] == [word.strip('"') for word in words]
+    frame = pd.read_csv(io.StringIO(text), dtype={"code": str})
+    for again in (read_table(io.StringIO(text), encode=table.coding), as_table(frame, encode=table.coding)):
+        assert np.array_equal(again.codes, table.codes)
+    mixed = as_table(pd.DataFrame({"a": ["a", 1, "b", 1] * 5}, dtype=object), kinds="nominal")
+    assert mixed.variables.categories == (("1", "a", "b"),)
+
+
+def test_blanks_around_words_and_truth_values_are_those_of_the_file():
+    frame = pd.DataFrame(
+        {"who": ["Jo ", "Al", " Cy"] * 4, "b": ["True", "False", "True"] * 4, "c": ["1", "0", "1"] * 4}
+    )
+    text = frame.to_csv(index=False)
+    coding = read_table(io.StringIO(text), kinds={"who": "nominal"}).coding
+    for again in (frame, pd.read_csv(io.StringIO(text))):
+        table = as_table(again, encode=coding)
+        assert table.codes[:3].tolist() == [[2, 1, 1], [0, 0, 0], [1, 1, 1]]
+    words = as_table(frame[["who"]], kinds="nominal")
+    assert words.variables.categories == ((" Cy", "Al", "Jo "),)
+    codes = read_table(io.StringIO(text), columns=["who"], id_column=None, encode=words.coding).codes
+    assert np.array_equal(codes, words.codes)
+
+
+def test_a_table_whose_values_mean_something_else_is_refused_by_a_fit():
+    frame = pd.DataFrame(np.random.default_rng(0).integers(0, 6, (200, 2)), columns=["a", "b"])
+    fit = IsingLasso(0.05, binarize=2).fit(frame).fit_
+    assert fit.score(as_table(frame, binarize=2)) == fit.score(frame)
+    assert fit.score(as_table((frame > 2).astype(int))) == fit.score(frame)
+    for other in ({"binarize": 4}, {"binarize": {"a": 2, "b": 3}}, {"encode": {k: int(k > 2) for k in range(6)}}):
+        with pytest.raises(DataError, match=r"the values of column '[ab]' stand for something else"):
+            fit.score(as_table(frame, **other))
+    ordered = IsingLasso(0.05, kinds="ordinal").fit(frame).fit_
+    with pytest.raises(DataError, match="stand for something else"):
+        ordered.score(as_table(frame, binarize=4))
+    merged = [as_table(frame, encode={0: 0, 5: 1, **dict.fromkeys(range(1, 5), bit)}) for bit in (0, 1)]
+    fit = IsingLasso(0.05).fit(merged[0]).fit_
+    with pytest.raises(DataError, match="stand for something else"):
+        fit.score(merged[1])
+
+
+def test_encode_may_name_the_codes_of_a_labelled_column():
+    text = "a,b\n1,0\n2,1\n2,0\n"
+    labels = {"a": {1: "no", 2: "yes"}}
+    for encode in ({"a": {1: 0, 2: 1}}, {"a": {"no": 0, "yes": 1}}, {"no": 0, "yes": 1}):
+        table = read_table(io.StringIO(text), value_labels=labels, encode=encode)
+        assert table.codes.tolist() == [[0, 0], [1, 1], [1, 0]]
+        assert np.array_equal(read_table(io.StringIO(text), encode=table.coding).codes, table.codes)

@@ -59,7 +59,7 @@ def test_columns_are_made_contiguous():
 def test_repr():
     assert repr(make_table(X)) == "Table(3 rows × 2 columns)"
     wide = make_table(np.zeros((1, 4), dtype=np.uint8), names=("a", "b", "c", "d"))
-    assert repr(wide) == "Table(1 rows × 4 columns: 'a', 'b', 'c', …)"
+    assert repr(wide) == "Table(1 row × 4 columns: 'a', 'b', 'c', …)"
 
 
 @pytest.mark.parametrize(

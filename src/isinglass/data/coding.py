@@ -52,6 +52,11 @@ class _Rule:
         """Whether 0 and 1 stand for themselves, and nothing else for a category."""
         return False
 
+    @property
+    def has_words(self) -> bool:
+        """Whether a text stands for a category."""
+        return False
+
     def with_missing(self, values: Collection[Value]) -> Self:
         """Return the rule by which more values stand for a missing cell."""
         added = [value for value in values if value not in self._missing]
@@ -141,9 +146,16 @@ class Levels(_Rule):
         return self is BITS or (self.kind == "binary" and self.pair == (0, 1))
 
     @cached_property
+    def has_words(self) -> bool:
+        """Whether a text stands for a category."""
+        return any(isinstance(value, str) for value in self.entries)
+
+    @cached_property
     def _codes(self) -> dict[Value, int]:
-        """The category of every value; one that had a label stands for what that stands for."""
-        return {**self.entries, **{value: self.entries.get(label, UNKNOWN) for value, label in self.labels.items()}}
+        """The category of every value, also without blanks around it; where values had labels, those of the labels."""
+        stripped = {value.strip(): code for value, code in self.entries.items() if isinstance(value, str)}
+        labeled = {value: self.entries.get(label, UNKNOWN) for value, label in self.labels.items()}
+        return {**stripped, **self.entries, **labeled}
 
     def read(
         self, values: Sequence[Value], labels: Mapping[Value, Value] | None = None, blanks: Collection[str] = ()
@@ -153,11 +165,11 @@ class Levels(_Rule):
 
     def _find(self, values: Sequence[Value], labels: Mapping[Value, Value]) -> Codes:
         """Return the categories of values; those of their labels, where the entries are labels."""
-        codes, entries = self._codes, self.entries
-        if not labels:
-            return np.array([codes.get(value, UNKNOWN) for value in values], dtype=self.dtype)
-        are_meant = {value for value, label in labels.items() if self.labels or label in entries}
-        found = (entries.get(labels[v], UNKNOWN) if v in are_meant else codes.get(v, UNKNOWN) for v in values)
+        are_meant = {value for value, label in labels.items() if self.labels or label in self.entries}
+        found = (
+            self.entries.get(labels[value], UNKNOWN) if value in are_meant else self._codes.get(value, UNKNOWN)
+            for value in values
+        )
         return np.fromiter(found, self.dtype, len(values))
 
     def _place(self, numbers: Cells) -> Codes:
@@ -243,6 +255,18 @@ class Indicators(Levels):
 
 Rule: TypeAlias = Levels | Cut | Steps
 BITS = Levels({0: 0, 1: 1})
+
+
+def contradict(one: Rule, other: Rule) -> bool:
+    """Tell whether a value that two rules know stands for different things: other thresholds, or other categories."""
+    if isinstance(one, Cut) or isinstance(other, Cut):
+        thresholds = {rule.threshold for rule in (one, other) if isinstance(rule, Cut)}
+        return len(thresholds) > 1 or not all(isinstance(rule, Cut) or rule.is_plain for rule in (one, other))
+    if isinstance(one, Steps) or isinstance(other, Steps):
+        return False  # their steps are compared as categories
+    shared = [value for value in one.entries if value in other.entries]
+    pairs = {(one.entries[value], other.entries[value]) for value in shared}
+    return len(pairs) > len({mine for mine, _ in pairs})
 
 
 @dataclass(frozen=True)

@@ -71,7 +71,7 @@ def _join_numbers(source: Source, X: object, coding: object) -> Source:
 
 
 def open_memory(X: object, stated: ValueOptions, sample_weight: ArrayLike | None = None) -> Source:
-    """Return what is in memory as a table whose values have no meaning yet."""
+    """Open an in-memory container as a `Source`: values are not coded yet."""
     source = _join_numbers(open_source(X).named(stated.names), X, stated.encode)
     marked, place = source.mark_missing(stated.missing_in(source)), source.find_weights(stated.encode)
     if sample_weight is None and place is not None:
@@ -152,9 +152,9 @@ def apply_coding(source: Source, coding: Coding, found: Finding | None = None) -
     chosen = take_columns(source, coding)
     single = coding.expand()
     if single is not coding:
-        table = build_table(_convert_cells(chosen, single.columns), chosen, single)
+        table = build_table(_convert_cells(chosen, single.columns, is_again=True), chosen, single)
         return combine(table, coding)
-    codes = _convert_cells(chosen, coding.columns)
+    codes = _convert_cells(chosen, coding.columns, is_again=found is None)
     if found is not None:
         levels = {j: coding.columns[j] for j in found.levels}
         values = {j: found.specs[j].values for j in levels}
@@ -208,14 +208,15 @@ def _refuse_width(source: Source, n: int, width: int) -> NoReturn:
     )
 
 
-def _convert_cells(source: Source, rules: Sequence[Rule]) -> Codes:
-    """Return what every cell stands for."""
-    if source.block is not None and all(rule == rules[0] for rule in rules):
+def _convert_cells(source: Source, rules: Sequence[Rule], *, is_again: bool) -> Codes:
+    """Return what every cell stands for; ``is_again``: in another table than that of the rules."""
+    if source.block is not None and all(rule == rules[0] for rule in rules) and not (is_again and rules[0].has_words):
         return _convert_block(source.block, rules[0])
     codes = np.empty(source.shape, dtype=np.result_type(*(rule.dtype for rule in rules)))
     for start in range(0, len(rules), COLUMNS_AT_ONCE):
         some = range(start, min(start + COLUMNS_AT_ONCE, len(rules)))
-        codes[:, start : start + COLUMNS_AT_ONCE] = np.array([source.column(j).convert(rules[j]) for j in some]).T
+        columns = [source.column(j).convert(rules[j], is_again=is_again) for j in some]
+        codes[:, start : start + COLUMNS_AT_ONCE] = np.array(columns).T
     return codes
 
 
@@ -242,7 +243,7 @@ def build_table(codes: Codes, source: Source, coding: Coding, advise: Callable[[
     bad = codes == UNKNOWN
     if bad.any():
         j = int(np.flatnonzero(bad.any(axis=0))[0])
-        refuse_values(source, j, coding, int(np.flatnonzero(bad[:, j])[0]), advise)
+        refuse_values(source, j, coding, np.flatnonzero(bad[:, j]), advise)
     gone = codes == ABSENT
     n_missing = int(gone.sum() + np.sum(blank))
     if coding.missing == "error":

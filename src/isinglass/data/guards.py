@@ -181,7 +181,7 @@ def warn_identifiers(columns: Mapping[Hashable, Sequence[Value]], n_rows: int) -
         numbers = [label for label, values in columns.items() if not any(isinstance(value, str) for value in values)]
         decimals = remark_decimals(value for values in columns.values() for value in values)
         they = "it holds" if len(numbers) == 1 else "they hold"
-        other = f"; if {they} numbers, say so ({kind_option('continuous', numbers)})"
+        other = f"; if {they} numbers, pass {kind_option('continuous', numbers)}"
         _say(
             f"{_columns(labels, 'has', 'have')} a different value in almost every row: if {which} the rows, leave "
             f"{them} out ({drop(labels)}){other if numbers else ''}.{decimals}",
@@ -196,7 +196,7 @@ def warn_weights(labels: Iterable[Hashable]) -> None:
     if len(weights) == 1:  # more are a battery: w1, w2, w3
         _say(
             f"{_columns(weights, 'looks', '')} like row weights: if it counts or weights the rows, pass "
-            f"{setting('weights', weights[0])}; if it is a variable, say so ({kind_option('continuous', weights)}).",
+            f"{setting('weights', weights[0])}; if it is a variable, pass {kind_option('continuous', weights)}.",
             weights,
             WEIGHTS,
         )
@@ -215,8 +215,8 @@ def check_meaning(
     if wide:
         _say(
             f"{_columns(wide, 'has', 'have')} ordered values that are up to {max(spans.values()):.0f} steps apart. "
-            f"Couplings are per step, so these look small. If the values are numbers, say so "
-            f"({kind_option('continuous', wide)}), and couplings are per standard deviation; if they name something, "
+            f"Couplings are per step, so these look small. If the values are numbers, pass "
+            f"{kind_option('continuous', wide)}, and couplings are per standard deviation; if they name something, "
             f"leave them out ({drop(wide)}).",
             wide,
             "a number?",

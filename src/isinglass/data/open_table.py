@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from isinglass.data.blocks import is_in_parts, is_one_file
-from isinglass.data.coding import Coding, find_columns
+from isinglass.data.coding import Coding, contradict, find_columns
 from isinglass.data.containers import as_frame
 from isinglass.data.conversion import convert, read_codes
 from isinglass.data.options import ReadOptions, ValueOptions, takes
@@ -59,7 +59,8 @@ def as_table(X: TableLike, options: TableOptions) -> AnyTable:
     weight_kind : {"sampling", "counts"}, optional
         What the row weights are. A count is the number of equal rows that a row stands for, and the number of rows is
         the sum of the counts. Sampling weights are proportional to the number of members of the population that a row
-        represents: only their ratios matter. By default whole numbers are counts, and others sampling weights.
+        represents: only their ratios matter. By default whole numbers are counts, and others sampling weights. The grid
+        of a continuous column is made of the rows as they are, whatever their weights.
     kinds : {"binary", "ordinal", "nominal", "continuous"}, one of these per column, or a mapping, optional
         Whether the values of a column are 0 and 1, categories with an order, categories without, or numbers. One word
         applies to all columns, a mapping to the columns that it names, by name, number from 0, range ``"A1:A5"`` or
@@ -162,11 +163,19 @@ def _check_options(table: AnyTable, options: ValueOptions) -> AnyTable:
 
 
 def _choose_columns(table: AnyTable, known: object) -> AnyTable:
-    """Return the columns of a table that a coding means, with its names, if both have names."""
-    if not isinstance(known, Coding) or known.names in (None, table.names) or not table.variables.named:
+    """Return the columns of a table that a coding means, with its names, if both have names; refuse other values."""
+    if not isinstance(known, Coding):
         return table
-    called = known.called if known.expand() is known else [known.names or ()]
-    return table.take(np.array(find_columns(called, table.names), dtype=np.intp)).with_names(known.names)
+    if known.names not in (None, table.names) and table.variables.named:
+        called = known.called if known.expand() is known else [known.names or ()]
+        table = table.take(np.array(find_columns(called, table.names), dtype=np.intp)).with_names(known.names)
+    for name, own, rule in zip(table.names, table.coding.columns, known.columns, strict=False):
+        if contradict(own, rule):
+            raise DataError(
+                f"{setting('X')} must be read as the table of the fit was; the values of column {name!r} stand for "
+                "something else here. Read the table by its coding, as_table(frame, encode=fit.coding)."
+            )
+    return table
 
 
 def _add_weight(table: AnyTable, sample_weight: ArrayLike | None, weight_kind: str | None) -> AnyTable:

@@ -6,15 +6,16 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 
 from isinglass.arrays import Mask
-from isinglass.data.coding import UNKNOWN, Coding, Cut, Levels, Rule, Steps
+from isinglass.data.coding import Coding, Cut, Levels, Steps
 from isinglass.data.finding import guess_kinds
 from isinglass.data.guards import are_dates, drop, make_missing, remark_decimals
 from isinglass.data.source import UNTYPED, Source
 from isinglass.data.specs import SAY_ALL, SAY_KIND, ColumnSpec
 from isinglass.data.two_values import is_unclear, order_pair
-from isinglass.data.values import Value, is_number, read_word, show_value, show_values
+from isinglass.data.values import Value, is_number, show_value, show_values
 from isinglass.errors import DataError, setting
 from isinglass.names import name_ranges
 
@@ -33,22 +34,17 @@ def refuse_missing(gone: Mask, source: Source, *, has_only_bits: bool) -> NoRetu
     )
 
 
-def refuse_values(source: Source, j: int, coding: Coding, row: int, advise: Callable[[], str]) -> NoReturn:
-    """Say which values of a column are wrong, and what to do about it."""
-    rule = coding.columns[j]
+def refuse_values(
+    source: Source, j: int, coding: Coding, rows: NDArray[np.intp], advise: Callable[[], str]
+) -> NoReturn:
+    """Say which values of a column are wrong, those in some rows, and what to do about it."""
+    rule, row = coding.columns[j], int(rows[0])
     column = source.column(j)
-    codes = rule.read(column.distinct, column.labels)
     called = column.labels if isinstance(rule, Levels) and rule.labels else {}
     values = [called.get(value, value) for value in column.distinct]
-    wrong = [value for value, code in zip(values, codes, strict=True) if code == UNKNOWN]
+    wrong = [called.get(value, value) for value in dict.fromkeys(column.entries[rows])]
     where = f"got {_show_wrong(wrong)} in {source.where(j)} (first in {source.describe_row(row)})"
     remark = _remark_header(source, row, wrong) + remark_decimals(wrong, source.decimal)
-    if source.decimal is None and _are_other_type(rule, wrong):
-        given, known = ("text", "numbers") if isinstance(wrong[0], str) else ("numbers", "text")
-        raise DataError(
-            f"{setting('X')} must have the values of the fitted table, which are {known}; {where}, which are {given}. "
-            f"Turn the column into {known}."
-        )
     if isinstance(rule, Cut):
         raise DataError(
             f"{setting('X')} must hold finite numbers for {setting('binarize', rule.threshold)}; {where}. Leave "
@@ -74,15 +70,6 @@ def refuse_values(source: Source, j: int, coding: Coding, row: int, advise: Call
     remedy = _suggest(source, j, values, all(other.kind == "binary" for other in coding.columns), advise)
     remark = remark if not remedy.endswith(remark) else ""
     raise DataError(f"{setting('X')} must hold only 0 and 1; {where}. {remedy}{remark}")
-
-
-def _are_other_type(rule: Rule, wrong: list[Value]) -> bool:
-    """Tell whether values are texts of numbers that a rule knows, or numbers whose texts it knows."""
-    if not isinstance(rule, Levels) or rule.is_plain:
-        return False
-    are_texts = isinstance(wrong[0], str)
-    known = {read_word(value) for value in rule.entries if isinstance(value, str) != are_texts}
-    return all(isinstance(value, str) == are_texts and read_word(value) in known for value in wrong)
 
 
 def _remark_header(source: Source, row: int, wrong: list[Value]) -> str:

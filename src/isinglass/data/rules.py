@@ -301,7 +301,7 @@ def _plain_values(spec: ColumnSpec, kind: str) -> list[Value]:
         if any(isinstance(value, str) for value in seen) and all(isinstance(v, str) or is_number(v) for v in seen):
             raise DataError(
                 f"{where} must hold numbers or text, not both, to have categories; got {show_values(seen)}. "
-                f"Convert all of them to text, or say which values are missing.{spec.remark}"
+                f"Declare the column as nominal, or say which values are missing.{spec.remark}"
             )
         odd = next(value for value in seen if not isinstance(value, str) and not is_number(value))
         raise CellTypeError(
@@ -319,7 +319,7 @@ def _plain_values(spec: ColumnSpec, kind: str) -> list[Value]:
 def _check_count(values: list[Value], spec: ColumnSpec) -> None:
     """Refuse a column with too many categories, or with too few rows for them."""
     q, where, n_rows = len(values), spec.where, spec.source.shape[0]
-    number = f"If they are numbers, say so ({CONTINUOUS}). " if all(map(is_number, values)) else ""
+    number = f"If they are numbers, pass {CONTINUOUS}. " if all(map(is_number, values)) else ""
     if q > MAX_CATEGORIES:
         raise DataError(
             f"{where} must have at most {MAX_CATEGORIES} categories; got {q} different values. "

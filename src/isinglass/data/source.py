@@ -15,9 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isinglass.arrays import FloatArray
-from isinglass.data.coding import NO_FILE, Cells, Codes, Coding, Layout, Rule
+from isinglass.data.coding import NO_FILE, UNKNOWN, Cells, Codes, Coding, Layout, Rule
 from isinglass.data.guards import advise_missing, no_answers, remark_decimals, remark_identifier
-from isinglass.data.values import NO_ANSWER, Value, is_among, is_missing, is_number, read_word, show_value, spell_out
+from isinglass.data.values import (
+    NO_ANSWER,
+    Value,
+    is_among,
+    is_missing,
+    is_number,
+    read_cell,
+    read_word,
+    show_value,
+    spell_out,
+)
 from isinglass.errors import ArgumentError, CellTypeError, DataError, setting
 from isinglass.names import check_names, read_column
 
@@ -94,12 +104,23 @@ class Column:
             return [self.words[position].strip() for position in self.cells]
         return [str(cell) for cell in self.entries]
 
-    def convert(self, rule: Rule) -> Codes:
-        """Return what every cell stands for by a rule of a `Coding`."""
+    def convert(self, rule: Rule, *, is_again: bool = False) -> Codes:
+        """Return what every cell stands for by a rule of a `Coding`.
+
+        ``is_again``: of another table. There, a text that is not known may spell a number, and a number a known text.
+        """
+        if self.values is None and is_again and rule.has_words:
+            return self.with_labels({}).convert(rule, is_again=True)
         rule = rule.with_missing(self.gone)
         if self.values is None:
             return rule.convert(self.cells)
         codes = rule.read([*self.values, None], self.labels, self.blanks)
+        unknown = np.flatnonzero(codes == UNKNOWN).tolist()
+        if unknown and self.words is not None:  # spellings of one number may be different categories
+            codes[unknown] = rule.read([self.words[k].strip() for k in unknown])
+        elif unknown and (is_again or rule.has_words):
+            values = [self.values[k] for k in unknown]
+            codes[unknown] = rule.read([read_cell(each) if isinstance(each, str) else str(each) for each in values])
         if self.cells.dtype == np.uint8 and codes.dtype == np.int8:  # several times faster than an index
             return np.frombuffer(self.cells.tobytes().translate(codes.tobytes().ljust(256)), np.int8)
         return np.asarray(codes[self.cells])
@@ -111,6 +132,12 @@ class Column:
         ordered = sorted(self.labels, key=lambda value: (isinstance(value, str), value))
         labels = {value: self.labels[value] for value in ordered if not self._is_gone(value)}
         return {value: label for value, label in labels.items() if value in present or not no_answers([label])}
+
+    def spelled(self) -> Column:
+        """Return the column with all values as text."""
+        words = map(str, self.values or ()) if self.words is None else map(str.strip, self.words)
+        values = [None if value is None else word for value, word in zip(self.values or (), words, strict=True)]
+        return replace(self, values=values)
 
     def labeled(self) -> Column:
         """Return the column with labels in place of its values, which all have one."""

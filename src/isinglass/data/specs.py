@@ -22,7 +22,7 @@ ORDINAL, NOMINAL, CONTINUOUS = (
 )
 SAY_KIND = (
     f"If these are categories, say whether they have an order ({ORDINAL}) or not ({NOMINAL}); if they are numbers, "
-    f"say so ({CONTINUOUS})."
+    f"pass {CONTINUOUS}."
 )
 SAY_ALL = (
     f"Say what each value means ({setting('encode', python='encode={…: 0, …: 1, …: None}')}), choose a threshold for "
@@ -52,9 +52,13 @@ class ColumnSpec:
         """Its cells, with labels in place of the values if all have one.
 
         0 and 1 keep their values, unless `encode` speaks of the labels. Of labels for 1 and 2, 1 is the first category,
-        also where 2 never occurs.
+        also where 2 never occurs. Numbers beside texts in a nominal column are texts, too: 170, 171a.
         """
-        return self._raw.labeled() if self.answers else self._raw
+        column = self._raw.labeled() if self.answers else self._raw
+        if self.kind != "nominal" or self.is_named or column.values is None:
+            return column
+        are_numbers = {is_number(value) for value in column.distinct if is_number(value) or isinstance(value, str)}
+        return column.spelled() if len(are_numbers) > 1 else column
 
     @cached_property
     def _raw(self) -> Column:
@@ -72,13 +76,14 @@ class ColumnSpec:
         present, answers = set(raw.distinct), raw.answers
         are_bits = present <= {0, 1} and (not present or 0 in answers or answers.keys() <= {0, 1})
         are_meant = self.meaning is not None and any(label in self.meaning for label in answers.values())
-        return answers if present <= answers.keys() and (are_meant or not are_bits) else {}
+        by_value = not are_meant and self.meaning is not None and present <= self.meaning.keys()
+        return answers if present <= answers.keys() and (are_meant or not are_bits) and not by_value else {}
 
     def finish(self, rule: Rule) -> Rule:
         """Return a rule with all that holds for other tables: labels, and values that stand for a missing cell."""
         if isinstance(rule, Levels) and self.answers:
             rule = replace(rule, labels=self.answers)
-        if isinstance(rule, Levels) and not self.is_meant and any(isinstance(value, str) for value in rule.entries):
+        if isinstance(rule, Levels) and not self.is_meant and rule.has_words:
             rule = replace(rule, has_found_words=True)
         return self.with_missing(rule).with_missing(self.declared_missing)
 

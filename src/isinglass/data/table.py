@@ -14,7 +14,7 @@ from isinglass.arrays import AnyArray, Bytes, FloatArray, Mask
 from isinglass.data.coding import Coding, Guess
 from isinglass.data.values import Value
 from isinglass.data.weights import check_sample_weight, check_weight_kind, scale_weights
-from isinglass.errors import DataError, setting
+from isinglass.errors import DataError, plural, setting
 from isinglass.matching import match_categories
 from isinglass.variables import Variables
 
@@ -330,12 +330,12 @@ class Table:
         return np.array(self.codes, dtype=dtype, copy=True) if copy else np.asarray(self.codes, dtype=dtype)
 
     def __repr__(self) -> str:
-        n_rows, n_columns = self.shape
+        size = " × ".join(plural(n, what) for n, what in zip(self.shape, ("row", "column"), strict=True))
         variables = self.variables
         shown = ": " + ", ".join(map(repr, self.names[:3])) if variables.named else ""
-        more = ", …" if variables.named and n_columns > 3 else ""
+        more = ", …" if variables.named and self.shape[1] > 3 else ""
         kinds = "" if variables.is_binary else f"; {variables.describe_kinds()}"
-        return f"Table({n_rows} rows × {n_columns} columns{shown}{more}{kinds})"
+        return f"Table({size}{shown}{more}{kinds})"
 
 
 _MARKS = ("filled", "holes", "drawn", "numbers")

@@ -1,4 +1,4 @@
-"""Columns of two values: which of them is 1, as `encode` says or as they show."""
+"""Columns of two values: which of them is 1, as `encode` states, or by rule."""
 
 from __future__ import annotations
 
