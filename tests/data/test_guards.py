@@ -195,7 +195,7 @@ def test_info_shows_what_was_detected_and_what_is_doubtful(tmp_path):
     frame.insert(0, "who", [f"p{k}" for k in range(N)])
     frame.to_csv(tmp_path / "t.csv", sep=";", index=False)
     shown = run("info", tmp_path / "t.csv", "--ordinal", "i*")
-    assert "File        fields separated by 'semicolon', row labels from 'who'" in shown.stdout
+    assert "File fields separated by 'semicolon', row labels from 'who'" in " ".join(shown.stdout.split())
     assert (
         "Warning: Column 'i2' has 99 besides 1, 2, 3, 4, 5. If it stands for a missing answer, pass --na 99."
         in shown.stderr
