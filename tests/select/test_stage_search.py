@@ -91,6 +91,18 @@ def test_where_the_descent_ends(gain, rise, ends_at_rise, n_after):
     assert len(found.path) == found.index + 1 + n_after  # 0.9 ** 7 < 0.5
 
 
+@pytest.mark.parametrize(("steps", "is_found"), [(3, True), (4, False)])
+def test_an_empty_network_is_believed_after_three_strides(steps, is_found):
+    def criterion(solution):
+        """Rise from the empty network, fall below it after some steps, and rise again."""
+        step = round(np.log(solution.alpha / TOP) / np.log(GRID.ratio))
+        return step - (steps + 1.0 if step >= steps else 0.0)
+
+    found = search(Task(as_table(X)), 1000, criterion, replace(GRID, ends_at_rise=True))
+    assert (found.solution.n_edges > 0) == is_found
+    assert len(found.path) == (5 if is_found else 4)  # one after the best, or three after the empty network
+
+
 def test_a_level_curve_ends_the_search():
     found = search(Task(as_table(X)), 30, lambda solution: -1.0 if solution.n_edges else 0.0, GRID)
     assert found.path.alphas.min() > 0.2 * TOP

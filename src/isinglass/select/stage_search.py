@@ -32,6 +32,8 @@ TURNED = 0.5
 """Share of its best alpha below which the criterion has turned."""
 HOPELESS = 100.0
 """Rise above the first, empty network, in units of −2·logPL, that ends stage 2 if no network was better than that."""
+DOUBTED = 2
+"""Strides after the first rise of stage 1 before an empty network is taken for the best one."""
 FARTHEST = 0.25
 """Share of its best alpha down to which stage 2 is followed if its denser networks are judged by prediction."""
 SPARSER = 4.0
@@ -62,7 +64,10 @@ class Descent:
 
     def has_turned(self, scored: Sequence[Scored]) -> bool:
         """Tell whether the descent ends after these networks."""
-        best, last = scored[_best(scored)], scored[-1]
+        place = _best(scored)
+        best, last = scored[place], scored[-1]
+        if self.ends_at_rise and not best.solution.n_edges and len(scored) - 1 - place <= DOUBTED:
+            return False
         if last.solution.alpha < TURNED * best.solution.alpha:
             return True
         rise = last.score - best.score
