@@ -36,12 +36,12 @@ if TYPE_CHECKING:  # the same names for type checkers and editors, which do not 
     from isinglass.network import Network as Network
     from isinglass.results import Path as Path
     from isinglass.results import Solution as Solution
-    from isinglass.select.any_method import impute as impute
     from isinglass.select.bootstrap import bootstrap as bootstrap
     from isinglass.select.cross_validation import CrossValidation as CrossValidation
     from isinglass.select.ebic import EBIC as EBIC
     from isinglass.select.error_rates import edge_tests as edge_tests
     from isinglass.select.group_comparison import compare_groups as compare_groups
+    from isinglass.select.imputation import impute as impute
     from isinglass.select.method import Method as Method
     from isinglass.select.refit import refit as refit
     from isinglass.select.selector import Fixed as Fixed
@@ -71,7 +71,7 @@ _NAMES = {
     "select.cross_validation": "CrossValidation",
     "select.ebic": "EBIC",
     "select.error_rates": "edge_tests",
-    "select.any_method": "impute",
+    "select.imputation": "impute",
     "select.method": "Method",
     "select.group_comparison": "compare_groups",
     "select.refit": "refit",

@@ -19,7 +19,7 @@ from isinglass import (
     simulate,
 )
 from isinglass.errors import ConstantColumnWarning, ConvergenceWarning, DataError, LimitError, suppress_warnings
-from isinglass.select import ImputationSettings, Run, ebic
+from isinglass.select import ImputationSettings, Run, ebic, stochastic_em
 from isinglass.select import imputation as module
 from isinglass.select.any_method import Wrapped
 from isinglass.select.pooling import _redraw
@@ -122,7 +122,7 @@ def test_rounds_start_at_the_last_choice_and_end_when_only_noise_is_left(monkeyp
     last = None
     for number, (method, start, choice) in enumerate(calls):
         assert (start and start.solution) is (last and last.solution)
-        chooses = number == 0 or number % module.LOOK_BACK == 2
+        chooses = number == 0 or number % stochastic_em.LOOK_BACK == 2
         assert isinstance(method.selector, TwoStage if chooses else FixedStages)
         if chooses:  # without folds
             assert (choice.reason, choice.n_folds) == ("ebic", 0)

@@ -15,13 +15,13 @@ their networks by rows that were left out (`prediction_check`, `held_out`); they
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from isinglass.select.any_method import Wrapped, impute
+from isinglass.select.any_method import Wrapped
 from isinglass.select.bootstrap import bootstrap
 from isinglass.select.bootstrap_result import Bootstrap, Differences
 from isinglass.select.cross_validation import CrossValidation, CrossValidationChoice
 from isinglass.select.ebic import EBIC, ebic
 from isinglass.select.error_rates import EdgeTests, edge_tests
-from isinglass.select.imputation import Imputation
+from isinglass.select.imputation import Imputation, impute
 from isinglass.select.method import SELECTORS as SELECTORS
 from isinglass.select.method import ImputationSettings, Method
 from isinglass.select.pooling import Pooled, pool

@@ -1,4 +1,4 @@
-"""Methods in whatever form they are given, functions included, and what is said of many fits."""
+"""Methods in whatever form they are given, functions included."""
 
 from __future__ import annotations
 
@@ -9,30 +9,20 @@ from typing import Any, Protocol, Self, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from isinglass.arguments import RandomSource, is_real
+from isinglass.arguments import is_real
 from isinglass.data import Table, TableLike, as_table
 from isinglass.data.parts import is_read
 from isinglass.errors import (
     ArgumentError,
-    ConstantColumnWarning,
-    ConvergenceWarning,
     DataError,
-    DataWarning,
-    GridEndWarning,
-    setting,
-    warn,
 )
 from isinglass.network import Network, fit_of
 from isinglass.results import Path, Solution, solution_of
-from isinglass.select.folds import labels_of, one_by_one, repeated
-from isinglass.select.imputation import Imputation
+from isinglass.select.folds import labels_of, repeated
 from isinglass.select.method import ImputationSettings, Method
 from isinglass.select.selector import Choice, Fixed, Selector
 from isinglass.select.settings import Run, Settings, settings
 from isinglass.select.task import WarmStart
-
-COUNTED = (ConstantColumnWarning, ConvergenceWarning, DataWarning, GridEndWarning)
-"""Warnings that are counted, or were given for the whole table, where many tables are fitted."""
 
 
 @settings
@@ -119,69 +109,3 @@ def table_for(method: MethodLike, X: TableLike, sample_weight: ArrayLike | None)
     fit = None if is_read(X) else fit_of(method)
     read = getattr(method, "as_table", as_table) if fit is None else fit.read
     return cast(Table, read(X, sample_weight=sample_weight).whole().counted())
-
-
-def failed(solution: Solution) -> bool:
-    """Tell whether a certificate did not reach its tolerance; a network without one has not failed."""
-    return not solution.converged and not math.isnan(solution.kkt_residual)
-
-
-def warn_of_failed(n_failed: int, count: int, what: str) -> None:
-    """Warn if some of many fits did not reach their tolerance."""
-    if n_failed:
-        lost = f"{n_failed} of {count} {what} did not reach the tolerance"
-        warn(ConvergenceWarning(f"{lost}. Raise {setting('max_iter')} or {setting('tol')}."))
-
-
-def impute(
-    X: TableLike,
-    *,
-    sample_weight: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-    run: Run = Run(),
-    n_imputations: int = 10,
-    model: MethodLike = None,
-    n_sweeps: int = 5,
-    max_rounds: int = 50,
-    random_state: RandomSource = 0,
-) -> Imputation:
-    """Draw the missing cells of a table from the network that the table itself supports.
-
-    Cells are drawn given the observed cells of their row, by Gibbs sampling, from a network that is estimated from the
-    completed table in turn: stochastic EM. This is valid if cells are missing at random: given the observed cells,
-    whether a cell is missing does not depend on its own value. Pass the completed table to the function that estimates
-    the network.
-
-    Parameters
-    ----------
-    X : array, data frame, list of rows or table, shape (n_samples, n_features)
-        A 0/1 or categorical table with missing cells (NaN, None, masked).
-    sample_weight : array-like of shape (n_samples,), optional
-        Row weights; by default those of the table. The equal rows of a count are imputed one by one, and are rows of
-        their own in the result.
-    groups : array-like of shape (n_samples,), optional
-        Rows with equal entries stay in one fold of the model, if that has folds.
-    run : Run, optional
-        How it is run.
-    n_imputations, model, n_sweeps, max_rounds, random_state
-        As for `ImputationSettings`.
-
-    Examples
-    --------
-    >>> from isinglass import Method, simulate
-    >>> X = simulate.exact_sample(simulate.chain_network(5, strength=2.0, fields="balanced"), 400, random_state=0)
-    >>> holes = np.where(np.random.default_rng(0).random(X.shape) < 0.2, np.nan, X)
-    >>> found = impute(holes, n_imputations=5)
-    >>> found.converged, found.n_imputations, round(found.table.sample_weight.sum())
-    (True, 5, 400)
-    >>> Method().choose(found.table).solution.edge_index.tolist()
-    [[0, 1], [1, 2], [2, 3], [3, 4]]
-    """
-    table = as_table(X, sample_weight, missing="impute").whole().counted()
-    labels = None if groups is None else labels_of(groups, len(table))
-    if table.holes is not None:
-        table, rows = one_by_one(table)
-        labels = None if labels is None else labels[rows]
-    estimate = None if model is None else as_method(model)
-    how = ImputationSettings(n_imputations, n_sweeps, max_rounds, estimate, random_state)  # type: ignore[arg-type]
-    return how.complete(table, labels, run)

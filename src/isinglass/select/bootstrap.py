@@ -18,11 +18,11 @@ from isinglass.data.weights import per_unit
 from isinglass.errors import ArgumentError, suppress_warnings
 from isinglass.pairs import pair_keys, pairs_of
 from isinglass.results import Solution
-from isinglass.select.any_method import COUNTED, AnyMethod, MethodLike, as_method, failed, table_for, warn_of_failed
+from isinglass.select.any_method import AnyMethod, MethodLike, as_method, table_for
 from isinglass.select.bootstrap_result import Bootstrap
 from isinglass.select.folds import has_counts, labels_of
 from isinglass.select.method import Method
-from isinglass.select.parallel import run_tasks, task_run
+from isinglass.select.parallel import COUNTED, failed, run_tasks, task_run, warn_of_failed
 from isinglass.select.settings import Run
 from isinglass.select.task import WarmStart
 

@@ -18,11 +18,11 @@ from isinglass.errors import ConstantColumnWarning, listed, suppress_warnings, w
 from isinglass.network import union_keys
 from isinglass.pairs import pairs_of
 from isinglass.results import Solution
-from isinglass.select.any_method import COUNTED, AnyMethod, MethodLike, Wrapped, as_method, failed, warn_of_failed
+from isinglass.select.any_method import AnyMethod, MethodLike, Wrapped, as_method
 from isinglass.select.group_comparison_result import Differing, GroupComparison, least_equal
 from isinglass.select.grouped_table import GroupedTable, Groups
 from isinglass.select.method import ImputationSettings, Method
-from isinglass.select.parallel import run_tasks, task_run
+from isinglass.select.parallel import COUNTED, failed, run_tasks, task_run, warn_of_failed
 from isinglass.select.settings import Run
 from isinglass.select.task import WarmStart
 

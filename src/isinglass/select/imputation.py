@@ -1,26 +1,21 @@
-"""Missing cells drawn from the network itself: stochastic EM, and the completed table that any method can be given.
-
-In every round a network is estimated from a few completed copies of the rows with holes, and the missing cells of all
-copies are redrawn from it, given the observed cells of their row. Chains continue from their last state: a few sweeps
-are enough. When three rounds change the network no more than one does, only Monte Carlo noise is left. The mean of the
-last few networks then gives the completed table.
-"""
+"""Missing cells drawn from the network itself, and the completed table that any method can be given."""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from isinglass.arguments import spawn_seeds
+from isinglass.arguments import RandomSource
 from isinglass.arrays import AnyArray, FloatArray, Frozen, Mask
-from isinglass.data import Table, category_counts
+from isinglass.data import Table, TableLike, as_table
 from isinglass.errors import (
+    ConstantColumnWarning,
     ConvergenceWarning,
     DataError,
     DataWarning,
@@ -33,31 +28,16 @@ from isinglass.errors import (
 )
 from isinglass.missing_record import Missing
 from isinglass.network import Network
-from isinglass.pairs import pair_keys, pairs_of
-from isinglass.select.folds import MOST_CELLS, labels_of
-from isinglass.select.refit import nearly_free
+from isinglass.select.folds import MOST_CELLS, labels_of, one_by_one
 from isinglass.select.settings import Run
-from isinglass.select.task import WarmStart
-from isinglass.simulate.completions import Completions, among, start_values
+from isinglass.select.stochastic_em import AVERAGED, Rounds, Stack
 
 if TYPE_CHECKING:
-    from isinglass.select.any_method import AnyMethod
+    from isinglass.select.any_method import MethodLike
     from isinglass.select.method import ImputationSettings
 
-COPIES_PER_ROUND = 2
-"""Copies of the rows with holes that the network of a round is estimated from."""
-LOOK_BACK = 3
-"""Rounds over which movement is compared with that of one round..."""
-NOISE = 1.2
-"""...and the ratio of the two up to which it counts as noise. Without any trend it is 1 on average."""
-AVERAGED = 4
-"""Networks, once they no longer move, whose mean the cells of the result are drawn from."""
-PRIOR = 2.0
-"""Penalty, in rows, of the estimate on the chosen edges that cells are drawn from. The network that chose the edges is
-shrunken, and cells drawn from it would make the next one weaker still; without any penalty few rows are overfitted."""
 FEW_ANSWERS = 10
 """Columns with fewer answers are named in a warning."""
-_SHORTEST = 1e-3  # seconds that a round is given when there are none left
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -136,10 +116,9 @@ class Imputation(Frozen):
         )
 
 
-def complete(table: Table, how: ImputationSettings, model: AnyMethod, groups: AnyArray | None, run: Run) -> Imputation:
+def complete(table: Table, how: ImputationSettings, groups: AnyArray | None, run: Run) -> Imputation:
     """Draw the missing cells of a table from the network that the table itself supports; see `impute`."""
-    n_imputations = how.n_imputations
-    holes = table.holes
+    holes, n_imputations = table.holes, how.n_imputations
     if holes is None:
         return Imputation(
             table,
@@ -148,9 +127,10 @@ def complete(table: Table, how: ImputationSettings, model: AnyMethod, groups: An
             n_imputations=n_imputations,
         )
     _check_answers(table, holes, n_imputations)
-    stack = _Stack.of(table, holes, groups, how, run.n_threads)
-    with suppress_warnings(ConvergenceWarning):
-        rounds = _Rounds(model, run.inside(), math.inf if run.max_time is None else time.monotonic() + run.max_time)
+    stack = Stack.of(table, holes, groups, how, run.n_threads)
+    deadline = math.inf if run.max_time is None else time.monotonic() + run.max_time
+    with suppress_warnings(ConvergenceWarning, ConstantColumnWarning):
+        rounds = Rounds(how.used_model, run.inside(), deadline)
         network = rounds.draw(stack, how)
     is_cut = rounds.settled < 0 and len(rounds.networks) < how.max_rounds
     if rounds.settled < 0:
@@ -194,141 +174,58 @@ def _check_answers(data: Table, holes: Mask, n_imputations: int) -> None:
         warn(DataWarning(f"{named}. Results for them rest on these few answers; consider leaving them out."))
 
 
-@dataclass
-class _Rounds:
-    """The rounds of stochastic EM, and what became of them."""
+def impute(
+    X: TableLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    run: Run = Run(),
+    n_imputations: int = 10,
+    model: MethodLike = None,
+    n_sweeps: int = 5,
+    max_rounds: int = 50,
+    random_state: RandomSource = 0,
+) -> Imputation:
+    """Draw the missing cells of a table from the network that the table itself supports.
 
-    model: AnyMethod  # estimates the networks; its penalty is chosen again in every third round
-    run: Run
-    deadline: float  # of the clock `time.monotonic`
-    networks: list[Network] = field(default_factory=list)  # of each round
-    changes: list[float] = field(default_factory=list)  # by which each differs from the one before
-    settled: int = -1  # round in which the movement had become noise; -1 if it has not
-    kept: AnyMethod | None = None  # the model at the penalty that it chose last
-    warm_start: WarmStart | None = None  # the networks of an earlier round
+    Cells are drawn given the observed cells of their row, by Gibbs sampling, from a network that is estimated from the
+    completed table in turn: stochastic EM. This is valid if cells are missing at random: given the observed cells,
+    whether a cell is missing does not depend on its own value. Pass the completed table to the function that estimates
+    the network.
 
-    def draw(self, stack: _Stack, how: ImputationSettings) -> Network:
-        """Draw the missing cells of the stack in turn with their network; return the mean of the last networks."""
-        observed = category_counts(stack.take(range(stack.n_copies))[0]) > 0.0
-        while len(self.networks) < how.max_rounds:
-            number, n_few = len(self.networks), min(COPIES_PER_ROUND, stack.n_copies)
-            few, _, groups = stack.take([(COPIES_PER_ROUND * number + k) % stack.n_copies for k in range(n_few)])
-            network = self._estimate(few, groups, choose=number == 0 or number % LOOK_BACK == 2)
-            self._note(network)
-            if 0 <= self.settled <= number - AVERAGED or time.monotonic() > self.deadline:
-                break
-            stack.chains.sweep(among(observed, network), how.n_sweeps)
-        mean = mean_network(self.networks[-AVERAGED:])
-        stack.chains.sweep(among(observed, mean), 2 * how.n_sweeps)
-        return mean
+    Parameters
+    ----------
+    X : array, data frame, list of rows or table, shape (n_samples, n_features)
+        A 0/1 or categorical table with missing cells (NaN, None, masked).
+    sample_weight : array-like of shape (n_samples,), optional
+        Row weights; by default those of the table. The equal rows of a count are imputed one by one, and are rows of
+        their own in the result.
+    groups : array-like of shape (n_samples,), optional
+        Rows with equal entries stay in one fold of the model, if that has folds.
+    run : Run, optional
+        How it is run.
+    n_imputations, model, n_sweeps, max_rounds, random_state
+        As for `ImputationSettings`.
 
-    def _note(self, network: Network) -> None:
-        """Add the network of a round, and see whether three rounds still change it more than one does."""
-        self.changes.append(distance(network, self.networks[-1]) if self.networks else math.nan)
-        self.networks.append(network)
-        number = len(self.networks) - 1
-        if self.settled < 0 and number > LOOK_BACK:
-            moved = distance(network, self.networks[-1 - LOOK_BACK])
-            self.settled = number if moved <= NOISE * self.changes[-1] else -1
+    Examples
+    --------
+    >>> from isinglass import Method, simulate
+    >>> X = simulate.exact_sample(simulate.chain_network(5, strength=2.0, fields="balanced"), 400, random_state=0)
+    >>> holes = np.where(np.random.default_rng(1).random(X.shape) < 0.2, np.nan, X)
+    >>> found = impute(holes, n_imputations=5)
+    >>> found.converged, found.n_imputations, round(found.table.sample_weight.sum())
+    (True, 5, 400)
+    >>> Method().choose(found.table).solution.edge_index.tolist()
+    [[0, 1], [1, 2], [2, 3], [3, 4]]
+    """
+    from isinglass.select.any_method import as_method
+    from isinglass.select.method import ImputationSettings
 
-    def _estimate(self, table: Table, groups: AnyArray, *, choose: bool) -> Network:
-        """Return the network of a completed table; ``choose``: choose the penalty again, if the method can keep one."""
-        model, run = self.model if choose or self.kept is None else self.kept, self.run
-        selector = getattr(model, "selector", None)  # a function has none
-        if selector is not None and selector.keeps_time and math.isfinite(self.deadline):
-            run = run.replace(max_time=max(self.deadline - time.monotonic(), _SHORTEST))
-        choice = model.choose(table, groups=groups, run=run, warm_start=self.warm_start)
-        if not choice.solution.n_edges:
-            self.kept = self.warm_start = None  # a penalty without edges says nothing about the next table
-            return choice.solution.network
-        if model is self.model:
-            self.warm_start = choice.warm_start
-            try:
-                self.kept = model.at(choice)
-            except DataError:  # it has no penalty that could be kept
-                self.kept = None
-        return nearly_free(table, choice.solution, PRIOR, self.run.n_threads).network
-
-
-@dataclass
-class _Stack:
-    """Rows without holes, and copies of the others with the chains that redraw their holes."""
-
-    data: Table
-    holes: Mask
-    groups: AnyArray  # of every row of the data
-    whole: NDArray[np.intp]
-    holed: NDArray[np.intp]
-    n_copies: int
-    chains: Completions
-
-    @classmethod
-    def of(
-        cls,
-        data: Table,
-        holes: Mask,
-        groups: AnyArray | None,
-        how: ImputationSettings,
-        n_threads: int | None,
-    ) -> _Stack:
-        """Return the rows that count, with random answers of the same column in their holes."""
-        counted: Mask = np.asarray(~holes.all(axis=1))
-        if data.sample_weight is not None:
-            counted = counted & (data.sample_weight > 0.0)
-        if not counted.any():
-            raise DataError(f"{setting('X')} must have a row with an answer; got none.")
-        holed, whole = (np.flatnonzero(counted & rows) for rows in (holes.any(axis=1), ~holes.any(axis=1)))
-        n_copies, (at_start, at_chains) = how.n_imputations, spawn_seeds(how.random_state, 2)
-        rng = np.random.default_rng(at_start)
-        started = [start_values(np.asarray(data), holes, counted, rng)[holed] for _ in range(n_copies)]
-        cells, missing = np.concatenate(started), np.tile(holes[holed], (n_copies, 1))
-        chains = Completions(cells, missing, random_state=at_chains, n_threads=n_threads)
-        return cls(data, holes, labels_of(groups, len(data)), whole, holed, n_copies, chains)
-
-    def take(self, copies: Sequence[int]) -> tuple[Table, NDArray[np.intp], AnyArray]:
-        """Return the rows without holes and some copies of the others, the copy each belongs to, and its group."""
-        n = len(self.holed)
-        places = np.concatenate([np.arange(k * n, (k + 1) * n) for k in copies])
-        origin = np.concatenate([self.whole, np.tile(self.holed, len(copies))])
-        unit = self.data.unit_weight
-        share = np.concatenate([np.ones(len(self.whole)), np.full(len(places), 1.0 / len(copies))])
-        table = replace(
-            self.data,
-            codes=np.concatenate([np.asarray(self.data)[self.whole], self.chains.table[places]]),
-            numbers=None,
-            filled=None,
-            drawn=self.holes[origin],
-            row_names=None if self.data.row_names is None else tuple(self.data.row_names[k] for k in origin),
-            sample_weight=share * unit[origin],
-            rows=origin if self.data.rows is None else self.data.rows[origin],
-            holes=None,
-            labels={},
-        )
-        numbers = np.concatenate([np.full(len(self.whole), -1), np.repeat(np.asarray(copies), n)])
-        return table, numbers, self.groups[origin]
-
-
-def distance(one: Network, other: Network) -> float:
-    """Return the root mean square difference of fields and of the couplings that one of two networks has."""
-    keys = _keys([one, other])
-    here, there = (np.concatenate(_parameters(network, keys)) for network in (one, other))
-    return float(np.sqrt(((here - there) ** 2).mean()))
-
-
-def mean_network(networks: Sequence[Network]) -> Network:
-    """Return the network whose parameters are the means of those of some networks."""
-    keys, variables = _keys(networks), networks[0].variables
-    edges = pairs_of(keys, variables.n_features)
-    parameters = [_parameters(network, keys) for network in networks]
-    fields, couplings = (np.mean(values, axis=0) for values in zip(*parameters, strict=True))
-    return Network(fields, edges, variables=variables, pair_parameters=couplings)
-
-
-def _keys(networks: Sequence[Network]) -> NDArray[np.int64]:
-    """Return the sorted keys of the pairs that are coupled in at least one of some networks."""
-    return np.unique(np.concatenate([pair_keys(network.pairs, network.n_features) for network in networks]))
-
-
-def _parameters(network: Network, pairs: NDArray[np.int64]) -> tuple[FloatArray, FloatArray]:
-    """Return the fields, and the parameters of some pairs; 0 where a pair has no edge."""
-    return network.fields, network.parameters_at(pairs)
+    table = as_table(X, sample_weight, missing="impute").whole().counted()
+    labels = None if groups is None else labels_of(groups, len(table))
+    if table.holes is not None:
+        table, rows = one_by_one(table)
+        labels = None if labels is None else labels[rows]
+    estimate = None if model is None else as_method(model)
+    how = ImputationSettings(n_imputations, n_sweeps, max_rounds, estimate, random_state)  # type: ignore[arg-type]
+    return how.complete(table, labels, run)

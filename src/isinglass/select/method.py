@@ -72,8 +72,7 @@ class ImputationSettings(Settings):
 
     def complete(self, table: Table, groups: AnyArray | None = None, run: Run = Run()) -> Imputation:
         """Return a completed table, and how it was completed."""
-        with suppress_warnings(ConstantColumnWarning):
-            return complete(table, self, self.used_model, groups, run)
+        return complete(table, self, groups, run)
 
     @property
     def used_model(self) -> Method:

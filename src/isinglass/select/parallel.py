@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import itertools
 import logging
+import math
 import sys
 import threading
 import warnings
@@ -23,8 +24,19 @@ import numpy as np
 
 from isinglass import _core
 from isinglass.arrays import Arrays
-from isinglass.errors import IsinglassWarning, suppress_warnings, suppressed
+from isinglass.errors import (
+    ConstantColumnWarning,
+    ConvergenceWarning,
+    DataWarning,
+    GridEndWarning,
+    IsinglassWarning,
+    setting,
+    suppress_warnings,
+    suppressed,
+    warn,
+)
 from isinglass.machine.threads import one_blas_thread
+from isinglass.results import Solution
 from isinglass.select.checkpoint import Checkpoint
 from isinglass.select.progress import progress_line
 from isinglass.select.settings import Run
@@ -35,6 +47,9 @@ Result = TypeVar("Result")
 
 ATTEMPTS = 3
 """How often the workers may be lost in a row, without one task finished in between, before we give up."""
+
+COUNTED = (ConstantColumnWarning, ConvergenceWarning, DataWarning, GridEndWarning)
+"""Warnings that are counted, or were given for the whole table, where many tables are fitted."""
 
 
 @one_blas_thread
@@ -271,3 +286,15 @@ def _as_arrays(result: object) -> Arrays:
         if array.dtype.hasobject:
             raise TypeError(f"A task must return arrays of numbers or text; got objects for {name!r}.")
     return arrays
+
+
+def failed(solution: Solution) -> bool:
+    """Tell whether a certificate did not reach its tolerance; a network without one has not failed."""
+    return not solution.converged and not math.isnan(solution.kkt_residual)
+
+
+def warn_of_failed(n_failed: int, count: int, what: str) -> None:
+    """Warn if some of many fits did not reach their tolerance."""
+    if n_failed:
+        lost = f"{n_failed} of {count} {what} did not reach the tolerance"
+        warn(ConvergenceWarning(f"{lost}. Raise {setting('max_iter')} or {setting('tol')}."))

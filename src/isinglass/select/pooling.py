@@ -14,10 +14,11 @@ from isinglass.data import Table, category_counts
 from isinglass.errors import ArgumentError, ConstantColumnWarning, suppress_warnings
 from isinglass.machine.threads import thread_count
 from isinglass.results import Solution
-from isinglass.select.imputation import PRIOR, Imputation
+from isinglass.select.imputation import Imputation
 from isinglass.select.parallel import run_tasks
 from isinglass.select.refit import free_estimate, nearly_free
 from isinglass.select.settings import Run
+from isinglass.select.stochastic_em import PRIOR
 from isinglass.simulate.completions import Completions, among
 
 ROUNDS, SWEEPS = 3, 5
@@ -124,7 +125,7 @@ def pool(
     --------
     >>> from isinglass import Method, impute, simulate
     >>> X = simulate.exact_sample(simulate.chain_network(4, strength=2.0, fields="balanced"), 500, random_state=0)
-    >>> holes = np.where(np.random.default_rng(0).random(X.shape) < 0.2, np.nan, X)
+    >>> holes = np.where(np.random.default_rng(1).random(X.shape) < 0.2, np.nan, X)
     >>> found = impute(holes)
     >>> pooled = pool(found, Method().choose(found.table).solution)
     >>> bool((pooled.edge_information > 0.02).all())  # a part of what complete cells would tell is missing
